@@ -1,0 +1,7 @@
+"""cs-score: scoring for knowledge-base population and evidence-based fact checking."""
+
+from cs_score.version import VERSION
+
+__version__ = VERSION
+
+__all__ = ["__version__"]

@@ -1,0 +1,1 @@
+"""The command line: parse the words, call the library, pick a writer."""

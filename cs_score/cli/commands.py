@@ -1,0 +1,76 @@
+"""The subcommands of cs-score: one table, from which help, completion and dispatch are made.
+
+Importing this module imports no scoring code; a subcommand's module is imported when it is called.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import Final
+
+import click
+
+from cs_score.version import REFERENCE_VERSION, VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class Subcommand:
+    """Where a subcommand lives (`module:attribute`, a click command) and what `cs-score --help` says of it."""
+
+    target: str
+    summary: str
+
+
+SUBCOMMANDS: Final[dict[str, Subcommand]] = {
+    "scifact": Subcommand("cs_score.cli.evidence:scifact", "Score SciFact predictions (leaderboard measures)."),
+    "claims": Subcommand("cs_score.cli.evidence:claims", "Score claim verification: documents, evidence, verdict."),
+    "r4c": Subcommand("cs_score.cli.evidence:r4c", "Score R4C derivations."),
+    "hotpotqa": Subcommand("cs_score.cli.evidence:hotpotqa", "Score HotpotQA answers and supporting facts."),
+}
+
+EPILOG: Final = """\
+\b
+The Cold Start scorer takes the reference scorer's switches as they are:
+  cs-score [-switch ...] QUERIES.xml RUN POOL     score slot-filling runs
+  cs-score -help                                  its switches
+\b
+A file that is called like a subcommand is given as ./NAME.
+"""
+
+
+class SubcommandGroup(click.Group):
+    """A click group that imports a subcommand's module only when the subcommand is wanted."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(SUBCOMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        entry = SUBCOMMANDS.get(cmd_name)
+        if entry is None:
+            return None
+        module, _, attribute = entry.target.partition(":")
+        command = getattr(importlib.import_module(module), attribute)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The table's summaries, without importing the subcommands."""
+        with formatter.section("Subcommands"):
+            formatter.write_dl([(name, entry.summary) for name, entry in SUBCOMMANDS.items()])
+
+
+@click.group(
+    cls=SubcommandGroup,
+    name="cs-score",
+    epilog=EPILOG,
+    context_settings={"help_option_names": ["--help"], "max_content_width": 100},
+)
+@click.version_option(
+    VERSION,
+    "--version",
+    prog_name="cs-score",
+    message=f"%(prog)s %(version)s (follows the Cold Start reference scorer {REFERENCE_VERSION})",
+)
+def cs_score() -> None:
+    """Score knowledge-base population runs and evidence-based fact checking."""

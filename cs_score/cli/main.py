@@ -1,0 +1,69 @@
+"""The entry point `cs-score`: a subcommand where the first word is one, the Cold Start scorer otherwise.
+
+The Cold Start path does not import click, so that a ten-line run is scored in the time the interpreter needs to start.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+from cs_score.errors import CsScoreError
+
+# Kept apart from commands.SUBCOMMANDS, which needs click; a test holds the two together.
+FIRST_WORDS: Final = frozenset({"scifact", "claims", "r4c", "hotpotqa"})
+
+OWN_OPTIONS: Final = frozenset({"--help", "--version"})
+
+COMPLETION_VARIABLE: Final = "_CS_SCORE_COMPLETE"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run cs-score and return its exit status.
+
+    `arguments` default to those of the process. Status: see README-Usage; a deliberate error is one line on standard
+    error, never a traceback.
+    """
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    first = words[0] if words else ""
+    if first in FIRST_WORDS or first in OWN_OPTIONS or COMPLETION_VARIABLE in os.environ:
+        return _run_click(words)
+    from cs_score.cli.coldstart import run
+
+    return run(words)
+
+
+def _run_click(words: list[str]) -> int:
+    import click
+
+    from cs_score.cli.commands import cs_score
+
+    try:
+        result = cs_score.main(args=words, prog_name="cs-score", standalone_mode=False)
+        return result if isinstance(result, int) else 0
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.Abort:
+        return _complain("interrupted", 130)
+    except click.ClickException as error:  # wrong usage: click's own text
+        error.show()
+        return error.exit_code
+    except CsScoreError as error:
+        return _complain(str(error), 1)
+    except BrokenPipeError:
+        return closed_pipe()
+    except KeyboardInterrupt:
+        return _complain("interrupted", 130)
+
+
+def _complain(message: str, status: int) -> int:
+    print(f"cs-score: {message}", file=sys.stderr)
+    return status
+
+
+def closed_pipe() -> int:
+    """One line and a status when the reader of our output has gone; the interpreter must not try to flush again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return _complain("standard output was closed before everything was written", 1)

@@ -1,0 +1,130 @@
+"""Inputs as users have them: a path, `-`, a compressed file, an open file, text already in memory.
+
+Every byte that is read is hashed on the way, so that a score can be signed with the inputs it was made from.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import io
+import os
+import sys
+import zlib
+from dataclasses import dataclass
+from typing import IO, Final, TypeAlias, cast
+
+from cs_score.errors import InputError
+
+Input: TypeAlias = str | os.PathLike[str] | IO[str] | IO[bytes]
+"""What the Python API takes for a file: a path, or an open text or binary file."""
+
+_BLOCK: Final = 1 << 20
+
+# Ending -> module with an `open(file)`; imported only for a file that needs it.
+_DECOMPRESSORS: Final = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
+
+READING_ERRORS: Final = (OSError, EOFError, zlib.error)
+"""What reading a stream may raise: the disk's errors and those of damaged compressed data."""
+
+
+@dataclass(frozen=True, slots=True)
+class InputDigest:
+    """Name of an input as the user gave it, and the SHA-256 (hexadecimal) of its bytes as stored."""
+
+    name: str
+    sha256: str
+
+
+class _HashingReader(io.RawIOBase):
+    """Reads through to `inner`, feeding every byte to a running SHA-256."""
+
+    def __init__(self, inner: IO[bytes]) -> None:
+        self._inner = inner
+        self._sha256 = hashlib.sha256()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        data = self._inner.read(len(buffer))
+        self._sha256.update(data)
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        if not self.closed:
+            self._inner.close()
+        super().close()
+
+    def hexdigest(self) -> str:
+        """SHA-256 of all bytes of the input; what was not read yet is read now."""
+        while block := self._inner.read(_BLOCK):
+            self._sha256.update(block)
+        return self._sha256.hexdigest()
+
+
+class Source:
+    """One opened input.
+
+    `name` is what messages call it. Use as a context manager; `binary` is the decompressed stream; `digest()` may be
+    called once reading is done (it reads the rest of the stored bytes, if any).
+    """
+
+    __slots__ = ("_hashing", "binary", "name")
+
+    def __init__(self, name: str, raw: IO[bytes]) -> None:
+        self.name = name
+        self._hashing = _HashingReader(raw)
+        stored = io.BufferedReader(self._hashing, _BLOCK)
+        module = _DECOMPRESSORS.get(os.path.splitext(name)[1])
+        self.binary: IO[bytes] = (
+            cast(IO[bytes], importlib.import_module(module).open(stored)) if module else cast(IO[bytes], stored)
+        )
+
+    def __enter__(self) -> Source:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.binary.close()
+        self._hashing.close()
+
+    def read_bytes(self) -> bytes:
+        """All bytes, decompressed. Raises InputError where reading or decompressing fails."""
+        try:
+            return self.binary.read()
+        except READING_ERRORS as error:
+            raise InputError(f"cannot be read: {reason_of(error)}", file=self.name) from None
+
+    def digest(self) -> InputDigest:
+        return InputDigest(self.name, self._hashing.hexdigest())
+
+
+def reason_of(error: Exception) -> str:
+    """The operating system's words for an error, without number and path; the error's own words otherwise."""
+    return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
+
+
+def name_of(given: Input) -> str:
+    """What messages call an input: the path as given, `-` for standard input, an open file's own name."""
+    if isinstance(given, (str, os.PathLike)):
+        return os.fspath(given)
+    return str(getattr(given, "name", "<input>"))
+
+
+def open_source(given: Input, *, stdin_as_dash: bool = True) -> Source:
+    """Open an input.
+
+    Raises InputError ("Could not open NAME: REASON") where the file cannot be opened or is a folder.
+    """
+    name = name_of(given)
+    if isinstance(given, (str, os.PathLike)):
+        if name == "-" and stdin_as_dash:
+            return Source(name, open(sys.stdin.fileno(), "rb", buffering=0, closefd=False))
+        try:
+            return Source(name, open(given, "rb", buffering=0))
+        except (OSError, ValueError) as error:  # ValueError: a NUL inside the path
+            raise InputError(f"Could not open {name}: {reason_of(error)}") from None
+    # An open file keeps belonging to its owner, so what is left of it is read now and it is not closed.
+    content = given.read()
+    return Source(name, io.BytesIO(content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content))

@@ -1,0 +1,1 @@
+"""Resampling statistics over matrices of sufficient statistics; knows nothing of any task."""
