@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -54,8 +54,11 @@ def check(outcome: Outcome) -> Outcome:
     return outcome
 
 
-def score_files(folder: Path, *files: str, switches: Sequence[str] = SWITCHES) -> Outcome:
-    return check(score_in(folder, [*switches, *(files or FILES)]))
+def score_files(folder: Path, *files: str) -> Outcome:
+    """Score anew in a folder, with the report on a terminal, and check what must hold."""
+    for output in OUTPUTS:
+        (folder / output).unlink(missing_ok=True)
+    return check(score_in(folder, [*SWITCHES, *(files or FILES)], terminal=True))
 
 
 def fails(outcome: Outcome, *words: str) -> None:
@@ -184,8 +187,6 @@ def test_every_mutation_of_every_file(file: str, mutation: str, folder: Path) ->
     content = (folder / file).read_bytes()
     for place in (0.0, 0.37, 0.93):
         (folder / file).write_bytes(MUTATIONS[mutation](content, place))
-        for output in OUTPUTS:
-            (folder / output).unlink(missing_ok=True)
         score_files(folder)
 
 
@@ -249,8 +250,6 @@ def _with_doctype(folder: Path, doctype: str, name: str) -> None:
 def test_a_bomb_of_nested_entities_stays_text(folder: Path) -> None:
     entities = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 12))
     plain = score_files(folder).files["out.sf"]
-    for output in OUTPUTS:
-        (folder / output).unlink()
     _with_doctype(folder, f'<!DOCTYPE q [<!ENTITY e0 "boom">{entities}]>', "&e11;")
     assert score_files(folder).files["out.sf"] == plain
 
@@ -272,8 +271,6 @@ def test_queries_that_never_close_take_linear_time(folder: Path) -> None:
 
 def test_the_same_query_twice_is_taken_once(folder: Path) -> None:
     plain = score_files(folder).files["out.sf"]
-    for output in OUTPUTS:
-        (folder / output).unlink()
     text = (folder / "queries.xml").read_text(encoding="utf-8")
     body = text[text.index("<query ") : text.rindex("</query>") + 8]
     (folder / "queries.xml").write_text(text.replace("</query_set>", f"{body}\n</query_set>"), encoding="utf-8")
@@ -371,7 +368,7 @@ def test_a_duplicate_line_is_shown_without_its_escape_sequences(folder: Path) ->
     ],
 )
 def test_switches_that_make_no_sense(words: list[str], folder: Path) -> None:
-    outcome = score_in(folder, words)
+    outcome = score_in(folder, words, terminal=True)
     assert outcome.status == 255
     said = (outcome.stdout + outcome.stderr).decode("utf-8")
     assert said.strip()
