@@ -21,6 +21,7 @@ SOUND: Final = COMMITTED / "multi_ep_011"
 SWITCHES: Final = ("-expand", "CSSF17", "-output_file", "out")
 FILES: Final = ("queries.xml", "pool.tab", "run.tab")
 OUTPUTS: Final = frozenset(f"out.{name}" for name in ("debug", "ap", "sf", "ldcmax", "ldcmean", "summary", "params"))
+SAMPLE_OUTPUTS: Final = frozenset({"out.sample", "out.samplescores", "out.confidence"})
 SCORES: Final = OUTPUTS - {"out.params", "out.debug", "out.ap"}
 
 ESCAPE: Final = "\x1b]0;owned\x07\x1b[2J\u202e"
@@ -36,21 +37,21 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def check(outcome: Outcome) -> Outcome:
+def check(outcome: Outcome, outputs: frozenset[str] = OUTPUTS) -> Outcome:
     """What holds whatever the input was: a status of the contract, clear lines, outputs whole or absent."""
     assert outcome.status in (0, 255)
     report = outcome.stderr.decode("utf-8")
     assert "Traceback" not in report
     assert _CONTROL.findall(report) == []
     assert report.strip(), "not even the closing line of the report"
-    assert set(outcome.files) <= OUTPUTS, "a file left behind"
+    assert set(outcome.files) <= outputs, "a file left behind"
     for name, content in outcome.files.items():
         assert b"Traceback" not in content
-        assert not content or content.endswith(b"\n"), name
+        assert not content or content.endswith(b"\n") or name == "out.params", name
         if name in SCORES and content:
             assert content.endswith(_FOOT), name
     if outcome.status == 0 or "encountered" in report:
-        assert set(outcome.files) == OUTPUTS
+        assert set(outcome.files) == outputs
     return outcome
 
 
@@ -199,6 +200,26 @@ def test_files_of_noise(file: str, noise: bytes) -> None:
             shutil.copy(SOUND / sound, folder / sound)
         (folder / file).write_bytes(noise)
         score_files(folder)
+
+
+@pytest.mark.parametrize("mutation", MUTATIONS)
+@pytest.mark.parametrize("switch", ["-queries", "-samples"])
+def test_every_mutation_of_a_list_of_queries_and_of_samples(switch: str, mutation: str, tmp_path: Path) -> None:
+    """Both lists are separated by blanks; tabs do as well, and let the column mutations reach the columns."""
+    case = COMMITTED / "samples_009"
+    for name in FILES:
+        shutil.copy(case / name, tmp_path / name)
+    groups = [group.split(":") for group in (case / "samples.txt").read_text(encoding="utf-8").split()[1:3]]
+    lists = {
+        "-queries": "".join(f"{ldc}\t{query}\t0\n" for ldc, queries in groups for query in queries.split(",")),
+        "-samples": (case / "samples.txt").read_text(encoding="utf-8").replace(" ", "\t"),
+    }
+    outputs = OUTPUTS | SAMPLE_OUTPUTS if switch == "-samples" else OUTPUTS
+    for place in (0.0, 0.37, 0.93):
+        (tmp_path / "list.txt").write_bytes(MUTATIONS[mutation](lists[switch].encode(), place))
+        check(score_in(tmp_path, [*SWITCHES, switch, "list.txt", *FILES], terminal=True), outputs)
+        for output in outputs:
+            (tmp_path / output).unlink(missing_ok=True)
 
 
 # ---- Sizes and numbers
