@@ -133,7 +133,7 @@ def score(gold: Input | Iterable[object], predictions: Input | Iterable[object])
             predictions_digest = source.digest()
         claims = [(claim, predicted_claims.get(claim.id)) for claim in gold_claims.values()]
         table = UnitTable(
-            ids=tuple(reader.plain(claim) for claim in gold_claims),
+            ids=tuple(reader.text_of(claim) for claim in gold_claims),
             columns=COLUMNS,
             rows=[_count(claim, predicted, gold_name, predictions_name) for claim, predicted in claims],
         )

@@ -14,6 +14,7 @@ from typing import ClassVar, Final, NamedTuple
 
 from cs_score.errors import InputError
 from cs_score.evidence import json_reader as reader
+from cs_score.evidence.json_array import json_array
 from cs_score.evidence.result import InputSummary, Mode, ReportRow, Result, counted, scores_of
 from cs_score.evidence.units import Divide, Number, UnitTable, divide
 from cs_score.signature import Signature
@@ -31,7 +32,8 @@ SPECIAL_ANSWERS: Final = frozenset({"yes", "no", "noanswer"})
 _PUNCTUATION: Final = str.maketrans("", "", string.punctuation)
 _ARTICLES: Final = re.compile(r"\b(a|an|the)\b")
 
-_GOLD_KEYS: Final = frozenset({"_id", "answer", "supporting_facts"})
+# Looked up to itself, so that a hundred thousand questions share the text of three keys.
+_GOLD_KEYS: Final = {key: key for key in ("_id", "answer", "supporting_facts")}
 
 NOTICED_IDS: Final = 5
 """Questions without prediction that a notice names."""
@@ -108,7 +110,7 @@ def score(gold: Input | Sequence[object], predictions: Input | reader.Object) ->
             predictions_name, (answers, facts) = source.name, _read_predictions(source)
             predictions_digest = source.digest()
         rows = [_count(question, answers, facts, gold_name, predictions_name) for question in questions]
-        table = UnitTable(ids=tuple(reader.plain(question.id) for question in questions), columns=COLUMNS, rows=rows)
+        table = UnitTable(ids=tuple(reader.text_of(question.id) for question in questions), columns=COLUMNS, rows=rows)
     return HotpotQAResult(
         table=table,
         scores=scores_of(MODE, table),
@@ -204,23 +206,22 @@ def _count(
     return 1, *answer, *supported, *joint
 
 
+def _without_context(members: list[tuple[str, object]]) -> reader.Object:
+    """The members that are scored; contexts, nine tenths of the file, are dropped as soon as they have been read."""
+    return {_GOLD_KEYS[key]: value for key, value in members if key in _GOLD_KEYS}
+
+
 def _read_gold(source: Source) -> list[Question]:
-    # The contexts, nine tenths of the file, are dropped as soon as their question has been read.
-    value = reader.json_document(
-        source, objects=lambda members: {key: value for key, value in members if key in _GOLD_KEYS}
-    )
     questions = []
-    place = None
-    try:
-        for number, each in enumerate(reader.as_list(value, "the file"), start=1):
-            place = f"question number {number}"
-            fields = reader.as_object(each, "the question")
+    for number, value in enumerate(json_array(source, _without_context), start=1):
+        try:
+            fields = reader.as_object(value, "the question")
             question = reader.member(fields, "_id")
             if isinstance(question, (dict, list)):
                 raise InputError(f"'_id' is {reader.kind_of(question)} where text is expected")
-            questions.append(Question(question, fields))
-    except InputError as error:
-        raise reader.located(error, source.name, place) from None
+        except InputError as error:
+            raise reader.located(error, source.name, f"question number {number}") from None
+        questions.append(Question(question, fields))
     if not questions:
         raise InputError("no questions, so there is nothing to score", file=source.name)
     return questions

@@ -11,7 +11,7 @@ import gc
 import io
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, TypeAlias
 
 from cs_score.display import one_line
@@ -96,34 +96,31 @@ def _line_problem(line: bytes, error: ValueError | RecursionError) -> str:
         return "a byte order mark; save the file as UTF-8 without it"
     if isinstance(error, json.JSONDecodeError):
         return f"not JSON: {error.msg} (character {error.colno})"
-    return _decoding_problem(error)
+    return decoding_problem(error)
 
 
-def json_document(source: Source, objects: Callable[[list[tuple[str, object]]], object] | None = None) -> object:
-    """The one JSON value of `source`.
-
-    `objects` turns the members of each object, innermost first, into the value that stands for it; with it, what is
-    not needed is dropped while the text is still being read. Raises InputError where the text is not UTF-8 or not JSON.
-    """
+def json_document(source: Source) -> object:
+    """The one JSON value of `source`. Raises InputError where the text is not UTF-8 or not JSON."""
     data = source.read_bytes()
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         place = f"line {data.count(10, 0, error.start) + 1}"
-        raise InputError(_decoding_problem(error), file=source.name, place=place) from None
+        raise InputError(decoding_problem(error), file=source.name, place=place) from None
     del data  # one copy of the text is enough
     try:
-        return json.JSONDecoder(object_pairs_hook=objects).decode(text)
+        return _decode(text)
     except json.JSONDecodeError as error:
         if text.startswith(BYTE_ORDER_MARK):
             raise InputError("a byte order mark; save the file as UTF-8 without it", file=source.name) from None
         place = f"line {error.lineno}"
         raise InputError(f"not JSON: {error.msg} (character {error.colno})", file=source.name, place=place) from None
     except (ValueError, RecursionError) as error:
-        raise InputError(_decoding_problem(error), file=source.name) from None
+        raise InputError(decoding_problem(error), file=source.name) from None
 
 
-def _decoding_problem(error: ValueError | RecursionError) -> str:
+def decoding_problem(error: ValueError | RecursionError) -> str:
+    """What is wrong with a text that cannot be decoded, or with JSON that the interpreter will not hold."""
     if isinstance(error, UnicodeDecodeError):
         return f"not UTF-8: byte 0x{error.object[error.start]:02x}"
     if isinstance(error, RecursionError):
@@ -188,9 +185,14 @@ def kind_of(value: object) -> str:
     return plain(value) if value is None or isinstance(value, bool) else "a number"
 
 
+def text_of(value: object) -> str:
+    """A JSON value as text: text as it is, everything else as JSON writes it."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
 def plain(value: object) -> str:
-    """A JSON value as a message names it: text as it is, everything else as JSON writes it, on one line."""
-    return one_line(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False), 200)
+    """A JSON value as a message names it: as `text_of`, on one line and shortened."""
+    return one_line(text_of(value), 200)
 
 
 def quoted(value: object) -> str:

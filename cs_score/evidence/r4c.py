@@ -186,7 +186,9 @@ def score(
         signature=Signature(MODE.name, options, (gold_digest, predictions_digest)),
         inputs=(
             InputSummary("gold", gold_name, ((len(known), "instance"),)),
-            InputSummary("predictions", predictions_name, ((len(predicted), "derivation"), (len(ids), "scored instance"))),
+            InputSummary(
+                "predictions", predictions_name, ((len(predicted), "derivation"), (len(ids), "scored instance"))
+            ),
         ),
         notices=(notice,) if missing else (),
         instances=instances,

@@ -167,7 +167,9 @@ def score(
             predicted_claims = _in_gold_order(gold_claims, predicted_claims)
         claims = list(zip(gold_claims, predicted_claims))
         table = UnitTable(
-            ids=tuple(reader.plain(claim.id) for claim in gold_claims), columns=COLUMNS, rows=_count(claims, gold_name)
+            ids=tuple(reader.text_of(claim.id) for claim in gold_claims),
+            columns=COLUMNS,
+            rows=_count(claims, gold_name),
         )
     relevant, retrieved, relevant_sentences, retrieved_sentences, *_ = map(int, table.sums())
     return SciFactResult(
