@@ -88,19 +88,19 @@ def explain_claim(
     wanted = claims.gold_documents(gold)
     lines = [
         f"claim {plain(gold.id)}",
-        f"{INDENT}gold       cited {_list(cited)}, evidence in {_list(wanted)}",
+        f"{INDENT}gold       cited {_ids(cited)}, evidence in {_ids(wanted)}",
     ]
     if predicted is None:
         lines.append(f"{INDENT}predicted  nothing: every cited document and every listed gold sentence is missed")
     else:
         given = claims.predicted_documents(predicted, needed=bool(wanted))
-        lines.append(f"{INDENT}predicted  documents {_list(given)}")
+        lines.append(f"{INDENT}predicted  documents {_ids(given)}")
         documents = claims.compare_documents(cited, given)
         for outcome, numbers in zip(("right (tp)", "wrong (fp)", "missed (fn)"), documents):
-            lines.append(f"{INDENT}documents {outcome}: {len(numbers)}  {_list(sorted(numbers))}")
+            lines.append(f"{INDENT}documents {outcome}: {len(numbers)}  {_ids(sorted(numbers))}")
         for verdict in verdicts:
             lines += _gold_set(verdict)
-    return [*lines, f"{INDENT}label: {_label(gold, predicted)}"]
+    return [*lines, "", f"label: {_label(gold, predicted)}"]
 
 
 def _gold_set(verdict: claims.SetVerdict) -> list[str]:
@@ -146,7 +146,8 @@ def explain_question(
     else:
         gold, predicted = hotpotqa.fact_set(question.fields["supporting_facts"]), hotpotqa.fact_set(facts)
         for outcome, some in (("right", gold & predicted), ("wrong", predicted - gold), ("missed", gold - predicted)):
-            lines.append(f"{INDENT}facts {outcome:6}  {len(some)}  {'; '.join(sorted(map(_list, some)))}")
+            shown = "; ".join(sorted(map(_list, some)))
+            lines.append(f"{INDENT}facts {outcome:6}  {len(some)}  {shown}".rstrip())
     rows = [("", *hotpotqa.MODE.headings)]
     rows += [(line.name, *(f"{row[measure]:.4f}" for measure in line.measures)) for line in hotpotqa.MODE.rows]
     return [*lines, *(f"{INDENT}{line}" for line in aligned(rows))]
@@ -201,13 +202,17 @@ def _value(value: object) -> str:
     return kind_of(value) if isinstance(value, (dict, list)) else plain(value)
 
 
-def _list(values: Iterable[object]) -> str:
+def _ids(values: Iterable[object]) -> str:
     return f"[{', '.join(map(_value, values))}]"
 
 
+def _list(values: Iterable[object]) -> str:
+    return f"[{', '.join(map(quoted, values))}]"
+
+
 def _set(values: Iterable[object]) -> str:
-    """A set of sentences, in order where all are numbers."""
-    return f"{{{', '.join(sorted(map(_value, values), key=lambda shown: (len(shown), shown)))}}}"
+    """A set of sentences, small numbers first."""
+    return f"{{{', '.join(sorted(map(quoted, values), key=lambda shown: (len(shown), shown)))}}}"
 
 
 def _sets(sets: Iterable[Iterable[object]]) -> str:

@@ -15,6 +15,9 @@ from cs_score.sources import READING_ERRORS, Source, reason_of
 BLOCK: Final = 1 << 20
 """Bytes that are read at a time."""
 
+# The text may end inside a number, of which all but `.`, `e` or `e+` can be read as another number.
+_LONGEST_CUT: Final = 2
+
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
 
 
@@ -78,7 +81,7 @@ class _Window:
                 raise self.problem(f"not JSON: {error.msg}", error.pos) from None
             except (ValueError, RecursionError) as error:
                 raise self.problem(decoding_problem(error)) from None
-            if end == len(self.text) and self._extend():  # a number may go on
+            if end + _LONGEST_CUT >= len(self.text) and self._extend():
                 continue
             self.position = end
             self._bytes = BLOCK
@@ -100,9 +103,11 @@ class _Window:
         except UnicodeDecodeError as error:
             place = f"byte {self._read - (len(error.object) - len(block)) + error.start + 1}"
             raise InputError(decoding_problem(error), file=self._source.name, place=place) from None
+        if not block:
+            return False
         self._read += len(block)
         self._bytes *= 2
         self._used += self.position
         self.text = self.text[self.position :] + more
         self.position = 0
-        return bool(block)
+        return True
