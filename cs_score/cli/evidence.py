@@ -138,9 +138,13 @@ def hotpotqa(gold: str, predictions: str) -> Result:
     return score(gold, predictions)
 
 
+def _on_terminal() -> bool:
+    return sys.stderr.isatty()
+
+
 def _with_bar(items: Sequence[str]) -> Iterator[str]:
     """Pass `items` on, with a progress bar where standard error is a terminal."""
-    if not sys.stderr.isatty():
+    if not _on_terminal():
         yield from items
         return
     with click.progressbar(items, label="aligning", file=sys.stderr, update_min_steps=100) as bar:
