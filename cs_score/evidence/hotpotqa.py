@@ -97,7 +97,7 @@ class HotpotQAResult(Result):
         return explain_question(question, row, self.answers.get(question.id), self.facts.get(question.id))
 
 
-def score(gold: Input | Sequence[object], predictions: Input | reader.Object) -> HotpotQAResult:
+def score(gold: Input | Sequence[object], predictions: Input | Mapping[str, object]) -> HotpotQAResult:
     """Score predictions against gold; each is a path, an open file, or the parsed JSON value.
 
     What is not predicted counts as 0 and is told in the result's notices. Raises InputError for what cannot be scored.

@@ -53,9 +53,12 @@ def unit_blocks(result: Result) -> Iterator[bytes]:
     for start in range(0, len(table.ids), ROWS_PER_BLOCK):
         block = slice(start, start + ROWS_PER_BLOCK)
         yield "".join(
-            "\t".join((one_line(unit, sys.maxsize), *map(repr, row))) + "\n"
-            for unit, row in zip(table.ids[block], table.rows[block])
+            "\t".join((_cell(unit), *map(repr, row))) + "\n" for unit, row in zip(table.ids[block], table.rows[block])
         ).encode()
+
+
+def _cell(text: str) -> str:
+    return one_line(text, sys.maxsize).replace("\t", "\\t")
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
