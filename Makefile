@@ -28,5 +28,8 @@ test: $(VENV)/dev.stamp
 test-slow: $(VENV)/dev.stamp
 	$(BIN)/pytest -q -n $(JOBS) -m slow
 
+bench: $(VENV)/dev.stamp
+	$(BIN)/python -m benchmarks
+
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis demo-out

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-# C0 and C1 controls, DEL, line and paragraph separators, bidirectional overrides and isolates, lone surrogates.
-_UNSAFE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+# C0 and C1 controls but tab, DEL, line and paragraph separators, bidirectional overrides and isolates, lone surrogates.
+_UNSAFE: Final = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _UNSAFE_IN_TEXT: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 LONGEST_LINE: Final = 2000

@@ -1,0 +1,212 @@
+"""`cs-score [switches] files...`: the Cold Start scorer's command line (specification 1)."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from cs_score.cli.coldstart_usage import DEFAULTS, PROGRAM, SWITCHES, usage_text
+from cs_score.cli.destinations import Destination, why_not_writable, write_text_to_terminal, write_to_stream
+from cs_score.cli.switches import CommandLine, HelpWanted, SwitchError, VersionWanted, read_command_line
+from cs_score.coldstart.loading import load_files, members, open_evaluation
+from cs_score.coldstart.options import Justifications, Options, Policy
+from cs_score.coldstart.result import Result, ScoringStopped
+from cs_score.coldstart.scorer import score_loaded
+from cs_score.coldstart.writers.fields import check_fields
+from cs_score.coldstart.writers.files import Layout, encoded, endings, file_texts, parts
+from cs_score.coldstart.writers.params import Invocation
+from cs_score.coldstart.writers.report import closing_line, doubly_encoded, report_text
+from cs_score.errors import CsScoreError, InputError, OutputError, UsageError
+from cs_score.outputs import write_whole
+from cs_score.problems import Problem, ProblemLog
+from cs_score.sources import Input, open_source
+from cs_score.version import REFERENCE_VERSION
+
+FAILED: Final = 255
+"""Exit status of the reference scorer for errors and fatal conditions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command line that has been understood and checked."""
+
+    options: Options
+    layout: Layout
+    output: Destination
+    errors: Destination
+    query_files: tuple[str, ...]
+    files: tuple[str, ...]
+    invocation: Invocation
+    json_file: str | None
+
+
+def run(words: Sequence[str]) -> int:
+    """Score as the words of the command line say; returns the exit status, 0 or 255."""
+    try:
+        line = read_command_line(words, SWITCHES)
+        if not line.words:
+            raise SwitchError("ERROR: Not enough arguments; files must be provided")
+    except HelpWanted:
+        sys.stdout.write(usage_text())
+        return 0
+    except VersionWanted:
+        sys.stdout.write(f"{PROGRAM} version {REFERENCE_VERSION}\n")
+        return 0
+    except SwitchError as error:
+        sys.stdout.write(f"{error}\n\n{usage_text()}")
+        return FAILED
+    problems = ProblemLog()
+    errors: Destination | None = None
+    try:
+        command = _understand(line, words)
+        errors = command.errors
+        return _score(command, problems)
+    except CsScoreError as error:
+        return _give_up(error, problems, errors)
+
+
+def _understand(line: CommandLine, words: Sequence[str]) -> Command:
+    """Check the command line in the reference's order, so that the same fault is named first; touches no file."""
+    output = Destination(line.text("-output_file", DEFAULTS["-output_file"]))
+    errors = Destination(line.text("-error_file", DEFAULTS["-error_file"]))
+    if output.stream is None and (reason := why_not_writable(f"{output.text}.debug")) is not None:
+        raise OutputError(f"Could not open {output.text} .  . lc(DEBUG): {reason}; -output_file is a prefix of files")
+    if errors.stream is None:
+        if os.path.exists(errors.text):
+            raise UsageError(f"File {errors.text} already exists; -error_file must name a new file")
+        if (reason := why_not_writable(errors.text)) is not None:
+            raise OutputError(f"Could not open {errors.text}: {reason}")
+    texts = {name: line.text(name, DEFAULTS[name]) for name in ("-ignore", "-right", "-wrong")}
+    policy = Policy(**{name.removeprefix("-"): _items(text) for name, text in texts.items()})
+    policy.check()
+    options = Options(
+        discipline=line.text("-discipline", DEFAULTS["-discipline"]),
+        expand=line.switches.get("-expand"),
+        justifications=Justifications.parse(line.text("-justifications", DEFAULTS["-justifications"])),
+        policy=policy,
+        queries=line.switches.get("-queries"),
+        runids=_items(line.text("-runids", "")) or None,
+        samples=line.switches.get("-samples"),
+    )
+    return Command(
+        options,
+        Layout(_items(line.text("-fields", DEFAULTS["-fields"])), "-tabs" in line.switches),
+        output,
+        errors,
+        tuple(word for word in line.words if word.endswith(".xml")),
+        tuple(word for word in line.words if not word.endswith(".xml")),
+        Invocation(
+            time.localtime(),
+            os.getcwd(),
+            (PROGRAM, *words),
+            {name.removeprefix("-").upper(): text for name, text in texts.items()},
+            options.samples is not None,
+        ),
+        line.switches.get("--json"),
+    )
+
+
+def _items(text: str) -> tuple[str, ...]:
+    """A colon-separated list; empty items at the end do not count."""
+    text = text.rstrip(":")
+    return tuple(text.split(":")) if text else ()
+
+
+def _score(command: Command, problems: ProblemLog) -> int:
+    _check_inputs(command)
+    _remove_earlier_outputs(command)
+    try:
+        evaluation = open_evaluation(command.query_files, command.options, problems)
+        if not command.files:
+            raise InputError(
+                "EvaluationQueryOutput->new called with no filenames", remedy="name a run and its assessments, too"
+            )
+        load_files(evaluation, command.files)
+        if evaluation.run_ids:
+            check_fields(command.layout.fields)
+        result = score_loaded(evaluation)
+    except ScoringStopped as stop:
+        _write_files(command, stop.partial, was_stopped=True)
+        raise
+    _write_files(command, result)
+    _report(command, result)
+    return FAILED if result.error_count else 0
+
+
+def _check_inputs(command: Command) -> None:
+    """Raises InputError where an input cannot be opened, UsageError where an output would replace an input."""
+    inputs: list[Input] = [member for word in command.files for member in members(word)]
+    for given in (*command.query_files, *inputs):
+        if given != "-":
+            with open_source(given):
+                pass
+    named = (*command.query_files, *inputs, command.options.queries, command.options.samples)
+    existing = [name for name in named if isinstance(name, str) and os.path.exists(name)]
+    for output in filter(os.path.exists, _output_paths(command)):
+        if any(os.path.samefile(output, name) for name in existing):
+            raise UsageError(f"{output} is an input; choose another -output_file")
+
+
+def _output_paths(command: Command) -> list[str]:
+    paths = [] if command.json_file is None else [command.json_file]
+    if command.output.stream is None:
+        paths += [f"{command.output.text}.{ending}" for ending in endings(command.options)]
+    return paths
+
+
+def _remove_earlier_outputs(command: Command) -> None:
+    for path in _output_paths(command):
+        if os.path.isfile(path):
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+
+
+def _write_files(command: Command, result: Result, was_stopped: bool = False) -> None:
+    if command.output.stream is not None:
+        for _, texts in parts(result, command.layout, command.invocation):
+            write_to_stream(command.output, encoded(texts))
+        return
+    for ending, text in file_texts(result, command.layout, command.invocation, was_stopped):
+        write_whole(f"{command.output.text}.{ending}", encoded(text))
+
+
+def _report(command: Command, result: Result) -> None:
+    """Remarks on standard error, then the report, twice as the reference writes it, and its closing line."""
+    _remark(result.warnings)
+    report = "".join(report_text(result.problems))
+    closing = closing_line(result.error_count, result.warning_count)
+    # Where both go to standard output the reference has closed it by now and its report is lost.
+    lost = command.errors.stream == "stdout" and command.output.stream == "stdout"
+    _write_report(command.errors if not lost else Destination("stderr"), report * 2 + closing)
+
+
+def _write_report(errors: Destination, text: str) -> None:
+    if errors.stream == "stderr":
+        write_text_to_terminal(text)
+    elif errors.stream == "stdout":
+        write_to_stream(errors, [doubly_encoded(text)])
+    else:
+        write_whole(errors.text, [doubly_encoded(text)])
+
+
+def _remark(remarks: Sequence[str]) -> None:
+    for remark in remarks:
+        write_text_to_terminal(f"{PROGRAM}: warning: {InputError(remark)}\n")
+
+
+def _give_up(error: CsScoreError, problems: ProblemLog, errors: Destination | None) -> int:
+    """The problems so far and one line that says what ended the scoring, there and on standard error."""
+    if isinstance(error, ScoringStopped):
+        _remark(error.partial.warnings)
+    collected: list[Problem] = list(problems)
+    write_text_to_terminal("".join(report_text(collected)) if errors is None or errors.stream == "stderr" else "")
+    write_text_to_terminal(f"{PROGRAM}: {error}\n")
+    if errors is not None and errors.stream is None:
+        with contextlib.suppress(OutputError):
+            write_whole(errors.text, [doubly_encoded("".join(report_text(collected)) + f"{error}\n")])
+    return FAILED

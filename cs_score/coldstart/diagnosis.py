@@ -1,0 +1,78 @@
+"""What a person should be told beside the scores: doubtful input, and why a run cannot be scored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from cs_score.coldstart.ranking import Ranking
+from cs_score.coldstart.records import Assessment, LinkedQuery, Response
+from cs_score.errors import InputError
+
+_SHOWN = 3
+
+
+def remarks_on_runs(
+    responses: Sequence[Response], run_ids: Sequence[str], without_parent: Sequence[Response], has_samples: bool
+) -> Iterator[str]:
+    """Remarks on the runs as loaded: several of them, second-hop lines before their parents."""
+    if len(run_ids) > 1:
+        yield (
+            f"{len(run_ids)} runs are scored in one invocation ({_some(run_ids)}): average precision pools the nodes "
+            "of all of them, so score each run by itself to compare them by AP"
+        )
+        if has_samples:
+            yield (
+                "-samples with several runs: the resampling of the first run narrows the queries of all later ones, "
+                "whose scores are then wrong; score each run by itself"
+            )
+    if without_parent:
+        first = without_parent[0]
+        lines = _some([str(response.place) for response in without_parent])
+        yield (
+            f"{len(without_parent)} second-hop line(s) come before their parent line or have none ({lines}): their "
+            f"nodes, such as {first.node}, are missing from average precision; put parent lines first"
+        )
+
+
+def remark_on_matches(run_id: str, responses: Sequence[Response], matched: Sequence[Assessment | None]) -> str | None:
+    """A remark where no line of a run met an assessment, which usually means the wrong pool or the wrong base."""
+    if not responses or any(matched[response.index] is not None for response in responses):
+        return None
+    return f"none of the {len(responses)} lines of run {run_id} met an assessment; is this the right assessment file?"
+
+
+def above_one(
+    ranking: Ranking, query: LinkedQuery, lines_of: Mapping[str, Sequence[Response]], justifications: str
+) -> InputError:
+    """The condition that average precision exceeds 1: query, nodes, lines, and what to do (specification 13.6)."""
+    crowded = [node for node in ranking.nodes if node.value > 1]
+    if crowded:
+        reason = "several lines of one node come from one document"
+        nodes = crowded
+    else:
+        reason = "more than one node of a single-valued slot is right"
+        nodes = [node for node in ranking.nodes if node.value > 0]
+    shown = "; ".join(
+        f"node {node.name}, {_lines(lines_of.get(node.name, [node.first]))}, V = {node.value:.4f}"
+        for node in nodes[:_SHOWN]
+    )
+    more = f" and {len(nodes) - _SHOWN} more" if len(nodes) > _SHOWN else ""
+    return InputError(
+        f"AP is greater than 1.0: {ranking.score:.4f} for query {query.full_id}, level {ranking.level}, "
+        f"because {reason} ({shown}{more})",
+        file=nodes[0].first.file if nodes else None,
+        remedy="a run must be validated before it is scored: keep one line for each node and document, at most "
+        f"{justifications} for each node, and one node for a single-valued slot",
+    )
+
+
+def _lines(responses: Sequence[Response]) -> str:
+    files = dict.fromkeys(response.file for response in responses)
+    numbers = ", ".join(str(response.number) for response in responses[:_SHOWN])
+    rest = f" and {len(responses) - _SHOWN} more" if len(responses) > _SHOWN else ""
+    return f"{' and '.join(files)} line {numbers}{rest}"
+
+
+def _some(texts: Iterable[str]) -> str:
+    texts = list(texts)
+    return ", ".join(texts[:_SHOWN]) + (f" and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else "")

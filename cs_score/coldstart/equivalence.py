@@ -1,0 +1,147 @@
+"""The tree of equivalence classes of one query, and where assessments and responses stand in it.
+
+Source: specification, sections 7.1 to 7.4. The root is the query; its children are the classes of its answers, theirs
+the classes of the second hop. The component `0` collects what belongs to no class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from cs_score.coldstart.identifiers import parse_query_id
+from cs_score.coldstart.linking import Linker
+from cs_score.coldstart.predicates import find_predicate
+from cs_score.coldstart.records import Assessment, Judgment, LinkedQuery, Response
+from cs_score.errors import InputError
+from cs_score.problems import ProblemLog
+
+
+@dataclass(slots=True, eq=False)
+class ClassNode:
+    """One node of the tree while it is being filled: an equivalence class, or the query itself at the root.
+
+    `single` tells whether the slot that its members' children fill takes one value; None until known.
+    """
+
+    name: str
+    parent: ClassNode | None
+    single: bool | None = None
+    is_wrong_bin: bool = False
+    holds_accepted: bool = False
+    children: list[ClassNode] = field(default_factory=list)
+    responses: list[Response] = field(default_factory=list)
+    first_answers: dict[str, Response] = field(default_factory=dict)
+    """Follow-on query id -> the first response of this class that it asks about; filled at first use."""
+
+    @property
+    def depth(self) -> int:
+        """0 for the query, 1 for the classes of its answers, 2 for those of the second hop."""
+        return self.name.count(":")
+
+    def first_answer(self, query: LinkedQuery) -> Response | None:
+        """The first response in this class that `query` asks about; it decides about all answers to `query`."""
+        if not self.first_answers:
+            for response in self.responses:
+                self.first_answers.setdefault(response.target, response)
+        return self.first_answers.get(query.short_id)
+
+
+class ClassTree:
+    """The classes of one query, by name, in the order in which they were first met."""
+
+    def __init__(self, query: LinkedQuery) -> None:
+        self.root = ClassNode(query.full_id, None, single=query.single)
+        self.nodes = {query.full_id: self.root}
+
+    def node(self, name: str) -> ClassNode:
+        """The node of a class, made with its ancestors where it is not there yet.
+
+        Raises InputError where the class belongs to another query or has no query id.
+        """
+        found = self.nodes.get(name)
+        if found is not None:
+            return found
+        parent_name, _, component = name.rpartition(":")
+        if ":" not in parent_name and parent_name != self.root.name:
+            raise _foreign_class(name, parent_name, self.root.name)
+        parent = self.node(parent_name)
+        made = ClassNode(name, parent, is_wrong_bin=parent.is_wrong_bin or component == "0")
+        parent.children.append(made)
+        self.nodes[name] = made
+        return made
+
+
+def _foreign_class(name: str, root: str, query: str) -> InputError:
+    remedy = f"the equivalence class {name} of one of its answers should be {query}:n or {query}:n:m; mend VALUE_EC"
+    if parse_query_id(root) is None:
+        problem = f'unexpected argument: "{root}" sent to parse_queryid'
+    else:
+        problem = "queryid undefined in QuerySet->get()"
+    return InputError(problem, place=f"query {query}", remedy=remedy)
+
+
+def plant_tree(
+    query: LinkedQuery, assessments: Sequence[Assessment], linker: Linker, problems: ProblemLog
+) -> ClassTree:
+    """The tree of `query` with its assessments placed (specification 7.2).
+
+    Raises InputError where a correct answer stands below a class that holds no accepted answer before it.
+    """
+    tree = ClassTree(query)
+    for assessment in assessments:
+        name = class_of_assessment(assessment, linker)
+        if name is None:
+            _report_orphan(assessment, linker, problems)
+            continue
+        node = tree.node(name)
+        if node.single is None and len(assessment.query.slots) > 1:
+            predicate = find_predicate(assessment.query.slots[1])
+            node.single = predicate is not None and predicate.single
+        if assessment.judgment is Judgment.CORRECT and node.depth >= 2 and not (node.parent or node).holds_accepted:
+            raise InputError(
+                f"Equivalence class without correct parent entry: {assessment.text}",
+                file=assessment.file,
+                place=f"line {assessment.number}",
+                remedy=f"no correct or inexact answer of class {name.rpartition(':')[0]} stands before it",
+            )
+        if assessment.is_accepted:
+            node.holds_accepted = True
+    return tree
+
+
+def place_responses(
+    tree: ClassTree, responses: Iterable[Response], matched: Sequence[Assessment | None], linker: Linker
+) -> None:
+    """Put each response into the class of its assessment, or where an answer without one belongs (7.3).
+
+    `matched` holds the assessment of each response by index.
+    """
+    nodes = tree.nodes
+    for response in responses:
+        assessment = matched[response.index]
+        name = None if assessment is None else class_of_assessment(assessment, linker)
+        if name is None:
+            name = linker.class_of_answer(response)
+        (nodes.get(name) or tree.node(name)).responses.append(response)
+
+
+def class_of_assessment(assessment: Assessment, linker: Linker) -> str | None:
+    """The node that an assessment stands in; None where it answers a query that no accepted answer leads to."""
+    if assessment.has_class:
+        return assessment.value_class
+    query = assessment.query
+    if query.level == 0:
+        return f"{query.full_id}:0"
+    accepting = linker.accepting.get(query.short_id)
+    return None if accepting is None else f"{accepting.value_class}:0"
+
+
+def _report_orphan(assessment: Assessment, linker: Linker, problems: ProblemLog) -> None:
+    parents = [parent.text for parent in linker.assessments if parent.target == assessment.query.short_id]
+    problems.add(
+        "UNEXPECTED_ASSESSMENT_ENTRY",
+        f"\nUnexpected child: \n{assessment.text}\n",
+        "\nAll parents:\n{}\n".format("\n".join(parents)),
+        place=assessment.place,
+    )

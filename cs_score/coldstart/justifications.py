@@ -1,0 +1,156 @@
+"""Limits on justifications and single-valued slots: which run lines are reported as discarded.
+
+In the scorer a mark changes no score (specification 5); the validators write only unmarked lines.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from cs_score.coldstart.options import Justifications
+from cs_score.coldstart.records import Response
+from cs_score.errors import InputError
+from cs_score.problems import ProblemLog
+
+
+def best_first(lines: Iterable[Response]) -> list[Response]:
+    """Lines by confidence descending, then line number, then load order."""
+    return sorted(lines, key=lambda line: (-line.confidence, line.number))
+
+
+def node_confidence(confidences: Sequence[float], most: int | None) -> float:
+    """Confidence of a node from those of its lines (specification 9.3).
+
+    The i-th best line weighs 1/i; `most` lines count, and a node with fewer lines is divided by the weight of `most`
+    all the same. None: all lines count. Without lines the confidence is 0.
+    """
+    if not confidences:
+        return 0.0
+    numerator = 0.0
+    for rank, confidence in enumerate(sorted(confidences, reverse=True)[:most], 1):
+        numerator += confidence / rank
+    denominator = 0.0
+    for rank in range(1, (len(confidences) if most is None else most) + 1):
+        denominator += 1 / rank
+    return numerator / denominator
+
+
+class DiscardRules:
+    """Marks the run lines beyond the limits; marks persist from one file to the next (specification 5.3)."""
+
+    def __init__(self, limits: Justifications, problems: ProblemLog) -> None:
+        self.marked: set[int] = set()
+        """Indexes of the discarded responses."""
+        self._limits = limits
+        self._problems = problems
+
+    def apply(self, responses: Sequence[Response], nodes: Mapping[str, Sequence[Response]]) -> None:
+        """Apply both rules to all run lines loaded so far; `nodes` are the same lines by FQ node id."""
+        by_level: dict[int, list[Response]] = defaultdict(list)
+        for line in responses:
+            by_level[line.query.level].append(line)
+        self._limit_justifications(by_level, nodes)
+        self._keep_single_values(responses, nodes)
+
+    def _limit_justifications(
+        self, by_level: Mapping[int, Sequence[Response]], nodes: Mapping[str, Sequence[Response]]
+    ) -> None:
+        nodes_of_level: dict[int, list[str]] = defaultdict(list)
+        for node, lines in nodes.items():
+            nodes_of_level[lines[-1].query.level].append(node)
+        for level in sorted(by_level):
+            for node in sorted(nodes_of_level[level]):
+                self._limit_node(nodes[node])
+            answered = {line.target for line in by_level[level] if line.index not in self.marked}
+            for line in by_level.get(level + 1, ()):
+                if line.query.short_id not in answered:
+                    self._discard(line, "DISCARDED_DEPENDENT")
+
+    def _limit_node(self, lines: Sequence[Response]) -> None:
+        per_document, most = self._limits.per_document, self._limits.most
+        if len(lines) == 1 and per_document != 0:
+            return
+        if per_document is not None:
+            by_document: dict[str, list[Response]] = defaultdict(list)
+            for line in lines:
+                if line.index not in self.marked:
+                    by_document[line.docid].append(line)
+            for of_document in by_document.values():
+                for line in best_first(of_document)[per_document:]:
+                    self._discard(line, "DISCARDED_ENTRY")
+        if most is not None:
+            for line in best_first(line for line in lines if line.index not in self.marked)[most:]:
+                self._discard(line, "DISCARDED_ENTRY")
+
+    def _keep_single_values(self, responses: Sequence[Response], nodes: Mapping[str, Sequence[Response]]) -> None:
+        groups: dict[str, list[str]] = defaultdict(list)
+        for node in nodes:
+            groups[node.rpartition(":")[0]].append(node)
+        single = [
+            (parent, first_line.query.level)
+            for parent, children in groups.items()
+            if (first_line := nodes[min(children, key=len)][0]).query.single
+        ]
+        if not single:
+            return
+        answers = Counter(line.target for line in responses if line.index not in self.marked)
+        asking: dict[str, list[Response]] = defaultdict(list)
+        for line in responses:
+            if line.query.level > 0:
+                asking[line.query.short_id].append(line)
+        orphaned: dict[int, dict[str, None]] = defaultdict(dict)
+        for parent, level in sorted(single, key=lambda group: len(group[0])):
+            children = groups[parent]
+            winner = self._winner(children, nodes)
+            for child in children:
+                if child == winner:
+                    continue
+                for line in nodes[child]:
+                    self._lose(line, answers, orphaned)
+                    self._problems.add("DISCARDED_ENTRY", f"\n{line.text}", place=line.place)
+            for target in orphaned.pop(level, ()):
+                for line in asking[target]:
+                    if line.index not in self.marked:
+                        self._lose(line, answers, orphaned)
+                        self._problems.add("DISCARDED_DEPENDENT", f"\n{line.text}\n", place=line.place)
+
+    def _lose(self, line: Response, answers: Counter[str], orphaned: Mapping[int, dict[str, None]]) -> None:
+        """Mark a line and note when the last answer that its follow-on query asks about is gone."""
+        if line.index in self.marked:
+            return
+        self.marked.add(line.index)
+        answers[line.target] -= 1
+        if answers[line.target] == 0:
+            orphaned[line.query.level][line.target] = None
+
+    def _winner(self, children: Sequence[str], nodes: Mapping[str, Sequence[Response]]) -> str:
+        """The node that a single-valued slot keeps (specification 5.2; 14, rules 7 and 15)."""
+        if len(children) == 1 and self._limits.most is not None:
+            return children[0]
+
+        def standing(node: str) -> tuple[float, float, int, int]:
+            kept = [line for line in nodes[node] if line.index not in self.marked]
+            if not kept and self._limits.most is None:
+                line = nodes[node][0]
+                raise InputError(
+                    f"no confidence for node {node}: all of its lines were discarded",
+                    file=line.file,
+                    place=f"line {line.number}",
+                    remedy="with any number of justifications (-justifications A:M) the confidence of a node in a "
+                    "single-valued slot needs a line that is left; use a number for M",
+                )
+            first = min(kept or nodes[node], key=lambda line: (line.number, line.index))
+            confidence = node_confidence([line.confidence for line in kept], self._limits.most)
+            return -confidence, 0 if kept else 1, first.number, first.index
+
+        return min(children, key=standing)
+
+    def _discard(self, line: Response, code: str) -> None:
+        self.marked.add(line.index)
+        self._problems.add(code, f"\n{line.text}\n", place=line.place)
+
+
+def first_lines(nodes: Mapping[str, Sequence[Response]]) -> dict[str, Response]:
+    """The line with the smallest number of every node; load order among equal numbers."""
+    return {node: min(lines, key=lambda line: (line.number, line.index)) for node, lines in nodes.items()}

@@ -1,0 +1,310 @@
+"""Every line finds its query, the id of the query that asks about its answer, and its node.
+
+Lines are linked in load order, because a line may name only a query that an earlier line has created
+(specification 4.2, 4.5 and 4.7 to 4.10).
+"""
+
+from __future__ import annotations
+
+import sys
+
+from cs_score.coldstart.confidence import Confidence, read_confidence
+from cs_score.coldstart.identifiers import follow_on_id, parse_query_id
+from cs_score.coldstart.languages import DEFAULT_LANGUAGE, language_code
+from cs_score.coldstart.predicates import NODE_TYPES, find_predicate
+from cs_score.coldstart.provenance import NO_DOCUMENT, RELATION_SPANS, VALUE_SPANS, Provenance, read_provenance
+from cs_score.coldstart.queries import Query, QuerySet
+from cs_score.coldstart.reader import TabFile, has_text
+from cs_score.coldstart.records import JUDGMENT_OF_CODE, Assessment, LinkedQuery, Response
+from cs_score.coldstart.schemas import RUN_2014
+from cs_score.errors import InputError
+from cs_score.problems import Place, ProblemLog
+
+
+class Linker:
+    """Links the lines of all files, one file after the other, against one query set.
+
+    Afterwards `responses` and `assessments` hold the accepted lines in load order and the look-ups answer how they
+    hang together.
+    """
+
+    def __init__(self, queries: QuerySet, problems: ProblemLog) -> None:
+        self.responses: list[Response] = []
+        self.assessments: list[Assessment] = []
+        self.accepting: dict[str, Assessment] = {}
+        """Follow-on query id -> the last accepted assessment that leads to it (specification 4.8)."""
+        self.without_parent: list[Response] = []
+        """Second-hop run lines that stand before their parent line, or have none; their node ids lack its prefix."""
+        self._queries = queries
+        self._problems = problems
+        self._linked: dict[str, LinkedQuery] = {}
+        # Follow-on query id -> the query whose answer it asks about. Ids of that length from query files stand first,
+        # so that no answer takes their place.
+        self._created_by: dict[str, LinkedQuery | None] = dict.fromkeys(
+            short_id for short_id in queries.by_id if len(short_id) == 12
+        )
+        # Follow-on query ids that only lines which were skipped lead to.
+        self._without_line: set[str] = set()
+        # Follow-on query id -> FQ node id of the first run line that leads to it.
+        self._parent_node: dict[str, str] = {}
+        self._clear_documents: set[str] = set()
+        self._confidences: dict[str, Confidence] = {}
+        self._relations: dict[str, Provenance] = {}
+        self._values: dict[str, Provenance] = {}
+        self._slots: dict[str, bool] = {}
+        self._value_types: set[str] = set()
+
+    def link_run(self, tab_file: TabFile) -> None:
+        """Add the lines of a run. Raises InputError where a line names a query that is not there."""
+        name = tab_file.name
+        if tab_file.schema is RUN_2014:
+            line = next(tab_file.lines)
+            raise _at(Place(name, line.number), "Query  not loaded", "runs of 2014 (seven columns) cannot be scored")
+        has_nodes = tab_file.schema.position("NODEID") is not None
+        confidences, responses, parent_node = self._confidences, self.responses, self._parent_node
+        for number, text, columns in tab_file.lines:
+            full_id, slot, run_id, relation_text, value, value_type, provenance_text, confidence_text = columns[:8]
+            query = self._linked.get(full_id) or self._find_query(full_id, Place(name, number))
+            confidence = confidences.get(confidence_text)
+            if confidence is None:
+                confidence = read_confidence(confidence_text, Place(name, number), self._problems)
+                if confidence.is_clean:
+                    confidences[confidence_text] = confidence
+            if value_type not in self._value_types:
+                self._check_value_type(value_type, Place(name, number))
+            relation, provenance = self._provenances(relation_text, provenance_text, name, number, text)
+            target = self._lead_on(query, value, provenance, Place(name, number))
+            if not self._is_complete(tab_file, columns, slot, query, number):
+                continue
+            if self._without_line:
+                self._without_line.discard(target)
+            node, prefix = None, ""
+            if has_nodes:
+                prefix = parent_node.get(query.short_id, "") if query.level == 1 else full_id
+                node = sys.intern(prefix + columns[8])
+            if len(query.slots) > 1:
+                parent_node.setdefault(target, node or "")
+            response = Response(
+                len(responses), number, text, query, sys.intern(run_id), value, relation.canonical,
+                provenance.canonical, provenance.docid, confidence.value, node, target, name,
+            )  # fmt: skip
+            responses.append(response)
+            if node is not None and not prefix:
+                self.without_parent.append(response)
+
+    def link_assessments(self, tab_file: TabFile) -> None:
+        """Add the lines of an assessment file. Raises InputError for unknown queries and contradictory lines."""
+        name = tab_file.name
+        position = tab_file.schema.columns.index
+        at_query, at_relation, at_value = map(position, ("QUERY_AND_SLOT_NAME", "RELATION_PROVENANCE_TRIPLES", "VALUE"))
+        at_provenance, at_code, at_provenance_code, at_class = map(
+            position, ("VALUE_PROVENANCE_TRIPLES", "VALUE_ASSESSMENT", "PROVENANCE_ASSESSMENT", "VALUE_EC")
+        )
+        at_mention = tab_file.schema.position("VALUE_MENTION_TYPE")
+        at_class_mention = tab_file.schema.position("EC_MENTION_TYPE")
+        for number, text, columns in tab_file.lines:
+            full_id, _, slot = columns[at_query].partition(":")
+            query = self._linked.get(full_id) or self._find_query(full_id, Place(name, number))
+            value = columns[at_value]
+            relation, provenance = self._provenances(columns[at_relation], columns[at_provenance], name, number, text)
+            target = self._lead_on(query, value, provenance, Place(name, number))
+            code, value_class = columns[at_code], columns[at_class]
+            _check_class(query, code, value_class, Place(name, number))
+            if not self._is_complete(tab_file, columns, slot, query, number):
+                continue
+            if self._without_line:
+                self._without_line.discard(target)
+            for column in (code, columns[at_provenance_code]):
+                if column not in JUDGMENT_OF_CODE:
+                    raise InputError(
+                        f"Unknown assessment code: {column} in file: {name} at line: {number}",
+                        remedy=f"the codes are {' '.join(JUDGMENT_OF_CODE)}",
+                    )
+            assessment = Assessment(
+                number, text, query, value, relation.canonical, provenance.canonical, provenance.docid,
+                JUDGMENT_OF_CODE[code], sys.intern(value_class),
+                None if at_mention is None else sys.intern(columns[at_mention]),
+                None if at_class_mention is None else sys.intern(columns[at_class_mention]),
+                target, name,
+            )  # fmt: skip
+            self.assessments.append(assessment)
+            if assessment.is_accepted:
+                self.accepting[target] = assessment
+
+    def class_of_query(self, query: LinkedQuery) -> str:
+        """The equivalence class whose members a query's answers belong below (specification 7.1).
+
+        Raises InputError where no accepted line leads to the query.
+        """
+        if query.parent is None:
+            return query.full_id
+        accepting = self.accepting.get(query.short_id)
+        if accepting is not None:
+            return accepting.value_class
+        if query.short_id in self._without_line:
+            raise InputError(
+                "queryid undefined in QuerySet->get()",
+                place=f"query {query.full_id}",
+                remedy="its lines answer a follow-on query whose only parent line was skipped (wrong slot or an empty "
+                "column); mend or remove the parent line",
+            )
+        return f"{self.class_of_query(query.parent)}:0"
+
+    def class_of_answer(self, response: Response) -> str:
+        """The equivalence class that a line without assessment of its own belongs to (specification 7.1)."""
+        accepting = self.accepting.get(response.target)
+        if accepting is not None:
+            return accepting.value_class
+        return f"{self.class_of_query(response.query)}:0"
+
+    def forget_caches(self) -> None:
+        """Release what only linking needs, once all files are linked."""
+        self._relations, self._values, self._confidences = {}, {}, {}
+        self._clear_documents, self._parent_node = set(), {}
+
+    def root(self, query: Query) -> LinkedQuery:
+        """The query of a query file in the form that lines are linked to."""
+        linked = self._linked.get(query.full_id)
+        if linked is None:
+            linked = self._linked[query.full_id] = _link_loaded(query)
+        return linked
+
+    def _find_query(self, full_id: str, place: Place) -> LinkedQuery:
+        parts = parse_query_id(full_id)
+        if parts is None:
+            raise _at(
+                place,
+                f'unexpected argument: "{full_id}" sent to parse_queryid',
+                "this is no query id; it should end in ten or twelve hexadecimal digits",
+            )
+        linked: LinkedQuery | None = None
+        loaded = self._queries.by_id.get(parts.short)
+        if loaded is not None:
+            linked = self.root(loaded)
+            if linked.full_id == full_id and len(loaded.entry_points) > 1:
+                raise _at(
+                    place,
+                    f"Attempt to execute method generate_query on query {parts.short}, which has multiple entrypoints",
+                    "runs and assessments name the queries made from its entry points (switch -expand)",
+                )
+        elif (parent := self._created_by.get(parts.short)) is not None:
+            linked = _link_follow_on(parent, parts.short)
+        if linked is None or linked.full_id != full_id:
+            raise _at(place, f"Query {full_id} not loaded", _missing_query_remedy(parts.level, linked))
+        self._linked[full_id] = linked
+        return linked
+
+    def _lead_on(self, query: LinkedQuery, value: str, provenance: Provenance, place: Place) -> str:
+        """The id of the query that asks about this answer; the first such answer creates it (specification 4.9)."""
+        target = follow_on_id(query.full_id, value, provenance.canonical)
+        if target in self._created_by:
+            return target
+        if query.is_ldc and parse_query_id(f"{query.full_id}_{target}") is None:
+            raise _at(
+                place,
+                f'unexpected argument: "{query.full_id}_{target}" sent to parse_queryid',
+                "runs and assessments name slot-filling queries, whose ids end in ten hexadecimal digits",
+            )
+        self._created_by[target] = query
+        self._without_line.add(target)
+        docid = "" if provenance.docid is NO_DOCUMENT else provenance.docid
+        if docid not in self._clear_documents:
+            if language_code(docid) is None:
+                self._problems.add("FAILED_LANG_INFERENCE", docid, DEFAULT_LANGUAGE)
+            else:
+                self._clear_documents.add(docid)
+        for slot in query.unknown_next:
+            self._problems.add("UNKNOWN_SLOT_NAME", slot)
+        return target
+
+    def _provenances(
+        self, relation_text: str, value_text: str, name: str, number: int, text: str
+    ) -> tuple[Provenance, Provenance]:
+        relation = self._relations.get(relation_text)
+        if relation is None:
+            relation = self._relations[relation_text] = read_provenance(relation_text, RELATION_SPANS)
+        provenance = self._values.get(value_text)
+        if provenance is None:
+            provenance = self._values[value_text] = read_provenance(value_text, VALUE_SPANS)
+        if relation.problems or provenance.problems or relation.docid != provenance.docid:
+            place = Place(name, number)
+            for code, arguments in (*relation.problems, *provenance.problems):
+                self._problems.add(code, *arguments, place=place)
+            if relation.docid != provenance.docid:
+                self._problems.add("MULTIPLE_DOCIDS_IN_RESPONSE", f"\n{text}", place=place)
+        return relation, provenance
+
+    def _check_value_type(self, value_type: str, place: Place) -> None:
+        if value_type.lower() in NODE_TYPES:
+            self._value_types.add(value_type)
+        else:
+            self._problems.add("ILLEGAL_VALUE_TYPE", value_type, place=place)
+
+    def _is_complete(self, tab_file: TabFile, columns: list[str], slot: str, query: LinkedQuery, number: int) -> bool:
+        """Whether a line is accepted: a known slot or not, no empty column, and the slot that its query asks for."""
+        known = self._slots.get(slot)
+        if known is None:
+            known = self._slots[slot] = find_predicate(slot) is not None
+        if not known:
+            self._problems.add("UNKNOWN_SLOT_NAME", slot, place=Place(tab_file.name, number))
+        if not all(map(str.strip, columns)):
+            for column, text in zip(tab_file.schema.columns, columns):
+                if not has_text(text):
+                    self._problems.add("EMPTY_FIELD", column, place=Place(tab_file.name, number))
+                    return False
+        if not query.slots or slot != query.slots[0]:
+            expected = query.slots[0] if query.slots else ""
+            self._problems.add("WRONG_SLOT_NAME", slot, query.full_id, expected, place=Place(tab_file.name, number))
+            return False
+        return True
+
+
+def _link_loaded(query: Query) -> LinkedQuery:
+    parts = parse_query_id(query.full_id)
+    is_ldc = parts is not None and not parts.expanded
+    return _linked_query(query.full_id, query.short_id, query.base_id, 0, query.slots, None, is_ldc)
+
+
+def _link_follow_on(parent: LinkedQuery, short_id: str) -> LinkedQuery:
+    full_id = f"{parent.full_id}_{short_id}"
+    return _linked_query(full_id, short_id, parent.base_id, parent.level + 1, parent.slots[1:], parent)
+
+
+def _linked_query(
+    full_id: str,
+    short_id: str,
+    base_id: str,
+    level: int,
+    slots: tuple[str, ...],
+    parent: LinkedQuery | None,
+    is_ldc: bool = False,
+) -> LinkedQuery:
+    predicate = find_predicate(slots[0]) if slots else None
+    return LinkedQuery(
+        full_id, short_id, base_id, level, slots, predicate is not None and predicate.single,
+        tuple(slot for slot in slots[1:] if find_predicate(slot) is None), parent, is_ldc,
+    )  # fmt: skip
+
+
+def _check_class(query: LinkedQuery, code: str, value_class: str, place: Place) -> None:
+    """A class stands exactly beside correct and inexact answers (specification 4.8)."""
+    has_class = value_class not in ("", "0")
+    if code in ("C", "X") and not has_class:
+        raise _at(place, f"Correct entry without equivalence class, query = {query.short_id} at line {place.line}")
+    if code not in ("C", "X") and has_class:
+        raise _at(
+            place,
+            f"Equivalence class without correct entry, query = {query.short_id}, judgment = , ec = {value_class}",
+        )
+
+
+def _missing_query_remedy(level: int, found: LinkedQuery | None) -> str:
+    if found is not None:
+        return f"the query with that short id is {found.full_id}; compare the prefix (switch -expand)"
+    if level:
+        return "no earlier line has given the answer that it asks about; parent lines must come first"
+    return "no query file defines it; are the query files and -expand the right ones?"
+
+
+def _at(place: Place, problem: str, remedy: str | None = None) -> InputError:
+    return InputError(problem, file=place.file, place=f"line {place.line}", remedy=remedy)

@@ -1,0 +1,138 @@
+"""Everything that is read before scoring: queries, assessments and runs, linked and indexed.
+
+An evaluation is opened once with its queries; files are then loaded into it in order. A branch shares what is loaded so
+far, so that many runs can be scored against one pool as if each were alone.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from cs_score.coldstart.justifications import DiscardRules
+from cs_score.coldstart.linking import Linker
+from cs_score.coldstart.options import Options
+from cs_score.coldstart.queries import Query, QuerySet, build_query_set
+from cs_score.coldstart.query_files import read_query_file
+from cs_score.coldstart.reader import read_tab_file
+from cs_score.coldstart.records import Response
+from cs_score.coldstart.schemas import RUN_2017, FileKind
+from cs_score.coldstart.selection import select_queries
+from cs_score.problems import Place, ProblemLog
+from cs_score.sources import Input, InputDigest, name_of, open_source
+
+RUN_SUFFIX = ".tab.txt"
+"""Members of a folder that count as runs or assessments end like this."""
+
+
+@dataclass(slots=True)
+class Evaluation:
+    """What has been loaded: queries, the lines linked to them, the problems and remarks on the way.
+
+    `hop_limits` maps the short id of each query to score to the highest hop that is scored; `nodes` holds the run
+    lines of each node by FQ node id.
+    """
+
+    options: Options
+    problems: ProblemLog
+    queries: QuerySet
+    hop_limits: dict[str, int]
+    linker: Linker
+    discard: DiscardRules
+    nodes: dict[str, list[Response]] = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
+    digests: list[InputDigest] = field(default_factory=list)
+
+    @property
+    def run_ids(self) -> list[str]:
+        """The runs to score, in order: those asked for, else all that lines were loaded of, sorted."""
+        if self.options.runids is not None:
+            return list(self.options.runids)
+        return sorted({response.run_id for response in self.linker.responses})
+
+
+def open_evaluation(queries: Iterable[Input], options: Options, problems: ProblemLog | None = None) -> Evaluation:
+    """Read the query files, expand them if asked to, and choose the queries to score.
+
+    `problems` collects what is found; a caller that passes its own keeps it when this raises. Raises InputError where a
+    file cannot be read, an id cannot be parsed, or the choice is impossible.
+    """
+    problems = ProblemLog() if problems is None else problems
+    loaded: list[Query] = []
+    names: list[str] = []
+    remarks: list[str] = []
+    digests: list[InputDigest] = []
+    for given in queries:
+        names.append(name_of(given))
+        with open_source(given) as source:
+            query_file = read_query_file(source, problems)
+        loaded += query_file.queries
+        digests.append(query_file.digest)
+        if query_file.note is not None:
+            remarks.append(query_file.note)
+    if names and not loaded:
+        files = ", ".join(names)
+        problems.add("NO_QUERIES_LOADED", place=Place(files, 0, f"files({files})"))
+    query_set = build_query_set(loaded, options.expand, problems)
+    hop_limits = select_queries(options.queries, query_set, problems)
+    return Evaluation(
+        options, problems, query_set, hop_limits, Linker(query_set, problems),
+        DiscardRules(options.justifications, problems), remarks=remarks, digests=digests,
+    )  # fmt: skip
+
+
+def load_files(evaluation: Evaluation, files: Iterable[Input]) -> None:
+    """Load runs and assessments in order; a folder stands for its members `*.tab.txt`, sorted by name.
+
+    Raises InputError at the first line that cannot be linked, and for files of an unknown layout.
+    """
+    with _without_collector():
+        for given in files:
+            for member in members(given):
+                _load_file(evaluation, member)
+    evaluation.linker.forget_caches()
+
+
+def members(given: Input) -> list[Input]:
+    """The files that one argument stands for."""
+    if isinstance(given, (str, os.PathLike)) and os.path.isdir(given):
+        folder = os.fspath(given)
+        return [f"{folder}/{name}" for name in sorted(os.listdir(folder)) if name.endswith(RUN_SUFFIX)]
+    return [given]
+
+
+def _load_file(evaluation: Evaluation, given: Input) -> None:
+    linker = evaluation.linker
+    with open_source(given) as source:
+        tab_file = read_tab_file(source, evaluation.problems)
+        if tab_file is not None and tab_file.schema.kind is FileKind.RUN:
+            before = len(linker.responses)
+            linker.link_run(tab_file)
+            for response in linker.responses[before:]:
+                if response.node is not None:
+                    evaluation.nodes.setdefault(response.node, []).append(response)
+            if tab_file.schema is RUN_2017:
+                evaluation.discard.apply(linker.responses, evaluation.nodes)
+        elif tab_file is not None:
+            linker.link_assessments(tab_file)
+            if tab_file.schema.position("VALUE_MENTION_TYPE") is None:
+                evaluation.remarks.append(
+                    f"{tab_file.name} has no mention types ({tab_file.schema.name}): no answer that it calls correct "
+                    "is known to be a name, so all of them are ignored and every score is 0"
+                )
+        evaluation.digests.append(source.digest())
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Millions of live rows and no cycles: the cyclic collector would cost most of the loading time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

@@ -1,0 +1,89 @@
+"""Which assessment a response meets, by discipline (specification 6)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from cs_score.coldstart.linking import Linker
+from cs_score.coldstart.records import Assessment, Judgment, Response
+from cs_score.errors import InputError
+from cs_score.problems import ProblemLog
+
+_FINAL_SIGMA: Final = str.maketrans("Σ", "σ")
+
+
+def lower_case(text: str) -> str:
+    """`text` in lower case, character by character: a capital sigma never takes its final form."""
+    return (text.translate(_FINAL_SIGMA) if "Σ" in text else text).lower()
+
+
+def _as_written(text: str) -> str:
+    return text
+
+
+# Discipline -> the form in which two values are compared when no assessment has the same justification; None: never.
+_COMPARED: Final[dict[str, Callable[[str], str] | None]] = {
+    "ASSESSED": None,
+    "STRING_CASE": lower_case,
+    "STRING_EXACT": _as_written,
+}
+
+
+class Matcher:
+    """Finds assessments by dictionary: one look-up a response, whatever the size of the pool."""
+
+    def __init__(self, linker: Linker, discipline: str, problems: ProblemLog) -> None:
+        """Raises InputError for an unknown discipline."""
+        if discipline not in _COMPARED:
+            raise InputError(f"No matcher called {discipline}", remedy=f"there are {', '.join(_COMPARED)}")
+        self._linker = linker
+        self._problems = problems
+        self._compared = _COMPARED[discipline]
+        # The follow-on id of an answer stands for query, value and value provenance, so it finds all candidates.
+        self._by_answer: dict[str, Assessment] = {}
+        self._others: dict[str, list[Assessment]] = defaultdict(list)
+        for assessment in linker.assessments:
+            if self._by_answer.setdefault(assessment.target, assessment) is not assessment:
+                self._others[assessment.target].append(assessment)
+        self._by_value: dict[tuple[str, int, str, str], list[Assessment]] = defaultdict(list)
+        if self._compared is not None:
+            for assessment in linker.assessments:
+                query = assessment.query
+                parent_class = linker.class_of_query(query)
+                key = (query.base_id, query.level, parent_class, self._compared(assessment.value))
+                self._by_value[key].append(assessment)
+
+    def match(self, response: Response) -> Assessment | None:
+        """The assessment of a response, or None. Several correct ones are warned of, and the first counts."""
+        candidate = self._by_answer.get(response.target)
+        if candidate is not None:
+            if response.target not in self._others:
+                if _same(response, candidate):
+                    return candidate
+            else:
+                exact = [a for a in (candidate, *self._others[response.target]) if _same(response, a)]
+                if exact:
+                    return self._choose(response, exact)
+        if self._compared is None:
+            return None
+        query = response.query
+        parent_class = self._linker.class_of_query(query)
+        same_text = self._by_value.get((query.base_id, query.level, parent_class, self._compared(response.value)))
+        return self._choose(response, same_text) if same_text else None
+
+    def _choose(self, response: Response, candidates: Sequence[Assessment]) -> Assessment:
+        correct = [assessment for assessment in candidates if assessment.judgment is Judgment.CORRECT]
+        if len(correct) > 1:
+            self._problems.add("MULTIPLE_CORRECT_GROUND_TRUTH", response.query.short_id, place=response.place)
+        return correct[0] if correct else candidates[0]
+
+
+def _same(response: Response, assessment: Assessment) -> bool:
+    return (
+        response.relation == assessment.relation
+        and response.query is assessment.query
+        and response.value == assessment.value
+        and response.provenance == assessment.provenance
+    )

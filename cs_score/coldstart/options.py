@@ -1,0 +1,131 @@
+"""What a scoring run may choose: policies, limits, discipline, selection (specification 1.2 and 1.4)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+from cs_score.errors import UsageError
+
+
+class Side(StrEnum):
+    """What a policy makes of a response."""
+
+    RIGHT = "RIGHT"
+    WRONG = "WRONG"
+    IGNORE = "IGNORE"
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyItem:
+    """A category that policies speak of: the sides it may be put on, and what it counts."""
+
+    sides: frozenset[Side]
+    meaning: str
+
+
+_R, _W, _I = Side.RIGHT, Side.WRONG, Side.IGNORE
+
+POLICY_ITEMS: Final[dict[str, PolicyItem]] = {
+    "CORRECT": PolicyItem(frozenset({_R}), "responses assessed as correct"),
+    "DUPLICATE": PolicyItem(frozenset({_R, _W, _I}), "further right responses in a class that has one already"),
+    "INCORRECT": PolicyItem(frozenset({_W}), "responses assessed as incorrect"),
+    "INCORRECT_PARENT": PolicyItem(frozenset({_W, _I}), "responses below a response that is not right"),
+    "INEXACT": PolicyItem(frozenset({_R, _W, _I}), "responses assessed as inexact"),
+    "UNASSESSED": PolicyItem(frozenset({_W, _I}), "responses without assessment"),
+}
+
+DISCIPLINES: Final = {
+    "ASSESSED": "only assessments of the same answer with the same justification count",
+    "STRING_CASE": "otherwise an assessment of the same text counts, letter case ignored",
+    "STRING_EXACT": "otherwise an assessment of exactly the same text counts",
+}
+
+MANY: Final = "M"
+"""The limit that is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Justifications:
+    """How many justifications a node may have: `per_document` and in all (`most`); None means any number."""
+
+    per_document: int | None
+    most: int | None
+
+    @classmethod
+    def parse(cls, text: str) -> Justifications:
+        """Read `A:B`, each one digit or `M`. Raises UsageError otherwise, and for B = 0 (specification 13.3)."""
+        if not re.fullmatch(r"[0-9M]:[0-9M]", text):
+            raise UsageError(
+                "Argument to -justifications switch must be of the form A:B where A and B are either positive numbers "
+                "or character 'M' representing infinity."
+            )
+        per_document, most = (None if limit == MANY else int(limit) for limit in text.split(":"))
+        if most == 0:
+            raise UsageError("-justifications: B = 0 leaves nothing to score; use 1 to 9, or M for any number")
+        return cls(per_document, most)
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Which categories count as right, as wrong, and not at all, each in the order given."""
+
+    right: tuple[str, ...] = ("CORRECT",)
+    wrong: tuple[str, ...] = ("INCORRECT", "INCORRECT_PARENT", "INEXACT")
+    ignore: tuple[str, ...] = ("UNASSESSED", "DUPLICATE")
+
+    def items(self, side: Side) -> tuple[str, ...]:
+        """The categories of one side."""
+        return {Side.RIGHT: self.right, Side.WRONG: self.wrong, Side.IGNORE: self.ignore}[side]
+
+    def check(self) -> None:
+        """Raises UsageError where a category stands on a side that it may not be put on."""
+        for side in (Side.IGNORE, Side.RIGHT, Side.WRONG):
+            for item in self.items(side):
+                if item not in POLICY_ITEMS or side not in POLICY_ITEMS[item].sides:
+                    raise UsageError(f"Unexpected choice {item} for {side}; {_legal_items(side)}")
+
+    @property
+    def duplicate_side(self) -> Side | None:
+        """Where duplicates go: the last side that names them (specification 7.5); None where none does."""
+        named = [side for side in Side if "DUPLICATE" in self.items(side)]
+        return named[-1] if named else None
+
+
+def _legal_items(side: Side) -> str:
+    return "legal are " + ", ".join(name for name, item in POLICY_ITEMS.items() if side in item.sides)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Options of a Cold Start scoring, with the reference scorer's defaults.
+
+    `expand`: base of the names of slot-filling queries made from LDC queries, None for no expansion. `queries`: a file
+    or a colon-separated list naming the queries to score, None for all. `runids`: the runs to score in this order,
+    None for all. `samples`: a bootstrap resample file, or None.
+    """
+
+    discipline: str = "ASSESSED"
+    expand: str | None = None
+    justifications: Justifications = field(default_factory=lambda: Justifications(1, 3))
+    policy: Policy = field(default_factory=Policy)
+    queries: str | None = None
+    runids: tuple[str, ...] | None = None
+    samples: str | None = None
+
+    def as_json(self) -> dict[str, object]:
+        """The options as a JSON object, for the signature."""
+        limits = (self.justifications.per_document, self.justifications.most)
+        return {
+            "discipline": self.discipline,
+            "expand": self.expand,
+            "justifications": ":".join(MANY if limit is None else str(limit) for limit in limits),
+            "right": list(self.policy.right),
+            "wrong": list(self.policy.wrong),
+            "ignore": list(self.policy.ignore),
+            "queries": self.queries,
+            "runids": None if self.runids is None else list(self.runids),
+            "samples": self.samples,
+        }

@@ -1,0 +1,290 @@
+"""Average precision: nodes, their confidences, the class each is mapped to, and what that is worth.
+
+Source: specification, section 9. The score follows the graded average precision of the 2017 task: a ranked node adds
+V, the share of its class's justifications that it gives, instead of 0 or 1.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from cs_score.coldstart.justifications import best_first, node_confidence
+from cs_score.coldstart.policy import REDUNDANT, MatchedAssessments
+from cs_score.coldstart.projection import ALL_LEVELS, MACRO, left_sum, row_order
+from cs_score.coldstart.queries import Query, QuerySet
+from cs_score.coldstart.records import Assessment, Response
+
+_WRONG: Final = "WRONG"
+_IGNORE: Final = "IGNORE"
+
+
+class RankedNode(NamedTuple):
+    """A node in the ranking of one query.
+
+    `value` (V) is the share of the class's justifications, at least 0; it exceeds 1 where the node has several lines
+    from one document. `mapped_class` is None where no class was free. `first` is the node's first line.
+    """
+
+    name: str
+    confidence: float
+    mapped_class: str | None
+    value: float
+    first: Response
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Average precision of one query at one level (`0`, `1` or `ALL`).
+
+    `ground_truth` is the number that the score is divided by, None where the slot is unknown; `classes` are the
+    equivalence classes of the level; their number differs from it for single-valued slots. `nodes` are in rank order.
+    """
+
+    query: str
+    level: str
+    score: float
+    ground_truth: int | None
+    classes: tuple[str, ...]
+    nodes: tuple[RankedNode, ...]
+
+    @property
+    def is_above_one(self) -> bool:
+        """Whether the run names more than there is to be found, which the task does not allow."""
+        return self.score > 1.0
+
+
+class ApRow(NamedTuple):
+    """One row of the AP report; `ground_truth` decides whether it counts in the divisor of the macro average."""
+
+    name: str
+    level: str
+    score: float
+    ground_truth: int
+
+
+@dataclass(frozen=True, slots=True)
+class ApTable:
+    """The rows of one variant of the AP report, and the macro average of each level."""
+
+    rows: tuple[ApRow, ...]
+    macro: tuple[ApRow, ...]
+
+
+class Nodes:
+    """All nodes of the input by query, whatever run they come from (specification 9.1)."""
+
+    def __init__(self, lines_of: Mapping[str, Sequence[Response]], most: int | None) -> None:
+        """`lines_of`: the lines of every node by FQ node id; `most`: how many justifications count, None for all."""
+        self._lines_of = lines_of
+        self._most = most
+        self._of_query: dict[str, list[str]] = defaultdict(list)
+        for name in lines_of:
+            query, colon, _ = name.partition(":")
+            if colon:
+                self._of_query[query].append(name)
+
+    def of_query(self, query_id: str) -> dict[str, tuple[int, list[Response]]]:
+        """FQ node id -> its level, 0 or 1, and its lines; a node that only has children gets their lines."""
+        nodes: dict[str, tuple[int, list[Response]]] = {}
+        implied: dict[str, list[Response]] = {}
+        for name in self._of_query.get(query_id, ()):
+            lines = list(self._lines_of[name])
+            _, first, *second = name.split(":")
+            if second and second[0] not in ("", "0"):
+                parent = f"{query_id}:{first}"
+                nodes[f"{parent}:{second[0]}"] = 1, lines
+                implied.setdefault(parent, []).extend(lines)
+            else:
+                nodes[f"{query_id}:{first}"] = 0, lines
+        for parent, lines in implied.items():
+            nodes.setdefault(parent, (0, lines))
+        return nodes
+
+    def confidences(self, nodes: Mapping[str, tuple[int, Sequence[Response]]]) -> dict[str, float]:
+        """Confidence of each node; that of a second-hop node is multiplied by its parent's (9.3)."""
+        own = {
+            name: node_confidence([line.confidence for line in lines], self._most) for name, (_, lines) in nodes.items()
+        }
+        return {
+            name: own[name] * own[name.rpartition(":")[0]] if level else own[name] for name, (level, _) in nodes.items()
+        }
+
+
+class AssessedClasses:
+    """What the assessments of one query say of its classes."""
+
+    def __init__(self, assessments: Iterable[Assessment]) -> None:
+        self._documents: dict[str, set[str]] = defaultdict(set)
+        for assessment in assessments:
+            if assessment.has_class:
+                self._documents[assessment.value_class].add(assessment.docid)
+
+    def documents(self, name: str) -> int:
+        """Number of documents in which the class was found."""
+        return len(self._documents[name])
+
+    def of_level(self, level: str) -> tuple[str, ...]:
+        """The classes of a level, sorted as strings."""
+        return tuple(
+            sorted(name for name in self._documents if level == ALL_LEVELS or str(name.count(":") - 1) == level)
+        )
+
+    def ground_truth(self, single: Sequence[bool | None]) -> dict[str, int | None]:
+        """The number of answers to be found by level (specification 9.7).
+
+        `single` tells for each hop whether its slot takes one value; None: the slot is unknown, and so is the number.
+        """
+        first: int | None = len(self.of_level("0"))
+        if single and (single[0] is None or (single[0] and first)):
+            first = None if single[0] is None else 1
+        second: int | None = len(self.of_level("1"))
+        if len(single) > 1 and (single[1] is None or (single[1] and second)):
+            second = None if single[1] is None else first
+        both = first if len(single) == 1 and not second else (first or 0) + (second or 0)
+        return {"0": first, "1": second, ALL_LEVELS: both}
+
+
+def rank_query(
+    query: Query,
+    single: Sequence[bool | None],
+    nodes: Nodes,
+    classes: AssessedClasses,
+    matched: MatchedAssessments,
+    labels: Sequence[tuple[str, ...]],
+    most: int | None,
+) -> list[Ranking]:
+    """The rankings of one query: level 0, level 1 where there is one, and both together.
+
+    `single`: per hop, whether the slot takes one value, None where it is unknown; `matched`, `labels`: assessment and
+    labels of each response by index; `most`: how many justifications of a node count, None for all.
+    """
+    of_query = nodes.of_query(query.full_id)
+    confidences = nodes.confidences(of_query)
+    first_line = {name: min(lines, key=lambda line: (line.number, line.index)) for name, (_, lines) in of_query.items()}
+
+    def rank_order(name: str) -> tuple[float, int, int]:
+        return -confidences[name], first_line[name].number, first_line[name].index
+
+    mapped = _map_to_classes(
+        sorted(of_query, key=lambda name: (of_query[name][0], *rank_order(name))),
+        {name: lines for name, (_, lines) in of_query.items()},
+        classes, matched, labels, most,
+    )  # fmt: skip
+    values = {
+        name: 0.0 if level and mapped[name.rpartition(":")[0]][1] == 0 else mapped[name][1]
+        for name, (level, _) in of_query.items()
+    }
+    ranked = [
+        (level, RankedNode(name, confidences[name], mapped[name][0], values[name], first_line[name]))
+        for name, level in ((name, of_query[name][0]) for name in sorted(of_query, key=rank_order))
+    ]
+    truth = classes.ground_truth(single)
+    levels = ["0", ALL_LEVELS]
+    if len(query.slots) > 1 or truth["1"] or any(level == 1 for level, _ in ranked):
+        levels.insert(1, "1")
+    rankings: list[Ranking] = []
+    for level in levels:
+        of_level = tuple(node for hop, node in ranked if level in (str(hop), ALL_LEVELS))
+        score = average_precision([node.value for node in of_level], truth[level])
+        rankings.append(Ranking(query.full_id, level, score, truth[level], classes.of_level(level), of_level))
+    return rankings
+
+
+def average_precision(values: Iterable[float], ground_truth: int | None) -> float:
+    """Graded average precision of values in rank order (specification 9.7).
+
+    Each value above 0 adds the sum of the values so far, divided by its rank; the total is divided by `ground_truth`,
+    and is 0 where that is 0 or None.
+    """
+    gained = total = 0.0
+    for rank, value in enumerate(values, 1):
+        if value > 0:
+            gained += value
+            total += gained / rank
+    return total / ground_truth if ground_truth else 0.0
+
+
+def _map_to_classes(
+    names: Iterable[str],
+    lines_of: Mapping[str, Sequence[Response]],
+    classes: AssessedClasses,
+    matched: MatchedAssessments,
+    labels: Sequence[tuple[str, ...]],
+    most: int | None,
+) -> dict[str, tuple[str | None, float]]:
+    """Each node takes the best class that is still free (specification 9.4); `names` are in the order of choice."""
+    taken: set[str] = set()
+    mapped: dict[str, tuple[str | None, float]] = {}
+    for name in names:
+        useful: dict[str, list[Response]] = {}
+        for line in lines_of[name]:
+            assessment = matched[line.index]
+            if assessment is not None and assessment.is_accepted and _is_useful(labels[line.index]):
+                useful.setdefault(assessment.value_class, []).append(line)
+        free = [
+            (_value(best_first(lines), classes.documents(of_class), most), min(line.number for line in lines), of_class)
+            for of_class, lines in useful.items()
+            if of_class not in taken
+        ]
+        if free:
+            value, _, of_class = max(free)
+            taken.add(of_class)
+            mapped[name] = of_class, value
+        else:
+            mapped[name] = None, 0.0
+    return mapped
+
+
+def _is_useful(labels: Sequence[str]) -> bool:
+    return _WRONG not in labels and (_IGNORE not in labels or REDUNDANT in labels)
+
+
+def _value(lines: Sequence[Response], documents: int, most: int | None) -> float:
+    """V of a node for one class, from its useful lines of that class, best first (specification 9.5)."""
+    kept = lines[:most]
+    asked = len({line.query.short_id for line in kept})
+    denominator = documents if most is None else min(documents, most * asked)
+    return len(kept) / denominator if denominator else 0.0
+
+
+def slot_filling_ap(rankings: Iterable[Ranking], hop_limits: Mapping[str, int]) -> ApTable:
+    """The SF variant of the AP report; level 1 is left out where only the first hop is scored (9.8)."""
+    rows = [
+        ApRow(ranking.query, ranking.level, ranking.score, ranking.ground_truth or 0)
+        for ranking in rankings
+        if ranking.level != "1" or hop_limits[ranking.query] >= 1
+    ]
+    return ap_table(rows)
+
+
+def ldc_mean_ap(table: ApTable, queries: QuerySet) -> ApTable:
+    """The LDC-MEAN variant: mean over the entry points that have the row; ground truth is the largest of theirs."""
+    groups: dict[tuple[str, str], list[ApRow]] = defaultdict(list)
+    for row in sorted(table.rows, key=lambda row: row.name.rpartition("_")[2]):
+        ldc_id = queries.ldc_of.get(row.name.rpartition("_")[2])
+        if ldc_id is not None:
+            groups[queries.by_id[ldc_id].full_id, row.level].append(row)
+    return ap_table(
+        ApRow(
+            name,
+            level,
+            left_sum(row.score for row in members) / len(members),
+            max(row.ground_truth for row in members),
+        )
+        for (name, level), members in groups.items()
+    )
+
+
+def ap_table(rows: Iterable[ApRow]) -> ApTable:
+    """Rows in printing order with their macro averages: sum / number of rows that have something to find."""
+    ordered = tuple(sorted(rows, key=lambda row: (row_order(row.name), row.level)))
+    macro: list[ApRow] = []
+    for level in sorted({row.level for row in ordered}):
+        members = [row for row in ordered if row.level == level]
+        divisor = sum(row.ground_truth > 0 for row in members)
+        mean = left_sum(row.score for row in members) / divisor if divisor else 0.0
+        macro.append(ApRow(MACRO, level, mean, 0))
+    return ApTable(ordered, tuple(macro))

@@ -1,0 +1,139 @@
+"""Tab files line by line: which layout a file has, which lines count, and their columns (specification 4.1 and 4.2)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from cs_score.coldstart.schemas import Schema, detect_schema
+from cs_score.errors import InputError
+from cs_score.problems import Place, ProblemLog
+from cs_score.sources import READING_ERRORS, Source, reason_of
+
+_BLOCK: Final = 1 << 20
+
+# First characters that make a line worth a second look: it may be blank or a comment.
+_MAYBE_SKIPPED: Final = frozenset(chr(code) for code in range(0x3001) if chr(code).isspace()) | {"", "#"}
+
+# White space as the reference sees it, without the separators U+001C to U+001F.
+_BLANK_OR_COMMENT: Final = re.compile(r"[^\S\x1c-\x1f]*(?:#.*)?", re.DOTALL)
+
+
+class Line(NamedTuple):
+    """A line that has as many columns as its file's layout: its number from 1, its text, its columns."""
+
+    number: int
+    text: str
+    columns: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class TabFile:
+    """A run or assessment file whose layout is known and whose lines are still to be read."""
+
+    name: str
+    schema: Schema
+    lines: Iterator[Line]
+
+
+def read_tab_file(source: Source, problems: ProblemLog) -> TabFile | None:
+    """Open the lines of a tab file; None for a file of size zero, which is only warned of.
+
+    Raises InputError where the layout is unknown, no line counts, or the bytes are not UTF-8 (also while the lines
+    are read).
+    """
+    counted = _counted_lines(source)
+    try:
+        number, text = next(counted)
+    except StopIteration:
+        problems.add("EMPTY_FILE", source.name)
+        return None
+    first = (number, text)
+    while _BLANK_OR_COMMENT.fullmatch(first[1]):
+        try:
+            first = next(counted)
+        except StopIteration:
+            raise InputError(f"Empty file: {source.name}", remedy="it has blank and comment lines only") from None
+    schema = detect_schema(split_columns(first[1]))
+    if schema is None:
+        raise InputError(
+            f"Unknown file type: {source.name}",
+            place=f"line {first[0]}",
+            remedy="its columns fit no known layout of runs or assessments (see README-Usage, Input files)",
+        )
+    return TabFile(source.name, schema, _lines(first, counted, source.name, len(schema.columns), problems))
+
+
+def split_columns(text: str) -> list[str]:
+    """The columns of a line; empty ones at the end do not count."""
+    return text.rstrip("\t").split("\t")
+
+
+def has_text(column: str) -> bool:
+    """Whether a column holds anything but white space."""
+    return _BLANK_OR_COMMENT.fullmatch(column) is None or "#" in column
+
+
+def _lines(
+    first: tuple[int, str], rest: Iterator[tuple[int, str]], name: str, width: int, problems: ProblemLog
+) -> Iterator[Line]:
+    yield from _accepted(iter((first,)), seen := set[str](), name, width, problems)
+    yield from _accepted(rest, seen, name, width, problems)
+
+
+def _accepted(
+    lines: Iterator[tuple[int, str]], seen: set[str], name: str, width: int, problems: ProblemLog
+) -> Iterator[Line]:
+    for number, text in lines:
+        if text[:1] in _MAYBE_SKIPPED and _BLANK_OR_COMMENT.fullmatch(text):
+            continue
+        if text in seen:
+            problems.add("DUPLICATE_LINE", f"\n{text}", place=Place(name, number))
+            continue
+        seen.add(text)
+        columns = text.split("\t")
+        if len(columns) != width or not columns[-1]:
+            columns = split_columns(text)
+            if len(columns) != width:
+                problems.add("WRONG_NUM_ENTRIES", width, len(columns), place=Place(name, number))
+                continue
+        yield Line(number, text, columns)
+
+
+def _counted_lines(source: Source) -> Iterator[tuple[int, str]]:
+    """All lines with their numbers, without line ends and carriage returns.
+
+    Only a line feed ends a line: U+0085, U+2028 and form feeds are data.
+    """
+    number = 0
+    for block in _line_blocks(source):
+        try:
+            text = block.decode("utf-8")
+        except UnicodeDecodeError as error:
+            line = number + block.count(b"\n", 0, error.start) + 1
+            raise InputError("not UTF-8", file=source.name, place=f"line {line}") from None
+        if "\r" in text:
+            text = text.replace("\r", "")
+        for line_text in text.split("\n"):
+            number += 1
+            yield number, line_text
+
+
+def _line_blocks(source: Source) -> Iterator[bytes]:
+    """The bytes of a file in blocks of whole lines, without the line feed at the end of a block."""
+    pending: list[bytes] = []
+    try:
+        while block := source.binary.read(_BLOCK):
+            end = block.rfind(b"\n")
+            if end < 0:
+                pending.append(block)
+                continue
+            pending.append(block[:end])
+            yield b"".join(pending)
+            pending = [block[end + 1 :]]
+    except READING_ERRORS as error:
+        raise InputError(f"cannot be read: {reason_of(error)}", file=source.name) from None
+    if last := b"".join(pending):
+        yield last

@@ -1,0 +1,124 @@
+"""The rows of runs and assessments once they are linked to queries.
+
+Rows are made by the million, so they are named tuples: immutable, and a third of the cost of a dataclass.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from cs_score.problems import Place
+
+
+class Judgment(StrEnum):
+    """What an assessor said of an answer; also the name of its category before any policy (specification 4.8)."""
+
+    CORRECT = "CORRECT"
+    INCORRECT = "INCORRECT"
+    INEXACT = "INEXACT"
+    IGNORE = "IGNORE"
+    INEXACT_SHORT = "INEXACT_SHORT"
+    INEXACT_LONG = "INEXACT_LONG"
+
+
+JUDGMENT_OF_CODE = {
+    "C": Judgment.CORRECT,
+    "W": Judgment.INCORRECT,
+    "X": Judgment.INEXACT,
+    "I": Judgment.IGNORE,
+    "S": Judgment.INEXACT_SHORT,
+    "L": Judgment.INEXACT_LONG,
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LinkedQuery:
+    """A query that lines answer: one of the query files, or a follow-on query asked about an answer.
+
+    `slots` are the slots still to be filled, the first being the one that answers must have (there is none after the
+    last hop). `parent` is the query whose answer this one asks about. `single` tells whether the first slot takes one
+    value. `is_ldc` marks an id of the LDC form, whose answers have no follow-on id that could be parsed.
+    `unknown_next` are the slots after the first that the inventory lacks.
+    """
+
+    full_id: str
+    short_id: str
+    base_id: str
+    level: int
+    slots: tuple[str, ...]
+    single: bool
+    unknown_next: tuple[str, ...]
+    parent: LinkedQuery | None
+    is_ldc: bool = False
+
+
+class Response(NamedTuple):
+    """A line of a run.
+
+    `index` counts the run lines of the whole input from 0 (load order); `relation` and `provenance` are the canonical
+    relation and value provenance, `docid` the document of the latter; `node` is the fully qualified node id, None in
+    layouts without node ids; `target` is the short id of the query that asks about this answer.
+    """
+
+    index: int  # type: ignore[assignment]  # hides tuple.index, which no row needs
+    number: int
+    text: str
+    query: LinkedQuery
+    run_id: str
+    value: str
+    relation: str
+    provenance: str
+    docid: str
+    confidence: float
+    node: str | None
+    target: str
+    file: str
+
+    @property
+    def place(self) -> Place:
+        """File and line number."""
+        return Place(self.file, self.number)
+
+    @property
+    def target_full_id(self) -> str:
+        """Full id of the query that asks about this answer."""
+        return f"{self.query.full_id}_{self.target}"
+
+
+class Assessment(NamedTuple):
+    """A line of an assessment file.
+
+    `value_class` is the equivalence class, `0` (or empty) where the answer has none; the mention types are None in
+    layouts without them. Other fields as in `Response`.
+    """
+
+    number: int
+    text: str
+    query: LinkedQuery
+    value: str
+    relation: str
+    provenance: str
+    docid: str
+    judgment: Judgment
+    value_class: str
+    value_mention: str | None
+    class_mention: str | None
+    target: str
+    file: str
+
+    @property
+    def place(self) -> Place:
+        """File and line number."""
+        return Place(self.file, self.number)
+
+    @property
+    def has_class(self) -> bool:
+        """Whether the answer belongs to an equivalence class (only the texts "" and "0" say no)."""
+        return self.value_class not in ("", "0")
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether the answer was judged correct or inexact."""
+        return self.judgment is Judgment.CORRECT or self.judgment is Judgment.INEXACT

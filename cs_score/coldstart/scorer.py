@@ -1,0 +1,181 @@
+"""Scoring Cold Start runs: read, link, match, categorise, count, project, rank (specification 3 to 9)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from cs_score.coldstart.counts import Tally, tally
+from cs_score.coldstart.diagnosis import above_one, remark_on_matches, remarks_on_runs
+from cs_score.coldstart.equivalence import place_responses, plant_tree
+from cs_score.coldstart.loading import Evaluation, load_files, open_evaluation
+from cs_score.coldstart.matching import Matcher
+from cs_score.coldstart.options import Options
+from cs_score.coldstart.predicates import find_predicate
+from cs_score.coldstart.projection import counted_row, ldc_max_table, ldc_mean_table, slot_filling_table
+from cs_score.coldstart.queries import Query, report_languages, report_slots
+from cs_score.coldstart.ranking import AssessedClasses, Nodes, Ranking, ldc_mean_ap, rank_query, slot_filling_ap
+from cs_score.coldstart.records import Assessment, Response
+from cs_score.coldstart.result import AveragePrecision, PrecisionRecall, Result, RunResult, ScoringStopped
+from cs_score.errors import InputError
+from cs_score.signature import Signature
+from cs_score.sources import Input
+
+
+def score(queries: Iterable[Input], files: Iterable[Input], options: Options | None = None) -> Result:
+    """Score Cold Start runs.
+
+    `queries`: query files; `files`: assessments and runs, told apart by their first line, in an order in which parent
+    lines come first. Files are paths or open files. Raises UsageError for impossible options, and ScoringStopped (an
+    InputError) where scoring cannot go on; what had been computed by then is its `partial` result.
+    """
+    options = options or Options()
+    options.policy.check()
+    evaluation = open_evaluation(queries, options)
+    load_files(evaluation, files)
+    return score_loaded(evaluation)
+
+
+def score_loaded(evaluation: Evaluation) -> Result:
+    """Score the runs of an evaluation whose files are loaded. Raises ScoringStopped as `score` does."""
+    scoring = _Scoring(evaluation)
+    runs: list[RunResult] = []
+    try:
+        for run_id in scoring.run_ids:
+            runs.append(scoring.precision_and_recall(run_id))
+            scoring.check_something_scored(runs[-1])
+            runs[-1] = scoring.with_average_precision(runs[-1])
+    except InputError as stop:
+        raise ScoringStopped(stop, scoring.result(runs)) from None
+    return scoring.result(runs)
+
+
+class _Scoring:
+    """The indexes that every run is scored with, and what the responses of all runs have met so far."""
+
+    def __init__(self, evaluation: Evaluation) -> None:
+        self._evaluation = evaluation
+        self._options = evaluation.options
+        self._linker = evaluation.linker
+        self._problems = evaluation.problems
+        by_id = evaluation.queries.by_id
+        self._selected = [by_id[short_id] for short_id in sorted(evaluation.hop_limits)]
+        self._responses: dict[str, list[Response]] = defaultdict(list)
+        for response in self._linker.responses:
+            self._responses[response.run_id].append(response)
+        self._assessments: dict[str, list[Assessment]] = defaultdict(list)
+        for assessment in self._linker.assessments:
+            self._assessments[assessment.query.base_id].append(assessment)
+        self._matcher: Matcher | None = None
+        self._nodes = Nodes(evaluation.nodes, self._options.justifications.most)
+        count = len(self._linker.responses)
+        self._matched: list[Assessment | None] = [None] * count
+        self._labels: list[tuple[str, ...]] = [()] * count
+        self.run_ids = evaluation.run_ids
+        self._remarks = [
+            *evaluation.remarks,
+            *remarks_on_runs(
+                self._linker.responses, self.run_ids, self._linker.without_parent, self._options.samples is not None
+            ),
+        ]
+
+    def precision_and_recall(self, run_id: str) -> RunResult:
+        """Match the responses of a run, count them class by class, and project the counts."""
+        responses = self._responses[run_id]
+        self._match(run_id, responses)
+        by_query: dict[str, list[Response]] = defaultdict(list)
+        for response in responses:
+            by_query[response.query.base_id].append(response)
+        tallies: list[Tally] = []
+        for query in self._selected:
+            tallies += self._tally_query(query, by_query.get(query.base_id, ()))
+        queries = self._evaluation.queries
+        sf = slot_filling_table(counted_row(tally.name, tally.counts) for tally in tallies)
+        tables = PrecisionRecall(
+            sf,
+            ldc_max_table(sf, queries) if queries.ldc_of else None,
+            ldc_mean_table(sf, queries) if queries.ldc_of else None,
+        )
+        tallies.sort(key=lambda tally: tally.name)
+        return RunResult(run_id, tables, tuple(tallies), tuple(self._matched), tuple(self._labels), None)
+
+    def check_something_scored(self, run: RunResult) -> None:
+        """Raises InputError where no query is scored, or none has a row to project to LDC queries (13.1)."""
+        if not self._selected or (self._evaluation.queries.ldc_of and not run.tables.sf.rows):
+            raise InputError(
+                "nothing to score: "
+                + ("no query was chosen" if not self._selected else f"run {run.run_id} has no row"),
+                remedy="-queries must name queries of the query files, and run or assessments must answer them",
+            )
+
+    def with_average_precision(self, run: RunResult) -> RunResult:
+        """The run with its rankings. Raises InputError where an average precision exceeds 1."""
+        rankings: list[Ranking] = []
+        for query in self._selected:
+            rankings += self._rank(query)
+        rankings.sort(key=lambda ranking: (ranking.query, ranking.level))
+        hop_limits = {query.full_id: self._evaluation.hop_limits[query.short_id] for query in self._selected}
+        table = slot_filling_ap(rankings, hop_limits)
+        queries = self._evaluation.queries
+        average_precision = AveragePrecision(
+            self._linker.responses[0].run_id if self._linker.responses else run.run_id,
+            tuple(ranking for ranking in rankings if ranking.level != "1" or hop_limits[ranking.query] >= 1),
+            table,
+            ldc_mean_ap(table, queries) if queries.ldc_of else None,
+        )
+        return RunResult(run.run_id, run.tables, run.tallies, run.matched, run.labels, average_precision)
+
+    def result(self, runs: Sequence[RunResult]) -> Result:
+        """What has been computed, with the problems and remarks so far."""
+        evaluation = self._evaluation
+        return Result(
+            self._options,
+            tuple(runs),
+            tuple(self._problems),
+            tuple(self._remarks),
+            bool(evaluation.queries.ldc_of),
+            Signature("coldstart", self._options.as_json(), tuple(evaluation.digests)),
+        )
+
+    def _match(self, run_id: str, responses: Sequence[Response]) -> None:
+        if responses and self._matcher is None:
+            self._matcher = Matcher(self._linker, self._options.discipline, self._problems)
+        for response in responses:
+            assert self._matcher is not None
+            self._matched[response.index] = self._matcher.match(response)
+        remark = remark_on_matches(run_id, responses, self._matched)
+        if remark is not None:
+            self._remarks.append(remark)
+
+    def _tally_query(self, query: Query, responses: Iterable[Response]) -> list[Tally]:
+        """The counts of each inner node of one query's tree, down to the last hop that is scored."""
+        if self._evaluation.queries.was_expanded:  # the reference makes a copy of the query here, and one for AP
+            report_languages(query, self._problems, times=2)
+            report_slots(query, self._problems, times=2)
+        tree = plant_tree(
+            self._linker.root(query), self._assessments.get(query.base_id, ()), self._linker, self._problems
+        )
+        place_responses(tree, responses, self._matched, self._linker)
+        tallies = [tally(node, self._matched, self._options) for node in tree.nodes.values() if node.children]
+        for of_node in tallies:
+            for index, labels in of_node.labels.items():
+                self._labels[index] = labels
+        limit = self._evaluation.hop_limits[query.short_id]
+        return [of_node for of_node in tallies if of_node.name.count(":") <= limit]
+
+    def _rank(self, query: Query) -> list[Ranking]:
+        single = [None if predicate is None else predicate.single for predicate in map(find_predicate, query.slots)]
+        rankings = rank_query(
+            query, single, self._nodes, AssessedClasses(self._assessments.get(query.base_id, ())),
+            self._matched, self._labels, self._options.justifications.most,
+        )  # fmt: skip
+        for ranking in rankings:
+            if ranking.is_above_one:
+                most = self._options.justifications.most
+                raise above_one(
+                    ranking,
+                    self._linker.root(query),
+                    self._evaluation.nodes,
+                    "any number" if most is None else str(most),
+                )
+        return rankings

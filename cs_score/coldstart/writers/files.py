@@ -1,0 +1,91 @@
+"""Which parts a scoring has, in which file each belongs, and their order on a stream (specification 1.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from cs_score.coldstart.options import Options
+from cs_score.coldstart.result import Result, RunResult
+from cs_score.coldstart.writers.average_precision import average_precision_text
+from cs_score.coldstart.writers.debug import rankings_text, responses_text
+from cs_score.coldstart.writers.fields import DEFAULT_FIELDS
+from cs_score.coldstart.writers.params import Invocation, params_text
+from cs_score.coldstart.writers.tables import table_texts
+
+# In the order in which the reference creates them.
+ENDINGS: Final = ("debug", "ap", "sf", "ldcmax", "ldcmean", "summary", "params")
+
+_LDC_ENDINGS: Final = frozenset({"ldcmax", "ldcmean"})
+
+_BLOCK: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How tables are laid out: the fields of `.sf` and `.ldcmax`, and whether tabs separate the columns."""
+
+    fields: Sequence[str] = DEFAULT_FIELDS
+    tabs: bool = False
+
+
+def endings(options: Options) -> tuple[str, ...]:
+    """Endings of the files that a scoring with these options writes."""
+    return tuple(ending for ending in ENDINGS if options.expand is not None or ending not in _LDC_ENDINGS)
+
+
+def parts(result: Result, layout: Layout, invocation: Invocation) -> Iterator[tuple[str, Iterable[str]]]:
+    """The parts in the order in which they are produced, each with the ending of the file that it belongs to."""
+    yield "params", params_text(invocation)
+    for run in result.runs:
+        yield from _run_parts(run, layout)
+
+
+def _run_parts(run: RunResult, layout: Layout) -> Iterator[tuple[str, Iterable[str]]]:
+    yield "debug", responses_text(run)
+    texts = table_texts(run, layout.fields, layout.tabs)
+    yield "sf", (texts.sf,)
+    if texts.ldc_max is not None:
+        yield "ldcmax", (texts.ldc_max,)
+    if texts.ldc_mean is not None:
+        yield "ldcmean", (texts.ldc_mean,)
+    yield "summary", (texts.summary,)
+    scores = run.average_precision
+    if scores is not None:
+        yield "debug", rankings_text(scores)
+        yield "ap", average_precision_text(scores, scores.run_id == run.run_id, layout.tabs)
+
+
+def file_texts(
+    result: Result, layout: Layout, invocation: Invocation, was_stopped: bool = False
+) -> Iterator[tuple[str, Iterator[str]]]:
+    """Each file's ending with its whole text; of a stopped scoring only the files of completed stages."""
+    by_ending: dict[str, list[Iterable[str]]] = {ending: [] for ending in endings(result.options)}
+    for ending, text in parts(result, layout, invocation):
+        by_ending[ending].append(text)
+    for ending, texts in by_ending.items():
+        if was_stopped and not _is_completed(ending, result):
+            continue
+        yield ending, (piece for text in texts for piece in text)
+
+
+def _is_completed(ending: str, result: Result) -> bool:
+    if ending == "params":
+        return True
+    if ending == "ap":
+        return bool(result.runs) and all(run.average_precision is not None for run in result.runs)
+    return bool(result.runs)
+
+
+def encoded(pieces: Iterable[str]) -> Iterator[bytes]:
+    """UTF-8, in blocks of about a megabyte."""
+    block: list[str] = []
+    size = 0
+    for piece in pieces:
+        block.append(piece)
+        size += len(piece)
+        if size >= _BLOCK:
+            yield "".join(block).encode("utf-8", "surrogateescape")
+            block, size = [], 0
+    yield "".join(block).encode("utf-8", "surrogateescape")

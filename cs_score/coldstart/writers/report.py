@@ -1,0 +1,35 @@
+"""The problem report and its closing line (specification 12.2 and 12.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from cs_score.problems import NO_PLACE, Problem
+
+
+def report_text(problems: Iterable[Problem]) -> Iterator[str]:
+    """Each message with the first of its places and the number of others, then an empty line."""
+    for problem in problems:
+        # Places are compared as the bytes they are written in; code points order the same way.
+        first, *others = sorted(NO_PLACE if place is None else str(place) for place in problem.places)
+        where = ""
+        if first != NO_PLACE:
+            count = f" and {len(others)} other place{'s' if len(others) > 1 else ''}" if others else ""
+            where = f" ({first}{count})"
+        yield f"{problem.severity}: {problem.message}{where}\n\n"
+
+
+def closing_line(errors: int, warnings: int) -> str:
+    """The last line of the report: errors if there are any, else warnings."""
+    if errors:
+        return f"{errors} error{'s' if errors > 1 else ''} encountered\n"
+    if warnings:
+        return f"{warnings} warning{'s' if warnings > 1 else ''} encountered\n"
+    return "No warnings encountered\n"
+
+
+def doubly_encoded(text: str) -> bytes:
+    """The bytes of a report as the reference writes them: UTF-8, encoded to UTF-8 once more."""
+    if text.isascii():
+        return text.encode("ascii")
+    return text.encode("utf-8", "surrogateescape").decode("latin-1").encode("utf-8")

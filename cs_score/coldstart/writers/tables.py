@@ -1,0 +1,50 @@
+"""The `.sf`, `.ldcmax`, `.ldcmean` and `.summary` files (specification 10.3 and 10.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from cs_score.coldstart.projection import ScoreRow, Table
+from cs_score.coldstart.result import RunResult
+from cs_score.coldstart.writers.fields import DEFAULT_FIELDS, SCORE_FIELDS, SUMMARY_FIELDS, Layout
+
+FOOT: Final = "\n*ALL-Macro Prec, Recall and F1 refer to mean-precision, mean-recall and mean-F1.\n"
+
+
+@dataclass(frozen=True, slots=True)
+class TableText:
+    """The four tables of one run as text; the LDC variants are None where they do not exist."""
+
+    sf: str
+    ldc_max: str | None
+    ldc_mean: str | None
+    summary: str
+
+
+def table_texts(run: RunResult, fields: Sequence[str] = DEFAULT_FIELDS, tabs: bool = False) -> TableText:
+    """Lay out the tables of one run; each table's columns are as wide as those before it needed."""
+    layout = Layout(SCORE_FIELDS, fields, run.run_id, tabs)
+    tables = run.tables
+    sf = "".join(_table(tables.sf, fields, layout))
+    ldc_max = None if tables.ldc_max is None else "".join(_table(tables.ldc_max, fields, layout))
+    ldc_mean = None if tables.ldc_mean is None else "".join(_table(tables.ldc_mean, SUMMARY_FIELDS, layout))
+    return TableText(sf, ldc_max, ldc_mean, "".join(_summary(run, layout)))
+
+
+def _table(table: Table, fields: Sequence[str], layout: Layout[ScoreRow]) -> Iterator[str]:
+    layout.lay_out(table.rows + table.averages)
+    if table.rows:
+        yield layout.header(fields)
+    for row in table.rows + table.averages:
+        yield layout.row(fields, row)
+    yield FOOT
+
+
+def _summary(run: RunResult, layout: Layout[ScoreRow]) -> Iterator[str]:
+    yield layout.header(SUMMARY_FIELDS)
+    for variant, table in run.tables.variants:
+        for row in table.averages:
+            yield layout.row(SUMMARY_FIELDS, row, prefix=f"{variant}-")
+    yield FOOT

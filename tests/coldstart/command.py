@@ -1,0 +1,83 @@
+"""The Cold Start command run inside the test process: its status, both streams, and the files it leaves."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from cs_score.cli.coldstart import run
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one call did. `files` are those that were not there before, by name relative to the folder."""
+
+    status: int
+    stdout: bytes
+    stderr: bytes
+    files: dict[str, bytes]
+
+
+def score_in(folder: Path, words: Sequence[str]) -> Outcome:
+    """Call the command in `folder` as a shell would, with an empty standard input."""
+    before = _names(folder)
+    with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
+        with _redirected(folder, stdout, stderr):
+            status = run(list(words))
+        files = {name: (folder / name).read_bytes() for name in sorted(_names(folder) - before)}
+        return Outcome(status, _content(stdout), _content(stderr), files)
+
+
+def _names(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()}
+
+
+def _content(file: IO[bytes]) -> bytes:
+    file.seek(0)
+    return file.read()
+
+
+@contextlib.contextmanager
+def _redirected(folder: Path, stdout: IO[bytes], stderr: IO[bytes]) -> Iterator[None]:
+    """Work in `folder` with the three standard descriptors, and Python's objects on them, led to files.
+
+    Both levels are led, so that it makes no difference whether the command prints or writes to a descriptor, and
+    whether pytest captures at the one level or the other.
+    """
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(contextlib.chdir(folder))
+        nothing = stack.enter_context(open(os.devnull, "rb"))
+        for number, file in enumerate((nothing, stdout, stderr)):
+            stack.enter_context(_descriptor_led_to(number, file))
+        for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+            stack.enter_context(_stream_on_its_descriptor(name, mode))
+        yield
+
+
+@contextlib.contextmanager
+def _descriptor_led_to(number: int, file: IO[bytes]) -> Iterator[None]:
+    saved = os.dup(number)
+    os.dup2(file.fileno(), number)
+    try:
+        yield
+    finally:
+        os.dup2(saved, number)
+        os.close(saved)
+
+
+@contextlib.contextmanager
+def _stream_on_its_descriptor(name: str, mode: str) -> Iterator[None]:
+    saved = getattr(sys, name)
+    number = ("stdin", "stdout", "stderr").index(name)
+    with open(number, mode, encoding="utf-8", errors="backslashreplace", closefd=False) as stream:
+        setattr(sys, name, stream)
+        try:
+            yield
+        finally:
+            setattr(sys, name, saved)

@@ -1,0 +1,387 @@
+"""Bad input of every kind: a clear line and status 0 or 255, never an exception, never half an output."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.coldstart.command import Outcome, score_in
+from tests.coldstart.recorded import COMMITTED
+
+SOUND: Final = COMMITTED / "multi_ep_011"
+SWITCHES: Final = ("-expand", "CSSF17", "-output_file", "out")
+FILES: Final = ("queries.xml", "pool.tab", "run.tab")
+OUTPUTS: Final = frozenset(f"out.{name}" for name in ("debug", "ap", "sf", "ldcmax", "ldcmean", "summary", "params"))
+SCORES: Final = OUTPUTS - {"out.params", "out.debug", "out.ap"}
+
+ESCAPE: Final = "\x1b]0;owned\x07\x1b[2J\u202e"
+_CONTROL: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_FOOT: Final = b"*ALL-Macro Prec, Recall and F1 refer to mean-precision, mean-recall and mean-F1.\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with the files of a sound evaluation."""
+    for name in FILES:
+        shutil.copy(SOUND / name, tmp_path / name)
+    return tmp_path
+
+
+def check(outcome: Outcome) -> Outcome:
+    """What holds whatever the input was: a status of the contract, clear lines, outputs whole or absent."""
+    assert outcome.status in (0, 255)
+    report = outcome.stderr.decode("utf-8")
+    assert "Traceback" not in report
+    assert _CONTROL.findall(report) == []
+    assert report.strip(), "not even the closing line of the report"
+    assert set(outcome.files) <= OUTPUTS, "a file left behind"
+    for name, content in outcome.files.items():
+        assert b"Traceback" not in content
+        assert not content or content.endswith(b"\n"), name
+        if name in SCORES and content:
+            assert content.endswith(_FOOT), name
+    if outcome.status == 0 or "encountered" in report:
+        assert set(outcome.files) == OUTPUTS
+    return outcome
+
+
+def score_files(folder: Path, *files: str, switches: Sequence[str] = SWITCHES) -> Outcome:
+    return check(score_in(folder, [*switches, *(files or FILES)]))
+
+
+def fails(outcome: Outcome, *words: str) -> None:
+    """Status 255 and a message with these words in it."""
+    assert outcome.status == 255
+    report = outcome.stderr.decode()
+    for word in words:
+        assert word in report
+
+
+def test_the_sound_files_score_without_complaint(folder: Path) -> None:
+    assert score_files(folder).status == 0
+
+
+# ---- Mutations: bytes of a file in, bytes out. `place` lies in [0, 1).
+
+
+def _at(place: float, size: int) -> int:
+    return int(place * size)
+
+
+def _inserting(text: bytes) -> Callable[[bytes, float], bytes]:
+    def mutated(data: bytes, place: float) -> bytes:
+        here = _at(place, len(data) + 1)
+        return data[:here] + text + data[here:]
+
+    return mutated
+
+
+def _truncated(data: bytes, place: float) -> bytes:
+    return data[: _at(place, len(data))]
+
+
+def _without_a_stretch(data: bytes, place: float) -> bytes:
+    here = _at(place, len(data))
+    return data[:here] + data[here + 40 :]
+
+
+def _on_one_line(change: Callable[[list[bytes], int], list[bytes]]) -> Callable[[bytes, float], bytes]:
+    """A change of one line's columns; the fraction left over from choosing the line chooses the column."""
+
+    def mutated(data: bytes, place: float) -> bytes:
+        lines = data.split(b"\n")
+        number = _at(place, len(lines))
+        columns = lines[number].split(b"\t")
+        column = _at(place * len(lines) % 1, len(columns))
+        lines[number] = b"\t".join(change(columns, column))
+        return b"\n".join(lines)
+
+    return mutated
+
+
+def _swapped(columns: list[bytes], column: int) -> list[bytes]:
+    columns[column - 1], columns[column] = columns[column], columns[column - 1]
+    return columns
+
+
+def _holding(text: str) -> Callable[[list[bytes], int], list[bytes]]:
+    def change(columns: list[bytes], column: int) -> list[bytes]:
+        columns[column] = text.encode("utf-8", "surrogatepass")
+        return columns
+
+    return change
+
+
+def _on_lines(change: Callable[[list[bytes], int], list[bytes]]) -> Callable[[bytes, float], bytes]:
+    def mutated(data: bytes, place: float) -> bytes:
+        lines = data.split(b"\n")
+        return b"\n".join(change(lines, _at(place, len(lines))))
+
+    return mutated
+
+
+INSERTED: Final = (
+    *(b"\x00", b"\xff", b"\xed\xa0\x80", b"\xef\xbb\xbf", b"\x1b[31m"),  # no text, half a pair, a mark, an escape
+    *(b"\t", b"\n", b"\r", b" ", b":", b"_", b"#"),
+)
+FIELDS: Final = (
+    *("", " ", "0", "-", ":", "::", "_", "NIL", "C", "W", "%s%n{0}", "\x00", "\u2028", "\x85", ESCAPE, "x" * 3000),
+    *("1", "nan", "NaN", "inf", "-1", "1e999", "0x1p-3", "²", "٣"),
+    *("a:1-2", "a:9-1", "a:1-2,b:3-4", "a:1-2;b:3-4", f"a:1-{'9' * 5000}", "a:" * 1500),
+    *("CSSF17_ENG_0000000000", "CSSF17_ENG_0000000000:1"),
+)
+MUTATIONS: Final[dict[str, Callable[[bytes, float], bytes]]] = {
+    "truncated": _truncated,
+    "stretch missing": _without_a_stretch,
+    "columns swapped": _on_one_line(_swapped),
+    "column missing": _on_one_line(lambda columns, i: columns[:i] + columns[i + 1 :]),
+    "column twice": _on_one_line(lambda columns, i: columns[:i] + columns[i : i + 1] + columns[i:]),
+    "line missing": _on_lines(lambda lines, i: lines[:i] + lines[i + 1 :]),
+    "line twice": _on_lines(lambda lines, i: lines[:i] + lines[i : i + 1] + lines[i:]),
+    "lines swapped": _on_lines(_swapped),
+    "lines reversed": _on_lines(lambda lines, i: lines[:i] + lines[:i:-1]),
+    "carriage returns": lambda data, place: data.replace(b"\n", b"\r\n"),
+    "old line ends": lambda data, place: data.replace(b"\n", b"\r"),
+    "no last newline": lambda data, place: data.rstrip(b"\n"),
+    "file twice": lambda data, place: data + data,
+    "UTF-16": lambda data, place: data.decode("utf-8", "replace").encode("utf-16"),
+    **{f"inserting {text!r}": _inserting(text) for text in INSERTED},
+    **{f"holding {text[:12]!r}": _on_one_line(_holding(text)) for text in FIELDS},
+}
+
+_DISTORTIONS: Final = st.lists(
+    st.tuples(st.sampled_from(FILES), st.sampled_from(sorted(MUTATIONS)), st.floats(0, 1, exclude_max=True)),
+    min_size=1,
+    max_size=3,
+)
+
+
+@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(_DISTORTIONS)
+def test_distorted_files(distortions: list[tuple[str, str, float]]) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for file in FILES:
+            shutil.copy(SOUND / file, folder / file)
+        for file, mutation, place in distortions:
+            path = folder / file
+            path.write_bytes(MUTATIONS[mutation](path.read_bytes(), place))
+        score_files(folder)
+
+
+@pytest.mark.parametrize("mutation", MUTATIONS)
+@pytest.mark.parametrize("file", FILES)
+def test_every_mutation_of_every_file(file: str, mutation: str, folder: Path) -> None:
+    content = (folder / file).read_bytes()
+    for place in (0.0, 0.37, 0.93):
+        (folder / file).write_bytes(MUTATIONS[mutation](content, place))
+        for output in OUTPUTS:
+            (folder / output).unlink(missing_ok=True)
+        score_files(folder)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.sampled_from(FILES), st.binary(max_size=200))
+def test_files_of_noise(file: str, noise: bytes) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for sound in FILES:
+            shutil.copy(SOUND / sound, folder / sound)
+        (folder / file).write_bytes(noise)
+        score_files(folder)
+
+
+# ---- Sizes and numbers
+
+
+def _change_column(folder: Path, file: str, column: int, text: str, line: int = 1) -> None:
+    lines = (folder / file).read_text(encoding="utf-8").split("\n")
+    columns = lines[line].split("\t")
+    columns[column] = text
+    lines[line] = "\t".join(columns)
+    (folder / file).write_text("\n".join(lines), encoding="utf-8")
+
+
+@pytest.mark.parametrize("column", range(9))
+def test_a_field_of_a_megabyte(column: int, folder: Path) -> None:
+    _change_column(folder, "run.tab", column, "x" * 1_000_000)
+    outcome = score_files(folder)
+    assert len(outcome.stderr) < 5_000_000
+
+
+@pytest.mark.parametrize("text", ["nan", "NaN", "inf", "Infinity", "-0.5", "1e400", "1_0.0", "０.５", "0.5 ", ""])
+def test_a_confidence_that_is_no_number_in_range_is_reported_and_counted_as_one(text: str, folder: Path) -> None:
+    _change_column(folder, "run.tab", 7, text)
+    outcome = score_files(folder)
+    fails(outcome, f"Illegal confidence value: {text.strip()}", "run.tab line 2")
+    scores = b"".join(outcome.files[f"out.{name}"] for name in ("sf", "ap", "summary")).lower()
+    assert b"nan" not in scores
+    assert b"inf" not in scores.replace(b"info", b"")
+
+
+def test_ten_thousand_digits_in_an_offset(folder: Path) -> None:
+    """More digits than Python converts to a number by default."""
+    _change_column(folder, "run.tab", 6, f"D:{'1' * 10_000}-{'2' * 10_000}")
+    score_files(folder)
+    _change_column(folder, "pool.tab", 2, f"D:{'1' * 10_000}-{'2' * 10_000}")
+    score_files(folder)
+
+
+# ---- Query files
+
+
+def _with_doctype(folder: Path, doctype: str, name: str) -> None:
+    text = (folder / "queries.xml").read_text(encoding="utf-8")
+    head, _, rest = text.partition("?>\n")
+    rest = re.sub("<name>.*?</name>", f"<name>{name}</name>", rest)
+    (folder / "queries.xml").write_text(f"{head}?>\n{doctype}\n{rest}", encoding="utf-8")
+
+
+def test_a_bomb_of_nested_entities_stays_text(folder: Path) -> None:
+    entities = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 12))
+    plain = score_files(folder).files["out.sf"]
+    for output in OUTPUTS:
+        (folder / output).unlink()
+    _with_doctype(folder, f'<!DOCTYPE q [<!ENTITY e0 "boom">{entities}]>', "&e11;")
+    assert score_files(folder).files["out.sf"] == plain
+
+
+@pytest.mark.parametrize("place", ["file://{folder}/secret.txt", "secret.txt", "http://127.0.0.1:9/secret"])
+def test_external_entities_and_definitions_are_not_fetched(place: str, folder: Path) -> None:
+    (folder / "secret.txt").write_text("do-not-tell", encoding="utf-8")
+    system = place.format(folder=folder)
+    _with_doctype(folder, f'<!DOCTYPE q SYSTEM "{system}" [<!ENTITY x SYSTEM "{system}">]>', "&x;")
+    outcome = score_files(folder)
+    assert outcome.status == 0
+    assert b"do-not-tell" not in outcome.stderr + b"".join(outcome.files.values())
+
+
+def test_queries_that_never_close_take_linear_time(folder: Path) -> None:
+    (folder / "queries.xml").write_text('<query id="CS17_1"> <name>' * 40_000, encoding="utf-8")
+    score_files(folder)
+
+
+def test_the_same_query_twice_is_taken_once(folder: Path) -> None:
+    plain = score_files(folder).files["out.sf"]
+    for output in OUTPUTS:
+        (folder / output).unlink()
+    text = (folder / "queries.xml").read_text(encoding="utf-8")
+    body = text[text.index("<query ") : text.rindex("</query>") + 8]
+    (folder / "queries.xml").write_text(text.replace("</query_set>", f"{body}\n</query_set>"), encoding="utf-8")
+    assert score_files(folder).files["out.sf"] == plain
+
+
+# ---- Files that are no files
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_folder_in_place_of_a_file(name: str, folder: Path) -> None:
+    (folder / name).unlink()
+    (folder / name).mkdir()
+    outcome = score_files(folder)
+    if name == "queries.xml":
+        fails(outcome, "queries.xml", "directory")
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_an_empty_file(name: str, folder: Path) -> None:
+    (folder / name).write_bytes(b"")
+    outcome = score_files(folder)
+    if name == "queries.xml":
+        fails(outcome, "not loaded")
+    else:
+        assert f"Empty response or assessment file: {name}" in outcome.stderr.decode()
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_missing_file(name: str, folder: Path) -> None:
+    (folder / name).unlink()
+    fails(score_files(folder), f"Could not open {name}: No such file or directory")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+@pytest.mark.parametrize("name", FILES)
+def test_an_unreadable_file(name: str, folder: Path) -> None:
+    (folder / name).chmod(0)
+    fails(score_files(folder), f"Could not open {name}: Permission denied")
+
+
+@pytest.mark.parametrize("name", [f"no{ESCAPE}such.tab", "two\nlines.tab", "not\udcffutf8.tab", "nul\x00.tab", "ü.tab"])
+def test_file_names_that_could_harm_a_terminal(name: str, folder: Path) -> None:
+    fails(score_files(folder, *FILES, name), "Could not open")
+
+
+@pytest.mark.parametrize(
+    "name", [f"run{ESCAPE}.tab", "run\nof two.tab", "run\udcff.tab", "läuft.tab", "run of two.tab"]
+)
+def test_odd_file_names_that_exist(name: str, folder: Path) -> None:
+    (folder / "run.tab").rename(folder / name)
+    assert score_files(folder, "queries.xml", "pool.tab", name).status == 0
+
+
+# ---- Text for the terminal
+
+
+@pytest.mark.parametrize("column", range(9))
+def test_escape_sequences_in_a_run_do_not_reach_the_terminal(column: int, folder: Path) -> None:
+    _change_column(folder, "run.tab", column, f"x{ESCAPE}y")
+    score_files(folder)
+
+
+def test_a_duplicate_line_is_shown_without_its_escape_sequences(folder: Path) -> None:
+    _change_column(folder, "run.tab", 4, f"x{ESCAPE}y")
+    text = (folder / "run.tab").read_text(encoding="utf-8")
+    (folder / "run.tab").write_text(text + text, encoding="utf-8")
+    assert "appears more than once" in score_files(folder).stderr.decode()
+
+
+# ---- Switches
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["-expand"],
+        ["-no_such_switch", "run.tab"],
+        ["-output_file"],
+        ["-justifications", "1", *FILES],
+        ["-justifications", "1:0", *FILES],
+        ["-justifications", "", *FILES],
+        ["-right", ESCAPE, *FILES],
+        ["-fields", "EC:NOPE", *FILES],
+        ["-discipline", "NOPE", *FILES],
+        ["-queries", "", *FILES],
+        ["-queries", "\x00", *FILES],
+        ["-queries", "pool.tab", *FILES],
+        ["-runids", "\udcff", *FILES],
+        ["-expand", "\udcff", *FILES],
+        ["-output_file", "no/such/folder/out", *FILES],
+        ["-output_file", "\x00", *FILES],
+        ["-error_file", "run.tab", *FILES],
+    ],
+)
+def test_switches_that_make_no_sense(words: list[str], folder: Path) -> None:
+    outcome = score_in(folder, words)
+    assert outcome.status == 255
+    said = (outcome.stdout + outcome.stderr).decode("utf-8")
+    assert said.strip()
+    assert "Traceback" not in said
+    assert _CONTROL.findall(said) == []
+
+
+def test_an_output_folder_where_an_output_file_should_be(folder: Path) -> None:
+    (folder / "out.sf").mkdir()
+    outcome = score_in(folder, [*SWITCHES, *FILES])
+    assert outcome.status == 255
+    assert "out.sf" in outcome.stderr.decode()
+    assert set(outcome.files) <= OUTPUTS

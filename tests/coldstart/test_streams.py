@@ -1,0 +1,193 @@
+"""Where results and reports go: streams, closed pipes, full disks, existing files; and Python's strict modes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.coldstart.command import score_in
+from tests.coldstart.recorded import COMMITTED
+
+SOUND: Final = COMMITTED / "multi_ep_011"
+FILES: Final = ("queries.xml", "pool.tab", "run.tab")
+EXPAND: Final = ("-expand", "CSSF17")
+OUTPUTS: Final = ("params", "debug", "sf", "ldcmax", "ldcmean", "summary", "ap")
+REPOSITORY: Final = Path(__file__).parents[2]
+
+needs_full_disk = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with the files of a sound evaluation."""
+    for name in FILES:
+        shutil.copy(SOUND / name, tmp_path / name)
+    return tmp_path
+
+
+def _process(
+    folder: Path, *words: str, python: tuple[str, ...] = (), shell: str = ""
+) -> subprocess.CompletedProcess[bytes]:
+    """The command as a process of its own; `shell` is what follows the command on a shell's line."""
+    command = [sys.executable, *python, "-m", "cs_score", *words]
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    if shell:
+        command = ["sh", "-c", f'"$@" {shell}', "sh", *command]
+    return subprocess.run(
+        command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False
+    )
+
+
+def _written(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()} - set(FILES)
+
+
+def test_files_by_default_prefix_and_streams_hold_the_same_text(folder: Path) -> None:
+    files = score_in(folder, ["-output_file", "out", *EXPAND, *FILES]).files
+    stream = score_in(folder, [*EXPAND, *FILES])
+    assert stream.status == 0
+    assert stream.files == {}
+    first, ap = files["out.debug"].split(b"AP COMPUTATION DEBUG INFO BEGINS:\n")
+    second = b"AP COMPUTATION DEBUG INFO BEGINS:\n" + ap
+    tables = [
+        first,
+        *(files[f"out.{name}"] for name in ("sf", "ldcmax", "ldcmean", "summary")),
+        second,
+        files["out.ap"],
+    ]
+    assert stream.stdout.endswith(b"".join(tables))
+    assert stream.stdout.startswith(b"#At: ")
+
+
+def test_output_on_standard_error(folder: Path) -> None:
+    outcome = score_in(folder, ["-output_file", "STDERR", *EXPAND, *FILES])
+    assert (outcome.status, outcome.stdout, outcome.files) == (0, b"", {})
+    assert outcome.stderr.startswith(b"#At: ")
+    assert outcome.stderr.endswith(b"No warnings encountered\n")
+
+
+def test_the_report_on_standard_output_beside_files(folder: Path) -> None:
+    outcome = score_in(folder, ["-output_file", "out", "-error_file", "stdout", *EXPAND, *FILES])
+    assert (outcome.status, outcome.stdout, outcome.stderr) == (0, b"No warnings encountered\n", b"")
+
+
+def test_the_report_in_a_file_of_its_own(folder: Path) -> None:
+    outcome = score_in(folder, ["-output_file", "out", "-error_file", "log", *EXPAND, *FILES])
+    assert (outcome.status, outcome.stdout, outcome.stderr) == (0, b"", b"")
+    assert outcome.files["log"] == b"No warnings encountered\n"
+
+
+def test_an_existing_error_file_is_refused_and_kept(folder: Path) -> None:
+    (folder / "log").write_text("precious", encoding="utf-8")
+    outcome = score_in(folder, ["-output_file", "out", "-error_file", "log", *EXPAND, *FILES])
+    assert outcome.status == 255
+    assert b"File log already exists" in outcome.stderr
+    assert (folder / "log").read_text(encoding="utf-8") == "precious"
+
+
+def test_outputs_of_an_earlier_run_are_replaced_whole(folder: Path) -> None:
+    words = ["-output_file", "out", *EXPAND, *FILES]
+    expected = score_in(folder, words).files
+    for name in OUTPUTS:
+        (folder / f"out.{name}").write_bytes(b"old\n" * 100_000)
+    assert score_in(folder, words).status == 0
+    for name in set(OUTPUTS) - {"params"}:
+        assert (folder / f"out.{name}").read_bytes() == expected[f"out.{name}"]
+
+
+def test_a_fatal_input_leaves_no_half_output(folder: Path) -> None:
+    with open(folder / "run.tab", "ab") as file:
+        file.write(b"CSSF17_ENG_0123456789\tper:children\tr\tD:1-2\tv\tPER\tD:1-2\t0.5\t:E\n")
+    outcome = score_in(folder, ["-output_file", "out", *EXPAND, *FILES])
+    assert outcome.status == 255
+    assert b"Query CSSF17_ENG_0123456789 not loaded" in outcome.stderr
+    assert not [name for name, content in outcome.files.items() if content and name != "out.params"]
+
+
+def test_the_status_of_the_process_is_that_of_the_command(folder: Path) -> None:
+    assert _process(folder, *EXPAND, *FILES).returncode == 0
+    assert _process(folder, *FILES).returncode == 255
+    assert _process(folder, "-version").returncode == 0
+    assert _process(folder).returncode == 255
+    assert _process(folder, "-help").returncode == 0
+
+
+@pytest.mark.parametrize("words", [(*EXPAND, *FILES), ("-help",)])
+def test_a_reader_that_goes_away_costs_one_line(folder: Path, words: tuple[str, ...]) -> None:
+    """The pipe's reader closes before anything is written."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        process = subprocess.run(
+            [sys.executable, "-m", "cs_score", *words],
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+            stdout=writing,
+            stderr=subprocess.PIPE,
+            timeout=60,
+            check=False,
+        )
+    finally:
+        os.close(writing)
+    assert process.returncode not in (0, 120)
+    assert len(process.stderr.strip().split(b"\n")) == 1, process.stderr
+    assert b"Traceback" not in process.stderr
+    assert b"Exception ignored" not in process.stderr
+
+
+@needs_full_disk
+@pytest.mark.parametrize("words", [(*EXPAND, *FILES), ("-help",), ("-version",)])
+def test_a_full_disk_behind_standard_output(folder: Path, words: tuple[str, ...]) -> None:
+    process = _process(folder, *words, shell="> /dev/full")
+    assert process.returncode == 255
+    assert b"No space left on device" in process.stderr
+    assert b"Traceback" not in process.stderr
+    assert b"Exception ignored" not in process.stderr
+
+
+@needs_full_disk
+def test_a_full_disk_behind_one_output_file(folder: Path) -> None:
+    (folder / "out.sf").symlink_to("/dev/full")
+    outcome = score_in(folder, ["-output_file", "out", *EXPAND, *FILES])
+    assert outcome.status == 255
+    assert b"out.sf: No space left on device" in outcome.stderr
+    assert {name for name in outcome.files if name.removeprefix("out.") not in OUTPUTS} == set()
+
+
+@needs_full_disk
+def test_a_full_disk_behind_the_report(folder: Path) -> None:
+    process = _process(folder, "-output_file", "out", *EXPAND, *FILES, shell="2> /dev/full")
+    assert process.returncode == 255
+
+
+@pytest.mark.parametrize("redirection", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_streams_that_are_closed_from_the_start(folder: Path, redirection: str) -> None:
+    process = _process(folder, "-output_file", "out", *EXPAND, *FILES, shell=redirection)
+    assert b"Traceback" not in process.stderr
+    assert {f"out.{name}" for name in OUTPUTS} <= _written(folder)
+
+
+@pytest.mark.parametrize("python", [("-O",), ("-OO",), ("-W", "error"), ("-X", "dev", "-W", "error"), ("-bb",)])
+def test_strict_and_optimised_python_write_the_same(folder: Path, python: tuple[str, ...]) -> None:
+    expected = score_in(folder, ["-output_file", "want", *EXPAND, *FILES]).files
+    process = _process(folder, "-output_file", "out", *EXPAND, *FILES, python=python)
+    assert (process.returncode, process.stderr) == (0, b"No warnings encountered\n")
+    for name in set(OUTPUTS) - {"params"}:
+        assert (folder / f"out.{name}").read_bytes() == expected[f"want.{name}"]
+
+
+@pytest.mark.parametrize("locale", ["C", "POSIX", "tr_TR.UTF-8"])
+def test_the_locale_changes_nothing(folder: Path, locale: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = score_in(folder, ["-output_file", "want", *EXPAND, *FILES]).files
+    monkeypatch.setenv("LC_ALL", locale)
+    monkeypatch.setenv("PYTHONCOERCECLOCALE", "0")
+    monkeypatch.setenv("PYTHONUTF8", "0")
+    assert _process(folder, "-output_file", "out", *EXPAND, *FILES).returncode == 0
+    for name in set(OUTPUTS) - {"params"}:
+        assert (folder / f"out.{name}").read_bytes() == expected[f"want.{name}"]
