@@ -157,9 +157,7 @@ def _read(source: Source) -> dict[Hashable, Claim]:
     for number, value in reader.json_lines(source, skipped_marks=SKIPPED_MARKS):
         try:
             fields = reader.as_object(value, "the line")
-            claim = reader.member(fields, "id")
-            if isinstance(claim, (dict, list)):
-                raise InputError(f"'id' is {reader.kind_of(claim)} where a number is expected")
+            claim = reader.identifier(fields, "id")
         except InputError as error:
             raise reader.located(error, source.name, f"line {number}") from None
         # Assigning to a key that exists keeps the first spelling of the id (1 or 1.0) and the place of its first line.
@@ -270,8 +268,7 @@ def document_numbers(ids: Collection[object]) -> set[int]:
         try:
             numbers.add(int(each))  # type: ignore[call-overload]  # whatever int refuses is the error below
         except (TypeError, ValueError, OverflowError):
-            shown = reader.kind_of(each) if isinstance(each, (dict, list)) else reader.plain(each)
-            raise InputError("document id is not an integer", place=f"document {shown}") from None
+            raise InputError("document id is not an integer", place=f"document {reader.plain(each)}") from None
     return numbers
 
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from cs_score.evidence import claims, hotpotqa, r4c, scifact
 from cs_score.evidence.alignment import Fact
-from cs_score.evidence.json_reader import kind_of, plain, quoted
+from cs_score.evidence.json_reader import plain, quoted
 from cs_score.evidence.report import aligned
 from cs_score.evidence.result import counted
 
@@ -28,7 +28,7 @@ def explain_scifact(gold: scifact.GoldClaim, predicted: scifact.PredictedClaim) 
             lines += [
                 "",
                 f"abstract {plain(abstract)}: not predicted",
-                f"{INDENT}gold       {_value(wanted.label)}  {_sets(wanted.sets)}",
+                f"{INDENT}gold       {plain(wanted.label)}  {_sets(wanted.sets)}",
                 f"{INDENT}missed     1 abstract, {counted(sentences, 'sentence')}",
             ]
     if not gold.abstracts and not predicted.abstracts:
@@ -53,7 +53,7 @@ def _predicted_abstract(abstract: str, given: scifact.PredictedAbstract, verdict
     )
     return [
         f"abstract {plain(abstract)}: relevant",
-        f"{INDENT}gold       {_value(gold.label)}  {_sets(gold.sets)}",
+        f"{INDENT}gold       {plain(gold.label)}  {_sets(gold.sets)}",
         predicted,
         f"{INDENT}label only       {_correct(verdict.label_right)}: labels {_agree(verdict.label_right)}",
         f"{INDENT}rationalized     {_correct(verdict.rationalized)}: labels {_agree(verdict.label_right)}, {contained}",
@@ -112,7 +112,7 @@ def _gold_set(verdict: claims.SetVerdict) -> list[str]:
         held = f"entry {verdict.entry + 1}, the first with this label: {_set(verdict.predicted)}"
     return [
         "",
-        f"document {plain(verdict.document)}, gold set {_value(verdict.label)} {_set(verdict.gold)}",
+        f"document {plain(verdict.document)}, gold set {plain(verdict.label)} {_set(verdict.gold)}",
         f"{INDENT}predicted  {held}",
         f"{INDENT}sentences  tp {verdict.tp}, fp {verdict.fp}, fn {verdict.fn}",
     ]
@@ -122,8 +122,8 @@ def _label(gold: claims.Claim, predicted: claims.Claim | None) -> str:
     if gold.label is claims.ABSENT:
         return "not counted, gold has none"
     if predicted is None or predicted.label is claims.ABSENT:
-        return f"wrong, gold {_value(gold.label)} and nothing predicted"
-    return f"{_correct(gold.label == predicted.label)}, gold {_value(gold.label)}, predicted {_value(predicted.label)}"
+        return f"wrong, gold {plain(gold.label)} and nothing predicted"
+    return f"{_correct(gold.label == predicted.label)}, gold {plain(gold.label)}, predicted {plain(predicted.label)}"
 
 
 def explain_question(
@@ -198,12 +198,8 @@ def _agree(right: bool) -> str:
     return "agree" if right else "differ"
 
 
-def _value(value: object) -> str:
-    return kind_of(value) if isinstance(value, (dict, list)) else plain(value)
-
-
 def _ids(values: Iterable[object]) -> str:
-    return f"[{', '.join(map(_value, values))}]"
+    return f"[{', '.join(map(plain, values))}]"
 
 
 def _list(values: Iterable[object]) -> str:

@@ -75,7 +75,7 @@ class Agreement(NamedTuple):
     recall: float
 
 
-NOTHING: Final = Agreement(0, 0.0, 0.0, 0.0)
+NOTHING: Final = Agreement(0.0, 0.0, 0.0, 0.0)
 """What a missing prediction adds."""
 
 
@@ -216,9 +216,7 @@ def _read_gold(source: Source) -> list[Question]:
     for number, value in enumerate(json_array(source, _without_context), start=1):
         try:
             fields = reader.as_object(value, "the question")
-            question = reader.member(fields, "_id")
-            if isinstance(question, (dict, list)):
-                raise InputError(f"'_id' is {reader.kind_of(question)} where text is expected")
+            question = reader.identifier(fields, "_id")
         except InputError as error:
             raise reader.located(error, source.name, f"question number {number}") from None
         questions.append(Question(question, fields))

@@ -11,7 +11,7 @@ import gc
 import io
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from typing import Final, TypeAlias
 
 from cs_score.display import one_line
@@ -148,8 +148,8 @@ def located(error: InputError, file: str, place: str | None = None) -> InputErro
 
 def line_place(number: int, value: object, unit: str = "claim") -> str:
     """Where a line's value stands: `line 2`, or `line 2, claim 52` if its id can be told."""
-    named = isinstance(value, dict) and "id" in value and not isinstance(value["id"], (dict, list))
-    return f"line {number}, {unit} {plain(value['id'])}" if named and isinstance(value, dict) else f"line {number}"
+    unit_id = value.get("id", []) if isinstance(value, dict) else []
+    return f"line {number}" if isinstance(unit_id, (dict, list)) else f"line {number}, {unit} {plain(unit_id)}"
 
 
 def as_object(value: object, what: str) -> Object:
@@ -174,6 +174,14 @@ def member(fields: Object, key: str) -> object:
         raise InputError(f"the key '{key}' is missing") from None
 
 
+def identifier(fields: Object, key: str) -> Hashable:
+    """The value of `key`, which names a unit. Raises InputError where it is missing, a list or an object."""
+    value = member(fields, key)
+    if isinstance(value, (dict, list)):
+        raise InputError(f"'{key}' is {kind_of(value)} where a number or text is expected")
+    return value
+
+
 def kind_of(value: object) -> str:
     """What a JSON value is, in words."""
     if isinstance(value, dict):
@@ -182,7 +190,7 @@ def kind_of(value: object) -> str:
         return "a list"
     if isinstance(value, str):
         return "text"
-    return plain(value) if value is None or isinstance(value, bool) else "a number"
+    return text_of(value) if value is None or isinstance(value, bool) else "a number"
 
 
 def text_of(value: object) -> str:
@@ -191,8 +199,8 @@ def text_of(value: object) -> str:
 
 
 def plain(value: object) -> str:
-    """A JSON value as a message names it: as `text_of`, on one line and shortened."""
-    return one_line(text_of(value), 200)
+    """A JSON value as a message names it: as `text_of`, on one line and shortened; of a list or an object the kind."""
+    return kind_of(value) if isinstance(value, (dict, list)) else one_line(text_of(value), 200)
 
 
 def quoted(value: object) -> str:

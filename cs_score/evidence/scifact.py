@@ -273,9 +273,7 @@ def _read_predictions(source: Source) -> list[PredictedClaim]:
 
 def _claim(value: object) -> tuple[Hashable, reader.Object]:
     fields = reader.as_object(value, "the line")
-    claim = reader.member(fields, "id")
-    if isinstance(claim, (dict, list)):
-        raise InputError(f"'id' is {reader.kind_of(claim)} where a number is expected")
+    claim = reader.identifier(fields, "id")
     return claim, reader.as_object(reader.member(fields, "evidence"), "'evidence'")
 
 
@@ -321,8 +319,7 @@ def _bad_label(label: object) -> InputError:
         remedy = f"write {_OTHER_SPELLINGS[spelled]}"
     elif spelled in _NO_VERDICT:
         remedy = "leave out abstracts without a verdict"
-    shown = reader.kind_of(label) if isinstance(label, (dict, list)) else reader.quoted(label)
-    return InputError(f"label {shown} is not one of {', '.join(LABELS)}", remedy=remedy)
+    return InputError(f"label {reader.quoted(label)} is not one of {', '.join(LABELS)}", remedy=remedy)
 
 
 def _sentences(fields: reader.Object) -> Sentences:

@@ -153,7 +153,7 @@ def test_gold_is_looked_at_only_where_there_is_a_prediction() -> None:
         ({"q1": {}}, {"answer": {}, "sp": {}}, "<gold>: character 1: not a JSON list"),
         ([5], {}, "<gold>: question number 1: the question is a number where an object is expected"),
         ([{"_id": "a"}, {}], {}, "<gold>: question number 2: the key '_id' is missing"),
-        ([{"_id": []}], {}, "<gold>: question number 1: '_id' is a list where text is expected"),
+        ([{"_id": []}], {}, "<gold>: question number 1: '_id' is a list where a number or text is expected"),
         (GOLD, [], "<predictions>: the file is a list where an object is expected"),
         (GOLD, {"sp": {}}, "<predictions>: the key 'answer' is missing"),
         (GOLD, {"answer": {}}, "<predictions>: the key 'sp' is missing"),

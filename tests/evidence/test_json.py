@@ -260,8 +260,8 @@ def test_collector_is_left_as_it_was(enabled: bool) -> None:
 @pytest.mark.parametrize(
     ("value", "kind", "quoted"),
     [
-        ({}, "an object", None),
-        ([], "a list", None),
+        ({}, "an object", "an object"),
+        ([], "a list", "a list"),
         ("a\nb", "text", "'a\\nb'"),
         (None, "null", "null"),
         (True, "true", "true"),
@@ -269,7 +269,6 @@ def test_collector_is_left_as_it_was(enabled: bool) -> None:
         ("é", "text", "'é'"),
     ],
 )
-def test_words_for_values(value: object, kind: str, quoted: str | None) -> None:
+def test_words_for_values(value: object, kind: str, quoted: str) -> None:
     assert reader.kind_of(value) == kind
-    if quoted is not None:
-        assert reader.quoted(value) == quoted
+    assert reader.quoted(value) == quoted

@@ -179,7 +179,7 @@ def test_bad_label(label: object, shown: str, remedy: str) -> None:
     [
         ({"evidence": {}}, "line 1: the key 'id' is missing"),
         ({"id": 6}, "line 1, claim 6: the key 'evidence' is missing"),
-        ({"id": [6], "evidence": {}}, "line 1: 'id' is a list where a number is expected"),
+        ({"id": [6], "evidence": {}}, "line 1: 'id' is a list where a number or text is expected"),
         ({"id": 6, "evidence": []}, "line 1, claim 6: 'evidence' is a list where an object is expected"),
         ({"id": 6, "evidence": None}, "line 1, claim 6: 'evidence' is null where an object is expected"),
         ([6], "line 1: the line is a list where an object is expected"),
