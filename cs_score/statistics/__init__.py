@@ -12,7 +12,7 @@ every measure is a formula of the column sums. Intervals, tests and rankings are
 `intervals`      percentile and BCa intervals
 `paired_tests`   paired bootstrap, approximate randomisation, Holm, wins and losses
 `ranking`        ranks, rank ranges and tiers
-`units`          the table that a mode hands over, and which units several systems share
+`units`          which units several systems share
 `comparison`     all of it for two or more systems; `comparison_writers` print it
 
 The modules are imported one by one where they are needed: most of them load numpy.

@@ -24,7 +24,7 @@ from cs_score.statistics.paired_tests import (
 )
 from cs_score.statistics.ranking import rank_ranges, ranks, tiers
 from cs_score.statistics.resampling import bootstrap_scores, jackknife_scores, point_scores, unit_scores
-from cs_score.statistics.units import UnitTable, common_units, same_units
+from cs_score.statistics.units import UnitRows, common_units, same_units
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ def compare(
 
 
 def compare_tables(
-    tables: Mapping[str, UnitTable],
+    tables: Mapping[str, UnitRows],
     measures: Sequence[str],
     scores: Formula,
     resampling: Resampling | None = None,
@@ -173,9 +173,7 @@ def compare_tables(
     if len(tables) < 2:
         raise UsageError("a comparison needs at least two systems")
     aligned = common_units(tables) if common else same_units(tables)
-    ids = next(iter(aligned.values())).ids
-    matrices: dict[str, ArrayLike] = {name: table.rows for name, table in aligned.items()}
-    return compare(matrices, ids, measures, scores, resampling, test=test, executor=executor)
+    return compare(aligned.rows, aligned.ids, measures, scores, resampling, test=test, executor=executor)
 
 
 @dataclass(frozen=True, slots=True)

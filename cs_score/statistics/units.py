@@ -1,14 +1,11 @@
-"""The table that a mode hands over, and which units several systems share.
-
-Loads no numpy: a mode fills the table with plain numbers.
-"""
+"""Which units several systems share, and their rows side by side. Loads no numpy."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, Final, Protocol, TypeAlias
 
 from cs_score.display import one_line
 from cs_score.errors import InputError
@@ -16,50 +13,58 @@ from cs_score.errors import InputError
 _NAMED: Final = 5
 """Units that a message names before it only counts."""
 
+_Unit: TypeAlias = tuple[str, int]
+"""An id and which of its occurrences it is: gold may hold an id twice, and both rows count."""
+
+
+class UnitRows(Protocol):
+    """One system's sufficient statistics: `rows[i]` holds the statistics `columns` of the unit `ids[i]`."""
+
+    @property
+    def ids(self) -> Sequence[str]: ...
+    @property
+    def columns(self) -> Sequence[str]: ...
+    @property
+    def rows(self) -> Sequence[Any]: ...
+
 
 @dataclass(frozen=True, slots=True)
-class UnitTable:
-    """One system's sufficient statistics: `rows[i]` holds the statistics `columns` of the unit `ids[i]`.
+class AlignedUnits:
+    """Several systems on the same units: `rows[system][i]` is about the unit `ids[i]`."""
 
-    `rows` is a sequence of rows of numbers, or a numpy matrix. The ids are unique within a table.
+    ids: tuple[str, ...]
+    rows: Mapping[str, Sequence[Any]]
+
+
+def same_units(systems: Mapping[str, UnitRows]) -> AlignedUnits:
+    """The rows of systems, by name, that all have the same units, in the order of the first system.
+
+    Raises InputError, naming units, where one lacks a unit that another has.
     """
-
-    ids: Sequence[str]
-    columns: Sequence[str]
-    rows: Sequence[Any]
-
-
-def same_units(tables: Mapping[str, UnitTable]) -> dict[str, UnitTable]:
-    """The tables by system name, all with the units of the first one in its order.
-
-    Raises InputError, naming units, where a system lacks a unit that another has.
-    """
-    _check(tables)
-    first, reference = next(iter(tables.items()))
-    for name, table in tables.items():
-        for lacking, having, units in (
-            (name, first, _without(reference.ids, table.ids)),
-            (first, name, _without(table.ids, reference.ids)),
-        ):
+    places = _places(systems)
+    first = next(iter(systems))
+    for name in systems:
+        for lacking, having in ((name, first), (first, name)):
+            units = [unit for unit, _ in (key for key in places[having] if key not in places[lacking])]
             if units:
                 raise InputError(
                     f"system {lacking} lacks {_named(units)}, which system {having} has",
                     remedy="compare them on the units that all systems have (--common)",
                 )
-    return {name: _in_order(table, reference.ids) for name, table in tables.items()}
+    return _aligned(systems, places, list(places[first]))
 
 
-def common_units(tables: Mapping[str, UnitTable]) -> dict[str, UnitTable]:
-    """The tables by system name, reduced to the units that all have, in the order of the first one.
+def common_units(systems: Mapping[str, UnitRows]) -> AlignedUnits:
+    """The rows of systems, by name, on the units that all have, in the order of the first system.
 
     Raises InputError where there is none.
     """
-    _check(tables)
-    shared = set.intersection(*(set(table.ids) for table in tables.values()))
+    places = _places(systems)
+    first, *others = places.values()
+    shared = [unit for unit in first if all(unit in other for other in others)]
     if not shared:
         raise InputError("the systems have no unit in common")
-    order = [unit for unit in next(iter(tables.values())).ids if unit in shared]
-    return {name: _in_order(table, order) for name, table in tables.items()}
+    return _aligned(systems, places, shared)
 
 
 def require_gold_units(system: str, ids: Iterable[str], gold: Collection[str]) -> None:
@@ -75,25 +80,25 @@ def require_gold_units(system: str, ids: Iterable[str], gold: Collection[str]) -
         raise InputError(f"system {system} shares no unit with the gold standard: it has {has}, the gold {wants}")
 
 
-def _check(tables: Mapping[str, UnitTable]) -> None:
-    if len({tuple(table.columns) for table in tables.values()}) > 1:
-        raise ValueError("the tables hold different statistics")
-    for name, table in tables.items():
-        repeated = [unit for unit, count in Counter(table.ids).items() if count > 1]
-        if repeated:
-            raise InputError(f"system {name} has {_named(repeated)} more than once")
+def _places(systems: Mapping[str, UnitRows]) -> dict[str, dict[_Unit, int]]:
+    """Where each system has each unit. Raises ValueError for tables of different statistics: two modes were mixed."""
+    if len({tuple(table.columns) for table in systems.values()}) > 1:
+        raise ValueError("the systems have different statistics")
+    places: dict[str, dict[_Unit, int]] = {}
+    for name, table in systems.items():
+        occurrences: Counter[str] = Counter()
+        places[name] = {}
+        for place, unit in enumerate(table.ids):
+            places[name][unit, occurrences[unit]] = place
+            occurrences[unit] += 1
+    return places
 
 
-def _without(ids: Sequence[str], others: Sequence[str]) -> list[str]:
-    known = frozenset(others)
-    return [unit for unit in ids if unit not in known]
-
-
-def _in_order(table: UnitTable, order: Sequence[str]) -> UnitTable:
-    if list(table.ids) == list(order):
-        return table
-    place = {unit: index for index, unit in enumerate(table.ids)}
-    return replace(table, ids=tuple(order), rows=[table.rows[place[unit]] for unit in order])
+def _aligned(
+    systems: Mapping[str, UnitRows], places: Mapping[str, Mapping[_Unit, int]], units: Sequence[_Unit]
+) -> AlignedUnits:
+    rows = {name: [table.rows[places[name][unit]] for unit in units] for name, table in systems.items()}
+    return AlignedUnits(tuple(unit for unit, _ in units), rows)
 
 
 def _named(units: Sequence[str]) -> str:
