@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from cs_score.errors import InputError
 from cs_score.statistics.arithmetic import Floats
 
-_EXACT: Final = 2.0**53
+_EXACT: Final = 2**53
 _SUM_BITS: Final = 52
 _LARGEST_EXPONENT: Final = 1023
 
@@ -87,7 +87,7 @@ def exact_statistics(matrices: Sequence[ArrayLike]) -> ExactStatistics:
     largest = np.abs(stacked).max(axis=(0, 1))
     if not np.isfinite(largest).all():
         raise InputError("a statistic is not a finite number")
-    is_whole = (np.rint(stacked) == stacked).all(axis=(0, 1)) & (largest * units < _EXACT)
+    is_whole = (np.rint(stacked) == stacked).all(axis=(0, 1)) & (largest <= _EXACT // units)
     split = np.flatnonzero(~is_whole)
     size_bits = units.bit_length()
     digit_bits = _SUM_BITS - size_bits
