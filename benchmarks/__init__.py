@@ -1,0 +1,1 @@
+"""What cs-score costs: time, memory and growth, measured on inputs made here. Run `python -m benchmarks`."""
