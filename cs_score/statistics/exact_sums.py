@@ -48,10 +48,6 @@ class ExactStatistics:
     def units(self) -> int:
         return int(self.digits.shape[0])
 
-    @property
-    def systems(self) -> int:
-        return int(self.digits.shape[1])
-
     def total(self) -> Floats:
         """The digit sums over all units: (systems, digits)."""
         return np.asarray(self.digits.sum(axis=0))
@@ -81,8 +77,6 @@ def exact_statistics(matrices: Sequence[ArrayLike]) -> ExactStatistics:
     units, columns = arrays[0].shape
     if any(array.shape != (units, columns) for array in arrays):
         raise ValueError("the matrices of the systems differ in shape")
-    if not units:
-        raise InputError("there is no unit to resample")
     stacked = np.stack(arrays, axis=1)
     largest = np.abs(stacked).max(axis=(0, 1))
     if not np.isfinite(largest).all():
@@ -106,6 +100,8 @@ def exact_statistics(matrices: Sequence[ArrayLike]) -> ExactStatistics:
 
 def _matrix(given: ArrayLike) -> Floats:
     matrix = np.asarray(given, dtype=np.float64)
+    if not len(matrix):  # an empty list of rows has no columns either
+        raise InputError("there is no unit to resample")
     if matrix.ndim != 2:
         raise ValueError("statistics come as a matrix, units by statistics")
     return matrix

@@ -33,6 +33,12 @@ def test_resamples_on_standard_output(queries: str, capfd: Capture) -> None:
     assert err == ""
 
 
+def test_many_resamples_are_numbered_through(queries: str, capfd: Capture) -> None:
+    assert run("9000", queries) == 0
+    numbers = [int(line.split(" ")[0]) for line in capfd.readouterr().out.splitlines()]
+    assert numbers == list(range(1, 9001))
+
+
 def test_same_seed_same_bytes_another_seed_others(queries: str, capfd: Capture) -> None:
     outputs = []
     for seed in ("5", "5", "6"):

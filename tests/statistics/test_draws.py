@@ -59,8 +59,9 @@ def test_chunks_and_ranges_change_nothing(draw: Draw, units: int) -> None:
     for cells in (1, units, 3 * units + 1, 10**9):
         assert (draw(3, units, range(300), cells) == whole).all()
     for part in (range(0), range(1), range(5, 130), range(128, 256), range(299, 300)):
-        if part:
-            assert (draw(3, units, part) == whole[part.start : part.stop]).all()
+        for cells in (units, 10**9):
+            if part:
+                assert (draw(3, units, part, cells) == whole[part.start : part.stop]).all()
 
 
 def test_chunks_are_bounded_and_numbered() -> None:

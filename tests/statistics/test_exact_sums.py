@@ -96,6 +96,8 @@ def test_what_cannot_be_summed_is_refused() -> None:
         exact_statistics([[[1.7e308], [1.0]]])
     with pytest.raises(InputError, match="no unit to resample"):
         exact_statistics([np.empty((0, 3))])
+    with pytest.raises(InputError, match="no unit to resample"):
+        exact_statistics([[]])
     with pytest.raises(ValueError, match="differ in shape"):
         exact_statistics([[[1.0]], [[1.0], [2.0]]])
     with pytest.raises(ValueError, match="units by statistics"):
