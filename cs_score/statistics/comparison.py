@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 
 from cs_score.errors import UsageError
 from cs_score.statistics.arithmetic import Floats, Formula
-from cs_score.statistics.exact_sums import ExactStatistics, exact_statistics
-from cs_score.statistics.intervals import Interval, interval
+from cs_score.statistics.exact_sums import exact_statistics
+from cs_score.statistics.intervals import Interval, interval, jackknife_for
 from cs_score.statistics.options import PAIRED_TESTS, PairedTest, Resampling
 from cs_score.statistics.paired_tests import (
     Pair,
@@ -23,7 +23,7 @@ from cs_score.statistics.paired_tests import (
     unit_record,
 )
 from cs_score.statistics.ranking import rank_ranges, ranks, tiers
-from cs_score.statistics.resampling import bootstrap_scores, jackknife_scores, point_scores, unit_scores
+from cs_score.statistics.resampling import bootstrap_scores, point_scores, unit_scores
 from cs_score.statistics.units import UnitRows, common_units, same_units
 
 
@@ -132,20 +132,21 @@ def compare(
     statistics = exact_statistics([systems[name] for name in names])
     if statistics.units != len(units):
         raise ValueError(f"{len(units)} units for matrices of {statistics.units} rows")
+    points = point_scores(statistics, scores)
+    if len(measures) != points.shape[1]:
+        raise ValueError(f"{len(measures)} names for {points.shape[1]} measures")
     pairs = list(combinations(range(len(names)), 2))
     materials = _Materials(
         names=names,
         resampling=settings,
         test=test,
         pairs=pairs,
-        points=point_scores(statistics, scores),
-        jackknife=_jackknife(statistics, scores),
+        points=points,
+        jackknife=jackknife_for(settings, statistics, scores),
         unit=unit_scores(statistics, scores),
         resampled=bootstrap_scores(statistics, scores, settings, executor=executor),
         randomisation=randomisation_p(statistics, scores, pairs, settings, executor=executor),
     )
-    if len(measures) != materials.points.shape[1]:
-        raise ValueError(f"{len(measures)} names for {materials.points.shape[1]} measures")
     return Comparison(
         names,
         statistics.units,
@@ -189,11 +190,6 @@ class _Materials:
     unit: Floats
     resampled: Floats
     randomisation: list[list[float]]
-
-
-def _jackknife(statistics: ExactStatistics, scores: Formula) -> Floats:
-    everything = unit_scores(statistics, scores)
-    return jackknife_scores(statistics, scores) if statistics.units > 1 else everything[:0]
 
 
 def _measure(materials: _Materials, column: int, name: str) -> MeasureComparison:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cs_score.statistics.arithmetic import Floats, Formula, noise
-from cs_score.statistics.exact_sums import exact_statistics
+from cs_score.statistics.exact_sums import ExactStatistics, exact_statistics
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.resampling import bootstrap_scores, jackknife_scores, point_scores
 
@@ -74,7 +74,7 @@ def bootstrap_intervals(
     settings = resampling or Resampling()
     exact = exact_statistics([statistics])
     points = point_scores(exact, formula)[0]
-    jackknife = jackknife_scores(exact, formula)[:, 0, :] if exact.units > 1 else np.empty((0, len(points)))
+    jackknife = jackknife_for(settings, exact, formula)[:, 0, :]
     resampled = bootstrap_scores(exact, formula, settings, executor=executor)[:, 0, :]
     return tuple(
         interval(float(point), resampled[measure], jackknife[:, measure], exact.units, settings)
@@ -104,8 +104,7 @@ def interval(
         # Rounding is no spread; the limits are the score itself where the resamples agree with it.
         limit = point if abs(lowest - point) <= slack else lowest
         return Interval(point, limit, limit, 0.0, units, resampling, ALL_EQUAL)
-    cuts: tuple[float, float] | None = (resampling.level / 2, 1 - resampling.level / 2)
-    note = ""
+    cuts, note = (resampling.level / 2, 1 - resampling.level / 2), ""
     if resampling.method == "bca":
         adjusted = _bca_cuts(point, resampled, jackknife, resampling.level, slack)
         cuts, note = (adjusted, "") if adjusted else (cuts, OUTSIDE)
@@ -113,6 +112,13 @@ def interval(
     if len(resampled) == 1:
         return Interval(point, low, high, 0.0, units, resampling, ONE_RESAMPLE)
     return Interval(point, low, high, float(resampled.std(ddof=1)), units, resampling, note)
+
+
+def jackknife_for(resampling: Resampling, statistics: ExactStatistics, formula: Formula) -> Floats:
+    """The jackknife scores (units, systems, measures) for `interval`; none where it does not look at them."""
+    if resampling.method == "bca" and statistics.units > 1:
+        return jackknife_scores(statistics, formula)
+    return point_scores(statistics, formula)[np.newaxis][:0]
 
 
 def _bca_cuts(
@@ -126,14 +132,12 @@ def _bca_cuts(
         return None
     bias = _NORMAL.inv_cdf(share)
     acceleration = _acceleration(jackknife, slack)
-    return (
-        _bca_cut(level / 2, bias, acceleration),
-        _bca_cut(1 - level / 2, bias, acceleration),
-    )
+    normal = _NORMAL.inv_cdf(level / 2)  # that of 1 - level / 2 is its negative; 1 - level / 2 may round to 1
+    return _bca_cut(normal, bias, acceleration), _bca_cut(-normal, bias, acceleration)
 
 
-def _bca_cut(probability: float, bias: float, acceleration: float) -> float:
-    shifted = bias + _NORMAL.inv_cdf(probability)
+def _bca_cut(normal: float, bias: float, acceleration: float) -> float:
+    shifted = bias + normal
     remaining = 1 - acceleration * shifted
     if remaining <= 0:  # beyond the pole, which |acceleration| <= 1/6 keeps six standard errors away
         return 1.0 if shifted > 0 else 0.0
