@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import multiprocessing
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from typing import Any, cast
 
@@ -22,6 +23,8 @@ from cs_score.statistics.intervals import Interval, bootstrap_intervals
 from cs_score.statistics.options import IntervalMethod, Resampling
 from cs_score.statistics.resampling import bootstrap_scores, jackknife_scores
 from tests.statistics.cases import FORMULA, identity, system
+
+SPAWN = multiprocessing.get_context("spawn")  # forking a process whose BLAS has threads is warned of
 
 METHODS: tuple[IntervalMethod, ...] = ("percentile", "bca")
 
@@ -186,7 +189,7 @@ def test_same_seed_same_bits_whatever_the_chunks_and_processes() -> None:
     assert expected.shape == (3, 1, 5000)
     for cells in (77, 1000, 77 * 5000):
         assert (bootstrap_scores(exact, FORMULA, settings, cells=cells) == expected).all()
-    with ThreadPoolExecutor(2) as threads, ProcessPoolExecutor(2) as processes:
+    with ThreadPoolExecutor(2) as threads, ProcessPoolExecutor(2, mp_context=SPAWN) as processes:
         assert (bootstrap_scores(exact, FORMULA, settings, executor=threads) == expected).all()
         assert (bootstrap_scores(exact, FORMULA, settings, executor=processes) == expected).all()
     again = bootstrap_intervals(matrix, FORMULA, settings)

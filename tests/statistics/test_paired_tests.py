@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import multiprocessing
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
@@ -26,6 +27,8 @@ from cs_score.statistics.paired_tests import (
     unit_record,
 )
 from tests.statistics.cases import FORMULA, MEASURES, system
+
+SPAWN = multiprocessing.get_context("spawn")  # forking a process whose BLAS has threads is warned of
 
 
 def randomisation(first: Floats, second: Floats, settings: Resampling, **how: Any) -> list[float]:
@@ -128,7 +131,7 @@ def test_p_of_a_pair_does_not_depend_on_the_others_nor_on_chunks_nor_on_processe
     expected = randomisation_p(exact, FORMULA, pairs, resampling)
     assert expected[0] == randomisation(first, second, resampling)
     assert randomisation_p(exact, FORMULA, pairs, resampling, cells=100) == expected
-    with ProcessPoolExecutor(2) as processes:
+    with ProcessPoolExecutor(2, mp_context=SPAWN) as processes:
         assert randomisation_p(exact, FORMULA, pairs, resampling, executor=processes) == expected
 
 
