@@ -30,7 +30,7 @@ def rank_ranges(resampled: Floats, level: float) -> list[tuple[int, int]]:
     """
     ordered = np.sort(ranks(resampled), axis=1)
     count = ordered.shape[1]
-    dropped = min(int(count * level / 2), (count - 1) // 2)
+    dropped = min(int(count * level / 2 + 1e-9), (count - 1) // 2)  # 100 * 0.58 is 57.99999999999999
     return [(int(row[dropped]), int(row[count - 1 - dropped])) for row in ordered]
 
 

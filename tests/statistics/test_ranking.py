@@ -22,6 +22,7 @@ def test_range_drops_the_same_share_at_either_end() -> None:
     first = np.array([0.0] * 3 + [1.0] * 97)  # second in three resamples of a hundred
     resampled = np.stack([first, np.full(100, 0.5)])
     assert rank_ranges(resampled, 0.05) == [(1, 2), (1, 2)]
+    assert rank_ranges(np.stack([np.repeat([0.0, 1.0], [29, 71]), np.full(100, 0.5)]), 0.58) == [(1, 1), (2, 2)]
     assert rank_ranges(resampled, 0.06) == [(1, 1), (2, 2)]
 
 
