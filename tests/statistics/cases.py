@@ -33,3 +33,11 @@ def system(quality: float, *, units: int = 60, seed: int = 1) -> Floats:
     retrieved, relevant = rng.integers(0, 4, units), rng.integers(1, 4, units)
     correct = rng.binomial(np.minimum(retrieved, relevant), quality)
     return np.stack([correct, retrieved, relevant], axis=1).astype(np.float64)
+
+
+def _rounding(sums: Sequence[Any], divide: Callable[[Any, Any], Any]) -> tuple[Any, ...]:
+    return (divide(0.7 * sums[0], 0.7 * sums[1]),)
+
+
+ROUNDING = column_formula(_rounding)
+"""A ratio by a road on which equal ratios come out differently in the last digit."""

@@ -18,7 +18,7 @@ from cs_score.statistics.intervals import ALL_EQUAL, ONE_UNIT, bootstrap_interva
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.paired_tests import UnitRecord, holm
 from cs_score.statistics.units import UnitRows
-from tests.statistics.cases import FORMULA, MEASURES, system
+from tests.statistics.cases import FORMULA, MEASURES, ROUNDING, system
 
 SETTINGS = Resampling(999, seed=5, unit="claim")
 
@@ -95,6 +95,22 @@ def test_a_system_against_its_copy() -> None:
         assert [(entry.rank, entry.rank_low, entry.rank_high, entry.tier) for entry in measure.systems] == [
             (1, 1, 1, 1)
         ] * 2
+
+
+def test_rounding_is_no_difference() -> None:
+    """Both systems score a third on every unit, by different counts."""
+    rows = np.array([[1, 3], [2, 6], [3, 9], [7, 21]])
+    systems = {"A": rows, "B": rows[[1, 2, 3, 0]] * 3}
+    for method in ("percentile", "bca"):
+        [measure] = compare(
+            systems, list("abcd"), ["ratio"], ROUNDING, dataclasses.replace(SETTINGS, method=method)
+        ).measures
+        [pair] = measure.pairs
+        assert pair.difference.note == ALL_EQUAL
+        assert pair.difference.low == pair.difference.high == pair.difference.point
+        assert pair.randomisation.raw == pair.bootstrap.raw == 1.0
+        assert pair.record == UnitRecord(0, 4, 0)
+        assert [(entry.rank_low, entry.rank_high) for entry in measure.systems] == [(1, 1), (1, 1)]
 
 
 def test_swapping_the_systems() -> None:

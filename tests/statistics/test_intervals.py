@@ -22,7 +22,7 @@ from cs_score.statistics.exact_sums import exact_statistics
 from cs_score.statistics.intervals import Interval, bootstrap_intervals
 from cs_score.statistics.options import IntervalMethod, Resampling
 from cs_score.statistics.resampling import bootstrap_scores, jackknife_scores
-from tests.statistics.cases import FORMULA, identity, system
+from tests.statistics.cases import FORMULA, ROUNDING, identity, system
 
 SPAWN = multiprocessing.get_context("spawn")  # forking a process whose BLAS has threads is warned of
 
@@ -129,12 +129,30 @@ def test_units_that_are_all_zero(method: IntervalMethod, resamples: int) -> None
 
 @pytest.mark.parametrize("method", METHODS)
 def test_constant_statistic_has_no_spread_in_spite_of_rounding(method: IntervalMethod) -> None:
-    """Every unit scores the same by different sums, so that the scores of resamples differ in the last digit only."""
-    matrix = [[1, 1, 5], [2, 2, 10], [3, 3, 15], [7, 7, 35]]
-    for interval in bootstrap_intervals(matrix, FORMULA, Resampling(500, method=method)):
-        assert interval.low == interval.point == interval.high
-        assert interval.standard_error == 0.0
-        assert interval.note == intervals.ALL_EQUAL
+    """Every unit scores a third, by different sums, and the scores of resamples differ in the last digit."""
+    matrix = [[1, 3], [2, 6], [3, 9], [7, 21]]
+    resampled = bootstrap_scores(exact_statistics([matrix]), ROUNDING, Resampling(500))
+    assert 0 < resampled.max() - resampled.min() < 1e-15
+    [interval] = bootstrap_intervals(matrix, ROUNDING, Resampling(500, method=method))
+    assert interval.low == interval.point == interval.high
+    assert interval.standard_error == 0.0
+    assert interval.note == intervals.ALL_EQUAL
+
+
+def test_bca_takes_rounding_for_a_tie() -> None:
+    exact = np.repeat([0.1, 0.3, 0.5], [30, 40, 30])
+    rounded = exact + np.tile([0.0, 1e-16, -1e-16, -2e-16, -2e-16], 20)
+    jackknife = np.array([0.2, 0.25, 0.3, 0.42])
+    settings = Resampling(100, method="bca", confidence=50)
+    one, other = (intervals.interval(0.3, scores, jackknife, 4, settings) for scores in (exact, rounded))
+    assert [one.low, one.high] == pytest.approx([other.low, other.high], rel=0, abs=1e-12)
+
+
+def test_bca_beyond_its_pole_takes_the_outermost_resample() -> None:
+    """Where 1 - a (z0 + z) is not positive the adjusted probability has reached its limit."""
+    assert intervals._bca_cut(8.0, 0.5, 1 / 6) == 1.0
+    assert intervals._bca_cut(-8.0, -0.5, -1 / 6) == 0.0
+    assert intervals._bca_cut(6.0, 0.0, 1 / 6) == 1.0
 
 
 def test_bca_without_median_bias_falls_back_to_the_percentile_interval() -> None:

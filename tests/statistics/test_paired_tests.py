@@ -96,10 +96,16 @@ def test_bootstrap_p_agrees_with_the_normal_distribution() -> None:
 
 
 def test_bootstrap_p_counts_shifted_differences() -> None:
-    resampled = np.array([0.1, 0.2, 0.3, 0.4, 0.41, -0.01, 0.0])
-    # Shifted by 0.2: -0.1, 0, 0.1, 0.2, 0.21, -0.21, -0.2; at least 0.2 away: four, two of them ties.
-    assert paired_bootstrap_p(0.5, 0.3, resampled, 9) == 5 / 8
-    assert paired_bootstrap_p(0.3, 0.5, -resampled, 9) == 5 / 8
+    resampled = np.array([0.1, 0.2, 0.3, 0.4, 0.41, -0.01, 0.0, 0.39, 0.395])
+    # Shifted by 0.2: -0.1, 0, 0.1, 0.2, 0.21, -0.21, -0.2, 0.19, 0.195; at least 0.2 away: four, two of them ties.
+    assert paired_bootstrap_p(0.5, 0.3, resampled, 9) == 5 / 10
+    assert paired_bootstrap_p(0.3, 0.5, -resampled, 9) == 5 / 10
+
+
+def test_bootstrap_p_takes_rounding_for_a_tie() -> None:
+    difference = 0.1 + 0.2
+    assert 0.6 - difference < difference
+    assert paired_bootstrap_p(difference, 0.0, np.array([0.6, 0.3]), 9) == 2 / 3
 
 
 def test_bootstrap_of_one_unit_tells_nothing() -> None:
