@@ -21,22 +21,19 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cs_score.statistics.arithmetic import Floats, Formula, noise
-from cs_score.statistics.draws import BLOCK, CHUNK_CELLS, swap_flags
+from cs_score.statistics.draws import CHUNK_CELLS, swap_flags
 from cs_score.statistics.exact_sums import ExactStatistics
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.resampling import consecutive, over_resamples, point_scores, scores_of
+from cs_score.statistics.resampling import digit_sums, over_resamples, point_scores, scores_of
 
 Pair: TypeAlias = tuple[int, int]
 """Two systems by their position."""
-
-_SUMS_AT_ONCE: Final = 1 << 21
-"""Digit sums of swapped systems in memory at once, at 16 bytes each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +93,8 @@ def _swap_task(
     """How many of the swaps `resamples` are extreme: (pairs, measures)."""
     extreme = np.zeros((len(pairs), observed.shape[1]), dtype=np.int64)
     total = statistics.total()
-    fitting = _SUMS_AT_ONCE // total.size
-    for part in consecutive(resamples, max(BLOCK, fitting // BLOCK * BLOCK)):
-        chunks = swap_flags(seed, statistics.units, part, cells=cells)
-        given = np.concatenate([statistics.weighted(flags) for _, flags in chunks])  # (N, systems, digits)
+    draws = swap_flags(seed, statistics.units, resamples, cells=cells)
+    for given in digit_sums(statistics, draws):
         kept = total - given
         for row, (first, second) in enumerate(pairs):
             mixed = np.stack([kept[:, first] + given[:, second], kept[:, second] + given[:, first]])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
 from functools import partial
 from typing import Final, TypeVar
@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 import numpy as np
 
 from cs_score.statistics.arithmetic import Floats, Formula
-from cs_score.statistics.draws import BLOCK, CHUNK_CELLS, bootstrap_counts
+from cs_score.statistics.draws import BLOCK, CHUNK_CELLS, Counts, bootstrap_counts
 from cs_score.statistics.exact_sums import ExactStatistics
 from cs_score.statistics.options import Resampling
 
@@ -18,6 +18,9 @@ _Result = TypeVar("_Result")
 
 _TASK: Final = 16 * BLOCK
 """Resamples that one task of an executor makes."""
+
+_SUM_CELLS: Final = 1 << 21
+"""Resamples times units, or times digits, of one product of matrices, at 8 bytes each; changes no result."""
 
 
 def scores_of(formula: Formula, sums: Floats) -> Floats:
@@ -66,22 +69,37 @@ def bootstrap_scores(
 
 
 def _bootstrap_task(statistics: ExactStatistics, formula: Formula, seed: int, cells: int, resamples: range) -> Floats:
-    scores = [
-        scores_of(formula, statistics.values(statistics.weighted(counts)))
-        for _, counts in bootstrap_counts(seed, statistics.units, resamples, cells=cells)
-    ]
+    draws = bootstrap_counts(seed, statistics.units, resamples, cells=cells)
+    scores = [scores_of(formula, statistics.values(sums)) for sums in digit_sums(statistics, draws)]
     return np.ascontiguousarray(np.concatenate(scores).transpose(2, 1, 0))
+
+
+def digit_sums(statistics: ExactStatistics, draws: Iterable[tuple[int, Counts]]) -> Iterator[Floats]:
+    """The digit sums (N, systems, digits) of consecutive draws, gathered into a few large products of matrices.
+
+    Large ones because the threads of a BLAS library wait for one another at every product, and on a busy machine
+    each wait can last as long as another process is let run.
+    """
+    rows = max(1, _SUM_CELLS // max(statistics.units, statistics.digits[0].size))
+    weights: Floats = np.empty((min(rows, _TASK), statistics.units))
+    filled = 0
+    for _, drawn in draws:
+        taken = 0
+        while taken < len(drawn):
+            count = min(len(weights) - filled, len(drawn) - taken)
+            weights[filled : filled + count] = drawn[taken : taken + count]
+            filled, taken = filled + count, taken + count
+            if filled == len(weights):
+                yield statistics.weighted(weights)
+                filled = 0
+    if filled:
+        yield statistics.weighted(weights[:filled])
 
 
 def over_resamples(
     task: Callable[[range], _Result], resamples: int, executor: Executor | None
 ) -> Iterator[tuple[range, _Result]]:
     """`task` over consecutive ranges that make up 0 ... resamples - 1, in order, here or on the executor."""
-    ranges = list(consecutive(range(resamples), _TASK))
+    ranges = [range(first, min(first + _TASK, resamples)) for first in range(0, resamples, _TASK)]
     results = map(task, ranges) if executor is None else executor.map(task, ranges)
     return zip(ranges, results)
-
-
-def consecutive(whole: range, size: int) -> Iterator[range]:
-    """Ranges of at most `size` numbers that make up `whole`."""
-    return (range(first, min(first + size, whole.stop)) for first in range(whole.start, whole.stop, size))
