@@ -102,6 +102,6 @@ def _matrix(given: ArrayLike) -> Floats:
     matrix = np.asarray(given, dtype=np.float64)
     if not len(matrix):  # an empty list of rows has no columns either
         raise InputError("there is no unit to resample")
-    if matrix.ndim != 2:
+    if matrix.ndim != 2 or not matrix.shape[1]:
         raise ValueError("statistics come as a matrix, units by statistics")
     return matrix

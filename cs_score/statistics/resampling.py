@@ -19,6 +19,12 @@ _Result = TypeVar("_Result")
 _TASK: Final = 16 * BLOCK
 """Resamples that one task of an executor makes."""
 
+_SERIAL_PRODUCT: Final = 1 << 18
+"""Multiplications in a product of matrices that OpenBLAS does without threads; changes no result."""
+
+_FEWEST_ROWS: Final = 32
+"""Rows below which the overhead of a product counts more than its threads."""
+
 _SUM_CELLS: Final = 1 << 21
 """Resamples times units, or times digits, of one product of matrices, at 8 bytes each; changes no result."""
 
@@ -75,12 +81,14 @@ def _bootstrap_task(statistics: ExactStatistics, formula: Formula, seed: int, ce
 
 
 def digit_sums(statistics: ExactStatistics, draws: Iterable[tuple[int, Counts]]) -> Iterator[Floats]:
-    """The digit sums (N, systems, digits) of consecutive draws, gathered into a few large products of matrices.
+    """The digit sums (N, systems, digits) of consecutive draws, gathered into products of matrices of a good size.
 
-    Large ones because the threads of a BLAS library wait for one another at every product, and on a busy machine
-    each wait can last as long as another process is let run.
+    That is either so small that a BLAS library does not use threads, or large: its threads wait for one another at
+    every product, and on a busy machine each wait can last as long as another process is let run.
     """
-    rows = max(1, _SUM_CELLS // max(statistics.units, statistics.digits[0].size))
+    rows = _SERIAL_PRODUCT // statistics.digits.size
+    if rows < _FEWEST_ROWS:
+        rows = max(1, _SUM_CELLS // max(statistics.units, statistics.digits[0].size))
     weights: Floats = np.empty((min(rows, _TASK), statistics.units))
     filled = 0
     for _, drawn in draws:
