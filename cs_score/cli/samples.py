@@ -49,7 +49,7 @@ _SEED: Final = re.compile(r"\d{1,100}", re.ASCII)
 _BLOCK: Final = 1 << 16
 
 
-class _TextWanted(Exception):  # noqa: N818 - not an error
+class _TextWanted(Exception):
     """`-help`, `-h` or `-version` was met; the argument is what to print. The words after it do not matter."""
 
 
