@@ -21,6 +21,7 @@ from cs_score.coldstart.writers.fields import check_fields
 from cs_score.coldstart.writers.files import Layout, encoded, endings, file_texts, parts
 from cs_score.coldstart.writers.params import Invocation
 from cs_score.coldstart.writers.report import closing_line, doubly_encoded, report_text
+from cs_score.collector import paused_collector
 from cs_score.errors import CsScoreError, InputError, OutputError, UsageError
 from cs_score.outputs import write_whole
 from cs_score.problems import Problem, ProblemLog
@@ -65,7 +66,8 @@ def run(words: Sequence[str]) -> int:
     try:
         command = _understand(line, words)
         errors = command.errors
-        return _score(command, problems)
+        with paused_collector():
+            return _score(command, problems)
     except CsScoreError as error:
         return _give_up(error, problems, errors)
 

@@ -6,10 +6,8 @@ far, so that many runs can be scored against one pool as if each were alone.
 
 from __future__ import annotations
 
-import gc
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from cs_score.coldstart.justifications import DiscardRules
@@ -21,6 +19,7 @@ from cs_score.coldstart.reader import read_tab_file
 from cs_score.coldstart.records import Response
 from cs_score.coldstart.schemas import RUN_2017, FileKind
 from cs_score.coldstart.selection import select_queries
+from cs_score.collector import paused_collector
 from cs_score.problems import Place, ProblemLog
 from cs_score.sources import Input, InputDigest, name_of, open_source
 
@@ -89,7 +88,7 @@ def load_files(evaluation: Evaluation, files: Iterable[Input]) -> None:
 
     Raises InputError at the first line that cannot be linked, and for files of an unknown layout.
     """
-    with _without_collector():
+    with paused_collector():
         for given in files:
             for member in members(given):
                 _load_file(evaluation, member)
@@ -124,15 +123,3 @@ def _load_file(evaluation: Evaluation, given: Input) -> None:
                     "is known to be a name, so all of them are ignored and every score is 0"
                 )
         evaluation.digests.append(source.digest())
-
-
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """Millions of live rows and no cycles: the cyclic collector would cost most of the loading time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()

@@ -19,6 +19,7 @@ from cs_score.coldstart.ranking import AssessedClasses, Nodes, Ranking, ldc_mean
 from cs_score.coldstart.records import Assessment, Response
 from cs_score.coldstart.resamples import last_by_label, read_samples
 from cs_score.coldstart.result import AveragePrecision, PrecisionRecall, Result, RunResult, ScoringStopped
+from cs_score.collector import paused_collector
 from cs_score.errors import InputError
 from cs_score.signature import Signature
 from cs_score.sources import Input
@@ -33,9 +34,10 @@ def score(queries: Iterable[Input], files: Iterable[Input], options: Options | N
     """
     options = options or Options()
     options.policy.check()
-    evaluation = open_evaluation(queries, options)
-    load_files(evaluation, files)
-    return score_loaded(evaluation)
+    with paused_collector():
+        evaluation = open_evaluation(queries, options)
+        load_files(evaluation, files)
+        return score_loaded(evaluation)
 
 
 def score_loaded(evaluation: Evaluation) -> Result:
