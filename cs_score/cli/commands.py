@@ -29,6 +29,11 @@ SUBCOMMANDS: Final[dict[str, Subcommand]] = {
     "hotpotqa": Subcommand("cs_score.cli.evidence:hotpotqa", "Score HotpotQA answers and supporting facts."),
 }
 
+SWITCH_SUMMARIES: Final[dict[str, str]] = {
+    "samples": "Draw bootstrap resamples for -samples (switches: cs-score samples -help).",
+}
+"""What `cs-score --help` says of the programs in `main.SWITCH_COMMANDS`; a test holds the two together."""
+
 EPILOG: Final = """\
 \b
 The Cold Start scorer takes the reference scorer's switches as they are:
@@ -58,6 +63,8 @@ class SubcommandGroup(click.Group):
         """The table's summaries, without importing the subcommands."""
         with formatter.section("Subcommands"):
             formatter.write_dl([(name, entry.summary) for name, entry in SUBCOMMANDS.items()])
+        with formatter.section("Programs with the reference scorer's switches"):
+            formatter.write_dl(list(SWITCH_SUMMARIES.items()))
 
 
 @click.group(

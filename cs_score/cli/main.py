@@ -5,15 +5,19 @@ The Cold Start path does not import click, so that a ten-line run is scored in t
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from cs_score.errors import CsScoreError
 
 # Kept apart from commands.SUBCOMMANDS, which needs click; a test holds the two together.
 FIRST_WORDS: Final = frozenset({"scifact", "claims", "r4c", "hotpotqa"})
+
+# Programs with the reference's single-dash switches, which click cannot read: word -> function of the words after it.
+SWITCH_COMMANDS: Final = {"samples": "cs_score.cli.samples:run"}
 
 OWN_OPTIONS: Final = frozenset({"--help", "--version"})
 
@@ -30,6 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     first = words[0] if words else ""
     if first in FIRST_WORDS or first in OWN_OPTIONS or COMPLETION_VARIABLE in os.environ:
         return _run_click(words)
+    if first in SWITCH_COMMANDS:
+        return _run_switch_command(SWITCH_COMMANDS[first], words[1:])
     from cs_score.cli.coldstart import run
 
     return run(words)
@@ -54,6 +60,21 @@ def _run_click(words: list[str]) -> int:
         return _complain(str(error), 1)
     except BrokenPipeError:
         return closed_pipe()
+    except KeyboardInterrupt:
+        return _complain("interrupted", 130)
+
+
+def _run_switch_command(target: str, words: list[str]) -> int:
+    """Run a program that takes the reference's switches; its status for every failure is the reference's 255."""
+    module, _, function = target.partition(":")
+    run: Callable[[list[str]], int] = getattr(importlib.import_module(module), function)
+    try:
+        return run(words)
+    except CsScoreError as error:
+        return _complain(str(error), 255)
+    except BrokenPipeError:
+        closed_pipe()
+        return 255
     except KeyboardInterrupt:
         return _complain("interrupted", 130)
 

@@ -13,7 +13,7 @@ from typing import Final
 from cs_score.coldstart.identifiers import parse_query_id
 from cs_score.coldstart.linking import Linker
 from cs_score.coldstart.predicates import find_predicate
-from cs_score.coldstart.records import Assessment, Judgment, LinkedQuery, Response
+from cs_score.coldstart.records import CORRECT, Assessment, LinkedQuery, Response
 from cs_score.errors import InputError
 from cs_score.problems import ProblemLog
 
@@ -25,11 +25,13 @@ DEEPEST: Final = 100
 class ClassNode:
     """One node of the tree while it is being filled: an equivalence class, or the query itself at the root.
 
-    `single` tells whether the slot that its members' children fill takes one value; None until known.
+    `depth` is 0 for the query, 1 for the classes of its answers, 2 for those of the second hop. `single` tells whether
+    the slot that its members' children fill takes one value; None until known.
     """
 
     name: str
     parent: ClassNode | None
+    depth: int = 0
     single: bool | None = None
     is_wrong_bin: bool = False
     holds_accepted: bool = False
@@ -37,11 +39,6 @@ class ClassNode:
     responses: list[Response] = field(default_factory=list)
     first_answers: dict[str, Response] = field(default_factory=dict)
     """Follow-on query id -> the first response of this class that it asks about; filled at first use."""
-
-    @property
-    def depth(self) -> int:
-        """0 for the query, 1 for the classes of its answers, 2 for those of the second hop."""
-        return self.name.count(":")
 
     def first_answer(self, query: LinkedQuery) -> Response | None:
         """The first response in this class that `query` asks about; it decides about all answers to `query`."""
@@ -74,7 +71,7 @@ class ClassTree:
                 f"equivalence class with {name.count(':')} components: {name}", place=f"query {self.root.name}"
             )
         parent = self.node(parent_name)
-        made = ClassNode(name, parent, is_wrong_bin=parent.is_wrong_bin or component == "0")
+        made = ClassNode(name, parent, parent.depth + 1, is_wrong_bin=parent.is_wrong_bin or component == "0")
         parent.children.append(made)
         self.nodes[name] = made
         return made
@@ -106,7 +103,7 @@ def plant_tree(
         if node.single is None and len(assessment.query.slots) > 1:
             predicate = find_predicate(assessment.query.slots[1])
             node.single = predicate is not None and predicate.single
-        if assessment.judgment is Judgment.CORRECT and node.depth >= 2 and not (node.parent or node).holds_accepted:
+        if assessment.judgment == CORRECT and node.depth >= 2 and not (node.parent or node).holds_accepted:
             raise InputError(
                 f"Equivalence class without correct parent entry: {assessment.text}",
                 file=assessment.file,
