@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from cs_score.coldstart.counts import Tally
-from cs_score.coldstart.policy import pre_policy_category
+from cs_score.coldstart.justifications import load_order
+from cs_score.coldstart.policy import pre_policy_category, without
 from cs_score.coldstart.ranking import Ranking
 from cs_score.coldstart.records import Response
 from cs_score.coldstart.result import AveragePrecision, RunResult
@@ -19,40 +20,41 @@ def responses_text(run: RunResult) -> Iterator[str]:
     """Part 1: query by query, class by class, every response that a policy put anywhere."""
     for tally in run.tallies:
         yield f"{_RULE}{tally.name}\n"
-        for shown in sorted(_by_number(tally).values(), key=lambda same: same[0].number):
-            text = _response_text(shown, run, tally)
-            if text is not None:
-                yield text
+        for same_number in _by_number(tally):
+            labels = _labels(same_number, run)
+            if labels:
+                yield _response_text(same_number[0], labels, run)
     yield "\n"
 
 
-def _by_number(tally: Tally) -> dict[int, list[Response]]:
-    """The lines of a row by line number; of several files' lines with one number the first is shown (14, rule 10)."""
+def _by_number(tally: Tally) -> Iterable[Sequence[Response]]:
+    """The lines of a row by line number, those of several files with one number together in load order."""
     lines: dict[int, list[Response]] = {}
     for response in tally.responses:
         lines.setdefault(response.number, []).append(response)
-    for same in lines.values():
-        if len(same) > 1:
-            same.sort(key=lambda response: response.index)
-    return lines
+    if len(lines) == len(tally.responses):
+        return ((response,) for response in sorted(tally.responses, key=load_order))
+    return (sorted(lines[number], key=load_order) for number in sorted(lines))
 
 
-def _response_text(same_number: list[Response], run: RunResult, tally: Tally) -> str | None:
-    response = same_number[0]
+def _labels(same_number: Sequence[Response], run: RunResult) -> Sequence[str]:
+    """The lists that the lines with one number stand in, but for the first line's category (14, rule 10)."""
+    first = same_number[0]
+    category = pre_policy_category(run.matched[first.index])
+    if len(same_number) == 1:
+        return without(run.labels[first.index], category)
+    return sorted(without([label for line in same_number for label in run.labels[line.index]], category))
+
+
+def _response_text(response: Response, labels: Sequence[str], run: RunResult) -> str:
     assessment = run.matched[response.index]
-    category = pre_policy_category(assessment)
-    labels = [label for line in same_number for label in tally.labels.get(line.index, ()) if label != category]
-    if not labels:
-        return None
-    if len(same_number) > 1:
-        labels.sort()
     return (
         f"\tFQNODEID:\t{response.node or '-'}\n"
         f"\tSUBMISSION:\t{response.text}\n"
         f"\tTARGET_QID:\t{response.target_full_id}\n"
         f"\tASSESSMENT:\t{'-' if assessment is None else assessment.text}\n"
         "\n"
-        f"\tPREPOLICY ASSESSMENT:\t{category}\n"
+        f"\tPREPOLICY ASSESSMENT:\t{pre_policy_category(assessment)}\n"
         f"\tPOSTPOLICY ASSESSMENT:\t{','.join(labels)}\n"
         f"{_DOTS}"
     )
