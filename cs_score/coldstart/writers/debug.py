@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import functools
+from collections.abc import Iterator
+from operator import attrgetter
 from typing import Final
 
 from cs_score.coldstart.counts import Tally
@@ -20,44 +22,50 @@ def responses_text(run: RunResult) -> Iterator[str]:
     """Part 1: query by query, class by class, every response that a policy put anywhere."""
     for tally in run.tallies:
         yield f"{_RULE}{tally.name}\n"
-        for same_number in _by_number(tally):
-            labels = _labels(same_number, run)
-            if labels:
-                yield _response_text(same_number[0], labels, run)
+        responses = tally.responses
+        if len({response.number for response in responses}) == len(responses):
+            for response in sorted(responses, key=attrgetter("number")):
+                yield _response_text(response, run.labels[response.index], run)
+        else:
+            for response, labels in _by_number(tally, run):
+                yield _response_text(response, labels, run)
     yield "\n"
 
 
-def _by_number(tally: Tally) -> Iterable[Sequence[Response]]:
-    """The lines of a row by line number, those of several files with one number together in load order."""
+def _by_number(tally: Tally, run: RunResult) -> Iterator[tuple[Response, tuple[str, ...]]]:
+    """The lines of a row by line number; of several files' lines with one number the first, with the lists of all."""
     lines: dict[int, list[Response]] = {}
     for response in tally.responses:
         lines.setdefault(response.number, []).append(response)
-    if len(lines) == len(tally.responses):
-        return ((response,) for response in sorted(tally.responses, key=load_order))
-    return (sorted(lines[number], key=load_order) for number in sorted(lines))
+    for number in sorted(lines):
+        same = sorted(lines[number], key=load_order)
+        yield same[0], tuple(sorted(label for response in same for label in run.labels[response.index]))
 
 
-def _labels(same_number: Sequence[Response], run: RunResult) -> Sequence[str]:
-    """The lists that the lines with one number stand in, but for the first line's category (14, rule 10)."""
-    first = same_number[0]
-    category = pre_policy_category(run.matched[first.index])
-    if len(same_number) == 1:
-        return without(run.labels[first.index], category)
-    return sorted(without([label for line in same_number for label in run.labels[line.index]], category))
-
-
-def _response_text(response: Response, labels: Sequence[str], run: RunResult) -> str:
+def _response_text(response: Response, labels: tuple[str, ...], run: RunResult) -> str:
+    """The block of a response; empty where no list but that of its category before the policies holds it."""
     assessment = run.matched[response.index]
+    category = pre_policy_category(assessment)
+    shown = _shown(labels, category)
+    if shown is None:
+        return ""
     return (
         f"\tFQNODEID:\t{response.node or '-'}\n"
         f"\tSUBMISSION:\t{response.text}\n"
         f"\tTARGET_QID:\t{response.target_full_id}\n"
         f"\tASSESSMENT:\t{'-' if assessment is None else assessment.text}\n"
         "\n"
-        f"\tPREPOLICY ASSESSMENT:\t{pre_policy_category(assessment)}\n"
-        f"\tPOSTPOLICY ASSESSMENT:\t{','.join(labels)}\n"
+        f"\tPREPOLICY ASSESSMENT:\t{category}\n"
+        f"\tPOSTPOLICY ASSESSMENT:\t{shown}\n"
         f"{_DOTS}"
     )
+
+
+@functools.cache
+def _shown(labels: tuple[str, ...], category: str) -> str | None:
+    """The labels as the file shows them, None where there is none to show."""
+    left = without(labels, category)
+    return ",".join(left) if left else None
 
 
 def rankings_text(scores: AveragePrecision) -> Iterator[str]:
