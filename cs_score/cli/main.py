@@ -7,13 +7,25 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from cs_score.errors import CsScoreError
 
 # Kept apart from commands.SUBCOMMANDS, which needs click; a test holds the two together.
 FIRST_WORDS: Final = frozenset({"scifact", "claims", "r4c", "hotpotqa"})
+
+# Subcommands with the reference's single-dash switches, which click cannot read: word -> `module:function`, which takes
+# the words after it and returns the exit status.
+SWITCH_COMMANDS: Final = {
+    "validate-run": "cs_score.cli.validate_run:run",
+    "validate-queries": "cs_score.cli.validate_queries:run",
+    "expand-queries": "cs_score.cli.expand_queries:run",
+    "generate-queries": "cs_score.cli.generate_queries:run",
+    "package-output": "cs_score.cli.package_output:run",
+    "validate-assessments": "cs_score.cli.validate_assessments:run",
+    "apply-k": "cs_score.cli.apply_k:run",
+}
 
 OWN_OPTIONS: Final = frozenset({"--help", "--version"})
 
@@ -30,9 +42,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     first = words[0] if words else ""
     if first in FIRST_WORDS or first in OWN_OPTIONS or COMPLETION_VARIABLE in os.environ:
         return _run_click(words)
+    target = SWITCH_COMMANDS.get(first)
+    if target is not None:
+        return _run_switch_command(target, words[1:])
     from cs_score.cli.coldstart import run
 
     return run(words)
+
+
+def _run_switch_command(target: str, words: list[str]) -> int:
+    import importlib
+
+    module, _, name = target.partition(":")
+    run: Callable[[list[str]], int] = getattr(importlib.import_module(module), name)
+    try:
+        return run(words)
+    except BrokenPipeError:
+        return closed_pipe()
+    except KeyboardInterrupt:
+        return _complain("interrupted", 130)
 
 
 def _run_click(words: list[str]) -> int:

@@ -12,31 +12,50 @@ from cs_score.coldstart.confidence import Confidence, read_confidence
 from cs_score.coldstart.identifiers import follow_on_id, parse_query_id
 from cs_score.coldstart.languages import DEFAULT_LANGUAGE, language_code
 from cs_score.coldstart.predicates import NODE_TYPES, find_predicate
-from cs_score.coldstart.provenance import NO_DOCUMENT, RELATION_SPANS, VALUE_SPANS, Provenance, read_provenance
+from cs_score.coldstart.provenance import (
+    NO_DOCUMENT,
+    RELATION_SPANS,
+    VALUE_SPANS,
+    DocumentLengths,
+    Provenance,
+    read_provenance,
+)
 from cs_score.coldstart.queries import Query, QuerySet
 from cs_score.coldstart.reader import TabFile, has_text
-from cs_score.coldstart.records import JUDGMENT_OF_CODE, Assessment, LinkedQuery, Response
+from cs_score.coldstart.records import JUDGMENT_OF_CODE, Assessment, LinkedQuery, Response, SkippedLine
 from cs_score.coldstart.schemas import RUN_2014
 from cs_score.errors import InputError
-from cs_score.problems import Place, ProblemLog
+from cs_score.problems import Detail, Place, ProblemLog
 
 
 class Linker:
     """Links the lines of all files, one file after the other, against one query set.
 
     Afterwards `responses` and `assessments` hold the accepted lines in load order and the look-ups answer how they
-    hang together.
+    hang together. Provenances are checked against `documents` where those are given; a line whose node id is
+    `no_node` has none. After an InputError about a line, linking the same file goes on with the next line.
     """
 
-    def __init__(self, queries: QuerySet, problems: ProblemLog) -> None:
+    def __init__(
+        self,
+        queries: QuerySet,
+        problems: ProblemLog,
+        *,
+        documents: DocumentLengths | None = None,
+        no_node: str | None = None,
+    ) -> None:
         self.responses: list[Response] = []
         self.assessments: list[Assessment] = []
         self.accepting: dict[str, Assessment] = {}
         """Follow-on query id -> the last accepted assessment that leads to it (specification 4.8)."""
         self.without_parent: list[Response] = []
         """Second-hop run lines that stand before their parent line, or have none; their node ids lack its prefix."""
+        self.skipped: list[SkippedLine] = []
+        """Lines with an empty column or a slot that was not asked for, in load order."""
         self._queries = queries
         self._problems = problems
+        self._documents = documents
+        self._no_node = no_node
         self._linked: dict[str, LinkedQuery] = {}
         # Follow-on query id -> the query whose answer it asks about. Ids of that length from query files stand first,
         # so that no answer takes their place.
@@ -59,7 +78,12 @@ class Linker:
         name = tab_file.name
         if tab_file.schema is RUN_2014:
             line = next(tab_file.lines)
-            raise _at(Place(name, line.number), "Query  not loaded", "runs of 2014 (seven columns) cannot be scored")
+            raise _at(
+                Place(name, line.number),
+                "Query  not loaded",
+                "runs of 2014 (seven columns) cannot be scored",
+                "RUN_OF_2014",
+            )
         has_nodes = tab_file.schema.position("NODEID") is not None
         confidences, responses, parent_node = self._confidences, self.responses, self._parent_node
         for number, text, columns in tab_file.lines:
@@ -75,11 +99,12 @@ class Linker:
             relation, provenance = self._provenances(relation_text, provenance_text, name, number, text)
             target = self._lead_on(query, value, provenance, Place(name, number))
             if not self._is_complete(tab_file, columns, slot, query, number):
+                self.skipped.append(SkippedLine(target, provenance.docid, len(responses), name, number))
                 continue
             if self._without_line:
                 self._without_line.discard(target)
             node, prefix = None, ""
-            if has_nodes:
+            if has_nodes and columns[8] != self._no_node:
                 prefix = parent_node.get(query.short_id, "") if query.level == 1 else full_id
                 node = sys.intern(prefix + columns[8])
             if len(query.slots) > 1:
@@ -111,6 +136,7 @@ class Linker:
             code, value_class = columns[at_code], columns[at_class]
             _check_class(query, code, value_class, Place(name, number))
             if not self._is_complete(tab_file, columns, slot, query, number):
+                self.skipped.append(SkippedLine(target, provenance.docid, len(self.assessments), name, number))
                 continue
             if self._without_line:
                 self._without_line.discard(target)
@@ -119,6 +145,7 @@ class Linker:
                     raise InputError(
                         f"Unknown assessment code: {column} in file: {name} at line: {number}",
                         remedy=f"the codes are {' '.join(JUDGMENT_OF_CODE)}",
+                        code="UNKNOWN_ASSESSMENT_CODE",
                     )
             assessment = Assessment(
                 number, text, query, value, relation.canonical, provenance.canonical, provenance.docid,
@@ -176,6 +203,7 @@ class Linker:
                 place,
                 f'unexpected argument: "{full_id}" sent to parse_queryid',
                 "this is no query id; it should end in ten or twelve hexadecimal digits",
+                "UNPARSABLE_QUERY_ID",
             )
         linked: LinkedQuery | None = None
         loaded = self._queries.by_id.get(parts.short)
@@ -186,11 +214,14 @@ class Linker:
                     place,
                     f"Attempt to execute method generate_query on query {parts.short}, which has multiple entrypoints",
                     "runs and assessments name the queries made from its entry points (switch -expand)",
+                    "QUERY_NOT_EXPANDED",
                 )
         elif (parent := self._created_by.get(parts.short)) is not None:
             linked = _link_follow_on(parent, parts.short)
         if linked is None or linked.full_id != full_id:
-            raise _at(place, f"Query {full_id} not loaded", _missing_query_remedy(parts.level, linked))
+            raise _at(
+                place, f"Query {full_id} not loaded", _missing_query_remedy(parts.level, linked), "QUERY_NOT_LOADED"
+            )
         self._linked[full_id] = linked
         return linked
 
@@ -204,6 +235,7 @@ class Linker:
                 place,
                 f'unexpected argument: "{query.full_id}_{target}" sent to parse_queryid',
                 "runs and assessments name slot-filling queries, whose ids end in ten hexadecimal digits",
+                "QUERY_NOT_EXPANDED",
             )
         self._created_by[target] = query
         self._without_line.add(target)
@@ -222,14 +254,15 @@ class Linker:
     ) -> tuple[Provenance, Provenance]:
         relation = self._relations.get(relation_text)
         if relation is None:
-            relation = self._relations[relation_text] = read_provenance(relation_text, RELATION_SPANS)
+            relation = self._relations[relation_text] = read_provenance(relation_text, RELATION_SPANS, self._documents)
         provenance = self._values.get(value_text)
         if provenance is None:
-            provenance = self._values[value_text] = read_provenance(value_text, VALUE_SPANS)
+            provenance = self._values[value_text] = read_provenance(value_text, VALUE_SPANS, self._documents)
         if relation.problems or provenance.problems or relation.docid != provenance.docid:
             place = Place(name, number)
-            for code, arguments in (*relation.problems, *provenance.problems):
-                self._problems.add(code, *arguments, place=place)
+            for column, read in (("RELATION_PROVENANCE_TRIPLES", relation), ("VALUE_PROVENANCE_TRIPLES", provenance)):
+                for code, arguments, written, repaired in read.problems:
+                    self._problems.add(code, *arguments, place=place, detail=Detail(column, written, repaired))
             if relation.docid != provenance.docid:
                 self._problems.add("MULTIPLE_DOCIDS_IN_RESPONSE", f"\n{text}", place=place)
         return relation, provenance
@@ -290,11 +323,16 @@ def _check_class(query: LinkedQuery, code: str, value_class: str, place: Place) 
     """A class stands exactly beside correct and inexact answers (specification 4.8)."""
     has_class = value_class not in ("", "0")
     if code in ("C", "X") and not has_class:
-        raise _at(place, f"Correct entry without equivalence class, query = {query.short_id} at line {place.line}")
+        raise _at(
+            place,
+            f"Correct entry without equivalence class, query = {query.short_id} at line {place.line}",
+            code="CORRECT_WITHOUT_CLASS",
+        )
     if code not in ("C", "X") and has_class:
         raise _at(
             place,
             f"Equivalence class without correct entry, query = {query.short_id}, judgment = , ec = {value_class}",
+            code="CLASS_WITHOUT_CORRECT",
         )
 
 
@@ -306,5 +344,5 @@ def _missing_query_remedy(level: int, found: LinkedQuery | None) -> str:
     return "no query file defines it; are the query files and -expand the right ones?"
 
 
-def _at(place: Place, problem: str, remedy: str | None = None) -> InputError:
-    return InputError(problem, file=place.file, place=f"line {place.line}", remedy=remedy)
+def _at(place: Place, problem: str, remedy: str | None = None, code: str | None = None) -> InputError:
+    return InputError(problem, file=place.file, place=f"line {place.line}", remedy=remedy, code=code)
