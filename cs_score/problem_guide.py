@@ -46,8 +46,8 @@ EXPLANATIONS: Final[dict[str, Explanation]] = {
         "None needed; take a greater depth to keep it.",
     ),
     "DISCARDED_ENTRY": Explanation(
-        "A node has more justifications than allowed (-justifications A:B: A for each document, B in all), or it is one "
-        "node too many for a slot that takes one value. The most confident lines stay, the earliest among equals.",
+        "A node has more justifications than allowed (-justifications A:B: A for each document, B in all), or it is "
+        "one node too many for a slot that takes one value. The most confident lines stay, the earliest among equals.",
         "two lines with node :E1 whose provenances lie in the same document",
         _LEFT_OUT,
         "Submit no more lines for a node than the task allows, and one node for a single-valued slot.",

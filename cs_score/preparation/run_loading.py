@@ -21,7 +21,7 @@ from cs_score.sources import Input
 class Limits:
     """What a run is held to: justifications per node, and how deep it is taken (None: all of it)."""
 
-    justifications: Justifications = Justifications(1, 3)
+    justifications: Justifications
     depth: Depth | None = None
 
 

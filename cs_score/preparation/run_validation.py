@@ -67,7 +67,8 @@ def check_run(
 ) -> CheckedRun:
     """Load a run, which may be several files or folders, and check it.
 
-    Raises InputError for fatal conditions, once as much as possible has been read; `problems` then holds what was found.
+    Raises InputError for fatal conditions, once as much as possible has been read; `problems` then holds what was
+    found.
     """
     with paused_collector():
         evaluation = open_checks(queries, limits, documents, problems)

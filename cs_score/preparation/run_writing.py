@@ -69,6 +69,6 @@ def _best_first(line: Response) -> tuple[float, int]:
 
 
 def node_letters(inputs: Iterable[InputDigest]) -> str:
-    """The letters for made-up node ids: random where the reference draws them, but equal for equal inputs (quirk 13)."""
+    """The letters of made-up node ids. The reference draws them; here equal inputs give equal ones (quirk 13)."""
     digest = hashlib.sha256("".join(given.sha256 for given in inputs).encode()).digest()
     return "".join(string.ascii_letters[byte % len(string.ascii_letters)] for byte in digest[:_LETTERS])
