@@ -280,7 +280,7 @@ class _QueryWriter:
         dice = draw()
         if dice < 0.5:
             ec = self._classes.draw(parent, self._slots[hop].single)
-            code = "C" if dice < 0.43 else "X"
+            code = "C" if dice < 0.41 else "X"
             # Two names for one class, so that the fillers of a class differ in spelling.
             answer = self._answer(hop, 13 * int(ec[ec.rindex(":") + 1 :]) + (draw() < 0.2), ec)
             mention, ec_mention = ("NAM" if draw() < 0.86 else "NOM"), self._classes.mention(ec)

@@ -21,8 +21,8 @@ Input: TypeAlias = str | os.PathLike[str] | IO[str] | IO[bytes]
 
 _BLOCK: Final = 1 << 20
 
-# Ending -> module with an `open(file)`; imported only for a file that needs it.
-_DECOMPRESSORS: Final = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
+# Ending -> module with an `open(file)`, imported only for a file that needs it, and how its files begin.
+_DECOMPRESSORS: Final = {".gz": ("gzip", b"\x1f\x8b"), ".bz2": ("bz2", b"BZh"), ".xz": ("lzma", b"\xfd7zXZ")}
 
 READING_ERRORS: Final = (OSError, EOFError, zlib.error)
 """What reading a stream may raise: the disk's errors and those of damaged compressed data."""
@@ -64,6 +64,31 @@ class _HashingReader(io.RawIOBase):
         return self._sha256.hexdigest()
 
 
+class _XzReader(io.RawIOBase):
+    """Reads through to an .xz stream, whose errors belong to no family that READING_ERRORS could name cheaply."""
+
+    def __init__(self, inner: IO[bytes]) -> None:
+        self._inner = inner
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        from lzma import LZMAError
+
+        try:
+            data = self._inner.read(len(buffer))
+        except LZMAError as error:
+            raise OSError(str(error)) from None
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def _decompressed(stored: IO[bytes], ending: str) -> IO[bytes]:
+    stream = cast(IO[bytes], importlib.import_module(_DECOMPRESSORS[ending][0]).open(stored))
+    return cast(IO[bytes], io.BufferedReader(_XzReader(stream), _BLOCK)) if ending == ".xz" else stream
+
+
 class Source:
     """One opened input.
 
@@ -73,14 +98,12 @@ class Source:
 
     __slots__ = ("_hashing", "binary", "name")
 
-    def __init__(self, name: str, raw: IO[bytes]) -> None:
+    def __init__(self, name: str, raw: IO[bytes], *, decompress: bool = True) -> None:
         self.name = name
         self._hashing = _HashingReader(raw)
-        stored = io.BufferedReader(self._hashing, _BLOCK)
-        module = _DECOMPRESSORS.get(os.path.splitext(name)[1])
-        self.binary: IO[bytes] = (
-            cast(IO[bytes], importlib.import_module(module).open(stored)) if module else cast(IO[bytes], stored)
-        )
+        stored = cast(IO[bytes], io.BufferedReader(self._hashing, _BLOCK))
+        ending = os.path.splitext(name)[1]
+        self.binary = _decompressed(stored, ending) if decompress and ending in _DECOMPRESSORS else stored
 
     def __enter__(self) -> Source:
         return self
@@ -127,4 +150,7 @@ def open_source(given: Input, *, stdin_as_dash: bool = True) -> Source:
             raise InputError(f"Could not open {name}: {reason_of(error)}") from None
     # An open file keeps belonging to its owner, so what is left of it is read now and it is not closed.
     content = given.read()
-    return Source(name, io.BytesIO(content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content))
+    data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
+    # A file opened with gzip.open bears the name of the compressed file and reads as what is inside.
+    beginning = _DECOMPRESSORS.get(os.path.splitext(name)[1], ("", b""))[1]
+    return Source(name, io.BytesIO(data), decompress=data.startswith(beginning))

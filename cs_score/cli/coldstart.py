@@ -21,6 +21,7 @@ from cs_score.coldstart.writers.fields import check_fields
 from cs_score.coldstart.writers.files import Layout, encoded, endings, file_texts, parts
 from cs_score.coldstart.writers.params import Invocation
 from cs_score.coldstart.writers.report import closing_line, doubly_encoded, report_text
+from cs_score.collector import paused_collector
 from cs_score.errors import CsScoreError, InputError, OutputError, UsageError
 from cs_score.outputs import write_whole
 from cs_score.problems import Problem, ProblemLog
@@ -65,7 +66,8 @@ def run(words: Sequence[str]) -> int:
     try:
         command = _understand(line, words)
         errors = command.errors
-        return _score(command, problems)
+        with paused_collector():
+            return _score(command, problems)
     except CsScoreError as error:
         return _give_up(error, problems, errors)
 
@@ -84,6 +86,7 @@ def _understand(line: CommandLine, words: Sequence[str]) -> Command:
     texts = {name: line.text(name, DEFAULTS[name]) for name in ("-ignore", "-right", "-wrong")}
     policy = Policy(**{name.removeprefix("-"): _items(text) for name, text in texts.items()})
     policy.check()
+    fields = _items(line.text("-fields", DEFAULTS["-fields"]))
     options = Options(
         discipline=line.text("-discipline", DEFAULTS["-discipline"]),
         expand=line.switches.get("-expand"),
@@ -92,10 +95,11 @@ def _understand(line: CommandLine, words: Sequence[str]) -> Command:
         queries=line.switches.get("-queries"),
         runids=_items(line.text("-runids", "")) or None,
         samples=line.switches.get("-samples"),
+        metrics=tuple(metric for metric in ("P", "R", "F") if metric in fields),
     )
     return Command(
         options,
-        Layout(_items(line.text("-fields", DEFAULTS["-fields"])), "-tabs" in line.switches),
+        Layout(fields, "-tabs" in line.switches),
         output,
         errors,
         tuple(word for word in line.words if word.endswith(".xml")),
@@ -153,7 +157,7 @@ def _check_inputs(command: Command) -> None:
 
 
 def _output_paths(command: Command) -> list[str]:
-    paths = [] if command.json_file is None else [command.json_file]
+    paths = [] if command.json_file in (None, "-") else [str(command.json_file)]
     if command.output.stream is None:
         paths += [f"{command.output.text}.{ending}" for ending in endings(command.options)]
     return paths
@@ -167,12 +171,23 @@ def _remove_earlier_outputs(command: Command) -> None:
 
 
 def _write_files(command: Command, result: Result, was_stopped: bool = False) -> None:
+    if command.json_file is not None and not was_stopped:
+        _write_json(command.json_file, result)
     if command.output.stream is not None:
         for _, texts in parts(result, command.layout, command.invocation):
             write_to_stream(command.output, encoded(texts))
         return
     for ending, text in file_texts(result, command.layout, command.invocation, was_stopped):
         write_whole(f"{command.output.text}.{ending}", encoded(text))
+
+
+def _write_json(path: str, result: Result) -> None:
+    from cs_score.coldstart.writers.json_result import json_text
+
+    if path == "-":
+        write_to_stream(Destination("stdout"), encoded(json_text(result)))
+    else:
+        write_whole(path, encoded(json_text(result)))
 
 
 def _report(command: Command, result: Result) -> None:

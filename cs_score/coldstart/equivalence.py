@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from cs_score.coldstart.identifiers import parse_query_id
 from cs_score.coldstart.linking import Linker
@@ -15,6 +16,9 @@ from cs_score.coldstart.predicates import find_predicate
 from cs_score.coldstart.records import Assessment, Judgment, LinkedQuery, Response
 from cs_score.errors import InputError
 from cs_score.problems import ProblemLog
+
+DEEPEST: Final = 100
+"""Components that a class may have after its query; queries have two or three hops."""
 
 
 @dataclass(slots=True, eq=False)
@@ -65,6 +69,10 @@ class ClassTree:
         parent_name, _, component = name.rpartition(":")
         if ":" not in parent_name and parent_name != self.root.name:
             raise _foreign_class(name, parent_name, self.root.name)
+        if name.count(":") > DEEPEST:
+            raise InputError(
+                f"equivalence class with {name.count(':')} components: {name}", place=f"query {self.root.name}"
+            )
         parent = self.node(parent_name)
         made = ClassNode(name, parent, is_wrong_bin=parent.is_wrong_bin or component == "0")
         parent.children.append(made)

@@ -56,21 +56,30 @@ class DiscardRules:
     def _limit_justifications(
         self, by_level: Mapping[int, Sequence[Response]], nodes: Mapping[str, Sequence[Response]]
     ) -> None:
-        nodes_of_level: dict[int, list[str]] = defaultdict(list)
-        for node, lines in nodes.items():
-            nodes_of_level[lines[-1].query.level].append(node)
+        # The order of nodes within a level shows nowhere: they share no line, and reports are sorted.
+        crowded: dict[int, list[Sequence[Response]]] = defaultdict(list)
+        for lines in nodes.values():
+            if self._is_crowded(lines):
+                crowded[lines[-1].query.level].append(lines)
         for level in sorted(by_level):
-            for node in sorted(nodes_of_level[level]):
-                self._limit_node(nodes[node])
+            for lines in crowded[level]:
+                self._limit_node(lines)
             answered = {line.target for line in by_level[level] if line.index not in self.marked}
             for line in by_level.get(level + 1, ()):
                 if line.query.short_id not in answered:
                     self._discard(line, "DISCARDED_DEPENDENT")
 
+    def _is_crowded(self, lines: Sequence[Response]) -> bool:
+        """Whether a node has more lines than the limits may allow."""
+        per_document, most = self._limits.per_document, self._limits.most
+        if most is not None and len(lines) > most:
+            return True
+        if per_document is None or len(lines) <= per_document:
+            return False
+        return per_document != 1 or len({line.docid for line in lines}) < len(lines)
+
     def _limit_node(self, lines: Sequence[Response]) -> None:
         per_document, most = self._limits.per_document, self._limits.most
-        if len(lines) == 1 and per_document != 0:
-            return
         if per_document is not None:
             by_document: dict[str, list[Response]] = defaultdict(list)
             for line in lines:
@@ -84,13 +93,18 @@ class DiscardRules:
                 self._discard(line, "DISCARDED_ENTRY")
 
     def _keep_single_values(self, responses: Sequence[Response], nodes: Mapping[str, Sequence[Response]]) -> None:
+        parents = {node.rpartition(":")[0] for node, lines in nodes.items() if lines[0].query.single}
+        if not parents:
+            return
         groups: dict[str, list[str]] = defaultdict(list)
         for node in nodes:
-            groups[node.rpartition(":")[0]].append(node)
+            if (parent := node.rpartition(":")[0]) in parents:
+                groups[parent].append(node)
         single = [
             (parent, first_line.query.level)
             for parent, children in groups.items()
             if (first_line := nodes[min(children, key=len)][0]).query.single
+            and (len(children) > 1 or self._limits.most is None)
         ]
         if not single:
             return
@@ -126,8 +140,6 @@ class DiscardRules:
 
     def _winner(self, children: Sequence[str], nodes: Mapping[str, Sequence[Response]]) -> str:
         """The node that a single-valued slot keeps (specification 5.2; 14, rules 7 and 15)."""
-        if len(children) == 1 and self._limits.most is not None:
-            return children[0]
 
         def standing(node: str) -> tuple[float, float, int, int]:
             kept = [line for line in nodes[node] if line.index not in self.marked]

@@ -13,11 +13,11 @@ from cs_score.coldstart.identifiers import follow_on_id, parse_query_id
 from cs_score.coldstart.languages import DEFAULT_LANGUAGE, language_code
 from cs_score.coldstart.predicates import NODE_TYPES, find_predicate
 from cs_score.coldstart.provenance import (
-    NO_DOCUMENT,
     RELATION_SPANS,
     VALUE_SPANS,
     DocumentLengths,
-    Provenance,
+    document_of,
+    plain_document,
     read_provenance,
 )
 from cs_score.coldstart.queries import Query, QuerySet
@@ -62,56 +62,61 @@ class Linker:
         self._created_by: dict[str, LinkedQuery | None] = dict.fromkeys(
             short_id for short_id in queries.by_id if len(short_id) == 12
         )
-        # Follow-on query ids that only lines which were skipped lead to.
-        self._without_line: set[str] = set()
+        # Follow-on query ids that lines which were skipped lead to.
+        self._skipped: set[str] = set()
         # Follow-on query id -> FQ node id of the first run line that leads to it.
         self._parent_node: dict[str, str] = {}
-        self._clear_documents: set[str] = set()
+        # First four characters of document ids that tell the language by themselves.
+        self._clear_starts: set[str] = set()
         self._confidences: dict[str, Confidence] = {}
-        self._relations: dict[str, Provenance] = {}
-        self._values: dict[str, Provenance] = {}
-        self._slots: dict[str, bool] = {}
+        self._known_slots: set[str] = set()
         self._value_types: set[str] = set()
 
     def link_run(self, tab_file: TabFile) -> None:
         """Add the lines of a run. Raises InputError where a line names a query that is not there."""
         name = tab_file.name
         if tab_file.schema is RUN_2014:
-            line = next(tab_file.lines)
+            number, *_ = next(tab_file.lines)
             raise _at(
-                Place(name, line.number),
+                Place(name, number),
                 "Query  not loaded",
                 "runs of 2014 (seven columns) cannot be scored",
                 "RUN_OF_2014",
             )
         has_nodes = tab_file.schema.position("NODEID") is not None
         confidences, responses, parent_node = self._confidences, self.responses, self._parent_node
+        linked, value_types, slots = self._linked, self._value_types, self._known_slots
+        documents, no_node = self._documents, self._no_node
         for number, text, columns in tab_file.lines:
-            full_id, slot, run_id, relation_text, value, value_type, provenance_text, confidence_text = columns[:8]
-            query = self._linked.get(full_id) or self._find_query(full_id, Place(name, number))
+            full_id, slot, run_id, relation, value, value_type, provenance, confidence_text = columns[:8]
+            query = linked.get(full_id) or self._find_query(full_id, Place(name, number))
             confidence = confidences.get(confidence_text)
             if confidence is None:
-                confidence = read_confidence(confidence_text, Place(name, number), self._problems)
-                if confidence.is_clean:
-                    confidences[confidence_text] = confidence
-            if value_type not in self._value_types:
+                confidence = self._confidence(confidence_text, Place(name, number))
+            if value_type not in value_types:
                 self._check_value_type(value_type, Place(name, number))
-            relation, provenance = self._provenances(relation_text, provenance_text, name, number, text)
-            target = self._lead_on(query, value, provenance, Place(name, number))
-            if not self._is_complete(tab_file, columns, slot, query, number):
-                self.skipped.append(SkippedLine(target, provenance.docid, len(responses), name, number))
+            if (document := plain_document(relation, documents)) is None or document != plain_document(
+                provenance, documents
+            ):
+                relation, provenance = self._provenances(relation, provenance, Place(name, number), text)
+            target = follow_on_id(full_id, value, provenance)
+            if target not in self._created_by:
+                self._create_follow_on(target, query, provenance, Place(name, number))
+            if (
+                slot not in slots or not query.slots or slot != query.slots[0] or not all(map(str.strip, columns))
+            ) and not self._is_complete(tab_file, columns, slot, query, number):
+                self.skipped.append(SkippedLine(target, document_of(provenance), len(responses), name, number))
+                self._skipped.add(target)
                 continue
-            if self._without_line:
-                self._without_line.discard(target)
             node, prefix = None, ""
-            if has_nodes and columns[8] != self._no_node:
+            if has_nodes and columns[8] != no_node:
                 prefix = parent_node.get(query.short_id, "") if query.level == 1 else full_id
                 node = sys.intern(prefix + columns[8])
             if len(query.slots) > 1:
                 parent_node.setdefault(target, node or "")
             response = Response(
-                len(responses), number, text, query, sys.intern(run_id), value, relation.canonical,
-                provenance.canonical, provenance.docid, confidence.value, node, target, name,
+                len(responses), number, text, query, sys.intern(run_id), value, relation, provenance,
+                confidence.value, node, target, name,
             )  # fmt: skip
             responses.append(response)
             if node is not None and not prefix:
@@ -127,29 +132,32 @@ class Linker:
         )
         at_mention = tab_file.schema.position("VALUE_MENTION_TYPE")
         at_class_mention = tab_file.schema.position("EC_MENTION_TYPE")
+        linked, slots, documents = self._linked, self._known_slots, self._documents
         for number, text, columns in tab_file.lines:
             full_id, _, slot = columns[at_query].partition(":")
-            query = self._linked.get(full_id) or self._find_query(full_id, Place(name, number))
-            value = columns[at_value]
-            relation, provenance = self._provenances(columns[at_relation], columns[at_provenance], name, number, text)
-            target = self._lead_on(query, value, provenance, Place(name, number))
+            query = linked.get(full_id) or self._find_query(full_id, Place(name, number))
+            relation, value, provenance = columns[at_relation], columns[at_value], columns[at_provenance]
+            if (document := plain_document(relation, documents)) is None or document != plain_document(
+                provenance, documents
+            ):
+                relation, provenance = self._provenances(relation, provenance, Place(name, number), text)
+            target = follow_on_id(full_id, value, provenance)
+            if target not in self._created_by:
+                self._create_follow_on(target, query, provenance, Place(name, number))
             code, value_class = columns[at_code], columns[at_class]
-            _check_class(query, code, value_class, Place(name, number))
-            if not self._is_complete(tab_file, columns, slot, query, number):
-                self.skipped.append(SkippedLine(target, provenance.docid, len(self.assessments), name, number))
+            if (code == "C" or code == "X") is (value_class == "0" or not value_class):
+                raise _contradiction(query, code, value_class, Place(name, number))
+            if (
+                slot not in slots or not query.slots or slot != query.slots[0] or not all(map(str.strip, columns))
+            ) and not self._is_complete(tab_file, columns, slot, query, number):
+                before = len(self.assessments)
+                self.skipped.append(SkippedLine(target, document_of(provenance), before, name, number))
+                self._skipped.add(target)
                 continue
-            if self._without_line:
-                self._without_line.discard(target)
-            for column in (code, columns[at_provenance_code]):
-                if column not in JUDGMENT_OF_CODE:
-                    raise InputError(
-                        f"Unknown assessment code: {column} in file: {name} at line: {number}",
-                        remedy=f"the codes are {' '.join(JUDGMENT_OF_CODE)}",
-                        code="UNKNOWN_ASSESSMENT_CODE",
-                    )
+            if code not in JUDGMENT_OF_CODE or columns[at_provenance_code] not in JUDGMENT_OF_CODE:
+                raise _unknown_code(code, columns[at_provenance_code], Place(name, number))
             assessment = Assessment(
-                number, text, query, value, relation.canonical, provenance.canonical, provenance.docid,
-                JUDGMENT_OF_CODE[code], sys.intern(value_class),
+                number, text, query, value, relation, provenance, JUDGMENT_OF_CODE[code], sys.intern(value_class),
                 None if at_mention is None else sys.intern(columns[at_mention]),
                 None if at_class_mention is None else sys.intern(columns[at_class_mention]),
                 target, name,
@@ -168,7 +176,7 @@ class Linker:
         accepting = self.accepting.get(query.short_id)
         if accepting is not None:
             return accepting.value_class
-        if query.short_id in self._without_line:
+        if query.short_id in self._skipped and not self._is_led_to(query.short_id):
             raise InputError(
                 "queryid undefined in QuerySet->get()",
                 place=f"query {query.full_id}",
@@ -186,8 +194,7 @@ class Linker:
 
     def forget_caches(self) -> None:
         """Release what only linking needs, once all files are linked."""
-        self._relations, self._values, self._confidences = {}, {}, {}
-        self._clear_documents, self._parent_node = set(), {}
+        self._confidences, self._parent_node = {}, {}
 
     def root(self, query: Query) -> LinkedQuery:
         """The query of a query file in the form that lines are linked to."""
@@ -225,11 +232,8 @@ class Linker:
         self._linked[full_id] = linked
         return linked
 
-    def _lead_on(self, query: LinkedQuery, value: str, provenance: Provenance, place: Place) -> str:
-        """The id of the query that asks about this answer; the first such answer creates it (specification 4.9)."""
-        target = follow_on_id(query.full_id, value, provenance.canonical)
-        if target in self._created_by:
-            return target
+    def _create_follow_on(self, target: str, query: LinkedQuery, provenance: str, place: Place) -> None:
+        """Make the query that asks about an answer to `query` (specification 4.9)."""
         if query.is_ldc and parse_query_id(f"{query.full_id}_{target}") is None:
             raise _at(
                 place,
@@ -238,34 +242,37 @@ class Linker:
                 "QUERY_NOT_EXPANDED",
             )
         self._created_by[target] = query
-        self._without_line.add(target)
-        docid = "" if provenance.docid is NO_DOCUMENT else provenance.docid
-        if docid not in self._clear_documents:
+        if provenance[:4] not in self._clear_starts:
+            docid = document_of(provenance) if provenance else ""
             if language_code(docid) is None:
                 self._problems.add("FAILED_LANG_INFERENCE", docid, DEFAULT_LANGUAGE)
-            else:
-                self._clear_documents.add(docid)
+            elif language_code(docid[:4]) is not None:
+                self._clear_starts.add(docid[:4])
         for slot in query.unknown_next:
             self._problems.add("UNKNOWN_SLOT_NAME", slot)
-        return target
 
-    def _provenances(
-        self, relation_text: str, value_text: str, name: str, number: int, text: str
-    ) -> tuple[Provenance, Provenance]:
-        relation = self._relations.get(relation_text)
-        if relation is None:
-            relation = self._relations[relation_text] = read_provenance(relation_text, RELATION_SPANS, self._documents)
-        provenance = self._values.get(value_text)
-        if provenance is None:
-            provenance = self._values[value_text] = read_provenance(value_text, VALUE_SPANS, self._documents)
-        if relation.problems or provenance.problems or relation.docid != provenance.docid:
-            place = Place(name, number)
-            for column, read in (("RELATION_PROVENANCE_TRIPLES", relation), ("VALUE_PROVENANCE_TRIPLES", provenance)):
-                for code, arguments, written, repaired in read.problems:
-                    self._problems.add(code, *arguments, place=place, detail=Detail(column, written, repaired))
-            if relation.docid != provenance.docid:
-                self._problems.add("MULTIPLE_DOCIDS_IN_RESPONSE", f"\n{text}", place=place)
-        return relation, provenance
+    def _is_led_to(self, target: str) -> bool:
+        """Whether any accepted line leads to a follow-on query."""
+        return any(line.target == target for line in self.responses) or any(
+            line.target == target for line in self.assessments
+        )
+
+    def _confidence(self, text: str, place: Place) -> Confidence:
+        confidence = read_confidence(text, place, self._problems)
+        if confidence.is_clean:
+            self._confidences[text] = confidence
+        return confidence
+
+    def _provenances(self, relation_text: str, value_text: str, place: Place, text: str) -> tuple[str, str]:
+        """The canonical relation and value provenance of a line; their faults are reported."""
+        relation = read_provenance(relation_text, RELATION_SPANS, self._documents)
+        provenance = read_provenance(value_text, VALUE_SPANS, self._documents)
+        for column, read in (("RELATION_PROVENANCE_TRIPLES", relation), ("VALUE_PROVENANCE_TRIPLES", provenance)):
+            for code, arguments, written, repaired in read.problems:
+                self._problems.add(code, *arguments, place=place, detail=Detail(column, written, repaired))
+        if relation.docid != provenance.docid:
+            self._problems.add("MULTIPLE_DOCIDS_IN_RESPONSE", f"\n{text}", place=place)
+        return relation.canonical, provenance.canonical
 
     def _check_value_type(self, value_type: str, place: Place) -> None:
         if value_type.lower() in NODE_TYPES:
@@ -275,10 +282,9 @@ class Linker:
 
     def _is_complete(self, tab_file: TabFile, columns: list[str], slot: str, query: LinkedQuery, number: int) -> bool:
         """Whether a line is accepted: a known slot or not, no empty column, and the slot that its query asks for."""
-        known = self._slots.get(slot)
-        if known is None:
-            known = self._slots[slot] = find_predicate(slot) is not None
-        if not known:
+        if find_predicate(slot) is not None:
+            self._known_slots.add(slot)
+        else:
             self._problems.add("UNKNOWN_SLOT_NAME", slot, place=Place(tab_file.name, number))
         if not all(map(str.strip, columns)):
             for column, text in zip(tab_file.schema.columns, columns):
@@ -319,21 +325,28 @@ def _linked_query(
     )  # fmt: skip
 
 
-def _check_class(query: LinkedQuery, code: str, value_class: str, place: Place) -> None:
-    """A class stands exactly beside correct and inexact answers (specification 4.8)."""
-    has_class = value_class not in ("", "0")
-    if code in ("C", "X") and not has_class:
-        raise _at(
+def _contradiction(query: LinkedQuery, code: str, value_class: str, place: Place) -> InputError:
+    """A class stands exactly beside correct and inexact answers (specification 4.8); here it does not."""
+    if code in ("C", "X"):
+        return _at(
             place,
             f"Correct entry without equivalence class, query = {query.short_id} at line {place.line}",
             code="CORRECT_WITHOUT_CLASS",
         )
-    if code not in ("C", "X") and has_class:
-        raise _at(
-            place,
-            f"Equivalence class without correct entry, query = {query.short_id}, judgment = , ec = {value_class}",
-            code="CLASS_WITHOUT_CORRECT",
-        )
+    return _at(
+        place,
+        f"Equivalence class without correct entry, query = {query.short_id}, judgment = , ec = {value_class}",
+        code="CLASS_WITHOUT_CORRECT",
+    )
+
+
+def _unknown_code(code: str, provenance_code: str, place: Place) -> InputError:
+    unknown = provenance_code if code in JUDGMENT_OF_CODE else code
+    return InputError(
+        f"Unknown assessment code: {unknown} in file: {place.file} at line: {place.line}",
+        remedy=f"the codes are {' '.join(JUDGMENT_OF_CODE)}",
+        code="UNKNOWN_ASSESSMENT_CODE",
+    )
 
 
 def _missing_query_remedy(level: int, found: LinkedQuery | None) -> str:

@@ -104,7 +104,8 @@ class Options:
 
     `expand`: base of the names of slot-filling queries made from LDC queries, None for no expansion. `queries`: a file
     or a colon-separated list naming the queries to score, None for all. `runids`: the runs to score in this order,
-    None for all. `samples`: a bootstrap resample file, or None.
+    None for all. `samples`: a bootstrap resample file, or None;
+    `metrics`: those of P, R and F that tables show, since the reference resamples what it shows.
     """
 
     discipline: str = "ASSESSED"
@@ -114,6 +115,7 @@ class Options:
     queries: str | None = None
     runids: tuple[str, ...] | None = None
     samples: str | None = None
+    metrics: tuple[str, ...] = ("P", "R", "F")
 
     def as_json(self) -> dict[str, object]:
         """The options as a JSON object, for the signature."""

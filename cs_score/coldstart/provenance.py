@@ -22,7 +22,7 @@ _SEPARATED_BY_SEMICOLON: Final = re.compile(r"([^:;]+:\d+-\d+[,;]){0,3}[^:;]+:\d
 # The separators U+001C to U+001F are no white space here, though they are to Python.
 _SPACE: Final = r"[^\S\x1c-\x1f]*"
 _SPAN: Final = re.compile(rf"{_SPACE}([^:]+):(\d+)-(\d+){_SPACE}")
-_ONE_PLAIN_SPAN: Final = re.compile(r"([^:;,\s]+):([0-9]{1,15})-([0-9]{1,15})")
+_ONE_PLAIN_SPAN: Final = re.compile(r"([A-Za-z0-9_.+-]+):([0-9]{1,15})-([0-9]{1,15})")
 
 
 class SpanProblem(NamedTuple):
@@ -80,6 +80,26 @@ def cut_span(span: Span) -> tuple[Span | None, tuple[SpanProblem, ...]]:
     return span, ()
 
 
+def plain_document(text: str, documents: DocumentLengths | None = None) -> str | None:
+    """The document of a column that is one span of legal length and canonical as it stands; None for any other.
+
+    With `documents`, the span must lie within one of them. Nearly all columns are like this, and nothing needs to be
+    reported or rewritten for them.
+    """
+    match = _ONE_PLAIN_SPAN.fullmatch(text)
+    if match is None:
+        return None
+    docid, start, end = match.groups()
+    if documents is not None and int(end) > documents.get(docid, -1):
+        return None
+    return docid if 0 <= int(end) - int(start) < LONGEST_SPAN else None
+
+
+def document_of(canonical: str) -> str:
+    """The document of a canonical provenance; `NO_DOCUMENT` of an empty one."""
+    return canonical.partition(":")[0] if canonical else NO_DOCUMENT
+
+
 def outside_document(span: Span, offsets: tuple[str, ...], documents: DocumentLengths) -> tuple[SpanProblem, ...]:
     """Problems of a span whose document is not one of the task's, or ends before one of the offsets."""
     length = documents.get(span.docid)
@@ -98,10 +118,6 @@ def read_provenance(text: str, most: int, documents: DocumentLengths | None = No
     Returns the canonical form with the problems found; never raises. A span in an unknown document, which is fatal, is
     kept, so that what follows from it is not reported as well.
     """
-    if documents is None and (plain := _ONE_PLAIN_SPAN.fullmatch(text)) is not None:
-        docid, start, end = plain.groups()
-        if 0 <= int(end) - int(start) < LONGEST_SPAN:
-            return Provenance(text, docid, Span(docid, start, end), ())
     problems: list[SpanProblem] = []
     if ";" in text:
         if _SEPARATED_BY_SEMICOLON.fullmatch(text):

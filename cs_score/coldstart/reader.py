@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final, TypeAlias
 
 from cs_score.coldstart.schemas import Schema, detect_schema
 from cs_score.errors import InputError
@@ -25,12 +25,8 @@ _COMMENT: Final = re.compile(r'\A((?:[^#"]|"(?:[^"\\]|\\.)*+")*+)#.*', re.DOTALL
 _BLANK_OR_COMMENT: Final = re.compile(r"[^\S\x1c-\x1f]*(?:#.*)?", re.DOTALL)
 
 
-class Line(NamedTuple):
-    """A line that has as many columns as its file's layout: its number from 1, its text, its columns."""
-
-    number: int
-    text: str
-    columns: list[str]
+Line: TypeAlias = tuple[int, str, list[str]]
+"""A line that has as many columns as its file's layout: its number from 1, its text, its columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +106,7 @@ def _accepted(
             if len(columns) != width:
                 problems.add("WRONG_NUM_ENTRIES", width, len(columns), place=Place(name, number))
                 continue
-        yield Line(number, text, columns)
+        yield number, text, columns
 
 
 def _counted_lines(source: Source) -> Iterator[tuple[int, str]]:

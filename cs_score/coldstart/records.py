@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from cs_score.coldstart.provenance import document_of
 from cs_score.problems import Place
 
 
@@ -58,7 +59,7 @@ class Response(NamedTuple):
     """A line of a run.
 
     `index` counts the run lines of the whole input from 0 (load order); `relation` and `provenance` are the canonical
-    relation and value provenance, `docid` the document of the latter; `node` is the fully qualified node id, None in
+    relation and value provenance; `node` is the fully qualified node id, None in
     layouts without node ids; `target` is the short id of the query that asks about this answer.
     """
 
@@ -70,7 +71,6 @@ class Response(NamedTuple):
     value: str
     relation: str
     provenance: str
-    docid: str
     confidence: float
     node: str | None
     target: str
@@ -80,6 +80,11 @@ class Response(NamedTuple):
     def place(self) -> Place:
         """File and line number."""
         return Place(self.file, self.number)
+
+    @property
+    def docid(self) -> str:
+        """The document of the value provenance (specification 14, rule 5)."""
+        return document_of(self.provenance)
 
     @property
     def target_full_id(self) -> str:
@@ -114,7 +119,6 @@ class Assessment(NamedTuple):
     value: str
     relation: str
     provenance: str
-    docid: str
     judgment: Judgment
     value_class: str
     value_mention: str | None
@@ -126,6 +130,11 @@ class Assessment(NamedTuple):
     def place(self) -> Place:
         """File and line number."""
         return Place(self.file, self.number)
+
+    @property
+    def docid(self) -> str:
+        """The document of the value provenance (specification 14, rule 5)."""
+        return document_of(self.provenance)
 
     @property
     def has_class(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from cs_score.coldstart.counts import Tally
 from cs_score.coldstart.options import Options
@@ -13,6 +14,9 @@ from cs_score.coldstart.records import Assessment
 from cs_score.errors import InputError
 from cs_score.problems import Problem
 from cs_score.signature import Signature
+
+if TYPE_CHECKING:  # it needs numpy, which only resampling needs
+    from cs_score.coldstart.bootstrap import Bootstrap
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,7 @@ class RunResult:
 
     `tallies` are the scored nodes of all queries, sorted by name as a string; `matched` and `labels` hold the
     assessment of each response and the names of the lists it stands in, by the response's index. `average_precision`
-    is None where scoring stopped before it.
+    is None where scoring stopped before it, `bootstrap` where no samples were given.
     """
 
     run_id: str
@@ -64,6 +68,7 @@ class RunResult:
     matched: Sequence[Assessment | None]
     labels: Sequence[tuple[str, ...]]
     average_precision: AveragePrecision | None
+    bootstrap: Bootstrap | None = None
 
     def __repr__(self) -> str:
         return f"<run {self.run_id}: {_scores(self)}>"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from cs_score.coldstart.counts import Tally, tally
 from cs_score.coldstart.diagnosis import above_one, remark_on_matches, remarks_on_runs
@@ -16,7 +17,9 @@ from cs_score.coldstart.projection import counted_row, ldc_max_table, ldc_mean_t
 from cs_score.coldstart.queries import Query, report_languages, report_slots
 from cs_score.coldstart.ranking import AssessedClasses, Nodes, Ranking, ldc_mean_ap, rank_query, slot_filling_ap
 from cs_score.coldstart.records import Assessment, Response
+from cs_score.coldstart.resamples import last_by_label, read_samples
 from cs_score.coldstart.result import AveragePrecision, PrecisionRecall, Result, RunResult, ScoringStopped
+from cs_score.collector import paused_collector
 from cs_score.errors import InputError
 from cs_score.signature import Signature
 from cs_score.sources import Input
@@ -31,9 +34,10 @@ def score(queries: Iterable[Input], files: Iterable[Input], options: Options | N
     """
     options = options or Options()
     options.policy.check()
-    evaluation = open_evaluation(queries, options)
-    load_files(evaluation, files)
-    return score_loaded(evaluation)
+    with paused_collector():
+        evaluation = open_evaluation(queries, options)
+        load_files(evaluation, files)
+        return score_loaded(evaluation)
 
 
 def score_loaded(evaluation: Evaluation) -> Result:
@@ -45,6 +49,8 @@ def score_loaded(evaluation: Evaluation) -> Result:
             runs.append(scoring.precision_and_recall(run_id))
             scoring.check_something_scored(runs[-1])
             runs[-1] = scoring.with_average_precision(runs[-1])
+            if evaluation.options.samples is not None:
+                runs[-1] = scoring.with_bootstrap(runs[-1], evaluation.options.samples)
     except InputError as stop:
         raise ScoringStopped(stop, scoring.result(runs)) from None
     return scoring.result(runs)
@@ -59,7 +65,8 @@ class _Scoring:
         self._linker = evaluation.linker
         self._problems = evaluation.problems
         by_id = evaluation.queries.by_id
-        self._selected = [by_id[short_id] for short_id in sorted(evaluation.hop_limits)]
+        self._hop_limits: Mapping[str, int] = evaluation.hop_limits
+        self._selected = [by_id[short_id] for short_id in sorted(self._hop_limits)]
         self._responses: dict[str, list[Response]] = defaultdict(list)
         for response in self._linker.responses:
             self._responses[response.run_id].append(response)
@@ -114,7 +121,7 @@ class _Scoring:
         for query in self._selected:
             rankings += self._rank(query)
         rankings.sort(key=lambda ranking: (ranking.query, ranking.level))
-        hop_limits = {query.full_id: self._evaluation.hop_limits[query.short_id] for query in self._selected}
+        hop_limits = {query.full_id: self._hop_limits[query.short_id] for query in self._selected}
         table = slot_filling_ap(rankings, hop_limits)
         queries = self._evaluation.queries
         average_precision = AveragePrecision(
@@ -123,7 +130,30 @@ class _Scoring:
             table,
             ldc_mean_ap(table, queries) if queries.ldc_of else None,
         )
-        return RunResult(run.run_id, run.tables, run.tallies, run.matched, run.labels, average_precision)
+        return replace(run, average_precision=average_precision)
+
+    def with_bootstrap(self, run: RunResult, samples_file: str) -> RunResult:
+        """The run with the scores of its resamples. Raises InputError without LDC queries to resample (11.1)."""
+        from cs_score.coldstart.bootstrap import bootstrap
+
+        queries = self._evaluation.queries
+        if not queries.ldc_of:
+            raise InputError(
+                "queryid undefined in QuerySet->get()",
+                remedy="-samples resamples LDC queries: give the LDC query file and -expand",
+            )
+        samples = read_samples(samples_file)
+        resampled = replace(run, bootstrap=bootstrap(run.tables, samples, queries, self._options.metrics))
+        last = last_by_label(samples)
+        if last is not None:
+            self._narrow(last.one_entry_point())
+        return resampled
+
+    def _narrow(self, drawn: Mapping[str, int]) -> None:
+        """Score later runs on the last sample's queries only, draws as hop limits: quirk 8, kept and warned of."""
+        by_id = self._evaluation.queries.by_id
+        self._selected = [by_id[short_id] for short_id in sorted(drawn) if short_id in by_id]
+        self._hop_limits = dict(drawn)
 
     def result(self, runs: Sequence[RunResult]) -> Result:
         """What has been computed, with the problems and remarks so far."""
@@ -160,7 +190,7 @@ class _Scoring:
         for of_node in tallies:
             for index, labels in of_node.labels.items():
                 self._labels[index] = labels
-        limit = self._evaluation.hop_limits[query.short_id]
+        limit = self._hop_limits[query.short_id]
         return [of_node for of_node in tallies if of_node.name.count(":") <= limit]
 
     def _rank(self, query: Query) -> list[Ranking]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import sys
 import tempfile
@@ -24,11 +25,21 @@ class Outcome:
     files: dict[str, bytes]
 
 
-def score_in(folder: Path, words: Sequence[str]) -> Outcome:
-    """Call the command in `folder` as a shell would, with an empty standard input."""
+class _Terminal(io.TextIOWrapper):
+    """A stream that calls itself a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def score_in(folder: Path, words: Sequence[str], *, terminal: bool = False) -> Outcome:
+    """Call the command in `folder` as a shell would, with an empty standard input.
+
+    With `terminal` standard error is one as far as the command can ask the stream.
+    """
     before = _names(folder)
     with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
-        with _redirected(folder, stdout, stderr):
+        with _redirected(folder, stdout, stderr, _Terminal if terminal else io.TextIOWrapper):
             status = run(list(words))
         files = {name: (folder / name).read_bytes() for name in sorted(_names(folder) - before)}
         return Outcome(status, _content(stdout), _content(stderr), files)
@@ -44,7 +55,9 @@ def _content(file: IO[bytes]) -> bytes:
 
 
 @contextlib.contextmanager
-def _redirected(folder: Path, stdout: IO[bytes], stderr: IO[bytes]) -> Iterator[None]:
+def _redirected(
+    folder: Path, stdout: IO[bytes], stderr: IO[bytes], stderr_kind: type[io.TextIOWrapper]
+) -> Iterator[None]:
     """Work in `folder` with the three standard descriptors, and Python's objects on them, led to files.
 
     Both levels are led, so that it makes no difference whether the command prints or writes to a descriptor, and
@@ -55,8 +68,9 @@ def _redirected(folder: Path, stdout: IO[bytes], stderr: IO[bytes]) -> Iterator[
         nothing = stack.enter_context(open(os.devnull, "rb"))
         for number, file in enumerate((nothing, stdout, stderr)):
             stack.enter_context(_descriptor_led_to(number, file))
-        for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-            stack.enter_context(_stream_on_its_descriptor(name, mode))
+        stack.enter_context(_stream_led_to("stdin", io.TextIOWrapper, "rb"))
+        stack.enter_context(_stream_led_to("stdout", io.TextIOWrapper, "wb"))
+        stack.enter_context(_stream_led_to("stderr", stderr_kind, "wb"))
         yield
 
 
@@ -72,10 +86,12 @@ def _descriptor_led_to(number: int, file: IO[bytes]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _stream_on_its_descriptor(name: str, mode: str) -> Iterator[None]:
+def _stream_led_to(name: str, kind: type[io.TextIOWrapper], mode: str) -> Iterator[None]:
+    """Python's stream of that name, on its descriptor, as the interpreter makes it."""
     saved = getattr(sys, name)
+    errors = "backslashreplace" if name == "stderr" else "strict"
     number = ("stdin", "stdout", "stderr").index(name)
-    with open(number, mode, encoding="utf-8", errors="backslashreplace", closefd=False) as stream:
+    with open(number, mode, closefd=False) as binary, kind(binary, encoding="utf-8", errors=errors) as stream:
         setattr(sys, name, stream)
         try:
             yield

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +21,7 @@ SOUND: Final = COMMITTED / "multi_ep_011"
 SWITCHES: Final = ("-expand", "CSSF17", "-output_file", "out")
 FILES: Final = ("queries.xml", "pool.tab", "run.tab")
 OUTPUTS: Final = frozenset(f"out.{name}" for name in ("debug", "ap", "sf", "ldcmax", "ldcmean", "summary", "params"))
+SAMPLE_OUTPUTS: Final = frozenset({"out.sample", "out.samplescores", "out.confidence"})
 SCORES: Final = OUTPUTS - {"out.params", "out.debug", "out.ap"}
 
 ESCAPE: Final = "\x1b]0;owned\x07\x1b[2J\u202e"
@@ -36,26 +37,29 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def check(outcome: Outcome) -> Outcome:
+def check(outcome: Outcome, outputs: frozenset[str] = OUTPUTS) -> Outcome:
     """What holds whatever the input was: a status of the contract, clear lines, outputs whole or absent."""
     assert outcome.status in (0, 255)
     report = outcome.stderr.decode("utf-8")
     assert "Traceback" not in report
     assert _CONTROL.findall(report) == []
     assert report.strip(), "not even the closing line of the report"
-    assert set(outcome.files) <= OUTPUTS, "a file left behind"
+    assert set(outcome.files) <= outputs, "a file left behind"
     for name, content in outcome.files.items():
         assert b"Traceback" not in content
-        assert not content or content.endswith(b"\n"), name
+        assert not content or content.endswith(b"\n") or name == "out.params", name
         if name in SCORES and content:
             assert content.endswith(_FOOT), name
     if outcome.status == 0 or "encountered" in report:
-        assert set(outcome.files) == OUTPUTS
+        assert set(outcome.files) == outputs
     return outcome
 
 
-def score_files(folder: Path, *files: str, switches: Sequence[str] = SWITCHES) -> Outcome:
-    return check(score_in(folder, [*switches, *(files or FILES)]))
+def score_files(folder: Path, *files: str) -> Outcome:
+    """Score anew in a folder, with the report on a terminal, and check what must hold."""
+    for output in OUTPUTS:
+        (folder / output).unlink(missing_ok=True)
+    return check(score_in(folder, [*SWITCHES, *(files or FILES)], terminal=True))
 
 
 def fails(outcome: Outcome, *words: str) -> None:
@@ -184,8 +188,6 @@ def test_every_mutation_of_every_file(file: str, mutation: str, folder: Path) ->
     content = (folder / file).read_bytes()
     for place in (0.0, 0.37, 0.93):
         (folder / file).write_bytes(MUTATIONS[mutation](content, place))
-        for output in OUTPUTS:
-            (folder / output).unlink(missing_ok=True)
         score_files(folder)
 
 
@@ -198,6 +200,26 @@ def test_files_of_noise(file: str, noise: bytes) -> None:
             shutil.copy(SOUND / sound, folder / sound)
         (folder / file).write_bytes(noise)
         score_files(folder)
+
+
+@pytest.mark.parametrize("mutation", MUTATIONS)
+@pytest.mark.parametrize("switch", ["-queries", "-samples"])
+def test_every_mutation_of_a_list_of_queries_and_of_samples(switch: str, mutation: str, tmp_path: Path) -> None:
+    """Both lists are separated by blanks; tabs do as well, and let the column mutations reach the columns."""
+    case = COMMITTED / "samples_009"
+    for name in FILES:
+        shutil.copy(case / name, tmp_path / name)
+    groups = [group.split(":") for group in (case / "samples.txt").read_text(encoding="utf-8").split()[1:3]]
+    lists = {
+        "-queries": "".join(f"{ldc}\t{query}\t0\n" for ldc, queries in groups for query in queries.split(",")),
+        "-samples": (case / "samples.txt").read_text(encoding="utf-8").replace(" ", "\t"),
+    }
+    outputs = OUTPUTS | SAMPLE_OUTPUTS if switch == "-samples" else OUTPUTS
+    for place in (0.0, 0.37, 0.93):
+        (tmp_path / "list.txt").write_bytes(MUTATIONS[mutation](lists[switch].encode(), place))
+        check(score_in(tmp_path, [*SWITCHES, switch, "list.txt", *FILES], terminal=True), outputs)
+        for output in outputs:
+            (tmp_path / output).unlink(missing_ok=True)
 
 
 # ---- Sizes and numbers
@@ -249,8 +271,6 @@ def _with_doctype(folder: Path, doctype: str, name: str) -> None:
 def test_a_bomb_of_nested_entities_stays_text(folder: Path) -> None:
     entities = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 12))
     plain = score_files(folder).files["out.sf"]
-    for output in OUTPUTS:
-        (folder / output).unlink()
     _with_doctype(folder, f'<!DOCTYPE q [<!ENTITY e0 "boom">{entities}]>', "&e11;")
     assert score_files(folder).files["out.sf"] == plain
 
@@ -272,8 +292,6 @@ def test_queries_that_never_close_take_linear_time(folder: Path) -> None:
 
 def test_the_same_query_twice_is_taken_once(folder: Path) -> None:
     plain = score_files(folder).files["out.sf"]
-    for output in OUTPUTS:
-        (folder / output).unlink()
     text = (folder / "queries.xml").read_text(encoding="utf-8")
     body = text[text.index("<query ") : text.rindex("</query>") + 8]
     (folder / "queries.xml").write_text(text.replace("</query_set>", f"{body}\n</query_set>"), encoding="utf-8")
@@ -371,7 +389,7 @@ def test_a_duplicate_line_is_shown_without_its_escape_sequences(folder: Path) ->
     ],
 )
 def test_switches_that_make_no_sense(words: list[str], folder: Path) -> None:
-    outcome = score_in(folder, words)
+    outcome = score_in(folder, words, terminal=True)
     assert outcome.status == 255
     said = (outcome.stdout + outcome.stderr).decode("utf-8")
     assert said.strip()

@@ -4,28 +4,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
 
 import pytest
 
 from tests.coldstart.command import Outcome
 from tests.coldstart.recorded import Case, committed_cases, differences, replay, shared_cases
 
-# Cases with one of these switches wait for the part of the scorer that is not there yet.
-NOT_YET: Final = frozenset({"-samples"})
+
+def _name(case: Case) -> str:
+    return case.folder.name
 
 
-def _parameters(cases: list[Case]) -> list[object]:
-    waits = pytest.mark.skip(reason="a switch that is not there yet")
-    return [pytest.param(c, id=c.folder.name, marks=[waits] if NOT_YET & set(c.args) else []) for c in cases]
-
-
-@pytest.mark.parametrize("case", _parameters(committed_cases()))
+@pytest.mark.parametrize("case", committed_cases(), ids=_name)
 def test_committed_case(case: Case, tmp_path: Path) -> None:
     assert replay(case, tmp_path) == []
 
 
-@pytest.mark.parametrize("case", _parameters(shared_cases()))
+@pytest.mark.parametrize("case", shared_cases(), ids=_name)
 def test_shared_case(case: Case, tmp_path: Path) -> None:
     assert replay(case, tmp_path) == []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -31,16 +32,23 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def _command(*words: str, python: tuple[str, ...] = ()) -> list[str]:
+    return [sys.executable, *python, "-m", "cs_score", *words]
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+
+
 def _process(
     folder: Path, *words: str, python: tuple[str, ...] = (), shell: str = ""
 ) -> subprocess.CompletedProcess[bytes]:
     """The command as a process of its own; `shell` is what follows the command on a shell's line."""
-    command = [sys.executable, *python, "-m", "cs_score", *words]
-    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    command = _command(*words, python=python)
     if shell:
         command = ["sh", "-c", f'"$@" {shell}', "sh", *command]
     return subprocess.run(
-        command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False
+        command, cwd=folder, env=_environment(), stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False
     )
 
 
@@ -125,9 +133,9 @@ def test_a_reader_that_goes_away_costs_one_line(folder: Path, words: tuple[str, 
     os.close(reading)
     try:
         process = subprocess.run(
-            [sys.executable, "-m", "cs_score", *words],
+            _command(*words),
             cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+            env=_environment(),
             stdout=writing,
             stderr=subprocess.PIPE,
             timeout=60,
@@ -139,6 +147,31 @@ def test_a_reader_that_goes_away_costs_one_line(folder: Path, words: tuple[str, 
     assert len(process.stderr.strip().split(b"\n")) == 1, process.stderr
     assert b"Traceback" not in process.stderr
     assert b"Exception ignored" not in process.stderr
+
+
+def _on_a_terminal(folder: Path, *words: str) -> bytes:
+    """What a terminal behind standard error is sent; less than a terminal's buffer holds."""
+    master, slave = os.openpty()
+    with open(master, "rb", buffering=0) as screen:
+        with open(slave, "wb", buffering=0) as terminal:
+            subprocess.run(_command(*words), cwd=folder, env=_environment(), stderr=terminal, timeout=60, check=False)
+        shown = b""
+        with contextlib.suppress(OSError):  # how the end of a terminal reads
+            while block := screen.read(4096):
+                shown += block
+        return shown
+
+
+def test_a_terminal_gets_no_escape_sequences_and_a_file_gets_the_bytes(folder: Path) -> None:
+    """A real terminal, where the hostile tests have a stream that calls itself one."""
+    line = b"\x1b]0;owned\x07"
+    (folder / "run.tab").write_bytes((folder / "run.tab").read_bytes() + line + b"\n" + line)
+    words = ("-output_file", "out", *EXPAND, *FILES)
+    shown = _on_a_terminal(folder, *words)
+    assert b"appears more than once" in shown
+    assert b"\x1b" not in shown
+    assert b"\x07" not in shown
+    assert line in _process(folder, *words).stderr
 
 
 @needs_full_disk

@@ -79,10 +79,10 @@ class Assessment:
     mention: str = "NAM"
     ec_mention: str = "NAM"
 
-    def line(self, number: int) -> str:
+    def line(self) -> str:
         a = self.answer
         ec_mention = self.ec_mention if self.ec != "0" else "0"
-        columns = (f"a{number}", f"{a.query}:{a.slot}", a.relation, a.value, a.span, self.code, self.mention, "C")
+        columns = (f"a_{a.docid}", f"{a.query}:{a.slot}", a.relation, a.value, a.span, self.code, self.mention, "C")
         return "\t".join((*columns, self.ec, ec_mention))
 
 
@@ -112,7 +112,7 @@ class World:
         return f'<?xml version="1.0" encoding="UTF-8"?>\n<query_set>\n{queries}</query_set>\n'
 
     def pool_text(self) -> str:
-        return "".join(f"{assessment.line(number)}\n" for number, assessment in enumerate(self.pool))
+        return "".join(f"{assessment.line()}\n" for assessment in self.pool)
 
     def run_text(self) -> str:
         return "".join(f"{response.line()}\n" for response in self.run)

@@ -15,9 +15,12 @@ from cs_score.coldstart.writers.params import Invocation, params_text
 from cs_score.coldstart.writers.tables import table_texts
 
 # In the order in which the reference creates them.
-ENDINGS: Final = ("debug", "ap", "sf", "ldcmax", "ldcmean", "summary", "params")
+ENDINGS: Final = (
+    "debug", "ap", "sf", "ldcmax", "ldcmean", "summary", "sample", "samplescores", "confidence", "params",
+)  # fmt: skip
 
 _LDC_ENDINGS: Final = frozenset({"ldcmax", "ldcmean"})
+_SAMPLE_ENDINGS: Final = frozenset({"sample", "samplescores", "confidence"})
 
 _BLOCK: Final = 1 << 20
 
@@ -32,7 +35,10 @@ class Layout:
 
 def endings(options: Options) -> tuple[str, ...]:
     """Endings of the files that a scoring with these options writes."""
-    return tuple(ending for ending in ENDINGS if options.expand is not None or ending not in _LDC_ENDINGS)
+    unwanted = (_LDC_ENDINGS if options.expand is None else frozenset()) | (
+        _SAMPLE_ENDINGS if options.samples is None else frozenset()
+    )
+    return tuple(ending for ending in ENDINGS if ending not in unwanted)
 
 
 def parts(result: Result, layout: Layout, invocation: Invocation) -> Iterator[tuple[str, Iterable[str]]]:
@@ -55,6 +61,12 @@ def _run_parts(run: RunResult, layout: Layout) -> Iterator[tuple[str, Iterable[s
     if scores is not None:
         yield "debug", rankings_text(scores)
         yield "ap", average_precision_text(scores, scores.run_id == run.run_id, layout.tabs)
+    if run.bootstrap is not None:
+        from cs_score.coldstart.writers.bootstrap import confidence_text, sample_scores_text, samples_text
+
+        yield "sample", samples_text(run.bootstrap)
+        yield "samplescores", sample_scores_text(run.bootstrap, run.run_id)
+        yield "confidence", confidence_text(run.bootstrap)
 
 
 def file_texts(
@@ -75,6 +87,8 @@ def _is_completed(ending: str, result: Result) -> bool:
         return True
     if ending == "ap":
         return bool(result.runs) and all(run.average_precision is not None for run in result.runs)
+    if ending in _SAMPLE_ENDINGS:
+        return bool(result.runs) and all(run.bootstrap is not None for run in result.runs)
     return bool(result.runs)
 
 

@@ -1,0 +1,130 @@
+"""The whole result as JSON, for programs: rows, averages, rankings, responses, problems, signature."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Final
+
+from cs_score.coldstart.policy import pre_policy_category
+from cs_score.coldstart.projection import ScoreRow, Table
+from cs_score.coldstart.ranking import ApRow, ApTable, Ranking
+from cs_score.coldstart.result import AveragePrecision, Result, RunResult
+
+SCHEMA_VERSION: Final = 1
+"""Raised when a key changes its meaning or goes away; new keys do not raise it."""
+
+
+def json_text(result: Result) -> Iterator[str]:
+    """The result as one JSON object, in pieces."""
+    encoder = json.JSONEncoder(ensure_ascii=True, indent=1, allow_nan=False)
+    yield from encoder.iterencode(result_object(result))
+    yield "\n"
+
+
+def result_object(result: Result) -> dict[str, object]:
+    """The result as nested dicts and lists of plain values; scores are in full precision."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "signature": result.signature.as_json(),
+        "runs": [_run(run) for run in result.runs],
+        "problems": [
+            {
+                "code": problem.code,
+                "severity": str(problem.severity),
+                "message": problem.message,
+                "occurrences": problem.occurrences,
+                "places": [
+                    None if place is None else {"file": place.file, "line": place.line} for place in problem.places
+                ],
+            }
+            for problem in result.problems
+        ],
+        "errors": result.error_count,
+        "warnings": result.warning_count,
+        "remarks": list(result.warnings),
+    }
+
+
+def _run(run: RunResult) -> dict[str, object]:
+    return {
+        "run_id": run.run_id,
+        "tables": {name: _table(table) for name, table in run.tables.variants},
+        "average_precision": None if run.average_precision is None else _average_precision(run.average_precision),
+        "responses": list(_responses(run)),
+    }
+
+
+def _table(table: Table) -> dict[str, object]:
+    return {
+        "rows": [_score_row(row) for row in table.rows],
+        "micro": [_score_row(row) for row in table.micro],
+        "macro": [_score_row(row) for row in table.macro],
+    }
+
+
+def _score_row(row: ScoreRow) -> dict[str, object]:
+    return {
+        "name": row.name,
+        "level": row.level,
+        "counts": None if row.counts is None else row.counts._asdict(),
+        "precision": row.precision,
+        "recall": row.recall,
+        "f1": row.f1,
+    }
+
+
+def _average_precision(scores: AveragePrecision) -> dict[str, object]:
+    return {
+        "run_id": scores.run_id,
+        "tables": {name: _ap_table(table) for name, table in scores.variants},
+        "rankings": [_ranking(ranking) for ranking in scores.rankings],
+    }
+
+
+def _ap_table(table: ApTable) -> dict[str, object]:
+    return {"rows": [_ap_row(row) for row in table.rows], "macro": [_ap_row(row) for row in table.macro]}
+
+
+def _ap_row(row: ApRow) -> dict[str, object]:
+    return {"name": row.name, "level": row.level, "average_precision": row.score}
+
+
+def _ranking(ranking: Ranking) -> dict[str, object]:
+    return {
+        "query": ranking.query,
+        "level": ranking.level,
+        "average_precision": ranking.score,
+        "ground_truth": ranking.ground_truth,
+        "classes": list(ranking.classes),
+        "nodes": [
+            {
+                "node": node.name,
+                "confidence": node.confidence,
+                "mapped_class": node.mapped_class,
+                "value": node.value,
+                "line": node.first.number,
+            }
+            for node in ranking.nodes
+        ],
+    }
+
+
+def _responses(run: RunResult) -> Iterator[dict[str, object]]:
+    """Every scored response: where it stands, what it met, and what it counted as."""
+    for tally in run.tallies:
+        for response in tally.responses:
+            assessment = run.matched[response.index]
+            category = pre_policy_category(assessment)
+            yield {
+                "row": tally.name,
+                "file": response.file,
+                "line": response.number,
+                "node": response.node,
+                "target_query": response.target_full_id,
+                "assessment": None
+                if assessment is None
+                else {"file": assessment.file, "line": assessment.number, "class": assessment.value_class},
+                "pre_policy": str(category),
+                "post_policy": [label for label in tally.labels.get(response.index, ()) if label != category],
+            }

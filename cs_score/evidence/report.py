@@ -1,0 +1,77 @@
+"""Results as text: an aligned table for people, one JSON object and a table of units for machines."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from cs_score.display import one_line
+from cs_score.evidence.result import Explanation, Result, counted
+
+_NUMBER: Final = re.compile(r"-?\d+(\.\d+)?")
+
+ROWS_PER_BLOCK: Final = 10_000
+
+
+def json_text(result: Result) -> str:
+    """The official measures at full precision and the signature, as one JSON object."""
+    return json.dumps({**result.official(), "signature": result.signature.as_json()}, indent=2)
+
+
+def table_text(result: Result) -> str:
+    """What was read, and the measures with four decimals."""
+    mode = result.mode
+    totals = dict(zip(result.table.columns, result.table.sums()))
+    rows = [("", *mode.headings)]
+    for row in mode.rows:
+        scores = [f"{result.scores[measure]:.4f}" for measure in row.measures]
+        rows.append((row.name, *scores, *(str(int(totals[column])) for column in row.totals)))
+    read = [
+        (source.role, source.name, ", ".join(counted(number, noun) for number, noun in source.contents))
+        for source in result.inputs
+    ]
+    title = f"{mode.name}: {counted(len(result.table.ids), mode.unit)}"
+    return "\n".join((title, *aligned(read), "", *aligned(rows)))
+
+
+def explanation_text(explanation: Explanation) -> str:
+    """An explanation with each of its lines safe to print."""
+    return "\n".join(map(one_line, explanation.lines))
+
+
+def unit_blocks(result: Result) -> Iterator[bytes]:
+    """The table of units as tab-separated UTF-8 text: a header line, then one line per unit, its id first.
+
+    Floating-point statistics are written so that they read back as the same number; control characters of an id are
+    escaped.
+    """
+    table = result.table
+    yield "\t".join(("id", *table.columns, "\n")).replace("\t\n", "\n").encode()
+    for start in range(0, len(table.ids), ROWS_PER_BLOCK):
+        block = slice(start, start + ROWS_PER_BLOCK)
+        yield "".join(
+            "\t".join((_cell(unit), *map(repr, row))) + "\n" for unit, row in zip(table.ids[block], table.rows[block])
+        ).encode()
+
+
+def _cell(text: str) -> str:
+    return one_line(text, sys.maxsize).replace("\t", "\\t")
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows of cells as lines with columns of even width, numbers to the right; cells are made safe to print."""
+    cells = [[one_line(cell) for cell in row] for row in rows]
+    columns = max(map(len, cells), default=0)
+    for row in cells:
+        row.extend([""] * (columns - len(row)))
+    widths = [max(map(len, column)) for column in zip(*cells)]
+    numeric = [all(not cell or _NUMBER.fullmatch(cell) for cell in column[1:]) for column in zip(*cells)]
+    return [
+        "  ".join(
+            cell.rjust(width) if right else cell.ljust(width) for cell, width, right in zip(row, widths, numeric)
+        ).rstrip()
+        for row in cells
+    ]

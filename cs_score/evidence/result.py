@@ -1,0 +1,111 @@
+"""What every evidence mode returns, and the description of a mode that writers and the command line read."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from cs_score.errors import InputError
+from cs_score.evidence.units import Formula, UnitTable, divide
+from cs_score.signature import Signature
+
+
+@dataclass(frozen=True, slots=True)
+class ReportRow:
+    """A line of the readable report: its name, one measure per heading, and table columns shown as totals."""
+
+    name: str
+    measures: tuple[str, ...]
+    totals: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """All that a mode declares about its numbers.
+
+    `unit` is what it scores (singular), `columns` the statistics per unit, `measures` the official names in official
+    order, `formula` computes the latter from sums of the former. `headings`, `rows` and `headline` say how people are
+    shown the result.
+    """
+
+    name: str
+    unit: str
+    columns: tuple[str, ...]
+    measures: tuple[str, ...]
+    formula: Formula
+    headings: tuple[str, ...]
+    rows: tuple[ReportRow, ...]
+    headline: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InputSummary:
+    """What was read from one input: its role (gold, predictions), its name, and how much of what it held."""
+
+    role: str
+    name: str
+    contents: tuple[tuple[int, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """How one unit was scored, as lines of text. Text from the inputs stands in it as it was read."""
+
+    unit: str
+    lines: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Result(ABC):
+    """The scores of one run, what they were computed from, and why each unit counted as it did.
+
+    `table` holds the statistics of each unit, `scores` the official measures (each 0..1), `signature` identifies the
+    computation, `inputs` says what was read and `notices` what the user should know about it.
+    """
+
+    mode: ClassVar[Mode]
+
+    table: UnitTable
+    scores: Mapping[str, float]
+    signature: Signature
+    inputs: tuple[InputSummary, ...]
+    notices: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={self.scores[name]:.4f}" for name in self.mode.headline)
+        return f"<{self.mode.name} result: {counted(len(self.table.ids), self.mode.unit)}, {shown}>"
+
+    def explain(self, unit_id: str | int) -> Explanation:
+        """How the unit (each unit, where an id occurs more than once) called `unit_id` was scored.
+
+        Raises InputError where nothing in gold is called so.
+        """
+        wanted = str(unit_id)
+        positions = [position for position, known in enumerate(self.table.ids) if known == wanted]
+        if not positions:
+            raise InputError(f"no {self.mode.unit} {wanted} was scored", file=self.inputs[0].name)
+        lines = tuple(line for position in positions for line in self.explained(position))
+        return Explanation(f"{self.mode.unit} {wanted}", lines)
+
+    def official(self) -> dict[str, object]:
+        """The scores in the shape in which the mode's official evaluator gives them."""
+        return dict(self.scores)
+
+    @abstractmethod
+    def explained(self, position: int) -> list[str]:
+        """The lines of the explanation of the unit at `position` of the table."""
+
+
+def scores_of(mode: Mode, table: UnitTable) -> dict[str, float]:
+    """The measures of a whole table."""
+    return dict(zip(mode.measures, mode.formula(table.sums(), divide)))
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 claim`, `2 claims`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

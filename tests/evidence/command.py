@@ -1,0 +1,67 @@
+"""Running cs-score: inside this process, which is quick, or as a process of its own, which is how users meet it."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from cs_score.cli.main import main
+
+REPOSITORY: Final = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Exit status and what was printed."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def scores(self) -> dict[str, object]:
+        """The JSON object on standard output, without the signature."""
+        scores = json.loads(self.out, parse_constant=_refuse)
+        del scores["signature"]
+        return dict(scores)
+
+    @property
+    def complaint(self) -> str:
+        """The one line that bad input gets."""
+        assert self.status == 1, self
+        assert self.out == ""
+        assert self.err.count("\n") == 1, self.err
+        assert self.err.startswith("cs-score: ")
+        return self.err.removeprefix("cs-score: ").rstrip("\n")
+
+
+def _refuse(constant: str) -> float:
+    raise AssertionError(f"{constant} in the output")
+
+
+def cs_score(*words: str | Path) -> Outcome:
+    """Run the command in this process."""
+    buffers = [io.BytesIO(), io.BytesIO()]
+    streams = [io.TextIOWrapper(buffer, encoding="utf-8", write_through=True) for buffer in buffers]
+    with contextlib.redirect_stdout(streams[0]), contextlib.redirect_stderr(streams[1]):
+        status = main([str(word) for word in words])
+    out, err = (buffer.getvalue().decode("utf-8") for buffer in buffers)
+    return Outcome(status, out, err)
+
+
+def cs_score_process(*words: str | Path, stdin: bytes = b"", **environment: str) -> Outcome:
+    """Run the command as a process, warnings being errors."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "cs_score", *map(str, words)],
+        input=stdin,
+        capture_output=True,
+        check=False,
+        env={"PYTHONPATH": str(REPOSITORY), "PATH": "/usr/bin:/bin", **environment},
+    )
+    return Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())

@@ -1,0 +1,281 @@
+"""Claim verification: worked examples, what is and is not looked at, messages, explanations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from cs_score.errors import InputError
+from cs_score.evidence import claims
+
+Json = dict[str, Any]
+
+
+def entry(label: object, *sentences: object) -> Json:
+    return {"sentences": list(sentences), "label": label}
+
+
+GOLD: list[Json] = [
+    {
+        "id": 1,
+        "label": "SUPPORT",
+        "cited_doc_ids": [10, 20, 30],
+        "evidence": {"10": [entry("SUPPORT", 0, 1), entry("SUPPORT", 4)], "20": [entry("CONTRADICT", 3)]},
+    },
+    {"id": 2, "label": "NOT_ENOUGH_INFO", "cited_doc_ids": [40], "evidence": {}},
+    {"id": 3, "label": "CONTRADICT", "cited_doc_ids": [50], "evidence": {"50": [entry("CONTRADICT", 7)]}},
+]
+PREDICTIONS: list[Json] = [
+    {
+        "id": 1,
+        "label": "SUPPORT",
+        "evidence": {"10": [entry("SUPPORT", 0, 1, 4, 6)], "20": [entry("SUPPORT", 3, 5)], "60": [entry("SUPPORT", 1)]},
+    },
+    {"id": 2, "label": "CONTRADICT", "evidence": {"40": [entry("CONTRADICT", 0)]}},
+]
+
+
+def counts(gold: Json, *predictions: Json) -> dict[str, float]:
+    """The statistics of one claim."""
+    table = claims.score([{"id": 1, **gold}], [{"id": 1, **prediction} for prediction in predictions]).table
+    return dict(zip(table.columns, table.rows[0]))
+
+
+def level(counted: dict[str, float], name: str) -> tuple[float, ...]:
+    return tuple(counted[f"{name}_{outcome}"] for outcome in ("tp", "fp", "fn"))
+
+
+def problem(gold: object, prediction: object) -> str:
+    with pytest.raises(InputError) as raised:
+        claims.score([gold], [prediction])
+    return str(raised.value)
+
+
+def test_worked_example() -> None:
+    result = claims.score(GOLD, PREDICTIONS)
+    assert list(result.table.rows) == [(2, 1, 1, 3, 7, 1, 1, 1), (1, 0, 0, 0, 0, 0, 1, 0), (0, 0, 1, 0, 0, 1, 1, 0)]
+    assert list(result.scores) == list(claims.MEASURES)
+    assert list(result.scores.values()) == [0.75, 0.6, 0.6666666666666665, 0.3, 0.6, 0.4, 1 / 3]
+    assert result.notices == ("<predictions>: no prediction for 1 of 3 claims",)
+    assert repr(result) == "<claims result: 3 claims, abstract_f1=0.6667, sentence_f1=0.4000, label_accuracy=0.3333>"
+
+
+def test_format_example_of_the_guide() -> None:
+    gold = {"id": 3, "cited_doc_ids": [14717500], "evidence": {"14717500": [entry("S", 2, 5), entry("S", 7)]}}
+    prediction = {"id": 3, "label": "S", "evidence": {"14717500": [entry("S", 2, 5)]}}
+    scores = claims.score([gold], [prediction]).scores
+    assert list(scores.values()) == [1.0, 1.0, 1.0, 0.5, 2 / 3, pytest.approx(4 / 7, abs=1e-15), 0.0]
+
+
+def test_gold_as_its_own_prediction_does_not_reach_one() -> None:
+    gold = {"id": 1, "evidence": {"9": [entry("S", 2, 5), entry("S", 7)]}}
+    scores = claims.score([gold], [gold]).scores
+    assert [scores[f"sentence_{measure}"] for measure in ("precision", "recall")] == [0.5, 2 / 3]
+
+
+@pytest.mark.parametrize("cited", [[10], ["10"], ["010"], [" +10 "], [10.9], ["1_0"], ["١٠"]])
+def test_document_ids_are_converted_as_python_does(cited: list[object]) -> None:
+    assert level(counts({"cited_doc_ids": cited}, {"evidence": {"10": []}}), "abstract") == (1, 0, 0)
+
+
+def test_document_keys_are_looked_up_as_text() -> None:
+    gold = {"cited_doc_ids": [10], "evidence": {"10": [entry("S", 1)]}}
+    counted = counts(gold, {"evidence": {"010": [entry("S", 1)]}})
+    assert level(counted, "abstract") == (1, 0, 0)
+    assert level(counted, "sentence") == (0, 0, 1)
+
+
+def test_python_objects_may_have_integer_keys() -> None:
+    gold = {"cited_doc_ids": [10], "evidence": {"10": [entry("S", 1)]}}
+    assert level(counts(gold, {"evidence": {10: [entry("S", 1)]}}), "sentence") == (1, 0, 0)
+
+
+def test_repeats_count_only_where_the_claim_is_not_predicted() -> None:
+    gold = {"cited_doc_ids": [10, 10, 11], "evidence": {"10": [entry("S", 0, 0, 1)]}}
+    missing = counts(gold)
+    assert (level(missing, "abstract"), level(missing, "sentence")) == ((0, 0, 3), (0, 0, 3))
+    present = counts(gold, {"evidence": {}})
+    assert (level(present, "abstract"), level(present, "sentence")) == ((0, 0, 2), (0, 0, 2))
+
+
+@pytest.mark.parametrize(
+    ("predicted", "expected"),
+    [
+        ([], (0, 0, 2)),
+        ([entry("S", 1)], (1, 0, 1)),
+        ([entry("S", 9), entry("S", 1, 2)], (0, 1, 2)),  # only the first entry with the label
+        ([entry("C", 9), entry("S", 1, 2)], (2, 0, 0)),
+        ([entry("C", 1, 1, 2)], (0, 3, 2)),  # no entry with the label: lengths of the lists
+        ([entry("s", 1)], (0, 1, 2)),
+        ([entry("S", 1), {"sentences": "broken"}, 5], (1, 0, 1)),  # later entries are not looked at
+    ],
+)
+def test_first_entry_with_the_label(predicted: list[object], expected: tuple[int, ...]) -> None:
+    gold = {"evidence": {"10": [entry("S", 1, 2)]}}
+    assert level(counts(gold, {"evidence": {"10": predicted}}), "sentence") == expected
+
+
+def test_documents_without_gold_evidence_are_not_looked_at() -> None:
+    gold = {"cited_doc_ids": [10], "evidence": {"10": [entry("S", 1)]}}
+    counted = counts(gold, {"evidence": {"10": [entry("S", 1)], "11": None, "12": [{"broken": 1}]}})
+    assert (level(counted, "abstract"), level(counted, "sentence")) == ((1, 2, 0), (1, 0, 0))
+
+
+@pytest.mark.parametrize("evidence", [{}, None, {"evidence": None}, {"evidence": {}}])
+def test_evidence_may_be_absent_null_or_empty(evidence: Json | None) -> None:
+    counted = counts(evidence or {}, {"evidence": None})
+    assert level(counted, "sentence") == (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("gold", "predictions", "expected"),
+    [
+        ({"label": "S"}, [{"label": "S"}], (1, 1)),
+        ({"label": "S"}, [{"label": "C"}], (1, 0)),
+        ({"label": "S"}, [{}], (1, 0)),
+        ({"label": "S"}, [], (1, 0)),
+        ({"label": None}, [{"label": None}], (1, 1)),
+        ({"label": None}, [{}], (1, 0)),
+        ({}, [{"label": "S"}], (0, 0)),
+    ],
+)
+def test_labels(gold: Json, predictions: list[Json], expected: tuple[int, int]) -> None:
+    counted = counts(gold, *predictions)
+    assert (counted["labelled"], counted["label_correct"]) == expected
+
+
+def test_last_line_with_an_id_counts() -> None:
+    predictions = [{"id": 2, "evidence": {"40": "broken"}}, PREDICTIONS[0], {"id": 99, "evidence": 3}, PREDICTIONS[1]]
+    gold = [GOLD[2] | {"label": "OLD"}, *GOLD]
+    result = claims.score(gold, predictions)
+    assert result.scores == claims.score(GOLD, PREDICTIONS).scores
+    assert result.table.ids == ("3", "1", "2")
+
+
+def test_ids_are_compared_by_value_and_type() -> None:
+    assert level(counts({"cited_doc_ids": [5]}, {"id": 1.0, "evidence": {"5": []}}), "abstract") == (1, 0, 0)
+    assert level(counts({"cited_doc_ids": [5]}, {"id": "1", "evidence": {"5": []}}), "abstract") == (0, 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("gold", "prediction", "expected"),
+    [
+        ({}, {"evidence": {"PMC7": []}}, "<predictions>: claim 2, document PMC7: document id is not an integer"),
+        ({"cited_doc_ids": ["x"]}, {}, "<gold>: claim 2, document x: document id is not an integer"),
+        ({"cited_doc_ids": [None]}, {}, "<gold>: claim 2, document null: document id is not an integer"),
+        ({"cited_doc_ids": [[1]]}, {}, "<gold>: claim 2, document a list: document id is not an integer"),
+        ({"cited_doc_ids": [float("inf")]}, {}, "<gold>: claim 2, document Infinity: document id is not an integer"),
+        ({"cited_doc_ids": ["9" * 5000]}, {}, "document id is not an integer"),
+        ({"evidence": {"x": []}}, {}, "<gold>: claim 2, document x: document id is not an integer"),
+        ({"cited_doc_ids": None}, {}, "<gold>: claim 2: 'cited_doc_ids' is null where a list is expected"),
+        ({"evidence": [1]}, {}, "<gold>: claim 2: 'evidence' is a list where an object is expected"),
+        ({}, {"evidence": [1]}, "<predictions>: claim 2: 'evidence' is a list where an object is expected"),
+        (
+            {"evidence": {"5": [entry("S", 1)]}},
+            {"evidence": None},
+            "<predictions>: claim 2: 'evidence' is null where an object is expected",
+        ),
+        (
+            {"evidence": {"5": [entry("S", 1)]}},
+            {"evidence": {"5": entry("S", 1)}},
+            "<predictions>: claim 2, document 5: one object where a list of entries is expected; "
+            "files in this shape are scored with cs-score scifact",
+        ),
+        (
+            {"evidence": {"5": [entry("S", 1)]}},
+            {"evidence": {"5": None}},
+            "<predictions>: claim 2, document 5: the evidence of the document is null where a list is expected",
+        ),
+        (
+            {"evidence": {"5": [entry("S", 1)]}},
+            {"evidence": {"5": ["S"]}},
+            "<predictions>: claim 2, document 5: an entry is text where an object is expected",
+        ),
+        (
+            {"evidence": {"5": [entry("S", 1)]}},
+            {"evidence": {"5": [{"label": "S"}]}},
+            "<predictions>: claim 2, document 5: the key 'sentences' is missing",
+        ),
+        (
+            {"evidence": {"5": [entry("S", 1)]}},
+            {"evidence": {"5": [{"sentences": []}]}},
+            "<predictions>: claim 2, document 5: the key 'label' is missing",
+        ),
+        (
+            {"evidence": {"5": [entry("S", 1)]}},
+            {"evidence": {"5": [entry("S", [1])]}},
+            "<predictions>: claim 2, document 5: 'sentences' holds a list or an object",
+        ),
+        (
+            {"evidence": {"5": [{"label": "S"}]}},
+            {"evidence": {}},
+            "<gold>: claim 2, document 5: the key 'sentences' is missing",
+        ),
+        ({"evidence": {"5": 8}}, {}, "<gold>: claim 2, document 5: the evidence of the document is a number"),
+    ],
+)
+def test_bad_claim(gold: Json, prediction: Json, expected: str) -> None:
+    assert expected in problem({"id": 2, **gold}, {"id": 2, **prediction})
+
+
+@pytest.mark.parametrize("line", [{"label": "S"}, [1], None, {"id": {}}])
+def test_bad_line(line: object) -> None:
+    for role, gold, predictions in (("gold", [GOLD[1], line], []), ("predictions", [], [GOLD[1], line])):
+        with pytest.raises(InputError, match=f"^<{role}>: line 2: "):
+            claims.score(gold, predictions)
+
+
+def test_documents_of_claims_that_are_not_predicted_are_not_converted() -> None:
+    counted = counts({"cited_doc_ids": ["PMC7"], "evidence": {"PMC7": [{"sentences": [1]}]}})
+    assert (level(counted, "abstract"), level(counted, "sentence")) == ((0, 0, 1), (0, 0, 1))
+
+
+def test_nothing_at_all() -> None:
+    assert set(claims.score([], []).scores.values()) == {0.0}
+
+
+def explained(unit: int, predictions: Sequence[Json] = PREDICTIONS) -> list[str]:
+    return list(claims.score(GOLD, predictions).explain(unit).lines)
+
+
+def test_explanation_of_a_claim() -> None:
+    assert explained(1) == [
+        "claim 1",
+        "  gold       cited [10, 20, 30], evidence in [10, 20]",
+        "  predicted  documents [10, 20, 60]",
+        "  documents right (tp): 2  [10, 20]",
+        "  documents wrong (fp): 1  [60]",
+        "  documents missed (fn): 1  [30]",
+        "",
+        "document 10, gold set SUPPORT {0, 1}",
+        "  predicted  entry 1, the first with this label: {0, 1, 4, 6}",
+        "  sentences  tp 2, fp 2, fn 0",
+        "",
+        "document 10, gold set SUPPORT {4}",
+        "  predicted  entry 1, the first with this label: {0, 1, 4, 6}",
+        "  sentences  tp 1, fp 3, fn 0",
+        "",
+        "document 20, gold set CONTRADICT {3}",
+        "  predicted  no predicted entry has this label, so every listed sentence (2) is wrong",
+        "  sentences  tp 0, fp 2, fn 1",
+        "",
+        "label: correct, gold SUPPORT, predicted SUPPORT",
+    ]
+
+
+def test_explanation_of_a_claim_without_prediction() -> None:
+    assert explained(3)[2:] == [
+        "  predicted  nothing: every cited document and every listed gold sentence is missed",
+        "",
+        "label: wrong, gold CONTRADICT and nothing predicted",
+    ]
+
+
+def test_explanation_of_what_is_missing() -> None:
+    lines = explained(3, [{"id": 3, "label": ["C"], "evidence": {}}])
+    assert "  predicted  the document is not predicted" in lines
+    assert lines[-1] == "label: wrong, gold CONTRADICT, predicted a list"
+    unlabelled = claims.score([{"id": 5}], [{"id": 5}]).explain(5).lines
+    assert unlabelled[-1] == "label: not counted, gold has none"

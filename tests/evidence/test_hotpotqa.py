@@ -1,0 +1,195 @@
+"""HotpotQA: normalisation, agreement, means over all questions, messages, explanations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from cs_score.errors import InputError
+from cs_score.evidence import hotpotqa
+from cs_score.evidence.hotpotqa import Agreement, compare_answers, compare_facts, normalised
+
+Json = dict[str, Any]
+
+
+def question(name: object, answer: object = "x", *facts: object) -> Json:
+    return {"_id": name, "answer": answer, "supporting_facts": list(facts), "question": "?", "context": [["T", ["s"]]]}
+
+
+GOLD: list[Json] = [
+    question("q1", "The Eiffel Tower", ["Paris", 0], ["Eiffel Tower", 1]),
+    question("q2", "yes", ["A", 0], ["B", 2]),
+    question("q3", "1984", ["C", 1]),
+    question("q4", "New York City", ["D", 0]),
+]
+PREDICTIONS: Json = {
+    "answer": {"q1": "eiffel tower, Paris", "q2": "no", "q3": "1984"},
+    "sp": {
+        "q1": [["Paris", 0], ["Paris", 1], ["Eiffel Tower", 1], ["Paris", 0]],
+        "q2": [["A", 0], ["B", 2]],
+        "q4": [["D", 0]],
+    },
+}
+
+
+def problem(gold: Any, predictions: Any) -> str:
+    with pytest.raises(InputError) as raised:
+        hotpotqa.score(gold, predictions)
+    return str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("The Eiffel Tower", "eiffel tower"),
+        ("a-b", "ab"),  # punctuation goes before articles do
+        ("a.", ""),
+        ("ça", "ça"),  # letters of any script make words
+        ("an_a", "ana"),
+        ("  An   apple,\tthe\u3000end ", "apple end"),
+        ("x\u200by", "x\u200by"),  # a zero-width space is no white space
+        ("x\x1cy\x85z\u2028w", "x y z w"),
+        ("“the” – …", "“ ” – …"),  # only ASCII punctuation is deleted
+        ("THEORY of a", "theory of"),
+        ("İ", "i̇"),
+    ],
+)
+def test_normalised(answer: str, expected: str) -> None:
+    assert normalised(answer) == expected
+
+
+@pytest.mark.parametrize(
+    ("predicted", "gold", "expected"),
+    [
+        ("eiffel tower paris", "eiffel tower", (0, 0.8, 2 / 3, 1)),
+        ("same words", "same words", (1, 1, 1, 1)),
+        ("yes", "no", (0, 0, 0, 0)),
+        ("yes it is", "yes", (0, 0, 0, 0)),
+        ("noanswer", "noanswer given", (0, 0, 0, 0)),
+        ("yes", "yes", (1, 1, 1, 1)),
+        ("no way", "no chance", (0, 0.5, 0.5, 0.5)),
+        ("ha ha ha", "ha ha", (0, 0.8, 2 / 3, 1)),
+        ("", "", (1, 0, 0, 0)),
+        ("", "x", (0, 0, 0, 0)),
+    ],
+)
+def test_answers(predicted: str, gold: str, expected: Sequence[float]) -> None:
+    assert compare_answers(predicted, gold) == pytest.approx(expected, abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("predicted", "gold", "expected"),
+    [
+        ([], [], (1, 0, 0, 0)),
+        ([], [["T", 0]], (0, 0, 0, 0)),
+        ([["T", 0]], [], (0, 0, 0, 0)),
+        ([["T", 0], ["T", 0.0], ["T", False]], [["T", 0]], (1, 1, 1, 1)),
+        ([["T", "0"]], [["T", 0]], (0, 0, 0, 0)),
+        ([["t", 0]], [["T", 0]], (0, 0, 0, 0)),
+        ([["T", 0, 1]], [["T", 0]], (0, 0, 0, 0)),
+        ([[0, "T"]], [["T", 0]], (0, 0, 0, 0)),
+        ([["T", 0], ["T", 1]], [["T", 0]], (0, 2 / 3, 0.5, 1)),
+    ],
+)
+def test_facts(predicted: object, gold: object, expected: Sequence[float]) -> None:
+    assert compare_facts(hotpotqa.fact_set(predicted), hotpotqa.fact_set(gold)) == pytest.approx(expected, abs=1e-15)
+
+
+def test_joint() -> None:
+    joint = hotpotqa.combine(Agreement(0, 0.8, 2 / 3, 1), Agreement(0, 0.8, 2 / 3, 1))
+    assert joint == pytest.approx((0, 8 / 13, 4 / 9, 1), abs=1e-15)
+    assert hotpotqa.combine(Agreement(1, 1, 1, 1), Agreement(0, 0, 0, 0)) == (0, 0, 0, 0)
+
+
+def test_worked_example() -> None:
+    result = hotpotqa.score(GOLD, PREDICTIONS)
+    assert list(result.scores) == [
+        *("em", "f1", "prec", "recall"),
+        *("sp_em", "sp_f1", "sp_prec", "sp_recall"),
+        *("joint_em", "joint_f1", "joint_prec", "joint_recall"),
+    ]
+    assert list(result.scores.values()) == [
+        *(0.25, 0.45, 0.41666666666666663, 0.5),
+        *(0.5, 0.7, 0.6666666666666666, 0.75),
+        *(0.0, 0.15384615384615383, 0.1111111111111111, 0.25),
+    ]
+    assert result.notices == (
+        "<predictions>: no answer for 1 of 4 questions: q4",
+        "<predictions>: no supporting facts for 1 of 4 questions: q3",
+    )
+    assert result.table.ids == ("q1", "q2", "q3", "q4")
+
+
+def test_notices_name_a_few_questions() -> None:
+    gold = [question(f"q{number}") for number in range(7)]
+    notices = hotpotqa.score(gold, {"answer": {}, "sp": {}}).notices
+    assert notices[0] == "<predictions>: no answer for 7 of 7 questions: q0, q1, q2, q3, q4, ..."
+
+
+def test_repeated_question_counts_twice() -> None:
+    gold = [GOLD[2], GOLD[2], GOLD[3]]
+    result = hotpotqa.score(gold, PREDICTIONS)
+    assert result.table.ids == ("q3", "q3", "q4")
+    assert result.scores["em"] == 2 / 3
+    assert result.explain("q3").lines.count("question q3") == 2
+
+
+def test_unknown_ids_and_other_keys_are_ignored() -> None:
+    more = {"re": 5, "answer": PREDICTIONS["answer"] | {"q9": 4}, "sp": PREDICTIONS["sp"] | {"q9": 4}}
+    assert hotpotqa.score(GOLD, more).scores == hotpotqa.score(GOLD, PREDICTIONS).scores
+
+
+def test_gold_is_looked_at_only_where_there_is_a_prediction() -> None:
+    gold: list[Json] = [{"_id": "q1"}, {"_id": "q2", "answer": 5, "supporting_facts": 5}, {"_id": 3}]
+    assert set(hotpotqa.score(gold, {"answer": {}, "sp": {}}).scores.values()) == {0.0}
+
+
+@pytest.mark.parametrize(
+    ("gold", "predictions", "expected"),
+    [
+        ([], {"answer": {}, "sp": {}}, "<gold>: no questions, so there is nothing to score"),
+        ({"q1": {}}, {"answer": {}, "sp": {}}, "<gold>: character 1: not a JSON list"),
+        ([5], {}, "<gold>: question number 1: the question is a number where an object is expected"),
+        ([{"_id": "a"}, {}], {}, "<gold>: question number 2: the key '_id' is missing"),
+        ([{"_id": []}], {}, "<gold>: question number 1: '_id' is a list where a number or text is expected"),
+        (GOLD, [], "<predictions>: the file is a list where an object is expected"),
+        (GOLD, {"sp": {}}, "<predictions>: the key 'answer' is missing"),
+        (GOLD, {"answer": {}}, "<predictions>: the key 'sp' is missing"),
+        (GOLD, {"answer": [], "sp": {}}, "<predictions>: 'answer' is a list where an object is expected"),
+        (GOLD, {"answer": {}, "sp": None}, "<predictions>: 'sp' is null where an object is expected"),
+        (GOLD, {"answer": {"q1": 3}, "sp": {}}, "<predictions>: question q1: answer is not text but a number"),
+        (GOLD, {"answer": {"q1": None}, "sp": {}}, "<predictions>: question q1: answer is not text but null"),
+        (GOLD, {"answer": {}, "sp": {"q1": "x"}}, "<predictions>: question q1: the list of facts is text where"),
+        (GOLD, {"answer": {}, "sp": {"q1": [4]}}, "<predictions>: question q1: a supporting fact is a number where"),
+        (GOLD, {"answer": {}, "sp": {"q1": [["T", []]]}}, "<predictions>: question q1: a supporting fact holds a list"),
+        ([{"_id": "q"}], {"answer": {"q": "x"}, "sp": {}}, "<gold>: question q: the key 'answer' is missing"),
+        ([{"_id": "q"}], {"answer": {}, "sp": {"q": []}}, "<gold>: question q: the key 'supporting_facts' is missing"),
+        ([question("q", 5)], {"answer": {"q": "x"}, "sp": {}}, "<gold>: question q: answer is not text but a number"),
+        ([question("q", "x", 5)], {"answer": {}, "sp": {"q": []}}, "<gold>: question q: a supporting fact is a number"),
+    ],
+)
+def test_bad_input(gold: object, predictions: object, expected: str) -> None:
+    assert problem(gold, predictions).startswith(expected)
+
+
+def test_explanation() -> None:
+    assert list(hotpotqa.score(GOLD, PREDICTIONS).explain("q1").lines) == [
+        "question q1",
+        "  answer gold       The Eiffel Tower  (compared as 'eiffel tower')",
+        "  answer predicted  eiffel tower, Paris  (compared as 'eiffel tower paris')",
+        "  facts right   2  ['Eiffel Tower', 1]; ['Paris', 0]",
+        "  facts wrong   1  ['Paris', 1]",
+        "  facts missed  0",
+        "              em      f1    prec  recall",
+        "  answer  0.0000  0.8000  0.6667  1.0000",
+        "  sp      0.0000  0.8000  0.6667  1.0000",
+        "  joint   0.0000  0.6154  0.4444  1.0000",
+    ]
+
+
+def test_explanation_of_what_is_missing() -> None:
+    result = hotpotqa.score(GOLD, PREDICTIONS)
+    assert "  facts: none predicted" in result.explain("q3").lines
+    assert "  answer: none predicted" in result.explain("q4").lines

@@ -1,0 +1,274 @@
+"""Reading JSON: line endings, encodings, damage, size; the streamed list agrees with the parser it stands for."""
+
+from __future__ import annotations
+
+import bz2
+import contextlib
+import gc
+import gzip
+import io
+import json
+import lzma
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cs_score.errors import InputError
+from cs_score.evidence import json_array as streaming
+from cs_score.evidence import json_reader as reader
+from cs_score.evidence.json_array import json_array
+from cs_score.sources import Source
+
+
+def source(data: bytes) -> Source:
+    return Source("file", io.BytesIO(data))
+
+
+def lines(data: bytes, **options: str) -> list[tuple[int, object]]:
+    return list(reader.json_lines(source(data), **options))
+
+
+def array(data: bytes) -> list[object]:
+    return list(json_array(source(data), dict))
+
+
+def problem(read: Callable[[bytes], object], data: bytes) -> str:
+    with pytest.raises(InputError) as raised:
+        read(data)
+    return str(raised.value)
+
+
+DEEP = b"[" * 200_000 + b"]" * 200_000
+LONG_NUMBER = b"9" * 5_000
+
+
+@pytest.mark.parametrize("ending", [b"\n", b"\r\n", b"\r"])
+@pytest.mark.parametrize("last", [True, False])
+def test_line_endings(ending: bytes, last: bool) -> None:
+    assert lines(ending.join((b"1", b"2", b"3")) + ending * last) == [(1, 1), (2, 2), (3, 3)]
+
+
+def test_other_separators_do_not_end_a_line() -> None:
+    text = "a\u2028b\u2029c\x85d"
+    assert lines(f'"{text}"\n2'.encode()) == [(1, text), (2, 2)]
+
+
+def test_no_lines() -> None:
+    assert lines(b"") == []
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"1\n\n2\n", "file: line 2: a blank line"),
+        (b"1\n2\n\n", "file: line 3: a blank line"),
+        (b"1\r\r2", "file: line 2: a blank line"),
+        (b"1\n \t\n2", "file: line 2: a blank line"),
+        (b"\xef\xbb\xbf1", "file: line 1: a byte order mark; save the file as UTF-8 without it"),
+        (b'{"a": 1;}', "file: line 1: not JSON: Expecting ',' delimiter (character 8)"),
+        (b"1 2", "file: line 1: not JSON: Extra data (character 3)"),
+        (b"'a'", "file: line 1: not JSON: Expecting value (character 1)"),
+        (b"\x00", "file: line 1: not JSON: Expecting value (character 1)"),
+        (b"1\x00", "file: line 1: not JSON: Extra data (character 2)"),
+        (b'"\x00"', "file: line 1: not JSON: Invalid control character at (character 2)"),
+        (b'1\n"\xff"', "file: line 2: not UTF-8: byte 0xff"),
+        ('"é"'.encode("utf-16"), "file: line 1: not UTF-8: byte 0xff"),
+        (b'"\xed\xa0\x80"', "file: line 1: not UTF-8: byte 0xed"),
+        (DEEP, "file: line 1: not usable JSON: lists or objects nested too deeply"),
+        (LONG_NUMBER, "file: line 1: not usable JSON: a whole number with too many digits"),
+    ],
+)
+def test_bad_line(data: bytes, expected: str) -> None:
+    assert problem(lines, data) == expected
+
+
+@pytest.mark.parametrize("mark", ["\ufeff", "\x1e"])
+def test_one_mark_is_skipped_where_the_mode_says_so(mark: str) -> None:
+    data = f"{mark}1\n{mark}2".encode()
+    assert lines(data, skipped_marks="\ufeff\x1e") == [(1, 1), (2, 2)]
+    with pytest.raises(InputError):
+        lines(f"{mark}{mark}1".encode(), skipped_marks="\ufeff\x1e")
+
+
+def test_later_keys_count_and_constants_are_read_as_python_does() -> None:
+    assert lines(b'{"a": 1, "a": 2}\n[Infinity]') == [(1, {"a": 2}), (2, [float("inf")])]
+
+
+def document(data: bytes) -> object:
+    return reader.json_document(source(data))
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"", "file: line 1: not JSON: Expecting value (character 1)"),
+        (b"{}\n\n[", "file: line 3: not JSON: Extra data (character 1)"),
+        (b'\xef\xbb\xbf{"a": 1}', "file: a byte order mark; save the file as UTF-8 without it"),
+        (b'{\n"a": "\xc3"}', "file: line 2: not UTF-8: byte 0xc3"),
+        (DEEP, "file: not usable JSON: lists or objects nested too deeply"),
+        (LONG_NUMBER, "file: not usable JSON: a whole number with too many digits"),
+    ],
+)
+def test_bad_document(data: bytes, expected: str) -> None:
+    assert problem(document, data) == expected
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"", "file: character 1: not a JSON list"),
+        (b' {"a": 1}', "file: character 2: not a JSON list"),
+        (b"\xef\xbb\xbf[]", "file: character 1: a byte order mark; save the file as UTF-8 without it"),
+        (b"[", "file: character 2: not JSON: Expecting value"),
+        (b"[1", "file: character 3: not JSON: Expecting ',' delimiter"),
+        (b"[1,", "file: character 4: not JSON: Expecting value"),
+        (b"[1,]", "file: character 4: not JSON: Expecting value"),
+        (b"[1 2]", "file: character 4: not JSON: Expecting ',' delimiter"),
+        (b"[1]\n ]", "file: character 6: not JSON: Extra data"),
+        (b'[{"a": 1, }]', "file: character 11: not JSON: Expecting property name enclosed in double quotes"),
+        (b'["ab\xff"]', "file: byte 5: not UTF-8: byte 0xff"),
+        (b'["ab\xc3', "file: byte 5: not UTF-8: byte 0xc3"),
+        (b"[" + DEEP, "file: character 2: not usable JSON: lists or objects nested too deeply"),
+        (b"[1, " + LONG_NUMBER + b"]", "file: character 5: not usable JSON: a whole number with too many digits"),
+    ],
+)
+@pytest.mark.parametrize("block", [1, 3, 1 << 20])
+def test_bad_array(data: bytes, expected: str, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streaming, "BLOCK", block)
+    assert problem(array, data) == expected
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(st.lists(json_values, max_size=4), st.integers(1, 40), st.booleans(), st.sampled_from((None, 1)))
+def test_array_is_read_as_the_parser_reads_it(values: list[object], block: int, ascii_only: bool, indent: int) -> None:
+    text = json.dumps(values, ensure_ascii=ascii_only, indent=indent)
+    data = text.encode("utf-8", "surrogatepass" if ascii_only else "ignore")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(streaming, "BLOCK", block)
+        assert array(data) == json.loads(data)
+
+
+@given(st.text("[]{},:\"'1 .-e\\untrfalse", max_size=12), st.integers(1, 5))
+def test_array_refuses_what_the_parser_refuses(text: str, block: int) -> None:
+    try:
+        expected = json.loads(f"[{text}")
+    except ValueError:
+        expected = None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(streaming, "BLOCK", block)
+        if isinstance(expected, list):
+            assert array(f"[{text}".encode()) == expected
+        else:
+            with pytest.raises(InputError):
+                array(f"[{text}".encode())
+
+
+def test_array_keeps_no_more_than_it_is_told_to() -> None:
+    def few(members: list[tuple[str, object]]) -> dict[str, object]:
+        return {key: value for key, value in members if key == "a"}
+
+    assert list(json_array(source(b'[{"a": {"b": 1, "a": 2}, "c": 3}]'), few)) == [{"a": {"a": 2}}]
+
+
+class Failing(io.BytesIO):
+    """A disk that fails after the first block."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        if self.tell():
+            raise OSError(5, "Input/output error")
+        return super().read(3)
+
+
+@pytest.mark.parametrize(
+    "read", [lambda s: list(reader.json_lines(s)), reader.json_document, lambda s: list(json_array(s, dict))]
+)
+def test_reading_errors(read: Callable[[Source], object]) -> None:
+    with pytest.raises(InputError, match=r"^file: cannot be read: Input/output error$"):
+        read(Source("file", Failing(b"[1, 2, 3]")))
+
+
+@pytest.mark.parametrize(("ending", "pack"), [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)])
+def test_compressed_files(tmp_path: Path, ending: str, pack: Callable[[bytes], bytes]) -> None:
+    path = tmp_path / f"file{ending}"
+    path.write_bytes(pack(b"1\n2\n"))
+    with reader.open_lines(path, "gold") as opened:
+        assert list(reader.json_lines(opened)) == [(1, 1), (2, 2)]
+    for damaged in (path.read_bytes()[:-6], b"xx" + path.read_bytes()):
+        path.write_bytes(damaged)
+        with reader.open_lines(path, "gold") as opened, pytest.raises(InputError, match="cannot be read: "):
+            list(reader.json_lines(opened))
+
+
+@pytest.mark.parametrize("mode", ["rt", "rb"])
+def test_open_files(tmp_path: Path, mode: str) -> None:
+    path = tmp_path / "file.gz"
+    path.write_bytes(gzip.compress('"é"'.encode()))
+    for opener in (gzip.open, open):
+        if opener is open and mode == "rt":
+            continue
+        with opener(path, mode) as file, reader.open_document(file, "gold") as opened:
+            assert reader.json_document(opened) == "é"
+
+
+def test_values_from_memory() -> None:
+    with reader.open_lines(iter([{1: (2, 3)}, "é\ud800"]), "gold") as opened:
+        assert opened.name == "<gold>"
+        assert list(reader.json_lines(opened)) == [(1, {"1": [2, 3]}), (2, "é\ud800")]
+
+
+@pytest.mark.parametrize("value", [{1, 2}, object(), b"bytes"])
+def test_values_that_are_no_json(value: object) -> None:
+    for open_it in (reader.open_lines, reader.open_document):
+        with pytest.raises(InputError, match=r"^<gold>: cannot be written as JSON: "):
+            open_it([value], "gold")
+
+
+def test_values_that_hold_themselves() -> None:
+    circle: list[object] = []
+    circle.append(circle)
+    with pytest.raises(InputError, match="cannot be written as JSON: Circular reference"):
+        reader.open_document(circle, "gold")
+
+
+def test_lines_want_a_sequence() -> None:
+    with pytest.raises(InputError, match="<gold>: neither a file nor a sequence of claims: int"):
+        reader.open_lines(5, "gold")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_collector_is_left_as_it_was(enabled: bool) -> None:
+    before = gc.isenabled()
+    try:
+        (gc.enable if enabled else gc.disable)()
+        with contextlib.suppress(KeyError), reader.collector_paused():
+            assert not gc.isenabled()
+            raise KeyError
+        assert gc.isenabled() is enabled
+    finally:
+        (gc.enable if before else gc.disable)()
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "quoted"),
+    [
+        ({}, "an object", "an object"),
+        ([], "a list", "a list"),
+        ("a\nb", "text", "'a\\nb'"),
+        (None, "null", "null"),
+        (True, "true", "true"),
+        (2.0, "a number", "2.0"),
+        ("é", "text", "'é'"),
+    ],
+)
+def test_words_for_values(value: object, kind: str, quoted: str) -> None:
+    assert reader.kind_of(value) == kind
+    assert reader.quoted(value) == quoted

@@ -1,0 +1,339 @@
+"""R4C: similarity, alignment, the draw of references, worked examples, messages, explanations."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from cs_score.errors import InputError, MissingExtraError, UsageError
+from cs_score.evidence import r4c
+from cs_score.evidence.alignment import Aligner, Comparer, Fact, full_weight, total_weight
+
+Step = tuple[str, int, tuple[str, ...]]
+
+
+def derivation(*facts: tuple[str, ...]) -> list[Step]:
+    return [("Title", 0, fact) for fact in facts]
+
+
+EXAMPLE_PREDICTION = derivation(("London", "is in", "england"), ("Ada", "born at", "Londn"))
+EXAMPLE_REFERENCES = [
+    derivation(("Ada", "born in", "London"), ("London", "is in", "England")),
+    derivation(("Ada", "was born in", "London, England")),
+    derivation(("Ada Lovelace", "lived in", "London"), ("London", "capital of", "England"), ("Ada", "is", "English")),
+]
+
+
+def score_one(predicted: object, derivations: object, /, **options: Any) -> r4c.R4CResult:
+    return r4c.score({"k": derivations}, {"re": {"k": predicted}}, **options)
+
+
+def problem(predicted: object, derivations: object) -> str:
+    with pytest.raises(InputError) as raised:
+        score_one(predicted, derivations)
+    return str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("Londn", "London", 1 - 1 / 6),
+        ("born at", "born in", 1 - 2 / 7),
+        ("LONDON", "london", 1.0),
+        ("", "abc", 0.0),
+        ("abc", "", 0.0),
+        ("same", "same", 1.0),
+        ("🙂🙃", "🙂", 0.5),  # code points, not bytes or halves of pairs
+        ("İİ", "ab", 1 - 4 / 2),  # each capital I with dot becomes two code points
+        ("ΣΑΣ", "σας", 1.0),  # final sigma
+        ("é", "e\u0301", 0.0),  # no normalisation: two edits over two code points
+    ],
+)
+def test_similarity(one: str, other: str, expected: float) -> None:
+    assert Comparer().similarity(one, other) == expected
+
+
+def test_similarity_of_empty_strings_is_no_number() -> None:
+    similarity = Comparer().similarity("", "")
+    assert similarity != similarity
+
+
+def best_total(weights: Sequence[Sequence[float]]) -> float:
+    """The largest total over all one-to-one alignments, tried one by one."""
+    rows, columns = len(weights), len(weights[0])
+    if rows > columns:
+        return best_total([[row[column] for row in weights] for column in range(columns)])
+    return max(
+        sum(max(0.0, weights[row][column]) for row, column in enumerate(chosen))
+        for chosen in itertools.permutations(range(columns), rows)
+    )
+
+
+def test_alignment_is_as_good_as_the_best_of_all() -> None:
+    draw = random.Random(11)
+    aligner = Aligner()
+    for _ in range(300):
+        rows, columns = draw.randint(1, 4), draw.randint(1, 4)
+        weights = [[draw.choice((-0.5, 0, 0.25, 0.5, 1)) for _ in range(columns)] for _ in range(rows)]
+        pairs = aligner.align(weights)
+        assert total_weight(pairs) == best_total(weights)
+        assert all(pair.weight == weights[pair.predicted][pair.gold] > 0 for pair in pairs)
+        assert [pair.predicted for pair in pairs] == sorted({pair.predicted for pair in pairs})
+        assert len({pair.gold for pair in pairs}) == len(pairs)
+
+
+@pytest.mark.parametrize("weights", [[], [[], []], [[0.0]], [[-1.0, 0.0]]])
+def test_nothing_to_align(weights: list[list[float]]) -> None:
+    assert Aligner().align(weights) == []
+
+
+def test_full_weight_is_added_in_the_order_of_the_official_script() -> None:
+    similarity = Comparer().compare(Fact("Ada", "born at", "Londn"), Fact("Ada", "born in", "London"))
+    assert full_weight(similarity) == (1.0 + (1 - 1 / 6) + (1 - 2 / 7)) / 3
+
+
+def stream(instances: int, references: int) -> Iterator[str]:
+    """The draws in the order in which the stream gives them."""
+    orders = r4c.drawn_orders(instances, references)
+    for level in range(3):
+        for instance in orders:
+            yield "".join(map(str, instance[level]))
+
+
+@pytest.mark.parametrize(
+    ("references", "expected"),
+    [
+        (3, "021 210 201 102 210 102 201 201 021 012 210 120 102 012 120"),
+        (2, "02 12 20 20 12 20 01 21 10 02 21 20 20 02 10"),
+        (1, "0 2 2 0 1 2 1 2 2 0 2 0 1 1 2"),
+    ],
+)
+@pytest.mark.parametrize("instances", [1, 2, 5])
+def test_draws(references: int, expected: str, instances: int) -> None:
+    assert list(stream(instances, references)) == expected.split()[: 3 * instances]
+
+
+def test_worked_example() -> None:
+    result = score_one(EXAMPLE_PREDICTION, EXAMPLE_REFERENCES)
+    e, r, er = 0.9583333333333334, 0.8571428571428572, 0.9246031746031746
+    assert list(result.scores.values()) == pytest.approx([e] * 3 + [r] * 3 + [er] * 3, abs=1e-15)
+    assert list(result.scores) == list(r4c.MEASURES)
+    official = result.official()
+    assert list(official) == ["e", "r", "er"]
+    assert official["e"] == {"prec": e, "recall": e, "f1": pytest.approx(e, abs=1e-15)}
+    assert result.table.columns[0] == "instances"
+    assert result.signature.options == {"references": 3, "ignore_missing": False, "seed": 3}
+
+
+@pytest.mark.parametrize(
+    ("level", "totals"),
+    [
+        (0, {0: 1.9166666666666667, 1: 0.6666666666666667, 2: 1.5416666666666667}),
+        (1, {0: 1.7142857142857144, 1: 0.4545454545454546, 2: 0.6}),
+        (2, {0: 1.8492063492063493, 1: 0.595959595959596, 2: 1.1361111111111113}),
+    ],
+)
+def test_totals_of_the_worked_example(level: int, totals: dict[int, float]) -> None:
+    instance = score_one(EXAMPLE_PREDICTION, EXAMPLE_REFERENCES).instances[0]
+    choice = r4c.Scorer("gold", "predictions").evaluate(instance).choices[level]
+    assert dict(zip(choice.order, choice.totals)) == pytest.approx(totals, abs=1e-15)
+    assert choice.reference == 0
+
+
+def tied_corpus(instances: int) -> tuple[dict[str, object], dict[str, object]]:
+    """Predictions of one fact that all three references contain, of one, two and three facts."""
+    gold: dict[str, object] = {}
+    predicted = {}
+    for number in range(instances):
+        facts = [("same", "same", "same"), ("qq", "ww", "zz"), ("xx", "yy", "vv")]
+        gold[f"k{number}"] = [derivation(*facts[:length]) for length in (1, 2, 3)]
+        predicted[f"k{number}"] = derivation(facts[0])
+    return gold, {"re": predicted}
+
+
+def test_first_drawn_reference_wins_ties() -> None:
+    scores = r4c.score(*tied_corpus(12)).scores
+    assert [scores[f"{level}_recall"] for level in r4c.WEIGHTS] == pytest.approx(
+        [0.5416666666666666, 0.5138888888888888, 0.6249999999999999], abs=1e-15
+    )
+    assert [scores[f"{level}_prec"] for level in r4c.WEIGHTS] == [1.0, 1.0, 1.0]
+
+
+def test_missing_instances_draw_nothing() -> None:
+    gold, predictions = tied_corpus(6)
+    predicted: Any = predictions["re"]
+    fewer = {key: value for key, value in predicted.items() if key not in ("k0", "k3")}
+    result = r4c.score(gold, {"re": fewer}, ignore_missing=True)
+    assert result.scores == r4c.score(*tied_corpus(4)).scores
+    assert result.table.ids == ("k1", "k2", "k4", "k5")
+    assert result.notices == ("<predictions>: 2 of 6 instances left out, without prediction",)
+
+
+def test_missing_instance_is_an_error() -> None:
+    gold, _ = tied_corpus(2)
+    with pytest.raises(InputError) as raised:
+        r4c.score(gold, {"re": {}})
+    assert str(raised.value) == (
+        "<predictions>: instance k0: no derivation for it (2 of 2 instances have none); "
+        "--ignore-missing leaves such instances out"
+    )
+
+
+@pytest.mark.parametrize("gold", [{}, {"k": []}])
+def test_nothing_to_score(gold: dict[str, object]) -> None:
+    with pytest.raises(InputError, match="nothing to score"):
+        r4c.score(gold, {"re": {}}, ignore_missing=True)
+
+
+@pytest.mark.parametrize(
+    ("predicted", "references"),
+    [([], EXAMPLE_REFERENCES), (EXAMPLE_PREDICTION, [[], [], []]), ([], [[], [], []])],
+)
+def test_empty_derivations_score_zero(predicted: object, references: object) -> None:
+    assert set(score_one(predicted, references).scores.values()) == {0.0}
+
+
+def test_largest_total_wins_over_f1() -> None:
+    small = derivation(("a b", "is", "c d"))
+    large = derivation(("a b", "is", "c d"), ("e", "ox", "fq"), ("111", "222", "333"), ("111", "222", "333"))
+    predicted = derivation(("a b", "is", "c d"), ("e", "of", "f"))
+    scores = score_one(predicted, [small, large, small]).scores
+    assert scores["r_recall"] == 1.5 / 4
+
+
+def test_repeated_facts_count_as_several() -> None:
+    fact = ("a b", "is", "c d")
+    once, twice = derivation(fact), derivation(fact, fact)
+    assert score_one(twice, [once] * 3).scores["er_prec"] == 0.5
+    assert score_one(twice, [twice] * 3).scores["er_prec"] == 1.0
+
+
+def test_fourth_reference_and_further_items_are_not_looked_at() -> None:
+    references = [*EXAMPLE_REFERENCES, "broken"]
+    longer = [(title, number, (*fact, 5)) for title, number, fact in EXAMPLE_PREDICTION]
+    assert score_one(longer, references).scores == score_one(EXAMPLE_PREDICTION, EXAMPLE_REFERENCES).scores
+
+
+def test_references_that_are_not_drawn_are_not_looked_at() -> None:
+    # With one instance and one reference the draws are 0, 2 and 2.
+    assert list(stream(1, 1)) == ["0", "2", "2"]
+    scores = score_one(
+        EXAMPLE_PREDICTION, [EXAMPLE_REFERENCES[0], "broken", EXAMPLE_REFERENCES[0]], references=1
+    ).scores
+    assert scores["e_prec"] == 0.9583333333333334
+
+
+@pytest.mark.parametrize(
+    ("predicted", "reference", "refused"),
+    [
+        (("", "is", "c"), ("", "is", "c"), True),
+        (("a", "", "c"), ("a", "", "c"), True),
+        (("a", "is", ""), ("b", "is", ""), True),
+        (("", "is", "c"), ("a", "", ""), False),
+    ],
+)
+def test_two_empty_strings(predicted: tuple[str, ...], reference: tuple[str, ...], refused: bool) -> None:
+    if refused:
+        text = problem(derivation(predicted), [derivation(reference)] * 3)
+        assert text == "<gold>: instance k: two empty strings are to be compared, for which no similarity is defined"
+    else:
+        score_one(derivation(predicted), [derivation(reference)] * 3)
+
+
+def test_empty_relations_matter_only_where_relations_are_compared() -> None:
+    # One reference: `e`, which compares no relations, draws position 0; the others draw position 2.
+    predicted = derivation(("a", "", "c"))
+    references = [derivation(("a", "", "c")), [], derivation(("a", "is", "c"))]
+    assert score_one(predicted, references, references=1).scores["e_f1"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("predicted", "references", "expected"),
+    [
+        ([["T", 0]], EXAMPLE_REFERENCES, "<predictions>: instance k: a step of 2 items where [title,"),
+        ([["T", 0, ["a", "b"]]], EXAMPLE_REFERENCES, "<predictions>: instance k: a fact of 2 items where [head,"),
+        ([["T", 0, ["a", 3, "b"]]], EXAMPLE_REFERENCES, "<predictions>: instance k: a fact holds a number where text"),
+        ([["T", 0, "abc"]], EXAMPLE_REFERENCES, "<predictions>: instance k: a fact is text where a list is expected"),
+        (["abc"], EXAMPLE_REFERENCES, "<predictions>: instance k: a step is text where a list is expected"),
+        (None, EXAMPLE_REFERENCES, "<predictions>: instance k: the derivation is null where a list is expected"),
+        ([], None, "<gold>: instance k: its list of references is null where a list is expected"),
+        ([], [[], []], "<gold>: instance k: reference 3 was drawn, but the instance has only 2 references"),
+        ([], [[], [5], []], "<gold>: instance k, reference 2: a step is a number where a list is expected"),
+    ],
+)
+def test_bad_derivation(predicted: object, references: object, expected: str) -> None:
+    assert problem(predicted, references).startswith(expected)
+
+
+@pytest.mark.parametrize(
+    ("gold", "predictions", "expected"),
+    [
+        ([], {"re": {}}, "<gold>: the file is a list where an object is expected"),
+        ({}, [], "<predictions>: the file is a list where an object is expected"),
+        ({}, {"answer": {}}, "<predictions>: the key 're' is missing"),
+        ({}, {"re": []}, "<predictions>: 're' is a list where an object is expected"),
+    ],
+)
+def test_bad_file(gold: Any, predictions: Any, expected: str) -> None:
+    with pytest.raises(InputError) as raised:
+        r4c.score(gold, predictions)
+    assert str(raised.value) == expected
+
+
+@pytest.mark.parametrize("references", [0, 4, -1, "3", None])
+def test_number_of_references(references: Any) -> None:
+    with pytest.raises(UsageError, match="not a whole number from 1 to 3"):
+        score_one(EXAMPLE_PREDICTION, EXAMPLE_REFERENCES, references=references)
+
+
+@pytest.mark.parametrize(
+    ("module", "package"), [("scipy.optimize", "scipy"), ("rapidfuzz.distance.Levenshtein", "rapidfuzz")]
+)
+def test_missing_extra(monkeypatch: pytest.MonkeyPatch, module: str, package: str) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingExtraError) as raised:
+        r4c.score("no such file", "no such file")
+    assert str(raised.value) == f"this needs the package {package}: pip install 'cs-score[r4c]'"
+
+
+def test_progress_sees_every_instance() -> None:
+    seen: list[str] = []
+
+    def watch(ids: Sequence[str]) -> Iterator[str]:
+        for instance in ids:
+            seen.append(instance)
+            yield instance
+
+    r4c.score(*tied_corpus(3), progress=watch)
+    assert seen == ["k0", "k1", "k2"]
+
+
+def test_explanation() -> None:
+    predicted = [*EXAMPLE_PREDICTION, *derivation(("zz", "qq", "ww"))]
+    explanation = score_one(predicted, EXAMPLE_REFERENCES).explain("k")
+    assert explanation.unit == "instance k"
+    assert list(explanation.lines[:9]) == [
+        "instance k",
+        "",
+        "e: prec 0.6389, recall 0.9583, f1 0.7667",
+        "  tried in this order: reference 1 total 1.9167, reference 3 total 1.5417, reference 2 total 0.6667",
+        "  chosen: reference 1",
+        "  predicted                 gold                        head  relation    tail  weight",
+        "  (London, is in, england)  (London, is in, England)  1.0000    1.0000  1.0000  1.0000",
+        "  (Ada, born at, Londn)     (Ada, born in, London)    1.0000    0.7143  0.8333  0.9167",
+        "  (zz, qq, ww)              -",
+    ]
+    assert [line for line in explanation.lines if line.startswith("er:")] == [
+        "er: prec 0.6164, recall 0.9246, f1 0.7397"
+    ]
+
+
+def test_explanation_names_gold_facts_left_alone() -> None:
+    references = [EXAMPLE_REFERENCES[0]] * 3
+    lines = score_one(EXAMPLE_PREDICTION[1:], references).explain("k").lines
+    assert lines.count("  -                      (London, is in, England)") == 3
