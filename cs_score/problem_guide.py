@@ -392,6 +392,12 @@ FATAL_CONDITIONS: Final[dict[str, Explanation]] = {
         _ENDS,
         "Convert it to nine columns.",
     ),
+    "RUN_WITH_ERRORS": Explanation(
+        "A run that is to be validated and scored in one call (--validate) has errors.",
+        "a confidence of 1.1",
+        "The scoring ends.",
+        "Mend the errors that are listed.",
+    ),
     "SOURCE_DOCUMENT_MISSING": Explanation(
         "The document list names a file that cannot be read.",
         "a path that is relative to another folder",

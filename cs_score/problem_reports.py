@@ -40,25 +40,28 @@ class Occurrence:
 
 
 class RecordingLog(ProblemLog):
-    """A log that keeps every occurrence with its details, where it is asked to."""
+    """A log that keeps every occurrence with its details."""
 
-    def __init__(self, *, keeps_occurrences: bool = True) -> None:
+    def __init__(self) -> None:
         super().__init__()
         self._occurrences: dict[tuple[object, ...], Occurrence] = {}
-        self._keeps_occurrences = keeps_occurrences
 
     def add(
         self, code: str, *arguments: object, place: Place | None = None, times: int = 1, detail: Detail | None = None
     ) -> None:
         """As `ProblemLog.add`."""
         super().add(code, *arguments, place=place, times=times, detail=detail)
-        if not self._keeps_occurrences or times == 0:
+        if times == 0:
             return
         key = (code, arguments, place, detail)
         known = self._occurrences.get(key)
         if known is not None:
             times += known.times
         self._occurrences[key] = _occurrence(code, arguments, place, detail or Detail(), times)
+
+    def also_report(self, other: RecordingLog) -> None:
+        """Take over what another log has noted, for the report only; nothing is counted."""
+        self._occurrences.update(other._occurrences)
 
     def occurrences(self) -> list[Occurrence]:
         """All that was noted, in the order of files, lines and codes; fatal conditions that have no line come last."""

@@ -26,7 +26,7 @@ from cs_score.coldstart.writers.report import closing_line, doubly_encoded, repo
 from cs_score.errors import CsScoreError, InputError, OutputError, UsageError
 from cs_score.outputs import write_whole
 from cs_score.problem_reports import RecordingLog, report_format, write_problems
-from cs_score.problems import Severity
+from cs_score.problems import ProblemLog, Severity
 from cs_score.version import REFERENCE_VERSION
 
 FAILED: Final = 255
@@ -109,13 +109,15 @@ class Session:
     """One call of a program: its log of problems, and where the report goes."""
 
     def __init__(self, program: Program, problems_file: str | None, *, encoded_once: bool = False) -> None:
-        self.problems = RecordingLog(keeps_occurrences=problems_file is not None)
+        self.problems = ProblemLog()
         self._program = program
         self._encoded_once = encoded_once
         self._problems_file = problems_file
         self._errors = Destination("stderr")
+        self._is_reported = False
         if problems_file is not None:
             report_format(problems_file)
+            self.problems = RecordingLog()
 
     def report_to(self, text: str, *, may_exist: bool = False) -> Destination:
         """Name the destination of the report. Raises UsageError where a file exists that must not, or OutputError."""
@@ -138,6 +140,7 @@ class Session:
         closing = closing_line(errors, warnings)
         if self._errors.stream is not None:
             self._say(report)
+            self._is_reported = True
         if not errors or write_in_spite_of_errors:
             write()
         self._say(closing if self._errors.stream is not None else report + closing)
@@ -155,7 +158,7 @@ class Session:
         lines = [f"{other}\n" for other in further[:_SHOWN]]
         if len(further) > _SHOWN:
             lines.append(f"{len(further) - _SHOWN} more fatal conditions (--problems FILE lists all)\n")
-        text = "".join((*report_text(self.problems), *lines))
+        text = "".join((*(() if self._is_reported else report_text(self.problems)), *lines))
         said = f"{self._program.called}: {error}\n"
         if self._errors.stream != "stderr":
             with contextlib.suppress(OutputError):
@@ -178,7 +181,7 @@ class Session:
             write_whole(self._errors.text, [encoded])
 
     def _write_problems(self) -> None:
-        if self._problems_file is not None:
+        if isinstance(self.problems, RecordingLog) and self._problems_file is not None:
             write_problems(self.problems, self._problems_file)
 
 

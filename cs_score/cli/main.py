@@ -5,6 +5,7 @@ The Cold Start path does not import click, so that a ten-line run is scored in t
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -13,7 +14,7 @@ from typing import Final
 from cs_score.errors import CsScoreError
 
 # Kept apart from commands.SUBCOMMANDS, which needs click; a test holds the two together.
-FIRST_WORDS: Final = frozenset({"scifact", "claims", "r4c", "hotpotqa"})
+FIRST_WORDS: Final = frozenset({"scifact", "claims", "r4c", "hotpotqa", "problems"})
 
 # Subcommands with the reference's single-dash switches, which click cannot read: word -> `module:function`, which takes
 # the words after it and returns the exit status.
@@ -26,6 +27,8 @@ SWITCH_COMMANDS: Final = {
     "validate-assessments": "cs_score.cli.validate_assessments:run",
     "apply-k": "cs_score.cli.apply_k:run",
 }
+
+_SCORER: Final = "cs_score.cli.coldstart:run"
 
 OWN_OPTIONS: Final = frozenset({"--help", "--version"})
 
@@ -42,17 +45,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     first = words[0] if words else ""
     if first in FIRST_WORDS or first in OWN_OPTIONS or COMPLETION_VARIABLE in os.environ:
         return _run_click(words)
-    target = SWITCH_COMMANDS.get(first)
-    if target is not None:
-        return _run_switch_command(target, words[1:])
-    from cs_score.cli.coldstart import run
-
-    return run(words)
+    if first in SWITCH_COMMANDS:
+        return _run_switch_command(SWITCH_COMMANDS[first], words[1:])
+    return _run_switch_command(_SCORER, words)
 
 
 def _run_switch_command(target: str, words: list[str]) -> int:
-    import importlib
-
     module, _, name = target.partition(":")
     run: Callable[[list[str]], int] = getattr(importlib.import_module(module), name)
     try:
