@@ -56,7 +56,8 @@ def validate_runs(
 ) -> Preparation:
     """Validate the runs among files as `validate-run` does, against the queries that are scored.
 
-    `new_log` makes the log of problems of each run. A folder is one run, as it is there, if it holds run files. Raises InputError where a run cannot be validated.
+    `new_log` makes the log of problems of each run. A folder that holds run files is one run. Raises InputError where a
+    run cannot be validated.
     """
     prepared = Preparation()
     for given in files:
