@@ -32,8 +32,11 @@ class WrittenQuery:
 
 def written_query(query: Query) -> WrittenQuery:
     """A query as it was read, without `<slot>` and `<nodeid>`."""
+    # A query about an answer has the id of its parent before its own (quirk 21).
+    is_follow_on = query.base_id != query.short_id
+    full_id = f"{query.prefix or ''}_{query.base_id}_{query.short_id}" if is_follow_on else query.full_id
     return WrittenQuery(
-        query.full_id,
+        full_id,
         query.short_id,
         query.entry_points,
         query.entity_type,
