@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from itertools import chain
 from typing import Final
 
 from cs_score.cli.companion import (
@@ -27,7 +28,9 @@ from cs_score.cli.destinations import Destination
 from cs_score.cli.switches import CommandLine, Switch
 from cs_score.coldstart.loading import load_queries
 from cs_score.coldstart.options import Justifications
+from cs_score.coldstart.schemas import detect_schema
 from cs_score.coldstart.writers.files import encoded
+from cs_score.display import terminal_safe
 from cs_score.preparation.differences import differences
 from cs_score.preparation.documents import read_document_list
 from cs_score.preparation.pooling import Depth
@@ -86,12 +89,20 @@ def _validate(line: CommandLine, session: Session) -> int:
             f"lines of {len(dropped)} queries are left out, because a line with the answer they ask about was skipped "
             f"(wrong slot or an empty column): {', '.join(dropped[:5])}{' ...' if len(dropped) > 5 else ''}"
         )
-    return session.finish(lambda: _write(checked, output, with_diff="--diff" in line.switches))
+    return session.finish(lambda: _write(checked, output, session, with_diff="--diff" in line.switches))
 
 
-def _write(checked: CheckedRun, output: Destination | None, *, with_diff: bool) -> None:
+def _write(checked: CheckedRun, output: Destination | None, session: Session, *, with_diff: bool) -> None:
     if output is not None:
-        write_result(output, encoded(checked.text()))
+        lines = checked.text()
+        first = next(lines, None)
+        if first is not None and detect_schema(first.rstrip("\n").split("\t")) is None:
+            session.remark(
+                "the first line of the validated run fits no layout, so the scorer will not read it (usually a "
+                "confidence such as .5 or 1.); write that line otherwise"
+            )
+        write_result(output, encoded(lines if first is None else chain((first,), lines)))
     if with_diff:
-        write_result(Destination("stdout"), encoded(differences(checked)))
-    sys.stdout.flush()
+        shown = differences(checked)
+        # What reaches a terminal must not move its cursor; a file or a pipe gets the lines as they are.
+        write_result(Destination("stdout"), encoded(map(terminal_safe, shown) if sys.stdout.isatty() else shown))

@@ -79,10 +79,12 @@ class Judged:
     docid: str = "ENG_1"
     query: str = QUERY
     slot: str = CHILDREN
+    span: str = "3-5"
     id: str = "a1"
 
     def text(self) -> str:
-        first = (self.id, f"{self.query}:{self.slot}", f"{self.docid}:1-20", self.value, f"{self.docid}:3-5", self.code)
+        spans = f"{self.docid}:1-20", self.value, f"{self.docid}:{self.span}"
+        first = (self.id, f"{self.query}:{self.slot}", *spans, self.code)
         return "\t".join((*first, self.value_mention, "C", self.value_class, self.class_mention))
 
 
