@@ -9,6 +9,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from cs_score.cli.coldstart_extras import (
+    load_validated,
+    recording_log,
+    signed_as_validated,
+    write_problems_file,
+)
 from cs_score.cli.coldstart_usage import DEFAULTS, PROGRAM, SWITCHES, usage_text
 from cs_score.cli.destinations import Destination, why_not_writable, write_text, write_to_stream
 from cs_score.cli.switches import CommandLine, HelpWanted, SwitchError, VersionWanted, read_command_line
@@ -43,6 +49,8 @@ class Command:
     files: tuple[str, ...]
     invocation: Invocation
     json_file: str | None
+    problems_file: str | None
+    validates: bool
 
 
 def run(words: Sequence[str], leave: Callable[[int], object] = lambda status: None) -> int:
@@ -53,10 +61,13 @@ def run(words: Sequence[str], leave: Callable[[int], object] = lambda status: No
     """
     problems = ProblemLog()
     errors: Destination | None = None
+    problems_file: str | None = None
     try:
         line = _read(words)
         if line is None:
             return 0
+        if (problems_file := line.switches.get("--problems")) is not None:
+            problems = recording_log(problems_file)
         command = _understand(line, words)
         errors = command.errors
         with paused_collector():
@@ -66,7 +77,7 @@ def run(words: Sequence[str], leave: Callable[[int], object] = lambda status: No
             write_text("stdout", f"{error}\n\n{usage_text()}")
         return FAILED
     except CsScoreError as error:
-        return _give_up(error, problems, errors)
+        return _give_up(error, problems, errors, problems_file)
 
 
 def _read(words: Sequence[str]) -> CommandLine | None:
@@ -124,6 +135,8 @@ def _understand(line: CommandLine, words: Sequence[str]) -> Command:
             options.samples is not None,
         ),
         line.switches.get("--json"),
+        line.switches.get("--problems"),
+        "--validate" in line.switches,
     )
 
 
@@ -142,15 +155,22 @@ def _score(command: Command, problems: ProblemLog, leave: Callable[[int], object
             raise InputError(
                 "EvaluationQueryOutput->new called with no filenames", remedy="name a run and its assessments, too"
             )
-        load_files(evaluation, command.files)
+        if command.validates:
+            load_validated(evaluation, command.files)
+        else:
+            load_files(evaluation, command.files)
         if evaluation.run_ids:
             check_fields(command.layout.fields)
         result = score_loaded(evaluation)
+        if command.validates:
+            result = signed_as_validated(result)
     except ScoringStopped as stop:
         _write_files(command, stop.partial, was_stopped=True)
         raise
     _write_files(command, result)
     _report(command, result)
+    if command.problems_file is not None:
+        write_problems_file(problems, command.problems_file)
     status = FAILED if result.error_count else 0
     leave(status)
     return status
@@ -171,7 +191,7 @@ def _check_inputs(command: Command) -> None:
 
 
 def _output_paths(command: Command) -> list[str]:
-    paths = [] if command.json_file in (None, "-") else [str(command.json_file)]
+    paths = [path for path in (command.json_file, command.problems_file) if path is not None and path != "-"]
     if command.output.stream is None:
         paths += [f"{command.output.text}.{ending}" for ending in endings(command.options)]
     return paths
@@ -228,7 +248,9 @@ def _remark(remarks: Sequence[str]) -> None:
         write_text("stderr", f"{PROGRAM}: warning: {InputError(remark)}\n")
 
 
-def _give_up(error: CsScoreError, problems: ProblemLog, errors: Destination | None) -> int:
+def _give_up(
+    error: CsScoreError, problems: ProblemLog, errors: Destination | None, problems_file: str | None = None
+) -> int:
     """The problems so far and one line that says what ended the scoring, there and on standard error."""
     report = "".join(report_text(list(problems)))
     with contextlib.suppress(OutputError):
@@ -240,4 +262,7 @@ def _give_up(error: CsScoreError, problems: ProblemLog, errors: Destination | No
     with contextlib.suppress(OutputError):
         if errors is not None and errors.stream is None:
             write_whole(errors.text, [doubly_encoded(f"{report}{error}\n")])
+    if problems_file is not None:
+        with contextlib.suppress(CsScoreError):
+            write_problems_file(problems, problems_file, error)
     return FAILED

@@ -11,7 +11,7 @@ from cs_score.coldstart.diagnosis import above_one, remark_on_matches, remarks_o
 from cs_score.coldstart.equivalence import place_responses, plant_tree
 from cs_score.coldstart.loading import Evaluation, load_files, open_evaluation
 from cs_score.coldstart.matching import Matcher
-from cs_score.coldstart.options import Options
+from cs_score.coldstart.options import MANY, Options
 from cs_score.coldstart.predicates import find_predicate
 from cs_score.coldstart.projection import counted_row, ldc_max_table, ldc_mean_table, slot_filling_table
 from cs_score.coldstart.queries import Query, report_languages, report_slots
@@ -209,6 +209,6 @@ class _Scoring:
                     ranking,
                     self._linker.root(query),
                     self._linker.nodes,
-                    "any number" if most is None else str(most),
+                    MANY if most is None else str(most),
                 )
         return rankings
