@@ -154,7 +154,7 @@ def _load_file(evaluation: Evaluation, given: Input, reading: Reading) -> None:
             for response in linker.responses[before:]:
                 if response.node is not None:
                     evaluation.nodes.setdefault(response.node, []).append(response)
-            if tab_file.schema is RUN_2017:
+            if tab_file.schema is RUN_2017 and not evaluation.problems.fatal:
                 evaluation.discard.apply(linker.responses, evaluation.nodes)
             if reading.after_run is not None:
                 reading.after_run()
