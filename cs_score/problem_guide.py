@@ -38,12 +38,14 @@ EXPLANATIONS: Final[dict[str, Explanation]] = {
         "-justifications 1:1, the only line with the answer Bo is the second of its node, and a line asks about Bo",
         _LEFT_OUT,
         "Keep a line of the parent answer within the limits, or drop the lines below it.",
+        offender=0,
     ),
     "DISCARDED_DEPENDENT_DEPTH": Explanation(
         "A second-hop line answers a query about an answer whose lines all fell to the depth limit.",
         "-depth B:1, and the answer that a line asks about belongs to the second best node",
         _LEFT_OUT,
         "None needed; take a greater depth to keep it.",
+        offender=0,
     ),
     "DISCARDED_ENTRY": Explanation(
         "A node has more justifications than allowed (-justifications A:B: A for each document, B in all), or it is "
@@ -51,12 +53,14 @@ EXPLANATIONS: Final[dict[str, Explanation]] = {
         "two lines with node :E1 whose provenances lie in the same document",
         _LEFT_OUT,
         "Submit no more lines for a node than the task allows, and one node for a single-valued slot.",
+        offender=0,
     ),
     "DISCARDED_ENTRY_DEPTH": Explanation(
         "The node of this line is not among those that -depth takes.",
         "-depth B:1, and another node of the same query is more confident",
         _LEFT_OUT,
         "None needed; take a greater depth to keep it.",
+        offender=0,
     ),
     "DUPLICATE_LINE": Explanation(
         "The same line stands in the file more than once.",

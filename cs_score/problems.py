@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, NamedTuple
 
+from cs_score.display import one_line
 from cs_score.errors import InputError
 
 
@@ -135,6 +136,21 @@ class Problem(NamedTuple):
     occurrences: int
 
 
+class FatalProblem(InputError):
+    """A problem that ends the program; printed with its place behind the message, as problems are in a report."""
+
+    def __init__(self, problem: str, at: Place | None, code: str) -> None:
+        file, place = (None, None) if at is None else (at.file, f"line {at.line}")
+        super().__init__(problem, file=file, place=place, code=code)
+        self.at = at
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return FatalProblem, (self.problem, self.at, self.code)
+
+    def __str__(self) -> str:
+        return one_line(f"{self.problem} ({NO_PLACE if self.at is None else self.at})")
+
+
 class ProblemLog:
     """Collects problems: code, then message, then the distinct places; every occurrence is counted."""
 
@@ -155,8 +171,7 @@ class ProblemLog:
             return
         kind = KINDS[code]
         if kind.severity is Severity.FATAL:
-            where = NO_PLACE if place is None else str(place)
-            self.fatal.append(InputError(f"{kind.severity}: {kind.template % arguments} ({where})", code=code))
+            self.fatal.append(FatalProblem(f"{kind.severity}: {kind.template % arguments}", place, code))
             return
         places, count = self._found.setdefault((code, kind.template % arguments), ({}, [0]))
         places[place] = None

@@ -340,10 +340,11 @@ def _contradiction(query: LinkedQuery, code: str, value_class: str, place: Place
 
 def _unknown_code(code: str, provenance_code: str, place: Place) -> InputError:
     unknown = provenance_code if code in JUDGMENT_OF_CODE else code
-    return InputError(
+    return _at(
+        place,
         f"Unknown assessment code: {unknown} in file: {place.file} at line: {place.line}",
-        remedy=f"the codes are {' '.join(JUDGMENT_OF_CODE)}",
-        code="UNKNOWN_ASSESSMENT_CODE",
+        f"the codes are {' '.join(JUDGMENT_OF_CODE)}",
+        "UNKNOWN_ASSESSMENT_CODE",
     )
 
 

@@ -148,7 +148,7 @@ def _load_file(evaluation: Evaluation, given: Input, reading: Reading) -> None:
             evaluation.layouts[tab_file.name] = tab_file.schema
         if tab_file is not None and tab_file.schema.kind is FileKind.RUN:
             _link(linker.link_run, tab_file, reading)
-            if tab_file.schema is RUN_2017:
+            if tab_file.schema is RUN_2017 and not evaluation.problems.fatal:
                 evaluation.discard.apply(linker.responses, linker.nodes)
             if reading.after_run is not None:
                 reading.after_run()

@@ -43,10 +43,9 @@ def verify_fillers(
     unreadable: list[tuple[int, InputError]] = []
     for file, of_file in claims.items():
         try:
-            text = _text_of(file)
+            text = _text_of(file, of_file[0].place)
         except InputError as error:
-            first = of_file[0]
-            unreadable.append((first.order, error))
+            unreadable.append((of_file[0].order, error))
             continue
         for claim in of_file:
             found = _excerpt(text, claim.start, claim.end)
@@ -77,13 +76,18 @@ def _claims(
     return claims
 
 
-def _text_of(file: str) -> str:
+def _text_of(file: str, needed_at: Place) -> str:
     try:
         with open_source(file, stdin_as_dash=False) as source:
             data = source.read_bytes()
     except InputError as error:
         reason = error.problem.removeprefix(f"Could not open {file}: ")
-        raise InputError(f"Source document expected at {file}: {reason}", code="SOURCE_DOCUMENT_MISSING") from None
+        raise InputError(
+            f"Source document expected at {file}: {reason}",
+            file=needed_at.file,
+            place=f"line {needed_at.line}",
+            code="SOURCE_DOCUMENT_MISSING",
+        ) from None
     return data.decode("utf-8", "replace")
 
 

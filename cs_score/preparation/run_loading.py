@@ -54,24 +54,33 @@ def load_checked(
         if pooling is not None and not problems.fatal:
             pooling.apply(evaluation.linker.responses, evaluation.linker.nodes, evaluation.discard.marked)
 
+    end: InputError | None = None
     try:
         load_files(evaluation, files, Reading(allow_comments, problems.fatal.append, after_run))
     except InputError as error:
-        problems.fatal.append(error)
+        end = error
     if documents is not None:
         _verify_fillers(evaluation, documents)
+    if end is not None:
+        problems.fatal.append(end)
     problems.end_if_fatal()
     report_run_ids(evaluation)
 
 
 def _verify_fillers(evaluation: Evaluation, documents: DocumentList) -> None:
-    """Check the fillers; a missing document comes before the fatal conditions of later lines."""
-    linker = evaluation.linker
-    lines = linker.assessments if linker.assessments and not linker.responses else linker.responses
-    try:
-        verify_fillers(lines, evaluation.layouts, documents, evaluation.problems)
-    except InputError as error:
-        evaluation.problems.fatal.append(error)
+    """Check the fillers; a missing document takes its place among the fatal conditions of lines."""
+    for lines in (evaluation.linker.responses, evaluation.linker.assessments):
+        try:
+            verify_fillers(lines, evaluation.layouts, documents, evaluation.problems)
+        except InputError as error:
+            evaluation.problems.fatal.append(error)
+    files = {name: number for number, name in enumerate(evaluation.layouts)}
+
+    def load_order(error: InputError) -> tuple[int, int]:
+        line = (error.place or "").removeprefix("line ")
+        return files.get(error.file or "", -1), int(line) if line.isdecimal() else 0
+
+    evaluation.problems.fatal.sort(key=load_order)
 
 
 def report_run_ids(evaluation: Evaluation) -> None:
