@@ -12,7 +12,9 @@ from typing import Final
 
 from cs_score.cli.coldstart_usage import DEFAULTS, PROGRAM, SWITCHES, usage_text
 from cs_score.cli.destinations import Destination, why_not_writable, write_text_to_terminal, write_to_stream
+from cs_score.cli.resampling_options import read_resampling
 from cs_score.cli.switches import CommandLine, HelpWanted, SwitchError, VersionWanted, read_command_line
+from cs_score.coldstart.interval_estimates import RunIntervals, intervals
 from cs_score.coldstart.loading import load_files, members, open_evaluation
 from cs_score.coldstart.options import Justifications, Options, Policy
 from cs_score.coldstart.result import Result, ScoringStopped
@@ -26,6 +28,7 @@ from cs_score.errors import CsScoreError, InputError, OutputError, UsageError
 from cs_score.outputs import write_whole
 from cs_score.problems import Problem, ProblemLog
 from cs_score.sources import Input, open_source
+from cs_score.statistics.options import Resampling
 from cs_score.version import REFERENCE_VERSION
 
 FAILED: Final = 255
@@ -44,6 +47,7 @@ class Command:
     files: tuple[str, ...]
     invocation: Invocation
     json_file: str | None
+    resampling: Resampling | None
 
 
 def run(words: Sequence[str]) -> int:
@@ -112,6 +116,7 @@ def _understand(line: CommandLine, words: Sequence[str]) -> Command:
             options.samples is not None,
         ),
         line.switches.get("--json"),
+        read_resampling(line.switches),
     )
 
 
@@ -137,7 +142,7 @@ def _score(command: Command, problems: ProblemLog) -> int:
     except ScoringStopped as stop:
         _write_files(command, stop.partial, was_stopped=True)
         raise
-    _write_files(command, result)
+    _write_files(command, result, () if command.resampling is None else intervals(result, command.resampling))
     _report(command, result)
     return FAILED if result.error_count else 0
 
@@ -159,7 +164,8 @@ def _check_inputs(command: Command) -> None:
 def _output_paths(command: Command) -> list[str]:
     paths = [] if command.json_file in (None, "-") else [str(command.json_file)]
     if command.output.stream is None:
-        paths += [f"{command.output.text}.{ending}" for ending in endings(command.options)]
+        wanted = endings(command.options, has_intervals=command.resampling is not None)
+        paths += [f"{command.output.text}.{ending}" for ending in wanted]
     return paths
 
 
@@ -170,24 +176,26 @@ def _remove_earlier_outputs(command: Command) -> None:
                 os.unlink(path)
 
 
-def _write_files(command: Command, result: Result, was_stopped: bool = False) -> None:
+def _write_files(
+    command: Command, result: Result, of_runs: Sequence[RunIntervals] = (), *, was_stopped: bool = False
+) -> None:
     if command.json_file is not None and not was_stopped:
-        _write_json(command.json_file, result)
+        _write_json(command.json_file, result, of_runs)
     if command.output.stream is not None:
-        for _, texts in parts(result, command.layout, command.invocation):
+        for _, texts in parts(result, command.layout, command.invocation, of_runs):
             write_to_stream(command.output, encoded(texts))
         return
-    for ending, text in file_texts(result, command.layout, command.invocation, was_stopped):
+    for ending, text in file_texts(result, command.layout, command.invocation, of_runs, was_stopped):
         write_whole(f"{command.output.text}.{ending}", encoded(text))
 
 
-def _write_json(path: str, result: Result) -> None:
+def _write_json(path: str, result: Result, of_runs: Sequence[RunIntervals]) -> None:
     from cs_score.coldstart.writers.json_result import json_text
 
     if path == "-":
-        write_to_stream(Destination("stdout"), encoded(json_text(result)))
+        write_to_stream(Destination("stdout"), encoded(json_text(result, of_runs)))
     else:
-        write_whole(path, encoded(json_text(result)))
+        write_whole(path, encoded(json_text(result, of_runs)))
 
 
 def _report(command: Command, result: Result) -> None:

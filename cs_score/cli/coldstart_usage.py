@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from cs_score.cli import resampling_options
 from cs_score.cli.switches import Switch, switch_help
 from cs_score.coldstart.options import DISCIPLINES, POLICY_ITEMS
 from cs_score.coldstart.writers.fields import DEFAULT_FIELDS, SCORE_FIELDS
@@ -19,6 +20,7 @@ DEFAULTS: Final = {
     "-output_file": "stdout",
     "-right": "CORRECT",
     "-wrong": "INCORRECT:INCORRECT_PARENT:INEXACT",
+    **resampling_options.DEFAULTS,
 }
 
 
@@ -46,6 +48,7 @@ SWITCHES: Final = (
     Switch("-version", None, "Show the version of the reference scorer that is followed"),
     _with_default("-wrong", "LIST", "Colon-separated categories that count as wrong"),
     Switch("--json", "FILE", "Write the whole result as JSON, too"),
+    *resampling_options.switches(),
 )
 
 _PARAMETERS: Final = """\

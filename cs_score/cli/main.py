@@ -36,9 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _run_click(words)
     if first in SWITCH_COMMANDS:
         return _run_switch_command(SWITCH_COMMANDS[first], words[1:])
-    from cs_score.cli.coldstart import run
-
-    return run(words)
+    return _run_switch_command("cs_score.cli.coldstart:run", words)
 
 
 def _run_click(words: list[str]) -> int:
