@@ -87,20 +87,8 @@ def _understand(line: CommandLine, words: Sequence[str]) -> Command:
             raise UsageError(f"File {errors.text} already exists; -error_file must name a new file")
         if (reason := why_not_writable(errors.text)) is not None:
             raise OutputError(f"Could not open {errors.text}: {reason}")
-    texts = {name: line.text(name, DEFAULTS[name]) for name in ("-ignore", "-right", "-wrong")}
-    policy = Policy(**{name.removeprefix("-"): _items(text) for name, text in texts.items()})
-    policy.check()
+    options = scoring_options(line)
     fields = _items(line.text("-fields", DEFAULTS["-fields"]))
-    options = Options(
-        discipline=line.text("-discipline", DEFAULTS["-discipline"]),
-        expand=line.switches.get("-expand"),
-        justifications=Justifications.parse(line.text("-justifications", DEFAULTS["-justifications"])),
-        policy=policy,
-        queries=line.switches.get("-queries"),
-        runids=_items(line.text("-runids", "")) or None,
-        samples=line.switches.get("-samples"),
-        metrics=tuple(metric for metric in ("P", "R", "F") if metric in fields),
-    )
     return Command(
         options,
         Layout(fields, "-tabs" in line.switches),
@@ -112,12 +100,33 @@ def _understand(line: CommandLine, words: Sequence[str]) -> Command:
             time.localtime(),
             os.getcwd(),
             (PROGRAM, *words),
-            {name.removeprefix("-").upper(): text for name, text in texts.items()},
+            {name.removeprefix("-").upper(): text for name, text in _policy_texts(line).items()},
             options.samples is not None,
         ),
         line.switches.get("--json"),
         read_resampling(line.switches),
     )
+
+
+def scoring_options(line: CommandLine) -> Options:
+    """What the switches say about the scoring itself. Raises UsageError for what is impossible."""
+    policy = Policy(**{name.removeprefix("-"): _items(text) for name, text in _policy_texts(line).items()})
+    policy.check()
+    fields = _items(line.text("-fields", DEFAULTS["-fields"]))
+    return Options(
+        discipline=line.text("-discipline", DEFAULTS["-discipline"]),
+        expand=line.switches.get("-expand"),
+        justifications=Justifications.parse(line.text("-justifications", DEFAULTS["-justifications"])),
+        policy=policy,
+        queries=line.switches.get("-queries"),
+        runids=_items(line.text("-runids", "")) or None,
+        samples=line.switches.get("-samples"),
+        metrics=tuple(metric for metric in ("P", "R", "F") if metric in fields),
+    )
+
+
+def _policy_texts(line: CommandLine) -> dict[str, str]:
+    return {name: line.text(name, DEFAULTS[name]) for name in ("-ignore", "-right", "-wrong")}
 
 
 def _items(text: str) -> tuple[str, ...]:

@@ -11,13 +11,16 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from cs_score.errors import CsScoreError
+from cs_score.errors import CsScoreError, UsageError
 
 # Kept apart from commands.SUBCOMMANDS, which needs click; a test holds the two together.
-FIRST_WORDS: Final = frozenset({"scifact", "claims", "r4c", "hotpotqa"})
+FIRST_WORDS: Final = frozenset({"scifact", "claims", "r4c", "hotpotqa", "compare"})
 
 # Programs with the reference's single-dash switches, which click cannot read: word -> function of the words after it.
 SWITCH_COMMANDS: Final = {"samples": "cs_score.cli.samples:run"}
+
+WRONG_USAGE: Final = 2
+"""The status of the commands for wrong usage, that of click."""
 
 OWN_OPTIONS: Final = frozenset({"--help", "--version"})
 
@@ -55,7 +58,7 @@ def _run_click(words: list[str]) -> int:
         error.show()
         return error.exit_code
     except CsScoreError as error:
-        return _complain(str(error), 1)
+        return _complain(str(error), WRONG_USAGE if isinstance(error, UsageError) else 1)
     except BrokenPipeError:
         return closed_pipe()
     except KeyboardInterrupt:
