@@ -17,7 +17,9 @@ from cs_score.cli.coldstart_extras import (
 )
 from cs_score.cli.coldstart_usage import DEFAULTS, PROGRAM, SWITCHES, usage_text
 from cs_score.cli.destinations import Destination, why_not_writable, write_text, write_to_stream
+from cs_score.cli.resampling_options import read_resampling
 from cs_score.cli.switches import CommandLine, HelpWanted, SwitchError, VersionWanted, read_command_line
+from cs_score.coldstart.interval_estimates import RunIntervals, intervals
 from cs_score.coldstart.loading import load_files, members, open_evaluation
 from cs_score.coldstart.options import Justifications, Options, Policy
 from cs_score.coldstart.result import Result, ScoringStopped
@@ -31,6 +33,7 @@ from cs_score.errors import CsScoreError, InputError, OutputError, UsageError
 from cs_score.outputs import write_whole
 from cs_score.problems import ProblemLog
 from cs_score.sources import Input, open_source
+from cs_score.statistics.options import Resampling
 from cs_score.version import REFERENCE_VERSION
 
 FAILED: Final = 255
@@ -51,6 +54,7 @@ class Command:
     json_file: str | None
     problems_file: str | None
     validates: bool
+    resampling: Resampling | None
 
 
 def run(words: Sequence[str], leave: Callable[[int], object] = lambda status: None) -> int:
@@ -106,20 +110,8 @@ def _understand(line: CommandLine, words: Sequence[str]) -> Command:
             raise UsageError(f"File {errors.text} already exists; -error_file must name a new file")
         if (reason := why_not_writable(errors.text)) is not None:
             raise OutputError(f"Could not open {errors.text}: {reason}")
-    texts = {name: line.text(name, DEFAULTS[name]) for name in ("-ignore", "-right", "-wrong")}
-    policy = Policy(**{name.removeprefix("-"): _items(text) for name, text in texts.items()})
-    policy.check()
+    options = scoring_options(line)
     fields = _items(line.text("-fields", DEFAULTS["-fields"]))
-    options = Options(
-        discipline=line.text("-discipline", DEFAULTS["-discipline"]),
-        expand=line.switches.get("-expand"),
-        justifications=Justifications.parse(line.text("-justifications", DEFAULTS["-justifications"])),
-        policy=policy,
-        queries=line.switches.get("-queries"),
-        runids=_items(line.text("-runids", "")) or None,
-        samples=line.switches.get("-samples"),
-        metrics=tuple(metric for metric in ("P", "R", "F") if metric in fields),
-    )
     return Command(
         options,
         Layout(fields, "-tabs" in line.switches),
@@ -131,13 +123,35 @@ def _understand(line: CommandLine, words: Sequence[str]) -> Command:
             time.localtime(),
             os.getcwd(),
             (PROGRAM, *words),
-            {name.removeprefix("-").upper(): text for name, text in texts.items()},
+            {name.removeprefix("-").upper(): text for name, text in _policy_texts(line).items()},
             options.samples is not None,
         ),
         line.switches.get("--json"),
         line.switches.get("--problems"),
         "--validate" in line.switches,
+        read_resampling(line.switches),
     )
+
+
+def scoring_options(line: CommandLine) -> Options:
+    """What the switches say about the scoring itself. Raises UsageError for what is impossible."""
+    policy = Policy(**{name.removeprefix("-"): _items(text) for name, text in _policy_texts(line).items()})
+    policy.check()
+    fields = _items(line.text("-fields", DEFAULTS["-fields"]))
+    return Options(
+        discipline=line.text("-discipline", DEFAULTS["-discipline"]),
+        expand=line.switches.get("-expand"),
+        justifications=Justifications.parse(line.text("-justifications", DEFAULTS["-justifications"])),
+        policy=policy,
+        queries=line.switches.get("-queries"),
+        runids=_items(line.text("-runids", "")) or None,
+        samples=line.switches.get("-samples"),
+        metrics=tuple(metric for metric in ("P", "R", "F") if metric in fields),
+    )
+
+
+def _policy_texts(line: CommandLine) -> dict[str, str]:
+    return {name: line.text(name, DEFAULTS[name]) for name in ("-ignore", "-right", "-wrong")}
 
 
 def _items(text: str) -> tuple[str, ...]:
@@ -167,7 +181,7 @@ def _score(command: Command, problems: ProblemLog, leave: Callable[[int], object
     except ScoringStopped as stop:
         _write_files(command, stop.partial, was_stopped=True)
         raise
-    _write_files(command, result)
+    _write_files(command, result, () if command.resampling is None else intervals(result, command.resampling))
     _report(command, result)
     if command.problems_file is not None:
         write_problems_file(problems, command.problems_file)
@@ -193,7 +207,8 @@ def _check_inputs(command: Command) -> None:
 def _output_paths(command: Command) -> list[str]:
     paths = [path for path in (command.json_file, command.problems_file) if path is not None and path != "-"]
     if command.output.stream is None:
-        paths += [f"{command.output.text}.{ending}" for ending in endings(command.options)]
+        wanted = endings(command.options, has_intervals=command.resampling is not None)
+        paths += [f"{command.output.text}.{ending}" for ending in wanted]
     return paths
 
 
@@ -204,24 +219,26 @@ def _remove_earlier_outputs(command: Command) -> None:
                 os.unlink(path)
 
 
-def _write_files(command: Command, result: Result, was_stopped: bool = False) -> None:
+def _write_files(
+    command: Command, result: Result, of_runs: Sequence[RunIntervals] = (), *, was_stopped: bool = False
+) -> None:
     if command.json_file is not None and not was_stopped:
-        _write_json(command.json_file, result)
+        _write_json(command.json_file, result, of_runs)
     if command.output.stream is not None:
-        for _, texts in parts(result, command.layout, command.invocation):
+        for _, texts in parts(result, command.layout, command.invocation, of_runs):
             write_to_stream(command.output, encoded(texts))
         return
-    for ending, text in file_texts(result, command.layout, command.invocation, was_stopped):
+    for ending, text in file_texts(result, command.layout, command.invocation, of_runs, was_stopped):
         write_whole(f"{command.output.text}.{ending}", encoded(text))
 
 
-def _write_json(path: str, result: Result) -> None:
+def _write_json(path: str, result: Result, of_runs: Sequence[RunIntervals]) -> None:
     from cs_score.coldstart.writers.json_result import json_text
 
     if path == "-":
-        write_to_stream(Destination("stdout"), encoded(json_text(result)))
+        write_to_stream(Destination("stdout"), encoded(json_text(result, of_runs)))
     else:
-        write_whole(path, encoded(json_text(result)))
+        write_whole(path, encoded(json_text(result, of_runs)))
 
 
 def _report(command: Command, result: Result) -> None:

@@ -27,6 +27,7 @@ SUBCOMMANDS: Final[dict[str, Subcommand]] = {
     "claims": Subcommand("cs_score.cli.evidence:claims", "Score claim verification: documents, evidence, verdict."),
     "r4c": Subcommand("cs_score.cli.evidence:r4c", "Score R4C derivations."),
     "hotpotqa": Subcommand("cs_score.cli.evidence:hotpotqa", "Score HotpotQA answers and supporting facts."),
+    "compare": Subcommand("cs_score.cli.compare:compare", "Compare systems: intervals, paired tests, ranks, tiers."),
     "problems": Subcommand("cs_score.cli.problems:problems", "Explain the problem codes of Cold Start inputs."),
 }
 

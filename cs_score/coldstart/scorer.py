@@ -104,7 +104,12 @@ class _Scoring:
             ldc_mean_table(sf, queries) if queries.ldc_of else None,
         )
         tallies.sort(key=lambda tally: tally.name)
-        return RunResult(run_id, tables, tuple(tallies), tuple(self._matched), tuple(self._labels), None)
+        unit_of = {
+            query.full_id: queries.by_id[queries.ldc_of.get(query.short_id, query.short_id)].full_id
+            for query in self._selected
+        }
+        matched, labels = tuple(self._matched), tuple(self._labels)
+        return RunResult(run_id, tables, tuple(tallies), matched, labels, None, unit_of=unit_of)
 
     def check_something_scored(self, run: RunResult) -> None:
         """Raises InputError where no query is scored, or none has a row to project to LDC queries (13.1)."""

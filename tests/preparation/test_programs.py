@@ -22,7 +22,7 @@ from cs_score.problems import ProblemLog
 from cs_score.sources import Input, Source, open_source
 from tests.preparation.invented import QUERY, AskedQuery, Inputs, Judged, RunLine, column, report_lines
 
-PROGRAMS = sorted(set(SWITCH_SUMMARIES) - {"expand-queries"})
+PROGRAMS = sorted(set(SWITCH_SUMMARIES) - {"expand-queries", "samples"})
 
 
 @pytest.fixture
@@ -216,8 +216,10 @@ def test_a_reader_that_goes_away_costs_one_line(inputs: Inputs) -> None:
         )
     finally:
         os.close(writing)
-    assert done.returncode == 1
-    assert done.stderr.decode().splitlines() == ["cs-score: standard output was closed before everything was written"]
+    assert done.returncode == 255
+    assert done.stderr.decode().splitlines() == [
+        "cs-score validate-run: standard output was closed before everything was written"
+    ]
 
 
 # ---- The scorer's --validate
