@@ -30,6 +30,7 @@ SUBCOMMANDS: Final[dict[str, Subcommand]] = {
 }
 
 SWITCH_SUMMARIES: Final[dict[str, str]] = {
+    "batch": "Score many runs, on one machine or several (switches: cs-score batch -help).",
     "samples": "Draw bootstrap resamples for -samples (switches: cs-score samples -help).",
 }
 """What `cs-score --help` says of the programs in `main.SWITCH_COMMANDS`; a test holds the two together."""

@@ -17,7 +17,7 @@ from cs_score.errors import CsScoreError
 FIRST_WORDS: Final = frozenset({"scifact", "claims", "r4c", "hotpotqa"})
 
 # Programs with the reference's single-dash switches, which click cannot read: word -> function of the words after it.
-SWITCH_COMMANDS: Final = {"samples": "cs_score.cli.samples:run"}
+SWITCH_COMMANDS: Final = {"samples": "cs_score.cli.samples:run", "batch": "cs_score.cli.batch:run"}
 
 OWN_OPTIONS: Final = frozenset({"--help", "--version"})
 
