@@ -25,7 +25,10 @@ class ProblemPlace(NamedTuple):
 
 
 class WrittenFile(NamedTuple):
-    """A file in the folder of a run: its name there, its size in bytes, the SHA-256 of its bytes."""
+    """A file in the folder of a run: its name there, its size in bytes, the SHA-256 of its bytes.
+
+    The latter is empty for a file that holds the time of the call, so that equal batches leave equal signatures.
+    """
 
     name: str
     size: int
