@@ -9,7 +9,7 @@ import importlib
 import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, NoReturn
 
 from cs_score.errors import CsScoreError
 
@@ -24,10 +24,11 @@ OWN_OPTIONS: Final = frozenset({"--help", "--version"})
 COMPLETION_VARIABLE: Final = "_CS_SCORE_COMPLETE"
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None, leave: Callable[[int], object] = lambda status: None) -> int:
     """Run cs-score and return its exit status.
 
-    `arguments` default to those of the process. Status: see README-Usage; a deliberate error is one line on standard
+    `arguments` default to those of the process; `leave` is called with the status of a Cold Start scoring that has
+    written all its outputs. Status: see README-Usage; a deliberate error is one line on standard
     error, never a traceback.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
@@ -38,7 +39,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _run_switch_command(SWITCH_COMMANDS[first], words[1:])
     from cs_score.cli.coldstart import run
 
-    return run(words)
+    try:
+        return run(words, leave)
+    except KeyboardInterrupt:
+        return _complain("interrupted", 130)
+
+
+def console() -> NoReturn:
+    """The console script. A scoring leaves at once: the operating system takes millions of rows back in one go."""
+    sys.exit(main(leave=os._exit))
 
 
 def _run_click(words: list[str]) -> int:

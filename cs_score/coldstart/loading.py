@@ -18,7 +18,6 @@ from cs_score.coldstart.options import DISCIPLINES, Options
 from cs_score.coldstart.queries import Query, QuerySet, build_query_set
 from cs_score.coldstart.query_files import read_query_file
 from cs_score.coldstart.reader import read_tab_file
-from cs_score.coldstart.records import Response
 from cs_score.coldstart.schemas import RUN_2017, FileKind
 from cs_score.coldstart.selection import select_queries
 from cs_score.collector import paused_collector
@@ -34,8 +33,8 @@ RUN_SUFFIX = ".tab.txt"
 class Evaluation:
     """What has been loaded: queries, the lines linked to them, the problems and remarks on the way.
 
-    `hop_limits` maps the short id of each query to score to the highest hop that is scored; `nodes` holds the run
-    lines of each node by FQ node id; `index` finds assessments, where it was made before scoring.
+    `hop_limits` maps the short id of each query to score to the highest hop that is scored; `index` finds assessments,
+    where it was made before scoring.
     """
 
     options: Options
@@ -44,7 +43,6 @@ class Evaluation:
     hop_limits: dict[str, int]
     linker: Linker
     discard: DiscardRules
-    nodes: dict[str, list[Response]] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
     digests: list[InputDigest] = field(default_factory=list)
     index: AssessmentIndex | None = None
@@ -60,8 +58,7 @@ class Evaluation:
         return Evaluation(
             options, problems, self.queries, self.hop_limits, self.linker.branch(problems),
             self.discard.branch(options.justifications, problems),
-            {node: list(lines) for node, lines in self.nodes.items()}, list(self.remarks), list(self.digests),
-            self.index,
+            list(self.remarks), list(self.digests), self.index,
         )  # fmt: skip
 
     def index_assessments(self) -> None:
@@ -138,13 +135,9 @@ def _load_file(evaluation: Evaluation, given: Input) -> None:
     with open_source(given) as source:
         tab_file = read_tab_file(source, evaluation.problems)
         if tab_file is not None and tab_file.schema.kind is FileKind.RUN:
-            before = len(linker.responses)
             linker.link_run(tab_file)
-            for response in linker.responses[before:]:
-                if response.node is not None:
-                    evaluation.nodes.setdefault(response.node, []).append(response)
             if tab_file.schema is RUN_2017:
-                evaluation.discard.apply(linker.responses, evaluation.nodes)
+                evaluation.discard.apply(linker.responses, linker.nodes)
         elif tab_file is not None:
             linker.link_assessments(tab_file)
             if tab_file.schema.position("VALUE_MENTION_TYPE") is None:

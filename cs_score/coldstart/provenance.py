@@ -18,7 +18,7 @@ _SEPARATED_BY_SEMICOLON: Final = re.compile(r"([^:;]+:\d+-\d+[,;]){0,3}[^:;]+:\d
 # The separators U+001C to U+001F are no white space here, though they are to Python.
 _SPACE: Final = r"[^\S\x1c-\x1f]*"
 _SPAN: Final = re.compile(rf"{_SPACE}([^:]+):(\d+)-(\d+){_SPACE}")
-_ONE_PLAIN_SPAN: Final = re.compile(r"([A-Za-z0-9_.+-]+):([0-9]{1,15})-([0-9]{1,15})")
+_PLAIN_PAIR: Final = re.compile(r"([A-Za-z0-9_.+-]+):([0-9]{1,15})-([0-9]{1,15}) \1:([0-9]{1,15})-([0-9]{1,15})")
 
 
 class SpanProblem(NamedTuple):
@@ -68,16 +68,16 @@ def cut_span(span: Span) -> tuple[Span | None, tuple[SpanProblem, ...]]:
     return span, ()
 
 
-def plain_document(text: str) -> str | None:
-    """The document of a column that is one span of legal length and canonical as it stands; None for any other.
+def are_plain(relation: str, provenance: str) -> bool:
+    """Whether two columns are one span each, of legal length, canonical as they stand, and of one document.
 
-    Nearly all columns are like this, and nothing needs to be reported or rewritten for them.
+    Nearly all lines are like this, and nothing needs to be reported or rewritten for them.
     """
-    match = _ONE_PLAIN_SPAN.fullmatch(text)
+    match = _PLAIN_PAIR.fullmatch(f"{relation} {provenance}")
     if match is None:
-        return None
-    docid, start, end = match.groups()
-    return docid if 0 <= int(end) - int(start) < LONGEST_SPAN else None
+        return False
+    _, relation_start, relation_end, start, end = match.groups()
+    return 0 <= int(relation_end) - int(relation_start) < LONGEST_SPAN and 0 <= int(end) - int(start) < LONGEST_SPAN
 
 
 def document_of(canonical: str) -> str:
