@@ -32,6 +32,7 @@ SUBCOMMANDS: Final[dict[str, Subcommand]] = {
 }
 
 SWITCH_SUMMARIES: Final[dict[str, str]] = {
+    "batch": "Score many runs, on one machine or several.",
     "samples": "Draw bootstrap resamples for -samples.",
     "validate-run": "Validate a run, and write it as the scorer wants it.",
     "validate-queries": "Validate queries, and split them by entry point.",

@@ -22,7 +22,7 @@ from cs_score.problems import ProblemLog
 from cs_score.sources import Input, Source, open_source
 from tests.preparation.invented import QUERY, AskedQuery, Inputs, Judged, RunLine, column, report_lines
 
-PROGRAMS = sorted(set(SWITCH_SUMMARIES) - {"expand-queries", "samples"})
+PROGRAMS = sorted(set(SWITCH_SUMMARIES) - {"batch", "expand-queries", "samples"})
 
 
 @pytest.fixture

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cs_score.display import one_cell
+from cs_score.display import one_line
+from cs_score.markup import escape_latex, escape_markdown
 from cs_score.statistics.comparison import (
     Comparison,
     MeasureComparison,
@@ -20,8 +21,6 @@ from cs_score.statistics.comparison import (
     compare,
 )
 from cs_score.statistics.comparison_writers import WRITERS
-from cs_score.statistics.comparison_writers.latex import escape_latex
-from cs_score.statistics.comparison_writers.markdown import escape_markdown
 from cs_score.statistics.comparison_writers.tsv import COLUMNS
 from cs_score.statistics.intervals import Interval
 from cs_score.statistics.options import Resampling
@@ -141,7 +140,7 @@ def test_long_and_wide_names_are_cut_and_aligned() -> None:
 @example("\\|")
 def test_markdown_shows_the_name_as_it_is(name: str) -> None:
     escaped = escape_markdown(name)
-    assert re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", escaped) == one_cell(name)
+    assert re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", escaped) == one_line(name)
     assert not re.search(r"(?<!\\)(?:\\\\)*[|*_`<>\[\]&#~$@:.]", escaped)
 
 
@@ -159,7 +158,7 @@ LATEX_TOKEN = re.compile("|".join(map(re.escape, LATEX_SIGNS)))
 @example("\\\\[1em]")
 def test_latex_sets_the_name_as_it_is(name: str) -> None:
     escaped = escape_latex(name)
-    assert LATEX_TOKEN.sub(lambda match: LATEX_SIGNS[match.group()], escaped) == one_cell(name)
+    assert LATEX_TOKEN.sub(lambda match: LATEX_SIGNS[match.group()], escaped) == one_line(name)
     bare = LATEX_TOKEN.sub("\x00", escaped)
     assert not set(bare) & set('\\{}$&#%_^~<>|"`[]*')
     assert not re.search("--|''|,,", bare)
