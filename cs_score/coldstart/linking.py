@@ -236,7 +236,10 @@ class Linker:
             linked = _link_follow_on(parent, parts.short)
         if linked is None or linked.full_id != full_id:
             raise _at(
-                place, f"Query {full_id} not loaded", _missing_query_remedy(parts.level, linked), "QUERY_NOT_LOADED"
+                place,
+                f"Query {full_id} not loaded",
+                _missing_query_remedy(full_id, parts.level, linked),
+                "QUERY_NOT_LOADED",
             )
         self._linked[full_id] = linked
         return linked
@@ -359,7 +362,9 @@ def _unknown_code(code: str, provenance_code: str, place: Place) -> InputError:
     )
 
 
-def _missing_query_remedy(level: int, found: LinkedQuery | None) -> str:
+def _missing_query_remedy(full_id: str, level: int, found: LinkedQuery | None) -> str:
+    if full_id.startswith("\ufeff"):
+        return "the file begins with a byte-order mark, which becomes part of this id; save the file without it"
     if found is not None:
         return f"the query with that short id is {found.full_id}; compare the prefix (switch -expand)"
     if level:

@@ -24,7 +24,7 @@ from cs_score.coldstart.selection import select_queries
 from cs_score.collector import paused_collector
 from cs_score.errors import InputError
 from cs_score.problems import Place, ProblemLog
-from cs_score.sources import Input, InputDigest, name_of, open_source, plain_name
+from cs_score.sources import Input, InputDigest, digests_of_files, name_of, open_source, plain_name
 
 RUN_SUFFIX = ".tab.txt"
 """Members of a folder that count as runs or assessments end like this, perhaps compressed."""
@@ -143,7 +143,8 @@ def open_evaluation(queries: Iterable[Input], options: Options, problems: Proble
     hop_limits = select_queries(options.queries, loaded.table, problems)
     return Evaluation(
         options, problems, loaded.table, hop_limits, Linker(loaded.table, problems),
-        DiscardRules(options.justifications, problems), remarks=loaded.remarks, digests=loaded.digests,
+        DiscardRules(options.justifications, problems), remarks=loaded.remarks,
+        digests=[*loaded.digests, *digests_of_files(options.queries, options.samples)],
     )  # fmt: skip
 
 
