@@ -19,6 +19,23 @@ $(VENV)/dev.stamp: setup.cfg
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
 	touch $@
 
+# The two invented runs of submissions/, as runs of knowledge bases and of slot filling are scored. -error_file must
+# name a new file, so the folder is made anew.
+demo: $(VENV)/run.stamp
+	rm -rf demo-out
+	mkdir demo-out
+	$(BIN)/cs-score -output_file demo-out/tide-kb -queries queries/queryids.txt -error_file demo-out/tide-kb.errlog \
+	  -expand ISLE26 \
+	  queries/ldc-queries.xml submissions/tide-kb.tab.txt assessments/pool-2016.tab
+	$(BIN)/cs-score -output_file demo-out/gull-sf -queries queries/queryids.txt -error_file demo-out/gull-sf.errlog \
+	  -expand ISLE26 -justifications 1:1 -ignore UNASSESSED -wrong INCORRECT:INCORRECT_PARENT:INEXACT:DUPLICATE \
+	  queries/ldc-queries.xml submissions/gull-sf.tab.txt assessments/pool-2016.tab
+	@for run in tide-kb gull-sf; do \
+	  echo; echo "== demo-out/$$run.summary"; cat demo-out/$$run.summary; \
+	  echo; echo "== demo-out/$$run.ap, from SUMMARY on"; sed -n '/^SUMMARY/,$$p' demo-out/$$run.ap; \
+	done
+	@echo; echo "How each number comes about: submissions/README.md"
+
 test: $(VENV)/dev.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .

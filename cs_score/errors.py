@@ -44,7 +44,7 @@ class InputError(CsScoreError):
         text = ": ".join(part for part in (self.file, self.place, self.problem) if part)
         if self.remedy:
             text = f"{text}; {self.remedy}"
-        return one_line(text)
+        return one_line(text, keep_tabs=True)
 
 
 def _rebuild_input_error(

@@ -15,7 +15,7 @@ from cs_score.cli.companion import (
     run_program,
     write_result,
 )
-from cs_score.cli.destinations import Destination, write_text_to_terminal
+from cs_score.cli.destinations import Destination, write_text
 from cs_score.cli.switches import CommandLine, Switch
 from cs_score.coldstart.writers.files import encoded
 from cs_score.collector import paused_collector
@@ -57,5 +57,5 @@ def _filter(line: CommandLine, session: Session) -> int:
     blocks = encoded(f"{text}\n" for text, is_kept in zip(lines, kept) if is_kept)
     write_result(output or Destination(f"./{output_file}"), blocks)
     discarded = [f"--discarding: {text}\n" for text, is_kept in zip(lines, kept) if not is_kept]
-    write_text_to_terminal("".join(discarded).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"))
+    write_text("stderr", "".join(discarded).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"))
     return 0

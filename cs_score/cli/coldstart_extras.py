@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from cs_score.cli.coldstart_usage import PROGRAM
-from cs_score.cli.destinations import write_text_to_terminal
+from cs_score.cli.destinations import write_text
 from cs_score.coldstart.loading import Evaluation, load_files
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.writers.report import closing_line, report_text
@@ -30,7 +30,7 @@ def load_validated(evaluation: Evaluation, files: Sequence[Input]) -> None:
     new_log = RecordingLog if isinstance(log, RecordingLog) else ProblemLog
     prepared = validate_runs(files, evaluation.queries, evaluation.options.justifications, new_log)
     for run in prepared.runs:
-        write_text_to_terminal("".join(report_text(run.problems)))
+        write_text("stderr", "".join(report_text(run.problems)))
         if isinstance(log, RecordingLog) and isinstance(run.problems, RecordingLog):
             log.also_report(run.problems)
         if errors := run.problems.count(Severity.ERROR):
@@ -40,7 +40,7 @@ def load_validated(evaluation: Evaluation, files: Sequence[Input]) -> None:
                 remedy="a run with errors cannot be validated, and is not scored with --validate; mend them first",
                 code="RUN_WITH_ERRORS",
             )
-        write_text_to_terminal(f"{PROGRAM}: {InputError(_account(run.lines, run.left_out), file=run.name)}\n")
+        write_text("stderr", f"{PROGRAM}: {InputError(_account(run.lines, run.left_out), file=run.name)}\n")
     loaded = len(evaluation.digests)
     load_files(evaluation, prepared.files)
     evaluation.digests[loaded:] = restored_digests(evaluation.digests[loaded:], prepared.runs)

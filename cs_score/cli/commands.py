@@ -30,7 +30,8 @@ SUBCOMMANDS: Final[dict[str, Subcommand]] = {
     "problems": Subcommand("cs_score.cli.problems:problems", "Explain the problem codes of Cold Start inputs."),
 }
 
-SWITCH_SUMMARIES: Final = {
+SWITCH_SUMMARIES: Final[dict[str, str]] = {
+    "samples": "Draw bootstrap resamples for -samples.",
     "validate-run": "Validate a run, and write it as the scorer wants it.",
     "validate-queries": "Validate queries, and split them by entry point.",
     "expand-queries": "Superseded by validate-queries -expand.",
@@ -39,7 +40,7 @@ SWITCH_SUMMARIES: Final = {
     "validate-assessments": "Validate assessments, and sort them by language.",
     "apply-k": "Keep so many documents for each node of a run.",
 }
-"""What `cs-score --help` says of the subcommands in `main.SWITCH_COMMANDS`; a test holds the two together."""
+"""What `cs-score --help` says of the programs in `main.SWITCH_COMMANDS`; a test holds the two together."""
 
 EPILOG: Final = """\
 \b
@@ -70,7 +71,7 @@ class SubcommandGroup(click.Group):
         """The table's summaries, without importing the subcommands."""
         with formatter.section("Subcommands"):
             formatter.write_dl([(name, entry.summary) for name, entry in SUBCOMMANDS.items()])
-        with formatter.section("Before the Cold Start scorer (single-dash switches; -help shows them)"):
+        with formatter.section("Around the Cold Start scorer (single-dash switches; -help shows them)"):
             formatter.write_dl(list(SWITCH_SUMMARIES.items()))
 
 

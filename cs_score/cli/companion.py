@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from cs_score.cli.destinations import Destination, why_not_writable, write_text_to_terminal, write_to_stream
+from cs_score.cli.destinations import Destination, why_not_writable, write_text, write_to_stream
 from cs_score.cli.switches import (
     CommandLine,
     HelpWanted,
@@ -131,7 +131,7 @@ class Session:
 
     def remark(self, text: str) -> None:
         """A remark beside the report, on standard error only."""
-        write_text_to_terminal(f"{self._program.called}: warning: {InputError(text)}\n")
+        write_text("stderr", f"{self._program.called}: warning: {InputError(text)}\n")
 
     def finish(self, write: Callable[[], None], *, write_in_spite_of_errors: bool = False) -> int:
         """Report; write the results unless there are errors; the closing line. Returns the exit status."""
@@ -164,7 +164,7 @@ class Session:
             with contextlib.suppress(OutputError):
                 self._say(f"{text}{said}")
             text = ""
-        write_text_to_terminal(text + said)
+        write_text("stderr", text + said)
         if isinstance(error, InputError) and all(error is not other for other in self.problems.fatal):
             self.problems.fatal.append(error)
         with contextlib.suppress(OutputError):
@@ -174,7 +174,7 @@ class Session:
     def _say(self, text: str) -> None:
         encoded = text.encode("utf-8", "surrogateescape") if self._encoded_once else doubly_encoded(text)
         if self._errors.stream == "stderr":
-            write_text_to_terminal(text)
+            write_text("stderr", text)
         elif self._errors.stream == "stdout":
             write_to_stream(self._errors, [encoded])
         else:
@@ -204,7 +204,7 @@ def run_program(program: Program, words: Sequence[str], body: Body, *, encoded_o
     try:
         session = Session(program, line.switches.get("--problems"), encoded_once=encoded_once)
     except CsScoreError as error:
-        write_text_to_terminal(f"{program.called}: {error}\n")
+        write_text("stderr", f"{program.called}: {error}\n")
         return FAILED
     try:
         return body(line, session)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+import functools
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from cs_score.coldstart.equivalence import ClassNode
 from cs_score.coldstart.justifications import best_first
-from cs_score.coldstart.options import Options, Side
+from cs_score.coldstart.options import IGNORE, RIGHT, WRONG, Options
 from cs_score.coldstart.policy import (
     INCORRECT_PARENT,
     REDUNDANT,
@@ -19,9 +19,12 @@ from cs_score.coldstart.policy import (
     categorise_class,
     make_redundant,
 )
-from cs_score.coldstart.records import Judgment, Response
+from cs_score.coldstart.records import Response
 
-SUBMITTED = "SUBMITTED"
+# The lists whose lengths follow the first two counts, in the order of the fields.
+_COUNTED: Final = (
+    "CORRECT", "INCORRECT", "INEXACT", INCORRECT_PARENT, UNASSESSED, REDUNDANT, RIGHT, WRONG, IGNORE,
+)  # fmt: skip
 
 
 class Counts(NamedTuple):
@@ -66,20 +69,20 @@ def sum_counts(counts: Iterable[Counts]) -> Counts:
 
 
 class Tally(NamedTuple):
-    """What was counted below one node of the tree: its row, and the lists that each response stands in.
-
-    `labels` maps the index of a response to the names of its lists, sorted, SUBMITTED left out.
-    """
+    """What was counted below one node of the tree: its row, and the responses counted."""
 
     name: str
     counts: Counts
     responses: list[Response]
-    labels: dict[int, tuple[str, ...]]
 
 
-def tally(node: ClassNode, matched: MatchedAssessments, options: Options) -> Tally:
+Labels: TypeAlias = dict[int, tuple[str, ...]]
+"""Index of a response -> the names of the lists that it stands in, sorted, SUBMITTED left out."""
+
+
+def tally(node: ClassNode, matched: MatchedAssessments, options: Options) -> tuple[Tally, Labels]:
     """Count the responses below `node`, one of the tree's inner nodes (specification 7.6)."""
-    lists: Lists = defaultdict(list)
+    lists: Lists = {}
     last_right: list[Response] = []
     submitted: list[Response] = []
     for child in node.children:
@@ -87,34 +90,31 @@ def tally(node: ClassNode, matched: MatchedAssessments, options: Options) -> Tal
             continue
         submitted += child.responses
         of_class = categorise_class(child, matched, options.policy)
-        if Side.RIGHT in of_class:
-            last_right.append(of_class[Side.RIGHT][-1])
-        for name, responses in of_class.items():
-            lists[name] += responses
-    if node.single and len(lists[Side.RIGHT]) > 1:
+        if RIGHT in of_class:
+            last_right.append(of_class[RIGHT][-1])
+        if lists:
+            for name, responses in of_class.items():
+                lists.setdefault(name, []).extend(responses)
+        else:
+            lists = of_class
+    if node.single and len(lists.get(RIGHT, ())) > 1:
         _keep_one_right(lists, last_right, options)
     _ignore_nominal_nodes(lists, submitted, matched, options)
     ground_truth = sum(not child.is_wrong_bin for child in node.children)
     counts = Counts(
         min(ground_truth, 1) if node.single else ground_truth,
         len(submitted),
-        *(
-            len(lists[name]) if name in lists else 0
-            for name in (
-                Judgment.CORRECT, Judgment.INCORRECT, Judgment.INEXACT, INCORRECT_PARENT, UNASSESSED, REDUNDANT,
-                Side.RIGHT, Side.WRONG, Side.IGNORE,
-            )
-        ),
-    )  # fmt: skip
-    return Tally(node.name, counts, submitted, _labels(lists))
+        *(len(lists[name]) if name in lists else 0 for name in _COUNTED),
+    )
+    return Tally(node.name, counts, submitted), _labels(lists)
 
 
 def _keep_one_right(lists: Lists, last_right: Sequence[Response], options: Options) -> None:
     """A single-valued slot has one right response; the others are duplicates (7.6 step 3; 14, rule 4)."""
     kept = min(last_right, key=lambda line: (-line.confidence, line.number, line.index))
-    others = lists[Side.RIGHT]
+    others = lists[RIGHT]
     others.remove(kept)
-    lists[Side.RIGHT] = [kept]
+    lists[RIGHT] = [kept]
     make_redundant(others, lists, options.policy)
 
 
@@ -122,14 +122,14 @@ def _ignore_nominal_nodes(
     lists: Lists, submitted: Sequence[Response], matched: MatchedAssessments, options: Options
 ) -> None:
     """Right responses of nodes that are only described, never named, are ignored (specification 7.7)."""
-    candidates = {line.node for name in (Side.RIGHT, REDUNDANT) for line in lists.get(name, ())}
+    candidates = {line.node for name in (RIGHT, REDUNDANT) for line in lists.get(name, ())}
     if not candidates:
         return
     by_node: dict[str | None, list[Response]] = {}
     for line in submitted:
         if line.node in candidates:
             by_node.setdefault(line.node, []).append(line)
-    wrong = {line.index for line in lists.get(Side.WRONG, ())}
+    wrong = {line.index for line in lists.get(WRONG, ())}
     blocked = {
         node
         for node, group in by_node.items()
@@ -137,19 +137,26 @@ def _ignore_nominal_nodes(
     }
     if not blocked:
         return
-    ignored = {line.number for line in lists.get(Side.IGNORE, ())}
-    for name in (Side.RIGHT, REDUNDANT):
+    ignored = {line.number for line in lists.get(IGNORE, ())}
+    for name in (RIGHT, REDUNDANT):
         for line in lists.get(name, ()):
             if line.node in blocked and line.number not in ignored:
                 ignored.add(line.number)
-                lists.setdefault(Side.IGNORE, []).append(line)
+                lists.setdefault(IGNORE, []).append(line)
         if name in lists:
             lists[name] = [line for line in lists[name] if line.node not in blocked]
 
 
-def _labels(lists: Lists) -> dict[int, tuple[str, ...]]:
-    labels: dict[int, tuple[str, ...]] = {}
+def _labels(lists: Lists) -> Labels:
+    labels: Labels = {}
     for name in sorted(lists):
         for line in lists[name]:
-            labels[line.index] = (*labels.get(line.index, ()), str(name))
+            index = line.index
+            labels[index] = _with_name(labels.get(index, ()), name)
     return labels
+
+
+@functools.cache
+def _with_name(names: tuple[str, ...], name: str) -> tuple[str, ...]:
+    """`names` with one more; the few tuples that occur are shared by all responses."""
+    return (*names, name)

@@ -13,7 +13,7 @@ from typing import Final
 from cs_score.coldstart.identifiers import parse_query_id
 from cs_score.coldstart.linking import Linker
 from cs_score.coldstart.predicates import find_predicate
-from cs_score.coldstart.records import Assessment, Judgment, LinkedQuery, Response
+from cs_score.coldstart.records import CORRECT, Assessment, LinkedQuery, Response
 from cs_score.errors import InputError
 from cs_score.problems import ProblemLog
 
@@ -25,11 +25,13 @@ DEEPEST: Final = 100
 class ClassNode:
     """One node of the tree while it is being filled: an equivalence class, or the query itself at the root.
 
-    `single` tells whether the slot that its members' children fill takes one value; None until known.
+    `depth` is 0 for the query, 1 for the classes of its answers, 2 for those of the second hop. `single` tells whether
+    the slot that its members' children fill takes one value; None until known.
     """
 
     name: str
     parent: ClassNode | None
+    depth: int = 0
     single: bool | None = None
     is_wrong_bin: bool = False
     holds_accepted: bool = False
@@ -37,11 +39,6 @@ class ClassNode:
     responses: list[Response] = field(default_factory=list)
     first_answers: dict[str, Response] = field(default_factory=dict)
     """Follow-on query id -> the first response of this class that it asks about; filled at first use."""
-
-    @property
-    def depth(self) -> int:
-        """0 for the query, 1 for the classes of its answers, 2 for those of the second hop."""
-        return self.name.count(":")
 
     def first_answer(self, query: LinkedQuery) -> Response | None:
         """The first response in this class that `query` asks about; it decides about all answers to `query`."""
@@ -74,7 +71,7 @@ class ClassTree:
                 f"equivalence class with {name.count(':')} components: {name}", place=f"query {self.root.name}"
             )
         parent = self.node(parent_name)
-        made = ClassNode(name, parent, is_wrong_bin=parent.is_wrong_bin or component == "0")
+        made = ClassNode(name, parent, parent.depth + 1, is_wrong_bin=parent.is_wrong_bin or component == "0")
         parent.children.append(made)
         self.nodes[name] = made
         return made
@@ -102,11 +99,11 @@ def plant_tree(
         if name is None:
             _report_orphan(assessment, linker, problems)
             continue
-        node = tree.node(name)
+        node = tree.nodes.get(name) or tree.node(name)
         if node.single is None and len(assessment.query.slots) > 1:
             predicate = find_predicate(assessment.query.slots[1])
             node.single = predicate is not None and predicate.single
-        if assessment.judgment is Judgment.CORRECT and node.depth >= 2 and not (node.parent or node).holds_accepted:
+        if assessment.judgment == CORRECT and node.depth >= 2 and not (node.parent or node).holds_accepted:
             raise InputError(
                 f"Equivalence class without correct parent entry: {assessment.text}",
                 file=assessment.file,
@@ -125,19 +122,27 @@ def place_responses(
 
     `matched` holds the assessment of each response by index.
     """
-    nodes = tree.nodes
+    nodes, accepting = tree.nodes, linker.accepting
+    wrong_bins: dict[LinkedQuery, str] = {}
     for response in responses:
         assessment = matched[response.index]
         name = None if assessment is None else class_of_assessment(assessment, linker)
         if name is None:
-            name = linker.class_of_answer(response)
+            same_answer = accepting.get(response.target)
+            if same_answer is not None:
+                name = same_answer.value_class
+            else:
+                name = wrong_bins.get(response.query)
+                if name is None:
+                    name = wrong_bins[response.query] = f"{linker.class_of_query(response.query)}:0"
         (nodes.get(name) or tree.node(name)).responses.append(response)
 
 
 def class_of_assessment(assessment: Assessment, linker: Linker) -> str | None:
     """The node that an assessment stands in; None where it answers a query that no accepted answer leads to."""
-    if assessment.has_class:
-        return assessment.value_class
+    value_class = assessment.value_class
+    if value_class != "0" and value_class:
+        return value_class
     query = assessment.query
     if query.level == 0:
         return f"{query.full_id}:0"

@@ -5,6 +5,7 @@ In the scorer a mark changes no score (specification 5); the validators write on
 
 from __future__ import annotations
 
+import functools
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -12,6 +13,11 @@ from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.records import Response
 from cs_score.errors import InputError
 from cs_score.problems import ProblemLog
+
+
+def load_order(line: Response) -> tuple[int, int]:
+    """Sort key: line number, then load order among equal numbers of several files."""
+    return line.number, line.index
 
 
 def best_first(lines: Iterable[Response]) -> list[Response]:
@@ -27,13 +33,21 @@ def node_confidence(confidences: Sequence[float], most: int | None) -> float:
     """
     if not confidences:
         return 0.0
+    weights = _sum_of_weights(len(confidences) if most is None else most)
+    if len(confidences) == 1:
+        return confidences[0] / weights
     numerator = 0.0
     for rank, confidence in enumerate(sorted(confidences, reverse=True)[:most], 1):
         numerator += confidence / rank
-    denominator = 0.0
-    for rank in range(1, (len(confidences) if most is None else most) + 1):
-        denominator += 1 / rank
-    return numerator / denominator
+    return numerator / weights
+
+
+@functools.cache
+def _sum_of_weights(lines: int) -> float:
+    total = 0.0
+    for rank in range(1, lines + 1):
+        total += 1 / rank
+    return total
 
 
 class DiscardRules:
@@ -161,8 +175,3 @@ class DiscardRules:
     def _discard(self, line: Response, code: str) -> None:
         self.marked.add(line.index)
         self._problems.add(code, f"\n{line.text}\n", place=line.place)
-
-
-def first_lines(nodes: Mapping[str, Sequence[Response]]) -> dict[str, Response]:
-    """The line with the smallest number of every node; load order among equal numbers."""
-    return {node: min(lines, key=lambda line: (line.number, line.index)) for node, lines in nodes.items()}

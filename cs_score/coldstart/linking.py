@@ -16,8 +16,8 @@ from cs_score.coldstart.provenance import (
     RELATION_SPANS,
     VALUE_SPANS,
     DocumentLengths,
+    are_plain,
     document_of,
-    plain_document,
     read_provenance,
 )
 from cs_score.coldstart.queries import Query, QuerySet
@@ -48,6 +48,8 @@ class Linker:
         self.assessments: list[Assessment] = []
         self.accepting: dict[str, Assessment] = {}
         """Follow-on query id -> the last accepted assessment that leads to it (specification 4.8)."""
+        self.nodes: dict[str, list[Response]] = {}
+        """The run lines of each node by FQ node id, in load order."""
         self.without_parent: list[Response] = []
         """Second-hop run lines that stand before their parent line, or have none; their node ids lack its prefix."""
         self.skipped: list[SkippedLine] = []
@@ -85,7 +87,7 @@ class Linker:
             )
         has_nodes = tab_file.schema.position("NODEID") is not None
         confidences, responses, parent_node = self._confidences, self.responses, self._parent_node
-        linked, value_types, slots = self._linked, self._value_types, self._known_slots
+        linked, value_types, slots, nodes = self._linked, self._value_types, self._known_slots, self.nodes
         documents, no_node = self._documents, self._no_node
         for number, text, columns in tab_file.lines:
             full_id, slot, run_id, relation, value, value_type, provenance, confidence_text = columns[:8]
@@ -95,9 +97,7 @@ class Linker:
                 confidence = self._confidence(confidence_text, Place(name, number))
             if value_type not in value_types:
                 self._check_value_type(value_type, Place(name, number))
-            if (document := plain_document(relation, documents)) is None or document != plain_document(
-                provenance, documents
-            ):
+            if not are_plain(relation, provenance, documents):
                 relation, provenance = self._provenances(relation, provenance, Place(name, number), text)
             target = follow_on_id(full_id, value, provenance)
             if target not in self._created_by:
@@ -108,19 +108,26 @@ class Linker:
                 self.skipped.append(SkippedLine(target, document_of(provenance), len(responses), name, number))
                 self._skipped.add(target)
                 continue
-            node, prefix = None, ""
+            node = None
             if has_nodes and columns[8] != no_node:
                 prefix = parent_node.get(query.short_id, "") if query.level == 1 else full_id
-                node = sys.intern(prefix + columns[8])
-            if len(query.slots) > 1:
-                parent_node.setdefault(target, node or "")
+                node = prefix + columns[8]
+                if node in nodes:
+                    node = nodes[node][0].node
+            if len(query.slots) > 1 and target not in parent_node:
+                parent_node[target] = node or ""
             response = Response(
                 len(responses), number, text, query, sys.intern(run_id), value, relation, provenance,
                 confidence.value, node, target, name,
             )  # fmt: skip
             responses.append(response)
-            if node is not None and not prefix:
-                self.without_parent.append(response)
+            if node is not None:
+                if node in nodes:
+                    nodes[node].append(response)
+                else:
+                    nodes[node] = [response]
+                if not prefix:
+                    self.without_parent.append(response)
 
     def link_assessments(self, tab_file: TabFile) -> None:
         """Add the lines of an assessment file. Raises InputError for unknown queries and contradictory lines."""
@@ -137,9 +144,7 @@ class Linker:
             full_id, _, slot = columns[at_query].partition(":")
             query = linked.get(full_id) or self._find_query(full_id, Place(name, number))
             relation, value, provenance = columns[at_relation], columns[at_value], columns[at_provenance]
-            if (document := plain_document(relation, documents)) is None or document != plain_document(
-                provenance, documents
-            ):
+            if not are_plain(relation, provenance, documents):
                 relation, provenance = self._provenances(relation, provenance, Place(name, number), text)
             target = follow_on_id(full_id, value, provenance)
             if target not in self._created_by:
@@ -184,13 +189,6 @@ class Linker:
                 "column); mend or remove the parent line",
             )
         return f"{self.class_of_query(query.parent)}:0"
-
-    def class_of_answer(self, response: Response) -> str:
-        """The equivalence class that a line without assessment of its own belongs to (specification 7.1)."""
-        accepting = self.accepting.get(response.target)
-        if accepting is not None:
-            return accepting.value_class
-        return f"{self.class_of_query(response.query)}:0"
 
     def forget_caches(self) -> None:
         """Release what only linking needs, once all files are linked."""

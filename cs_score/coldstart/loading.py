@@ -17,7 +17,6 @@ from cs_score.coldstart.provenance import DocumentLengths
 from cs_score.coldstart.queries import Query, QuerySet, build_query_set
 from cs_score.coldstart.query_files import read_query_file
 from cs_score.coldstart.reader import TabFile, read_tab_file
-from cs_score.coldstart.records import Response
 from cs_score.coldstart.schemas import RUN_2014, RUN_2017, FileKind, Schema
 from cs_score.coldstart.selection import select_queries
 from cs_score.collector import paused_collector
@@ -33,8 +32,8 @@ RUN_SUFFIX = ".tab.txt"
 class Evaluation:
     """What has been loaded: queries, the lines linked to them, the problems and remarks on the way.
 
-    `hop_limits` maps the short id of each query to score to the highest hop that is scored; `nodes` holds the run
-    lines of each node by FQ node id; `layouts` tells the column layout of each file by its name.
+    `hop_limits` maps the short id of each query to score to the highest hop that is scored; `layouts` tells the column
+    layout of each file by its name.
     """
 
     options: Options
@@ -43,7 +42,6 @@ class Evaluation:
     hop_limits: dict[str, int]
     linker: Linker
     discard: DiscardRules
-    nodes: dict[str, list[Response]] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
     digests: list[InputDigest] = field(default_factory=list)
     layouts: dict[str, Schema] = field(default_factory=dict)
@@ -149,13 +147,9 @@ def _load_file(evaluation: Evaluation, given: Input, reading: Reading) -> None:
         if tab_file is not None:
             evaluation.layouts[tab_file.name] = tab_file.schema
         if tab_file is not None and tab_file.schema.kind is FileKind.RUN:
-            before = len(linker.responses)
             _link(linker.link_run, tab_file, reading)
-            for response in linker.responses[before:]:
-                if response.node is not None:
-                    evaluation.nodes.setdefault(response.node, []).append(response)
             if tab_file.schema is RUN_2017 and not evaluation.problems.fatal:
-                evaluation.discard.apply(linker.responses, evaluation.nodes)
+                evaluation.discard.apply(linker.responses, linker.nodes)
             if reading.after_run is not None:
                 reading.after_run()
         elif tab_file is not None:

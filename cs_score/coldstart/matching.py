@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from cs_score.coldstart.linking import Linker
-from cs_score.coldstart.records import Assessment, Judgment, Response
+from cs_score.coldstart.records import CORRECT, Assessment, Response
 from cs_score.errors import InputError
 from cs_score.problems import ProblemLog
 
@@ -74,7 +74,7 @@ class Matcher:
         return self._choose(response, same_text) if same_text else None
 
     def _choose(self, response: Response, candidates: Sequence[Assessment]) -> Assessment:
-        correct = [assessment for assessment in candidates if assessment.judgment is Judgment.CORRECT]
+        correct = [assessment for assessment in candidates if assessment.judgment == CORRECT]
         if len(correct) > 1:
             self._problems.add("MULTIPLE_CORRECT_GROUND_TRUTH", response.query.short_id, place=response.place)
         return correct[0] if correct else candidates[0]

@@ -4,37 +4,41 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from cs_score.errors import UsageError
 
+Side: TypeAlias = Literal["RIGHT", "WRONG", "IGNORE"]
+"""What a policy makes of a response. Plain text, because responses are filed under it by the million."""
 
-class Side(StrEnum):
-    """What a policy makes of a response."""
+RIGHT: Final = "RIGHT"
+WRONG: Final = "WRONG"
+IGNORE: Final = "IGNORE"
 
-    RIGHT = "RIGHT"
-    WRONG = "WRONG"
-    IGNORE = "IGNORE"
+SIDES: Final[tuple[Side, ...]] = (RIGHT, WRONG, IGNORE)
+"""In the order in which the policies are applied."""
+
+
+_CHECKED_SIDES: Final[tuple[Side, ...]] = (IGNORE, RIGHT, WRONG)
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyItem:
     """A category that policies speak of: the sides it may be put on, and what it counts."""
 
-    sides: frozenset[Side]
+    sides: frozenset[str]
     meaning: str
 
 
-_R, _W, _I = Side.RIGHT, Side.WRONG, Side.IGNORE
-
 POLICY_ITEMS: Final[dict[str, PolicyItem]] = {
-    "CORRECT": PolicyItem(frozenset({_R}), "responses assessed as correct"),
-    "DUPLICATE": PolicyItem(frozenset({_R, _W, _I}), "further right responses in a class that has one already"),
-    "INCORRECT": PolicyItem(frozenset({_W}), "responses assessed as incorrect"),
-    "INCORRECT_PARENT": PolicyItem(frozenset({_W, _I}), "responses below a response that is not right"),
-    "INEXACT": PolicyItem(frozenset({_R, _W, _I}), "responses assessed as inexact"),
-    "UNASSESSED": PolicyItem(frozenset({_W, _I}), "responses without assessment"),
+    "CORRECT": PolicyItem(frozenset({RIGHT}), "responses assessed as correct"),
+    "DUPLICATE": PolicyItem(
+        frozenset({RIGHT, WRONG, IGNORE}), "further right responses in a class that has one already"
+    ),
+    "INCORRECT": PolicyItem(frozenset({WRONG}), "responses assessed as incorrect"),
+    "INCORRECT_PARENT": PolicyItem(frozenset({WRONG, IGNORE}), "responses below a response that is not right"),
+    "INEXACT": PolicyItem(frozenset({RIGHT, WRONG, IGNORE}), "responses assessed as inexact"),
+    "UNASSESSED": PolicyItem(frozenset({WRONG, IGNORE}), "responses without assessment"),
 }
 
 DISCIPLINES: Final = {
@@ -78,11 +82,11 @@ class Policy:
 
     def items(self, side: Side) -> tuple[str, ...]:
         """The categories of one side."""
-        return {Side.RIGHT: self.right, Side.WRONG: self.wrong, Side.IGNORE: self.ignore}[side]
+        return {RIGHT: self.right, WRONG: self.wrong, IGNORE: self.ignore}[side]
 
     def check(self) -> None:
         """Raises UsageError where a category stands on a side that it may not be put on."""
-        for side in (Side.IGNORE, Side.RIGHT, Side.WRONG):
+        for side in _CHECKED_SIDES:
             for item in self.items(side):
                 if item not in POLICY_ITEMS or side not in POLICY_ITEMS[item].sides:
                     raise UsageError(f"Unexpected choice {item} for {side}; {_legal_items(side)}")
@@ -90,7 +94,7 @@ class Policy:
     @property
     def duplicate_side(self) -> Side | None:
         """Where duplicates go: the last side that names them (specification 7.5); None where none does."""
-        named = [side for side in Side if "DUPLICATE" in self.items(side)]
+        named = [side for side in SIDES if "DUPLICATE" in self.items(side)]
         return named[-1] if named else None
 
 

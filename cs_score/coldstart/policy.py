@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from cs_score.coldstart.equivalence import ClassNode
-from cs_score.coldstart.options import Policy, Side
-from cs_score.coldstart.records import Assessment, Judgment, Response
+from cs_score.coldstart.options import IGNORE, RIGHT, WRONG, Policy
+from cs_score.coldstart.records import Assessment, Response
 
 INCORRECT_PARENT: Final = "INCORRECT_PARENT"
 UNASSESSED: Final = "UNASSESSED"
@@ -48,24 +48,34 @@ def pre_policy_category(assessment: Assessment | None) -> str:
     return UNASSESSED if assessment is None else assessment.judgment
 
 
+def without(labels: Sequence[str], category: str) -> list[str]:
+    """The labels that say something beside the category before the policies."""
+    return [label for label in labels if label != category]
+
+
 def categorise_class(node: ClassNode, matched: MatchedAssessments, policy: Policy) -> Lists:
     """The lists of one class: categories before the policies, and the sides after them (specification 7.5)."""
     lists: Lists = {}
+    at_top = node.depth == 1
     for response in node.responses:
-        if is_path_correct(node, response, matched, policy):
-            category = pre_policy_category(matched[response.index])
+        if at_top or is_path_correct(node, response, matched, policy):
+            assessment = matched[response.index]
+            category: str = UNASSESSED if assessment is None else assessment.judgment
         else:
             category = INCORRECT_PARENT
-        lists.setdefault(category, []).append(response)
-    for side in Side:
-        for item in policy.items(side):
+        if category in lists:
+            lists[category].append(response)
+        else:
+            lists[category] = [response]
+    for side, items in ((RIGHT, policy.right), (WRONG, policy.wrong), (IGNORE, policy.ignore)):
+        for item in items:
             if item in lists:
                 lists.setdefault(side, []).extend(lists[item])
-    right = lists.get(Side.RIGHT, [])
+    right = lists.get(RIGHT, [])
     if len(right) > 1:
         named, nominal = _by_mention(right, matched)
         kept, *redundant = *named, *nominal
-        lists[Side.RIGHT] = [kept]
+        lists[RIGHT] = [kept]
         make_redundant(redundant, lists, policy)
     return lists
 
@@ -106,9 +116,3 @@ def blocked_by_mention(
         if not is_wrong(response) and (assessment.value_mention == "NAM" or assessment.class_mention == "NOM"):
             return False
     return True
-
-
-def assessed_judgment(response: Response, matched: MatchedAssessments) -> Judgment | None:
-    """The judgment of a response, or None without assessment."""
-    assessment = matched[response.index]
-    return None if assessment is None else assessment.judgment

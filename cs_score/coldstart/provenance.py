@@ -22,7 +22,7 @@ _SEPARATED_BY_SEMICOLON: Final = re.compile(r"([^:;]+:\d+-\d+[,;]){0,3}[^:;]+:\d
 # The separators U+001C to U+001F are no white space here, though they are to Python.
 _SPACE: Final = r"[^\S\x1c-\x1f]*"
 _SPAN: Final = re.compile(rf"{_SPACE}([^:]+):(\d+)-(\d+){_SPACE}")
-_ONE_PLAIN_SPAN: Final = re.compile(r"([A-Za-z0-9_.+-]+):([0-9]{1,15})-([0-9]{1,15})")
+_PLAIN_PAIR: Final = re.compile(r"([A-Za-z0-9_.+-]+):([0-9]{1,15})-([0-9]{1,15}) \1:([0-9]{1,15})-([0-9]{1,15})")
 
 
 class SpanProblem(NamedTuple):
@@ -80,19 +80,19 @@ def cut_span(span: Span) -> tuple[Span | None, tuple[SpanProblem, ...]]:
     return span, ()
 
 
-def plain_document(text: str, documents: DocumentLengths | None = None) -> str | None:
-    """The document of a column that is one span of legal length and canonical as it stands; None for any other.
+def are_plain(relation: str, provenance: str, documents: DocumentLengths | None = None) -> bool:
+    """Whether two columns are one span each, of legal length, canonical as they stand, and of one document.
 
-    With `documents`, the span must lie within one of them. Nearly all columns are like this, and nothing needs to be
+    With `documents`, the spans must lie within one of them. Nearly all lines are like this, and nothing needs to be
     reported or rewritten for them.
     """
-    match = _ONE_PLAIN_SPAN.fullmatch(text)
+    match = _PLAIN_PAIR.fullmatch(f"{relation} {provenance}")
     if match is None:
-        return None
-    docid, start, end = match.groups()
-    if documents is not None and int(end) > documents.get(docid, -1):
-        return None
-    return docid if 0 <= int(end) - int(start) < LONGEST_SPAN else None
+        return False
+    docid, relation_start, relation_end, start, end = match.groups()
+    if documents is not None and max(int(relation_end), int(end)) > documents.get(docid, -1):
+        return False
+    return 0 <= int(relation_end) - int(relation_start) < LONGEST_SPAN and 0 <= int(end) - int(start) < LONGEST_SPAN
 
 
 def document_of(canonical: str) -> str:

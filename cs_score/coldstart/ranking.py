@@ -6,19 +6,18 @@ V, the share of its class's justifications that it gives, instead of 0 or 1.
 
 from __future__ import annotations
 
+import functools
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
-from cs_score.coldstart.justifications import best_first, node_confidence
+from cs_score.coldstart.justifications import best_first, load_order, node_confidence
+from cs_score.coldstart.options import IGNORE, WRONG
 from cs_score.coldstart.policy import REDUNDANT, MatchedAssessments
 from cs_score.coldstart.projection import ALL_LEVELS, MACRO, left_sum, row_order
 from cs_score.coldstart.queries import Query, QuerySet
 from cs_score.coldstart.records import Assessment, Response
-
-_WRONG: Final = "WRONG"
-_IGNORE: Final = "IGNORE"
 
 
 class RankedNode(NamedTuple):
@@ -33,6 +32,7 @@ class RankedNode(NamedTuple):
     mapped_class: str | None
     value: float
     first: Response
+    level: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +73,20 @@ class ApTable:
     macro: tuple[ApRow, ...]
 
 
+class Node(NamedTuple):
+    """A node before it is ranked: its level (0 or 1), the node above it, its lines, its own confidence, its first line.
+
+    At level 0 `parent` is the node itself. The confidence does not have the parent's in it yet.
+    """
+
+    name: str
+    level: int
+    parent: str
+    lines: Sequence[Response]
+    own_confidence: float
+    first: Response
+
+
 class Nodes:
     """All nodes of the input by query, whatever run they come from (specification 9.1)."""
 
@@ -86,31 +100,28 @@ class Nodes:
             if colon:
                 self._of_query[query].append(name)
 
-    def of_query(self, query_id: str) -> dict[str, tuple[int, list[Response]]]:
-        """FQ node id -> its level, 0 or 1, and its lines; a node that only has children gets their lines."""
-        nodes: dict[str, tuple[int, list[Response]]] = {}
-        implied: dict[str, list[Response]] = {}
+    def of_query(self, query_id: str) -> dict[str, Node]:
+        """The nodes of a query by FQ node id; a node that only has children gets their lines."""
+        nodes: dict[str, Node] = {}
+        from_children: dict[str, list[Response]] = {}
         for name in self._of_query.get(query_id, ()):
-            lines = list(self._lines_of[name])
+            lines = self._lines_of[name]
             _, first, *second = name.split(":")
+            parent = f"{query_id}:{first}"
             if second and second[0] not in ("", "0"):
-                parent = f"{query_id}:{first}"
-                nodes[f"{parent}:{second[0]}"] = 1, lines
-                implied.setdefault(parent, []).extend(lines)
+                child = f"{parent}:{second[0]}"
+                nodes[child] = self._node(child, 1, parent, lines)
+                from_children.setdefault(parent, []).extend(lines)
             else:
-                nodes[f"{query_id}:{first}"] = 0, lines
-        for parent, lines in implied.items():
-            nodes.setdefault(parent, (0, lines))
+                nodes[parent] = self._node(parent, 0, parent, lines)
+        for parent, lines in from_children.items():
+            if parent not in nodes:
+                nodes[parent] = self._node(parent, 0, parent, lines)
         return nodes
 
-    def confidences(self, nodes: Mapping[str, tuple[int, Sequence[Response]]]) -> dict[str, float]:
-        """Confidence of each node; that of a second-hop node is multiplied by its parent's (9.3)."""
-        own = {
-            name: node_confidence([line.confidence for line in lines], self._most) for name, (_, lines) in nodes.items()
-        }
-        return {
-            name: own[name] * own[name.rpartition(":")[0]] if level else own[name] for name, (level, _) in nodes.items()
-        }
+    def _node(self, name: str, level: int, parent: str, lines: Sequence[Response]) -> Node:
+        first = lines[0] if len(lines) == 1 else min(lines, key=load_order)
+        return Node(name, level, parent, lines, node_confidence([line.confidence for line in lines], self._most), first)
 
 
 class AssessedClasses:
@@ -121,6 +132,12 @@ class AssessedClasses:
         for assessment in assessments:
             if assessment.has_class:
                 self._documents[assessment.value_class].add(assessment.docid)
+        names = sorted(self._documents)
+        self._by_level = {
+            "0": tuple(name for name in names if name.count(":") == 1),
+            "1": tuple(name for name in names if name.count(":") == 2),
+            ALL_LEVELS: tuple(names),
+        }
 
     def documents(self, name: str) -> int:
         """Number of documents in which the class was found."""
@@ -128,9 +145,7 @@ class AssessedClasses:
 
     def of_level(self, level: str) -> tuple[str, ...]:
         """The classes of a level, sorted as strings."""
-        return tuple(
-            sorted(name for name in self._documents if level == ALL_LEVELS or str(name.count(":") - 1) == level)
-        )
+        return self._by_level[level]
 
     def ground_truth(self, single: Sequence[bool | None]) -> dict[str, int | None]:
         """The number of answers to be found by level (specification 9.7).
@@ -162,32 +177,31 @@ def rank_query(
     labels of each response by index; `most`: how many justifications of a node count, None for all.
     """
     of_query = nodes.of_query(query.full_id)
-    confidences = nodes.confidences(of_query)
-    first_line = {name: min(lines, key=lambda line: (line.number, line.index)) for name, (_, lines) in of_query.items()}
-
-    def rank_order(name: str) -> tuple[float, int, int]:
-        return -confidences[name], first_line[name].number, first_line[name].index
-
-    mapped = _map_to_classes(
-        sorted(of_query, key=lambda name: (of_query[name][0], *rank_order(name))),
-        {name: lines for name, (_, lines) in of_query.items()},
-        classes, matched, labels, most,
-    )  # fmt: skip
-    values = {
-        name: 0.0 if level and mapped[name.rpartition(":")[0]][1] == 0 else mapped[name][1]
-        for name, (level, _) in of_query.items()
+    confidences = {
+        node.name: node.own_confidence * of_query[node.parent].own_confidence if node.level else node.own_confidence
+        for node in of_query.values()
     }
+    by_rank = sorted(of_query.values(), key=lambda node: (-confidences[node.name], node.first.number, node.first.index))
+    mapped = _map_to_classes(sorted(by_rank, key=lambda node: node.level), classes, matched, labels, most)
     ranked = [
-        (level, RankedNode(name, confidences[name], mapped[name][0], values[name], first_line[name]))
-        for name, level in ((name, of_query[name][0]) for name in sorted(of_query, key=rank_order))
+        # A second-hop node below a node that is worth nothing is worth nothing, too, but keeps its class (9.6).
+        RankedNode(
+            node.name,
+            confidences[node.name],
+            mapped[node.name][0],
+            mapped[node.name][1] if mapped[node.parent][1] else 0.0,
+            node.first,
+            node.level,
+        )
+        for node in by_rank
     ]
     truth = classes.ground_truth(single)
     levels = ["0", ALL_LEVELS]
-    if len(query.slots) > 1 or truth["1"] or any(level == 1 for level, _ in ranked):
+    if len(query.slots) > 1 or truth["1"] or any(node.level == 1 for node in ranked):
         levels.insert(1, "1")
     rankings: list[Ranking] = []
     for level in levels:
-        of_level = tuple(node for hop, node in ranked if level in (str(hop), ALL_LEVELS))
+        of_level = tuple(node for node in ranked if level == ALL_LEVELS or str(node.level) == level)
         score = average_precision([node.value for node in of_level], truth[level])
         rankings.append(Ranking(query.full_id, level, score, truth[level], classes.of_level(level), of_level))
     return rankings
@@ -208,43 +222,45 @@ def average_precision(values: Iterable[float], ground_truth: int | None) -> floa
 
 
 def _map_to_classes(
-    names: Iterable[str],
-    lines_of: Mapping[str, Sequence[Response]],
+    nodes: Iterable[Node],
     classes: AssessedClasses,
     matched: MatchedAssessments,
     labels: Sequence[tuple[str, ...]],
     most: int | None,
 ) -> dict[str, tuple[str | None, float]]:
-    """Each node takes the best class that is still free (specification 9.4); `names` are in the order of choice."""
+    """Class and V by node: each takes the best class that is still free (specification 9.4), in the order given."""
     taken: set[str] = set()
     mapped: dict[str, tuple[str | None, float]] = {}
-    for name in names:
+    for node in nodes:
         useful: dict[str, list[Response]] = {}
-        for line in lines_of[name]:
+        for line in node.lines:
             assessment = matched[line.index]
             if assessment is not None and assessment.is_accepted and _is_useful(labels[line.index]):
                 useful.setdefault(assessment.value_class, []).append(line)
         free = [
-            (_value(best_first(lines), classes.documents(of_class), most), min(line.number for line in lines), of_class)
+            (_value(lines, classes.documents(of_class), most), min([line.number for line in lines]), of_class)
             for of_class, lines in useful.items()
             if of_class not in taken
         ]
         if free:
             value, _, of_class = max(free)
             taken.add(of_class)
-            mapped[name] = of_class, value
+            mapped[node.name] = of_class, value
         else:
-            mapped[name] = None, 0.0
+            mapped[node.name] = None, 0.0
     return mapped
 
 
-def _is_useful(labels: Sequence[str]) -> bool:
-    return _WRONG not in labels and (_IGNORE not in labels or REDUNDANT in labels)
+@functools.cache
+def _is_useful(labels: tuple[str, ...]) -> bool:
+    return WRONG not in labels and (IGNORE not in labels or REDUNDANT in labels)
 
 
 def _value(lines: Sequence[Response], documents: int, most: int | None) -> float:
-    """V of a node for one class, from its useful lines of that class, best first (specification 9.5)."""
-    kept = lines[:most]
+    """V of a node for one class, from its useful lines of that class (specification 9.5)."""
+    if len(lines) == 1:
+        return 1 / min(documents, most or documents) if documents else 0.0
+    kept = best_first(lines)[:most]
     asked = len({line.query.short_id for line in kept})
     denominator = documents if most is None else min(documents, most * asked)
     return len(kept) / denominator if denominator else 0.0

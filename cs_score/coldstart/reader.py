@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -70,7 +71,8 @@ def read_tab_file(source: Source, problems: ProblemLog, *, allow_comments: bool 
             remedy="its columns fit no known layout of runs or assessments (see README-Usage, Input files)",
             code="UNKNOWN_FILE_TYPE",
         )
-    return TabFile(source.name, schema, _lines(first, counted, source.name, len(schema.columns), problems))
+    lines = _accepted(itertools.chain((first,), counted), source.name, len(schema.columns), problems)
+    return TabFile(source.name, schema, lines)
 
 
 def split_columns(text: str) -> list[str]:
@@ -83,16 +85,8 @@ def has_text(column: str) -> bool:
     return _BLANK_OR_COMMENT.fullmatch(column) is None or "#" in column
 
 
-def _lines(
-    first: tuple[int, str], rest: Iterator[tuple[int, str]], name: str, width: int, problems: ProblemLog
-) -> Iterator[Line]:
-    yield from _accepted(iter((first,)), seen := set[str](), name, width, problems)
-    yield from _accepted(rest, seen, name, width, problems)
-
-
-def _accepted(
-    lines: Iterator[tuple[int, str]], seen: set[str], name: str, width: int, problems: ProblemLog
-) -> Iterator[Line]:
+def _accepted(lines: Iterable[tuple[int, str]], name: str, width: int, problems: ProblemLog) -> Iterator[Line]:
+    seen: set[str] = set()
     for number, text in lines:
         if text[:1] in _MAYBE_SKIPPED and _BLANK_OR_COMMENT.fullmatch(text):
             continue

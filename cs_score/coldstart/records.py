@@ -6,31 +6,24 @@ Rows are made by the million, so they are named tuples: immutable, and a third o
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import NamedTuple
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from cs_score.coldstart.provenance import document_of
 from cs_score.problems import Place
 
+Judgment: TypeAlias = Literal["CORRECT", "INCORRECT", "INEXACT", "IGNORE", "INEXACT_SHORT", "INEXACT_LONG"]
+"""What an assessor said of an answer; also the name of its category before any policy (specification 4.8)."""
 
-class Judgment(StrEnum):
-    """What an assessor said of an answer; also the name of its category before any policy (specification 4.8)."""
+CORRECT: Final = "CORRECT"
+INEXACT: Final = "INEXACT"
 
-    CORRECT = "CORRECT"
-    INCORRECT = "INCORRECT"
-    INEXACT = "INEXACT"
-    IGNORE = "IGNORE"
-    INEXACT_SHORT = "INEXACT_SHORT"
-    INEXACT_LONG = "INEXACT_LONG"
-
-
-JUDGMENT_OF_CODE = {
-    "C": Judgment.CORRECT,
-    "W": Judgment.INCORRECT,
-    "X": Judgment.INEXACT,
-    "I": Judgment.IGNORE,
-    "S": Judgment.INEXACT_SHORT,
-    "L": Judgment.INEXACT_LONG,
+JUDGMENT_OF_CODE: Final[dict[str, Judgment]] = {
+    "C": CORRECT,
+    "W": "INCORRECT",
+    "X": INEXACT,
+    "I": "IGNORE",
+    "S": "INEXACT_SHORT",
+    "L": "INEXACT_LONG",
 }
 
 
@@ -144,4 +137,4 @@ class Assessment(NamedTuple):
     @property
     def is_accepted(self) -> bool:
         """Whether the answer was judged correct or inexact."""
-        return self.judgment is Judgment.CORRECT or self.judgment is Judgment.INEXACT
+        return self.judgment in (CORRECT, INEXACT)

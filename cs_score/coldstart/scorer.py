@@ -74,7 +74,7 @@ class _Scoring:
         for assessment in self._linker.assessments:
             self._assessments[assessment.query.base_id].append(assessment)
         self._matcher: Matcher | None = None
-        self._nodes = Nodes(evaluation.nodes, self._options.justifications.most)
+        self._nodes = Nodes(evaluation.linker.nodes, self._options.justifications.most)
         count = len(self._linker.responses)
         self._matched: list[Assessment | None] = [None] * count
         self._labels: list[tuple[str, ...]] = [()] * count
@@ -186,12 +186,15 @@ class _Scoring:
             self._linker.root(query), self._assessments.get(query.base_id, ()), self._linker, self._problems
         )
         place_responses(tree, responses, self._matched, self._linker)
-        tallies = [tally(node, self._matched, self._options) for node in tree.nodes.values() if node.children]
-        for of_node in tallies:
-            for index, labels in of_node.labels.items():
-                self._labels[index] = labels
-        limit = self._hop_limits[query.short_id]
-        return [of_node for of_node in tallies if of_node.name.count(":") <= limit]
+        tallies: list[Tally] = []
+        for node in tree.nodes.values():
+            if node.children:
+                of_node, labels_of = tally(node, self._matched, self._options)
+                for index, labels in labels_of.items():
+                    self._labels[index] = labels
+                if node.depth <= self._hop_limits[query.short_id]:
+                    tallies.append(of_node)
+        return tallies
 
     def _rank(self, query: Query) -> list[Ranking]:
         single = [None if predicate is None else predicate.single for predicate in map(find_predicate, query.slots)]
@@ -205,7 +208,7 @@ class _Scoring:
                 raise above_one(
                     ranking,
                     self._linker.root(query),
-                    self._evaluation.nodes,
+                    self._linker.nodes,
                     MANY if most is None else str(most),
                 )
         return rankings

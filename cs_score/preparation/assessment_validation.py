@@ -24,7 +24,7 @@ NAMED: Final = "NAM"
 NOMINAL: Final = "NOM"
 
 _DOCUMENT_LANGUAGE: Final = re.compile("(ENG|SPA|CMN)_")
-_CODE_OF_JUDGMENT: Final = {judgment.value: code for code, judgment in JUDGMENT_OF_CODE.items()}
+_CODE_OF_JUDGMENT: Final[dict[str, str]] = {judgment: code for code, judgment in JUDGMENT_OF_CODE.items()}
 
 MentionTypes = Mapping[tuple[str, str], str]
 """The mention type of an equivalence class in a language."""

@@ -52,7 +52,7 @@ def load_checked(
 
     def after_run() -> None:
         if pooling is not None and not problems.fatal:
-            pooling.apply(evaluation.linker.responses, evaluation.nodes, evaluation.discard.marked)
+            pooling.apply(evaluation.linker.responses, evaluation.linker.nodes, evaluation.discard.marked)
 
     end: InputError | None = None
     try:

@@ -21,16 +21,15 @@ FOOT: Final = "*ALL-Macro AP refer to mean of corresponding AP values.\n"
 def average_precision_text(scores: AveragePrecision, is_primary: bool, tabs: bool = False) -> Iterator[str]:
     """The AP report of one run; only that of the run whose id the rows bear has macro averages (9.8)."""
     fields = tuple(AP_FIELDS)
-    layout = Layout(AP_FIELDS, fields, scores.run_id, tabs)
+    layout: Layout[ApRow] = Layout(AP_FIELDS, fields, scores.run_id, tabs)
     summary: list[tuple[str, ApRow]] = []
     for variant, table in scores.variants:
         macro = table.macro if is_primary else ()
-        layout.lay_out(table.rows + macro)
+        lines = layout.table(fields, table.rows + macro)
         yield f"{TITLES[variant]}\n\n"
         if table.rows:
             yield layout.header(fields)
-        for row in table.rows + macro:
-            yield layout.row(fields, row)
+        yield from lines
         yield "\n"
         summary += [(f"{variant}-", row) for row in macro]
     yield f"{SUMMARY_TITLE}\n\n"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Final, Generic, TypeVar
 
-from cs_score.coldstart.counts import Counts
 from cs_score.coldstart.projection import ScoreRow
 from cs_score.coldstart.ranking import ApRow
 from cs_score.errors import InputError
@@ -17,30 +16,37 @@ Row = TypeVar("Row", ScoreRow, ApRow)
 NO_COUNT: Final = "    "
 """What stands in place of a count where a row is a mean."""
 
+RUN_ID: Final = "run_id"
+"""Stands for the run, which rows do not name because all rows of a table have the same."""
+
 
 @dataclass(frozen=True, slots=True)
-class Field(Generic[Row]):
-    """One column: its header, how a row's cell is made (given the row and the run id), and the side of its padding."""
+class Field:
+    """One column: its header, the attribute of a row that it shows, how it is formatted, and the side of its padding.
+
+    A field of `counts` is blank where a row is a mean and has none.
+    """
 
     header: str
-    cell: Callable[[Row, str], str]
+    attribute: str
+    format: str
     meaning: str
     pad_left: bool = False
 
-
-def _count(attribute: str, header: str, meaning: str) -> Field[ScoreRow]:
-    value_of: Callable[[Counts], int] = attrgetter(attribute)
-
-    def cell(row: ScoreRow, run_id: str) -> str:
-        return NO_COUNT if row.counts is None else f"{value_of(row.counts):4d}"
-
-    return Field(header, cell, meaning, pad_left=True)
+    @property
+    def is_count(self) -> bool:
+        """Whether it shows one of a row's counts."""
+        return self.attribute.startswith("counts.")
 
 
-SCORE_FIELDS: Final[Mapping[str, Field[ScoreRow]]] = {
-    "EC": Field("QID/EC", lambda row, run_id: row.name, "query or equivalence class"),
-    "RUNID": Field("RunID", lambda row, run_id: run_id, "run"),
-    "LEVEL": Field("Hop", lambda row, run_id: row.level, "hop"),
+def _count(attribute: str, header: str, meaning: str) -> Field:
+    return Field(header, f"counts.{attribute}", "%4d", meaning, pad_left=True)
+
+
+SCORE_FIELDS: Final[Mapping[str, Field]] = {
+    "EC": Field("QID/EC", "name", "%s", "query or equivalence class"),
+    "RUNID": Field("RunID", RUN_ID, "%s", "run"),
+    "LEVEL": Field("Hop", "level", "%s", "hop"),
     "GT": _count("ground_truth", "GT", "classes to be found"),
     "SUBMITTED": _count("submitted", "Submitted", "responses"),
     "CORRECT": _count("correct", "Correct", "responses assessed as correct"),
@@ -52,16 +58,16 @@ SCORE_FIELDS: Final[Mapping[str, Field[ScoreRow]]] = {
     "RIGHT": _count("right", "Right", "responses that the policies count as right"),
     "WRONG": _count("wrong", "Wrong", "responses that the policies count as wrong"),
     "IGNORED": _count("ignored", "Ignored", "responses that the policies leave out"),
-    "P": Field("Prec", lambda row, run_id: f"{row.precision:6.4f}", "precision"),
-    "R": Field("Recall", lambda row, run_id: f"{row.recall:6.4f}", "recall"),
-    "F": Field("F1", lambda row, run_id: f"{row.f1:6.4f}", "F1"),
+    "P": Field("Prec", "precision", "%6.4f", "precision"),
+    "R": Field("Recall", "recall", "%6.4f", "recall"),
+    "F": Field("F1", "f1", "%6.4f", "F1"),
 }
 
-AP_FIELDS: Final[Mapping[str, Field[ApRow]]] = {
-    "EC": Field("QID/EC", lambda row, run_id: row.name, "query"),
-    "RUNID": Field("RunID", lambda row, run_id: run_id, "run"),
-    "LEVEL": Field("Hop", lambda row, run_id: row.level, "hop"),
-    "AP": Field("AP", lambda row, run_id: f"{row.score:6.4f}", "average precision"),
+AP_FIELDS: Final[Mapping[str, Field]] = {
+    "EC": Field("QID/EC", "name", "%s", "query"),
+    "RUNID": Field("RunID", RUN_ID, "%s", "run"),
+    "LEVEL": Field("Hop", "level", "%s", "hop"),
+    "AP": Field("AP", "score", "%6.4f", "average precision"),
 }
 
 DEFAULT_FIELDS: Final = tuple(SCORE_FIELDS)
@@ -80,38 +86,44 @@ def check_fields(names: Iterable[str]) -> None:
 class Layout(Generic[Row]):
     """Column widths of one run's report; they grow with every table that is laid out and never shrink."""
 
-    def __init__(self, fields: Mapping[str, Field[Row]], shown: Iterable[str], run_id: str, tabs: bool) -> None:
+    def __init__(self, fields: Mapping[str, Field], shown: Iterable[str], run_id: str, tabs: bool) -> None:
         """`shown`: the fields that have cells at all; others stay empty. `tabs`: one tab between cells, no padding."""
-        self._fields: Mapping[str, Field[Row]] = fields
+        self._fields = fields
         self._run_id = run_id
         self._tabs = tabs
         self._widths = {name: len(fields[name].header) for name in shown}
 
-    def lay_out(self, rows: Iterable[Row]) -> None:
-        """Widen the columns to hold the cells of these rows."""
-        widths, run_id = self._widths, self._run_id
-        for name in widths:
-            cell = self._fields[name].cell
-            widths[name] = max(widths[name], max((len(cell(row, run_id)) for row in rows), default=0))
+    def table(self, names: Sequence[str], rows: Sequence[Row]) -> list[str]:
+        """The lines of rows, after widening all columns to hold the rows' cells."""
+        cells = {name: self._cells(name, rows) for name in self._widths}
+        for name, column in cells.items():
+            self._widths[name] = max(self._widths[name], max(map(len, column), default=0))
+        if not names:
+            return ["\n"] * len(rows)
+        form, empty = self._form(names), [""] * len(rows)
+        return [form % line for line in zip(*(cells.get(name, empty) for name in names))]
 
     def header(self, names: Sequence[str]) -> str:
         """The header line of a table with these columns."""
-        return self._line(names, [self._fields[name].header for name in names])
+        return self._form(names) % tuple(self._fields[name].header for name in names)
 
-    def row(self, names: Sequence[str], row: Row, prefix: str = "") -> str:
-        """One row of such a table; `prefix` stands before its first cell."""
-        cells = [self._fields[name].cell(row, self._run_id) if name in self._widths else "" for name in names]
-        if prefix:
-            cells[0] = prefix + cells[0]
-        return self._line(names, cells)
+    def row(self, names: Sequence[str], row: Row, prefix: str) -> str:
+        """One row with `prefix` before its first cell, in the widths found so far."""
+        first, *rest = (self._cells(name, [row])[0] if name in self._widths else "" for name in names)
+        return self._form(names) % (prefix + first, *rest)
 
-    def _line(self, names: Sequence[str], cells: Sequence[str]) -> str:
+    def _cells(self, name: str, rows: Sequence[Row]) -> list[str]:
+        field = self._fields[name]
+        if field.attribute == RUN_ID:
+            return [self._run_id] * len(rows)
+        value_of = attrgetter(field.attribute)
+        if not field.is_count:
+            return [field.format % value_of(row) for row in rows]
+        return [NO_COUNT if getattr(row, "counts", None) is None else field.format % value_of(row) for row in rows]
+
+    def _form(self, names: Sequence[str]) -> str:
+        """A line with a place for each cell, padded to the width of its column."""
         if self._tabs:
-            return "\t".join(cells) + "\n"
-        padded = (
-            cell.rjust(self._widths.get(name, 0))
-            if self._fields[name].pad_left
-            else cell.ljust(self._widths.get(name, 0))
-            for name, cell in zip(names, cells)
-        )
-        return " ".join(padded) + "\n"
+            return "\t".join(["%s"] * len(names)) + "\n"
+        places = (f"%{'' if self._fields[name].pad_left else '-'}{self._widths.get(name, 0) or ''}s" for name in names)
+        return " ".join(places) + "\n"

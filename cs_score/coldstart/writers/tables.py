@@ -25,7 +25,7 @@ class TableText:
 
 def table_texts(run: RunResult, fields: Sequence[str] = DEFAULT_FIELDS, tabs: bool = False) -> TableText:
     """Lay out the tables of one run; each table's columns are as wide as those before it needed."""
-    layout = Layout(SCORE_FIELDS, fields, run.run_id, tabs)
+    layout: Layout[ScoreRow] = Layout(SCORE_FIELDS, fields, run.run_id, tabs)
     tables = run.tables
     sf = "".join(_table(tables.sf, fields, layout))
     ldc_max = None if tables.ldc_max is None else "".join(_table(tables.ldc_max, fields, layout))
@@ -34,11 +34,10 @@ def table_texts(run: RunResult, fields: Sequence[str] = DEFAULT_FIELDS, tabs: bo
 
 
 def _table(table: Table, fields: Sequence[str], layout: Layout[ScoreRow]) -> Iterator[str]:
-    layout.lay_out(table.rows + table.averages)
+    lines = layout.table(fields, table.rows + table.averages)
     if table.rows:
         yield layout.header(fields)
-    for row in table.rows + table.averages:
-        yield layout.row(fields, row)
+    yield from lines
     yield FOOT
 
 

@@ -1,0 +1,47 @@
+"""A comparison as aligned text for a terminal."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Final
+
+from cs_score.display import one_line
+from cs_score.statistics.comparison import Comparison
+from cs_score.statistics.comparison_writers.tables import Kind, Table, explanation, pair_table, system_table
+
+_LONGEST_CELL: Final = 200
+_LEFT: Final = (Kind.NAME, Kind.NOTE)
+
+
+def comparison_text(comparison: Comparison) -> str:
+    """Two aligned tables per measure, then the explanation; names are made safe for a terminal."""
+    blocks = []
+    for measure in comparison.measures:
+        blocks += [one_line(measure.measure), *_lines(system_table(measure)), ""]
+        blocks += [*_lines(pair_table(measure)), ""]
+    blocks += [one_line(sentence) for sentence in explanation(comparison)]
+    return "\n".join(blocks) + "\n"
+
+
+def _lines(table: Table) -> list[str]:
+    rows = [table.headings, *table.rows]
+    cells = [[one_line(cell, _LONGEST_CELL) for cell in row] for row in rows]
+    widths = [max(_width(cell) for cell in column) for column in zip(*cells)]
+    return [
+        "  ".join(_padded(cell, width, kind in _LEFT) for cell, width, kind in zip(row, widths, table.kinds)).rstrip()
+        for row in cells
+    ]
+
+
+def _padded(cell: str, width: int, left: bool) -> str:
+    padding = " " * (width - _width(cell))
+    return cell + padding if left else padding + cell
+
+
+def _width(text: str) -> int:
+    """Columns that the text takes on a terminal: two for a wide character, none for a combining mark."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(sign) else 2 if unicodedata.east_asian_width(sign) in "WF" else 1 for sign in text
+    )

@@ -1,0 +1,80 @@
+"""A comparison as one table with tab-separated columns, numbers in full precision."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from cs_score.display import one_line
+from cs_score.statistics.comparison import Comparison, PairedSystems, RankedSystem
+from cs_score.statistics.intervals import Interval
+
+COLUMNS: Final = (
+    "measure",
+    "kind",
+    "system",
+    "second",
+    "point",
+    "low",
+    "high",
+    "standard_error",
+    "rank",
+    "rank_low",
+    "rank_high",
+    "tier",
+    "p_randomisation",
+    "p_randomisation_holm",
+    "p_bootstrap",
+    "p_bootstrap_holm",
+    "wins",
+    "ties",
+    "losses",
+    "note",
+)
+"""`kind` is `system` or `difference` (`system` minus `second`); what does not apply to a row is empty."""
+
+
+def comparison_tsv(comparison: Comparison) -> str:
+    """A header line, then per measure one line per system and one per pair of systems."""
+    lines = ["\t".join(COLUMNS)]
+    for measure in comparison.measures:
+        rows = [*map(_system, measure.systems), *map(_pair, measure.pairs)]
+        lines += ["\t".join(_cells({"measure": measure.measure, **row})) for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def _cells(row: dict[str, object]) -> Iterator[str]:
+    """The cells in the order of the columns; a name with a tab or a line feed keeps to its cell."""
+    return (one_line(str(row.get(column, ""))) for column in COLUMNS)
+
+
+def _system(entry: RankedSystem) -> dict[str, object]:
+    return {
+        "kind": "system",
+        "system": entry.system,
+        **_numbers(entry.score),
+        "rank": entry.rank,
+        "rank_low": entry.rank_low,
+        "rank_high": entry.rank_high,
+        "tier": entry.tier,
+    }
+
+
+def _pair(pair: PairedSystems) -> dict[str, object]:
+    return {
+        "kind": "difference",
+        "system": pair.first,
+        "second": pair.second,
+        **_numbers(pair.difference),
+        "p_randomisation": pair.randomisation.raw,
+        "p_randomisation_holm": pair.randomisation.holm,
+        "p_bootstrap": pair.bootstrap.raw,
+        "p_bootstrap_holm": pair.bootstrap.holm,
+        "wins": pair.record.wins,
+        "ties": pair.record.ties,
+        "losses": pair.record.losses,
+    }
+
+
+def _numbers(interval: Interval) -> dict[str, object]:
+    return interval.as_json()

@@ -1,0 +1,155 @@
+"""Bootstrap confidence intervals: percentile and BCa.
+
+The percentile interval cuts the same share off either end of the sorted scores of the resamples (Efron and Tibshirani
+1993, ch. 13). BCa shifts the two cuts for median bias, estimated by the share of resamples below the point, and for
+acceleration - the standard error's dependence on the score - estimated by the jackknife (Efron 1987; Efron and
+Tibshirani 1993, eq. 14.9, 14.14, 14.15). Resamples that tie with the point count half, as in scipy. Quantiles
+interpolate linearly between the sorted scores, numpy's default (definition 7 of Hyndman and Fan 1996). The standard
+error is the standard deviation of the scores of the resamples, with N - 1 in the divisor.
+"""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cs_score.statistics.arithmetic import Floats, Formula, noise
+from cs_score.statistics.exact_sums import ExactStatistics, exact_statistics
+from cs_score.statistics.options import Resampling
+from cs_score.statistics.resampling import bootstrap_scores, jackknife_scores, point_scores
+
+ONE_UNIT: Final = "one unit only: nothing to resample"
+ONE_RESAMPLE: Final = "one resample only: no standard error"
+ALL_EQUAL: Final = "every resample gives the same score"
+OUTSIDE: Final = "BCa is undefined where all resamples lie on one side of the score: percentile limits"
+
+_NORMAL: Final = NormalDist()
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A score with its bootstrap interval.
+
+    `point` is the score on all units, `low` and `high` the limits, `standard_error` the spread of the resamples,
+    `units` how many there were, `resampling` the settings. `note` says in one line what a reader must know about a
+    degenerate case; it is empty otherwise.
+    """
+
+    point: float
+    low: float
+    high: float
+    standard_error: float
+    units: int
+    resampling: Resampling
+    note: str = ""
+
+    def as_json(self) -> dict[str, object]:
+        """The numbers as a JSON object, without the settings; `note` only where there is one."""
+        numbers: dict[str, object] = {
+            "point": self.point,
+            "low": self.low,
+            "high": self.high,
+            "standard_error": self.standard_error,
+        }
+        return {**numbers, "note": self.note} if self.note else numbers
+
+
+def bootstrap_intervals(
+    statistics: ArrayLike,
+    formula: Formula,
+    resampling: Resampling | None = None,
+    *,
+    executor: Executor | None = None,
+) -> tuple[Interval, ...]:
+    """The interval of each score of `formula` over the units (rows) of `statistics` (units, k).
+
+    Raises InputError where there is no unit or a statistic is not a finite number.
+    """
+    settings = resampling or Resampling()
+    exact = exact_statistics([statistics])
+    points = point_scores(exact, formula)[0]
+    jackknife = jackknife_for(settings, exact, formula)[:, 0, :]
+    resampled = bootstrap_scores(exact, formula, settings, executor=executor)[:, 0, :]
+    return tuple(
+        interval(float(point), resampled[measure], jackknife[:, measure], exact.units, settings)
+        for measure, point in enumerate(points)
+    )
+
+
+def interval(
+    point: float,
+    resampled: Floats,
+    jackknife: Floats,
+    units: int,
+    resampling: Resampling,
+    *,
+    scale: float | None = None,
+) -> Interval:
+    """The interval of one score from its bootstrap distribution (N,) and its jackknife values (units,).
+
+    `jackknife` is looked at for BCa only. `scale` is the size of the numbers that rounding errors come from: for a
+    difference of scores that of the scores; by default that of the point.
+    """
+    slack = float(noise(point if scale is None else scale))
+    if units == 1:
+        return Interval(point, point, point, 0.0, units, resampling, ONE_UNIT)
+    lowest, highest = float(resampled.min()), float(resampled.max())
+    if len(resampled) > 1 and highest - lowest <= slack:
+        # Rounding is no spread; the limits are the score itself where the resamples agree with it.
+        limit = point if abs(lowest - point) <= slack else lowest
+        return Interval(point, limit, limit, 0.0, units, resampling, ALL_EQUAL)
+    cuts, note = (resampling.level / 2, 1 - resampling.level / 2), ""
+    if resampling.method == "bca":
+        adjusted = _bca_cuts(point, resampled, jackknife, resampling.level, slack)
+        cuts, note = (adjusted, "") if adjusted else (cuts, OUTSIDE)
+    low, high = np.quantile(resampled, np.asarray(cuts), method="linear").tolist()
+    if len(resampled) == 1:
+        return Interval(point, low, high, 0.0, units, resampling, ONE_RESAMPLE)
+    return Interval(point, low, high, float(resampled.std(ddof=1)), units, resampling, note)
+
+
+def jackknife_for(resampling: Resampling, statistics: ExactStatistics, formula: Formula) -> Floats:
+    """The jackknife scores (units, systems, measures) for `interval`; none where it does not look at them."""
+    if resampling.method == "bca" and statistics.units > 1:
+        return jackknife_scores(statistics, formula)
+    return point_scores(statistics, formula)[np.newaxis][:0]
+
+
+def _bca_cuts(
+    point: float, resampled: Floats, jackknife: Floats, level: float, slack: float
+) -> tuple[float, float] | None:
+    """The probabilities at which BCa cuts the sorted resamples; None where the median bias is infinite."""
+    below = np.count_nonzero(resampled < point - slack)
+    not_above = np.count_nonzero(resampled <= point + slack)
+    share = (below + not_above) / (2 * len(resampled))
+    if not 0.0 < share < 1.0:
+        return None
+    bias = _NORMAL.inv_cdf(share)
+    acceleration = _acceleration(jackknife, slack)
+    normal = _NORMAL.inv_cdf(level / 2)  # that of 1 - level / 2 is its negative; 1 - level / 2 may round to 1
+    return _bca_cut(normal, bias, acceleration), _bca_cut(-normal, bias, acceleration)
+
+
+def _bca_cut(normal: float, bias: float, acceleration: float) -> float:
+    shifted = bias + normal
+    remaining = 1 - acceleration * shifted
+    if remaining <= 0:  # beyond the pole, which |acceleration| <= 1/6 keeps six standard errors away
+        return 1.0 if shifted > 0 else 0.0
+    return _NORMAL.cdf(bias + shifted / remaining)
+
+
+def _acceleration(jackknife: Floats, slack: float) -> float:
+    """A sixth of the skewness of the jackknife influences (Efron and Tibshirani 1993, eq. 14.15); 0 without spread."""
+    influences = np.ascontiguousarray(jackknife.mean() - jackknife)
+    if float(np.abs(influences).max()) <= slack:
+        return 0.0
+    influences /= np.abs(influences).max()  # the skewness has no unit; tiny influences must not underflow
+    squares = influences * influences
+    total = float(squares.sum())
+    return float((squares * influences).sum()) / (6 * total * math.sqrt(total))

@@ -1,0 +1,77 @@
+"""How to resample: the settings that a result depends on, checked once."""
+
+from __future__ import annotations
+
+import math
+import operator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final, Literal, TypeAlias, get_args
+
+from cs_score.errors import UsageError
+
+IntervalMethod: TypeAlias = Literal["percentile", "bca"]
+PairedTest: TypeAlias = Literal["randomisation", "bootstrap"]
+
+INTERVAL_METHODS: Final[tuple[str, ...]] = get_args(IntervalMethod)
+PAIRED_TESTS: Final[tuple[str, ...]] = get_args(PairedTest)
+
+DEFAULT_RESAMPLES: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Resampling:
+    """Settings of a bootstrap or of a paired test; equal settings on equal input give equal results.
+
+    `resamples` is their number (at least 1), `seed` a whole number of at least 0, `confidence` a percentage between 0
+    and 100 (both excluded), `unit` the name of what is drawn ("claim"). Raises UsageError for anything else.
+    """
+
+    resamples: int = DEFAULT_RESAMPLES
+    seed: int = 0
+    confidence: float = 95.0
+    method: IntervalMethod = "percentile"
+    unit: str = "unit"
+
+    def __post_init__(self) -> None:
+        set_field = object.__setattr__  # the checked value replaces a numpy number, which JSON cannot print
+        set_field(self, "resamples", _whole_number(self.resamples, "the number of resamples", at_least=1))
+        set_field(self, "seed", _whole_number(self.seed, "the seed", at_least=0))
+        set_field(self, "confidence", _percentage(self.confidence))
+        if self.method not in INTERVAL_METHODS:
+            raise UsageError(f"no interval method called {self.method}; there are {', '.join(INTERVAL_METHODS)}")
+
+    @property
+    def level(self) -> float:
+        """The probability left outside an interval, and the level of the tests: 0.05 for a confidence of 95 %."""
+        return float((100 - Decimal(repr(self.confidence))) / 100)  # 0.001, not 0.00099999..., for 99.9
+
+    def as_json(self) -> dict[str, object]:
+        """The settings as a JSON object."""
+        return {
+            "resamples": self.resamples,
+            "seed": self.seed,
+            "confidence": self.confidence,
+            "method": self.method,
+            "unit": self.unit,
+        }
+
+
+def _whole_number(value: object, what: str, *, at_least: int) -> int:
+    try:
+        number = None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        number = None
+    if number is None or number < at_least:
+        raise UsageError(f"{what} must be a whole number of at least {at_least}, not {value}")
+    return number
+
+
+def _percentage(value: object) -> float:
+    try:
+        number = math.nan if isinstance(value, (bool, str)) else float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not 0.0 < number < 100.0:
+        raise UsageError(f"the confidence must be a percentage between 0 and 100, both excluded, not {value}")
+    return number

@@ -1,0 +1,200 @@
+"""`cs-score samples`: switches, destinations, messages and exit statuses (specification 11.4, 1.1-1.3)."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cs_score.cli.main import main
+
+QUERIES = "L1 S1\nL1 S2\nL2 S3\n"
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def queries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    Path("queries").write_text(QUERIES, encoding="utf-8")
+    return "queries"
+
+
+def run(*words: str) -> int:
+    return main(["samples", *words])
+
+
+def test_resamples_on_standard_output(queries: str, capfd: Capture) -> None:
+    assert run("3", queries) == 0
+    out, err = capfd.readouterr()
+    assert [line.split(" ")[0] for line in out.splitlines()] == ["1", "2", "3"]
+    assert err == ""
+
+
+def test_many_resamples_are_numbered_through(queries: str, capfd: Capture) -> None:
+    assert run("9000", queries) == 0
+    numbers = [int(line.split(" ")[0]) for line in capfd.readouterr().out.splitlines()]
+    assert numbers == list(range(1, 9001))
+
+
+def test_same_seed_same_bytes_another_seed_others(queries: str, capfd: Capture) -> None:
+    outputs = []
+    for seed in ("5", "5", "6"):
+        assert run("--seed", seed, "50", queries) == 0
+        outputs.append(capfd.readouterr().out)
+    assert outputs[0] == outputs[1] != outputs[2]
+
+
+def test_default_seed_is_0(queries: str, capfd: Capture) -> None:
+    assert run("50", queries) == 0
+    default = capfd.readouterr().out
+    assert run("--seed", "0", "50", queries) == 0
+    assert capfd.readouterr().out == default
+
+
+def test_output_file_is_overwritten(queries: str, capfd: Capture) -> None:
+    Path("samples").write_text("old", encoding="utf-8")
+    assert run("-output_file", "samples", "2", queries) == 0
+    assert capfd.readouterr() == ("", "")
+    assert len(Path("samples").read_text(encoding="utf-8").splitlines()) == 2
+
+
+@pytest.mark.parametrize("name", ["stderr", "STDERR", "StdErr"])
+def test_streams_in_any_letter_case(queries: str, capfd: Capture, name: str) -> None:
+    assert run("-output_file", name, "1", queries) == 0
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert err.startswith("1 L")
+
+
+@pytest.mark.parametrize("number", ["0", "000", "0.9"])
+def test_no_samples_no_output(queries: str, capfd: Capture, number: str) -> None:
+    assert run("-output_file", "samples", number, queries) == 0
+    assert Path("samples").read_bytes() == b""
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("number", ["many", "", "1x", "nan", "inf", "٣", "1e999", "9" * 5000, "0x10"])
+def test_what_is_not_a_number_gives_no_output_and_a_warning(queries: str, capfd: Capture, number: str) -> None:
+    assert run(number, queries) == 0
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert err.startswith("WARNING: ")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(("number", "lines"), [("2.7", 2), ("2.", 2), ("+3", 3), ("1e1", 10), (" 4 ", 4)])
+def test_numbers_in_other_forms(queries: str, capfd: Capture, number: str, lines: int) -> None:
+    assert run(number, queries) == 0
+    assert capfd.readouterr().out.count("\n") == lines
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        ([], "Not enough arguments; num_samples must be provided"),
+        (["1"], "Not enough arguments; queries must be provided"),
+        (["1", "queries", "x"], "Too many arguments"),
+        (["1", "queries", "-help"], "Too many arguments"),
+        (["-1", "queries"], "Unknown switch: -1"),
+        (["-seed", "1", "1", "queries"], "Unknown switch: -seed"),
+        (["--output_file", "x", "1", "queries"], "Unknown switch: --output_file"),
+        (["-out\x1b[2J", "queries"], "Unknown switch: -out\\x1b[2J"),
+        (["-output_file"], "Not enough arguments; num_samples must be provided"),
+        (["-output_file", "-help"], "Not enough arguments; num_samples must be provided"),
+        (["--seed", "-1", "1", "queries"], "--seed takes a whole number of at least 0, not -1"),
+        (["--seed", "1.5", "1", "queries"], "--seed takes a whole number of at least 0, not 1.5"),
+        (["--seed", "", "1", "queries"], "--seed takes a whole number of at least 0, not "),
+    ],
+)
+def test_wrong_usage(queries: str, capfd: Capture, words: list[str], problem: str) -> None:
+    assert run(*words) == 255
+    out, err = capfd.readouterr()
+    assert out.startswith(f"ERROR: {problem}\n\ncs-score samples:  ")
+    assert err == ""
+
+
+@pytest.mark.parametrize("words", [["-help"], ["-h"], ["-output_file", "x", "-h", "-nosuch"]])
+def test_help_at_once(queries: str, capfd: Capture, words: list[str]) -> None:
+    assert run(*words) == 0
+    out = capfd.readouterr().out
+    assert all(name in out for name in ("-output_file", "-error_file", "-help", "-version", "--seed", "num_samples"))
+    assert not Path("x").exists()
+
+
+def test_version_at_once(queries: str, capfd: Capture) -> None:
+    assert run("-version", "-nosuch") == 0
+    assert capfd.readouterr().out == "cs-score samples version 1.1\n"
+
+
+def test_last_value_wins(queries: str, capfd: Capture) -> None:
+    assert run("-output_file", "a", "-output_file", "b", "1", queries) == 0
+    assert not Path("a").exists()
+    assert Path("b").exists()
+
+
+def test_queries_that_cannot_be_opened_leave_no_output(queries: str, capfd: Capture) -> None:
+    assert run("-output_file", "samples", "3", "nowhere") == 255
+    assert capfd.readouterr() == ("", "Could not open nowhere: No such file or directory\n")
+    assert not Path("samples").exists()
+
+
+def test_problems_in_the_error_file(queries: str, capfd: Capture) -> None:
+    Path("bad").write_text("L1 S1\nL2\n", encoding="utf-8")
+    assert run("-error_file", "log", "3", "bad") == 255
+    assert Path("log").read_text(encoding="utf-8").startswith("bad: line 2: L2 has no SF query id")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_existing_error_file_is_refused_and_kept(queries: str, capfd: Capture) -> None:
+    Path("log").write_text("precious", encoding="utf-8")
+    assert run("-error_file", "log", "-output_file", "samples", "3", queries) == 255
+    assert capfd.readouterr().err.startswith("File log already exists")
+    assert Path("log").read_text(encoding="utf-8") == "precious"
+    assert not Path("samples").exists()
+
+
+def test_no_queries(queries: str, capfd: Capture) -> None:
+    Path("empty").write_bytes(b"")
+    assert run("2", "empty") == 0
+    assert capfd.readouterr() == ("1\n2\n", "WARNING: no queries in empty: the samples are empty\n")
+
+
+def test_output_that_cannot_be_written(queries: str, capfd: Capture) -> None:
+    assert run("-output_file", "missing/samples", "1", queries) == 255
+    assert capfd.readouterr().err == "Could not write missing/samples: No such file or directory\n"
+    assert run("-error_file", "missing/log", "1", queries) == 255
+    assert capfd.readouterr().err == "cs-score: Could not write missing/log: No such file or directory\n"
+
+
+def test_closed_and_full_output(queries: str) -> None:
+    command = f"{sys.executable} -m cs_score samples 100000 {queries}"
+    for redirection, reason in ((">&-", "stdout is closed"), (">/dev/full", "No space left"), ("| head -1", "closed")):
+        shell = ["bash", "-c", f"set -o pipefail; {command} {redirection}"]
+        done = subprocess.run(shell, capture_output=True, text=True, check=False)
+        assert done.returncode == 255
+        assert reason in done.stderr
+        assert done.stderr.count("\n") == 1
+
+
+def test_the_program_is_listed_in_the_help(capfd: Capture) -> None:
+    from cs_score.cli.commands import SUBCOMMANDS, SWITCH_SUMMARIES
+    from cs_score.cli.main import FIRST_WORDS, SWITCH_COMMANDS
+
+    assert set(SWITCH_SUMMARIES) == set(SWITCH_COMMANDS)
+    assert not set(SWITCH_COMMANDS) & (set(SUBCOMMANDS) | FIRST_WORDS)
+    assert main(["--help"]) == 0
+    assert "samples" in capfd.readouterr().out.split()
+
+
+def test_samples_loads_neither_click_nor_numpy() -> None:
+    code = """
+import sys
+from cs_score.cli.main import main
+main(["samples", "-version"])
+print({"click", "numpy"} & set(sys.modules))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "set()"

@@ -1,0 +1,68 @@
+"""How often intervals miss and tests cry wolf, on simulated test sets whose true scores are known.
+
+Every simulation draws a fresh test set from the same population; nominal are 95 % and 5 %. The figures are printed
+(`pytest -m slow -s`) and quoted in the documentation.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from cs_score.statistics.arithmetic import Floats
+from cs_score.statistics.exact_sums import exact_statistics
+from cs_score.statistics.intervals import bootstrap_intervals
+from cs_score.statistics.options import IntervalMethod, Resampling
+from cs_score.statistics.paired_tests import paired_bootstrap_p, randomisation_p
+from cs_score.statistics.resampling import bootstrap_scores, point_scores
+from tests.statistics.cases import FORMULA, MEASURES
+
+SIMULATIONS = 2000
+UNITS = 200
+RESAMPLES = 1000
+
+
+def units(rng: np.random.Generator, quality: Floats) -> Floats:
+    """A unit per entry of `quality`: what is right of what is retrieved, for units of very different size."""
+    relevant = rng.geometric(0.4, len(quality))
+    retrieved = rng.poisson(2.0, len(quality))
+    correct = rng.binomial(np.minimum(relevant, retrieved), quality)
+    return np.stack([correct, retrieved, relevant], axis=1).astype(np.float64)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["percentile", "bca"])
+def test_intervals_hold_the_true_score_as_often_as_they_say(method: IntervalMethod) -> None:
+    population = np.random.default_rng(0)
+    truth = FORMULA(units(population, population.beta(2, 2, 2_000_000)).sum(axis=0, keepdims=True))[0]
+    held = np.zeros(3)
+    for simulation in range(SIMULATIONS):
+        rng = np.random.default_rng([1, simulation])
+        matrix = units(rng, rng.beta(2, 2, UNITS))
+        settings = Resampling(RESAMPLES, seed=simulation, method=method)
+        intervals = bootstrap_intervals(matrix, FORMULA, settings)
+        held += [interval.low <= true <= interval.high for interval, true in zip(intervals, truth)]
+    coverage = 100 * held / SIMULATIONS
+    print(f"\n{method}: " + ", ".join(f"{name} {share:.1f} %" for name, share in zip(MEASURES, coverage)))
+    assert ((coverage >= 92) & (coverage <= 97)).all()
+
+
+@pytest.mark.slow
+def test_equal_systems_are_called_different_as_rarely_as_promised() -> None:
+    alarms = {"randomisation": np.zeros(3), "bootstrap": np.zeros(3)}
+    for simulation in range(SIMULATIONS):
+        rng = np.random.default_rng([2, simulation])
+        quality = rng.beta(2, 2, UNITS)
+        exact = exact_statistics([units(rng, quality), units(rng, quality)])
+        settings = Resampling(RESAMPLES, seed=simulation)
+        alarms["randomisation"] += np.array(randomisation_p(exact, FORMULA, [(0, 1)], settings)[0]) <= 0.05
+        first, second = point_scores(exact, FORMULA)
+        resampled = bootstrap_scores(exact, FORMULA, settings)
+        alarms["bootstrap"] += [
+            paired_bootstrap_p(first[column], second[column], scores[0] - scores[1], UNITS) <= 0.05
+            for column, scores in enumerate(resampled)
+        ]
+    for test, count in alarms.items():
+        rate = 100 * count / SIMULATIONS
+        print(f"\n{test}: " + ", ".join(f"{name} {share:.1f} %" for name, share in zip(MEASURES, rate)))
+        assert ((rate >= 3.5) & (rate <= 6.5)).all()

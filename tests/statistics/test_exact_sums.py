@@ -1,0 +1,113 @@
+"""Sums are exact: their bits depend on no order, no chunk and no library."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cs_score.errors import InputError
+from cs_score.statistics.arithmetic import Floats
+from cs_score.statistics.exact_sums import exact_statistics
+
+# Of one size, as statistics of one column are: two digits hold all bits of such values.
+FRACTIONS = st.floats(-1.0, 1.0, allow_subnormal=False).filter(lambda value: value == 0 or abs(value) > 1e-6)
+
+
+def sums(matrix: Floats, weights: Floats) -> Floats:
+    exact = exact_statistics([matrix])
+    return exact.values(exact.weighted(weights))[:, 0, :]
+
+
+@settings(max_examples=50)
+@given(
+    st.integers(1, 40).flatmap(
+        lambda units: st.tuples(
+            st.lists(FRACTIONS, min_size=units, max_size=units),
+            st.lists(st.integers(0, units - 1), min_size=units, max_size=units),
+        )
+    )
+)
+def test_sums_of_fractions_are_rounded_once(drawn: tuple[list[float], list[int]]) -> None:
+    column, indices = drawn
+    matrix = np.array(column)[:, np.newaxis]
+    weights = np.bincount(indices, minlength=len(column))[np.newaxis].astype(np.float64)
+    assert sums(matrix, weights).item() == float(sum(Fraction(column[index]) for index in indices))
+
+
+def test_order_of_the_units_cannot_be_seen() -> None:
+    rng = np.random.default_rng(4)
+    matrix = rng.random((999, 5))
+    counts = rng.multinomial(999, np.full(999, 1 / 999), size=3).astype(np.float64)
+    expected = sums(matrix, counts)
+    for _ in range(5):
+        order = rng.permutation(999)
+        assert (sums(matrix[order], counts[:, order]) == expected).all()
+
+
+def test_number_of_rows_and_columns_at_once_cannot_be_seen() -> None:
+    rng = np.random.default_rng(5)
+    matrix = rng.random((301, 7))
+    counts = rng.multinomial(301, np.full(301, 1 / 301), size=33).astype(np.float64)
+    expected = sums(matrix, counts)
+    for row in range(33):
+        assert (sums(matrix, counts[row : row + 1]) == expected[row]).all()
+    for column in range(7):
+        assert (sums(matrix[:, [column]], counts)[:, 0] == expected[:, column]).all()
+
+
+def test_integers_below_2_to_the_53_are_not_split() -> None:
+    matrix = np.array([[2**51 - 1, -3], [2**51 + 1, 5]])
+    exact = exact_statistics([matrix])
+    assert exact.digits.shape == (2, 1, 2)
+    assert exact.values(exact.total()).tolist() == [[2**52, 2]]
+
+
+def test_integers_whose_sums_reach_2_to_the_53_are() -> None:
+    matrix = np.array([[2.0**53], [1.0], [1.0]])
+    exact = exact_statistics([matrix])
+    assert exact.digits.shape == (3, 1, 2)
+    assert exact.values(exact.total()).tolist() == [[2**53 + 2]]  # added one by one, the ones would be lost
+
+
+def test_only_the_columns_that_need_it_are_split() -> None:
+    exact = exact_statistics([[[1, 0.5, 7], [2, 0.1, 8]], [[1, 1.0, 7], [2, 1.0, 8]]])
+    assert exact.split.tolist() == [1]
+    assert exact.digits.shape == (2, 2, 4)
+    assert exact.values(exact.digits).tolist() == [[[1, 0.5, 7], [1, 1.0, 7]], [[2, 0.1, 8], [2, 1.0, 8]]]
+
+
+@pytest.mark.parametrize("size", [1e-320, 1e-300, 1e-5, 1e300, 1.7e304])
+def test_any_size_of_number(size: float) -> None:
+    column = np.array([[1 / 3], [2 / 7], [-0.1]]) * size
+    exact = exact_statistics([column])
+    assert exact.values(exact.total()).item() == math.fsum(column[:, 0])
+
+
+def test_what_cannot_be_summed_is_refused() -> None:
+    for value in (math.nan, math.inf, -math.inf):
+        with pytest.raises(InputError, match="not a finite number"):
+            exact_statistics([[[1.0], [value]]])
+    with pytest.raises(InputError, match="too large"):
+        exact_statistics([[[1.7e308], [1.0]]])
+    with pytest.raises(InputError, match="no unit to resample"):
+        exact_statistics([np.empty((0, 3))])
+    with pytest.raises(InputError, match="no unit to resample"):
+        exact_statistics([[]])
+    with pytest.raises(ValueError, match="differ in shape"):
+        exact_statistics([[[1.0]], [[1.0], [2.0]]])
+    with pytest.raises(ValueError, match="units by statistics"):
+        exact_statistics([[1.0, 2.0]])
+
+
+def test_a_formula_cannot_change_the_statistics() -> None:
+    given_matrix = np.array([[1.0], [2.0]])
+    exact = exact_statistics([given_matrix])
+    with pytest.raises(ValueError, match="read-only"):
+        exact.digits[0, 0, 0] = 5.0
+    given_matrix[0, 0] = 9.0
+    assert exact.total().item() == 3.0

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cs_score.errors import UsageError
+from cs_score.statistics.options import Resampling
+
+
+@pytest.mark.parametrize("resamples", [0, -1, 1.5, math.nan, math.inf, "100", None, True, 10.0])
+def test_number_of_resamples_is_checked(resamples: Any) -> None:
+    with pytest.raises(UsageError, match="number of resamples must be a whole number of at least 1, not"):
+        Resampling(resamples=resamples)
+
+
+@pytest.mark.parametrize("seed", [-1, 0.5, math.nan, "1", None, False])
+def test_seed_is_checked(seed: Any) -> None:
+    with pytest.raises(UsageError, match="seed must be a whole number of at least 0, not"):
+        Resampling(seed=seed)
+
+
+@pytest.mark.parametrize("confidence", [0, 100, -5, 100.1, math.nan, math.inf, "95", None, True, 10**400])
+def test_confidence_is_checked(confidence: Any) -> None:
+    with pytest.raises(UsageError, match="confidence must be a percentage between 0 and 100"):
+        Resampling(confidence=confidence)
+
+
+def test_method_is_checked() -> None:
+    with pytest.raises(UsageError, match="no interval method called basic; there are percentile, bca"):
+        Resampling(method="basic")  # type: ignore[arg-type]
+
+
+def test_numpy_numbers_become_plain_ones() -> None:
+    settings = Resampling(resamples=np.int64(7), seed=np.uint8(3), confidence=np.float32(90))  # type: ignore[arg-type]
+    assert [type(value) for value in (settings.resamples, settings.seed, settings.confidence)] == [int, int, float]
+
+
+@pytest.mark.parametrize(("confidence", "level"), [(95, 0.05), (99, 0.01), (99.9, 0.001), (90, 0.1), (1e-9, 1 - 1e-11)])
+def test_level_has_no_rounding_error(confidence: float, level: float) -> None:
+    assert Resampling(confidence=confidence).level == level
+
+
+def test_settings_are_frozen_and_large_seeds_fine() -> None:
+    settings = Resampling(seed=10**40)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        settings.seed = 1  # type: ignore[misc]

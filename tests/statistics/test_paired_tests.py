@@ -1,0 +1,180 @@
+"""Paired tests: scipy and enumeration as oracles, and the laws that a two-sided test keeps."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from cs_score.statistics.arithmetic import Floats
+from cs_score.statistics.draws import swap_flags
+from cs_score.statistics.exact_sums import exact_statistics
+from cs_score.statistics.options import Resampling
+from cs_score.statistics.paired_tests import (
+    UnitRecord,
+    add_one,
+    holm,
+    paired_bootstrap_p,
+    randomisation_p,
+    unit_record,
+)
+from tests.statistics.cases import FORMULA, MEASURES, system
+
+SPAWN = multiprocessing.get_context("spawn")  # forking a process whose BLAS has threads is warned of
+
+
+def randomisation(first: Floats, second: Floats, settings: Resampling, **how: Any) -> list[float]:
+    [p_values] = randomisation_p(exact_statistics([first, second]), FORMULA, [(0, 1)], settings, **how)
+    return p_values
+
+
+def scores(matrix: Floats) -> Floats:
+    return np.asarray(FORMULA(matrix.sum(axis=0, keepdims=True))[0])
+
+
+def test_randomisation_follows_its_definition() -> None:
+    first, second = system(0.5, units=13), system(0.3, units=13, seed=2)
+    observed = np.abs(scores(first) - scores(second))
+    extreme = np.zeros(3)
+    for _, flags in swap_flags(6, 13, range(700)):
+        for row in flags.astype(bool)[:, :, np.newaxis]:
+            swapped = scores(np.where(row, second, first)) - scores(np.where(row, first, second))
+            extreme += np.abs(swapped) >= observed - 1e-12
+    assert randomisation(first, second, Resampling(700, seed=6)) == [(1 + count) / 701 for count in extreme]
+
+
+@pytest.mark.parametrize("column", range(3), ids=MEASURES)
+def test_randomisation_agrees_with_scipys_enumeration(column: int) -> None:
+    """Eleven units can be swapped in 2,048 ways; scipy walks them all."""
+    first, second = system(0.8, units=11, seed=3), system(0.3, units=11, seed=4)
+    rows = np.concatenate([first, second])
+
+    def difference(one: Any, other: Any, axis: int) -> Any:
+        both = [FORMULA(rows[which].sum(axis=-2).reshape(-1, 3))[:, column] for which in (one, other)]
+        return (both[0] - both[1]).reshape(np.asarray(one).shape[:-1])
+
+    exact = stats.permutation_test(
+        (np.arange(11), np.arange(11, 22)),
+        difference,
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=np.inf,
+        axis=-1,
+    ).pvalue
+    drawn = 40_000
+    ours = randomisation(first, second, Resampling(drawn))[column]
+    assert 0.01 < exact < 1.0
+    assert ours == pytest.approx(exact, rel=0, abs=5 * math.sqrt(exact * (1 - exact) / drawn) + 2 / drawn)
+
+
+def test_randomisation_agrees_with_enumeration_where_ties_abound() -> None:
+    first = np.array([[1, 1, 3], [2, 2, 3], [0, 1, 3], [1, 3, 3], [3, 3, 3]], dtype=float)
+    second = np.array([[0, 1, 3], [2, 3, 3], [1, 1, 3], [1, 2, 3], [3, 3, 3]], dtype=float)
+    observed = abs(scores(first) - scores(second))
+    ways = [np.array(way)[:, np.newaxis] for way in itertools.product([False, True], repeat=5)]
+    swapped = [scores(np.where(w, second, first)) - scores(np.where(w, first, second)) for w in ways]
+    exact = (np.abs(swapped) >= observed - 1e-12).mean(axis=0)
+    assert randomisation(first, second, Resampling(40_000)) == pytest.approx(exact, abs=0.0125)
+
+
+def test_bootstrap_p_agrees_with_the_normal_distribution() -> None:
+    """The difference of two means is nearly normal with a known standard error."""
+    rng = np.random.default_rng(1)
+    first, second = rng.random(400), rng.random(400) - 0.03
+    counts = rng.multinomial(400, np.full(400, 1 / 400), size=50_000)
+    p = paired_bootstrap_p(first.mean(), second.mean(), counts @ (first - second) / 400, 400)
+    z = abs(first.mean() - second.mean()) / ((first - second).std() / 20)
+    assert p == pytest.approx(2 * stats.norm.sf(z), abs=0.01)
+
+
+def test_bootstrap_p_counts_shifted_differences() -> None:
+    resampled = np.array([0.1, 0.2, 0.3, 0.4, 0.41, -0.01, 0.0, 0.39, 0.395])
+    # Shifted by 0.2: -0.1, 0, 0.1, 0.2, 0.21, -0.21, -0.2, 0.19, 0.195; at least 0.2 away: four, two of them ties.
+    assert paired_bootstrap_p(0.5, 0.3, resampled, 9) == 5 / 10
+    assert paired_bootstrap_p(0.3, 0.5, -resampled, 9) == 5 / 10
+
+
+def test_bootstrap_p_takes_rounding_for_a_tie() -> None:
+    difference = 0.1 + 0.2
+    assert 0.6 - difference < difference
+    assert paired_bootstrap_p(difference, 0.0, np.array([0.6, 0.3]), 9) == 2 / 3
+
+
+def test_bootstrap_of_one_unit_tells_nothing() -> None:
+    assert paired_bootstrap_p(1.0, 0.0, np.ones(99), 1) == 1.0
+
+
+@pytest.mark.parametrize("scale", [1.0, 1 / 3])
+@pytest.mark.parametrize("units", [1, 2, 50])
+def test_a_system_against_its_copy(units: int, scale: float) -> None:
+    matrix = system(0.5, units=units) * scale
+    assert randomisation(matrix, matrix.copy(), Resampling(500)) == [1.0, 1.0, 1.0]
+    assert paired_bootstrap_p(0.4, 0.4, np.zeros(77), units) == 1.0
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(1, 30), st.integers(0, 2**32), st.sampled_from([1.0, 1 / 3, 0.1]))
+def test_swapping_the_systems_keeps_p(units: int, seed: int, scale: float) -> None:
+    first, second = system(0.6, units=units, seed=seed) * scale, system(0.4, units=units, seed=seed + 1) * scale
+    one = randomisation(first, second, Resampling(300, seed=seed))
+    assert one == randomisation(second, first, Resampling(300, seed=seed))
+    assert all(1 / 301 <= p <= 1 for p in one)
+
+
+def test_p_of_a_pair_does_not_depend_on_the_others_nor_on_chunks_nor_on_processes() -> None:
+    first, second, third = system(0.5), system(0.45, seed=2), system(0.9, seed=3) / 7
+    exact = exact_statistics([first, second, third])
+    resampling = Resampling(5000, seed=4)
+    pairs = [(0, 1), (1, 2)]
+    expected = randomisation_p(exact, FORMULA, pairs, resampling)
+    assert expected[0] == randomisation(first, second, resampling)
+    assert randomisation_p(exact, FORMULA, pairs, resampling, cells=100) == expected
+    with ProcessPoolExecutor(2, mp_context=SPAWN) as processes:
+        assert randomisation_p(exact, FORMULA, pairs, resampling, executor=processes) == expected
+
+
+def test_rounding_does_not_break_ties() -> None:
+    """Two systems with the same answers in another order: every swap gives a difference that is 0 or a tie."""
+    rng = np.random.default_rng(7)
+    thirds = rng.integers(0, 4, 30) / 3
+    matrix = np.stack([thirds, np.ones(30), np.ones(30)], axis=1)
+    assert randomisation(matrix, matrix[::-1].copy(), Resampling(400)) == [1.0, 1.0, 1.0]
+
+
+def test_p_is_never_zero() -> None:
+    always, never = np.tile([1.0, 1.0, 1.0], (40, 1)), np.tile([0.0, 1.0, 1.0], (40, 1))
+    assert randomisation(always, never, Resampling(99)) == [0.01, 0.01, 0.01]
+    assert add_one(0, 99) == 0.01
+    assert add_one(99, 99) == 1.0
+
+
+def test_holm_by_hand() -> None:
+    assert holm([0.01, 0.04, 0.03, 0.005]) == [0.03, 0.06, 0.06, 0.02]
+    assert holm([]) == []
+    assert holm([0.2]) == [0.2]
+    assert holm([0.9, 0.8]) == [1.0, 1.0]
+
+
+@given(st.lists(st.floats(1e-6, 1.0), min_size=1, max_size=12))
+def test_holm_lies_between_the_raw_and_bonferronis(p_values: list[float]) -> None:
+    adjusted = holm(p_values)
+    for raw, corrected in zip(p_values, adjusted):
+        assert raw <= corrected <= min(1.0, len(p_values) * raw)
+    order = sorted(range(len(p_values)), key=p_values.__getitem__)
+    assert [adjusted[index] for index in order] == sorted(adjusted)
+    assert holm(p_values[::-1]) == adjusted[::-1]
+
+
+def test_record_counts_units_and_takes_rounding_for_a_tie() -> None:
+    first = np.array([0.5, 0.2, 0.3, 0.0, 1.0])
+    second = np.array([0.4, 0.6, 0.1 + 0.2, 0.0, 0.0])
+    assert unit_record(first, second) == UnitRecord(wins=2, ties=2, losses=1)
+    assert unit_record(second, first) == UnitRecord(wins=1, ties=2, losses=2)

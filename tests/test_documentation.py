@@ -1,0 +1,226 @@
+"""README.md and README-Usage.md against the tables of the code, and their examples against the tool."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from cs_score.cli import main
+from cs_score.cli.coldstart_usage import DEFAULTS, SWITCHES
+from cs_score.cli.main import FIRST_WORDS
+from cs_score.coldstart import Justifications, Options, Policy, Result, RunResult
+from cs_score.coldstart.counts import Counts, Tally
+from cs_score.coldstart.options import DISCIPLINES, POLICY_ITEMS
+from cs_score.coldstart.projection import ScoreRow, Table
+from cs_score.coldstart.ranking import RankedNode, Ranking
+from cs_score.coldstart.records import JUDGMENT_OF_CODE
+from cs_score.coldstart.result import AveragePrecision, PrecisionRecall
+from cs_score.coldstart.schemas import SCHEMAS
+from cs_score.coldstart.writers.fields import DEFAULT_FIELDS, SCORE_FIELDS
+from cs_score.coldstart.writers.files import ENDINGS
+from cs_score.problems import KINDS
+from tests.coldstart.command import score_in
+from tests.documents import (
+    ROOT,
+    Formula,
+    Quotation,
+    code_blocks,
+    formulas,
+    missing_line,
+    quotations,
+    sections,
+    table,
+)
+
+README: Final = (ROOT / "README.md").read_text(encoding="utf-8")
+USAGE: Final = (ROOT / "README-Usage.md").read_text(encoding="utf-8")
+SAMPLES: Final = ("queries", "assessments", "submissions")
+SECTIONS_OF_OTHERS: Final = ("Evidence modes", "Statistics", "Preparing runs", "Many runs")
+
+
+def section(heading: str) -> str:
+    """The text of a section of level two."""
+    return dict(sections(USAGE))[heading]
+
+
+def spans(cell: str) -> list[str]:
+    """The code spans of a table cell."""
+    return re.findall(r"`([^`]*)`", cell)
+
+
+def rows_by_name(text: str, first_header: str) -> dict[str, dict[str, str]]:
+    """The rows of a table by the first code span of their first column."""
+    return {spans(row[first_header])[0]: row for row in table(text, first_header)}
+
+
+def test_every_switch_with_its_default() -> None:
+    text = section("Scoring Cold Start runs")
+    described = {name: row for row in table(text, "switch") for name in spans(row["switch"])}
+    assert set(described) == {switch.name for switch in SWITCHES}
+    for switch in SWITCHES:
+        row = described[switch.name]
+        assert spans(row["default"]) == ([DEFAULTS[switch.name]] if switch.name in DEFAULTS else [])
+        assert bool(row["value"]) == (switch.value is not None)
+
+
+def test_every_policy_category_with_the_sides_it_may_stand_on() -> None:
+    described = rows_by_name(section("Scoring Cold Start runs"), "category")
+    assert set(described) == set(POLICY_ITEMS)
+    for name, item in POLICY_ITEMS.items():
+        assert set(spans(described[name]["may stand in"])) == {f"-{side.lower()}" for side in item.sides}
+
+
+def test_every_discipline() -> None:
+    assert set(rows_by_name(section("Scoring Cold Start runs"), "discipline")) == set(DISCIPLINES)
+
+
+def test_every_field_with_its_header() -> None:
+    described = rows_by_name(section("Output files"), "field")
+    assert tuple(described) == DEFAULT_FIELDS
+    assert {name: spans(row["header"])[0] for name, row in described.items()} == {
+        name: field.header for name, field in SCORE_FIELDS.items()
+    }
+
+
+def test_every_output_file() -> None:
+    assert set(rows_by_name(section("Output files"), "file")) == {f"P.{ending}" for ending in ENDINGS}
+
+
+def test_every_problem_code_with_its_severity() -> None:
+    described = rows_by_name(section("Problem report and exit status"), "code")
+    severity = {name: row[""] for name, row in described.items()}
+    assert severity == {code: str(kind.severity).lower() for code, kind in KINDS.items()}
+
+
+def test_every_layout_with_its_columns() -> None:
+    layouts = table(section("Input files"), "columns")
+    assert [int(row["columns"]) for row in layouts] == [len(schema.columns) for schema in SCHEMAS]
+    for row, schema in zip(layouts, SCHEMAS):
+        columns = re.findall(r"\b[A-Z_]{4,}\b", row["columns in order"])
+        wanted = ("NODEID",) if schema.name == "2017 run" else schema.columns
+        assert tuple(columns) == wanted
+    described = {name for row in table(section("Input files"), "column") for name in re.findall(r"\w+", row["column"])}
+    assert described <= {column for schema in SCHEMAS for column in schema.columns}
+
+
+def test_every_assessment_code() -> None:
+    row = next(row for row in table(section("Input files"), "column") if row["column"] == "VALUE_ASSESSMENT")
+    assert set(spans(row["holds"])) == set(JUDGMENT_OF_CODE)
+
+
+def test_every_subcommand() -> None:
+    listed = {name for row in table(section("Calling cs-score"), "command") for name in spans(row["command"])}
+    commands = FIRST_WORDS | set(getattr(main, "SWITCH_COMMANDS", ()))
+    assert commands <= listed
+
+
+def test_the_sections_of_the_other_parts_are_there() -> None:
+    assert [heading for heading, _ in sections(USAGE)][-4:] == list(SECTIONS_OF_OTHERS)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [Options, Policy, Justifications, Result, RunResult, PrecisionRecall, Table, AveragePrecision, Ranking],
+    ids=lambda kind: kind.__name__,
+)
+def test_every_attribute_of_a_dataclass(kind: type[Any]) -> None:
+    assert described_attributes(kind) == {field.name for field in dataclasses.fields(kind)}
+
+
+@pytest.mark.parametrize("kind", [ScoreRow, Counts, Tally, RankedNode], ids=lambda kind: kind.__name__)
+def test_every_attribute_of_a_row(kind: Any) -> None:
+    assert described_attributes(kind) == set(kind._fields)
+
+
+def described_attributes(kind: type[Any]) -> set[str]:
+    """The attributes of a class that the table of objects lists; properties stand after a semicolon."""
+    cell = rows_by_name(section("Python"), "object")[kind.__name__]["fields"]
+    fields, _, properties = cell.partition("; also ")
+    for name in spans(properties):
+        assert isinstance(getattr(kind, name), property)
+    return set(spans(fields))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The samples, and `demo-out/` with what README.md's example writes."""
+    copy = tmp_path_factory.mktemp("documentation")
+    for name in SAMPLES:
+        shutil.copytree(ROOT / name, copy / name)
+    (copy / "demo-out").mkdir()
+    example = re.search(r"^    cs-score (-output_file .*?)\n\n", README, re.MULTILINE | re.DOTALL)
+    assert example is not None
+    words = example.group(1).replace("\\\n", " ").split()
+    assert score_in(copy, ["--json", "result.json", *words]).status == 0
+    return copy
+
+
+@pytest.mark.parametrize("quotation", [*quotations(README), *quotations(USAGE)], ids=lambda q: q.source)
+def test_quoted_lines_are_there(quotation: Quotation, folder: Path) -> None:
+    assert missing_line(quotation.lines, (folder / quotation.source).read_text(encoding="utf-8")) is None
+
+
+@pytest.mark.parametrize("formula", list(formulas(USAGE)), ids=lambda formula: formula.text)
+def test_formulas_hold(formula: Formula) -> None:
+    assert f"{formula.value():.4f}" == formula.result
+
+
+def test_the_python_examples_run(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    monkeypatch.chdir(folder)
+    for text in ("Input files", "Python"):
+        for block in code_blocks(section(text), "python"):
+            names: dict[str, Any] = {}
+            exec(compile(block, "README-Usage.md", "exec"), names)
+    assert names["result"].runs[0].run_id == "TIDE_KB"
+    assert "SF-ALL-Micro" in capsys.readouterr().out
+
+
+def test_the_ids_computed_in_the_example() -> None:
+    (block,) = code_blocks(section("Input files"), "python")
+    for call, result in re.findall(r"^(\w+_id\(.*\))  # (\w+)$", block, re.MULTILINE):
+        names: dict[str, Any] = {}
+        exec(block, names)
+        assert eval(call, names) == result
+
+
+def test_the_keys_of_the_json_result(folder: Path) -> None:
+    result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+    keys, run_keys = table(section("Output files"), "key"), table(section("Output files"), "key of a run")
+    assert {name for row in keys for name in spans(row["key"])} == set(result)
+    run = result["runs"][0]
+    described = {spans(row["key of a run"])[0]: spans(row["content"]) for row in run_keys}
+    assert set(described) == set(run)
+    assert set(described["responses"]) == {*run["responses"][0], *run["responses"][0]["assessment"]}
+    ranking = run["average_precision"]["rankings"][1]
+    assert {*ranking, *_keys(ranking["nodes"])} <= set(described["average_precision"])
+    assert {*run["tables"], *run["tables"]["SF"], *_keys(run["tables"]["SF"]["rows"])} == set(described["tables"])
+
+
+def _keys(rows: Iterable[dict[str, Any]]) -> set[str]:
+    return {key for row in rows for key in row}
+
+
+def test_links_lead_somewhere() -> None:
+    for name in ("README.md", "README-Usage.md", "submissions/README.md", "CHANGELOG.md"):
+        code = re.compile("^ {4}.*$", re.MULTILINE)
+        text = code.sub("", (ROOT / name).read_text(encoding="utf-8"))
+        for target in re.findall(r"\]\(([^)]+)\)", text):
+            if target.startswith("https://"):
+                continue
+            file, _, anchor = target.partition("#")
+            linked = (ROOT / name).parent / file if file else ROOT / name
+            assert linked.exists(), target
+            if anchor:
+                headings = re.findall(r"^#+ (.*)$", linked.read_text(encoding="utf-8"), re.MULTILINE)
+                assert anchor in {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_the_readme_fits_a_screen() -> None:
+    assert len(README.splitlines()) <= 60
