@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from cs_score.sources import InputDigest
 from cs_score.version import VERSION
@@ -18,6 +20,10 @@ class Signature:
     inputs: Sequence[InputDigest]
     version: str = field(default=VERSION)
 
+    def with_option(self, name: str, value: object) -> Signature:
+        """The signature of a computation that one more option went into."""
+        return replace(self, options={**self.options, name: value})
+
     def as_json(self) -> dict[str, object]:
         """The signature as a JSON object: `tool`, `version`, `mode`, `options`, `inputs` (name and SHA-256 each)."""
         return {
@@ -27,3 +33,9 @@ class Signature:
             "options": dict(self.options),
             "inputs": [{"name": digest.name, "sha256": digest.sha256} for digest in self.inputs],
         }
+
+
+def short_signature(signature: Mapping[str, object]) -> str:
+    """Sixteen hexadecimal digits of the SHA-256 of a signature in JSON: equal where scores can be compared."""
+    text = json.dumps(signature, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode("ascii")).hexdigest()[:16]

@@ -128,6 +128,12 @@ def reason_of(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
 
 
+def plain_name(name: str) -> str:
+    """A file's name without the ending of its compression."""
+    stem, ending = os.path.splitext(name)
+    return stem if ending in _DECOMPRESSORS else name
+
+
 def name_of(given: Input) -> str:
     """What messages call an input: the path as given, `-` for standard input, an open file's own name."""
     if isinstance(given, (str, os.PathLike)):

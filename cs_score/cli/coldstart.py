@@ -15,22 +15,26 @@ from cs_score.cli.coldstart_extras import (
     signed_as_validated,
     write_problems_file,
 )
+from cs_score.cli.coldstart_options import is_query_file, layout_of, options_of, policy_texts
 from cs_score.cli.coldstart_usage import DEFAULTS, PROGRAM, SWITCHES, usage_text
 from cs_score.cli.destinations import Destination, why_not_writable, write_text, write_to_stream
+from cs_score.cli.resampling_options import read_resampling
 from cs_score.cli.switches import CommandLine, HelpWanted, SwitchError, VersionWanted, read_command_line
+from cs_score.coldstart.interval_estimates import RunIntervals, intervals
 from cs_score.coldstart.loading import load_files, members, open_evaluation
-from cs_score.coldstart.options import Justifications, Options, Policy
+from cs_score.coldstart.options import Options
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.scorer import score_loaded
 from cs_score.coldstart.writers.fields import check_fields
 from cs_score.coldstart.writers.files import Layout, encoded, endings, file_texts, parts
 from cs_score.coldstart.writers.params import Invocation
-from cs_score.coldstart.writers.report import closing_line, doubly_encoded, report_text
+from cs_score.coldstart.writers.report import doubly_encoded, report_text, stopped_report, whole_report
 from cs_score.collector import paused_collector
 from cs_score.errors import CsScoreError, InputError, OutputError, UsageError
 from cs_score.outputs import write_whole
 from cs_score.problems import ProblemLog
 from cs_score.sources import Input, open_source
+from cs_score.statistics.options import Resampling
 from cs_score.version import REFERENCE_VERSION
 
 FAILED: Final = 255
@@ -51,6 +55,7 @@ class Command:
     json_file: str | None
     problems_file: str | None
     validates: bool
+    resampling: Resampling | None
 
 
 def run(words: Sequence[str], leave: Callable[[int], object] = lambda status: None) -> int:
@@ -106,44 +111,20 @@ def _understand(line: CommandLine, words: Sequence[str]) -> Command:
             raise UsageError(f"File {errors.text} already exists; -error_file must name a new file")
         if (reason := why_not_writable(errors.text)) is not None:
             raise OutputError(f"Could not open {errors.text}: {reason}")
-    texts = {name: line.text(name, DEFAULTS[name]) for name in ("-ignore", "-right", "-wrong")}
-    policy = Policy(**{name.removeprefix("-"): _items(text) for name, text in texts.items()})
-    policy.check()
-    fields = _items(line.text("-fields", DEFAULTS["-fields"]))
-    options = Options(
-        discipline=line.text("-discipline", DEFAULTS["-discipline"]),
-        expand=line.switches.get("-expand"),
-        justifications=Justifications.parse(line.text("-justifications", DEFAULTS["-justifications"])),
-        policy=policy,
-        queries=line.switches.get("-queries"),
-        runids=_items(line.text("-runids", "")) or None,
-        samples=line.switches.get("-samples"),
-        metrics=tuple(metric for metric in ("P", "R", "F") if metric in fields),
-    )
+    options = options_of(line)
     return Command(
         options,
-        Layout(fields, "-tabs" in line.switches),
+        layout_of(line),
         output,
         errors,
-        tuple(word for word in line.words if word.endswith(".xml")),
-        tuple(word for word in line.words if not word.endswith(".xml")),
-        Invocation(
-            time.localtime(),
-            os.getcwd(),
-            (PROGRAM, *words),
-            {name.removeprefix("-").upper(): text for name, text in texts.items()},
-            options.samples is not None,
-        ),
+        tuple(word for word in line.words if is_query_file(word)),
+        tuple(word for word in line.words if not is_query_file(word)),
+        Invocation(time.localtime(), os.getcwd(), (PROGRAM, *words), policy_texts(line), options.samples is not None),
         line.switches.get("--json"),
         line.switches.get("--problems"),
         "--validate" in line.switches,
+        read_resampling(line.switches),
     )
-
-
-def _items(text: str) -> tuple[str, ...]:
-    """A colon-separated list; empty items at the end do not count."""
-    text = text.rstrip(":")
-    return tuple(text.split(":")) if text else ()
 
 
 def _score(command: Command, problems: ProblemLog, leave: Callable[[int], object]) -> int:
@@ -167,7 +148,7 @@ def _score(command: Command, problems: ProblemLog, leave: Callable[[int], object
     except ScoringStopped as stop:
         _write_files(command, stop.partial, was_stopped=True)
         raise
-    _write_files(command, result)
+    _write_files(command, result, () if command.resampling is None else intervals(result, command.resampling))
     _report(command, result)
     if command.problems_file is not None:
         write_problems_file(problems, command.problems_file)
@@ -193,7 +174,8 @@ def _check_inputs(command: Command) -> None:
 def _output_paths(command: Command) -> list[str]:
     paths = [path for path in (command.json_file, command.problems_file) if path is not None and path != "-"]
     if command.output.stream is None:
-        paths += [f"{command.output.text}.{ending}" for ending in endings(command.options)]
+        wanted = endings(command.options, has_intervals=command.resampling is not None)
+        paths += [f"{command.output.text}.{ending}" for ending in wanted]
     return paths
 
 
@@ -204,34 +186,37 @@ def _remove_earlier_outputs(command: Command) -> None:
                 os.unlink(path)
 
 
-def _write_files(command: Command, result: Result, was_stopped: bool = False) -> None:
+def _write_files(
+    command: Command, result: Result, of_runs: Sequence[RunIntervals] = (), *, was_stopped: bool = False
+) -> None:
     if command.json_file is not None and not was_stopped:
-        _write_json(command.json_file, result)
+        _write_json(command.json_file, result, of_runs)
     if command.output.stream is not None:
-        for _, texts in parts(result, command.layout, command.invocation):
+        for _, texts in parts(result, command.layout, command.invocation, of_runs):
             write_to_stream(command.output, encoded(texts))
         return
-    for ending, text in file_texts(result, command.layout, command.invocation, was_stopped):
+    for ending, text in file_texts(result, command.layout, command.invocation, of_runs, was_stopped):
         write_whole(f"{command.output.text}.{ending}", encoded(text))
 
 
-def _write_json(path: str, result: Result) -> None:
+def _write_json(path: str, result: Result, of_runs: Sequence[RunIntervals]) -> None:
     from cs_score.coldstart.writers.json_result import json_text
 
     if path == "-":
-        write_to_stream(Destination("stdout"), encoded(json_text(result)))
+        write_to_stream(Destination("stdout"), encoded(json_text(result, of_runs)))
     else:
-        write_whole(path, encoded(json_text(result)))
+        write_whole(path, encoded(json_text(result, of_runs)))
 
 
 def _report(command: Command, result: Result) -> None:
     """Remarks on standard error, then the report, twice as the reference writes it, and its closing line."""
     _remark(result.warnings)
-    report = "".join(report_text(result.problems))
-    closing = closing_line(result.error_count, result.warning_count)
     # Where both go to standard output the reference has closed it by now and its report is lost.
     lost = command.errors.stream == "stdout" and command.output.stream == "stdout"
-    _write_report(command.errors if not lost else Destination("stderr"), report * 2 + closing)
+    _write_report(
+        command.errors if not lost else Destination("stderr"),
+        whole_report(result.problems, result.error_count, result.warning_count),
+    )
 
 
 def _write_report(errors: Destination, text: str) -> None:
@@ -252,16 +237,16 @@ def _give_up(
     error: CsScoreError, problems: ProblemLog, errors: Destination | None, problems_file: str | None = None
 ) -> int:
     """The problems so far and one line that says what ended the scoring, there and on standard error."""
-    report = "".join(report_text(list(problems)))
+    collected = list(problems)
     with contextlib.suppress(OutputError):
         if isinstance(error, ScoringStopped):
             _remark(error.partial.warnings)
         if errors is None or errors.stream == "stderr":
-            write_text("stderr", report)
+            write_text("stderr", "".join(report_text(collected)))
         write_text("stderr", f"{PROGRAM}: {error}\n")
     with contextlib.suppress(OutputError):
         if errors is not None and errors.stream is None:
-            write_whole(errors.text, [doubly_encoded(f"{report}{error}\n")])
+            write_whole(errors.text, [doubly_encoded(stopped_report(collected, error))])
     if problems_file is not None and not isinstance(error, UsageError):  # it may have named an input
         with contextlib.suppress(CsScoreError):
             write_problems_file(problems, problems_file, error)

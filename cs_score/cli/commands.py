@@ -27,10 +27,12 @@ SUBCOMMANDS: Final[dict[str, Subcommand]] = {
     "claims": Subcommand("cs_score.cli.evidence:claims", "Score claim verification: documents, evidence, verdict."),
     "r4c": Subcommand("cs_score.cli.evidence:r4c", "Score R4C derivations."),
     "hotpotqa": Subcommand("cs_score.cli.evidence:hotpotqa", "Score HotpotQA answers and supporting facts."),
+    "compare": Subcommand("cs_score.cli.compare:compare", "Compare systems: intervals, paired tests, ranks, tiers."),
     "problems": Subcommand("cs_score.cli.problems:problems", "Explain the problem codes of Cold Start inputs."),
 }
 
 SWITCH_SUMMARIES: Final[dict[str, str]] = {
+    "batch": "Score many runs, on one machine or several.",
     "samples": "Draw bootstrap resamples for -samples.",
     "validate-run": "Validate a run, and write it as the scorer wants it.",
     "validate-queries": "Validate queries, and split them by entry point.",

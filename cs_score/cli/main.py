@@ -11,14 +11,15 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Final, NoReturn
 
-from cs_score.errors import CsScoreError
+from cs_score.errors import CsScoreError, UsageError
 
 # Kept apart from commands.SUBCOMMANDS, which needs click; a test holds the two together.
-FIRST_WORDS: Final = frozenset({"scifact", "claims", "r4c", "hotpotqa", "problems"})
+FIRST_WORDS: Final = frozenset({"scifact", "claims", "r4c", "hotpotqa", "compare", "problems"})
 
 # Programs with single-dash switches, which click cannot read: word -> `module:function`, which takes the
 # words after it and returns the exit status.
 SWITCH_COMMANDS: Final = {
+    "batch": "cs_score.cli.batch:run",
     "samples": "cs_score.cli.samples:run",
     "validate-run": "cs_score.cli.validate_run:run",
     "validate-queries": "cs_score.cli.validate_queries:run",
@@ -28,6 +29,9 @@ SWITCH_COMMANDS: Final = {
     "validate-assessments": "cs_score.cli.validate_assessments:run",
     "apply-k": "cs_score.cli.apply_k:run",
 }
+
+WRONG_USAGE: Final = 2
+"""The status of the commands for wrong usage, that of click."""
 
 OWN_OPTIONS: Final = frozenset({"--help", "--version"})
 
@@ -73,7 +77,7 @@ def _run_click(words: list[str]) -> int:
         error.show()
         return error.exit_code
     except CsScoreError as error:
-        return _complain(str(error), 1)
+        return _complain(str(error), WRONG_USAGE if isinstance(error, UsageError) else 1)
     except BrokenPipeError:
         return closed_pipe()
     except KeyboardInterrupt:

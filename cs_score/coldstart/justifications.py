@@ -59,6 +59,12 @@ class DiscardRules:
         self._limits = limits
         self._problems = problems
 
+    def branch(self, limits: Justifications, problems: ProblemLog) -> DiscardRules:
+        """Rules of their own that begin with the marks of these."""
+        other = DiscardRules(limits, problems)
+        other.marked = set(self.marked)
+        return other
+
     def apply(self, responses: Sequence[Response], nodes: Mapping[str, Sequence[Response]]) -> None:
         """Apply both rules to all run lines loaded so far; `nodes` are the same lines by FQ node id."""
         by_level: dict[int, list[Response]] = defaultdict(list)

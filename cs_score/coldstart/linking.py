@@ -6,6 +6,7 @@ Lines are linked in load order, because a line may name only a query that an ear
 
 from __future__ import annotations
 
+import copy
 import sys
 
 from cs_score.coldstart.confidence import Confidence, read_confidence
@@ -73,6 +74,16 @@ class Linker:
         self._confidences: dict[str, Confidence] = {}
         self._known_slots: set[str] = set()
         self._value_types: set[str] = set()
+
+    def branch(self, problems: ProblemLog) -> Linker:
+        """A linker that goes on from here by itself and reports to `problems`; the lines linked so far are shared."""
+        other = copy.copy(self)
+        for name, value in vars(self).items():
+            if isinstance(value, (dict, list, set)):
+                setattr(other, name, value.copy())
+        other.nodes = {node: lines.copy() for node, lines in self.nodes.items()}
+        other._problems = problems
+        return other
 
     def link_run(self, tab_file: TabFile) -> None:
         """Add the lines of a run. Raises InputError where a line names a query that is not there."""

@@ -10,7 +10,7 @@ from cs_score.coldstart.counts import Tally, tally
 from cs_score.coldstart.diagnosis import above_one, remark_on_matches, remarks_on_runs
 from cs_score.coldstart.equivalence import place_responses, plant_tree
 from cs_score.coldstart.loading import Evaluation, load_files, open_evaluation
-from cs_score.coldstart.matching import Matcher
+from cs_score.coldstart.matching import AssessmentIndex, Matcher
 from cs_score.coldstart.options import MANY, Options
 from cs_score.coldstart.predicates import find_predicate
 from cs_score.coldstart.projection import counted_row, ldc_max_table, ldc_mean_table, slot_filling_table
@@ -104,7 +104,12 @@ class _Scoring:
             ldc_mean_table(sf, queries) if queries.ldc_of else None,
         )
         tallies.sort(key=lambda tally: tally.name)
-        return RunResult(run_id, tables, tuple(tallies), tuple(self._matched), tuple(self._labels), None)
+        unit_of = {
+            query.full_id: queries.by_id[queries.ldc_of.get(query.short_id, query.short_id)].full_id
+            for query in self._selected
+        }
+        matched, labels = tuple(self._matched), tuple(self._labels)
+        return RunResult(run_id, tables, tuple(tallies), matched, labels, None, unit_of=unit_of)
 
     def check_something_scored(self, run: RunResult) -> None:
         """Raises InputError where no query is scored, or none has a row to project to LDC queries (13.1)."""
@@ -169,7 +174,10 @@ class _Scoring:
 
     def _match(self, run_id: str, responses: Sequence[Response]) -> None:
         if responses and self._matcher is None:
-            self._matcher = Matcher(self._linker, self._options.discipline, self._problems)
+            index = self._evaluation.index
+            if index is None or index.size != len(self._linker.assessments):
+                index = AssessmentIndex(self._linker, self._options.discipline)
+            self._matcher = Matcher(self._linker, index, self._problems)
         for response in responses:
             assert self._matcher is not None
             self._matched[response.index] = self._matcher.match(response)

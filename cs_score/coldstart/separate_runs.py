@@ -1,0 +1,65 @@
+"""Several runs against the same queries and assessments, each scored as if it were alone.
+
+Scored in one evaluation, runs would meet in average precision, which pools their nodes (specification 9.1).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+
+from cs_score.coldstart.loading import members
+from cs_score.coldstart.options import Options
+from cs_score.coldstart.reader import read_tab_file
+from cs_score.coldstart.result import Result
+from cs_score.coldstart.schemas import FileKind
+from cs_score.coldstart.scorer import score
+from cs_score.errors import InputError
+from cs_score.problems import ProblemLog
+from cs_score.sources import open_source
+
+Path = str | os.PathLike[str]
+
+
+def run_files(files: Iterable[Path]) -> tuple[list[Path], list[Path]]:
+    """The runs and the assessments among files, told apart by their first line; a folder stands for its members.
+
+    Raises InputError for a file that is neither, and for an empty one, of which nobody can tell.
+    """
+    runs: list[Path] = []
+    assessments: list[Path] = []
+    for given in files:
+        for member in members(given):
+            assert isinstance(member, (str, os.PathLike))  # what stands for a path is a path
+            with open_source(member) as source:
+                tab_file = read_tab_file(source, ProblemLog())
+            if tab_file is None:
+                raise InputError("empty: neither a run nor assessments", file=os.fspath(member))
+            (runs if tab_file.schema.kind is FileKind.RUN else assessments).append(member)
+    return runs, assessments
+
+
+def score_separately(
+    queries: Sequence[Path], assessments: Sequence[Path], runs: Sequence[Path], options: Options | None = None
+) -> list[Result]:
+    """The result of each run file by itself, in order.
+
+    Raises InputError for a file that holds several runs, and what `score` raises.
+    """
+    results: list[Result] = []
+    for file in runs:
+        try:
+            result = score(queries, [*assessments, file], options)
+        except InputError as error:
+            if error.file is not None:
+                raise
+            raise InputError(error.problem, file=os.fspath(file), place=error.place, remedy=error.remedy) from None
+        if len(result.runs) != 1:
+            names = ", ".join(run.run_id for run in result.runs)
+            raise InputError(
+                f"{len(result.runs)} runs in one file ({names})",
+                file=os.fspath(file),
+                remedy="a run to be compared has a file of its own",
+            )
+        results.append(result)
+    return results
