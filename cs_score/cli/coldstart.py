@@ -247,7 +247,7 @@ def _give_up(
     with contextlib.suppress(OutputError):
         if errors is not None and errors.stream is None:
             write_whole(errors.text, [doubly_encoded(stopped_report(collected, error))])
-    if problems_file is not None:
+    if problems_file is not None and not isinstance(error, UsageError):  # it may have named an input
         with contextlib.suppress(CsScoreError):
             write_problems_file(problems, problems_file, error)
     return FAILED
