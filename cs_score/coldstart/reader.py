@@ -16,7 +16,10 @@ from cs_score.sources import READING_ERRORS, Source, reason_of
 _BLOCK: Final = 1 << 20
 
 # First characters that make a line worth a second look: it may be blank or a comment.
-_MAYBE_SKIPPED: Final = frozenset(chr(code) for code in range(0x3001) if chr(code).isspace()) | {"", "#"}
+_MAYBE_SKIPPED: Final = frozenset("\t\x0b\x0c\r\x1c\x1d\x1e\x1f #\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000") | {
+    "",
+    *map(chr, range(0x2000, 0x200B)),
+}
 
 # What may stand before a comment at the end of a line: text and closed quotations, in which a backslash takes the next
 # character with it. Possessive, so that a quotation which is never closed hides every # behind it.
