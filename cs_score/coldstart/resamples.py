@@ -41,25 +41,46 @@ class Sample:
         return Counter(short_id for draw in self.draws for short_id in draw.short_ids)
 
 
-def read_samples(name: str) -> tuple[Sample, ...]:
-    """The samples of a file by ascending number; none where the file does not exist.
+@dataclass(frozen=True, slots=True)
+class SampleFile:
+    """The samples of a file by ascending number, and what the reference passes over in silence.
+
+    `exists` tells whether there is such a file, `blank` holds the numbers of its blank lines, and `repeated` those of
+    lines whose sample replaces an earlier one.
+    """
+
+    samples: tuple[Sample, ...]
+    exists: bool
+    blank: tuple[int, ...]
+    repeated: tuple[int, ...]
+
+
+def read_samples(name: str) -> SampleFile:
+    """Read a file of samples; one that does not exist has none.
 
     Of several samples with one number the last counts. Raises InputError for an id that cannot be parsed and for a file
     that cannot be read.
     """
     samples: dict[str, Sample] = {}
+    blank: list[int] = []
+    repeated: list[int] = []
     try:
         with open(name, encoding="utf-8", newline="\n") as file:
             for line_number, line in enumerate(file, 1):
                 sample = _read_sample(line, name, line_number)
+                if not line.strip():
+                    blank.append(line_number)
+                elif sample.label in samples:
+                    repeated.append(line_number)
                 samples[sample.label] = sample
     except FileNotFoundError:
-        return ()
+        return SampleFile((), False, (), ())
     except UnicodeDecodeError:
         raise InputError("not UTF-8", file=name) from None
     except OSError as error:
         raise InputError(f"Could not open {name}: {error.strerror}") from None
-    return tuple(sorted(samples.values(), key=lambda sample: (sample.number, sample.label)))
+    ordered = sorted(samples.values(), key=lambda sample: (sample.number, sample.label))
+    return SampleFile(tuple(ordered), True, tuple(blank), tuple(repeated))
 
 
 def last_by_label(samples: Iterable[Sample]) -> Sample | None:
