@@ -13,7 +13,7 @@ from typing import Any, Final
 import pytest
 
 from cs_score.cli import main
-from cs_score.cli.coldstart_usage import DEFAULTS, SWITCHES
+from cs_score.cli.coldstart_usage import SWITCHES
 from cs_score.cli.main import FIRST_WORDS
 from cs_score.coldstart import Justifications, Options, Policy, Result, RunResult
 from cs_score.coldstart.counts import Counts, Tally
@@ -66,7 +66,9 @@ def test_every_switch_with_its_default() -> None:
     assert set(described) == {switch.name for switch in SWITCHES}
     for switch in SWITCHES:
         row = described[switch.name]
-        assert spans(row["default"]) == ([DEFAULTS[switch.name]] if switch.name in DEFAULTS else [])
+        assert spans(row["default"]) == (
+            [switch.default] if switch.default not in (None, "all queries", "all runs") else []
+        )
         assert bool(row["value"]) == (switch.value is not None)
 
 

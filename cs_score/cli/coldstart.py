@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from cs_score.cli.coldstart_extras import (
+    load_validated,
+    recording_log,
+    signed_as_validated,
+    write_problems_file,
+)
 from cs_score.cli.coldstart_usage import DEFAULTS, PROGRAM, SWITCHES, usage_text
-from cs_score.cli.destinations import Destination, why_not_writable, write_text_to_terminal, write_to_stream
+from cs_score.cli.destinations import Destination, why_not_writable, write_text, write_to_stream
 from cs_score.cli.resampling_options import read_resampling
 from cs_score.cli.switches import CommandLine, HelpWanted, SwitchError, VersionWanted, read_command_line
 from cs_score.coldstart.interval_estimates import RunIntervals, intervals
@@ -26,7 +31,7 @@ from cs_score.coldstart.writers.report import closing_line, doubly_encoded, repo
 from cs_score.collector import paused_collector
 from cs_score.errors import CsScoreError, InputError, OutputError, UsageError
 from cs_score.outputs import write_whole
-from cs_score.problems import Problem, ProblemLog
+from cs_score.problems import ProblemLog
 from cs_score.sources import Input, open_source
 from cs_score.statistics.options import Resampling
 from cs_score.version import REFERENCE_VERSION
@@ -47,33 +52,51 @@ class Command:
     files: tuple[str, ...]
     invocation: Invocation
     json_file: str | None
+    problems_file: str | None
+    validates: bool
     resampling: Resampling | None
 
 
-def run(words: Sequence[str]) -> int:
-    """Score as the words of the command line say; returns the exit status, 0 or 255."""
-    try:
-        line = read_command_line(words, SWITCHES)
-        if not line.words:
-            raise SwitchError("ERROR: Not enough arguments; files must be provided")
-    except HelpWanted:
-        sys.stdout.write(usage_text())
-        return 0
-    except VersionWanted:
-        sys.stdout.write(f"{PROGRAM} version {REFERENCE_VERSION}\n")
-        return 0
-    except SwitchError as error:
-        sys.stdout.write(f"{error}\n\n{usage_text()}")
-        return FAILED
+def run(words: Sequence[str], leave: Callable[[int], object] = lambda status: None) -> int:
+    """Score as the words of the command line say; returns the exit status, 0 or 255.
+
+    `leave` is called with the status of a scoring while its rows are still in memory; a process that ends there saves
+    the time to free them one by one.
+    """
     problems = ProblemLog()
     errors: Destination | None = None
+    problems_file: str | None = None
     try:
+        line = _read(words)
+        if line is None:
+            return 0
+        if (problems_file := line.switches.get("--problems")) is not None:
+            problems = recording_log(problems_file)
         command = _understand(line, words)
         errors = command.errors
         with paused_collector():
-            return _score(command, problems)
+            return _score(command, problems, leave)
+    except SwitchError as error:
+        with contextlib.suppress(OutputError):
+            write_text("stdout", f"{error}\n\n{usage_text()}")
+        return FAILED
     except CsScoreError as error:
-        return _give_up(error, problems, errors)
+        return _give_up(error, problems, errors, problems_file)
+
+
+def _read(words: Sequence[str]) -> CommandLine | None:
+    """The command line, or None where it asked for a text that has been printed. Raises SwitchError."""
+    try:
+        line = read_command_line(words, SWITCHES)
+    except HelpWanted:
+        write_text("stdout", usage_text())
+        return None
+    except VersionWanted:
+        write_text("stdout", f"{PROGRAM} version {REFERENCE_VERSION}\n")
+        return None
+    if not line.words:
+        raise SwitchError("ERROR: Not enough arguments; files must be provided")
+    return line
 
 
 def _understand(line: CommandLine, words: Sequence[str]) -> Command:
@@ -104,6 +127,8 @@ def _understand(line: CommandLine, words: Sequence[str]) -> Command:
             options.samples is not None,
         ),
         line.switches.get("--json"),
+        line.switches.get("--problems"),
+        "--validate" in line.switches,
         read_resampling(line.switches),
     )
 
@@ -135,7 +160,7 @@ def _items(text: str) -> tuple[str, ...]:
     return tuple(text.split(":")) if text else ()
 
 
-def _score(command: Command, problems: ProblemLog) -> int:
+def _score(command: Command, problems: ProblemLog, leave: Callable[[int], object]) -> int:
     _check_inputs(command)
     _remove_earlier_outputs(command)
     try:
@@ -144,16 +169,25 @@ def _score(command: Command, problems: ProblemLog) -> int:
             raise InputError(
                 "EvaluationQueryOutput->new called with no filenames", remedy="name a run and its assessments, too"
             )
-        load_files(evaluation, command.files)
+        if command.validates:
+            load_validated(evaluation, command.files)
+        else:
+            load_files(evaluation, command.files)
         if evaluation.run_ids:
             check_fields(command.layout.fields)
         result = score_loaded(evaluation)
+        if command.validates:
+            result = signed_as_validated(result)
     except ScoringStopped as stop:
         _write_files(command, stop.partial, was_stopped=True)
         raise
     _write_files(command, result, () if command.resampling is None else intervals(result, command.resampling))
     _report(command, result)
-    return FAILED if result.error_count else 0
+    if command.problems_file is not None:
+        write_problems_file(problems, command.problems_file)
+    status = FAILED if result.error_count else 0
+    leave(status)
+    return status
 
 
 def _check_inputs(command: Command) -> None:
@@ -171,7 +205,7 @@ def _check_inputs(command: Command) -> None:
 
 
 def _output_paths(command: Command) -> list[str]:
-    paths = [] if command.json_file in (None, "-") else [str(command.json_file)]
+    paths = [path for path in (command.json_file, command.problems_file) if path is not None and path != "-"]
     if command.output.stream is None:
         wanted = endings(command.options, has_intervals=command.resampling is not None)
         paths += [f"{command.output.text}.{ending}" for ending in wanted]
@@ -219,7 +253,7 @@ def _report(command: Command, result: Result) -> None:
 
 def _write_report(errors: Destination, text: str) -> None:
     if errors.stream == "stderr":
-        write_text_to_terminal(text)
+        write_text("stderr", text)
     elif errors.stream == "stdout":
         write_to_stream(errors, [doubly_encoded(text)])
     else:
@@ -228,17 +262,24 @@ def _write_report(errors: Destination, text: str) -> None:
 
 def _remark(remarks: Sequence[str]) -> None:
     for remark in remarks:
-        write_text_to_terminal(f"{PROGRAM}: warning: {InputError(remark)}\n")
+        write_text("stderr", f"{PROGRAM}: warning: {InputError(remark)}\n")
 
 
-def _give_up(error: CsScoreError, problems: ProblemLog, errors: Destination | None) -> int:
+def _give_up(
+    error: CsScoreError, problems: ProblemLog, errors: Destination | None, problems_file: str | None = None
+) -> int:
     """The problems so far and one line that says what ended the scoring, there and on standard error."""
-    if isinstance(error, ScoringStopped):
-        _remark(error.partial.warnings)
-    collected: list[Problem] = list(problems)
-    write_text_to_terminal("".join(report_text(collected)) if errors is None or errors.stream == "stderr" else "")
-    write_text_to_terminal(f"{PROGRAM}: {error}\n")
-    if errors is not None and errors.stream is None:
-        with contextlib.suppress(OutputError):
-            write_whole(errors.text, [doubly_encoded("".join(report_text(collected)) + f"{error}\n")])
+    report = "".join(report_text(list(problems)))
+    with contextlib.suppress(OutputError):
+        if isinstance(error, ScoringStopped):
+            _remark(error.partial.warnings)
+        if errors is None or errors.stream == "stderr":
+            write_text("stderr", report)
+        write_text("stderr", f"{PROGRAM}: {error}\n")
+    with contextlib.suppress(OutputError):
+        if errors is not None and errors.stream is None:
+            write_whole(errors.text, [doubly_encoded(f"{report}{error}\n")])
+    if problems_file is not None:
+        with contextlib.suppress(CsScoreError):
+            write_problems_file(problems, problems_file, error)
     return FAILED

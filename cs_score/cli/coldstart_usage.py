@@ -48,6 +48,8 @@ SWITCHES: Final = (
     Switch("-version", None, "Show the version of the reference scorer that is followed"),
     _with_default("-wrong", "LIST", "Colon-separated categories that count as wrong"),
     Switch("--json", "FILE", "Write the whole result as JSON, too"),
+    Switch("--problems", "FILE", "Write every problem to FILE, too (.json, .tsv or .sarif)"),
+    Switch("--validate", None, "Validate runs before they are scored, as cs-score validate-run does"),
     *resampling_options.switches(),
 )
 

@@ -28,10 +28,18 @@ SUBCOMMANDS: Final[dict[str, Subcommand]] = {
     "r4c": Subcommand("cs_score.cli.evidence:r4c", "Score R4C derivations."),
     "hotpotqa": Subcommand("cs_score.cli.evidence:hotpotqa", "Score HotpotQA answers and supporting facts."),
     "compare": Subcommand("cs_score.cli.compare:compare", "Compare systems: intervals, paired tests, ranks, tiers."),
+    "problems": Subcommand("cs_score.cli.problems:problems", "Explain the problem codes of Cold Start inputs."),
 }
 
 SWITCH_SUMMARIES: Final[dict[str, str]] = {
-    "samples": "Draw bootstrap resamples for -samples (switches: cs-score samples -help).",
+    "samples": "Draw bootstrap resamples for -samples.",
+    "validate-run": "Validate a run, and write it as the scorer wants it.",
+    "validate-queries": "Validate queries, and split them by entry point.",
+    "expand-queries": "Superseded by validate-queries -expand.",
+    "generate-queries": "Make the queries of the first or second round.",
+    "package-output": "Put the answers to both rounds into one run.",
+    "validate-assessments": "Validate assessments, and sort them by language.",
+    "apply-k": "Keep so many documents for each node of a run.",
 }
 """What `cs-score --help` says of the programs in `main.SWITCH_COMMANDS`; a test holds the two together."""
 
@@ -64,7 +72,7 @@ class SubcommandGroup(click.Group):
         """The table's summaries, without importing the subcommands."""
         with formatter.section("Subcommands"):
             formatter.write_dl([(name, entry.summary) for name, entry in SUBCOMMANDS.items()])
-        with formatter.section("Programs with the reference scorer's switches"):
+        with formatter.section("Around the Cold Start scorer (single-dash switches; -help shows them)"):
             formatter.write_dl(list(SWITCH_SUMMARIES.items()))
 
 

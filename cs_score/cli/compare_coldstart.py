@@ -8,7 +8,7 @@ from typing import Final
 from cs_score.cli.coldstart import scoring_options
 from cs_score.cli.coldstart_usage import SWITCHES, legend
 from cs_score.cli.comparison_options import OPTIONS, print_comparison, read_settings
-from cs_score.cli.destinations import write_text_to_terminal
+from cs_score.cli.destinations import write_text
 from cs_score.cli.resampling_options import COMPARISON_OPTIONS, switches
 from cs_score.cli.standard_output import print_text
 from cs_score.cli.switches import HelpWanted, Switch, SwitchError, read_command_line, switch_help
@@ -63,7 +63,7 @@ def run(words: Sequence[str]) -> None:
 
 
 def _remark(system: str, remark: str) -> None:
-    write_text_to_terminal(f"cs-score: warning: {InputError(remark, file=system)}\n")
+    write_text("stderr", f"cs-score: warning: {InputError(remark, file=system)}\n")
 
 
 def usage_text() -> str:

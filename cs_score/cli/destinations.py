@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import sys
@@ -26,30 +27,41 @@ class Destination:
         """`stdout` or `stderr`, or None for a path."""
         return self.text.lower() if self.text.lower() in STREAMS else None
 
-    def binary_stream(self) -> IO[bytes]:
-        """The stream itself; only for a destination that is one."""
-        text_stream = sys.stdout if self.stream == "stdout" else sys.stderr
-        text_stream.flush()
-        return text_stream.buffer
-
 
 def write_to_stream(destination: Destination, blocks: Iterable[bytes]) -> None:
-    """Write to standard output or standard error. Raises OutputError, or BrokenPipeError where nobody reads."""
-    stream = destination.binary_stream()
+    """Write to standard output or standard error, whichever the destination is.
+
+    Raises OutputError where the stream is closed, full, or nobody reads it any more.
+    """
+    name = "standard output" if destination.stream == "stdout" else "standard error"
+    stream = sys.stdout if destination.stream == "stdout" else sys.stderr
+    if stream is None:  # the process was started with the stream closed
+        raise OutputError(f"{name} is closed")
     try:
+        stream.flush()
         for block in blocks:
-            stream.write(block)
+            stream.buffer.write(block)
         stream.flush()
     except BrokenPipeError:
-        raise
+        _discard_the_rest(stream)
+        raise OutputError(f"{name} was closed before everything was written") from None
     except OSError as error:
-        raise OutputError(f"Could not write to {destination.stream}: {error.strerror}") from None
+        _discard_the_rest(stream)
+        raise OutputError(f"Could not write {name}: {error.strerror}") from None
 
 
-def write_text_to_terminal(text: str) -> None:
-    """Text on standard error; control characters are escaped where it is a terminal."""
-    sys.stderr.write(terminal_safe(text) if sys.stderr.isatty() else text)
-    sys.stderr.flush()
+def write_text(stream: str, text: str) -> None:
+    """Text on `stdout` or `stderr`, in UTF-8; control characters are escaped where it is a terminal."""
+    handle = sys.stdout if stream == "stdout" else sys.stderr
+    if handle is not None and handle.isatty():
+        text = terminal_safe(text)
+    write_to_stream(Destination(stream), [text.encode("utf-8", "surrogateescape")])
+
+
+def _discard_the_rest(stream: IO[str]) -> None:
+    """Point the descriptor elsewhere: the buffer is flushed once more when the interpreter ends."""
+    with contextlib.suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def why_not_writable(path: str) -> str | None:

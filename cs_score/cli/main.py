@@ -9,15 +9,25 @@ import importlib
 import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, NoReturn
 
 from cs_score.errors import CsScoreError, UsageError
 
 # Kept apart from commands.SUBCOMMANDS, which needs click; a test holds the two together.
-FIRST_WORDS: Final = frozenset({"scifact", "claims", "r4c", "hotpotqa", "compare"})
+FIRST_WORDS: Final = frozenset({"scifact", "claims", "r4c", "hotpotqa", "compare", "problems"})
 
-# Programs with the reference's single-dash switches, which click cannot read: word -> function of the words after it.
-SWITCH_COMMANDS: Final = {"samples": "cs_score.cli.samples:run"}
+# Programs with single-dash switches, which click cannot read: word -> `module:function`, which takes the
+# words after it and returns the exit status.
+SWITCH_COMMANDS: Final = {
+    "samples": "cs_score.cli.samples:run",
+    "validate-run": "cs_score.cli.validate_run:run",
+    "validate-queries": "cs_score.cli.validate_queries:run",
+    "expand-queries": "cs_score.cli.expand_queries:run",
+    "generate-queries": "cs_score.cli.generate_queries:run",
+    "package-output": "cs_score.cli.package_output:run",
+    "validate-assessments": "cs_score.cli.validate_assessments:run",
+    "apply-k": "cs_score.cli.apply_k:run",
+}
 
 WRONG_USAGE: Final = 2
 """The status of the commands for wrong usage, that of click."""
@@ -27,10 +37,11 @@ OWN_OPTIONS: Final = frozenset({"--help", "--version"})
 COMPLETION_VARIABLE: Final = "_CS_SCORE_COMPLETE"
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None, leave: Callable[[int], object] = lambda status: None) -> int:
     """Run cs-score and return its exit status.
 
-    `arguments` default to those of the process. Status: see README-Usage; a deliberate error is one line on standard
+    `arguments` default to those of the process; `leave` is called with the status of a Cold Start scoring that has
+    written all its outputs. Status: see README-Usage; a deliberate error is one line on standard
     error, never a traceback.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
@@ -39,7 +50,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _run_click(words)
     if first in SWITCH_COMMANDS:
         return _run_switch_command(SWITCH_COMMANDS[first], words[1:])
-    return _run_switch_command("cs_score.cli.coldstart:run", words)
+    from cs_score.cli.coldstart import run
+
+    return _run_to_status(lambda: run(words, leave))
+
+
+def console() -> NoReturn:
+    """The console script. A scoring leaves at once: the operating system takes millions of rows back in one go."""
+    sys.exit(main(leave=os._exit))
 
 
 def _run_click(words: list[str]) -> int:
@@ -66,11 +84,15 @@ def _run_click(words: list[str]) -> int:
 
 
 def _run_switch_command(target: str, words: list[str]) -> int:
-    """Run a program that takes the reference's switches; its status for every failure is the reference's 255."""
     module, _, function = target.partition(":")
     run: Callable[[list[str]], int] = getattr(importlib.import_module(module), function)
+    return _run_to_status(lambda: run(words))
+
+
+def _run_to_status(run: Callable[[], int]) -> int:
+    """Run a program that takes the reference's switches; its status for every failure is the reference's 255."""
     try:
-        return run(words)
+        return run()
     except CsScoreError as error:
         return _complain(str(error), 255)
     except BrokenPipeError:

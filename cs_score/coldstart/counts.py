@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from cs_score.coldstart.equivalence import ClassNode
 from cs_score.coldstart.justifications import best_first
@@ -69,18 +69,18 @@ def sum_counts(counts: Iterable[Counts]) -> Counts:
 
 
 class Tally(NamedTuple):
-    """What was counted below one node of the tree: its row, and the lists that each response stands in.
-
-    `labels` maps the index of a response to the names of its lists, sorted, SUBMITTED left out.
-    """
+    """What was counted below one node of the tree: its row, and the responses counted."""
 
     name: str
     counts: Counts
     responses: list[Response]
-    labels: dict[int, tuple[str, ...]]
 
 
-def tally(node: ClassNode, matched: MatchedAssessments, options: Options) -> Tally:
+Labels: TypeAlias = dict[int, tuple[str, ...]]
+"""Index of a response -> the names of the lists that it stands in, sorted, SUBMITTED left out."""
+
+
+def tally(node: ClassNode, matched: MatchedAssessments, options: Options) -> tuple[Tally, Labels]:
     """Count the responses below `node`, one of the tree's inner nodes (specification 7.6)."""
     lists: Lists = {}
     last_right: list[Response] = []
@@ -106,7 +106,7 @@ def tally(node: ClassNode, matched: MatchedAssessments, options: Options) -> Tal
         len(submitted),
         *(len(lists[name]) if name in lists else 0 for name in _COUNTED),
     )
-    return Tally(node.name, counts, submitted, _labels(lists))
+    return Tally(node.name, counts, submitted), _labels(lists)
 
 
 def _keep_one_right(lists: Lists, last_right: Sequence[Response], options: Options) -> None:
@@ -147,8 +147,8 @@ def _ignore_nominal_nodes(
             lists[name] = [line for line in lists[name] if line.node not in blocked]
 
 
-def _labels(lists: Lists) -> dict[int, tuple[str, ...]]:
-    labels: dict[int, tuple[str, ...]] = {}
+def _labels(lists: Lists) -> Labels:
+    labels: Labels = {}
     for name in sorted(lists):
         for line in lists[name]:
             index = line.index

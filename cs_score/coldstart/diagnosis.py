@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from cs_score.coldstart.queries import QuerySet
@@ -65,9 +66,12 @@ def remarks_on_samples(name: str, file: SampleFile, queries: QuerySet) -> Iterat
 
 
 def above_one(
-    ranking: Ranking, query: LinkedQuery, lines_of: Mapping[str, Sequence[Response]], justifications: str
+    ranking: Ranking, query: LinkedQuery, lines_of: Mapping[str, Sequence[Response]], most: str
 ) -> InputError:
-    """The condition that average precision exceeds 1: query, nodes, lines, and what to do (specification 13.6)."""
+    """The condition that average precision exceeds 1: query, nodes, lines, and what to do (specification 13.6).
+
+    `most` is the limit on justifications of a node, a digit or `M`.
+    """
     crowded = [node for node in ranking.nodes if node.value > 1]
     if crowded:
         reason = "several lines of one node come from one document"
@@ -80,12 +84,16 @@ def above_one(
         for node in nodes[:_SHOWN]
     )
     more = f" and {len(nodes) - _SHOWN} more" if len(nodes) > _SHOWN else ""
+    run = nodes[0].first.file if nodes else "RUN"
     return InputError(
         f"AP is greater than 1.0: {ranking.score:.4f} for query {query.full_id}, level {ranking.level}, "
         f"because {reason} ({shown}{more})",
         file=nodes[0].first.file if nodes else None,
-        remedy="a run must be validated before it is scored: keep one line for each node and document, at most "
-        f"{justifications} for each node, and one node for a single-valued slot",
+        remedy="a run must be validated before it is scored: "
+        f"cs-score validate-run -justifications 1:{most} -output_file {shlex.quote(f'{run}.valid')} QUERIES.xml "
+        f"{shlex.quote(run)} (QUERIES.xml: the slot-filling queries; cs-score validate-queries -expand makes them from "
+        "others), or score with --validate",
+        code="AP_ABOVE_ONE",
     )
 
 

@@ -99,7 +99,7 @@ def plant_tree(
         if name is None:
             _report_orphan(assessment, linker, problems)
             continue
-        node = tree.node(name)
+        node = tree.nodes.get(name) or tree.node(name)
         if node.single is None and len(assessment.query.slots) > 1:
             predicate = find_predicate(assessment.query.slots[1])
             node.single = predicate is not None and predicate.single
@@ -122,19 +122,27 @@ def place_responses(
 
     `matched` holds the assessment of each response by index.
     """
-    nodes = tree.nodes
+    nodes, accepting = tree.nodes, linker.accepting
+    wrong_bins: dict[LinkedQuery, str] = {}
     for response in responses:
         assessment = matched[response.index]
         name = None if assessment is None else class_of_assessment(assessment, linker)
         if name is None:
-            name = linker.class_of_answer(response)
+            same_answer = accepting.get(response.target)
+            if same_answer is not None:
+                name = same_answer.value_class
+            else:
+                name = wrong_bins.get(response.query)
+                if name is None:
+                    name = wrong_bins[response.query] = f"{linker.class_of_query(response.query)}:0"
         (nodes.get(name) or tree.node(name)).responses.append(response)
 
 
 def class_of_assessment(assessment: Assessment, linker: Linker) -> str | None:
     """The node that an assessment stands in; None where it answers a query that no accepted answer leads to."""
-    if assessment.has_class:
-        return assessment.value_class
+    value_class = assessment.value_class
+    if value_class != "0" and value_class:
+        return value_class
     query = assessment.query
     if query.level == 0:
         return f"{query.full_id}:0"

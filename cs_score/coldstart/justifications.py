@@ -33,10 +33,13 @@ def node_confidence(confidences: Sequence[float], most: int | None) -> float:
     """
     if not confidences:
         return 0.0
+    weights = _sum_of_weights(len(confidences) if most is None else most)
+    if len(confidences) == 1:
+        return confidences[0] / weights
     numerator = 0.0
     for rank, confidence in enumerate(sorted(confidences, reverse=True)[:most], 1):
         numerator += confidence / rank
-    return numerator / _sum_of_weights(len(confidences) if most is None else most)
+    return numerator / weights
 
 
 @functools.cache

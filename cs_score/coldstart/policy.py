@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from cs_score.coldstart.equivalence import ClassNode
-from cs_score.coldstart.options import RIGHT, SIDES, Policy
+from cs_score.coldstart.options import IGNORE, RIGHT, WRONG, Policy
 from cs_score.coldstart.records import Assessment, Response
 
 INCORRECT_PARENT: Final = "INCORRECT_PARENT"
@@ -48,6 +48,11 @@ def pre_policy_category(assessment: Assessment | None) -> str:
     return UNASSESSED if assessment is None else assessment.judgment
 
 
+def without(labels: Sequence[str], category: str) -> list[str]:
+    """The labels that say something beside the category before the policies."""
+    return [label for label in labels if label != category]
+
+
 def categorise_class(node: ClassNode, matched: MatchedAssessments, policy: Policy) -> Lists:
     """The lists of one class: categories before the policies, and the sides after them (specification 7.5)."""
     lists: Lists = {}
@@ -62,8 +67,8 @@ def categorise_class(node: ClassNode, matched: MatchedAssessments, policy: Polic
             lists[category].append(response)
         else:
             lists[category] = [response]
-    for side in SIDES:
-        for item in policy.items(side):
+    for side, items in ((RIGHT, policy.right), (WRONG, policy.wrong), (IGNORE, policy.ignore)):
+        for item in items:
             if item in lists:
                 lists.setdefault(side, []).extend(lists[item])
     right = lists.get(RIGHT, [])

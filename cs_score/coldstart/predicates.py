@@ -48,6 +48,7 @@ def inventory() -> dict[tuple[str, str], Predicate]:
     return table
 
 
+@functools.lru_cache(maxsize=4096)
 def find_predicate(slot: str) -> Predicate | None:
     """The predicate of a slot text such as `per:children`, or None if there is none (specification A.2)."""
     domain, _, name = slot.partition(":")

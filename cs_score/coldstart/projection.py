@@ -89,7 +89,9 @@ def ldc_max_table(table: Table, queries: QuerySet) -> Table:
     rows_of = _by_query(table.rows)
     chosen: list[ScoreRow] = []
     for ldc_id, candidates in _candidates(rows_of, queries).items():
-        best = max(candidates, key=lambda short_id: sum_counts(_counts(rows_of[short_id])).f1)
+        best = candidates[0]
+        if len(candidates) > 1:
+            best = max(candidates, key=lambda short_id: sum_counts(_counts(rows_of[short_id])).f1)
         for row in rows_of[best]:
             query_id = row.name.partition(":")[0]
             chosen.append(row._replace(name=queries.by_id[ldc_id].full_id + row.name[len(query_id) :]))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -16,6 +17,10 @@ _BLOCK: Final = 1 << 20
 
 # First characters that make a line worth a second look: it may be blank or a comment.
 _MAYBE_SKIPPED: Final = frozenset(chr(code) for code in range(0x3001) if chr(code).isspace()) | {"", "#"}
+
+# What may stand before a comment at the end of a line: text and closed quotations, in which a backslash takes the next
+# character with it. Possessive, so that a quotation which is never closed hides every # behind it.
+_COMMENT: Final = re.compile(r'\A((?:[^#"]|"(?:[^"\\]|\\.)*+")*+)#.*', re.DOTALL)
 
 # White space as the reference sees it, without the separators U+001C to U+001F.
 _BLANK_OR_COMMENT: Final = re.compile(r"[^\S\x1c-\x1f]*(?:#.*)?", re.DOTALL)
@@ -34,13 +39,17 @@ class TabFile:
     lines: Iterator[Line]
 
 
-def read_tab_file(source: Source, problems: ProblemLog) -> TabFile | None:
+def read_tab_file(source: Source, problems: ProblemLog, *, allow_comments: bool = False) -> TabFile | None:
     """Open the lines of a tab file; None for a file of size zero, which is only warned of.
+
+    With `allow_comments` a comment at the end of a line is cut off first, whatever is done with the line then.
 
     Raises InputError where the layout is unknown, no line counts, or the bytes are not UTF-8 (also while the lines
     are read).
     """
     counted = _counted_lines(source)
+    if allow_comments:
+        counted = ((number, _COMMENT.sub(r"\1", text)) for number, text in counted)
     try:
         number, text = next(counted)
     except StopIteration:
@@ -51,15 +60,19 @@ def read_tab_file(source: Source, problems: ProblemLog) -> TabFile | None:
         try:
             first = next(counted)
         except StopIteration:
-            raise InputError(f"Empty file: {source.name}", remedy="it has blank and comment lines only") from None
+            raise InputError(
+                f"Empty file: {source.name}", remedy="it has blank and comment lines only", code="NO_LINES"
+            ) from None
     schema = detect_schema(split_columns(first[1]))
     if schema is None:
         raise InputError(
             f"Unknown file type: {source.name}",
             place=f"line {first[0]}",
             remedy="its columns fit no known layout of runs or assessments (see README-Usage, Input files)",
+            code="UNKNOWN_FILE_TYPE",
         )
-    return TabFile(source.name, schema, _lines(first, counted, source.name, len(schema.columns), problems))
+    lines = _accepted(itertools.chain((first,), counted), source.name, len(schema.columns), problems)
+    return TabFile(source.name, schema, lines)
 
 
 def split_columns(text: str) -> list[str]:
@@ -72,16 +85,8 @@ def has_text(column: str) -> bool:
     return _BLANK_OR_COMMENT.fullmatch(column) is None or "#" in column
 
 
-def _lines(
-    first: tuple[int, str], rest: Iterator[tuple[int, str]], name: str, width: int, problems: ProblemLog
-) -> Iterator[Line]:
-    yield from _accepted(iter((first,)), seen := set[str](), name, width, problems)
-    yield from _accepted(rest, seen, name, width, problems)
-
-
-def _accepted(
-    lines: Iterator[tuple[int, str]], seen: set[str], name: str, width: int, problems: ProblemLog
-) -> Iterator[Line]:
+def _accepted(lines: Iterable[tuple[int, str]], name: str, width: int, problems: ProblemLog) -> Iterator[Line]:
+    seen: set[str] = set()
     for number, text in lines:
         if text[:1] in _MAYBE_SKIPPED and _BLANK_OR_COMMENT.fullmatch(text):
             continue
@@ -109,7 +114,7 @@ def _counted_lines(source: Source) -> Iterator[tuple[int, str]]:
             text = block.decode("utf-8")
         except UnicodeDecodeError as error:
             line = number + block.count(b"\n", 0, error.start) + 1
-            raise InputError("not UTF-8", file=source.name, place=f"line {line}") from None
+            raise InputError("not UTF-8", file=source.name, place=f"line {line}", code="NOT_UTF8") from None
         if "\r" in text:
             text = text.replace("\r", "")
         for line_text in text.split("\n"):

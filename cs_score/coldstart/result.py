@@ -127,5 +127,5 @@ class ScoringStopped(InputError):
     """A condition that ends scoring; `partial` holds what had been computed before."""
 
     def __init__(self, cause: InputError, partial: Result) -> None:
-        super().__init__(cause.problem, file=cause.file, place=cause.place, remedy=cause.remedy)
+        super().__init__(cause.problem, file=cause.file, place=cause.place, remedy=cause.remedy, code=cause.code)
         self.partial = partial

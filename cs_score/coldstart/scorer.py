@@ -11,7 +11,7 @@ from cs_score.coldstart.diagnosis import above_one, remark_on_matches, remarks_o
 from cs_score.coldstart.equivalence import place_responses, plant_tree
 from cs_score.coldstart.loading import Evaluation, load_files, open_evaluation
 from cs_score.coldstart.matching import Matcher
-from cs_score.coldstart.options import Options
+from cs_score.coldstart.options import MANY, Options
 from cs_score.coldstart.predicates import find_predicate
 from cs_score.coldstart.projection import counted_row, ldc_max_table, ldc_mean_table, slot_filling_table
 from cs_score.coldstart.queries import Query, report_languages, report_slots
@@ -74,7 +74,7 @@ class _Scoring:
         for assessment in self._linker.assessments:
             self._assessments[assessment.query.base_id].append(assessment)
         self._matcher: Matcher | None = None
-        self._nodes = Nodes(evaluation.nodes, self._options.justifications.most)
+        self._nodes = Nodes(evaluation.linker.nodes, self._options.justifications.most)
         count = len(self._linker.responses)
         self._matched: list[Assessment | None] = [None] * count
         self._labels: list[tuple[str, ...]] = [()] * count
@@ -196,12 +196,15 @@ class _Scoring:
             self._linker.root(query), self._assessments.get(query.base_id, ()), self._linker, self._problems
         )
         place_responses(tree, responses, self._matched, self._linker)
-        tallies = [tally(node, self._matched, self._options) for node in tree.nodes.values() if node.children]
-        for of_node in tallies:
-            for index, labels in of_node.labels.items():
-                self._labels[index] = labels
-        limit = self._hop_limits[query.short_id]
-        return [of_node for of_node in tallies if of_node.name.count(":") <= limit]
+        tallies: list[Tally] = []
+        for node in tree.nodes.values():
+            if node.children:
+                of_node, labels_of = tally(node, self._matched, self._options)
+                for index, labels in labels_of.items():
+                    self._labels[index] = labels
+                if node.depth <= self._hop_limits[query.short_id]:
+                    tallies.append(of_node)
+        return tallies
 
     def _rank(self, query: Query) -> list[Ranking]:
         single = [None if predicate is None else predicate.single for predicate in map(find_predicate, query.slots)]
@@ -215,7 +218,7 @@ class _Scoring:
                 raise above_one(
                     ranking,
                     self._linker.root(query),
-                    self._evaluation.nodes,
-                    "any number" if most is None else str(most),
+                    self._linker.nodes,
+                    MANY if most is None else str(most),
                 )
         return rankings

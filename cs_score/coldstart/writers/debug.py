@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
+from operator import attrgetter
 from typing import Final
 
 from cs_score.coldstart.counts import Tally
-from cs_score.coldstart.policy import pre_policy_category
+from cs_score.coldstart.justifications import load_order
+from cs_score.coldstart.policy import pre_policy_category, without
 from cs_score.coldstart.ranking import Ranking
 from cs_score.coldstart.records import Response
 from cs_score.coldstart.result import AveragePrecision, RunResult
@@ -19,33 +22,33 @@ def responses_text(run: RunResult) -> Iterator[str]:
     """Part 1: query by query, class by class, every response that a policy put anywhere."""
     for tally in run.tallies:
         yield f"{_RULE}{tally.name}\n"
-        for shown in sorted(_by_number(tally).values(), key=lambda same: same[0].number):
-            text = _response_text(shown, run, tally)
-            if text is not None:
-                yield text
+        responses = tally.responses
+        if len({response.number for response in responses}) == len(responses):
+            for response in sorted(responses, key=attrgetter("number")):
+                yield _response_text(response, run.labels[response.index], run)
+        else:
+            for response, labels in _by_number(tally, run):
+                yield _response_text(response, labels, run)
     yield "\n"
 
 
-def _by_number(tally: Tally) -> dict[int, list[Response]]:
-    """The lines of a row by line number; of several files' lines with one number the first is shown (14, rule 10)."""
+def _by_number(tally: Tally, run: RunResult) -> Iterator[tuple[Response, tuple[str, ...]]]:
+    """The lines of a row by line number; of several files' lines with one number the first, with the lists of all."""
     lines: dict[int, list[Response]] = {}
     for response in tally.responses:
         lines.setdefault(response.number, []).append(response)
-    for same in lines.values():
-        if len(same) > 1:
-            same.sort(key=lambda response: response.index)
-    return lines
+    for number in sorted(lines):
+        same = sorted(lines[number], key=load_order)
+        yield same[0], tuple(sorted(label for response in same for label in run.labels[response.index]))
 
 
-def _response_text(same_number: list[Response], run: RunResult, tally: Tally) -> str | None:
-    response = same_number[0]
+def _response_text(response: Response, labels: tuple[str, ...], run: RunResult) -> str:
+    """The block of a response; empty where no list but that of its category before the policies holds it."""
     assessment = run.matched[response.index]
     category = pre_policy_category(assessment)
-    labels = [label for line in same_number for label in tally.labels.get(line.index, ()) if label != category]
-    if not labels:
-        return None
-    if len(same_number) > 1:
-        labels.sort()
+    shown = _shown(labels, category)
+    if shown is None:
+        return ""
     return (
         f"\tFQNODEID:\t{response.node or '-'}\n"
         f"\tSUBMISSION:\t{response.text}\n"
@@ -53,9 +56,16 @@ def _response_text(same_number: list[Response], run: RunResult, tally: Tally) ->
         f"\tASSESSMENT:\t{'-' if assessment is None else assessment.text}\n"
         "\n"
         f"\tPREPOLICY ASSESSMENT:\t{category}\n"
-        f"\tPOSTPOLICY ASSESSMENT:\t{','.join(labels)}\n"
+        f"\tPOSTPOLICY ASSESSMENT:\t{shown}\n"
         f"{_DOTS}"
     )
+
+
+@functools.cache
+def _shown(labels: tuple[str, ...], category: str) -> str | None:
+    """The labels as the file shows them, None where there is none to show."""
+    left = without(labels, category)
+    return ",".join(left) if left else None
 
 
 def rankings_text(scores: AveragePrecision) -> Iterator[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from cs_score.coldstart.interval_estimates import RunIntervals
-from cs_score.coldstart.policy import pre_policy_category
+from cs_score.coldstart.policy import pre_policy_category, without
 from cs_score.coldstart.projection import ScoreRow, Table
 from cs_score.coldstart.ranking import ApRow, ApTable, Ranking
 from cs_score.coldstart.result import AveragePrecision, Result, RunResult
@@ -131,5 +131,5 @@ def _responses(run: RunResult) -> Iterator[dict[str, object]]:
                 if assessment is None
                 else {"file": assessment.file, "line": assessment.number, "class": assessment.value_class},
                 "pre_policy": str(category),
-                "post_policy": [label for label in tally.labels.get(response.index, ()) if label != category],
+                "post_policy": without(run.labels[response.index], category),
             }
