@@ -64,10 +64,11 @@ def read_samples(name: str) -> SampleFile:
     samples: dict[str, Sample] = {}
     blank: list[int] = []
     repeated: list[int] = []
+    known: dict[str, Draw] = {}  # the same few draws stand in every sample
     try:
         with open(name, encoding="utf-8", newline="\n") as file:
             for line_number, line in enumerate(file, 1):
-                sample = _read_sample(line, name, line_number)
+                sample = _read_sample(line, known, name, line_number)
                 if not line.strip():
                     blank.append(line_number)
                 elif sample.label in samples:
@@ -88,14 +89,16 @@ def last_by_label(samples: Iterable[Sample]) -> Sample | None:
     return max(samples, key=lambda sample: sample.label, default=None)
 
 
-def _read_sample(line: str, name: str, line_number: int) -> Sample:
+def _read_sample(line: str, known: dict[str, Draw], name: str, line_number: int) -> Sample:
     columns = _SPACE.split(line.removesuffix("\n"))
     while len(columns) > 1 and not columns[-1]:
         columns.pop()
     label, *groups = columns
     match = _LEADING_NUMBER.match(label)
-    draws = tuple(_read_draw(group, name, line_number) for group in groups)
-    return Sample(label, int(match.group(1)) if match else 0, draws)
+    for group in groups:
+        if group not in known:
+            known[group] = _read_draw(group, name, line_number)
+    return Sample(label, int(match.group(1)) if match else 0, tuple(map(known.__getitem__, groups)))
 
 
 def _read_draw(group: str, name: str, line_number: int) -> Draw:
