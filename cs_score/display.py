@@ -28,11 +28,6 @@ def one_line(text: str, limit: int = LONGEST_LINE, *, keep_tabs: bool = False) -
     return (_UNSAFE_BUT_TAB if keep_tabs else _UNSAFE).sub(_escaped, text)
 
 
-def one_cell(text: str, limit: int = LONGEST_LINE) -> str:
-    """`one_line` for a cell of a table, where a tab would be the end of the cell or break the alignment."""
-    return one_line(text, limit).replace("\t", "\\t")
-
-
 def terminal_safe(text: str) -> str:
     """`text` with control characters other than tab and line feed escaped; its lines stay lines."""
     return _UNSAFE_IN_TEXT.sub(_escaped, text)

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from cs_score.display import one_cell, one_line
+from cs_score.display import one_line
 from cs_score.evidence.interval_estimates import ScoreIntervals
 from cs_score.evidence.result import Explanation, Result, counted
 
@@ -80,7 +80,7 @@ def unit_blocks(result: Result) -> Iterator[bytes]:
 
 
 def _cell(text: str) -> str:
-    return one_cell(text, sys.maxsize)
+    return one_line(text, sys.maxsize)
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from cs_score.display import one_cell
+from cs_score.display import one_line
 from cs_score.statistics.comparison import Comparison
 from cs_score.statistics.comparison_writers.tables import Kind, Table, explanation, pair_table, system_table
 
@@ -46,7 +46,7 @@ def comparison_latex(comparison: Comparison) -> str:
 
 def escape_latex(text: str) -> str:
     """`text` such that LaTeX sets it as it is, in one line."""
-    escaped = _SPECIAL.sub(lambda match: _SIGNS[match.group()], one_cell(text))
+    escaped = _SPECIAL.sub(lambda match: _SIGNS[match.group()], one_line(text))
     return _LIGATURE.sub(r"\1{}", escaped)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from cs_score.display import one_cell
+from cs_score.display import one_line
 from cs_score.statistics.comparison import Comparison
 from cs_score.statistics.comparison_writers.tables import Kind, Table, explanation, pair_table, system_table
 
@@ -20,13 +20,13 @@ def comparison_markdown(comparison: Comparison) -> str:
     for measure in comparison.measures:
         blocks += [f"### {escape_markdown(measure.measure)}", ""]
         blocks += [*_lines(system_table(measure)), "", *_lines(pair_table(measure)), ""]
-    blocks += [f"- {one_cell(sentence)}" for sentence in explanation(comparison)]
+    blocks += [f"- {one_line(sentence)}" for sentence in explanation(comparison)]
     return "\n".join(blocks) + "\n"
 
 
 def escape_markdown(text: str) -> str:
     """`text` such that Markdown shows it as it is, in one line."""
-    return _MARKUP.sub(r"\\\1", one_cell(text))
+    return _MARKUP.sub(r"\\\1", one_line(text))
 
 
 def _lines(table: Table) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from typing import Final
 
-from cs_score.display import one_cell
+from cs_score.display import one_line
 from cs_score.statistics.comparison import Comparison
 from cs_score.statistics.comparison_writers.tables import Kind, Table, explanation, pair_table, system_table
 
@@ -17,15 +17,15 @@ def comparison_text(comparison: Comparison) -> str:
     """Two aligned tables per measure, then the explanation; names are made safe for a terminal."""
     blocks = []
     for measure in comparison.measures:
-        blocks += [one_cell(measure.measure), *_lines(system_table(measure)), ""]
+        blocks += [one_line(measure.measure), *_lines(system_table(measure)), ""]
         blocks += [*_lines(pair_table(measure)), ""]
-    blocks += [one_cell(sentence) for sentence in explanation(comparison)]
+    blocks += [one_line(sentence) for sentence in explanation(comparison)]
     return "\n".join(blocks) + "\n"
 
 
 def _lines(table: Table) -> list[str]:
     rows = [table.headings, *table.rows]
-    cells = [[one_cell(cell, _LONGEST_CELL) for cell in row] for row in rows]
+    cells = [[one_line(cell, _LONGEST_CELL) for cell in row] for row in rows]
     widths = [max(_width(cell) for cell in column) for column in zip(*cells)]
     return [
         "  ".join(_padded(cell, width, kind in _LEFT) for cell, width, kind in zip(row, widths, table.kinds)).rstrip()
