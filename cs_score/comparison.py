@@ -82,7 +82,7 @@ def compare_coldstart(
 ) -> Comparison:
     """Compare Cold Start results of one run each, by the name of the system.
 
-    `measures` are names such as `LDC-MAX-ALL-Micro:ALL:F1`, or patterns of them; all of the summaries' if none is
+    `measures` are names such as `LDC-MAX-ALL-Micro-F1`, or patterns of them; all of the summaries' if none is
     given. A level that only some of the runs have counts as 0 for the others. Otherwise as `compare_evidence`; raises
     ValueError for a result that has not exactly one run.
     """

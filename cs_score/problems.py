@@ -183,6 +183,14 @@ class ProblemLog:
         if self.fatal:
             raise self.fatal[0]
 
+    def branch(self) -> ProblemLog:
+        """A log of its own that begins with what this one holds."""
+        other = ProblemLog()
+        other._found = {key: (dict(places), list(count)) for key, (places, count) in self._found.items()}
+        other._totals = dict(self._totals)
+        other.fatal = list(self.fatal)
+        return other
+
     def count(self, severity: Severity) -> int:
         """Occurrences of problems of this severity, repeated ones included."""
         return self._totals[severity]

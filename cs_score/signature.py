@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -31,3 +33,9 @@ class Signature:
             "options": dict(self.options),
             "inputs": [{"name": digest.name, "sha256": digest.sha256} for digest in self.inputs],
         }
+
+
+def short_signature(signature: Mapping[str, object]) -> str:
+    """Sixteen hexadecimal digits of the SHA-256 of a signature in JSON: equal where scores can be compared."""
+    text = json.dumps(signature, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode("ascii")).hexdigest()[:16]

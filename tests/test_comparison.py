@@ -11,7 +11,9 @@ from typing import Any, Final
 
 import pytest
 
+from cs_score.batch.coldstart import _scores as leaderboard_scores
 from cs_score.coldstart import Options, score
+from cs_score.coldstart.units import summary_scores
 from cs_score.comparison import chosen_measures, compare_coldstart, compare_evidence, system_names
 from cs_score.errors import InputError, UsageError
 from cs_score.evidence import claims, hotpotqa, r4c, scifact
@@ -169,6 +171,15 @@ def compared(*words: str) -> Any:
     return json.loads(outcome.out)
 
 
+def hop(level: str) -> str:
+    return "" if level == "ALL" else f"@{level}"
+
+
+def test_measures_are_called_as_in_leaderboards(samples: Path) -> None:
+    (alone,) = score(COLDSTART[:1], [*COLDSTART[1:], RUNS[0]], Options(expand="ISLE26")).runs
+    assert {measure.name: value for measure, value in summary_scores(alone).items()} == leaderboard_scores(alone)
+
+
 def test_coldstart_scores_each_run_as_if_alone(samples: Path) -> None:
     found = compared(*COLDSTART, *RUNS)
     assert found["systems"] == ["tide-kb.tab.txt", "gull-sf.tab.txt"]
@@ -183,12 +194,12 @@ def test_coldstart_scores_each_run_as_if_alone(samples: Path) -> None:
         }
         for variant, table in alone.tables.variants:
             for row in table.averages:
-                assert points[f"{variant}-{row.name}:{row.level}:F1"] == pytest.approx(row.f1, abs=1e-12)
+                assert points[f"{variant}-{row.name}-F1{hop(row.level)}"] == pytest.approx(row.f1, abs=1e-12)
         assert alone.average_precision is not None
         for variant, ap_table in alone.average_precision.variants:
             for ap_row in ap_table.macro:
                 expected = pytest.approx(ap_row.score, abs=1e-12)
-                assert points[f"{variant}-{ap_row.name}:{ap_row.level}:AP"] == expected
+                assert points[f"{variant}-AP{hop(ap_row.level)}"] == expected
 
 
 def test_coldstart_run_against_itself_and_exchanged(samples: Path) -> None:
@@ -220,14 +231,14 @@ def test_coldstart_measures_of_levels_that_one_run_lacks(samples: Path) -> None:
     found = compared(*COLDSTART, RUNS[0], "first.tab.txt")
     names = [measure["measure"] for measure in found["measures"]]
     assert len(names) == len(set(names))
-    blocks = [name.rpartition(":")[0].rpartition(":")[0] for name in names if not name.endswith("AP")]
+    blocks = [name.partition("@")[0].rpartition("-")[0] for name in names if "-AP" not in name]
     assert blocks == sorted(blocks, key=blocks.index)
 
 
 def test_coldstart_python(samples: Path) -> None:
     runs = {name: score(COLDSTART[:1], [*COLDSTART[1:], name], Options(expand="ISLE26")) for name in RUNS}
-    found = compare_coldstart(runs, SETTINGS, measures=["SF-ALL-Micro:ALL:F1"])
-    assert [measure.measure for measure in found.measures] == ["SF-ALL-Micro:ALL:F1"]
+    found = compare_coldstart(runs, SETTINGS, measures=["SF-ALL-Micro-F1"])
+    assert [measure.measure for measure in found.measures] == ["SF-ALL-Micro-F1"]
     both = runs[RUNS[0]]
     with pytest.raises(ValueError, match="2 runs"):
         compare_coldstart({"A": replace(both, runs=both.runs * 2), "B": both})

@@ -191,7 +191,7 @@ def test_the_example_of_statistics_runs(folder: Path, monkeypatch: pytest.Monkey
     (block,) = code_blocks(section("Statistics"), "python")
     exec(compile(block, "README-Usage.md", "exec"), {})
     printed = capsys.readouterr().out
-    assert "SF-ALL-Micro:0:P" in printed
+    assert "SF-ALL-Micro-P@0" in printed
     assert "### LDC\\-MEAN" in printed
 
 

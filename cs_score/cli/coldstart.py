@@ -15,19 +15,20 @@ from cs_score.cli.coldstart_extras import (
     signed_as_validated,
     write_problems_file,
 )
+from cs_score.cli.coldstart_options import is_query_file, layout_of, options_of, policy_texts
 from cs_score.cli.coldstart_usage import DEFAULTS, PROGRAM, SWITCHES, usage_text
 from cs_score.cli.destinations import Destination, why_not_writable, write_text, write_to_stream
 from cs_score.cli.resampling_options import read_resampling
 from cs_score.cli.switches import CommandLine, HelpWanted, SwitchError, VersionWanted, read_command_line
 from cs_score.coldstart.interval_estimates import RunIntervals, intervals
 from cs_score.coldstart.loading import load_files, members, open_evaluation
-from cs_score.coldstart.options import Justifications, Options, Policy
+from cs_score.coldstart.options import Options
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.scorer import score_loaded
 from cs_score.coldstart.writers.fields import check_fields
 from cs_score.coldstart.writers.files import Layout, encoded, endings, file_texts, parts
 from cs_score.coldstart.writers.params import Invocation
-from cs_score.coldstart.writers.report import closing_line, doubly_encoded, report_text
+from cs_score.coldstart.writers.report import doubly_encoded, report_text, stopped_report, whole_report
 from cs_score.collector import paused_collector
 from cs_score.errors import CsScoreError, InputError, OutputError, UsageError
 from cs_score.outputs import write_whole
@@ -110,54 +111,20 @@ def _understand(line: CommandLine, words: Sequence[str]) -> Command:
             raise UsageError(f"File {errors.text} already exists; -error_file must name a new file")
         if (reason := why_not_writable(errors.text)) is not None:
             raise OutputError(f"Could not open {errors.text}: {reason}")
-    options = scoring_options(line)
-    fields = _items(line.text("-fields", DEFAULTS["-fields"]))
+    options = options_of(line)
     return Command(
         options,
-        Layout(fields, "-tabs" in line.switches),
+        layout_of(line),
         output,
         errors,
-        tuple(word for word in line.words if word.endswith(".xml")),
-        tuple(word for word in line.words if not word.endswith(".xml")),
-        Invocation(
-            time.localtime(),
-            os.getcwd(),
-            (PROGRAM, *words),
-            {name.removeprefix("-").upper(): text for name, text in _policy_texts(line).items()},
-            options.samples is not None,
-        ),
+        tuple(word for word in line.words if is_query_file(word)),
+        tuple(word for word in line.words if not is_query_file(word)),
+        Invocation(time.localtime(), os.getcwd(), (PROGRAM, *words), policy_texts(line), options.samples is not None),
         line.switches.get("--json"),
         line.switches.get("--problems"),
         "--validate" in line.switches,
         read_resampling(line.switches),
     )
-
-
-def scoring_options(line: CommandLine) -> Options:
-    """What the switches say about the scoring itself. Raises UsageError for what is impossible."""
-    policy = Policy(**{name.removeprefix("-"): _items(text) for name, text in _policy_texts(line).items()})
-    policy.check()
-    fields = _items(line.text("-fields", DEFAULTS["-fields"]))
-    return Options(
-        discipline=line.text("-discipline", DEFAULTS["-discipline"]),
-        expand=line.switches.get("-expand"),
-        justifications=Justifications.parse(line.text("-justifications", DEFAULTS["-justifications"])),
-        policy=policy,
-        queries=line.switches.get("-queries"),
-        runids=_items(line.text("-runids", "")) or None,
-        samples=line.switches.get("-samples"),
-        metrics=tuple(metric for metric in ("P", "R", "F") if metric in fields),
-    )
-
-
-def _policy_texts(line: CommandLine) -> dict[str, str]:
-    return {name: line.text(name, DEFAULTS[name]) for name in ("-ignore", "-right", "-wrong")}
-
-
-def _items(text: str) -> tuple[str, ...]:
-    """A colon-separated list; empty items at the end do not count."""
-    text = text.rstrip(":")
-    return tuple(text.split(":")) if text else ()
 
 
 def _score(command: Command, problems: ProblemLog, leave: Callable[[int], object]) -> int:
@@ -244,11 +211,12 @@ def _write_json(path: str, result: Result, of_runs: Sequence[RunIntervals]) -> N
 def _report(command: Command, result: Result) -> None:
     """Remarks on standard error, then the report, twice as the reference writes it, and its closing line."""
     _remark(result.warnings)
-    report = "".join(report_text(result.problems))
-    closing = closing_line(result.error_count, result.warning_count)
     # Where both go to standard output the reference has closed it by now and its report is lost.
     lost = command.errors.stream == "stdout" and command.output.stream == "stdout"
-    _write_report(command.errors if not lost else Destination("stderr"), report * 2 + closing)
+    _write_report(
+        command.errors if not lost else Destination("stderr"),
+        whole_report(result.problems, result.error_count, result.warning_count),
+    )
 
 
 def _write_report(errors: Destination, text: str) -> None:
@@ -269,17 +237,17 @@ def _give_up(
     error: CsScoreError, problems: ProblemLog, errors: Destination | None, problems_file: str | None = None
 ) -> int:
     """The problems so far and one line that says what ended the scoring, there and on standard error."""
-    report = "".join(report_text(list(problems)))
+    collected = list(problems)
     with contextlib.suppress(OutputError):
         if isinstance(error, ScoringStopped):
             _remark(error.partial.warnings)
         if errors is None or errors.stream == "stderr":
-            write_text("stderr", report)
+            write_text("stderr", "".join(report_text(collected)))
         write_text("stderr", f"{PROGRAM}: {error}\n")
     with contextlib.suppress(OutputError):
         if errors is not None and errors.stream is None:
-            write_whole(errors.text, [doubly_encoded(f"{report}{error}\n")])
-    if problems_file is not None:
+            write_whole(errors.text, [doubly_encoded(stopped_report(collected, error))])
+    if problems_file is not None and not isinstance(error, UsageError):  # it may have named an input
         with contextlib.suppress(CsScoreError):
             write_problems_file(problems, problems_file, error)
     return FAILED

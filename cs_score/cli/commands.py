@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import click
+from click.shell_completion import CompletionItem
 
 from cs_score.version import REFERENCE_VERSION, VERSION
 
@@ -32,6 +33,7 @@ SUBCOMMANDS: Final[dict[str, Subcommand]] = {
 }
 
 SWITCH_SUMMARIES: Final[dict[str, str]] = {
+    "batch": "Score many runs, on one machine or several.",
     "samples": "Draw bootstrap resamples for -samples.",
     "validate-run": "Validate a run, and write it as the scorer wants it.",
     "validate-queries": "Validate queries, and split them by entry point.",
@@ -67,6 +69,22 @@ class SubcommandGroup(click.Group):
         command = getattr(importlib.import_module(module), attribute)
         assert isinstance(command, click.Command)
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The subcommands and our own options, the programs with single-dash switches, and the scorer's switches."""
+        found = super().shell_complete(ctx, incomplete)
+        found += [
+            CompletionItem(name, help=text) for name, text in SWITCH_SUMMARIES.items() if name.startswith(incomplete)
+        ]
+        if incomplete.startswith("-"):
+            from cs_score.cli.coldstart_usage import SWITCHES
+
+            found += [
+                CompletionItem(switch.name, help=switch.help)
+                for switch in SWITCHES
+                if switch.name.startswith(incomplete)
+            ]
+        return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The table's summaries, without importing the subcommands."""

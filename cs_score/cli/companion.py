@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -23,6 +22,7 @@ from cs_score.cli.switches import (
     switch_help,
 )
 from cs_score.coldstart.writers.report import closing_line, doubly_encoded, report_text
+from cs_score.collector import paused_collector
 from cs_score.errors import CsScoreError, InputError, OutputError, UsageError
 from cs_score.outputs import write_whole
 from cs_score.problem_reports import RecordingLog, report_format, write_problems
@@ -116,7 +116,6 @@ class Session:
         self._errors = Destination("stderr")
         self._is_reported = False
         if problems_file is not None:
-            report_format(problems_file)
             self.problems = RecordingLog()
 
     def report_to(self, text: str, *, may_exist: bool = False) -> Destination:
@@ -193,23 +192,33 @@ def run_program(program: Program, words: Sequence[str], body: Body, *, encoded_o
     try:
         line = program.read(words)
     except HelpWanted:
-        sys.stdout.write(program.usage())
+        write_text("stdout", program.usage())
         return 0
     except VersionWanted:
-        sys.stdout.write(f"{program.called} version {REFERENCE_VERSION}\n")
+        write_text("stdout", f"{program.called} version {REFERENCE_VERSION}\n")
         return 0
     except SwitchError as error:
-        sys.stdout.write(f"{error}\n\n{program.usage()}")
+        write_text("stdout", f"{error}\n\n{program.usage()}")
         return FAILED
     try:
-        session = Session(program, line.switches.get("--problems"), encoded_once=encoded_once)
+        session = Session(program, _problems_file(line), encoded_once=encoded_once)
     except CsScoreError as error:
         write_text("stderr", f"{program.called}: {error}\n")
         return FAILED
     try:
-        return body(line, session)
+        with paused_collector():
+            return body(line, session)
     except CsScoreError as error:
         return session.give_up(error)
+
+
+def _problems_file(line: CommandLine) -> str | None:
+    """The file that --problems names. Raises UsageError or OutputError where it is an input or cannot be made."""
+    path = line.switches.get("--problems")
+    if path is not None:
+        report_format(path)
+        check_output(os.path.join(os.curdir, path) if Destination(path).stream else path, line.words)
+    return path
 
 
 def _check_writable(path: str) -> None:
@@ -218,10 +227,15 @@ def _check_writable(path: str) -> None:
 
 
 def check_output(text: str, inputs: Iterable[str], *, must_be_new: bool = False) -> Destination:
-    """The destination of a result. Raises OutputError or UsageError where it cannot be made or is an input."""
+    """The destination of a result. Raises OutputError or UsageError where it cannot be made or is an input.
+
+    An output that must be new is a file, whatever its name.
+    """
     output = Destination(text)
     if output.stream is not None:
-        return output
+        if not must_be_new:
+            return output
+        output = Destination(os.path.join(os.curdir, text))
     if must_be_new and os.path.exists(text):
         raise UsageError(f"File {text} already exists; the output must be a new file")
     if os.path.exists(text) and any(os.path.exists(name) and os.path.samefile(name, text) for name in inputs):

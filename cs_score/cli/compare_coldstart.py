@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from cs_score.cli.coldstart import scoring_options
+from cs_score.cli.coldstart_options import options_of
 from cs_score.cli.coldstart_usage import SWITCHES, legend
 from cs_score.cli.comparison_options import OPTIONS, print_comparison, read_settings
 from cs_score.cli.destinations import write_text
@@ -44,7 +44,7 @@ def run(words: Sequence[str]) -> None:
     settings = read_settings({name: True if value is None else value for name, value in line.switches.items()})
     if "-" in line.words:
         raise UsageError("standard input cannot be read once for each run: name a file")
-    options = scoring_options(line)
+    options = options_of(line)
     queries = [word for word in line.words if word.endswith(".xml")]
     runs, assessments = run_files([word for word in line.words if not word.endswith(".xml")])
     if len(runs) < 2:

@@ -19,6 +19,7 @@ FIRST_WORDS: Final = frozenset({"scifact", "claims", "r4c", "hotpotqa", "compare
 # Programs with single-dash switches, which click cannot read: word -> `module:function`, which takes the
 # words after it and returns the exit status.
 SWITCH_COMMANDS: Final = {
+    "batch": "cs_score.cli.batch:run",
     "samples": "cs_score.cli.samples:run",
     "validate-run": "cs_score.cli.validate_run:run",
     "validate-queries": "cs_score.cli.validate_queries:run",

@@ -27,15 +27,23 @@ class Switch:
 
 @dataclass(frozen=True, slots=True)
 class CommandLine:
-    """What was typed: the switches with their last values (None for those that take none), and the other words."""
+    """What was typed: the switches with their last values (None for those that take none), and the other words.
+
+    `given` are the switches in the order typed, each time that they were.
+    """
 
     switches: dict[str, str | None]
     words: tuple[str, ...]
+    given: tuple[tuple[str, str | None], ...] = ()
 
     def text(self, name: str, default: str) -> str:
         """Value of a switch, or the default."""
         value = self.switches.get(name)
         return default if value is None else value
+
+    def texts(self, name: str) -> list[str]:
+        """All values of a switch that may be repeated."""
+        return [value for given, value in self.given if given == name and value is not None]
 
 
 class SwitchError(Exception):
@@ -61,6 +69,7 @@ def read_command_line(words: Sequence[str], table: Iterable[Switch]) -> CommandL
     """
     by_name = {switch.name: switch for switch in table}
     switches: dict[str, str | None] = {}
+    given: list[tuple[str, str | None]] = []
     at = 0
     while at < len(words) and words[at].startswith("-"):
         name = words[at]
@@ -73,10 +82,12 @@ def read_command_line(words: Sequence[str], table: Iterable[Switch]) -> CommandL
             raise VersionWanted
         if by_name[name].value is None:
             switches[name] = None
+            given.append((name, None))
         elif at < len(words):
             switches[name] = words[at]
+            given.append((name, words[at]))
             at += 1
-    return CommandLine(switches, tuple(words[at:]))
+    return CommandLine(switches, tuple(words[at:]), tuple(given))
 
 
 def switch_help(table: Iterable[Switch]) -> str:

@@ -61,8 +61,6 @@ def _validate(line: CommandLine, session: Session) -> int:
     checks = HopChecks(_choice(line, "-types", TYPE_ACTIONS), _choice(line, "-subtypes", SUBTYPE_ACTIONS))
     duplicates = _choice(line, "-dups", tuple(Duplicates))
     session.report_to(line.text("-error_file", "stderr"))
-    if output_file.lower() in ("stdout", "stderr"):  # no stream here: the reference makes a file of that name
-        output_file = os.path.join(os.curdir, output_file)
     output = check_output(output_file, (), must_be_new=True)
     index = _index(line.switches.get("-index_file"))
     base = line.text("-query_base", DEFAULT_BASE) if "-expand" in line.switches else None

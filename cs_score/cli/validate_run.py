@@ -94,14 +94,14 @@ def _validate(line: CommandLine, session: Session) -> int:
 
 def _write(checked: CheckedRun, output: Destination | None, session: Session, *, with_diff: bool) -> None:
     if output is not None:
-        lines = checked.text()
-        first = next(lines, None)
-        if first is not None and detect_schema(first.rstrip("\n").split("\t")) is None:
+        pieces = checked.text()
+        first = next(pieces, "")
+        if first and detect_schema(first.partition("\n")[0].split("\t")) is None:
             session.remark(
                 "the first line of the validated run fits no layout, so the scorer will not read it (usually a "
                 "confidence such as .5 or 1.); write that line otherwise"
             )
-        write_result(output, encoded(lines if first is None else chain((first,), lines)))
+        write_result(output, encoded(chain((first,), pieces)))
     if with_diff:
         shown = differences(checked)
         # What reaches a terminal must not move its cursor; a file or a pipe gets the lines as they are.

@@ -38,8 +38,10 @@ def remarks_on_runs(
 
 
 def remark_on_matches(run_id: str, responses: Sequence[Response], matched: Sequence[Assessment | None]) -> str | None:
-    """A remark where no line of a run met an assessment, which usually means the wrong pool or the wrong base."""
-    if not responses or any(matched[response.index] is not None for response in responses):
+    """A remark where a run has no line, or none of them met an assessment, which usually means a wrong id or pool."""
+    if not responses:
+        return f"no line of run {run_id} was loaded, so it is scored as if it had answered nothing; is the id right?"
+    if any(matched[response.index] is not None for response in responses):
         return None
     return f"none of the {len(responses)} lines of run {run_id} met an assessment; is this the right assessment file?"
 

@@ -59,6 +59,12 @@ class DiscardRules:
         self._limits = limits
         self._problems = problems
 
+    def branch(self, limits: Justifications, problems: ProblemLog) -> DiscardRules:
+        """Rules of their own that begin with the marks of these."""
+        other = DiscardRules(limits, problems)
+        other.marked = set(self.marked)
+        return other
+
     def apply(self, responses: Sequence[Response], nodes: Mapping[str, Sequence[Response]]) -> None:
         """Apply both rules to all run lines loaded so far; `nodes` are the same lines by FQ node id."""
         by_level: dict[int, list[Response]] = defaultdict(list)
@@ -78,8 +84,11 @@ class DiscardRules:
         for level in sorted(by_level):
             for lines in crowded[level]:
                 self._limit_node(lines)
+            below = by_level.get(level + 1)
+            if below is None:
+                continue
             answered = {line.target for line in by_level[level] if line.index not in self.marked}
-            for line in by_level.get(level + 1, ()):
+            for line in below:
                 if line.query.short_id not in answered:
                     self._discard(line, "DISCARDED_DEPENDENT")
 

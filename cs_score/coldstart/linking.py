@@ -6,6 +6,7 @@ Lines are linked in load order, because a line may name only a query that an ear
 
 from __future__ import annotations
 
+import copy
 import sys
 
 from cs_score.coldstart.confidence import Confidence, read_confidence
@@ -73,6 +74,16 @@ class Linker:
         self._confidences: dict[str, Confidence] = {}
         self._known_slots: set[str] = set()
         self._value_types: set[str] = set()
+
+    def branch(self, problems: ProblemLog) -> Linker:
+        """A linker that goes on from here by itself and reports to `problems`; the lines linked so far are shared."""
+        other = copy.copy(self)
+        for name, value in vars(self).items():
+            if isinstance(value, (dict, list, set)):
+                setattr(other, name, value.copy())
+        other.nodes = {node: lines.copy() for node, lines in self.nodes.items()}
+        other._problems = problems
+        return other
 
     def link_run(self, tab_file: TabFile) -> None:
         """Add the lines of a run. Raises InputError where a line names a query that is not there."""
@@ -225,7 +236,10 @@ class Linker:
             linked = _link_follow_on(parent, parts.short)
         if linked is None or linked.full_id != full_id:
             raise _at(
-                place, f"Query {full_id} not loaded", _missing_query_remedy(parts.level, linked), "QUERY_NOT_LOADED"
+                place,
+                f"Query {full_id} not loaded",
+                _missing_query_remedy(full_id, parts.level, linked),
+                "QUERY_NOT_LOADED",
             )
         self._linked[full_id] = linked
         return linked
@@ -348,7 +362,9 @@ def _unknown_code(code: str, provenance_code: str, place: Place) -> InputError:
     )
 
 
-def _missing_query_remedy(level: int, found: LinkedQuery | None) -> str:
+def _missing_query_remedy(full_id: str, level: int, found: LinkedQuery | None) -> str:
+    if full_id.startswith("\ufeff"):
+        return "the file begins with a byte-order mark, which becomes part of this id; save the file without it"
     if found is not None:
         return f"the query with that short id is {found.full_id}; compare the prefix (switch -expand)"
     if level:

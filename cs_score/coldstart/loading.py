@@ -6,13 +6,15 @@ far, so that many runs can be scored against one pool as if each were alone.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from cs_score.coldstart.justifications import DiscardRules
 from cs_score.coldstart.linking import Linker
-from cs_score.coldstart.options import Options
+from cs_score.coldstart.matching import AssessmentIndex, unknown_discipline
+from cs_score.coldstart.options import DISCIPLINES, Options
 from cs_score.coldstart.provenance import DocumentLengths
 from cs_score.coldstart.queries import Query, QuerySet, build_query_set
 from cs_score.coldstart.query_files import read_query_file
@@ -22,10 +24,10 @@ from cs_score.coldstart.selection import select_queries
 from cs_score.collector import paused_collector
 from cs_score.errors import InputError
 from cs_score.problems import Place, ProblemLog
-from cs_score.sources import Input, InputDigest, name_of, open_source
+from cs_score.sources import Input, InputDigest, digests_of_files, name_of, open_source, plain_name
 
 RUN_SUFFIX = ".tab.txt"
-"""Members of a folder that count as runs or assessments end like this."""
+"""Members of a folder that count as runs or assessments end like this, perhaps compressed."""
 
 
 @dataclass(slots=True)
@@ -33,7 +35,7 @@ class Evaluation:
     """What has been loaded: queries, the lines linked to them, the problems and remarks on the way.
 
     `hop_limits` maps the short id of each query to score to the highest hop that is scored; `layouts` tells the column
-    layout of each file by its name.
+    layout of each file by its name; `index` finds assessments, where it was made before scoring.
     """
 
     options: Options
@@ -45,6 +47,32 @@ class Evaluation:
     remarks: list[str] = field(default_factory=list)
     digests: list[InputDigest] = field(default_factory=list)
     layouts: dict[str, Schema] = field(default_factory=dict)
+    index: AssessmentIndex | None = None
+
+    def branch(self, options: Options | None = None) -> Evaluation:
+        """An evaluation that starts from what is loaded here; what it loads and reports changes nothing here.
+
+        `options` may differ in policy and, as long as no run is loaded, in the limits on justifications. The index of
+        the assessments is shared.
+        """
+        options = options or self.options
+        problems = self.problems.branch()
+        return Evaluation(
+            options, problems, self.queries, self.hop_limits, self.linker.branch(problems),
+            self.discard.branch(options.justifications, problems),
+            list(self.remarks), list(self.digests), dict(self.layouts), self.index,
+        )  # fmt: skip
+
+    def index_assessments(self) -> None:
+        """Index the assessments loaded so far, for all branches to come.
+
+        Raises InputError for an unknown discipline. Where assessments hang below lines that only a run may supply,
+        there is no index to share, and each scoring makes its own.
+        """
+        if self.options.discipline not in DISCIPLINES:
+            raise unknown_discipline(self.options.discipline)
+        with contextlib.suppress(InputError):
+            self.index = AssessmentIndex(self.linker, self.options.discipline)
 
     @property
     def run_ids(self) -> list[str]:
@@ -115,7 +143,8 @@ def open_evaluation(queries: Iterable[Input], options: Options, problems: Proble
     hop_limits = select_queries(options.queries, loaded.table, problems)
     return Evaluation(
         options, problems, loaded.table, hop_limits, Linker(loaded.table, problems),
-        DiscardRules(options.justifications, problems), remarks=loaded.remarks, digests=loaded.digests,
+        DiscardRules(options.justifications, problems), remarks=loaded.remarks,
+        digests=[*loaded.digests, *digests_of_files(options.queries, options.samples)],
     )  # fmt: skip
 
 
@@ -136,7 +165,7 @@ def members(given: Input) -> list[Input]:
     """The files that one argument stands for."""
     if isinstance(given, (str, os.PathLike)) and os.path.isdir(given):
         folder = os.fspath(given)
-        return [f"{folder}/{name}" for name in sorted(os.listdir(folder)) if name.endswith(RUN_SUFFIX)]
+        return [f"{folder}/{name}" for name in sorted(os.listdir(folder)) if plain_name(name).endswith(RUN_SUFFIX)]
     return [given]
 
 

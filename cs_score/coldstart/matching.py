@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -31,29 +30,48 @@ _COMPARED: Final[dict[str, Callable[[str], str] | None]] = {
 }
 
 
-class Matcher:
-    """Finds assessments by dictionary: one look-up a response, whatever the size of the pool."""
+def unknown_discipline(name: str) -> InputError:
+    """The error for a discipline that is not there."""
+    return InputError(f"No matcher called {name}", remedy=f"there are {', '.join(_COMPARED)}")
 
-    def __init__(self, linker: Linker, discipline: str, problems: ProblemLog) -> None:
-        """Raises InputError for an unknown discipline."""
+
+class AssessmentIndex:
+    """The assessments by answer and, where the discipline compares values, by value.
+
+    It depends on nothing but the assessments, so that one index serves all runs that are scored against them.
+    """
+
+    def __init__(self, linker: Linker, discipline: str) -> None:
+        """Raises InputError for an unknown discipline, and where the class of an assessed query is not known."""
         if discipline not in _COMPARED:
-            raise InputError(f"No matcher called {discipline}", remedy=f"there are {', '.join(_COMPARED)}")
-        self._linker = linker
-        self._problems = problems
-        self._compared = _COMPARED[discipline]
+            raise unknown_discipline(discipline)
+        self.size = len(linker.assessments)
+        self.compared = _COMPARED[discipline]
         # The follow-on id of an answer stands for query, value and value provenance, so it finds all candidates.
-        self._by_answer: dict[str, Assessment] = {}
-        self._others: dict[str, list[Assessment]] = defaultdict(list)
+        self.by_answer: dict[str, Assessment] = {}
+        self.others: dict[str, list[Assessment]] = {}
         for assessment in linker.assessments:
-            if self._by_answer.setdefault(assessment.target, assessment) is not assessment:
-                self._others[assessment.target].append(assessment)
-        self._by_value: dict[tuple[str, int, str, str], list[Assessment]] = defaultdict(list)
-        if self._compared is not None:
+            if self.by_answer.setdefault(assessment.target, assessment) is not assessment:
+                self.others.setdefault(assessment.target, []).append(assessment)
+        self.by_value: dict[tuple[str, int, str, str], list[Assessment]] = {}
+        if self.compared is not None:
             for assessment in linker.assessments:
                 query = assessment.query
                 parent_class = linker.class_of_query(query)
-                key = (query.base_id, query.level, parent_class, self._compared(assessment.value))
-                self._by_value[key].append(assessment)
+                key = (query.base_id, query.level, parent_class, self.compared(assessment.value))
+                self.by_value.setdefault(key, []).append(assessment)
+
+
+class Matcher:
+    """Finds assessments by dictionary: one look-up a response, whatever the size of the pool."""
+
+    def __init__(self, linker: Linker, index: AssessmentIndex, problems: ProblemLog) -> None:
+        self._linker = linker
+        self._problems = problems
+        self._compared = index.compared
+        self._by_answer = index.by_answer
+        self._others = index.others
+        self._by_value = index.by_value
 
     def match(self, response: Response) -> Assessment | None:
         """The assessment of a response, or None. Several correct ones are warned of, and the first counts."""

@@ -104,7 +104,12 @@ def _accepted(lines: Iterable[tuple[int, str]], name: str, width: int, problems:
 
 
 def _counted_lines(source: Source) -> Iterator[tuple[int, str]]:
-    """All lines with their numbers, without line ends and carriage returns.
+    """All lines with their numbers, without line ends and carriage returns."""
+    return itertools.chain.from_iterable(_counted_blocks(source))
+
+
+def _counted_blocks(source: Source) -> Iterator[Iterable[tuple[int, str]]]:
+    """The lines with their numbers, block by block.
 
     Only a line feed ends a line: U+0085, U+2028 and form feeds are data.
     """
@@ -117,9 +122,9 @@ def _counted_lines(source: Source) -> Iterator[tuple[int, str]]:
             raise InputError("not UTF-8", file=source.name, place=f"line {line}", code="NOT_UTF8") from None
         if "\r" in text:
             text = text.replace("\r", "")
-        for line_text in text.split("\n"):
-            number += 1
-            yield number, line_text
+        lines = text.split("\n")
+        yield enumerate(lines, number + 1)
+        number += len(lines)
 
 
 def _line_blocks(source: Source) -> Iterator[bytes]:

@@ -10,7 +10,7 @@ from cs_score.coldstart.counts import Tally, tally
 from cs_score.coldstart.diagnosis import above_one, remark_on_matches, remarks_on_runs, remarks_on_samples
 from cs_score.coldstart.equivalence import place_responses, plant_tree
 from cs_score.coldstart.loading import Evaluation, load_files, open_evaluation
-from cs_score.coldstart.matching import Matcher
+from cs_score.coldstart.matching import AssessmentIndex, Matcher
 from cs_score.coldstart.options import MANY, Options
 from cs_score.coldstart.predicates import find_predicate
 from cs_score.coldstart.projection import counted_row, ldc_max_table, ldc_mean_table, slot_filling_table
@@ -179,7 +179,10 @@ class _Scoring:
 
     def _match(self, run_id: str, responses: Sequence[Response]) -> None:
         if responses and self._matcher is None:
-            self._matcher = Matcher(self._linker, self._options.discipline, self._problems)
+            index = self._evaluation.index
+            if index is None or index.size != len(self._linker.assessments):
+                index = AssessmentIndex(self._linker, self._options.discipline)
+            self._matcher = Matcher(self._linker, index, self._problems)
         for response in responses:
             assert self._matcher is not None
             self._matched[response.index] = self._matcher.match(response)

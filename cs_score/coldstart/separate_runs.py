@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from cs_score.coldstart.loading import members
+from cs_score.coldstart.loading import Evaluation, load_files, members, open_evaluation
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.reader import read_tab_file
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.schemas import FileKind
-from cs_score.coldstart.scorer import score
+from cs_score.coldstart.scorer import score_loaded
+from cs_score.collector import paused_collector
 from cs_score.errors import InputError
 from cs_score.problems import ProblemLog
 from cs_score.sources import Input, name_of, open_source
@@ -43,22 +44,35 @@ def score_separately(
 
     Raises InputError for a file that holds several runs, and what `score` raises.
     """
+    options = options or Options()
+    options.policy.check()
     results: list[Result] = []
-    for file in runs:
-        try:
-            result = score(queries, [*assessments, file], options)
-        except InputError as error:
-            if error.file is not None:
-                raise
-            raise InputError(
-                error.problem, file=name_of(file), place=error.place, remedy=error.remedy, code=error.code
-            ) from None
-        if len(result.runs) != 1:
-            names = ", ".join(run.run_id for run in result.runs)
-            raise InputError(
-                f"{len(result.runs)} runs in one file ({names})",
-                file=name_of(file),
-                remedy="a run to be compared has a file of its own",
-            )
-        results.append(result)
+    with paused_collector():
+        evaluation = open_evaluation(queries, options)
+        load_files(evaluation, assessments)
+        evaluation.index_assessments()
+        for file in runs:
+            results.append(_score_alone(evaluation, file))
     return results
+
+
+def _score_alone(evaluation: Evaluation, file: Input) -> Result:
+    """The result of one run file on what is loaded. Errors that name no file get its name."""
+    branch = evaluation.branch()
+    try:
+        load_files(branch, [file])
+        result = score_loaded(branch)
+    except InputError as error:
+        if error.file is not None:
+            raise
+        raise InputError(
+            error.problem, file=name_of(file), place=error.place, remedy=error.remedy, code=error.code
+        ) from None
+    if len(result.runs) != 1:
+        names = ", ".join(run.run_id for run in result.runs)
+        raise InputError(
+            f"{len(result.runs)} runs in one file ({names})",
+            file=name_of(file),
+            remedy="a run to be compared has a file of its own",
+        )
+    return result

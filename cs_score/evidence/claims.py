@@ -12,6 +12,7 @@ from typing import ClassVar, Final, NamedTuple
 
 from cs_score.errors import InputError
 from cs_score.evidence import json_reader as reader
+from cs_score.evidence.gold import Gold, signed
 from cs_score.evidence.result import InputSummary, Mode, ReportRow, Result, counted, scores_of
 from cs_score.evidence.units import Divide, Number, UnitTable, precision_recall_f1
 from cs_score.signature import Signature
@@ -121,16 +122,23 @@ class ClaimsResult(Result):
         return explain_claim(gold, predicted, judge(gold, predicted, *names) if predicted else ())
 
 
-def score(gold: Input | Iterable[object], predictions: Input | Iterable[object]) -> ClaimsResult:
+def read_gold(gold: Input | Iterable[object]) -> Gold[dict[Hashable, Claim]]:
+    """Read gold once, to score many predictions against it. Raises InputError for what is no gold."""
+    with reader.collector_paused(), reader.open_lines(gold, "gold") as source:
+        return signed(source, _read(source))
+
+
+def score(
+    gold: Input | Iterable[object] | Gold[dict[Hashable, Claim]], predictions: Input | Iterable[object]
+) -> ClaimsResult:
     """Score predictions against gold; each is a path, an open file, or the claims as parsed JSON objects.
 
     Claims are matched by id, in any order; the last line with an id counts, predictions for other claims are ignored.
     Raises InputError for what cannot be scored.
     """
     with reader.collector_paused():
-        with reader.open_lines(gold, "gold") as source:
-            gold_name, gold_claims = source.name, _read(source)
-            gold_digest = source.digest()
+        known = gold if isinstance(gold, Gold) else read_gold(gold)
+        gold_name, gold_claims = known.name, known.content
         with reader.open_lines(predictions, "predictions") as source:
             predictions_name, predicted_claims = source.name, _read(source)
             predictions_digest = source.digest()
@@ -145,7 +153,7 @@ def score(gold: Input | Iterable[object], predictions: Input | Iterable[object])
     return ClaimsResult(
         table=table,
         scores=scores_of(MODE, table),
-        signature=Signature(MODE.name, {}, (gold_digest, predictions_digest)),
+        signature=Signature(MODE.name, {}, (known.digest, predictions_digest)),
         inputs=(
             InputSummary("gold", gold_name, ((len(gold_claims), "claim"),)),
             InputSummary("predictions", predictions_name, ((len(predicted_claims), "claim"),)),

@@ -14,6 +14,7 @@ from typing import ClassVar, Final, NamedTuple
 
 from cs_score.errors import InputError
 from cs_score.evidence import json_reader as reader
+from cs_score.evidence.gold import Gold, signed
 from cs_score.evidence.json_array import json_array
 from cs_score.evidence.result import InputSummary, Mode, ReportRow, Result, counted, scores_of
 from cs_score.evidence.units import Divide, Number, UnitTable, divide
@@ -101,15 +102,22 @@ class HotpotQAResult(Result):
         return explain_question(question, row, self.answers.get(question.id), self.facts.get(question.id))
 
 
-def score(gold: Input | Sequence[object], predictions: Input | Mapping[str, object]) -> HotpotQAResult:
+def read_gold(gold: Input | Sequence[object]) -> Gold[list[Question]]:
+    """Read gold once, to score many predictions against it. Raises InputError for what is no gold."""
+    with reader.collector_paused(), reader.open_document(gold, "gold") as source:
+        return signed(source, _read_gold(source))
+
+
+def score(
+    gold: Input | Sequence[object] | Gold[list[Question]], predictions: Input | Mapping[str, object]
+) -> HotpotQAResult:
     """Score predictions against gold; each is a path, an open file, or the parsed JSON value.
 
     What is not predicted counts as 0 and is told in the result's notices. Raises InputError for what cannot be scored.
     """
     with reader.collector_paused():
-        with reader.open_document(gold, "gold") as source:
-            gold_name, questions = source.name, _read_gold(source)
-            gold_digest = source.digest()
+        known = gold if isinstance(gold, Gold) else read_gold(gold)
+        gold_name, questions = known.name, known.content
         with reader.open_document(predictions, "predictions") as source:
             predictions_name, (answers, facts) = source.name, _read_predictions(source)
             predictions_digest = source.digest()
@@ -118,7 +126,7 @@ def score(gold: Input | Sequence[object], predictions: Input | Mapping[str, obje
     return HotpotQAResult(
         table=table,
         scores=scores_of(MODE, table),
-        signature=Signature(MODE.name, {}, (gold_digest, predictions_digest)),
+        signature=Signature(MODE.name, {}, (known.digest, predictions_digest)),
         inputs=(
             InputSummary("gold", gold_name, ((len(questions), "question"),)),
             InputSummary("predictions", predictions_name, ((len(answers), "answer"), (len(facts), "fact list"))),

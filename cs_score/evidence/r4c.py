@@ -25,6 +25,7 @@ from cs_score.evidence.alignment import (
     relation_weight,
     total_weight,
 )
+from cs_score.evidence.gold import Gold, signed
 from cs_score.evidence.result import InputSummary, Mode, ReportRow, Result, counted, scores_of
 from cs_score.evidence.units import Divide, Number, UnitTable, precision_recall_f1
 from cs_score.evidence.units import divide as divided
@@ -134,8 +135,14 @@ class R4CResult(Result):
         return explain_instance(instance.id, Scorer(gold.name, predictions.name).evaluate(instance))
 
 
+def read_gold(gold: Input | Mapping[str, object]) -> Gold[reader.Object]:
+    """Read gold once, to score many predictions against it. Raises InputError for what is no gold."""
+    with reader.open_document(gold, "gold") as source:
+        return signed(source, _read_gold(source))
+
+
 def score(
-    gold: Input | Mapping[str, object],
+    gold: Input | Mapping[str, object] | Gold[reader.Object],
     predictions: Input | Mapping[str, object],
     *,
     references: int = REFERENCE_POSITIONS,
@@ -153,9 +160,8 @@ def score(
     if references not in range(1, REFERENCE_POSITIONS + 1):
         raise UsageError(f"references is {references!r}, not a whole number from 1 to {REFERENCE_POSITIONS}")
     comparer, aligner = Comparer(), Aligner()  # before any reading: what is not installed is told at once
-    with reader.open_document(gold, "gold") as source:
-        gold_name, known = source.name, _read_gold(source)
-        gold_digest = source.digest()
+    prepared = gold if isinstance(gold, Gold) else read_gold(gold)
+    gold_name, known = prepared.name, prepared.content
     with reader.open_document(predictions, "predictions") as source:
         predictions_name, predicted = source.name, _read_predictions(source)
         predictions_digest = source.digest()
@@ -183,7 +189,7 @@ def score(
     return R4CResult(
         table=table,
         scores=scores_of(MODE, table),
-        signature=Signature(MODE.name, options, (gold_digest, predictions_digest)),
+        signature=Signature(MODE.name, options, (prepared.digest, predictions_digest)),
         inputs=(
             InputSummary("gold", gold_name, ((len(known), "instance"),)),
             InputSummary(

@@ -13,6 +13,7 @@ from typing import ClassVar, Final, NamedTuple, TypeAlias
 
 from cs_score.errors import InputError
 from cs_score.evidence import json_reader as reader
+from cs_score.evidence.gold import Gold, signed
 from cs_score.evidence.result import InputSummary, Mode, ReportRow, Result, scores_of
 from cs_score.evidence.units import Divide, Number, UnitTable, precision_recall_f1
 from cs_score.signature import Signature
@@ -147,8 +148,17 @@ class SciFactResult(Result):
         return explain_scifact(*self.claims[position])
 
 
+def read_gold(gold: Input | Iterable[object]) -> Gold[list[GoldClaim]]:
+    """Read gold once, to score many predictions against it. Raises InputError for what is no gold."""
+    with reader.collector_paused(), reader.open_lines(gold, "gold") as source:
+        return signed(source, _read_gold(source))
+
+
 def score(
-    gold: Input | Iterable[object], predictions: Input | Iterable[object], *, any_order: bool = False
+    gold: Input | Iterable[object] | Gold[list[GoldClaim]],
+    predictions: Input | Iterable[object],
+    *,
+    any_order: bool = False,
 ) -> SciFactResult:
     """Score predictions against gold; each is a path, an open file, or the claims as parsed JSON objects.
 
@@ -156,9 +166,8 @@ def score(
     are matched by id (the k-th occurrence of an id with the k-th). Raises InputError for what cannot be scored.
     """
     with reader.collector_paused():
-        with reader.open_lines(gold, "gold") as source:
-            gold_name, gold_claims = source.name, _read_gold(source)
-            gold_digest = source.digest()
+        known = gold if isinstance(gold, Gold) else read_gold(gold)
+        gold_name, gold_claims = known.name, known.content
         with reader.open_lines(predictions, "predictions") as source:
             predictions_name, predicted_claims = source.name, _read_predictions(source)
             predictions_digest = source.digest()
@@ -175,7 +184,7 @@ def score(
     return SciFactResult(
         table=table,
         scores=scores_of(MODE, table),
-        signature=Signature(MODE.name, {"any_order": any_order}, (gold_digest, predictions_digest)),
+        signature=Signature(MODE.name, {"any_order": any_order}, (known.digest, predictions_digest)),
         inputs=(
             InputSummary(
                 "gold",

@@ -32,8 +32,8 @@ def differences(checked: CheckedRun) -> Iterator[str]:
     Raises UsageError for a run from standard input, which cannot be read twice.
     """
     written: dict[str, dict[int, str]] = defaultdict(dict)
-    for line in checked.lines():
-        written[line.response.file][line.response.number] = line.text
+    for text, response in checked.lines():
+        written[response.file][response.number] = text
     for name in checked.evaluation.layouts:
         if name == "-":
             raise UsageError("--diff reads the run twice; give it as a file")

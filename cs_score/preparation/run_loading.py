@@ -86,7 +86,9 @@ def _verify_fillers(evaluation: Evaluation, documents: DocumentList) -> None:
 def report_run_ids(evaluation: Evaluation) -> None:
     """Warn of each line whose run id is not that of the first line."""
     responses = evaluation.linker.responses
-    first = responses[0].run_id if responses else ""
+    if len({line.run_id for line in responses}) < 2:
+        return
+    first = responses[0].run_id
     for line in responses:
         if line.run_id != first:
             evaluation.problems.add(

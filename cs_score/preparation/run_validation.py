@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 from cs_score.coldstart.loading import Evaluation, Queries
 from cs_score.collector import paused_collector
@@ -34,7 +35,15 @@ class CheckedRun:
         return frozenset(line.target for line in self.evaluation.linker.skipped)
 
     def lines(self) -> Iterator[WrittenLine]:
-        """The lines of the validated run, in their order."""
+        """The lines of the validated run, in their order, each with the run line that it stands for."""
+        return chain.from_iterable(self._lines_of_queries())
+
+    def text(self) -> Iterator[str]:
+        """The validated run in pieces of whole lines."""
+        for lines in self._lines_of_queries():
+            yield "".join([f"{text}\n" for text, _ in lines])
+
+    def _lines_of_queries(self) -> Iterator[list[WrittenLine]]:
         queries = self.evaluation.queries.by_id
         return written_lines(
             self.evaluation.linker.responses,
@@ -43,10 +52,6 @@ class CheckedRun:
             {short_id: query.node_id for short_id, query in queries.items() if query.node_id},
             node_letters(self.evaluation.digests),
         )
-
-    def text(self) -> Iterator[str]:
-        """The validated run, line by line."""
-        return (f"{line.text}\n" for line in self.lines())
 
     def silently_dropped(self) -> list[str]:
         """Full ids of the bad queries whose lines are left out without a word in the report."""

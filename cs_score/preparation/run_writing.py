@@ -5,50 +5,46 @@ from __future__ import annotations
 import hashlib
 import string
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Final, NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Final, TypeAlias
 
 from cs_score.coldstart.confidence import mended_confidence
-from cs_score.coldstart.records import Response
+from cs_score.coldstart.records import LinkedQuery, Response
 from cs_score.sources import InputDigest
 
 _LETTERS: Final = 4
 
 
-class WrittenLine(NamedTuple):
-    """A line of a validated run, without its line feed, and the run line that it stands for."""
-
-    text: str
-    response: Response
+WrittenLine: TypeAlias = tuple[str, Response]
+"""A line of a validated run, without its line feed, and the run line that it stands for."""
 
 
 def written_lines(
-    responses: Iterable[Response],
+    responses: Sequence[Response],
     discarded: Collection[int],
     bad_queries: Collection[str],
     query_nodes: Mapping[str, str],
     letters: str,
-) -> Iterator[WrittenLine]:
-    """The lines of a validated run in the order of the file.
+) -> Iterator[list[WrittenLine]]:
+    """The lines of a validated run in the order of the file, those of one query at a time.
 
     `discarded` holds indexes of lines that are left out, `bad_queries` short ids of queries whose lines are left out
     without a word (quirk 3), `query_nodes` the node ids that queries bring along (quirk 1), by short id. `letters` go
     into the node ids that are made up. All lines get the run id of the first (quirk 2).
     """
-    by_query: dict[tuple[int, str], list[Response]] = defaultdict(list)
-    run_id: str | None = None
+    by_query: dict[LinkedQuery, list[Response]] = defaultdict(list)
     for response in responses:
-        if run_id is None:
-            run_id = response.run_id
         if response.index not in discarded:
-            by_query[response.query.level, response.query.short_id].append(response)
+            by_query[response.query].append(response)
+    run_id = responses[0].run_id if responses else ""
     made = 0
     before = ""
-    for key in sorted(by_query):
-        if key[1] in bad_queries:
+    for query in sorted(by_query, key=_place_of_query):
+        if query.short_id in bad_queries:
             continue
-        query_node = query_nodes.get(key[1])
-        for response in sorted(by_query[key], key=_best_first):
+        query_node = query_nodes.get(query.short_id)
+        lines: list[WrittenLine] = []
+        for response in sorted(by_query[query], key=_best_first):
             made += 1
             columns = response.text.split("\t")
             confidence = columns[7]
@@ -56,12 +52,17 @@ def written_lines(
                 confidence = mended_confidence(confidence)[0]
             node = query_node or (f":NIL_{letters}{made:09d}" if response.node is None else columns[8])
             text = (
-                f"{columns[0]}\t{columns[1]}\t{run_id}\t{response.relation}\t{response.value}\t{columns[5].upper()}\t"
+                f"{columns[0]}\t{columns[1]}\t{run_id}\t{response.relation}\t{columns[4]}\t{columns[5].upper()}\t"
                 f"{response.provenance}\t{confidence}\t{node}"
             )
             if text != before:
-                yield WrittenLine(text, response)
+                lines.append((text, response))
                 before = text
+        yield lines
+
+
+def _place_of_query(query: LinkedQuery) -> tuple[int, str]:
+    return query.level, query.short_id
 
 
 def _best_first(line: Response) -> tuple[float, int]:

@@ -22,7 +22,9 @@ from cs_score.problems import ProblemLog
 from cs_score.sources import Input, Source, open_source
 from tests.preparation.invented import QUERY, AskedQuery, Inputs, Judged, RunLine, column, report_lines
 
-PROGRAMS = sorted(set(SWITCH_SUMMARIES) - {"expand-queries", "samples"})
+PROGRAMS = (
+    *("validate-run", "validate-queries", "generate-queries", "package-output", "validate-assessments", "apply-k"),
+)
 
 
 @pytest.fixture
@@ -217,9 +219,8 @@ def test_a_reader_that_goes_away_costs_one_line(inputs: Inputs) -> None:
     finally:
         os.close(writing)
     assert done.returncode == 255
-    assert done.stderr.decode().splitlines() == [
-        "cs-score validate-run: standard output was closed before everything was written"
-    ]
+    said = done.stderr.decode().splitlines()
+    assert said[-1] == "cs-score validate-run: standard output was closed before everything was written"
 
 
 # ---- The scorer's --validate
@@ -288,7 +289,7 @@ def test_a_run_is_checked_without_a_command_line(inputs: Inputs) -> None:
     queries = load_queries([inputs.folder / inputs.queries()], None, problems)
     run = io.StringIO(f"{RunLine().text()}\n{RunLine('Cy').text()}\n")
     checked = check_run([run], queries, Limits(Justifications(1, 1)), problems)
-    assert [line.response.value for line in checked.lines()] == ["Bo"]
+    assert [response.value for _, response in checked.lines()] == ["Bo"]
     assert [problem.code for problem in checked.problems] == ["DISCARDED_ENTRY"]
 
 
@@ -333,3 +334,29 @@ def test_types_of_places_are_repaired_by_the_slots_as_they_were(inputs: Inputs) 
         f"WARNING: In {QUERY[-10:]}, range of cities_of_residence does not match domain of residents_of_country",
         "1 warning encountered",
     ]
+
+
+@pytest.mark.parametrize("name", ["stdout", "STDERR"])
+def test_an_output_that_must_be_new_is_a_file_whatever_its_name(name: str, inputs: Inputs) -> None:
+    inputs.lines(RunLine())
+    inputs.write("more.tab", "")
+    for words in (("package-output", "q.xml", "run.tab", "more.tab", name), ("validate-queries", "q.xml", name)):
+        outcome = inputs.call(*words)
+        assert (outcome.status, outcome.stdout, list(outcome.files)) == (0, b"", [name])
+        (inputs.folder / name).unlink()
+
+
+def test_a_problems_file_must_not_be_an_input(inputs: Inputs) -> None:
+    inputs.lines(RunLine(), name="run.json")
+    outcome = inputs.call("validate-run", "--problems", "run.json", "q.xml", "run.json")
+    assert outcome.status == 255
+    assert b"run.json is an input" in outcome.stderr
+    assert (inputs.folder / "run.json").read_text() == f"{RunLine().text()}\n"
+
+
+def test_the_scorers_problems_file_must_not_be_an_input_either(inputs: Inputs) -> None:
+    inputs.lines(Judged(), name="pool")
+    inputs.lines(RunLine(), name="run.json")
+    outcome = inputs.call("--problems", "run.json", "-output_file", "out", "q.xml", "pool", "run.json")
+    assert outcome.status == 255
+    assert (inputs.folder / "run.json").read_text() == f"{RunLine().text()}\n"

@@ -11,6 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cs_score.display import one_line
+from cs_score.markup import escape_latex, escape_markdown
 from cs_score.statistics.comparison import (
     Comparison,
     MeasureComparison,
@@ -20,8 +21,6 @@ from cs_score.statistics.comparison import (
     compare,
 )
 from cs_score.statistics.comparison_writers import WRITERS
-from cs_score.statistics.comparison_writers.latex import escape_latex
-from cs_score.statistics.comparison_writers.markdown import escape_markdown
 from cs_score.statistics.comparison_writers.tsv import COLUMNS
 from cs_score.statistics.intervals import Interval
 from cs_score.statistics.options import Resampling

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from cs_score.coldstart.interval_estimates import RunIntervals
 from cs_score.coldstart.policy import pre_policy_category, without
 from cs_score.coldstart.projection import ScoreRow, Table
 from cs_score.coldstart.ranking import ApRow, ApTable, Ranking
 from cs_score.coldstart.result import AveragePrecision, Result, RunResult
+
+if TYPE_CHECKING:  # it needs numpy, which only resampling needs
+    from cs_score.coldstart.bootstrap import Bootstrap
 
 SCHEMA_VERSION: Final = 1
 """Raised when a key changes its meaning or goes away; new keys do not raise it."""
@@ -56,7 +59,25 @@ def _run(run: RunResult) -> dict[str, object]:
         "run_id": run.run_id,
         "tables": {name: _table(table) for name, table in run.tables.variants},
         "average_precision": None if run.average_precision is None else _average_precision(run.average_precision),
+        "bootstrap": None if run.bootstrap is None else _bootstrap(run.bootstrap),
         "responses": list(_responses(run)),
+    }
+
+
+def _bootstrap(bootstrap: Bootstrap) -> dict[str, object]:
+    """The limits of the reference's bootstrap; texts of four decimals, as it computes with them."""
+    return {
+        "samples": len(bootstrap.samples),
+        "limits": [
+            {
+                "value": str(limits.code),
+                "low": dict(zip(("99", "95", "90"), limits.low)),
+                "mean": limits.mean,
+                "score": limits.score.strip(" -") or None,
+                "high": dict(zip(("90", "95", "99"), limits.high)),
+            }
+            for limits in bootstrap.limits
+        ],
     }
 
 

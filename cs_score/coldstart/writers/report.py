@@ -28,6 +28,16 @@ def closing_line(errors: int, warnings: int) -> str:
     return "No warnings encountered\n"
 
 
+def whole_report(problems: Iterable[Problem], errors: int, warnings: int) -> str:
+    """The report of a scoring that came to its end: twice, as the reference writes it, and the closing line."""
+    return "".join(report_text(problems)) * 2 + closing_line(errors, warnings)
+
+
+def stopped_report(problems: Iterable[Problem], cause: Exception) -> str:
+    """The report of a scoring that was stopped: the problems so far and what stopped it."""
+    return "".join(report_text(problems)) + f"{cause}\n"
+
+
 def doubly_encoded(text: str) -> bytes:
     """The bytes of a report as the reference writes them: UTF-8, encoded to UTF-8 once more."""
     if text.isascii():

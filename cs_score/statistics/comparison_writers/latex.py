@@ -2,35 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
-from cs_score.display import one_line
+from cs_score.markup import escape_latex
 from cs_score.statistics.comparison import Comparison
 from cs_score.statistics.comparison_writers.tables import Kind, Table, explanation, pair_table, system_table
 
-_SIGNS: Final = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "%": r"\%",
-    "_": r"\_",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\char34{}",  # active in babel's German
-    "`": r"\char96{}",
-    "[": "{[}",  # an optional argument where it follows \\
-    "]": "{]}",
-    "*": "{*}",
-}
-_SPECIAL: Final = re.compile("[" + re.escape("".join(_SIGNS)) + "]")
-_LIGATURE: Final = re.compile(r"([-',])(?=\1)")
 _ALIGNMENT: Final = {Kind.NAME: "l", Kind.NOTE: "l", Kind.NUMBER: "r", Kind.RANGE: "r"}
 
 
@@ -42,12 +19,6 @@ def comparison_latex(comparison: Comparison) -> str:
         lines += [*_tabular(pair_table(measure)), ""]
     lines += [escape_latex(sentence) for sentence in explanation(comparison)]
     return "\n".join(lines) + "\n"
-
-
-def escape_latex(text: str) -> str:
-    """`text` such that LaTeX sets it as it is, in one line."""
-    escaped = _SPECIAL.sub(lambda match: _SIGNS[match.group()], one_line(text))
-    return _LIGATURE.sub(r"\1{}", escaped)
 
 
 def _tabular(table: Table) -> list[str]:

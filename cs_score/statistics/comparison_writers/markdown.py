@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from cs_score.display import one_line
+from cs_score.markup import escape_markdown
 from cs_score.statistics.comparison import Comparison
 from cs_score.statistics.comparison_writers.tables import Kind, Table, explanation, pair_table, system_table
 
-# Every sign that may begin markup inside a line or end a cell, and those of links that are recognised without markup.
-_MARKUP: Final = re.compile(r"([\\`*_{}\[\]()<>#!|~&$@:.^=+-])")
 _RULES: Final = {Kind.NAME: ":---", Kind.NOTE: ":---", Kind.NUMBER: "---:", Kind.RANGE: "---:"}
 
 
@@ -22,11 +20,6 @@ def comparison_markdown(comparison: Comparison) -> str:
         blocks += [*_lines(system_table(measure)), "", *_lines(pair_table(measure)), ""]
     blocks += [f"- {one_line(sentence)}" for sentence in explanation(comparison)]
     return "\n".join(blocks) + "\n"
-
-
-def escape_markdown(text: str) -> str:
-    """`text` such that Markdown shows it as it is, in one line."""
-    return _MARKUP.sub(r"\\\1", one_line(text))
 
 
 def _lines(table: Table) -> list[str]:

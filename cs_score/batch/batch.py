@@ -1,0 +1,168 @@
+"""A whole batch: prepare gold, skip what is done, score the rest, and write the tables over all runs."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from cs_score.batch.execution import Backend, Watcher, run_tasks
+from cs_score.batch.inputs import InputFile
+from cs_score.batch.leaderboard import Leaderboard, make_leaderboard
+from cs_score.batch.leaderboard_writers import write_leaderboard
+from cs_score.batch.lock import locked
+from cs_score.batch.outcomes import FAILED, Outcome
+from cs_score.batch.problem_table import write_problem_table
+from cs_score.batch.runs import RunFile
+from cs_score.batch.scoring import Plan, Prepared
+from cs_score.batch.state import clear, clear_leftovers, read_whole_run, write_run
+from cs_score.batch.tasks import Delivery, Task, failures
+from cs_score.collector import paused_collector
+from cs_score.errors import CsScoreError, InputError, OutputError
+from cs_score.outputs import cannot_write
+
+OpenBackend = Callable[[str, Plan, Prepared], contextlib.AbstractContextManager[Backend]]
+"""Makes the executor of a batch from its id, its plan and the gold prepared here."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchOptions:
+    """What a batch may choose beside the scoring.
+
+    `out` is the output folder, `measure` ranks the leaderboard, `resume` keeps runs that are scored already; with
+    `ships` workers receive the bytes of all inputs and return those of all outputs.
+    """
+
+    out: str
+    measure: str
+    resume: bool = False
+    ships: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BatchResult:
+    """The outcomes in the order of runs and policies, the leaderboard, and how many runs were kept from before."""
+
+    outcomes: tuple[Outcome, ...]
+    leaderboard: Leaderboard
+    kept: int
+
+    @property
+    def failed(self) -> int:
+        """How many scorings did not come to their end, or met problems that are errors."""
+        return sum(outcome.state == FAILED or outcome.errors > 0 for outcome in self.outcomes)
+
+
+def run_batch(
+    plan: Plan,
+    runs: Sequence[RunFile],
+    options: BatchOptions,
+    open_backend: OpenBackend,
+    watch: Callable[[int], contextlib.AbstractContextManager[Watcher]],
+    remark: Callable[[str], None],
+) -> BatchResult:
+    """Score all runs into `options.out`; what is wrong with one of them stands in its outcome.
+
+    `watch` makes the watcher of so many runs, `remark` tells the user something. Raises CsScoreError where nothing can
+    be scored: gold is unusable, the folder cannot be written or is in use, no executor answers.
+    """
+    _make_folder(options.out)
+    with locked(options.out) as taken_over:
+        if taken_over is not None:
+            remark(taken_over)
+        clear_leftovers(options.out)
+        with paused_collector():
+            prepared = plan.prepare()
+        found: dict[tuple[str, str], Outcome] = {}
+        tasks = [task for run in runs if (task := _task(run, plan, prepared, options, found)) is not None]
+        kept = len(found)
+        if tasks:
+            batch = uuid.uuid4().hex
+            with open_backend(batch, plan, prepared) as backend, watch(len(tasks)) as watcher:
+                todo = list(_sent(tasks, options, found)) if options.ships else tasks
+                try:
+                    for deliveries in run_tasks(batch, todo, backend, watcher):
+                        for delivery in deliveries:
+                            outcome = _stored(_checked(delivery, prepared), options, plan)
+                            found[outcome.run, outcome.policy] = outcome
+                finally:
+                    for task in tasks:
+                        for policy in task.folders:
+                            clear_leftovers(_folder(options.out, plan, task.run.name, policy))
+        outcomes = tuple(found[run.name, policy] for run in runs for policy in plan.policy_names())
+        leaderboard = make_leaderboard(outcomes, plan.policy_names(), options.measure, plan.headline())
+        write_leaderboard(options.out, leaderboard)
+        write_problem_table(options.out, outcomes)
+        return BatchResult(outcomes, leaderboard, kept)
+
+
+def _make_folder(out: str) -> None:
+    if os.path.exists(out) and not os.path.isdir(out):
+        raise OutputError(f"{out} is a file; --out needs a folder")
+    try:
+        os.makedirs(out, exist_ok=True)
+    except OSError as error:
+        raise cannot_write(out, error) from None
+
+
+def _folder(out: str, plan: Plan, run: str, policy: str) -> str:
+    """The folder of a run: below that of its policy where there are several."""
+    return os.path.join(out, policy, run) if len(plan.policy_names()) > 1 else os.path.join(out, run)
+
+
+def _task(
+    run: RunFile, plan: Plan, prepared: Prepared, options: BatchOptions, found: dict[tuple[str, str], Outcome]
+) -> Task | None:
+    """What is left to do for a run; whole outcomes of an earlier batch go into `found`."""
+    folders: dict[str, str | None] = {}
+    digest = None
+    if options.resume:
+        with contextlib.suppress(InputError):
+            digest = run.file.digest()
+    for policy in plan.policy_names():
+        folder = _folder(options.out, plan, run.name, policy)
+        earlier = None if digest is None else read_whole_run(folder, prepared.signature(digest, policy))
+        if earlier is None:
+            folders[policy] = None if options.ships else os.path.abspath(folder)
+        else:
+            found[run.name, policy] = earlier
+    return Task(run, folders) if folders else None
+
+
+def _sent(tasks: Sequence[Task], options: BatchOptions, found: dict[tuple[str, str], Outcome]) -> Iterator[Task]:
+    """The tasks with the bytes of their runs; one whose run cannot be read has failed here already."""
+    for task in tasks:
+        try:
+            yield Task(RunFile(task.run.name, task.run.file.loaded()), task.folders)
+        except CsScoreError as error:
+            for delivery in failures(task, str(error)):
+                found[delivery.outcome.run, delivery.outcome.policy] = delivery.outcome
+
+
+def _checked(delivery: Delivery, prepared: Prepared) -> Delivery:
+    """The delivery, failed if its worker prepared something else: another file may lie under the same path there."""
+    outcome = delivery.outcome
+    inputs = outcome.signature.get("inputs", ())
+    seen = {(given["name"], given["sha256"]) for given in inputs} if isinstance(inputs, list) else set()
+    for digest in prepared.digests:
+        if seen and (digest.name, digest.sha256) not in seen:
+            reason = f"the worker read another {digest.name} than this machine; put it on shared storage or ship inputs"
+            return failures(Task(RunFile(outcome.run, InputFile(outcome.file)), {outcome.policy: None}), reason)[0]
+    return delivery
+
+
+def _stored(delivery: Delivery, options: BatchOptions, plan: Plan) -> Outcome:
+    """The outcome once its files are in the output folder."""
+    outcome = delivery.outcome
+    folder = _folder(options.out, plan, outcome.run, outcome.policy)
+    if delivery.contents:
+        try:
+            return write_run(folder, outcome, [(name, [data]) for name, data in delivery.contents.items()])
+        except OutputError as error:
+            [failed] = failures(Task(RunFile(outcome.run, InputFile(outcome.file)), {outcome.policy: None}), str(error))
+            return failed.outcome
+    if outcome.state == FAILED and not outcome.files:
+        clear(folder)  # what an earlier batch wrote is not of this one
+    return outcome

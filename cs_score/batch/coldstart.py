@@ -1,0 +1,252 @@
+"""The Cold Start scorer in a batch: queries and pool are loaded and indexed once, each run starts from there."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Final
+
+from cs_score.batch.inputs import InputFile
+from cs_score.batch.outcomes import FAILED, OK, WITH_ERRORS, Outcome, RunScores, problem_places
+from cs_score.batch.policies import NamedPolicy
+from cs_score.batch.runs import RunFile
+from cs_score.batch.scoring import Plan, Scored
+from cs_score.coldstart.loading import Evaluation, load_files, open_evaluation
+from cs_score.coldstart.options import Options
+from cs_score.coldstart.result import Result, RunResult, ScoringStopped
+from cs_score.coldstart.scorer import score_loaded
+from cs_score.coldstart.writers.fields import check_fields
+from cs_score.coldstart.writers.files import Layout, encoded, file_texts
+from cs_score.coldstart.writers.params import Invocation
+from cs_score.coldstart.writers.report import doubly_encoded, stopped_report, whole_report
+from cs_score.errors import InputError
+from cs_score.signature import Signature
+from cs_score.sources import InputDigest
+
+PREFIX: Final = "out"
+"""Files of a run are called `out.sf`, `out.summary` and so on, whatever the run is called."""
+
+_VARIANTS: Final = ("SF", "LDC-MAX", "LDC-MEAN")
+_RANKED_VARIANTS: Final = ("SF", "LDC-MEAN")
+_AVERAGES: Final = ("ALL-Micro", "ALL-Macro")
+_MEASURES: Final = ("P", "R", "F1")
+
+
+def measures(expanded: bool) -> list[str]:
+    """Measures over all hops, the usual one first; without expanded LDC queries there are the SF variants only."""
+    usual = "LDC-MEAN-ALL-Macro-F1" if expanded else "SF-ALL-Micro-F1"
+    names = [
+        f"{variant}-{average}-{measure}"
+        for variant in (_VARIANTS if expanded else _VARIANTS[:1])
+        for average in _AVERAGES
+        for measure in _MEASURES
+    ]
+    names += [f"{variant}-AP" for variant in (_RANKED_VARIANTS if expanded else _RANKED_VARIANTS[:1])]
+    return [usual, *(name for name in names if name != usual)]
+
+
+@dataclass(frozen=True, slots=True)
+class ColdStartPlan:
+    """Queries, pool and options of all runs.
+
+    `policies` has one entry at least; `layout` and `with_json` choose the files of a run. `switches` are the words
+    that a single call needs beside the policy to give the same files, `folder` the working folder of the user: both
+    are only for the `.params` file.
+    """
+
+    queries: tuple[InputFile, ...]
+    pool: tuple[InputFile, ...]
+    options: Options
+    policies: tuple[NamedPolicy, ...]
+    layout: Layout
+    with_json: bool
+    switches: tuple[str, ...]
+    folder: str
+    query_list: InputFile | None = None
+    samples: InputFile | None = None
+
+    def prepare(self) -> PreparedColdStart:
+        """Load and index queries and pool. Raises CsScoreError where no run can be scored against them."""
+        check_fields(self.layout.fields)
+        located = replace(
+            self.options,
+            queries=self.options.queries if self.query_list is None else self.query_list.on_disk(),
+            samples=None if self.samples is None else self.samples.on_disk(),
+        )
+        evaluation = open_evaluation([given.open() for given in self.queries], located)
+        load_files(evaluation, [given.open() for given in self.pool])
+        if evaluation.linker.responses:
+            raise InputError(
+                "this is a run; assessments come before the runs",
+                file=evaluation.linker.responses[0].file,
+                remedy="give the words in the order QUERIES.xml POOL RUN...",
+            )
+        evaluation.index_assessments()
+        beside = [given.digest() for given in (self.query_list, self.samples) if given is not None]
+        return PreparedColdStart(self, evaluation, beside)
+
+    def measures(self) -> Sequence[str]:
+        return measures(self.options.expand is not None)
+
+    def headline(self) -> Sequence[str]:
+        expanded = self.options.expand is not None
+        names = ("LDC-MEAN-ALL-Macro-F1", "LDC-MAX-ALL-Micro-F1", "LDC-MEAN-AP") if expanded else ()
+        return (*names, "SF-ALL-Micro-P", "SF-ALL-Micro-R", "SF-ALL-Micro-F1", "SF-ALL-Macro-F1", "SF-AP")
+
+    def policy_names(self) -> Sequence[str]:
+        return [policy.name for policy in self.policies]
+
+    def travelling(self, ship: bool) -> Plan:
+        def travel(given: InputFile) -> InputFile:
+            return given.loaded() if ship else given.located()
+
+        return replace(
+            self,
+            queries=tuple(map(travel, self.queries)),
+            pool=tuple(map(travel, self.pool)),
+            query_list=None if self.query_list is None else travel(self.query_list),
+            samples=None if self.samples is None else travel(self.samples),
+        )
+
+
+class PreparedColdStart:
+    """Queries and pool as loaded. Every run is scored on a branch of them."""
+
+    def __init__(self, plan: ColdStartPlan, evaluation: Evaluation, beside: Sequence[InputDigest]) -> None:
+        """`beside`: digests of the files that options name, which are no inputs of the scorer's own signature."""
+        self._plan = plan
+        self._evaluation = evaluation
+        self._beside = beside
+        self.digests = tuple(evaluation.digests)
+        self._policies = {policy.name: policy for policy in plan.policies}
+
+    def signature(self, run: InputDigest, policy: str) -> Mapping[str, object]:
+        options = self._policies[policy].options(self._plan.options)
+        layout = self._plan.layout
+        inputs = (*self.digests, run, *self._beside)
+        return {
+            **Signature("coldstart", options.as_json(), inputs).as_json(),
+            "policy": policy,
+            "fields": list(layout.fields),
+            "tabs": layout.tabs,
+            "json": self._plan.with_json,
+        }
+
+    def score(self, run: RunFile, policies: Sequence[str]) -> Iterator[Scored]:
+        """The run under each policy. It is loaded once for all policies with the same limits on justifications."""
+        chosen = [self._policies[name] for name in policies]
+        for _, group in groupby(chosen, key=lambda policy: policy.justifications):
+            yield from self._score_group(run, list(group))
+
+    def _score_group(self, run: RunFile, policies: Sequence[NamedPolicy]) -> Iterator[Scored]:
+        loaded = self._branch(self._evaluation, policies[0])
+        try:
+            load_files(loaded, [run.file.open()])
+            if len(loaded.linker.assessments) > len(self._evaluation.linker.assessments):
+                raise InputError("these are assessments, not a run", file=run.file.name, remedy="add them with --pool")
+        except InputError as error:
+            for policy in policies:
+                yield self._stopped(run, policy, loaded, error)
+            return
+        for policy in policies:
+            evaluation = self._branch(loaded, policy) if len(policies) > 1 else loaded
+            try:
+                result = score_loaded(evaluation)
+            except InputError as error:
+                yield self._stopped(run, policy, evaluation, error)
+                continue
+            yield self._whole(run, policy, evaluation, self._as_asked(result, policy))
+
+    def _branch(self, evaluation: Evaluation, policy: NamedPolicy) -> Evaluation:
+        return evaluation.branch(policy.options(evaluation.options))
+
+    def _as_asked(self, result: Result, policy: NamedPolicy) -> Result:
+        """The result with the options as the user gave them: a worker may read an option's file from elsewhere."""
+        options = policy.options(self._plan.options)
+        signature = Signature("coldstart", options.as_json(), result.signature.inputs)
+        return replace(result, options=options, signature=signature)
+
+    def _whole(self, run: RunFile, policy: NamedPolicy, evaluation: Evaluation, result: Result) -> Scored:
+        outcome = Outcome(
+            run=run.name,
+            file=run.file.name,
+            policy=policy.name,
+            state=WITH_ERRORS if result.error_count else OK,
+            scores=tuple(RunScores(of_run.run_id, _scores(of_run)) for of_run in result.runs),
+            errors=result.error_count,
+            warnings=result.warning_count,
+            problems=tuple(place for problem in result.problems for place in problem_places(problem)),
+            remarks=result.warnings,
+            signature=self.signature(evaluation.digests[-1], policy.name),
+        )
+        report = whole_report(result.problems, result.error_count, result.warning_count)
+        return Scored(outcome, self._files(run, policy, result, report, was_stopped=False))
+
+    def _stopped(self, run: RunFile, policy: NamedPolicy, evaluation: Evaluation, error: InputError) -> Scored:
+        """A run that could not be scored to its end, with the files that a single call leaves of it."""
+        problems = list(evaluation.problems)
+        partial = error.partial if isinstance(error, ScoringStopped) else None
+        outcome = Outcome(
+            run=run.name,
+            file=run.file.name,
+            policy=policy.name,
+            state=FAILED,
+            errors=sum(problem.occurrences for problem in problems if problem.severity == "ERROR"),
+            warnings=sum(problem.occurrences for problem in problems if problem.severity == "WARNING"),
+            problems=tuple(place for problem in problems for place in problem_places(problem)),
+            remarks=() if partial is None else partial.warnings,
+            failure=str(error),
+        )
+        report = stopped_report(problems, error)
+        if partial is None:
+            return Scored(outcome, [(f"{PREFIX}.errlog", [doubly_encoded(report)])])
+        return Scored(outcome, self._files(run, policy, self._as_asked(partial, policy), report, was_stopped=True))
+
+    def _files(
+        self, run: RunFile, policy: NamedPolicy, result: Result, report: str, was_stopped: bool
+    ) -> Iterator[tuple[str, Iterable[bytes]]]:
+        plan = self._plan
+        if plan.with_json and not was_stopped:
+            from cs_score.coldstart.writers.json_result import json_text
+
+            yield f"{PREFIX}.json", encoded(json_text(result))
+        invocation = Invocation(
+            time.localtime(),
+            plan.folder,
+            self._single_call(run, policy),
+            policy.texts,
+            plan.options.samples is not None,
+        )
+        for ending, text in file_texts(result, plan.layout, invocation, was_stopped=was_stopped):
+            yield f"{PREFIX}.{ending}", encoded(text)
+        yield f"{PREFIX}.errlog", [doubly_encoded(report)]
+
+    def _single_call(self, run: RunFile, policy: NamedPolicy) -> list[str]:
+        """The call of the scorer that gives the same files for this run alone."""
+        plan = self._plan
+        limits = policy.options(plan.options).as_json()["justifications"]
+        words = [*plan.switches, "-justifications", str(limits)]
+        for side, text in policy.texts.items():
+            words += [f"-{side.lower()}", text]
+        words += ["-output_file", PREFIX, "-error_file", f"{PREFIX}.errlog"]
+        words += [given.name for given in (*plan.queries, *plan.pool, run.file)]
+        return ["cs-score", *map(shlex.quote, words)]
+
+
+def _scores(run: RunResult) -> dict[str, float]:
+    """All averages of a run by measure; those of one hop have `@` and the hop behind them."""
+    scores: dict[str, float] = {}
+    for variant, table in run.tables.variants:
+        for row in table.averages:
+            hop = "" if row.level == "ALL" else f"@{row.level}"
+            for measure, value in zip(_MEASURES, (row.precision, row.recall, row.f1)):
+                scores[f"{variant}-{row.name}-{measure}{hop}"] = value
+    if run.average_precision is not None:
+        for variant, ap_table in run.average_precision.variants:
+            for ap_row in ap_table.macro:
+                hop = "" if ap_row.level == "ALL" else f"@{ap_row.level}"
+                scores[f"{variant}-AP{hop}"] = ap_row.score
+    return scores

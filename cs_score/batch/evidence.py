@@ -1,0 +1,99 @@
+"""The evidence modes in a batch: gold is read once, each file of predictions is scored against it."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Protocol, cast
+
+from cs_score.batch.inputs import InputFile
+from cs_score.batch.outcomes import FAILED, OK, Outcome, RunScores
+from cs_score.batch.runs import RunFile
+from cs_score.batch.scoring import Plan, Scored
+from cs_score.display import terminal_safe
+from cs_score.errors import CsScoreError
+from cs_score.evidence.report import json_text, table_text, unit_blocks
+from cs_score.evidence.result import Mode, Result
+from cs_score.signature import Signature
+from cs_score.sources import Input, InputDigest
+
+MODES: Final = ("scifact", "claims", "r4c", "hotpotqa")
+
+
+class _ModeModule(Protocol):
+    """What every mode's module has."""
+
+    MODE: Mode
+    read_gold: Callable[[Input], object]
+    score: Callable[..., Result]
+
+
+def _module(mode: str) -> _ModeModule:
+    return cast(_ModeModule, importlib.import_module(f"cs_score.evidence.{mode}"))
+
+
+@dataclass(frozen=True, slots=True)
+class EvidencePlan:
+    """A mode, its gold, and the options of its `score` function."""
+
+    mode: str
+    gold: InputFile
+    options: Mapping[str, object]
+
+    def prepare(self) -> PreparedEvidence:
+        """Read gold. Raises InputError where it is unusable."""
+        return PreparedEvidence(self, _module(self.mode).read_gold(self.gold.open()), self.gold.digest())
+
+    def measures(self) -> Sequence[str]:
+        mode = _module(self.mode).MODE
+        usual = mode.headline[0]
+        return [usual, *(name for name in mode.measures if name != usual)]
+
+    def headline(self) -> Sequence[str]:
+        return _module(self.mode).MODE.headline
+
+    def policy_names(self) -> Sequence[str]:
+        return ("",)
+
+    def travelling(self, ship: bool) -> Plan:
+        return replace(self, gold=self.gold.loaded() if ship else self.gold.located())
+
+
+class PreparedEvidence:
+    """Gold in the form that its mode works with."""
+
+    def __init__(self, plan: EvidencePlan, gold: object, digest: InputDigest) -> None:
+        self._plan = plan
+        self._gold = gold
+        self.digests = (digest,)
+
+    def signature(self, run: InputDigest, policy: str) -> Mapping[str, object]:
+        return Signature(self._plan.mode, self._plan.options, (*self.digests, run)).as_json()
+
+    def score(self, run: RunFile, policies: Sequence[str]) -> Iterator[Scored]:
+        """The predictions as if they were alone; evidence modes have no policies."""
+        outcome = Outcome(run.name, run.file.name, "", OK)
+        try:
+            result = _module(self._plan.mode).score(self._gold, run.file.open(), **self._plan.options)
+        except CsScoreError as error:
+            yield Scored(replace(outcome, state=FAILED, failure=str(error)), ())
+            return
+        scored = replace(
+            outcome,
+            scores=(RunScores(run.name, dict(result.scores)),),
+            remarks=result.notices,
+            signature=self.signature(result.signature.inputs[-1], ""),
+        )
+        yield Scored(scored, _files(result))
+
+
+def _files(result: Result) -> Iterator[tuple[str, Iterable[bytes]]]:
+    """What the subcommand prints with `--json` and without, and what it writes with `--per-item`."""
+    yield "out.json", [_printed(json_text(result))]
+    yield "out.txt", [_printed(table_text(result))]
+    yield "out.tsv", unit_blocks(result)
+
+
+def _printed(text: str) -> bytes:
+    return f"{terminal_safe(text)}\n".encode("utf-8", "backslashreplace")

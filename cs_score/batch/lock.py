@@ -1,0 +1,109 @@
+"""One batch at a time in an output folder: a lock file with the process and the host of its owner."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import socket
+import time
+from collections.abc import Iterator
+from typing import Final
+
+from cs_score.errors import UsageError
+from cs_score.outputs import cannot_write
+
+LOCK: Final = ".batch.lock"
+
+# The workers of a batch that was killed hold its lock until they notice.
+_PATIENCE_SECONDS: Final = 3.0
+
+
+@contextlib.contextmanager
+def locked(folder: str) -> Iterator[str | None]:
+    """Hold the folder's lock for the block; gives a remark where a batch that was killed had left it.
+
+    The kernel releases the lock of a process that ends, however it ends. A lock file of another host that was not
+    removed cannot be judged from here, since not every shared storage passes locks on. Raises UsageError where another
+    batch holds the folder, OutputError where no file can be made in it.
+    """
+    path = os.path.join(folder, LOCK)
+    descriptor = _acquire(path)
+    try:
+        yield _take_over(descriptor, path)
+        os.unlink(path)
+    finally:
+        os.close(descriptor)
+
+
+def _acquire(path: str) -> int:
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while True:
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        except OSError as error:
+            raise cannot_write(path, error) from None
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if _is_same_file(descriptor, path):
+                return descriptor
+        except OSError:
+            owner = _owner(descriptor)
+            if time.monotonic() > deadline or _lives(owner):
+                os.close(descriptor)
+                raise _refused(path, owner) from None
+            time.sleep(0.05)
+        os.close(descriptor)
+
+
+def _is_same_file(descriptor: int, path: str) -> bool:
+    """Whether the locked file is still the one of that name: its owner may have removed it in between."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.stat(path))
+    except FileNotFoundError:
+        return False
+
+
+def _take_over(descriptor: int, path: str) -> str | None:
+    pid, host = _owner(descriptor)
+    if pid is not None and host != socket.gethostname():
+        raise _refused(path, (pid, host))
+    os.ftruncate(descriptor, 0)
+    os.pwrite(descriptor, json.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode(), 0)
+    if pid is None:
+        return None
+    return f"process {pid}, which had locked {os.path.dirname(path)}, is gone; its lock is taken over"
+
+
+def _owner(descriptor: int) -> tuple[int | None, str]:
+    """Process id and host in a lock file; no id where nothing readable stands in it."""
+    try:
+        owner = json.loads(os.pread(descriptor, 4096, 0))
+        return int(owner["pid"]), str(owner["host"])
+    except (ValueError, TypeError, KeyError, OSError):
+        return None, ""
+
+
+def _lives(owner: tuple[int | None, str]) -> bool:
+    pid, host = owner
+    if pid is None:
+        return False
+    if host != socket.gethostname():
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _refused(path: str, owner: tuple[int | None, str]) -> UsageError:
+    pid, host = owner
+    who = "another batch" if pid is None else f"another batch (process {pid} on {host})"
+    return UsageError(
+        f"{who} is at work in {os.path.dirname(path)}; wait for it, take another --out, or, if it is gone for "
+        f"certain, remove {path}"
+    )

@@ -1,0 +1,41 @@
+"""Every problem of every run of a batch, one line a place."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from cs_score.batch.leaderboard_writers import cell_text
+from cs_score.batch.outcomes import Outcome
+from cs_score.outputs import write_whole
+
+PROBLEMS: Final = "problems.tsv"
+COLUMNS: Final = ("run", "policy", "severity", "code", "file", "line", "message")
+
+REMARK: Final = "REMARK"
+"""Code of what the scorer remarks beside its report; such rows have the severity NOTE."""
+
+FATAL: Final = "FATAL"
+"""Code of the reason why a run was not scored to its end; such rows have the severity ERROR."""
+
+
+def write_problem_table(folder: str, outcomes: Sequence[Outcome]) -> None:
+    """Write `problems.tsv` into the folder. Raises OutputError."""
+    write_whole(os.path.join(folder, PROBLEMS), _blocks(outcomes))
+
+
+def _blocks(outcomes: Iterable[Outcome]) -> Iterator[bytes]:
+    yield "\t".join(COLUMNS).encode() + b"\n"
+    for outcome in outcomes:
+        lines = ["\t".join(map(cell_text, (outcome.run, outcome.policy, *cells))) + "\n" for cells in _cells(outcome)]
+        yield "".join(lines).encode("utf-8", "backslashreplace")
+
+
+def _cells(outcome: Outcome) -> Iterator[tuple[str, str, str, str, str]]:
+    for problem in outcome.problems:
+        yield problem.severity, problem.code, problem.file, problem.line, problem.message.strip()
+    for remark in outcome.remarks:
+        yield "NOTE", REMARK, "", "", remark
+    if outcome.failure is not None:
+        yield "ERROR", FATAL, outcome.file, "", outcome.failure

@@ -1,0 +1,104 @@
+"""The folder of one run: files that appear whole, and last of all the signature that says that they are complete."""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, replace
+from typing import Final
+
+from cs_score.batch.outcomes import FAILED, Outcome, ProblemPlace, RunScores, WrittenFile
+from cs_score.outputs import cannot_write, write_whole
+
+SIGNATURE: Final = "signature.json"
+
+_FIRST_FORMAT: Final = 1
+
+_TIMED: Final = ".params"
+"""Ending of the file that holds the time of the call."""
+
+
+def write_run(folder: str, outcome: Outcome, files: Iterable[tuple[str, Iterable[bytes]]]) -> Outcome:
+    """Replace what the folder holds of an earlier scoring; returns the outcome with the files written.
+
+    A failed run gets no signature, so that `--resume` tries it again. Raises OutputError where the folder cannot be
+    written.
+    """
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        raise cannot_write(folder, error) from None
+    clear(folder)
+    written = []
+    for name, blocks in files:
+        counted = _Counted(blocks)
+        write_whole(os.path.join(folder, name), counted)
+        written.append(WrittenFile(name, counted.size, "" if name.endswith(_TIMED) else counted.sha256.hexdigest()))
+    outcome = replace(outcome, files=tuple(written))
+    if outcome.state != FAILED:
+        text = json.dumps({"format": _FIRST_FORMAT, **asdict(outcome)}, indent=1)
+        write_whole(os.path.join(folder, SIGNATURE), [text.encode("ascii"), b"\n"])
+    return outcome
+
+
+def read_whole_run(folder: str, signature: Mapping[str, object]) -> Outcome | None:
+    """The outcome of a run that was scored before; None unless it was made from the same and its files are whole."""
+    try:
+        with open(os.path.join(folder, SIGNATURE), "rb") as file:
+            record = json.load(file)
+        if record.pop("format") != _FIRST_FORMAT or record["signature"] != json.loads(json.dumps(signature)):
+            return None
+        outcome = Outcome(
+            **{
+                **record,
+                "scores": tuple(RunScores(*scores) for scores in record["scores"]),
+                "problems": tuple(ProblemPlace(*place) for place in record["problems"]),
+                "remarks": tuple(record["remarks"]),
+                "files": tuple(WrittenFile(*written) for written in record["files"]),
+            }
+        )
+        for written in outcome.files:
+            with open(os.path.join(folder, written.name), "rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+                if file.tell() != written.size or written.sha256 not in ("", digest):
+                    return None
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):  # no record, or one that was damaged
+        return None
+    return outcome
+
+
+def clear(folder: str) -> None:
+    """Remove the signature, then the files of an earlier scoring and what a killed one left half written."""
+    clear_leftovers(folder)
+    with contextlib.suppress(OSError):
+        os.unlink(os.path.join(folder, SIGNATURE))
+    for path in glob.glob(os.path.join(glob.escape(folder), "out.*")):
+        if os.path.isfile(path):
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+
+
+def clear_leftovers(folder: str) -> None:
+    """Remove the temporary files that a killed process left behind."""
+    for path in glob.glob(os.path.join(glob.escape(folder), ".*.part")):
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+
+
+class _Counted:
+    """Blocks that are counted and hashed as they pass."""
+
+    def __init__(self, blocks: Iterable[bytes]) -> None:
+        self._blocks = blocks
+        self.size = 0
+        self.sha256 = hashlib.sha256()
+
+    def __iter__(self) -> Iterator[bytes]:
+        for block in self._blocks:
+            self.size += len(block)
+            self.sha256.update(block)
+            yield block

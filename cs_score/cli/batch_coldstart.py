@@ -1,0 +1,136 @@
+"""`cs-score batch [switches] --out DIR QUERIES.xml POOL RUN...`: the switches of the scorer, and those of a batch."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Final
+
+from cs_score.batch.coldstart import ColdStartPlan
+from cs_score.batch.inputs import InputFile
+from cs_score.batch.policies import PRESETS, NamedPolicy, read_policies
+from cs_score.cli.batch import Choices, held, score_batch
+from cs_score.cli.coldstart_options import POLICY_SWITCHES, is_query_file, layout_of, options_of, policy_texts
+from cs_score.cli.coldstart_usage import SWITCHES
+from cs_score.cli.switches import CommandLine, HelpWanted, Switch, SwitchError, read_command_line, switch_help
+from cs_score.coldstart.loading import RUN_SUFFIX, members
+from cs_score.errors import UsageError
+from cs_score.sources import name_of
+
+FAILED: Final = 255
+
+# The batch chooses the names of files, and JSON is a file of every run or of none.
+_NOT_OF_A_BATCH: Final = frozenset({"-output_file", "-error_file", "-version", "--json"})
+
+_OF_A_BATCH: Final = (
+    Switch("--out", "DIR", "Output folder; made if missing"),
+    Switch("--policy", "NAME[:LIST]", "Score under this policy; may be repeated. See below"),
+    Switch("--pool", "FILE", "Further assessments, after POOL; may be repeated"),
+    Switch("--runs-from", "FILE", "File with further runs, one a line; - is standard input"),
+    Switch("--sort-by", "MEASURE", "Measure that ranks the leaderboard", "LDC-MEAN-ALL-Macro-F1 or SF-ALL-Micro-F1"),
+    Switch("--json", None, "Write out.json for every run, too"),
+    Switch("--jobs", "N", "Processes on this machine", "the number of processors"),
+    Switch("--dask", "ADDRESS", "Compute on the Dask cluster with this scheduler"),
+    Switch("--ship-inputs", None, "Send inputs to the workers of --dask, which share no storage"),
+    Switch("--resume", None, "Keep runs that an earlier batch scored from the same inputs"),
+)
+
+BATCH_SWITCHES: Final = (*(switch for switch in SWITCHES if switch.name not in _NOT_OF_A_BATCH), *_OF_A_BATCH)
+
+
+def usage_text() -> str:
+    """The text of `cs-score batch -help`."""
+    presets = "\n".join(f"  {name:<4} {text}" for name, text in PRESETS.items())
+    return (
+        "cs-score batch:  Score many runs against one pool, or many predictions against one gold file\n\n"
+        "Usage: cs-score batch {-switch {-switch ...}} --out DIR QUERIES.xml POOL RUN...\n"
+        "       cs-score batch scifact|claims|r4c|hotpotqa --gold GOLD --out DIR PREDICTIONS...\n\n"
+        f"Switches of the first form are:\n{switch_help(BATCH_SWITCHES)}\n\n"
+        "A RUN is a file, a folder (its files *.tab.txt, perhaps compressed) or a quoted pattern. The files of a run\n"
+        "are DIR/RUN/out.sf and so on, with several policies DIR/POLICY/RUN/out.sf.\n\n"
+        "A policy is NAME:right=A:B,wrong=C,ignore=D,justifications=1:3, parts left out being those of the\n"
+        f"switches, or one of these names:\n{presets}\n"
+    )
+
+
+def run(words: list[str]) -> int:
+    """Score a batch; the exit status. Raises CsScoreError where nothing can be scored."""
+    try:
+        line = read_command_line(words, BATCH_SWITCHES)
+        missing = _missing(line)
+    except HelpWanted:
+        sys.stdout.write(usage_text())
+        return 0
+    except SwitchError as error:
+        missing = str(error)
+    if missing is not None:
+        sys.stdout.write(f"{missing}\n\n{usage_text()}")
+        return FAILED
+    queries = tuple(word for word in line.words if is_query_file(word))
+    pool, *runs = (word for word in line.words if not is_query_file(word))
+    choices = Choices(
+        out=line.text("--out", ""),
+        runs=tuple(runs),
+        runs_from=line.switches.get("--runs-from"),
+        sort_by=line.switches.get("--sort-by"),
+        jobs=_jobs(line.switches.get("--jobs")),
+        dask=line.switches.get("--dask"),
+        ship_inputs="--ship-inputs" in line.switches,
+        resume="--resume" in line.switches,
+    )
+    given = [*queries, pool, *line.texts("--pool"), *runs, choices.runs_from]
+    if given.count("-") > 1:
+        raise UsageError("only one of the files can be standard input")
+    return score_batch(_plan(line, queries, (pool, *line.texts("--pool"))), choices, (RUN_SUFFIX,))
+
+
+def _missing(line: CommandLine) -> str | None:
+    """What a command line lacks, in words."""
+    if "--out" not in line.switches:
+        return "ERROR: --out DIR must be given"
+    if not any(map(is_query_file, line.words)):
+        return "ERROR: Not enough arguments; a query file (*.xml) must be given"
+    if all(map(is_query_file, line.words)):
+        return "ERROR: Not enough arguments; assessments and runs must be given after the query files"
+    return None
+
+
+def _jobs(text: str | None) -> int | None:
+    if text is None:
+        return None
+    if not text.isdecimal() or not 1 <= int(text) <= 4096:
+        raise UsageError(f"--jobs {text}: a whole number from 1 on is needed")
+    return int(text)
+
+
+def _plan(line: CommandLine, queries: tuple[str, ...], pool: tuple[str, ...]) -> ColdStartPlan:
+    options = options_of(line)
+    texts = policy_texts(line)
+    policies = read_policies(line.texts("--policy"), options, texts)
+    return ColdStartPlan(
+        queries=tuple(map(held, queries)),
+        pool=tuple(held(name_of(member)) for word in pool for member in members(word)),
+        options=options,
+        policies=tuple(policies) or (NamedPolicy("", options.policy, options.justifications, texts),),
+        layout=layout_of(line),
+        with_json="--json" in line.switches,
+        switches=_scoring_switches(line),
+        folder=os.getcwd(),
+        query_list=_option_file(options.queries),
+        samples=None if options.samples is None else InputFile(options.samples),
+    )
+
+
+def _option_file(choice: str | None) -> InputFile | None:
+    """The file that `-queries` names; None where its value is a list."""
+    return InputFile(choice) if choice is not None and os.path.isfile(choice) else None
+
+
+def _scoring_switches(line: CommandLine) -> tuple[str, ...]:
+    """The switches that a single call takes as well, but for the policy and its limits."""
+    own = {switch.name for switch in _OF_A_BATCH} | {*POLICY_SWITCHES, "-justifications"}
+    words: list[str] = []
+    for name, value in line.switches.items():
+        if name not in own:
+            words += [name] if value is None else [name, value]
+    return tuple(words)
