@@ -10,7 +10,7 @@ from typing import Final
 
 from benchmarks.process import machine_line
 
-NAMES: Final = ("coldstart", "preparation", "evidence", "statistics")
+NAMES: Final = ("coldstart", "preparation", "evidence", "statistics", "resampling")
 
 
 def main(names: Sequence[str]) -> int:

@@ -31,6 +31,7 @@ from cs_score.errors import UsageError
 from cs_score.evidence.result import Result as EvidenceResult
 from cs_score.evidence.units import Divide, Formula, Number
 from cs_score.signature import Signature
+from cs_score.sources import Input, name_of
 from cs_score.statistics.arithmetic import ColumnMeasures, column_formula
 from cs_score.statistics.comparison import Comparison, compare_tables
 from cs_score.statistics.options import Resampling
@@ -81,7 +82,7 @@ def compare_coldstart(
 ) -> Comparison:
     """Compare Cold Start results of one run each, by the name of the system.
 
-    `measures` are names such as `LDC-MAX-ALL-Micro:ALL:F1`, or patterns of them; all of the summaries' if none is
+    `measures` are names such as `LDC-MAX-ALL-Micro-F1`, or patterns of them; all of the summaries' if none is
     given. A level that only some of the runs have counts as 0 for the others. Otherwise as `compare_evidence`; raises
     ValueError for a result that has not exactly one run.
     """
@@ -117,12 +118,12 @@ def chosen_measures(known: Sequence[str], patterns: Sequence[str]) -> list[str]:
     return [name for name in known if not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)]
 
 
-def system_names(files: Sequence[str | os.PathLike[str]]) -> list[str]:
+def system_names(files: Sequence[Input]) -> list[str]:
     """A name for each file: its own, with as many folders before it as tell it from the others.
 
     A file that is named twice is numbered: `A.jsonl`, `A.jsonl (2)`.
     """
-    paths = [os.path.abspath(file) for file in files]
+    paths = [os.path.abspath(name_of(file)) for file in files]
     parts = {path: path.split(os.sep) for path in paths}
     shown = dict.fromkeys(parts, 1)
     while True:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+import shlex
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
@@ -32,6 +33,7 @@ from tests.documents import (
     Formula,
     Quotation,
     code_blocks,
+    console_examples,
     formulas,
     missing_line,
     quotations,
@@ -182,6 +184,26 @@ def test_the_python_examples_run(folder: Path, monkeypatch: pytest.MonkeyPatch, 
             exec(compile(block, "README-Usage.md", "exec"), names)
     assert names["result"].runs[0].run_id == "TIDE_KB"
     assert "SF-ALL-Micro" in capsys.readouterr().out
+
+
+def test_the_example_of_statistics_runs(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    monkeypatch.chdir(folder)
+    (block,) = code_blocks(section("Statistics"), "python")
+    exec(compile(block, "README-Usage.md", "exec"), {})
+    printed = capsys.readouterr().out
+    assert "SF-ALL-Micro-P@0" in printed
+    assert "### LDC\\-MEAN" in printed
+
+
+@pytest.mark.parametrize(("command", "lines"), list(console_examples(USAGE)))
+def test_commands_print_what_is_shown(
+    command: str, lines: tuple[str, ...], folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any
+) -> None:
+    monkeypatch.chdir(folder)
+    program, *words = shlex.split(command)
+    assert program == "cs-score"
+    assert main.main(words) == 0
+    assert missing_line(lines, capfd.readouterr().out) is None
 
 
 def test_the_ids_computed_in_the_example() -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from cs_score.coldstart.queries import QuerySet
 from cs_score.coldstart.ranking import Ranking
 from cs_score.coldstart.records import Assessment, LinkedQuery, Response
+from cs_score.coldstart.resamples import SampleFile
 from cs_score.errors import InputError
 
 _SHOWN = 3
@@ -42,6 +44,27 @@ def remark_on_matches(run_id: str, responses: Sequence[Response], matched: Seque
     if any(matched[response.index] is not None for response in responses):
         return None
     return f"none of the {len(responses)} lines of run {run_id} met an assessment; is this the right assessment file?"
+
+
+def remarks_on_samples(name: str, file: SampleFile, queries: QuerySet) -> Iterator[str]:
+    """Remarks on a file of resamples: what the scorer takes without a word although it is hardly meant."""
+    if not file.exists:
+        yield f"{name} does not exist, so nothing is resampled"
+    elif not file.samples:
+        yield f"{name} is empty, so nothing is resampled"
+    if file.blank:
+        lines = _some([str(line) for line in file.blank])
+        yield f"{name}: blank line(s) {lines} count as one more sample, which draws no query; remove them"
+    if file.repeated:
+        lines = _some([str(line) for line in file.repeated])
+        yield f"{name}: line(s) {lines} replace an earlier sample of the same number; number the samples through"
+    drawn = dict.fromkeys(short_id for sample in file.samples for draw in sample.draws for short_id in draw.short_ids)
+    unknown = [short_id for short_id in drawn if short_id not in queries.by_id]
+    if unknown:
+        yield (
+            f"{name} draws {len(unknown)} of {len(drawn)} queries that are not in the query files ({_some(unknown)}); "
+            "they add nothing to any sample"
+        )
 
 
 def above_one(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from cs_score.coldstart.counts import Tally, tally
-from cs_score.coldstart.diagnosis import above_one, remark_on_matches, remarks_on_runs
+from cs_score.coldstart.diagnosis import above_one, remark_on_matches, remarks_on_runs, remarks_on_samples
 from cs_score.coldstart.equivalence import place_responses, plant_tree
 from cs_score.coldstart.loading import Evaluation, load_files, open_evaluation
 from cs_score.coldstart.matching import AssessmentIndex, Matcher
@@ -79,6 +79,7 @@ class _Scoring:
         self._matched: list[Assessment | None] = [None] * count
         self._labels: list[tuple[str, ...]] = [()] * count
         self.run_ids = evaluation.run_ids
+        self._has_resampled = False
         self._remarks = [
             *evaluation.remarks,
             *remarks_on_runs(
@@ -147,7 +148,11 @@ class _Scoring:
                 "queryid undefined in QuerySet->get()",
                 remedy="-samples resamples LDC queries: give the LDC query file and -expand",
             )
-        samples = read_samples(samples_file)
+        sample_file = read_samples(samples_file)
+        samples = sample_file.samples
+        if not self._has_resampled:
+            self._remarks += remarks_on_samples(samples_file, sample_file, queries)
+            self._has_resampled = True
         resampled = replace(run, bootstrap=bootstrap(run.tables, samples, queries, self._options.metrics))
         last = last_by_label(samples)
         if last is not None:

@@ -87,8 +87,9 @@ class SummaryMeasure(NamedTuple):
 
     @property
     def name(self) -> str:
-        """All of it as one word, such as `LDC-MAX-ALL-Micro:0:F1`."""
-        return f"{self.row}:{self.level}:{self.score}"
+        """All of it as one word, as leaderboards have it: `LDC-MAX-ALL-Micro-F1`, `SF-AP`, of one hop `SF-AP@0`."""
+        hop = "" if self.level == ALL_LEVELS else f"@{self.level}"
+        return f"{self.variant}-AP{hop}" if self.score == "AP" else f"{self.row}-{self.score}{hop}"
 
     @property
     def columns(self) -> tuple[str, ...]:
