@@ -363,7 +363,7 @@ def test_the_scorers_problems_file_must_not_be_an_input_either(inputs: Inputs) -
 
 
 def test_a_parent_that_has_lost_its_lines_takes_a_place_that_is_left_over(inputs: Inputs) -> None:
-    """The child lies below E1, the first node to give the answer; the single-valued slot keeps E2, which gives it too."""
+    """The child lies below E1, the first to give the answer; the single-valued slot keeps E2, which gives it too."""
     inputs.queries(AskedQuery(slots=("per:city_of_birth", "gpe:headquarters_in_city")))
     first = RunLine("Rome", slot="per:city_of_birth", confidence="0.5")
     winner = replace(first, relation="ENG_1:2-20", node=":E2", confidence="0.9")
