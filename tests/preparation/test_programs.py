@@ -360,3 +360,14 @@ def test_the_scorers_problems_file_must_not_be_an_input_either(inputs: Inputs) -
     outcome = inputs.call("--problems", "run.json", "-output_file", "out", "q.xml", "pool", "run.json")
     assert outcome.status == 255
     assert (inputs.folder / "run.json").read_text() == f"{RunLine().text()}\n"
+
+
+def test_a_parent_that_has_lost_its_lines_takes_a_place_that_is_left_over(inputs: Inputs) -> None:
+    """The child lies below E1, the first to give the answer; the single-valued slot keeps E2, which gives it too."""
+    inputs.queries(AskedQuery(slots=("per:city_of_birth", "gpe:headquarters_in_city")))
+    first = RunLine("Rome", slot="per:city_of_birth", confidence="0.5")
+    winner = replace(first, relation="ENG_1:2-20", node=":E2", confidence="0.9")
+    inputs.lines(first, winner, first.child(slot="gpe:headquarters_in_city"))
+    assert column(inputs.validate("-depth", "B:1"), 4) == ["Rome", "Yale"]
+    assert column(inputs.validate("-depth", "A:1"), 4) == ["Rome"]
+    assert column(inputs.validate("-depth", "A:2"), 4) == ["Rome", "Yale"]
