@@ -18,7 +18,9 @@ from tests.coldstart.worlds import Answer, Assessment, Response, Row, Scored, Wo
 # A score is printed with four decimals.
 PRINTED: Final = 0.00005
 
-laws = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+laws = settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+)
 
 
 @contextmanager

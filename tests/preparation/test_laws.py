@@ -16,7 +16,9 @@ from tests.coldstart.command import Outcome, score_in
 from tests.preparation.invented import QUERY, AskedQuery, Inputs, Judged, RunLine, column, written
 from tests.preparation.messy import BASE, Messy, messy
 
-laws = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+laws = settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+)
 
 _LIMITS: Final = st.tuples(st.sampled_from("123M"), st.sampled_from("123")).map(":".join)
 _SCORING: Final = ("-tabs", "-expand", BASE, "-output_file", "out", "-error_file", "out.errlog")
