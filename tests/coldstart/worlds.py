@@ -264,11 +264,11 @@ def score(folder: Path, files: Sequence[str], *switches: str, status: int = 0) -
 
 def _sf_rows(table: bytes) -> list[Row]:
     lines = [line.split("\t") for line in table.decode().split("\n")]
-    if not table:
-        return []
-    header, *cells = [line for line in lines if len(line) > 1]
+    header = lines[0]
     rows = []
-    for line in cells:
+    for line in lines:
+        if len(line) == 1 or line == header:  # each run has a header of its own
+            continue
         counts = {key: int(cell) for key, cell in list(zip(header, line))[3:-3] if cell.strip()}
         precision, recall, f1 = map(float, line[-3:])
         rows.append(Row(line[0], line[2], counts, (precision, recall, f1)))

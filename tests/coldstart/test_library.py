@@ -1,0 +1,238 @@
+"""The scorer called from Python: what results say of themselves, intervals, runs scored one by one, and branches."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cs_score.coldstart import Options, Policy, Result, ScoringStopped, intervals, score
+from cs_score.coldstart.loading import Evaluation, load_files, open_evaluation
+from cs_score.coldstart.projection import ldc_max_table
+from cs_score.coldstart.queries import QuerySet
+from cs_score.coldstart.resamples import read_samples
+from cs_score.coldstart.scorer import score_loaded
+from cs_score.coldstart.separate_runs import run_files, score_separately
+from cs_score.coldstart.units import answered_units, query_table, summary_formula, summary_scores, unit_name
+from cs_score.coldstart.writers.intervals import intervals_text
+from cs_score.coldstart.writers.json_result import json_text
+from cs_score.errors import InputError, UsageError
+from cs_score.statistics.options import Resampling
+from tests.coldstart.handmade import AGE, CHILDREN, Inputs, Line, Q, query_xml, sf_query
+
+BO, CY = Line(), Line("Cy", "N_ENG_2", ":E2", "0.8")
+OTHER = sf_query(docid="N_ENG_R")
+OPTIONS = Options(expand="CSX")
+
+
+@pytest.fixture
+def folder(inputs: Inputs) -> Path:
+    """Two LDC queries of one entry point: runA answers the first right and misses the second, runB the opposite."""
+    inputs.queries(query_xml(), query_xml(2, docids=("N_ENG_R",)))
+    other = replace(CY, query=OTHER)
+    inputs.pool(BO.judged("1"), BO.child().judged("1:1"), other.judged("1"))
+    inputs.run(BO, BO.child())
+    inputs.run(replace(other, run_id="runB"), name="second.tab")
+    return inputs.folder
+
+
+def _result(folder: Path, *runs: str, options: Options = OPTIONS) -> Result:
+    return score([folder / "queries.xml"], [folder / "pool.tab", *(folder / run for run in runs)], options)
+
+
+def _as_json(result: Result) -> str:
+    return "".join(json_text(result))
+
+
+# ---- Results
+
+
+def test_a_result_says_its_scores(folder: Path) -> None:
+    result = _result(folder, "run.tab")
+    all_levels = "0.6667/0.6667/0.6667"
+    assert repr(result).splitlines() == [
+        "<Cold Start result: 1 run(s), 0 errors, 0 warnings",
+        f"<run runA: SF ALL-Micro 1.0000/0.6667/0.8000, SF ALL-Macro {all_levels}, "
+        f"LDC-MAX ALL-Micro 1.0000/0.6667/0.8000, LDC-MAX ALL-Macro {all_levels}, "
+        f"LDC-MEAN ALL-Macro {all_levels}, SF AP 0.5000, LDC-MEAN AP 0.5000>>",
+    ]
+
+
+def test_a_stopped_result_says_what_there_is(inputs: Inputs) -> None:
+    inputs.run(BO)
+    with pytest.raises(ScoringStopped) as stopped:
+        score([inputs.folder / "queries.xml"], [inputs.folder / "run.tab"], replace(OPTIONS, runids=("nobody",)))
+    assert repr(stopped.value.partial).splitlines()[1] == "<run nobody: nothing to score>>"
+
+
+def test_a_result_counts_occurrences_of_problems(inputs: Inputs) -> None:
+    inputs.run(replace(BO, confidence="1"), replace(CY, confidence="1"), replace(CY, confidence="7"))
+    result = score([inputs.folder / "queries.xml"], [inputs.folder / "run.tab"], OPTIONS)
+    assert (result.warning_count, result.error_count) == (3, 1)  # three: two confidences, one node for one document
+    assert "1 errors, 3 warnings" in repr(result)
+
+
+# ---- Intervals
+
+
+def test_intervals_surround_the_numbers_of_the_summaries(folder: Path) -> None:
+    result = _result(folder, "run.tab")
+    (found,) = intervals(result, Resampling(resamples=200, seed=3))
+    assert repr(found) == f"<{len(found.rows)} intervals of run runA, 2 units>"
+    assert found.resampling.unit == "LDC query"
+    shown = summary_scores(result.runs[0])
+    assert {measure: interval.point for measure, interval in found.rows} == pytest.approx(shown)
+    assert all(interval.low <= interval.point <= interval.high for _, interval in found.rows)
+    (recall,) = (each for measure, each in found.rows if measure.name == "SF-ALL-Micro:0:R")
+    # Of two queries, one found: 0, 1/2 or 1 in every resample.
+    assert (recall.low, recall.point, recall.high) == (0, 0.5, 1)
+
+
+def test_intervals_as_text_and_json(folder: Path) -> None:
+    result = _result(folder, "run.tab")
+    found = intervals(result, Resampling(resamples=50, seed=3))
+    aligned, tabs = ("".join(intervals_text(found[0], tabs)).split("\n") for tabs in (False, True))
+    assert aligned[0].split() == tabs[0].split("\t")
+    assert [line.split()[:6] for line in aligned[1:5]] == [
+        [*line.split("\t")[:4], *(f"{float(cell):.4f}" for cell in line.split("\t")[4:6])] for line in tabs[1:5]
+    ]
+    assert aligned[-2].startswith("*Low and High: 95% percentile bootstrap interval from 50 resamples; ")
+    assert aligned[-2].endswith("; units of resampling (LDC query): 2; seed 3.")
+    loaded = json.loads("".join(json_text(result, found)))
+    of_run = loaded["runs"][0]["intervals"]
+    assert (of_run["units"], len(of_run["scores"])) == (2, len(found[0].rows))
+    assert loaded["signature"] != json.loads("".join(json_text(result)))["signature"]
+
+
+def test_units_are_slot_filling_queries_without_ldc_queries(folder: Path, inputs: Inputs) -> None:
+    inputs.queries(query_xml().replace("CSX_0001", Q), query_xml(2, docids=("N_ENG_R",)).replace("CSX_0002", OTHER))
+    result = _result(folder, "run.tab", options=Options())
+    (run,) = result.runs
+    assert unit_name(result) == "SF query"
+    measures = list(summary_scores(run))
+    table = query_table(run, measures)
+    assert repr(table) == f"QueryTable(2 units, {len(table.columns)} columns)"
+    assert table.ids == tuple(sorted((Q, OTHER)))
+    assert answered_units(run) == [Q]
+    sums = [sum(column) for column in zip(*table.rows)]
+    computed = summary_formula(measures)(sums, lambda a, b: a / b if b else 0.0)
+    assert computed == pytest.approx(list(summary_scores(run).values()))
+
+
+# ---- Runs one by one
+
+
+def test_files_are_told_apart_by_their_first_line(folder: Path) -> None:
+    (folder / "more").mkdir()
+    (folder / "run.tab").rename(folder / "more" / "a.tab.txt")
+    runs, assessments = run_files([folder / "second.tab", folder / "pool.tab", folder / "more"])
+    assert runs == [folder / "second.tab", f"{folder}/more/a.tab.txt"]
+    assert assessments == [folder / "pool.tab"]
+    (folder / "empty.tab").touch()
+    with pytest.raises(InputError, match="empty: neither a run nor assessments") as refused:
+        run_files([folder / "empty.tab"])
+    assert refused.value.file == str(folder / "empty.tab")
+
+
+def test_runs_scored_separately_do_not_meet_in_average_precision(folder: Path, inputs: Inputs) -> None:
+    # The same node twice in one evaluation has two lines of one document, which ends it.
+    inputs.run(replace(BO, run_id="runB"), name="second.tab")
+    with pytest.raises(ScoringStopped, match="AP is greater than"):
+        _result(folder, "run.tab", "second.tab")
+    results = score_separately(
+        [folder / "queries.xml"], [folder / "pool.tab"], [folder / "run.tab", folder / "second.tab"], OPTIONS
+    )
+    assert [result.runs[0].run_id for result in results] == ["runA", "runB"]
+    for result in results:
+        assert result.runs[0].average_precision is not None
+    assert results[0].runs[0].tables == _result(folder, "run.tab").runs[0].tables
+
+
+def test_a_file_of_two_runs_is_not_scored_separately(folder: Path, inputs: Inputs) -> None:
+    inputs.run(BO, replace(CY, run_id="runB"))
+    with pytest.raises(InputError, match=r"2 runs in one file \(runA, runB\)") as refused:
+        score_separately([folder / "queries.xml"], [folder / "pool.tab"], [folder / "run.tab"], OPTIONS)
+    assert refused.value.file == str(folder / "run.tab")
+
+
+def test_what_ends_a_scoring_names_the_run_file(folder: Path, inputs: Inputs) -> None:
+    files = ([folder / "queries.xml"], [folder / "pool.tab"], [folder / "run.tab"])
+    with pytest.raises(InputError, match="nothing to score") as refused:
+        score_separately(*files, replace(OPTIONS, queries="CSX_0099"))
+    assert refused.value.file == str(folder / "run.tab")
+    inputs.pool(BO.judged("0", "C"))
+    with pytest.raises(InputError, match="Correct entry without equivalence class") as refused:
+        score_separately(*files, OPTIONS)
+    assert refused.value.file == str(folder / "pool.tab")  # its own place stays
+
+
+# ---- Branches
+
+
+def _opened(folder: Path, options: Options = OPTIONS) -> Evaluation:
+    evaluation = open_evaluation([folder / "queries.xml"], options)
+    load_files(evaluation, [folder / "pool.tab"])
+    return evaluation
+
+
+def test_branches_of_an_evaluation_do_not_see_each_other(folder: Path) -> None:
+    evaluation = _opened(folder)
+    evaluation.index_assessments()
+    found = {}
+    for name in ("run.tab", "second.tab"):
+        branch = evaluation.branch()
+        load_files(branch, [folder / name])
+        found[name] = score_loaded(branch)
+    for name, result in found.items():
+        assert _as_json(result) == _as_json(_result(folder, name))
+    assert evaluation.linker.responses == []
+
+
+def test_a_branch_may_have_a_policy_of_its_own(folder: Path) -> None:
+    strict = replace(OPTIONS, policy=Policy(wrong=("INCORRECT", "INCORRECT_PARENT", "INEXACT", "UNASSESSED")))
+    branch = _opened(folder).branch(strict)
+    load_files(branch, [folder / "run.tab"])
+    assert _as_json(score_loaded(branch)) == _as_json(_result(folder, "run.tab", options=strict))
+
+
+def test_an_index_of_an_unknown_discipline_is_refused(folder: Path) -> None:
+    with pytest.raises(InputError, match="No matcher called NOPE"):
+        _opened(folder, replace(OPTIONS, discipline="NOPE")).index_assessments()
+
+
+# ---- Odd inputs
+
+
+def test_samples_that_cannot_be_opened_or_read(tmp_path: Path) -> None:
+    assert read_samples(str(tmp_path / "missing")) == ()
+    with pytest.raises(InputError, match="Could not open"):
+        read_samples(str(tmp_path))
+    (tmp_path / "latin").write_bytes(b"1 CSX_0001:\xe9\n")
+    with pytest.raises(InputError, match="not UTF-8"):
+        read_samples(str(tmp_path / "latin"))
+
+
+def test_policies_are_checked_before_anything_is_read() -> None:
+    with pytest.raises(UsageError, match="Unexpected choice CORRECT for WRONG; legal are DUPLICATE, INCORRECT"):
+        score(["missing.xml"], [], Options(policy=Policy(wrong=("CORRECT",))))
+
+
+def test_all_children_discarded_below_a_single_valued_slot_still_have_a_winner(inputs: Inputs) -> None:
+    """Every line of the only child is discarded with its parent; with a numeric limit its confidence is 0."""
+    slots = (CHILDREN, AGE)
+    inputs.queries(query_xml(slots=slots))
+    parent = replace(BO, query=sf_query(slots))
+    second = replace(parent, value="Bo Q", confidence="0.5", span="N_ENG_1:7-9")
+    inputs.run(parent, second, second.child("41", slot=AGE))
+    result = score([inputs.folder / "queries.xml"], [inputs.folder / "run.tab"], OPTIONS)
+    assert sorted(problem.code for problem in result.problems) == ["DISCARDED_DEPENDENT", "DISCARDED_ENTRY"]
+
+
+def test_no_ldc_query_has_a_row_where_no_slot_filling_query_has(folder: Path) -> None:
+    evaluation = _opened(folder)
+    assert isinstance(evaluation.queries, QuerySet)
+    result = _result(folder, "run.tab")
+    table = ldc_max_table(replace(result.runs[0].tables.sf, rows=()), evaluation.queries)
+    assert list(table.rows) == []

@@ -1,0 +1,179 @@
+"""Where executions of the reference differ on one input, the rule by which this scorer chooses (specification 14)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.coldstart.handmade import (
+    BIRTHPLACE,
+    CHILDREN,
+    Inputs,
+    Line,
+    Q,
+    average_precision,
+    blocks,
+    labels,
+    query_xml,
+    ranking,
+    report,
+    sf_query,
+)
+
+BO, CY = Line(), Line("Cy", "N_ENG_2", ":E2", "0.8")
+TWO_FILES = ("pool.tab", "run.tab", "second.tab")
+
+
+@pytest.mark.parametrize("order", [("N_ENG_Q", "N_ENG_R"), ("N_ENG_R", "N_ENG_Q")])
+def test_rule_1_of_tied_entry_points_the_first_stands_for_the_ldc_query(order: tuple[str, str], inputs: Inputs) -> None:
+    """Both find nothing; one has an answer to find, the other two."""
+    asked = {docid: sf_query(docid=docid) for docid in order}
+    inputs.queries(query_xml(docids=order))
+    other = asked["N_ENG_R"]
+    inputs.pool(BO.judged("1"), replace(BO, query=other).judged("1"), replace(CY, query=other).judged("2"))
+    inputs.run(replace(BO, value="No"), replace(BO, value="No", query=other, node=":E2"))
+    table = inputs.score().outcome.files["out.ldcmax"].decode()
+    ground_truth = [line.split("\t")[3].strip() for line in table.split("\n") if line.startswith("CSX_0001\t")]
+    assert ground_truth == ["1" if order[0] == "N_ENG_Q" else "2"]
+
+
+@pytest.mark.parametrize("order", [("N_ENG_Q", "N_ENG_R"), ("N_ENG_R", "N_ENG_Q")])
+def test_rule_2_the_largest_ground_truth_of_a_group_counts(order: tuple[str, str], inputs: Inputs) -> None:
+    """The group of both entry points is one of the two that divide, whichever member has nothing to find."""
+    empty = replace(CY, query=sf_query(docid="N_ENG_R"))
+    missed = replace(CY, query=sf_query(docid="N_ENG_S"))
+    inputs.queries(query_xml(docids=order), query_xml(2, docids=("N_ENG_S",)))
+    inputs.pool(BO.judged("1"), empty.judged(), missed.judged("1"))
+    inputs.run(BO, empty)
+    table = inputs.score().outcome.files["out.ldcmean"].decode()
+    assert "CSX_0001\trunA\t0\t0.5000\t0.5000\t0.5000\n" in table
+    assert "ALL-Macro\trunA\t0\t0.2500\t0.2500\t0.2500\n" in table
+
+
+def _single_valued(inputs: Inputs, *, first: str, second: str) -> list[str]:
+    """Labels of two right lines for two classes of a single-valued slot, with these confidences."""
+    query = sf_query((BIRTHPLACE,))
+    inputs.queries(query_xml(slots=(BIRTHPLACE,)))
+    lines = [replace(BO, query=query, slot=BIRTHPLACE, confidence=first)]
+    lines.append(replace(CY, query=query, slot=BIRTHPLACE, confidence=second))
+    # The second is wrong as a duplicate, so that its class does not count twice for average precision.
+    inputs.pool(lines[0].judged("1"), lines[1].judged("2"))
+    inputs.run(*lines)
+    switches = ("-wrong", "INCORRECT:INCORRECT_PARENT:INEXACT:DUPLICATE", "-ignore", "UNASSESSED")
+    return labels(inputs.score(*switches))
+
+
+@pytest.mark.parametrize(("first", "second", "right"), [("0.5", "0.8", 1), ("0.8", "0.5", 0), ("0.5", "0.5", 0)])
+def test_rule_4_a_single_valued_slot_keeps_the_most_confident_then_the_first(
+    first: str, second: str, right: int, inputs: Inputs
+) -> None:
+    found = _single_valued(inputs, first=first, second=second)
+    assert [text == "RIGHT" for text in found] == [right == 0, right == 1]
+
+
+def test_rule_5_the_value_provenance_tells_the_document_of_a_line(inputs: Inputs) -> None:
+    """Two documents by value provenance, one by relation provenance: V is 1 of 2 and not 1 of 1."""
+    astray = replace(CY, relation="N_ENG_1:1-20")
+    inputs.pool(BO.judged("1"), astray.judged("1"))
+    inputs.run(BO)
+    scored = inputs.score(status=255)
+    assert "Multiple DOCIDs used in response" in report(scored)
+    assert ranking(scored)[0].value == "0.5000"
+
+
+def test_rule_5_also_for_the_limit_per_document(inputs: Inputs) -> None:
+    astray = replace(CY, node=":E1", relation="N_ENG_1:1-20")
+    inputs.run(BO, astray)
+    assert "discarded" not in report(inputs.score(status=255))
+    inputs.run(BO, replace(CY, node=":E1", span="N_ENG_1:7-9"))
+    assert "discarded" in report(inputs.score(status=255))
+
+
+@pytest.mark.parametrize("slot", ["org:children", "PER:children", "per:Children"])
+def test_rule_6_a_slot_of_another_domain_is_unknown(slot: str, inputs: Inputs) -> None:
+    inputs.run(BO, replace(CY, slot=slot))
+    said = report(inputs.score(status=255))
+    assert f"ERROR: Unknown slot name: {slot} (run.tab line 2)" in said
+    assert f"WARNING: Slot {slot} is not the requested slot for query {Q} (expected {CHILDREN})" in said
+
+
+def test_rule_7_nodes_of_equal_confidence_and_line_rank_in_load_order(inputs: Inputs) -> None:
+    twin = replace(CY, confidence=BO.confidence)
+    inputs.pool(BO.judged("1"))
+    inputs.run(BO)
+    inputs.run(twin, name="second.tab")
+    scored = inputs.score(files=TWO_FILES)
+    assert [node.node for node in ranking(scored)] == [f"{Q}:E1", f"{Q}:E2"]
+    assert average_precision(scored) == 1
+    scored = inputs.score(files=("pool.tab", "second.tab", "run.tab"))
+    assert [node.node for node in ranking(scored)] == [f"{Q}:E2", f"{Q}:E1"]
+    assert average_precision(scored) == average_precision(scored, "ALL") == 0.5
+
+
+def test_rule_8_lines_of_equal_confidence_and_number_are_discarded_in_load_order(inputs: Inputs) -> None:
+    inputs.run(BO)
+    inputs.run(replace(BO, value="Bo Q"), name="second.tab")
+    assert "(second.tab line 1)" in report(inputs.score(files=("run.tab", "second.tab")))
+    assert "(run.tab line 1)" in report(inputs.score(files=("second.tab", "run.tab")))
+
+
+@pytest.mark.parametrize("files", [TWO_FILES, ("pool.tab", "second.tab", "run.tab")])
+@pytest.mark.parametrize(("classes", "last"), [(("1", "2"), "2"), (("2", "1"), "2"), (("9", "10"), "9")])
+def test_rule_9_of_classes_with_equal_value_and_line_the_last_as_a_string_is_taken(
+    classes: tuple[str, str], last: str, files: tuple[str, ...], inputs: Inputs
+) -> None:
+    other = replace(CY, node=":E1")
+    inputs.pool(BO.judged(classes[0]), other.judged(classes[1]))
+    inputs.run(BO)
+    inputs.run(other, name="second.tab")
+    assert [node.mapped for node in ranking(inputs.score(files=files))] == [f"{Q}:{last}"]
+
+
+def test_rule_10_the_line_loaded_first_shows_the_labels_of_all(inputs: Inputs) -> None:
+    """Of three lines with two numbers; the labels are sorted, the numbers ascending."""
+    third = Line("Di", "N_ENG_3", ":E3", "0.7")
+    inputs.pool(BO.judged("1"), CY.judged("1"), third.judged("2"))
+    inputs.run(BO, third)
+    inputs.run(CY, name="second.tab")
+    found = [(block.submission, block.after) for block in blocks(inputs.score(files=TWO_FILES))]
+    assert found == [(BO.text(), "IGNORE,REDUNDANT,RIGHT"), (third.text(), "RIGHT")]
+
+
+def test_rule_12_missing_values_stand_with_zeros_in_the_order_of_the_samples(inputs: Inputs) -> None:
+    """Hop 1 is answered wrongly in sample 1, which gives 0, and absent from sample 2, which gives nothing."""
+    other = sf_query(docid="N_ENG_R")
+    inputs.queries(query_xml(), query_xml(2, docids=("N_ENG_R",)))
+    second = replace(CY, query=other)
+    inputs.pool(BO.judged("1"), BO.child().judged("1:1"), second.judged("1"))
+    inputs.run(BO, second)
+    zero, absent = f"CSX_0001:{Q}", f"CSX_0002:{other}"
+    for groups, low, high in (((zero, absent), "0.0000", "0.0000"), ((absent, zero), "", "")):
+        inputs.write("samples.txt", *(f"{number} {group}" for number, group in enumerate(groups, 1)))
+        text = inputs.score("-samples", "samples.txt").outcome.files["out.confidence"].decode()
+        (line,) = (line for line in text.split("\n") if line.startswith("ALLEP_SLOTFLG_Mi_1_F "))
+        cells = line.split(" ")
+        assert (cells[1], cells[-1]) == (low, high)
+
+
+def test_rule_15_of_discarded_nodes_the_one_with_the_first_line_is_kept(inputs: Inputs) -> None:
+    """Both children hang below the second justification of their parent, which the limit discards."""
+    inputs.queries(query_xml(slots=(CHILDREN, "per:age")))
+    query = sf_query((CHILDREN, "per:age"))
+    parent = replace(BO, query=query)
+    second = replace(parent, value="Bo Q", confidence="0.5", span="N_ENG_1:7-9")
+    first_age, other_age = (second.child(value, node, "per:age") for value, node in (("41", ":Z"), ("42", ":A")))
+    inputs.run(parent, second, first_age, other_age)
+    said = report(inputs.score())
+    # Discarded with the parent and, by the slot, one more time: only the line of the later node.
+    assert said.count(f"{other_age.text()} (run.tab line 4)\n") == 2  # the report stands twice
+    assert f"{first_age.text()} (run.tab" not in said
+
+
+def test_rule_16_an_unknown_query_is_said_before_the_faults_of_the_line(inputs: Inputs) -> None:
+    unknown = replace(BO, query="CSX_ENG_0123456789")
+    inputs.run(BO)
+    inputs.pool(unknown.judged("0", "C"))
+    assert "Query CSX_ENG_0123456789 not loaded" in inputs.refusal()
+    inputs.pool(BO.judged("0", "C"))
+    assert "Correct entry without equivalence class" in inputs.refusal()
