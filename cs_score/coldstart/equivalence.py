@@ -91,9 +91,11 @@ def plant_tree(
 ) -> ClassTree:
     """The tree of `query` with its assessments placed (specification 7.2).
 
-    Raises InputError where a correct answer stands below a class that holds no accepted answer before it.
+    Raises InputError where a correct answer stands below a class that holds no accepted answer before it, and where an
+    inexact one stands below a class that holds none at all (specification 13.20).
     """
     tree = ClassTree(query)
+    inexact: list[tuple[Assessment, ClassNode]] = []
     for assessment in assessments:
         name = class_of_assessment(assessment, linker)
         if name is None:
@@ -103,16 +105,25 @@ def plant_tree(
         if node.single is None and len(assessment.query.slots) > 1:
             predicate = find_predicate(assessment.query.slots[1])
             node.single = predicate is not None and predicate.single
-        if assessment.judgment == CORRECT and node.depth >= 2 and not (node.parent or node).holds_accepted:
-            raise InputError(
-                f"Equivalence class without correct parent entry: {assessment.text}",
-                file=assessment.file,
-                place=f"line {assessment.number}",
-                remedy=f"no correct or inexact answer of class {name.rpartition(':')[0]} stands before it",
-            )
         if assessment.is_accepted:
             node.holds_accepted = True
+            if node.depth >= 2 and not (node.parent or node).holds_accepted:
+                if assessment.judgment == CORRECT:
+                    raise _without_parent_class(assessment, "before it")
+                inexact.append((assessment, node))
+    for assessment, node in inexact:
+        if not (node.parent or node).holds_accepted:
+            raise _without_parent_class(assessment, "in the pool")
     return tree
+
+
+def _without_parent_class(assessment: Assessment, where: str) -> InputError:
+    return InputError(
+        f"Equivalence class without correct parent entry: {assessment.text}",
+        file=assessment.file,
+        place=f"line {assessment.number}",
+        remedy=f"no correct or inexact answer of class {assessment.value_class.rpartition(':')[0]} stands {where}",
+    )
 
 
 def place_responses(

@@ -348,7 +348,6 @@ def test_quirk_20_a_class_without_query_is_refused_by_name(inputs: Inputs) -> No
     assert "the equivalence class 1 of one of its answers should be" in line
 
 
-@pytest.mark.xfail(strict=True, reason="scored with status 0, as if class 5 had an answer; the reference ends with 255")
 def test_quirk_20_an_inexact_answer_below_no_class_is_refused(inputs: Inputs) -> None:
     inputs.pool(BO.judged("1"), BO.child().judged("5:1", "X"))
     inputs.run(BO)
