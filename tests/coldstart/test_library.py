@@ -214,6 +214,17 @@ def test_samples_that_cannot_be_opened_or_read(tmp_path: Path) -> None:
         read_samples(str(tmp_path / "latin"))
 
 
+def test_a_list_of_queries_in_another_encoding_is_refused(folder: Path, inputs: Inputs) -> None:
+    (folder / "latin").write_bytes(b"CSX_0001 \xe9\n")
+    assert "latin: not UTF-8" in inputs.refusal("-queries", "latin")
+
+
+def test_a_class_of_more_components_than_a_tree_may_have_is_refused(inputs: Inputs) -> None:
+    inputs.pool(BO.judged(":".join(["1"] * 2000)))
+    inputs.run(BO)
+    assert "equivalence class with 2000 components" in inputs.refusal()
+
+
 def test_policies_are_checked_before_anything_is_read() -> None:
     with pytest.raises(UsageError, match="Unexpected choice CORRECT for WRONG; legal are DUPLICATE, INCORRECT"):
         score(["missing.xml"], [], Options(policy=Policy(wrong=("CORRECT",))))
