@@ -74,7 +74,7 @@ class ColdStartPlan:
         located = replace(
             self.options,
             queries=self.options.queries if self.query_list is None else self.query_list.on_disk(),
-            samples=None if self.samples is None else self.samples.on_disk(),
+            samples=self.options.samples if self.samples is None else self.samples.on_disk(),
         )
         evaluation = open_evaluation([given.open() for given in self.queries], located)
         load_files(evaluation, [given.open() for given in self.pool])

@@ -117,12 +117,12 @@ def _plan(line: CommandLine, queries: tuple[str, ...], pool: tuple[str, ...]) ->
         switches=_scoring_switches(line),
         folder=os.getcwd(),
         query_list=_option_file(options.queries),
-        samples=None if options.samples is None else InputFile(options.samples),
+        samples=_option_file(options.samples),
     )
 
 
 def _option_file(choice: str | None) -> InputFile | None:
-    """The file that `-queries` names; None where its value is a list."""
+    """The file that an option names; None where its value is a list, or there is no such file."""
     return InputFile(choice) if choice is not None and os.path.isfile(choice) else None
 
 

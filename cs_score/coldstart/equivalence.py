@@ -55,6 +55,11 @@ class ClassTree:
         self.root = ClassNode(query.full_id, None, single=query.single)
         self.nodes = {query.full_id: self.root}
 
+    def dissolve(self) -> None:
+        """Cut the links from parents to children, so that the tree goes without help of the cyclic collector."""
+        for node in self.nodes.values():
+            node.children.clear()
+
     def node(self, name: str) -> ClassNode:
         """The node of a class, made with its ancestors where it is not there yet.
 

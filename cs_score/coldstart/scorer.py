@@ -197,6 +197,7 @@ class _Scoring:
                     self._labels[index] = labels
                 if node.depth <= self._hop_limits[query.short_id]:
                     tallies.append(of_node)
+        tree.dissolve()
         return tallies
 
     def _rank(self, query: Query) -> list[Ranking]:
