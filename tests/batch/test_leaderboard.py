@@ -118,8 +118,8 @@ def test_the_leaderboard_has_the_scores_of_the_summaries(world: Path) -> None:
         for name, score in macro.items():
             variant = name.removesuffix("-ALL-Macro") if name != "ALL-Macro" else "SF"
             assert f"{float(row[f'{variant}-AP']):.4f}" == score
-    scores = [float(row["LDC-MEAN-ALL-Macro-F1"]) for row in rows]
-    assert scores == sorted(scores, reverse=True)
+    ranked_by = [float(row["LDC-MEAN-ALL-Macro-F1"]) for row in rows]
+    assert ranked_by == sorted(ranked_by, reverse=True)
     made_from = json.loads((world / "out" / "leaderboard.json").read_text())["rows"][0]["made_from"]
     assert [given["name"] for given in made_from["inputs"]][:2] == ["queries.xml", "pool.tab"]
 

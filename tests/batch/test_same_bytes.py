@@ -111,7 +111,9 @@ def test_runs_do_not_see_each_other(case: Case, tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         shutil.copy(tmp_path / "run.tab", tmp_path / name / "run.tab")
     (tmp_path / "broken.tab").write_bytes(b"\xff\xfe\n")
-    together = cs_score_in(tmp_path, [*words, "--out", "all", *files, "broken.tab", "run.tab", "broken.tab", "pool.tab"])
+    together = cs_score_in(
+        tmp_path, [*words, "--out", "all", *files, "broken.tab", "run.tab", "broken.tab", "pool.tab"]
+    )
     assert together.status == 1
     for policy in ("kb", "sf", "open"):
         ours, theirs = contents(tmp_path / "all" / policy / "run"), contents(tmp_path / "alone" / policy / "run")
