@@ -15,7 +15,7 @@ from typing import Final
 
 from benchmarks.process import REPOSITORY, machine_line
 
-NAMES: Final = ("coldstart", "evidence", "statistics", "batch")
+NAMES: Final = ("coldstart", "preparation", "evidence", "statistics", "resampling", "batch")
 
 RESULTS: Final = "--results"
 
@@ -53,7 +53,9 @@ def record(path: str, names: Sequence[str]) -> int:
     statuses = [0]
     for name in names:
         code = f"import sys, benchmarks.{name} as benchmark; sys.exit(benchmark.main([]))"
-        done = subprocess.run((sys.executable, "-c", code), cwd=REPOSITORY, stdout=subprocess.PIPE, text=True, check=False)
+        done = subprocess.run(
+            (sys.executable, "-c", code), cwd=REPOSITORY, stdout=subprocess.PIPE, text=True, check=False
+        )
         print(f"\n== {name}\n{done.stdout}", end="", flush=True)
         if not done.stdout:
             return done.returncode or 1

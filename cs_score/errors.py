@@ -16,31 +16,46 @@ class InputError(CsScoreError):
     """An input that cannot be scored.
 
     `file` is the name as the user gave it, `place` says where in it ("line 2, claim 52"), `problem` what is wrong
-    and `remedy`, where the fix is known, what to do about it.
+    and `remedy`, where the fix is known, what to do about it. `code` names the condition in problem reports
+    (`cs_score.problem_guide`).
     """
 
-    def __init__(self, problem: str, *, file: str | None = None, place: str | None = None, remedy: str | None = None):
+    def __init__(
+        self,
+        problem: str,
+        *,
+        file: str | None = None,
+        place: str | None = None,
+        remedy: str | None = None,
+        code: str | None = None,
+    ):
         super().__init__(problem, file, place, remedy)
         self.problem = problem
         self.file = file
         self.place = place
         self.remedy = remedy
+        self.code = code
 
     def __reduce__(self) -> tuple[object, ...]:
         """Keep the keyword-only fields when the error crosses a process boundary."""
-        return _rebuild_input_error, (type(self), self.problem, self.file, self.place, self.remedy)
+        return _rebuild_input_error, (type(self), self.problem, self.file, self.place, self.remedy, self.code)
 
     def __str__(self) -> str:
         text = ": ".join(part for part in (self.file, self.place, self.problem) if part)
         if self.remedy:
             text = f"{text}; {self.remedy}"
-        return one_line(text)
+        return one_line(text, keep_tabs=True)
 
 
 def _rebuild_input_error(
-    kind: type[InputError], problem: str, file: str | None, place: str | None, remedy: str | None
+    kind: type[InputError],
+    problem: str,
+    file: str | None,
+    place: str | None,
+    remedy: str | None,
+    code: str | None = None,
 ) -> InputError:
-    return kind(problem, file=file, place=place, remedy=remedy)
+    return kind(problem, file=file, place=place, remedy=remedy, code=code)
 
 
 class OutputError(CsScoreError):

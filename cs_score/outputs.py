@@ -6,23 +6,27 @@ import contextlib
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
-from typing import IO
+from typing import IO, Final
 
 from cs_score.errors import OutputError
 from cs_score.sources import reason_of
+
+_STREAMS: Final = {"/dev/stdout": 1, "/dev/stderr": 2}
 
 
 @contextlib.contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """A binary file that takes the name `path` only when the block ends well; otherwise nothing is left behind.
 
-    The temporary file lies in the same folder, so the final step is a rename. A device or a pipe such as `/dev/null`
+    The temporary file lies in the same folder, so the final step is a rename. A device or a pipe such as `/dev/stdout`
     is written directly. Raises OutputError where the file cannot be written.
     """
     target = os.path.realpath(path)
-    if os.path.exists(target) and not os.path.isfile(target):
+    stream = _STREAMS.get(os.fspath(path))
+    if stream is not None or (os.path.exists(target) and not os.path.isfile(target)):
         try:
-            with open(target, "wb") as device:
+            # A copy of the stream's own descriptor: opened anew, a file behind it would be written from its beginning.
+            with open(path if stream is None else os.dup(stream), "wb") as device:
                 yield device
         except OSError as error:
             raise cannot_write(path, error) from None

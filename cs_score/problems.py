@@ -10,12 +10,16 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, NamedTuple
 
+from cs_score.display import one_line
+from cs_score.errors import InputError
+
 
 class Severity(StrEnum):
-    """How bad a problem is: warnings leave the exit status 0, errors make it 255."""
+    """How bad a problem is: warnings leave the exit status 0, errors make it 255, and fatal ones end the program."""
 
     WARNING = "WARNING"
     ERROR = "ERROR"
+    FATAL = "FATAL_ERROR"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,7 @@ class ProblemKind:
 
 _W: Final = Severity.WARNING
 _E: Final = Severity.ERROR
+_F: Final = Severity.FATAL
 
 KINDS: Final[dict[str, ProblemKind]] = {
     "DISCARDED_DEPENDENT": ProblemKind(
@@ -35,30 +40,45 @@ KINDS: Final[dict[str, ProblemKind]] = {
         "Following line has been discarded because all of its parents were discarded due to constraints on multiple "
         "justifications: %s",
     ),
+    "DISCARDED_DEPENDENT_DEPTH": ProblemKind(
+        _W,
+        "Following line has been discarded because all of its parents were discarded due to depth constraints: %s",
+    ),
     "DISCARDED_ENTRY": ProblemKind(
         _W, "Following line has been discarded due to constraints on multiple justifications: %s"
     ),
+    "DISCARDED_ENTRY_DEPTH": ProblemKind(_W, "Following line has been discarded due to depth constraints: %s"),
     "DUPLICATE_LINE": ProblemKind(
         _W,
         "Following line appears more than once in the submission therefore all copies but one will be removed: %s",
     ),
+    "DUPLICATE_QUERY": ProblemKind(_W, "Queries %s and %s share entry point(s)"),
     "DUPLICATE_QUERY_FIELD": ProblemKind(_W, "Duplicate <%s> tag"),
     "EMPTY_FIELD": ProblemKind(_W, "Empty value for column %s"),
     "EMPTY_FILE": ProblemKind(_W, "Empty response or assessment file: %s"),
     "FAILED_LANG_INFERENCE": ProblemKind(_W, "Unable to infer language from DOCID %s. Using %s by default."),
     "ILLEGAL_CONFIDENCE_VALUE": ProblemKind(_E, "Illegal confidence value: %s"),
+    "ILLEGAL_DOCID": ProblemKind(_F, "DOCID %s is not a valid DOCID for this task"),
     "ILLEGAL_OFFSET": ProblemKind(_E, "%s is not a valid offset"),
+    "ILLEGAL_OFFSET_IN_DOC": ProblemKind(_E, "%s is not a valid offset for DOCID %s"),
     "ILLEGAL_OFFSET_PAIR": ProblemKind(_E, "(%s, %s) is not a valid offset pair"),
     "ILLEGAL_OFFSET_TRIPLE_STRING": ProblemKind(_E, "%s is not a valid docid/offset pair string"),
     "ILLEGAL_VALUE_TYPE": ProblemKind(_E, "Illegal value type: %s"),
     "IMPROPER_CONFIDENCE_VALUE": ProblemKind(_W, "Confidence value in scientific format: %s"),
+    # Spelt like this by the reference; the spelling decides its place in the report.
+    "INACCURACTE_MENTION_STRING": ProblemKind(_W, "Mention (or filler) string '%s' not found at %s"),
     "MALFORMED_QUERY": ProblemKind(_E, "Malformed query %s"),
+    "MISMATCHED_HOP_SUBTYPES": ProblemKind(_W, "In %s, range of %s does not match domain of %s"),
+    "MISMATCHED_HOP_TYPES": ProblemKind(_W, "In %s, type of %s does not match domain of %s"),
+    "MISMATCHED_RUNID": ProblemKind(_F, "Multiple runids were used: %s"),
     "MISMATCHED_TAGS": ProblemKind(_W, "<%s> tag closed with </%s>"),
     "MISSING_DECIMAL_POINT": ProblemKind(_W, "Decimal point missing in confidence value: %s"),
     "MULTIPLE_CORRECT_GROUND_TRUTH": ProblemKind(_W, "More than one correct choice for ground truth for query %s"),
     "MULTIPLE_DOCIDS_IN_PROV": ProblemKind(_E, "%s contains multiple DOCIDs"),
     "MULTIPLE_DOCIDS_IN_RESPONSE": ProblemKind(_E, "Multiple DOCIDs used in response: %s"),
+    "MULTIPLE_RUNIDS": ProblemKind(_W, "File contains multiple run IDs (%s, %s)"),
     "NO_QUERIES_LOADED": ProblemKind(_W, "No queries found"),
+    "POSSIBLE_DUPLICATE_QUERY": ProblemKind(_W, "Queries %s and %s are possibly duplicates, based on entrypoint %s"),
     "SEMICOLON_AS_SEPARATOR": ProblemKind(
         _W,
         "A semicolon is used as a triple separator in the provenance %s. The semicolon will be replaced with a comma. ",
@@ -94,6 +114,17 @@ class Place(NamedTuple):
         return self.shown or f"{self.file} line {self.line}"
 
 
+class Detail(NamedTuple):
+    """What a report for programs and editors adds to a problem's message.
+
+    `column` is the column it is in, `text` the offending text as written, `repaired` what stands for it from now on.
+    """
+
+    column: str | None = None
+    text: str | None = None
+    repaired: str | None = None
+
+
 class Problem(NamedTuple):
     """One message with the places where it was met."""
 
@@ -105,28 +136,59 @@ class Problem(NamedTuple):
     occurrences: int
 
 
+class FatalProblem(InputError):
+    """A problem that ends the program; printed with its place behind the message, as problems are in a report."""
+
+    def __init__(self, problem: str, at: Place | None, code: str) -> None:
+        file, place = (None, None) if at is None else (at.file, f"line {at.line}")
+        super().__init__(problem, file=file, place=place, code=code)
+        self.at = at
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return FatalProblem, (self.problem, self.at, self.code)
+
+    def __str__(self) -> str:
+        return one_line(f"{self.problem} ({NO_PLACE if self.at is None else self.at})")
+
+
 class ProblemLog:
     """Collects problems: code, then message, then the distinct places; every occurrence is counted."""
 
     def __init__(self) -> None:
+        self.fatal: list[InputError] = []
+        """Conditions that the program must end with, in load order; whoever loads decides when (see `end_if_fatal`)."""
         self._found: dict[tuple[str, str], tuple[dict[Place | None, None], list[int]]] = {}
         self._totals = {Severity.WARNING: 0, Severity.ERROR: 0}
 
-    def add(self, code: str, *arguments: object, place: Place | None = None, times: int = 1) -> None:
-        """Note that a problem occurred `times` times at `place`; the arguments fill the code's template."""
+    def add(
+        self, code: str, *arguments: object, place: Place | None = None, times: int = 1, detail: Detail | None = None
+    ) -> None:
+        """Note that a problem occurred `times` times at `place`; the arguments fill the code's template.
+
+        `detail` is kept only by logs that record every occurrence. A fatal problem is only noted in `fatal`.
+        """
         if times == 0:
             return
         kind = KINDS[code]
+        if kind.severity is Severity.FATAL:
+            self.fatal.append(FatalProblem(f"{kind.severity}: {kind.template % arguments}", place, code))
+            return
         places, count = self._found.setdefault((code, kind.template % arguments), ({}, [0]))
         places[place] = None
         count[0] += times
         self._totals[kind.severity] += times
+
+    def end_if_fatal(self) -> None:
+        """Raises the first of the fatal conditions, if there is one."""
+        if self.fatal:
+            raise self.fatal[0]
 
     def branch(self) -> ProblemLog:
         """A log of its own that begins with what this one holds."""
         other = ProblemLog()
         other._found = {key: (dict(places), list(count)) for key, (places, count) in self._found.items()}
         other._totals = dict(self._totals)
+        other.fatal = list(self.fatal)
         return other
 
     def count(self, severity: Severity) -> int:

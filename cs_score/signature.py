@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from cs_score.sources import InputDigest
 from cs_score.version import VERSION
@@ -19,6 +19,10 @@ class Signature:
     options: Mapping[str, object]
     inputs: Sequence[InputDigest]
     version: str = field(default=VERSION)
+
+    def with_option(self, name: str, value: object) -> Signature:
+        """The signature of a computation that one more option went into."""
+        return replace(self, options={**self.options, name: value})
 
     def as_json(self) -> dict[str, object]:
         """The signature as a JSON object: `tool`, `version`, `mode`, `options`, `inputs` (name and SHA-256 each)."""

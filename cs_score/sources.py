@@ -123,6 +123,19 @@ class Source:
         return InputDigest(self.name, self._hashing.hexdigest())
 
 
+def digests_of_files(*names: str | None) -> list[InputDigest]:
+    """Digests of those names that are files; a choice that may be a file or a list of ids is signed only as a file.
+
+    Raises InputError where such a file cannot be read.
+    """
+    digests: list[InputDigest] = []
+    for name in names:
+        if name is not None and os.path.isfile(name):
+            with open_source(name) as source:
+                digests.append(source.digest())
+    return digests
+
+
 def reason_of(error: Exception) -> str:
     """The operating system's words for an error, without number and path; the error's own words otherwise."""
     return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__

@@ -74,6 +74,13 @@ def code_blocks(text: str, language: str) -> list[str]:
     return [body for found, source, body in _FENCE.findall(text) if found == language and not source]
 
 
+def console_examples(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The commands of `console` blocks, each with the lines that it is said to print."""
+    for block in code_blocks(text, "console"):
+        command, *lines = block.splitlines()
+        yield command.removeprefix("$ "), tuple(lines)
+
+
 def formulas(text: str) -> Iterator[Formula]:
     """The formulas of the running text and of tables."""
     for section, body in sections(text):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+import shlex
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any, Final
 import pytest
 
 from cs_score.cli import main
-from cs_score.cli.coldstart_usage import DEFAULTS, SWITCHES
+from cs_score.cli.coldstart_usage import SWITCHES
 from cs_score.cli.main import FIRST_WORDS
 from cs_score.coldstart import Justifications, Options, Policy, Result, RunResult
 from cs_score.coldstart.counts import Counts, Tally
@@ -32,6 +33,7 @@ from tests.documents import (
     Formula,
     Quotation,
     code_blocks,
+    console_examples,
     formulas,
     missing_line,
     quotations,
@@ -66,7 +68,9 @@ def test_every_switch_with_its_default() -> None:
     assert set(described) == {switch.name for switch in SWITCHES}
     for switch in SWITCHES:
         row = described[switch.name]
-        assert spans(row["default"]) == ([DEFAULTS[switch.name]] if switch.name in DEFAULTS else [])
+        assert spans(row["default"]) == (
+            [switch.default] if switch.default not in (None, "all queries", "all runs") else []
+        )
         assert bool(row["value"]) == (switch.value is not None)
 
 
@@ -180,6 +184,26 @@ def test_the_python_examples_run(folder: Path, monkeypatch: pytest.MonkeyPatch, 
             exec(compile(block, "README-Usage.md", "exec"), names)
     assert names["result"].runs[0].run_id == "TIDE_KB"
     assert "SF-ALL-Micro" in capsys.readouterr().out
+
+
+def test_the_example_of_statistics_runs(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    monkeypatch.chdir(folder)
+    (block,) = code_blocks(section("Statistics"), "python")
+    exec(compile(block, "README-Usage.md", "exec"), {})
+    printed = capsys.readouterr().out
+    assert "SF-ALL-Micro-P@0" in printed
+    assert "### LDC\\-MEAN" in printed
+
+
+@pytest.mark.parametrize(("command", "lines"), list(console_examples(USAGE)))
+def test_commands_print_what_is_shown(
+    command: str, lines: tuple[str, ...], folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any
+) -> None:
+    monkeypatch.chdir(folder)
+    program, *words = shlex.split(command)
+    assert program == "cs-score"
+    assert main.main(words) == 0
+    assert missing_line(lines, capfd.readouterr().out) is None
 
 
 def test_the_ids_computed_in_the_example() -> None:

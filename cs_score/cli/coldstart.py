@@ -9,10 +9,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from cs_score.cli.coldstart_extras import (
+    load_validated,
+    recording_log,
+    signed_as_validated,
+    write_problems_file,
+)
 from cs_score.cli.coldstart_options import is_query_file, layout_of, options_of, policy_texts
 from cs_score.cli.coldstart_usage import DEFAULTS, PROGRAM, SWITCHES, usage_text
 from cs_score.cli.destinations import Destination, why_not_writable, write_text, write_to_stream
+from cs_score.cli.resampling_options import read_resampling
 from cs_score.cli.switches import CommandLine, HelpWanted, SwitchError, VersionWanted, read_command_line
+from cs_score.coldstart.interval_estimates import RunIntervals, intervals
 from cs_score.coldstart.loading import load_files, members, open_evaluation
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.result import Result, ScoringStopped
@@ -26,6 +34,7 @@ from cs_score.errors import CsScoreError, InputError, OutputError, UsageError
 from cs_score.outputs import write_whole
 from cs_score.problems import ProblemLog
 from cs_score.sources import Input, open_source
+from cs_score.statistics.options import Resampling
 from cs_score.version import REFERENCE_VERSION
 
 FAILED: Final = 255
@@ -44,6 +53,9 @@ class Command:
     files: tuple[str, ...]
     invocation: Invocation
     json_file: str | None
+    problems_file: str | None
+    validates: bool
+    resampling: Resampling | None
 
 
 def run(words: Sequence[str], leave: Callable[[int], object] = lambda status: None) -> int:
@@ -54,10 +66,13 @@ def run(words: Sequence[str], leave: Callable[[int], object] = lambda status: No
     """
     problems = ProblemLog()
     errors: Destination | None = None
+    problems_file: str | None = None
     try:
         line = _read(words)
         if line is None:
             return 0
+        if (problems_file := line.switches.get("--problems")) is not None:
+            problems = recording_log(problems_file)
         command = _understand(line, words)
         errors = command.errors
         with paused_collector():
@@ -67,7 +82,7 @@ def run(words: Sequence[str], leave: Callable[[int], object] = lambda status: No
             write_text("stdout", f"{error}\n\n{usage_text()}")
         return FAILED
     except CsScoreError as error:
-        return _give_up(error, problems, errors)
+        return _give_up(error, problems, errors, problems_file)
 
 
 def _read(words: Sequence[str]) -> CommandLine | None:
@@ -106,6 +121,9 @@ def _understand(line: CommandLine, words: Sequence[str]) -> Command:
         tuple(word for word in line.words if not is_query_file(word)),
         Invocation(time.localtime(), os.getcwd(), (PROGRAM, *words), policy_texts(line), options.samples is not None),
         line.switches.get("--json"),
+        line.switches.get("--problems"),
+        "--validate" in line.switches,
+        read_resampling(line.switches),
     )
 
 
@@ -118,15 +136,22 @@ def _score(command: Command, problems: ProblemLog, leave: Callable[[int], object
             raise InputError(
                 "EvaluationQueryOutput->new called with no filenames", remedy="name a run and its assessments, too"
             )
-        load_files(evaluation, command.files)
+        if command.validates:
+            load_validated(evaluation, command.files)
+        else:
+            load_files(evaluation, command.files)
         if evaluation.run_ids:
             check_fields(command.layout.fields)
         result = score_loaded(evaluation)
+        if command.validates:
+            result = signed_as_validated(result)
     except ScoringStopped as stop:
         _write_files(command, stop.partial, was_stopped=True)
         raise
-    _write_files(command, result)
+    _write_files(command, result, () if command.resampling is None else intervals(result, command.resampling))
     _report(command, result)
+    if command.problems_file is not None:
+        write_problems_file(problems, command.problems_file)
     status = FAILED if result.error_count else 0
     leave(status)
     return status
@@ -147,9 +172,10 @@ def _check_inputs(command: Command) -> None:
 
 
 def _output_paths(command: Command) -> list[str]:
-    paths = [] if command.json_file in (None, "-") else [str(command.json_file)]
+    paths = [path for path in (command.json_file, command.problems_file) if path is not None and path != "-"]
     if command.output.stream is None:
-        paths += [f"{command.output.text}.{ending}" for ending in endings(command.options)]
+        wanted = endings(command.options, has_intervals=command.resampling is not None)
+        paths += [f"{command.output.text}.{ending}" for ending in wanted]
     return paths
 
 
@@ -160,24 +186,26 @@ def _remove_earlier_outputs(command: Command) -> None:
                 os.unlink(path)
 
 
-def _write_files(command: Command, result: Result, was_stopped: bool = False) -> None:
+def _write_files(
+    command: Command, result: Result, of_runs: Sequence[RunIntervals] = (), *, was_stopped: bool = False
+) -> None:
     if command.json_file is not None and not was_stopped:
-        _write_json(command.json_file, result)
+        _write_json(command.json_file, result, of_runs)
     if command.output.stream is not None:
-        for _, texts in parts(result, command.layout, command.invocation):
+        for _, texts in parts(result, command.layout, command.invocation, of_runs):
             write_to_stream(command.output, encoded(texts))
         return
-    for ending, text in file_texts(result, command.layout, command.invocation, was_stopped):
+    for ending, text in file_texts(result, command.layout, command.invocation, of_runs, was_stopped):
         write_whole(f"{command.output.text}.{ending}", encoded(text))
 
 
-def _write_json(path: str, result: Result) -> None:
+def _write_json(path: str, result: Result, of_runs: Sequence[RunIntervals]) -> None:
     from cs_score.coldstart.writers.json_result import json_text
 
     if path == "-":
-        write_to_stream(Destination("stdout"), encoded(json_text(result)))
+        write_to_stream(Destination("stdout"), encoded(json_text(result, of_runs)))
     else:
-        write_whole(path, encoded(json_text(result)))
+        write_whole(path, encoded(json_text(result, of_runs)))
 
 
 def _report(command: Command, result: Result) -> None:
@@ -205,7 +233,9 @@ def _remark(remarks: Sequence[str]) -> None:
         write_text("stderr", f"{PROGRAM}: warning: {InputError(remark)}\n")
 
 
-def _give_up(error: CsScoreError, problems: ProblemLog, errors: Destination | None) -> int:
+def _give_up(
+    error: CsScoreError, problems: ProblemLog, errors: Destination | None, problems_file: str | None = None
+) -> int:
     """The problems so far and one line that says what ended the scoring, there and on standard error."""
     collected = list(problems)
     with contextlib.suppress(OutputError):
@@ -217,4 +247,7 @@ def _give_up(error: CsScoreError, problems: ProblemLog, errors: Destination | No
     with contextlib.suppress(OutputError):
         if errors is not None and errors.stream is None:
             write_whole(errors.text, [doubly_encoded(stopped_report(collected, error))])
+    if problems_file is not None and not isinstance(error, UsageError):  # it may have named an input
+        with contextlib.suppress(CsScoreError):
+            write_problems_file(problems, problems_file, error)
     return FAILED

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from cs_score.cli import resampling_options
 from cs_score.cli.switches import Switch, switch_help
 from cs_score.coldstart.options import DISCIPLINES, POLICY_ITEMS
 from cs_score.coldstart.writers.fields import DEFAULT_FIELDS, SCORE_FIELDS
@@ -19,6 +20,7 @@ DEFAULTS: Final = {
     "-output_file": "stdout",
     "-right": "CORRECT",
     "-wrong": "INCORRECT:INCORRECT_PARENT:INEXACT",
+    **resampling_options.DEFAULTS,
 }
 
 
@@ -46,6 +48,9 @@ SWITCHES: Final = (
     Switch("-version", None, "Show the version of the reference scorer that is followed"),
     _with_default("-wrong", "LIST", "Colon-separated categories that count as wrong"),
     Switch("--json", "FILE", "Write the whole result as JSON, too"),
+    Switch("--problems", "FILE", "Write every problem to FILE, too (.json, .tsv or .sarif)"),
+    Switch("--validate", None, "Validate runs before they are scored, as cs-score validate-run does"),
+    *resampling_options.switches(),
 )
 
 _PARAMETERS: Final = """\
@@ -54,20 +59,24 @@ first line; a folder stands for its files *.tab.txt. Parent lines must come befo
 """
 
 
-def usage_text() -> str:
-    """The text of `-help`."""
+def legend() -> str:
+    """What the switches `-discipline`, `-right`, `-wrong` and `-ignore` take."""
     disciplines = "\n".join(f"  {name + ':':<18} {meaning}." for name, meaning in DISCIPLINES.items())
-    fields = "\n".join(f"  {name + ':':<18} {field.meaning}." for name, field in SCORE_FIELDS.items())
     policies = "\n".join(
         f"  {name + ':':<18} {item.meaning}. Legal for {', '.join('-' + side.lower() for side in sorted(item.sides))}."
         for name, item in POLICY_ITEMS.items()
     )
+    return f"Disciplines are:\n{disciplines}\n\nPolicy options are:\n{policies}\n"
+
+
+def usage_text() -> str:
+    """The text of `-help`."""
+    fields = "\n".join(f"  {name + ':':<18} {field.meaning}." for name, field in SCORE_FIELDS.items())
     return (
         f"{PROGRAM}:  Score one or more TAC Cold Start runs\n\n"
         f"Usage: {PROGRAM} {{-switch {{-switch ...}}}} files...\n\n"
         f"Legal switches are:\n{switch_help(SWITCHES)}\n\n"
         f"Parameters are:\n{_PARAMETERS}\n\n"
-        f"Disciplines are:\n{disciplines}\n\n"
         f"Fields are:\n{fields}\n\n"
-        f"Policy options are:\n{policies}\n"
+        f"{legend()}"
     )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import click
+from click.shell_completion import CompletionItem
 
 from cs_score.version import REFERENCE_VERSION, VERSION
 
@@ -27,11 +28,20 @@ SUBCOMMANDS: Final[dict[str, Subcommand]] = {
     "claims": Subcommand("cs_score.cli.evidence:claims", "Score claim verification: documents, evidence, verdict."),
     "r4c": Subcommand("cs_score.cli.evidence:r4c", "Score R4C derivations."),
     "hotpotqa": Subcommand("cs_score.cli.evidence:hotpotqa", "Score HotpotQA answers and supporting facts."),
+    "compare": Subcommand("cs_score.cli.compare:compare", "Compare systems: intervals, paired tests, ranks, tiers."),
+    "problems": Subcommand("cs_score.cli.problems:problems", "Explain the problem codes of Cold Start inputs."),
 }
 
 SWITCH_SUMMARIES: Final[dict[str, str]] = {
-    "batch": "Score many runs, on one machine or several (switches: cs-score batch -help).",
-    "samples": "Draw bootstrap resamples for -samples (switches: cs-score samples -help).",
+    "batch": "Score many runs, on one machine or several.",
+    "samples": "Draw bootstrap resamples for -samples.",
+    "validate-run": "Validate a run, and write it as the scorer wants it.",
+    "validate-queries": "Validate queries, and split them by entry point.",
+    "expand-queries": "Superseded by validate-queries -expand.",
+    "generate-queries": "Make the queries of the first or second round.",
+    "package-output": "Put the answers to both rounds into one run.",
+    "validate-assessments": "Validate assessments, and sort them by language.",
+    "apply-k": "Keep so many documents for each node of a run.",
 }
 """What `cs-score --help` says of the programs in `main.SWITCH_COMMANDS`; a test holds the two together."""
 
@@ -60,11 +70,27 @@ class SubcommandGroup(click.Group):
         assert isinstance(command, click.Command)
         return command
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The subcommands and our own options, the programs with single-dash switches, and the scorer's switches."""
+        found = super().shell_complete(ctx, incomplete)
+        found += [
+            CompletionItem(name, help=text) for name, text in SWITCH_SUMMARIES.items() if name.startswith(incomplete)
+        ]
+        if incomplete.startswith("-"):
+            from cs_score.cli.coldstart_usage import SWITCHES
+
+            found += [
+                CompletionItem(switch.name, help=switch.help)
+                for switch in SWITCHES
+                if switch.name.startswith(incomplete)
+            ]
+        return found
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The table's summaries, without importing the subcommands."""
         with formatter.section("Subcommands"):
             formatter.write_dl([(name, entry.summary) for name, entry in SUBCOMMANDS.items()])
-        with formatter.section("Programs with the reference scorer's switches"):
+        with formatter.section("Around the Cold Start scorer (single-dash switches; -help shows them)"):
             formatter.write_dl(list(SWITCH_SUMMARIES.items()))
 
 

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-import functools
+import inspect
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
 
 import click
 
+from cs_score.cli.resampling_options import OPTIONS as RESAMPLING_OPTIONS
+from cs_score.cli.resampling_options import click_options, read_resampling
 from cs_score.cli.standard_output import print_text
 from cs_score.display import one_line
-from cs_score.evidence.report import explanation_text, json_text, table_text, unit_blocks
+from cs_score.evidence.interval_estimates import intervals
+from cs_score.evidence.report import explanation_text, intervals_text, json_text, table_text, unit_blocks
 from cs_score.evidence.result import Result
 from cs_score.outputs import write_whole
+from cs_score.statistics.options import Resampling
 
-Score = Callable[..., Result]
+Score: TypeAlias = Callable[..., Result]
+
+ClickOption: TypeAlias = tuple[tuple[str, ...], dict[str, Any]]
+"""The names and the attributes of an option, as `click.option` takes them."""
+
+RESAMPLING_NAMES: Final = tuple(option.name for option in RESAMPLING_OPTIONS)
 
 # The options that all four subcommands share. `{unit}` is what the mode scores.
-SHARED_OPTIONS: Final = (
+SHARED_OPTIONS: Final[tuple[ClickOption, ...]] = (
     (("--gold",), {"required": True, "metavar": "FILE", "help": "Gold annotation; - is standard input."}),
     (("--predictions",), {"required": True, "metavar": "FILE", "help": "The system's output; - is standard input."}),
     (("--json", "as_json"), {"is_flag": True, "help": "Print one JSON object at full precision instead of a table."}),
@@ -34,56 +44,73 @@ SHARED_OPTIONS: Final = (
 )
 
 
-def evidence_command(name: str, unit: str) -> Callable[[Score], click.Command]:
-    """Make a subcommand of a function from two files and the mode's own options to a result.
+@dataclass(frozen=True, slots=True)
+class EvidenceCommand:
+    """A mode as the command line offers it.
 
-    The function's docstring is the command's help.
+    `score` takes the two files and the mode's own `options` (as arguments of `click.option`); its docstring is the
+    help of the command.
     """
 
-    def decorate(score: Score) -> click.Command:
-        @functools.wraps(score)  # takes the mode's own options along
-        def run(
-            gold: str,
-            predictions: str,
-            as_json: bool,
-            per_item: str | None,
-            explain: tuple[str, ...],
-            **options: object,
-        ) -> None:
-            if gold == predictions == "-":
-                raise click.UsageError("only one of --gold and --predictions can be standard input.")
-            if as_json and explain:
-                raise click.UsageError("--explain prints text; leave out --json.")
-            if per_item == "-":
-                raise click.UsageError("--per-item needs the name of a file.")
-            _deliver(score(gold, predictions, **options), as_json, per_item, explain)
-
-        command: Callable[..., None] = run
-        for names, attributes in reversed(SHARED_OPTIONS):
-            described = attributes | {"help": str(attributes["help"]).format(unit=unit)}
-            command = click.option(*names, **described)(command)
-        return click.command(name)(command)
-
-    return decorate
+    name: str
+    unit: str
+    score: Score
+    options: tuple[ClickOption, ...] = ()
 
 
-def _deliver(result: Result, as_json: bool, per_item: str | None, explain: Sequence[str]) -> None:
+def with_options(function: Callable[..., Any], options: Iterable[ClickOption]) -> Callable[..., Any]:
+    """The function with click options, in the order in which help shows them."""
+    for names, attributes in reversed(tuple(options)):
+        function = click.option(*names, **attributes)(function)
+    return function
+
+
+def _scoring(described: EvidenceCommand) -> click.Command:
+    def run(
+        gold: str,
+        predictions: str,
+        as_json: bool,
+        per_item: str | None,
+        explain: tuple[str, ...],
+        **options: Any,
+    ) -> None:
+        if gold == predictions == "-":
+            raise click.UsageError("only one of --gold and --predictions can be standard input.")
+        if as_json and explain:
+            raise click.UsageError("--explain prints text; leave out --json.")
+        if per_item == "-":
+            raise click.UsageError("--per-item needs the name of a file.")
+        resampling = read_resampling({name: options.pop(name.removeprefix("--")) for name in RESAMPLING_NAMES})
+        if resampling is not None and explain:
+            raise click.UsageError("--explain prints text; leave out --bootstrap.")
+        _deliver(described.score(gold, predictions, **options), as_json, per_item, explain, resampling)
+
+    shared = tuple(
+        (names, attributes | {"help": str(attributes["help"]).format(unit=described.unit)})
+        for names, attributes in SHARED_OPTIONS
+    )
+    command = with_options(run, (*shared, *click_options(), *described.options))
+    return click.command(described.name, help=inspect.getdoc(described.score))(command)
+
+
+def _deliver(
+    result: Result, as_json: bool, per_item: str | None, explain: Sequence[str], resampling: Resampling | None
+) -> None:
     explanations = [result.explain(unit) for unit in explain]
+    found = None if resampling is None else intervals(result, resampling)
     if per_item is not None:
         write_whole(per_item, unit_blocks(result))
     for notice in result.notices:
         click.echo(f"cs-score: {one_line(notice)}", err=True)
     if explanations:
         print_text("\n\n".join(map(explanation_text, explanations)))
+    elif as_json:
+        print_text(json_text(result, found))
     else:
-        print_text(json_text(result) if as_json else table_text(result))
+        print_text("\n\n".join([table_text(result), *([] if found is None else [intervals_text(found)])]))
 
 
-@evidence_command("scifact", unit="claim")
-@click.option(
-    "--any-order", is_flag=True, help="Match claims by id; the official evaluator refuses another order than gold's."
-)
-def scifact(gold: str, predictions: str, any_order: bool) -> Result:
+def _scifact(gold: str, predictions: str, any_order: bool) -> Result:
     """Score SciFact predictions with the measures of the public leaderboard.
 
     Both files hold one JSON object per line: gold a claim with its evidence sets, predictions the same claims in the
@@ -94,8 +121,7 @@ def scifact(gold: str, predictions: str, any_order: bool) -> Result:
     return score(gold, predictions, any_order=any_order)
 
 
-@evidence_command("claims", unit="claim")
-def claims(gold: str, predictions: str) -> Result:
+def _claims(gold: str, predictions: str) -> Result:
     """Score claim verification: documents retrieved, evidence sentences with their label, verdict.
 
     Both files hold one JSON object per line. Gold is as for scifact; predictions give a list of entries per document,
@@ -106,16 +132,7 @@ def claims(gold: str, predictions: str) -> Result:
     return score(gold, predictions)
 
 
-@evidence_command("r4c", unit="instance")
-@click.option(
-    "--references",
-    type=click.IntRange(1, 3),
-    default=3,
-    show_default=True,
-    help="Reference derivations drawn for each evaluation of an instance.",
-)
-@click.option("--ignore-missing", is_flag=True, help="Leave out instances without prediction instead of failing.")
-def r4c(gold: str, predictions: str, references: int, ignore_missing: bool) -> Result:
+def _r4c(gold: str, predictions: str, references: int, ignore_missing: bool) -> Result:
     """Score R4C derivations by entities (e), relation (r) and both (er).
 
     Gold is a JSON object from instance id to reference derivations; predictions hold derivations by instance id under
@@ -126,8 +143,7 @@ def r4c(gold: str, predictions: str, references: int, ignore_missing: bool) -> R
     return score(gold, predictions, references=references, ignore_missing=ignore_missing, progress=_with_bar)
 
 
-@evidence_command("hotpotqa", unit="question")
-def hotpotqa(gold: str, predictions: str) -> Result:
+def _hotpotqa(gold: str, predictions: str) -> Result:
     """Score HotpotQA answers, supporting facts, and both jointly.
 
     Gold is the corpus's JSON list of questions; predictions hold answers and supporting facts by question id under the
@@ -149,3 +165,34 @@ def _with_bar(items: Sequence[str]) -> Iterator[str]:
         return
     with click.progressbar(items, label="aligning", file=sys.stderr, update_min_steps=100) as bar:
         yield from bar
+
+
+ANY_ORDER: Final[ClickOption] = (
+    ("--any-order",),
+    {"is_flag": True, "help": "Match claims by id; the official evaluator refuses another order than gold's."},
+)
+REFERENCES: Final[ClickOption] = (
+    ("--references",),
+    {
+        "type": click.IntRange(1, 3),
+        "default": 3,
+        "show_default": True,
+        "help": "Reference derivations drawn for each evaluation of an instance.",
+    },
+)
+IGNORE_MISSING: Final[ClickOption] = (
+    ("--ignore-missing",),
+    {"is_flag": True, "help": "Leave out instances without prediction instead of failing."},
+)
+
+COMMANDS: Final = {
+    command.name: command
+    for command in (
+        EvidenceCommand("scifact", "claim", _scifact, (ANY_ORDER,)),
+        EvidenceCommand("claims", "claim", _claims),
+        EvidenceCommand("r4c", "instance", _r4c, (REFERENCES, IGNORE_MISSING)),
+        EvidenceCommand("hotpotqa", "question", _hotpotqa),
+    )
+}
+
+scifact, claims, r4c, hotpotqa = map(_scoring, COMMANDS.values())

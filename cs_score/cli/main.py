@@ -11,13 +11,27 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Final, NoReturn
 
-from cs_score.errors import CsScoreError
+from cs_score.errors import CsScoreError, UsageError
 
 # Kept apart from commands.SUBCOMMANDS, which needs click; a test holds the two together.
-FIRST_WORDS: Final = frozenset({"scifact", "claims", "r4c", "hotpotqa"})
+FIRST_WORDS: Final = frozenset({"scifact", "claims", "r4c", "hotpotqa", "compare", "problems"})
 
-# Programs with the reference's single-dash switches, which click cannot read: word -> function of the words after it.
-SWITCH_COMMANDS: Final = {"samples": "cs_score.cli.samples:run", "batch": "cs_score.cli.batch:run"}
+# Programs with single-dash switches, which click cannot read: word -> `module:function`, which takes the
+# words after it and returns the exit status.
+SWITCH_COMMANDS: Final = {
+    "batch": "cs_score.cli.batch:run",
+    "samples": "cs_score.cli.samples:run",
+    "validate-run": "cs_score.cli.validate_run:run",
+    "validate-queries": "cs_score.cli.validate_queries:run",
+    "expand-queries": "cs_score.cli.expand_queries:run",
+    "generate-queries": "cs_score.cli.generate_queries:run",
+    "package-output": "cs_score.cli.package_output:run",
+    "validate-assessments": "cs_score.cli.validate_assessments:run",
+    "apply-k": "cs_score.cli.apply_k:run",
+}
+
+WRONG_USAGE: Final = 2
+"""The status of the commands for wrong usage, that of click."""
 
 OWN_OPTIONS: Final = frozenset({"--help", "--version"})
 
@@ -39,10 +53,7 @@ def main(arguments: Sequence[str] | None = None, leave: Callable[[int], object] 
         return _run_switch_command(SWITCH_COMMANDS[first], words[1:])
     from cs_score.cli.coldstart import run
 
-    try:
-        return run(words, leave)
-    except KeyboardInterrupt:
-        return _complain("interrupted", 130)
+    return _run_to_status(lambda: run(words, leave))
 
 
 def console() -> NoReturn:
@@ -66,7 +77,7 @@ def _run_click(words: list[str]) -> int:
         error.show()
         return error.exit_code
     except CsScoreError as error:
-        return _complain(str(error), 1)
+        return _complain(str(error), WRONG_USAGE if isinstance(error, UsageError) else 1)
     except BrokenPipeError:
         return closed_pipe()
     except KeyboardInterrupt:
@@ -74,11 +85,15 @@ def _run_click(words: list[str]) -> int:
 
 
 def _run_switch_command(target: str, words: list[str]) -> int:
-    """Run a program that takes the reference's switches; its status for every failure is the reference's 255."""
     module, _, function = target.partition(":")
     run: Callable[[list[str]], int] = getattr(importlib.import_module(module), function)
+    return _run_to_status(lambda: run(words))
+
+
+def _run_to_status(run: Callable[[], int]) -> int:
+    """Run a program that takes the reference's switches; its status for every failure is the reference's 255."""
     try:
-        return run(words)
+        return run()
     except CsScoreError as error:
         return _complain(str(error), 255)
     except BrokenPipeError:

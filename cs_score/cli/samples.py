@@ -14,6 +14,15 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
+from cs_score.cli.switches import (
+    CommandLine,
+    HelpWanted,
+    Switch,
+    SwitchError,
+    VersionWanted,
+    read_command_line,
+    switch_help,
+)
 from cs_score.coldstart.resample_draws import read_groups, resample_lines
 from cs_score.display import one_line
 from cs_score.errors import CsScoreError, OutputError, UsageError
@@ -32,25 +41,20 @@ PARAMETERS: Final = {
     "queries": "file with lines LDC_ID SF_ID: the SF queries of each LDC query",
 }
 
-# Switch -> (name of its value, or nothing if it takes none; help).
-SWITCHES: Final = {
-    "-error_file": ("FILE", "where to report problems: a new file, stdout or stderr (Default = stderr)."),
-    "-h": ("", "show this text."),
-    "-help": ("", "show this text."),
-    "-output_file": ("FILE", "where to write the resamples: a file, stdout or stderr (Default = stdout)."),
-    "--seed": ("S", f"whole number of at least 0; equal seeds give equal bytes (Default = {DEFAULT_SEED})."),
-    "-version": ("", "show the version."),
-}
+SWITCHES: Final = (
+    Switch("-error_file", "FILE", "Where to report problems: a new file, stdout or stderr", "stderr"),
+    Switch("-h", None, "Show this text"),
+    Switch("-help", None, "Show this text"),
+    Switch("-output_file", "FILE", "Where to write the resamples: a file, stdout or stderr", "stdout"),
+    Switch("--seed", "S", "Whole number of at least 0; equal seeds give equal bytes", str(DEFAULT_SEED)),
+    Switch("-version", None, "Show the version"),
+)
 
 # A negative number is a switch; one with too many digits to be meant is none.
 _NUMBER: Final = re.compile(r"\s*\+?(\d{1,18}(\.\d*)?(e\+?\d{1,2})?)\s*", re.ASCII | re.IGNORECASE)
 _SEED: Final = re.compile(r"\d{1,100}", re.ASCII)
 
 _BLOCK: Final = 1 << 16
-
-
-class _TextWanted(Exception):
-    """`-help`, `-h` or `-version` was met; the argument is what to print. The words after it do not matter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +71,16 @@ class _Command:
 def run(words: list[str]) -> int:
     """Run `cs-score samples` with the words after the subcommand; returns the exit status, 0 or 255."""
     try:
-        command = _understand(*_switches_and_parameters(words))
-    except _TextWanted as wanted:
-        _write("stdout", [str(wanted)])
+        command = _understand(read_command_line(words, SWITCHES))
+    except HelpWanted:
+        _write("stdout", [usage()])
         return 0
+    except VersionWanted:
+        _write("stdout", [f"{PROGRAM} version {GENERATOR_VERSION}\n"])
+        return 0
+    except SwitchError as error:
+        _write("stdout", [f"{one_line(str(error))}\n\n{usage()}"])
+        return FAILED
     except UsageError as error:
         _write("stdout", [f"ERROR: {error}\n\n{usage()}"])
         return FAILED
@@ -88,49 +98,25 @@ def run(words: list[str]) -> int:
 
 def usage() -> str:
     """The usage text."""
-    heads = {name: f"{name} {value}".rstrip() for name, (value, _) in SWITCHES.items()}
-    width = max(map(len, (*heads.values(), *PARAMETERS)))
-    lines = [
-        f"{PROGRAM}:  Write bootstrap resamples of LDC queries, for the scorer's switch -samples",
-        "",
-        f"Usage: {PROGRAM} {{-switch {{-switch ...}}}} {' '.join(PARAMETERS)}",
-        "",
-        "Switches:",
-        *(f"  {heads[name]:<{width}}  {text}" for name, (_, text) in SWITCHES.items()),
-        "",
-        "Parameters:",
-        *(f"  {name:<{width}}  {text}" for name, text in PARAMETERS.items()),
-    ]
-    return "\n".join(lines) + "\n"
+    parameters = "\n".join(f"  {name:<26} {text}" for name, text in PARAMETERS.items())
+    return (
+        f"{PROGRAM}:  Write bootstrap resamples of LDC queries, for the scorer's switch -samples\n\n"
+        f"Usage: {PROGRAM} {{-switch {{-switch ...}}}} {' '.join(PARAMETERS)}\n\n"
+        f"Legal switches are:\n{switch_help(SWITCHES)}\n\n"
+        f"Parameters are:\n{parameters}\n"
+    )
 
 
-def _switches_and_parameters(words: list[str]) -> tuple[dict[str, str], list[str]]:
-    """Take the switches off the front of the command line (specification 1.1): names are exact, the last value wins."""
-    values: dict[str, str] = {}
-    rest = list(words)
-    while rest and rest[0].startswith("-"):
-        name = rest.pop(0)
-        if name not in SWITCHES:
-            raise UsageError(f"Unknown switch: {name}")
-        if name == "-version":
-            raise _TextWanted(f"{PROGRAM} version {GENERATOR_VERSION}\n")
-        if not SWITCHES[name][0]:
-            raise _TextWanted(usage())
-        if rest:
-            values[name] = rest.pop(0)
-    return values, rest
-
-
-def _understand(values: dict[str, str], parameters: list[str]) -> _Command:
-    for name in list(PARAMETERS)[len(parameters) :]:
+def _understand(line: CommandLine) -> _Command:
+    for name in list(PARAMETERS)[len(line.words) :]:
         raise UsageError(f"Not enough arguments; {name} must be provided")
-    if len(parameters) > len(PARAMETERS):
+    if len(line.words) > len(PARAMETERS):
         raise UsageError("Too many arguments")
-    seed = values.get("--seed", str(DEFAULT_SEED))
+    seed = line.text("--seed", str(DEFAULT_SEED))
     if not _SEED.fullmatch(seed):
         raise UsageError(f"--seed takes a whole number of at least 0, not {seed}")
-    num_samples, queries = parameters
-    output, errors = values.get("-output_file", "stdout"), values.get("-error_file", "stderr")
+    num_samples, queries = line.words
+    output, errors = line.text("-output_file", "stdout"), line.text("-error_file", "stderr")
     return _Command(num_samples, queries, output, errors, int(seed))
 
 

@@ -240,17 +240,21 @@ class _Replicates:
         return averages
 
     def _macro(self, rows: Iterable[tuple[ScoreRow, Counts, Floats, npt.NDArray[np.bool_]]]) -> _Averages:
-        sums = {level: np.zeros((self._size, len(_METRICS))) for level in _LEVELS}
+        sums = {level: np.zeros((len(_METRICS), self._size)) for level in _LEVELS}
         divisors = {level: np.zeros(self._size, dtype=np.int64) for level in _LEVELS}
         exists = {level: np.zeros(self._size, dtype=bool) for level in _LEVELS}
         for row, times, scores, has_truth in rows:
-            for level in _codes_of(row.level):
-                for repetition in range(int(times.max(initial=0))):
-                    # Adding 0 to the samples that have no such repetition leaves them exactly as they are.
-                    sums[level] += np.where((times > repetition)[:, None], scores, 0.0)
+            levels = _codes_of(row.level)
+            columns = scores.T if scores.ndim == 2 else scores[:, None]
+            for repetition in range(int(times.max(initial=0))):
+                # Adding 0 to the samples that have no such repetition leaves them exactly as they are.
+                added = columns * (times > repetition)
+                for level in levels:
+                    sums[level] += added
+            for level in levels:
                 divisors[level] += np.where(has_truth, times, 0)
                 exists[level] |= times > 0
-        return {("Ma", level): (_quotient(sums[level], divisors[level][:, None]), exists[level]) for level in _LEVELS}
+        return {("Ma", level): (_quotient(sums[level].T, divisors[level][:, None]), exists[level]) for level in _LEVELS}
 
     def _entry_points(self) -> dict[str, list[str]]:
         """LDC short id -> its slot-filling queries with rows, in query-file order."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from cs_score.problems import Place, ProblemLog
+from cs_score.problems import Detail, Place, ProblemLog
 
 _SCIENTIFIC: Final = re.compile(r"\d+\.\d+e[-+]?\d\d")
 _LEGAL: Final = re.compile(r"1\.0*|0?\.[0-9]*[1-9][0-9]*")
@@ -26,15 +26,20 @@ CERTAIN: Final = "1.0"
 
 def read_confidence(written: str, place: Place, problems: ProblemLog) -> Confidence:
     """The confidence that a column stands for; faults are reported at `place` and the line is kept."""
+    text, codes = mended_confidence(written)
+    for code in codes:
+        problems.add(code, written, place=place, detail=Detail("CONFIDENCE", written, text))
+    return Confidence(text, float(text), not codes)
+
+
+def mended_confidence(written: str) -> tuple[str, tuple[str, ...]]:
+    """The text that stands for a confidence from now on, and the codes of what was wrong with it."""
+    codes: tuple[str, ...] = ()
     text = written
-    clean = True
     if written == "1":
-        problems.add("MISSING_DECIMAL_POINT", written, place=place)
-        text, clean = CERTAIN, False
+        text, codes = CERTAIN, ("MISSING_DECIMAL_POINT",)
     elif _SCIENTIFIC.fullmatch(written):
-        problems.add("IMPROPER_CONFIDENCE_VALUE", written, place=place)
-        text, clean = f"{float(written):.12f}", False
+        text, codes = f"{float(written):.12f}", ("IMPROPER_CONFIDENCE_VALUE",)
     if not _LEGAL.fullmatch(text):
-        problems.add("ILLEGAL_CONFIDENCE_VALUE", written, place=place)
-        text, clean = CERTAIN, False
-    return Confidence(text, float(text), clean)
+        text, codes = CERTAIN, (*codes, "ILLEGAL_CONFIDENCE_VALUE")
+    return text, codes

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from cs_score.coldstart.queries import QuerySet
 from cs_score.coldstart.ranking import Ranking
 from cs_score.coldstart.records import Assessment, LinkedQuery, Response
+from cs_score.coldstart.resamples import SampleFile
 from cs_score.errors import InputError
 
 _SHOWN = 3
@@ -35,16 +38,42 @@ def remarks_on_runs(
 
 
 def remark_on_matches(run_id: str, responses: Sequence[Response], matched: Sequence[Assessment | None]) -> str | None:
-    """A remark where no line of a run met an assessment, which usually means the wrong pool or the wrong base."""
-    if not responses or any(matched[response.index] is not None for response in responses):
+    """A remark where a run has no line, or none of them met an assessment, which usually means a wrong id or pool."""
+    if not responses:
+        return f"no line of run {run_id} was loaded, so it is scored as if it had answered nothing; is the id right?"
+    if any(matched[response.index] is not None for response in responses):
         return None
     return f"none of the {len(responses)} lines of run {run_id} met an assessment; is this the right assessment file?"
 
 
+def remarks_on_samples(name: str, file: SampleFile, queries: QuerySet) -> Iterator[str]:
+    """Remarks on a file of resamples: what the scorer takes without a word although it is hardly meant."""
+    if not file.exists:
+        yield f"{name} does not exist, so nothing is resampled"
+    elif not file.samples:
+        yield f"{name} is empty, so nothing is resampled"
+    if file.blank:
+        lines = _some([str(line) for line in file.blank])
+        yield f"{name}: blank line(s) {lines} count as one more sample, which draws no query; remove them"
+    if file.repeated:
+        lines = _some([str(line) for line in file.repeated])
+        yield f"{name}: line(s) {lines} replace an earlier sample of the same number; number the samples through"
+    drawn = dict.fromkeys(short_id for sample in file.samples for draw in sample.draws for short_id in draw.short_ids)
+    unknown = [short_id for short_id in drawn if short_id not in queries.by_id]
+    if unknown:
+        yield (
+            f"{name} draws {len(unknown)} of {len(drawn)} queries that are not in the query files ({_some(unknown)}); "
+            "they add nothing to any sample"
+        )
+
+
 def above_one(
-    ranking: Ranking, query: LinkedQuery, lines_of: Mapping[str, Sequence[Response]], justifications: str
+    ranking: Ranking, query: LinkedQuery, lines_of: Mapping[str, Sequence[Response]], most: str
 ) -> InputError:
-    """The condition that average precision exceeds 1: query, nodes, lines, and what to do (specification 13.6)."""
+    """The condition that average precision exceeds 1: query, nodes, lines, and what to do (specification 13.6).
+
+    `most` is the limit on justifications of a node, a digit or `M`.
+    """
     crowded = [node for node in ranking.nodes if node.value > 1]
     if crowded:
         reason = "several lines of one node come from one document"
@@ -57,12 +86,16 @@ def above_one(
         for node in nodes[:_SHOWN]
     )
     more = f" and {len(nodes) - _SHOWN} more" if len(nodes) > _SHOWN else ""
+    run = nodes[0].first.file if nodes else "RUN"
     return InputError(
         f"AP is greater than 1.0: {ranking.score:.4f} for query {query.full_id}, level {ranking.level}, "
         f"because {reason} ({shown}{more})",
         file=nodes[0].first.file if nodes else None,
-        remedy="a run must be validated before it is scored: keep one line for each node and document, at most "
-        f"{justifications} for each node, and one node for a single-valued slot",
+        remedy="a run must be validated before it is scored: "
+        f"cs-score validate-run -justifications 1:{most} -output_file {shlex.quote(f'{run}.valid')} QUERIES.xml "
+        f"{shlex.quote(run)} (QUERIES.xml: the slot-filling queries; cs-score validate-queries -expand makes them from "
+        "others), or score with --validate",
+        code="AP_ABOVE_ONE",
     )
 
 

@@ -84,8 +84,11 @@ class DiscardRules:
         for level in sorted(by_level):
             for lines in crowded[level]:
                 self._limit_node(lines)
+            below = by_level.get(level + 1)
+            if below is None:
+                continue
             answered = {line.target for line in by_level[level] if line.index not in self.marked}
-            for line in by_level.get(level + 1, ()):
+            for line in below:
                 if line.query.short_id not in answered:
                     self._discard(line, "DISCARDED_DEPENDENT")
 

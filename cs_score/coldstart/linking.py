@@ -13,23 +13,38 @@ from cs_score.coldstart.confidence import Confidence, read_confidence
 from cs_score.coldstart.identifiers import follow_on_id, parse_query_id
 from cs_score.coldstart.languages import DEFAULT_LANGUAGE, language_code
 from cs_score.coldstart.predicates import NODE_TYPES, find_predicate
-from cs_score.coldstart.provenance import RELATION_SPANS, VALUE_SPANS, are_plain, document_of, read_provenance
+from cs_score.coldstart.provenance import (
+    RELATION_SPANS,
+    VALUE_SPANS,
+    DocumentLengths,
+    are_plain,
+    document_of,
+    read_provenance,
+)
 from cs_score.coldstart.queries import Query, QuerySet
 from cs_score.coldstart.reader import TabFile, has_text
-from cs_score.coldstart.records import JUDGMENT_OF_CODE, Assessment, LinkedQuery, Response
+from cs_score.coldstart.records import JUDGMENT_OF_CODE, Assessment, LinkedQuery, Response, SkippedLine
 from cs_score.coldstart.schemas import RUN_2014
 from cs_score.errors import InputError
-from cs_score.problems import Place, ProblemLog
+from cs_score.problems import Detail, Place, ProblemLog
 
 
 class Linker:
     """Links the lines of all files, one file after the other, against one query set.
 
     Afterwards `responses` and `assessments` hold the accepted lines in load order and the look-ups answer how they
-    hang together.
+    hang together. Provenances are checked against `documents` where those are given; a line whose node id is
+    `no_node` has none. After an InputError about a line, linking the same file goes on with the next line.
     """
 
-    def __init__(self, queries: QuerySet, problems: ProblemLog) -> None:
+    def __init__(
+        self,
+        queries: QuerySet,
+        problems: ProblemLog,
+        *,
+        documents: DocumentLengths | None = None,
+        no_node: str | None = None,
+    ) -> None:
         self.responses: list[Response] = []
         self.assessments: list[Assessment] = []
         self.accepting: dict[str, Assessment] = {}
@@ -38,8 +53,12 @@ class Linker:
         """The run lines of each node by FQ node id, in load order."""
         self.without_parent: list[Response] = []
         """Second-hop run lines that stand before their parent line, or have none; their node ids lack its prefix."""
+        self.skipped: list[SkippedLine] = []
+        """Lines with an empty column or a slot that was not asked for, in load order."""
         self._queries = queries
         self._problems = problems
+        self._documents = documents
+        self._no_node = no_node
         self._linked: dict[str, LinkedQuery] = {}
         # Follow-on query id -> the query whose answer it asks about. Ids of that length from query files stand first,
         # so that no answer takes their place.
@@ -71,10 +90,16 @@ class Linker:
         name = tab_file.name
         if tab_file.schema is RUN_2014:
             number, *_ = next(tab_file.lines)
-            raise _at(Place(name, number), "Query  not loaded", "runs of 2014 (seven columns) cannot be scored")
+            raise _at(
+                Place(name, number),
+                "Query  not loaded",
+                "runs of 2014 (seven columns) cannot be scored",
+                "RUN_OF_2014",
+            )
         has_nodes = tab_file.schema.position("NODEID") is not None
         confidences, responses, parent_node = self._confidences, self.responses, self._parent_node
         linked, value_types, slots, nodes = self._linked, self._value_types, self._known_slots, self.nodes
+        documents, no_node = self._documents, self._no_node
         for number, text, columns in tab_file.lines:
             full_id, slot, run_id, relation, value, value_type, provenance, confidence_text = columns[:8]
             query = linked.get(full_id) or self._find_query(full_id, Place(name, number))
@@ -83,7 +108,7 @@ class Linker:
                 confidence = self._confidence(confidence_text, Place(name, number))
             if value_type not in value_types:
                 self._check_value_type(value_type, Place(name, number))
-            if not are_plain(relation, provenance):
+            if not are_plain(relation, provenance, documents):
                 relation, provenance = self._provenances(relation, provenance, Place(name, number), text)
             target = follow_on_id(full_id, value, provenance)
             if target not in self._created_by:
@@ -91,10 +116,11 @@ class Linker:
             if (
                 slot not in slots or not query.slots or slot != query.slots[0] or not all(map(str.strip, columns))
             ) and not self._is_complete(tab_file, columns, slot, query, number):
+                self.skipped.append(SkippedLine(target, document_of(provenance), len(responses), name, number))
                 self._skipped.add(target)
                 continue
             node = None
-            if has_nodes:
+            if has_nodes and columns[8] != no_node:
                 prefix = parent_node.get(query.short_id, "") if query.level == 1 else full_id
                 node = prefix + columns[8]
                 if node in nodes:
@@ -124,12 +150,12 @@ class Linker:
         )
         at_mention = tab_file.schema.position("VALUE_MENTION_TYPE")
         at_class_mention = tab_file.schema.position("EC_MENTION_TYPE")
-        linked, slots = self._linked, self._known_slots
+        linked, slots, documents = self._linked, self._known_slots, self._documents
         for number, text, columns in tab_file.lines:
             full_id, _, slot = columns[at_query].partition(":")
             query = linked.get(full_id) or self._find_query(full_id, Place(name, number))
             relation, value, provenance = columns[at_relation], columns[at_value], columns[at_provenance]
-            if not are_plain(relation, provenance):
+            if not are_plain(relation, provenance, documents):
                 relation, provenance = self._provenances(relation, provenance, Place(name, number), text)
             target = follow_on_id(full_id, value, provenance)
             if target not in self._created_by:
@@ -140,6 +166,8 @@ class Linker:
             if (
                 slot not in slots or not query.slots or slot != query.slots[0] or not all(map(str.strip, columns))
             ) and not self._is_complete(tab_file, columns, slot, query, number):
+                before = len(self.assessments)
+                self.skipped.append(SkippedLine(target, document_of(provenance), before, name, number))
                 self._skipped.add(target)
                 continue
             if code not in JUDGMENT_OF_CODE or columns[at_provenance_code] not in JUDGMENT_OF_CODE:
@@ -191,6 +219,7 @@ class Linker:
                 place,
                 f'unexpected argument: "{full_id}" sent to parse_queryid',
                 "this is no query id; it should end in ten or twelve hexadecimal digits",
+                "UNPARSABLE_QUERY_ID",
             )
         linked: LinkedQuery | None = None
         loaded = self._queries.by_id.get(parts.short)
@@ -201,11 +230,17 @@ class Linker:
                     place,
                     f"Attempt to execute method generate_query on query {parts.short}, which has multiple entrypoints",
                     "runs and assessments name the queries made from its entry points (switch -expand)",
+                    "QUERY_NOT_EXPANDED",
                 )
         elif (parent := self._created_by.get(parts.short)) is not None:
             linked = _link_follow_on(parent, parts.short)
         if linked is None or linked.full_id != full_id:
-            raise _at(place, f"Query {full_id} not loaded", _missing_query_remedy(parts.level, linked))
+            raise _at(
+                place,
+                f"Query {full_id} not loaded",
+                _missing_query_remedy(full_id, parts.level, linked),
+                "QUERY_NOT_LOADED",
+            )
         self._linked[full_id] = linked
         return linked
 
@@ -216,6 +251,7 @@ class Linker:
                 place,
                 f'unexpected argument: "{query.full_id}_{target}" sent to parse_queryid',
                 "runs and assessments name slot-filling queries, whose ids end in ten hexadecimal digits",
+                "QUERY_NOT_EXPANDED",
             )
         self._created_by[target] = query
         if provenance[:4] not in self._clear_starts:
@@ -241,10 +277,11 @@ class Linker:
 
     def _provenances(self, relation_text: str, value_text: str, place: Place, text: str) -> tuple[str, str]:
         """The canonical relation and value provenance of a line; their faults are reported."""
-        relation = read_provenance(relation_text, RELATION_SPANS)
-        provenance = read_provenance(value_text, VALUE_SPANS)
-        for code, arguments in (*relation.problems, *provenance.problems):
-            self._problems.add(code, *arguments, place=place)
+        relation = read_provenance(relation_text, RELATION_SPANS, self._documents)
+        provenance = read_provenance(value_text, VALUE_SPANS, self._documents)
+        for column, read in (("RELATION_PROVENANCE_TRIPLES", relation), ("VALUE_PROVENANCE_TRIPLES", provenance)):
+            for code, arguments, written, repaired in read.problems:
+                self._problems.add(code, *arguments, place=place, detail=Detail(column, written, repaired))
         if relation.docid != provenance.docid:
             self._problems.add("MULTIPLE_DOCIDS_IN_RESPONSE", f"\n{text}", place=place)
         return relation.canonical, provenance.canonical
@@ -303,21 +340,31 @@ def _linked_query(
 def _contradiction(query: LinkedQuery, code: str, value_class: str, place: Place) -> InputError:
     """A class stands exactly beside correct and inexact answers (specification 4.8); here it does not."""
     if code in ("C", "X"):
-        return _at(place, f"Correct entry without equivalence class, query = {query.short_id} at line {place.line}")
+        return _at(
+            place,
+            f"Correct entry without equivalence class, query = {query.short_id} at line {place.line}",
+            code="CORRECT_WITHOUT_CLASS",
+        )
     return _at(
-        place, f"Equivalence class without correct entry, query = {query.short_id}, judgment = , ec = {value_class}"
+        place,
+        f"Equivalence class without correct entry, query = {query.short_id}, judgment = , ec = {value_class}",
+        code="CLASS_WITHOUT_CORRECT",
     )
 
 
 def _unknown_code(code: str, provenance_code: str, place: Place) -> InputError:
     unknown = provenance_code if code in JUDGMENT_OF_CODE else code
-    return InputError(
+    return _at(
+        place,
         f"Unknown assessment code: {unknown} in file: {place.file} at line: {place.line}",
-        remedy=f"the codes are {' '.join(JUDGMENT_OF_CODE)}",
+        f"the codes are {' '.join(JUDGMENT_OF_CODE)}",
+        "UNKNOWN_ASSESSMENT_CODE",
     )
 
 
-def _missing_query_remedy(level: int, found: LinkedQuery | None) -> str:
+def _missing_query_remedy(full_id: str, level: int, found: LinkedQuery | None) -> str:
+    if full_id.startswith("\ufeff"):
+        return "the file begins with a byte-order mark, which becomes part of this id; save the file without it"
     if found is not None:
         return f"the query with that short id is {found.full_id}; compare the prefix (switch -expand)"
     if level:
@@ -325,5 +372,5 @@ def _missing_query_remedy(level: int, found: LinkedQuery | None) -> str:
     return "no query file defines it; are the query files and -expand the right ones?"
 
 
-def _at(place: Place, problem: str, remedy: str | None = None) -> InputError:
-    return InputError(problem, file=place.file, place=f"line {place.line}", remedy=remedy)
+def _at(place: Place, problem: str, remedy: str | None = None, code: str | None = None) -> InputError:
+    return InputError(problem, file=place.file, place=f"line {place.line}", remedy=remedy, code=code)

@@ -8,22 +8,23 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from cs_score.coldstart.justifications import DiscardRules
 from cs_score.coldstart.linking import Linker
 from cs_score.coldstart.matching import AssessmentIndex, unknown_discipline
 from cs_score.coldstart.options import DISCIPLINES, Options
+from cs_score.coldstart.provenance import DocumentLengths
 from cs_score.coldstart.queries import Query, QuerySet, build_query_set
 from cs_score.coldstart.query_files import read_query_file
-from cs_score.coldstart.reader import read_tab_file
-from cs_score.coldstart.schemas import RUN_2017, FileKind
+from cs_score.coldstart.reader import TabFile, read_tab_file
+from cs_score.coldstart.schemas import RUN_2014, RUN_2017, FileKind, Schema
 from cs_score.coldstart.selection import select_queries
 from cs_score.collector import paused_collector
 from cs_score.errors import InputError
 from cs_score.problems import Place, ProblemLog
-from cs_score.sources import Input, InputDigest, name_of, open_source, plain_name
+from cs_score.sources import Input, InputDigest, digests_of_files, name_of, open_source, plain_name
 
 RUN_SUFFIX = ".tab.txt"
 """Members of a folder that count as runs or assessments end like this, perhaps compressed."""
@@ -33,8 +34,8 @@ RUN_SUFFIX = ".tab.txt"
 class Evaluation:
     """What has been loaded: queries, the lines linked to them, the problems and remarks on the way.
 
-    `hop_limits` maps the short id of each query to score to the highest hop that is scored; `index` finds assessments,
-    where it was made before scoring.
+    `hop_limits` maps the short id of each query to score to the highest hop that is scored; `layouts` tells the column
+    layout of each file by its name; `index` finds assessments, where it was made before scoring.
     """
 
     options: Options
@@ -45,6 +46,7 @@ class Evaluation:
     discard: DiscardRules
     remarks: list[str] = field(default_factory=list)
     digests: list[InputDigest] = field(default_factory=list)
+    layouts: dict[str, Schema] = field(default_factory=dict)
     index: AssessmentIndex | None = None
 
     def branch(self, options: Options | None = None) -> Evaluation:
@@ -58,7 +60,7 @@ class Evaluation:
         return Evaluation(
             options, problems, self.queries, self.hop_limits, self.linker.branch(problems),
             self.discard.branch(options.justifications, problems),
-            list(self.remarks), list(self.digests), self.index,
+            list(self.remarks), list(self.digests), dict(self.layouts), self.index,
         )  # fmt: skip
 
     def index_assessments(self) -> None:
@@ -80,6 +82,56 @@ class Evaluation:
         return sorted({response.run_id for response in self.linker.responses})
 
 
+@dataclass(frozen=True, slots=True)
+class Queries:
+    """The queries of some files: the query table, remarks on the files, and their digests."""
+
+    table: QuerySet
+    remarks: list[str]
+    digests: list[InputDigest]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the programs before the scorer ask of loading beyond what the scorer does.
+
+    `allow_comments`: a comment at the end of a line is cut off. `note`: takes the error of a line that cannot be
+    linked, and loading goes on with the next line; None: loading ends there. `after_run`: called after each run file.
+    """
+
+    allow_comments: bool = False
+    note: Callable[[InputError], None] | None = None
+    after_run: Callable[[], None] | None = None
+
+
+SCORING = Reading()
+
+
+def load_queries(
+    files: Iterable[Input], base: str | None, problems: ProblemLog, documents: DocumentLengths | None = None
+) -> Queries:
+    """Read query files and expand the queries where a `base` of the new names is given.
+
+    Raises InputError where a file cannot be read or an id cannot be parsed.
+    """
+    loaded: list[Query] = []
+    names: list[str] = []
+    remarks: list[str] = []
+    digests: list[InputDigest] = []
+    for given in files:
+        names.append(name_of(given))
+        with open_source(given) as source:
+            query_file = read_query_file(source, problems, documents)
+        loaded += query_file.queries
+        digests.append(query_file.digest)
+        if query_file.note is not None:
+            remarks.append(query_file.note)
+    if names and not loaded:
+        shown = ", ".join(names)
+        problems.add("NO_QUERIES_LOADED", place=Place(shown, 0, f"files({shown})"))
+    return Queries(build_query_set(loaded, base, problems), remarks, digests)
+
+
 def open_evaluation(queries: Iterable[Input], options: Options, problems: ProblemLog | None = None) -> Evaluation:
     """Read the query files, expand them if asked to, and choose the queries to score.
 
@@ -87,38 +139,25 @@ def open_evaluation(queries: Iterable[Input], options: Options, problems: Proble
     file cannot be read, an id cannot be parsed, or the choice is impossible.
     """
     problems = ProblemLog() if problems is None else problems
-    loaded: list[Query] = []
-    names: list[str] = []
-    remarks: list[str] = []
-    digests: list[InputDigest] = []
-    for given in queries:
-        names.append(name_of(given))
-        with open_source(given) as source:
-            query_file = read_query_file(source, problems)
-        loaded += query_file.queries
-        digests.append(query_file.digest)
-        if query_file.note is not None:
-            remarks.append(query_file.note)
-    if names and not loaded:
-        files = ", ".join(names)
-        problems.add("NO_QUERIES_LOADED", place=Place(files, 0, f"files({files})"))
-    query_set = build_query_set(loaded, options.expand, problems)
-    hop_limits = select_queries(options.queries, query_set, problems)
+    loaded = load_queries(queries, options.expand, problems)
+    hop_limits = select_queries(options.queries, loaded.table, problems)
     return Evaluation(
-        options, problems, query_set, hop_limits, Linker(query_set, problems),
-        DiscardRules(options.justifications, problems), remarks=remarks, digests=digests,
+        options, problems, loaded.table, hop_limits, Linker(loaded.table, problems),
+        DiscardRules(options.justifications, problems), remarks=loaded.remarks,
+        digests=[*loaded.digests, *digests_of_files(options.queries, options.samples)],
     )  # fmt: skip
 
 
-def load_files(evaluation: Evaluation, files: Iterable[Input]) -> None:
+def load_files(evaluation: Evaluation, files: Iterable[Input], reading: Reading = SCORING) -> None:
     """Load runs and assessments in order; a folder stands for its members `*.tab.txt`, sorted by name.
 
-    Raises InputError at the first line that cannot be linked, and for files of an unknown layout.
+    Raises InputError at the first line that cannot be linked (unless `reading` notes those), and for files of an
+    unknown layout.
     """
     with paused_collector():
         for given in files:
             for member in members(given):
-                _load_file(evaluation, member)
+                _load_file(evaluation, member, reading)
     evaluation.linker.forget_caches()
 
 
@@ -130,19 +169,36 @@ def members(given: Input) -> list[Input]:
     return [given]
 
 
-def _load_file(evaluation: Evaluation, given: Input) -> None:
+def _load_file(evaluation: Evaluation, given: Input, reading: Reading) -> None:
     linker = evaluation.linker
     with open_source(given) as source:
-        tab_file = read_tab_file(source, evaluation.problems)
+        tab_file = read_tab_file(source, evaluation.problems, allow_comments=reading.allow_comments)
+        if tab_file is not None:
+            evaluation.layouts[tab_file.name] = tab_file.schema
         if tab_file is not None and tab_file.schema.kind is FileKind.RUN:
-            linker.link_run(tab_file)
-            if tab_file.schema is RUN_2017:
+            _link(linker.link_run, tab_file, reading)
+            if tab_file.schema is RUN_2017 and not evaluation.problems.fatal:
                 evaluation.discard.apply(linker.responses, linker.nodes)
+            if reading.after_run is not None:
+                reading.after_run()
         elif tab_file is not None:
-            linker.link_assessments(tab_file)
+            _link(linker.link_assessments, tab_file, reading)
             if tab_file.schema.position("VALUE_MENTION_TYPE") is None:
                 evaluation.remarks.append(
                     f"{tab_file.name} has no mention types ({tab_file.schema.name}): no answer that it calls correct "
                     "is known to be a name, so all of them are ignored and every score is 0"
                 )
         evaluation.digests.append(source.digest())
+
+
+def _link(link: Callable[[TabFile], None], tab_file: TabFile, reading: Reading) -> None:
+    """Link the lines of a file; a line that cannot be linked is noted where `reading` wants that."""
+    while True:
+        try:
+            return link(tab_file)
+        except InputError as error:
+            if reading.note is None:
+                raise
+            reading.note(error)
+            if tab_file.schema is RUN_2014:  # says the same of every line
+                return None

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+from collections.abc import Mapping
+from typing import Final, NamedTuple, TypeAlias
 
 LONGEST_SPAN: Final = 200
 """Characters of a span that count; a longer one is cut."""
 
 RELATION_SPANS: Final = 4
 VALUE_SPANS: Final = 2
+
+DocumentLengths: TypeAlias = Mapping[str, float]
+"""The documents of the task: length in characters by document id (specification of the companions, 1.5)."""
 
 NO_DOCUMENT: Final = "NO DOCUMENT"
 """Document id of a provenance without any valid span."""
@@ -22,10 +26,15 @@ _PLAIN_PAIR: Final = re.compile(r"([A-Za-z0-9_.+-]+):([0-9]{1,15})-([0-9]{1,15})
 
 
 class SpanProblem(NamedTuple):
-    """A problem code with its arguments, to be reported at the place of the line that holds the provenance."""
+    """A problem code with its arguments, to be reported at the place of the line that holds the provenance.
+
+    `text` is the offending text as written, `repaired` what is read in its place, where something is.
+    """
 
     code: str
     arguments: tuple[object, ...]
+    text: str
+    repaired: str | None = None
 
 
 class Span(NamedTuple):
@@ -34,6 +43,9 @@ class Span(NamedTuple):
     docid: str
     start: str
     end: str
+
+    def __str__(self) -> str:
+        return f"{self.docid}:{self.start}-{self.end}"
 
 
 class Provenance(NamedTuple):
@@ -61,22 +73,25 @@ def cut_span(span: Span) -> tuple[Span | None, tuple[SpanProblem, ...]]:
     """`span` cut to the longest legal length, or None where it ends before it starts; with the problem, if any."""
     start, end = offset_value(span.start), offset_value(span.end)
     if end < start:
-        return None, (SpanProblem("ILLEGAL_OFFSET_PAIR", (span.start, span.end)),)
+        return None, (SpanProblem("ILLEGAL_OFFSET_PAIR", (span.start, span.end), str(span)),)
     if end - start + 1 > LONGEST_SPAN:
         cut = Span(span.docid, span.start, f"{start + LONGEST_SPAN - 1:.15g}")
-        return cut, (SpanProblem("TOO_MANY_CHARS", (LONGEST_SPAN,)),)
+        return cut, (SpanProblem("TOO_MANY_CHARS", (LONGEST_SPAN,), str(span), str(cut)),)
     return span, ()
 
 
-def are_plain(relation: str, provenance: str) -> bool:
+def are_plain(relation: str, provenance: str, documents: DocumentLengths | None = None) -> bool:
     """Whether two columns are one span each, of legal length, canonical as they stand, and of one document.
 
-    Nearly all lines are like this, and nothing needs to be reported or rewritten for them.
+    With `documents`, the spans must lie within one of them. Nearly all lines are like this, and nothing needs to be
+    reported or rewritten for them.
     """
     match = _PLAIN_PAIR.fullmatch(f"{relation} {provenance}")
     if match is None:
         return False
-    _, relation_start, relation_end, start, end = match.groups()
+    docid, relation_start, relation_end, start, end = match.groups()
+    if documents is not None and max(int(relation_end), int(end)) > documents.get(docid, -1):
+        return False
     return 0 <= int(relation_end) - int(relation_start) < LONGEST_SPAN and 0 <= int(end) - int(start) < LONGEST_SPAN
 
 
@@ -85,38 +100,62 @@ def document_of(canonical: str) -> str:
     return canonical.partition(":")[0] if canonical else NO_DOCUMENT
 
 
-def read_provenance(text: str, most: int) -> Provenance:
-    """Read a column of at most `most` spans.
+def outside_document(span: Span, offsets: tuple[str, ...], documents: DocumentLengths) -> tuple[SpanProblem, ...]:
+    """Problems of a span whose document is not one of the task's, or ends before one of the offsets."""
+    length = documents.get(span.docid)
+    if length is None:
+        return (SpanProblem("ILLEGAL_DOCID", (span.docid,), str(span)),)
+    return tuple(
+        SpanProblem("ILLEGAL_OFFSET_IN_DOC", (offset, span.docid), str(span))
+        for offset in offsets
+        if offset_value(offset) > length
+    )
 
-    Returns the canonical form with the problems found; never raises.
+
+def read_provenance(text: str, most: int, documents: DocumentLengths | None = None) -> Provenance:
+    """Read a column of at most `most` spans, which are checked against `documents` where those are given.
+
+    Returns the canonical form with the problems found; never raises. A span in an unknown document, which is fatal, is
+    kept, so that what follows from it is not reported as well.
     """
     problems: list[SpanProblem] = []
     if ";" in text:
         if _SEPARATED_BY_SEMICOLON.fullmatch(text):
-            problems.append(SpanProblem("SEMICOLON_AS_SEPARATOR", (text,)))
+            problems.append(SpanProblem("SEMICOLON_AS_SEPARATOR", (text,), text, text.replace(";", ",")))
             text = text.replace(";", ",")
         else:
-            problems.append(SpanProblem("SEMICOLON_IN_PROVENANCE_E", (text,)))
+            problems.append(SpanProblem("SEMICOLON_IN_PROVENANCE_E", (text,), text))
     parts = text.rstrip(",").split(",") if text.rstrip(",") else []
     if len(parts) > most:
-        problems.append(SpanProblem("TOO_MANY_PROVENANCE_TRIPLES_E", (len(parts), most)))
+        problems.append(SpanProblem("TOO_MANY_PROVENANCE_TRIPLES_E", (len(parts), most), text, ",".join(parts[:most])))
         del parts[most:]
     spans: list[Span] = []
     for part in parts:
         match = _SPAN.fullmatch(part)
         if match is None:
-            problems.append(SpanProblem("ILLEGAL_OFFSET_TRIPLE_STRING", (part,)))
+            problems.append(SpanProblem("ILLEGAL_OFFSET_TRIPLE_STRING", (part,), part))
             continue
-        span, found = cut_span(Span(*match.groups()))
+        span, found = _checked(Span(*match.groups()), documents)
         problems.extend(found)
         if span is None:
             continue
         if spans and span.docid != spans[0].docid:
-            problems.append(SpanProblem("MULTIPLE_DOCIDS_IN_PROV", (text,)))
+            problems.append(SpanProblem("MULTIPLE_DOCIDS_IN_PROV", (text,), text))
             span = span._replace(docid=spans[0].docid)
         spans.append(span)
     if not spans:
         return Provenance("", NO_DOCUMENT, None, tuple(problems))
     ordered = sorted(spans, key=lambda span: (offset_value(span.start), span.end))
-    canonical = ",".join(f"{span.docid}:{span.start}-{span.end}" for span in ordered)
+    canonical = ",".join(map(str, ordered))
     return Provenance(canonical, spans[0].docid, spans[0], tuple(problems))
+
+
+def _checked(span: Span, documents: DocumentLengths | None) -> tuple[Span | None, tuple[SpanProblem, ...]]:
+    """A span cut to the longest legal length, or None where it is dropped; with its problems."""
+    cut, problems = cut_span(span)
+    if documents is None:
+        return cut, problems
+    # The offsets of a span that ends before it starts are checked all the same.
+    outside = outside_document(cut or span, (cut or span)[1:], documents)
+    is_outside = any(problem.code == "ILLEGAL_OFFSET_IN_DOC" for problem in outside)
+    return None if is_outside else cut, (*problems, *outside)

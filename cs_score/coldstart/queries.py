@@ -34,8 +34,8 @@ class Query:
     """A query from a file, or one made from an entry point of such a query.
 
     `short_id` is its key in the query table, `base_id` the id of the query it starts from; `slots` are the slot texts
-    by hop; `expansions` are the short ids of the queries made from its entry points, in their order, or None where the
-    query was not expanded.
+    by hop, empty also for the `absent_slots` before the last one; `expansions` are the short ids of the queries made
+    from its entry points, in their order, or None where the query was not expanded.
     """
 
     prefix: str | None
@@ -48,6 +48,7 @@ class Query:
     node_id: str | None = None
     slot: str | None = None
     has_mention_tags: bool = False
+    absent_slots: frozenset[int] = frozenset()
     expansions: tuple[str, ...] | None = None
 
     @property

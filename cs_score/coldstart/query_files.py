@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from cs_score.coldstart.provenance import Span, cut_span
+from cs_score.coldstart.provenance import DocumentLengths, Span, SpanProblem, cut_span, outside_document
 from cs_score.coldstart.queries import (
     ENTRY_POINT_FIELDS,
     EntryPoint,
@@ -22,7 +22,7 @@ from cs_score.coldstart.queries import (
     report_languages,
 )
 from cs_score.errors import InputError
-from cs_score.problems import Place, ProblemLog
+from cs_score.problems import Detail, Place, ProblemLog
 from cs_score.sources import InputDigest, Source
 
 SINGLE_FIELDS: Final = ("ENTTYPE", "NODEID", "SLOT", "SLOT0", "SLOT1", "SLOT2")
@@ -42,8 +42,8 @@ class QueryFile:
     digest: InputDigest
 
 
-def read_query_file(source: Source, problems: ProblemLog) -> QueryFile:
-    """Read the queries of one file.
+def read_query_file(source: Source, problems: ProblemLog, documents: DocumentLengths | None = None) -> QueryFile:
+    """Read the queries of one file, whose spans are checked against `documents` where those are given.
 
     Raises InputError where the file is not UTF-8 or a query id cannot be parsed; other faults become problems.
     """
@@ -53,7 +53,7 @@ def read_query_file(source: Source, problems: ProblemLog) -> QueryFile:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise InputError("not UTF-8", file=source.name, place=f"line {line}") from None
-    queries = tuple(_queries(text, source.name, problems))
+    queries = tuple(_queries(text, source.name, problems, documents))
     return QueryFile(queries, _not_well_formed(data, source.name), source.digest())
 
 
@@ -69,7 +69,7 @@ def _not_well_formed(data: bytes, name: str) -> str | None:
     return None
 
 
-def _queries(text: str, name: str, problems: ProblemLog) -> Iterator[Query]:
+def _queries(text: str, name: str, problems: ProblemLog, documents: DocumentLengths | None) -> Iterator[Query]:
     end = 0
     while (start := text.find("<query ", end)) >= 0:
         end = text.find("</query>", start)
@@ -86,12 +86,14 @@ def _queries(text: str, name: str, problems: ProblemLog) -> Iterator[Query]:
                 place=Place(name, text.count("\n", 0, start) + 1, "In file $filename"),
             )
             continue
-        query = _read_query(body[head.end() : id_end], body[id_end + 2 :], name, problems)
+        query = _read_query(body[head.end() : id_end], body[id_end + 2 :], name, problems, documents)
         if query is not None:
             yield query
 
 
-def _read_query(text_id: str, body: str, name: str, problems: ProblemLog) -> Query | None:
+def _read_query(
+    text_id: str, body: str, name: str, problems: ProblemLog, documents: DocumentLengths | None
+) -> Query | None:
     place = Place(name, f"In query {text_id}")
     query = make_query(text_id, place)
     fields: dict[str, str] = {}
@@ -100,7 +102,7 @@ def _read_query(text_id: str, body: str, name: str, problems: ProblemLog) -> Que
     for tag, value in _tag_pairs(_MENTION_TAGS.sub("", body), place, problems):
         if tag in ENTRY_POINT_FIELDS:
             if tag in current:
-                entry_points.append(_entry_point(current, place, problems))
+                entry_points.append(_entry_point(current, place, problems, documents))
                 current = {}
             current[tag] = value
         elif tag == "ENTRYPOINTS" or tag in fields:
@@ -110,11 +112,12 @@ def _read_query(text_id: str, body: str, name: str, problems: ProblemLog) -> Que
             if tag == "SLOT0":  # also the query's current slot, whatever <slot> said before
                 fields["SLOT"] = value
     if current:
-        entry_points.append(_entry_point(current, place, problems))
+        entry_points.append(_entry_point(current, place, problems, documents))
     last_slot = max((hop for hop, tag in enumerate(SLOT_FIELDS) if tag in fields), default=None)
     query = replace(
         query,
         slots=() if last_slot is None else tuple(fields.get(tag, "") for tag in SLOT_FIELDS[: last_slot + 1]),
+        absent_slots=frozenset(hop for hop in range(last_slot or 0) if SLOT_FIELDS[hop] not in fields),
         entry_points=tuple(entry_points),
         entity_type=fields.get("ENTTYPE"),
         node_id=fields.get("NODEID"),
@@ -151,14 +154,21 @@ def _tag_pairs(body: str, place: Place, problems: ProblemLog) -> Iterator[tuple[
             problems.add("UNKNOWN_QUERY_FIELD", tag, place=place)
 
 
-def _entry_point(fields: dict[str, str], place: Place, problems: ProblemLog) -> EntryPoint:
+def _entry_point(
+    fields: dict[str, str], place: Place, problems: ProblemLog, documents: DocumentLengths | None
+) -> EntryPoint:
     """An entry point from its collected fields; faults of its span are reported and change nothing (3.3)."""
     entry_point = EntryPoint(*(fields.get(tag) for tag in ENTRY_POINT_FIELDS))
     offsets = (entry_point.start or "", entry_point.end or "")
+    span = Span(entry_point.docid or "", *offsets)
     bad = [offset for offset in offsets if not _DIGITS.fullmatch(offset)]
-    for offset in bad:
-        problems.add("ILLEGAL_OFFSET", offset, place=place)
+    found = [SpanProblem("ILLEGAL_OFFSET", (offset,), offset) for offset in bad]
     if not bad:
-        for code, arguments in cut_span(Span(entry_point.docid or "", *offsets))[1]:
-            problems.add(code, *arguments, place=place)
+        cut, of_length = cut_span(span)
+        found += of_length
+        offsets = (cut or span)[1:]
+    if documents is not None:
+        found += outside_document(span, tuple(offset for offset in offsets if offset not in bad), documents)
+    for code, arguments, text, repaired in found:
+        problems.add(code, *arguments, place=place, detail=Detail(None, text, repaired))
     return entry_point

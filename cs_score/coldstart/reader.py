@@ -16,7 +16,14 @@ from cs_score.sources import READING_ERRORS, Source, reason_of
 _BLOCK: Final = 1 << 20
 
 # First characters that make a line worth a second look: it may be blank or a comment.
-_MAYBE_SKIPPED: Final = frozenset(chr(code) for code in range(0x3001) if chr(code).isspace()) | {"", "#"}
+_MAYBE_SKIPPED: Final = frozenset("\t\x0b\x0c\r\x1c\x1d\x1e\x1f #\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000") | {
+    "",
+    *map(chr, range(0x2000, 0x200B)),
+}
+
+# What may stand before a comment at the end of a line: text and closed quotations, in which a backslash takes the next
+# character with it. Possessive, so that a quotation which is never closed hides every # behind it.
+_COMMENT: Final = re.compile(r'\A((?:[^#"]|"(?:[^"\\]|\\.)*+")*+)#.*', re.DOTALL)
 
 # White space as the reference sees it, without the separators U+001C to U+001F.
 _BLANK_OR_COMMENT: Final = re.compile(r"[^\S\x1c-\x1f]*(?:#.*)?", re.DOTALL)
@@ -35,13 +42,17 @@ class TabFile:
     lines: Iterator[Line]
 
 
-def read_tab_file(source: Source, problems: ProblemLog) -> TabFile | None:
+def read_tab_file(source: Source, problems: ProblemLog, *, allow_comments: bool = False) -> TabFile | None:
     """Open the lines of a tab file; None for a file of size zero, which is only warned of.
+
+    With `allow_comments` a comment at the end of a line is cut off first, whatever is done with the line then.
 
     Raises InputError where the layout is unknown, no line counts, or the bytes are not UTF-8 (also while the lines
     are read).
     """
     counted = _counted_lines(source)
+    if allow_comments:
+        counted = ((number, _COMMENT.sub(r"\1", text)) for number, text in counted)
     try:
         number, text = next(counted)
     except StopIteration:
@@ -52,13 +63,16 @@ def read_tab_file(source: Source, problems: ProblemLog) -> TabFile | None:
         try:
             first = next(counted)
         except StopIteration:
-            raise InputError(f"Empty file: {source.name}", remedy="it has blank and comment lines only") from None
+            raise InputError(
+                f"Empty file: {source.name}", remedy="it has blank and comment lines only", code="NO_LINES"
+            ) from None
     schema = detect_schema(split_columns(first[1]))
     if schema is None:
         raise InputError(
             f"Unknown file type: {source.name}",
             place=f"line {first[0]}",
             remedy="its columns fit no known layout of runs or assessments (see README-Usage, Input files)",
+            code="UNKNOWN_FILE_TYPE",
         )
     lines = _accepted(itertools.chain((first,), counted), source.name, len(schema.columns), problems)
     return TabFile(source.name, schema, lines)
@@ -93,7 +107,12 @@ def _accepted(lines: Iterable[tuple[int, str]], name: str, width: int, problems:
 
 
 def _counted_lines(source: Source) -> Iterator[tuple[int, str]]:
-    """All lines with their numbers, without line ends and carriage returns.
+    """All lines with their numbers, without line ends and carriage returns."""
+    return itertools.chain.from_iterable(_counted_blocks(source))
+
+
+def _counted_blocks(source: Source) -> Iterator[Iterable[tuple[int, str]]]:
+    """The lines with their numbers, block by block.
 
     Only a line feed ends a line: U+0085, U+2028 and form feeds are data.
     """
@@ -103,12 +122,12 @@ def _counted_lines(source: Source) -> Iterator[tuple[int, str]]:
             text = block.decode("utf-8")
         except UnicodeDecodeError as error:
             line = number + block.count(b"\n", 0, error.start) + 1
-            raise InputError("not UTF-8", file=source.name, place=f"line {line}") from None
+            raise InputError("not UTF-8", file=source.name, place=f"line {line}", code="NOT_UTF8") from None
         if "\r" in text:
             text = text.replace("\r", "")
-        for line_text in text.split("\n"):
-            number += 1
-            yield number, line_text
+        lines = text.split("\n")
+        yield enumerate(lines, number + 1)
+        number += len(lines)
 
 
 def _line_blocks(source: Source) -> Iterator[bytes]:

@@ -85,6 +85,20 @@ class Response(NamedTuple):
         return f"{self.query.full_id}_{self.target}"
 
 
+class SkippedLine(NamedTuple):
+    """A line that was not accepted though its answer created a follow-on query.
+
+    `target` is that query's short id, `docid` the document of the value provenance, `before` the number of lines of
+    its kind that had been accepted by then.
+    """
+
+    target: str
+    docid: str
+    before: int
+    file: str
+    number: int
+
+
 class Assessment(NamedTuple):
     """A line of an assessment file.
 

@@ -41,25 +41,47 @@ class Sample:
         return Counter(short_id for draw in self.draws for short_id in draw.short_ids)
 
 
-def read_samples(name: str) -> tuple[Sample, ...]:
-    """The samples of a file by ascending number; none where the file does not exist.
+@dataclass(frozen=True, slots=True)
+class SampleFile:
+    """The samples of a file by ascending number, and what the reference passes over in silence.
+
+    `exists` tells whether there is such a file, `blank` holds the numbers of its blank lines, and `repeated` those of
+    lines whose sample replaces an earlier one.
+    """
+
+    samples: tuple[Sample, ...]
+    exists: bool
+    blank: tuple[int, ...]
+    repeated: tuple[int, ...]
+
+
+def read_samples(name: str) -> SampleFile:
+    """Read a file of samples; one that does not exist has none.
 
     Of several samples with one number the last counts. Raises InputError for an id that cannot be parsed and for a file
     that cannot be read.
     """
     samples: dict[str, Sample] = {}
+    blank: list[int] = []
+    repeated: list[int] = []
+    known: dict[str, Draw] = {}  # the same few draws stand in every sample
     try:
         with open(name, encoding="utf-8", newline="\n") as file:
             for line_number, line in enumerate(file, 1):
-                sample = _read_sample(line, name, line_number)
+                sample = _read_sample(line, known, name, line_number)
+                if not line.strip():
+                    blank.append(line_number)
+                elif sample.label in samples:
+                    repeated.append(line_number)
                 samples[sample.label] = sample
     except FileNotFoundError:
-        return ()
+        return SampleFile((), False, (), ())
     except UnicodeDecodeError:
         raise InputError("not UTF-8", file=name) from None
     except OSError as error:
         raise InputError(f"Could not open {name}: {error.strerror}") from None
-    return tuple(sorted(samples.values(), key=lambda sample: (sample.number, sample.label)))
+    ordered = sorted(samples.values(), key=lambda sample: (sample.number, sample.label))
+    return SampleFile(tuple(ordered), True, tuple(blank), tuple(repeated))
 
 
 def last_by_label(samples: Iterable[Sample]) -> Sample | None:
@@ -67,14 +89,16 @@ def last_by_label(samples: Iterable[Sample]) -> Sample | None:
     return max(samples, key=lambda sample: sample.label, default=None)
 
 
-def _read_sample(line: str, name: str, line_number: int) -> Sample:
+def _read_sample(line: str, known: dict[str, Draw], name: str, line_number: int) -> Sample:
     columns = _SPACE.split(line.removesuffix("\n"))
     while len(columns) > 1 and not columns[-1]:
         columns.pop()
     label, *groups = columns
     match = _LEADING_NUMBER.match(label)
-    draws = tuple(_read_draw(group, name, line_number) for group in groups)
-    return Sample(label, int(match.group(1)) if match else 0, draws)
+    for group in groups:
+        if group not in known:
+            known[group] = _read_draw(group, name, line_number)
+    return Sample(label, int(match.group(1)) if match else 0, tuple(map(known.__getitem__, groups)))
 
 
 def _read_draw(group: str, name: str, line_number: int) -> Draw:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from cs_score.coldstart.counts import Tally
@@ -59,7 +59,8 @@ class RunResult:
 
     `tallies` are the scored nodes of all queries, sorted by name as a string; `matched` and `labels` hold the
     assessment of each response and the names of the lists it stands in, by the response's index. `average_precision`
-    is None where scoring stopped before it, `bootstrap` where no samples were given.
+    is None where scoring stopped before it, `bootstrap` where no samples were given. `unit_of` maps each query scored
+    to the unit that a resample draws, by full id: its LDC query where it has one, else itself.
     """
 
     run_id: str
@@ -69,6 +70,7 @@ class RunResult:
     labels: Sequence[tuple[str, ...]]
     average_precision: AveragePrecision | None
     bootstrap: Bootstrap | None = None
+    unit_of: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<run {self.run_id}: {_scores(self)}>"
@@ -125,5 +127,5 @@ class ScoringStopped(InputError):
     """A condition that ends scoring; `partial` holds what had been computed before."""
 
     def __init__(self, cause: InputError, partial: Result) -> None:
-        super().__init__(cause.problem, file=cause.file, place=cause.place, remedy=cause.remedy)
+        super().__init__(cause.problem, file=cause.file, place=cause.place, remedy=cause.remedy, code=cause.code)
         self.partial = partial

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from cs_score.coldstart.counts import Tally, tally
-from cs_score.coldstart.diagnosis import above_one, remark_on_matches, remarks_on_runs
+from cs_score.coldstart.diagnosis import above_one, remark_on_matches, remarks_on_runs, remarks_on_samples
 from cs_score.coldstart.equivalence import place_responses, plant_tree
 from cs_score.coldstart.loading import Evaluation, load_files, open_evaluation
 from cs_score.coldstart.matching import AssessmentIndex, Matcher
-from cs_score.coldstart.options import Options
+from cs_score.coldstart.options import MANY, Options
 from cs_score.coldstart.predicates import find_predicate
 from cs_score.coldstart.projection import counted_row, ldc_max_table, ldc_mean_table, slot_filling_table
 from cs_score.coldstart.queries import Query, report_languages, report_slots
@@ -79,6 +79,7 @@ class _Scoring:
         self._matched: list[Assessment | None] = [None] * count
         self._labels: list[tuple[str, ...]] = [()] * count
         self.run_ids = evaluation.run_ids
+        self._has_resampled = False
         self._remarks = [
             *evaluation.remarks,
             *remarks_on_runs(
@@ -104,7 +105,12 @@ class _Scoring:
             ldc_mean_table(sf, queries) if queries.ldc_of else None,
         )
         tallies.sort(key=lambda tally: tally.name)
-        return RunResult(run_id, tables, tuple(tallies), tuple(self._matched), tuple(self._labels), None)
+        unit_of = {
+            query.full_id: queries.by_id[queries.ldc_of.get(query.short_id, query.short_id)].full_id
+            for query in self._selected
+        }
+        matched, labels = tuple(self._matched), tuple(self._labels)
+        return RunResult(run_id, tables, tuple(tallies), matched, labels, None, unit_of=unit_of)
 
     def check_something_scored(self, run: RunResult) -> None:
         """Raises InputError where no query is scored, or none has a row to project to LDC queries (13.1)."""
@@ -142,7 +148,11 @@ class _Scoring:
                 "queryid undefined in QuerySet->get()",
                 remedy="-samples resamples LDC queries: give the LDC query file and -expand",
             )
-        samples = read_samples(samples_file)
+        sample_file = read_samples(samples_file)
+        samples = sample_file.samples
+        if not self._has_resampled:
+            self._remarks += remarks_on_samples(samples_file, sample_file, queries)
+            self._has_resampled = True
         resampled = replace(run, bootstrap=bootstrap(run.tables, samples, queries, self._options.metrics))
         last = last_by_label(samples)
         if last is not None:
@@ -213,6 +223,6 @@ class _Scoring:
                     ranking,
                     self._linker.root(query),
                     self._linker.nodes,
-                    "any number" if most is None else str(most),
+                    MANY if most is None else str(most),
                 )
         return rankings

@@ -1,1 +1,5 @@
-"""Evidence modes: the official measures of SciFact, claim verification, R4C and HotpotQA."""
+"""Scorers of evidence-based fact checking: SciFact, claims, R4C and HotpotQA, and intervals for what they give."""
+
+from cs_score.evidence.interval_estimates import ScoreIntervals, intervals
+
+__all__ = ["ScoreIntervals", "intervals"]

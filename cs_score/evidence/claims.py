@@ -111,6 +111,9 @@ class ClaimsResult(Result):
 
     claims: Sequence[tuple[Claim, Claim | None]]
 
+    def answered(self) -> tuple[str, ...]:
+        return tuple(unit for unit, (_, predicted) in zip(self.table.ids, self.claims) if predicted is not None)
+
     def explained(self, position: int) -> list[str]:
         from cs_score.evidence.explanations import explain_claim
 

@@ -90,6 +90,10 @@ class HotpotQAResult(Result):
     answers: Mapping[Hashable, object]
     facts: Mapping[Hashable, object]
 
+    def answered(self) -> tuple[str, ...]:
+        predicted = {*self.answers, *self.facts}
+        return tuple(unit for unit, question in zip(self.table.ids, self.questions) if question.id in predicted)
+
     def explained(self, position: int) -> list[str]:
         from cs_score.evidence.explanations import explain_question
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from cs_score.display import one_line
+from cs_score.evidence.interval_estimates import ScoreIntervals
 from cs_score.evidence.result import Explanation, Result, counted
 
 _NUMBER: Final = re.compile(r"-?\d+(\.\d+)?")
@@ -16,9 +17,16 @@ _NUMBER: Final = re.compile(r"-?\d+(\.\d+)?")
 ROWS_PER_BLOCK: Final = 10_000
 
 
-def json_text(result: Result) -> str:
-    """The official measures at full precision and the signature, as one JSON object."""
-    return json.dumps({**result.official(), "signature": result.signature.as_json()}, indent=2)
+def json_text(result: Result, intervals: ScoreIntervals | None = None) -> str:
+    """The official measures at full precision and the signature, as one JSON object; `intervals` where there are."""
+    if intervals is None:
+        return json.dumps({**result.official(), "signature": result.signature.as_json()}, indent=2)
+    signature = result.signature.with_option("bootstrap", intervals.resampling.as_json())
+    return json.dumps(
+        {**result.official(), "intervals": intervals.as_json(), "signature": signature.as_json()},
+        indent=2,
+        allow_nan=False,
+    )
 
 
 def table_text(result: Result) -> str:
@@ -35,6 +43,20 @@ def table_text(result: Result) -> str:
     ]
     title = f"{mode.name}: {counted(len(result.table.ids), mode.unit)}"
     return "\n".join((title, *aligned(read), "", *aligned(rows)))
+
+
+def intervals_text(intervals: ScoreIntervals) -> str:
+    """The measures with their intervals, and how these were found."""
+    rows: list[tuple[str, ...]] = [("", "score", "low", "high", "std. error", "")]
+    for measure, interval in intervals.scores.items():
+        numbers = (interval.point, interval.low, interval.high, interval.standard_error)
+        rows.append((measure, *(f"{number:.4f}" for number in numbers), interval.note))
+    settings = intervals.resampling
+    foot = (
+        f"low, high: {settings.confidence:g} % {settings.method} bootstrap interval, {settings.resamples} resamples of "
+        f"{counted(intervals.units, settings.unit)}, seed {settings.seed}"
+    )
+    return "\n".join((*aligned(rows), foot))
 
 
 def explanation_text(explanation: Explanation) -> str:
@@ -58,7 +80,7 @@ def unit_blocks(result: Result) -> Iterator[bytes]:
 
 
 def _cell(text: str) -> str:
-    return one_line(text, sys.maxsize).replace("\t", "\\t")
+    return one_line(text, sys.maxsize)
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -96,6 +96,10 @@ class Result(ABC):
         """The scores in the shape in which the mode's official evaluator gives them."""
         return dict(self.scores)
 
+    def answered(self) -> tuple[str, ...]:
+        """The ids of the units for which the run has a prediction."""
+        return self.table.ids
+
     @abstractmethod
     def explained(self, position: int) -> list[str]:
         """The lines of the explanation of the unit at `position` of the table."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 
 from numpy.typing import ArrayLike
@@ -81,7 +81,8 @@ class MeasureComparison:
 class Comparison:
     """The comparison of two or more systems on the same units.
 
-    `test` is the one that decides about the tiers, at the level 1 - confidence, after Holm's correction.
+    `test` is the one that decides about the tiers, at the level 1 - confidence, after Holm's correction. `signatures`
+    tell by system what its scores were computed from, where that is known.
     """
 
     systems: tuple[str, ...]
@@ -89,6 +90,7 @@ class Comparison:
     resampling: Resampling
     test: PairedTest
     measures: tuple[MeasureComparison, ...]
+    signatures: Mapping[str, object] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, object]:
         """The comparison as a JSON object."""
@@ -105,6 +107,7 @@ class Comparison:
                 }
                 for measure in self.measures
             ],
+            **({"signatures": dict(self.signatures)} if self.signatures else {}),
         }
 
 

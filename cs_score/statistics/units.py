@@ -75,8 +75,10 @@ def require_gold_units(system: str, ids: Iterable[str], gold: Collection[str]) -
     answered = list(ids)
     known = frozenset(gold)
     if not any(unit in known for unit in answered):
-        has = _named(answered) if answered else "no unit"
         wants = _named(list(gold)) if gold else "none"
+        if not answered:
+            raise InputError(f"system {system} answers no unit of the gold standard, which has {wants}")
+        has = _named(answered)
         raise InputError(f"system {system} shares no unit with the gold standard: it has {has}, the gold {wants}")
 
 

@@ -20,8 +20,8 @@ from cs_score.cli.batch_coldstart import BATCH_SWITCHES
 from cs_score.cli.coldstart_usage import SWITCHES
 from cs_score.errors import InputError
 from tests.batch.command import batch_process, contents, leaderboard, problems
-from tests.batch.in_process import cs_score_in
 from tests.coldstart.command import Outcome
+from tests.coldstart.command import score_in as cs_score_in
 from tests.coldstart.recorded import COMMITTED
 from tests.evidence.recorded import COMMITTED as EVIDENCE
 
@@ -236,7 +236,7 @@ def test_the_help_names_every_switch_and_the_scorers_are_all_there(world: Path) 
         if switch.is_listed:
             assert f"\n  {switch.name} ".encode() in outcome.stdout
     left_out = {switch.name for switch in SWITCHES} - {switch.name for switch in BATCH_SWITCHES}
-    assert left_out == {"-output_file", "-error_file", "-version"}
+    assert left_out == {"-output_file", "-error_file", "-version", "--problems", "--validate"}
 
 
 class TestLock:
@@ -308,6 +308,13 @@ def test_evidence_modes(mode: str, tmp_path: Path) -> None:
     assert repr(float(rows[1][measure])) in json.dumps(scores)
     again = cs_score_in(tmp_path, ["batch", mode, *words, "--resume", "--jobs", "1", "a.json", "b.json"])
     assert b"(2 of them before)" in again.stderr
+    more = ["--bootstrap", "50"]
+    assert cs_score_in(tmp_path, ["batch", mode, "--gold", "gold.json", "--out", "more", *more, "a.json"]).status == 0
+    single = ["--gold", "gold.json", "--predictions", "a.json", *more]
+    assert (
+        cs_score_in(tmp_path, [mode, *single, "--json"]).stdout == (tmp_path / "more" / "a" / "out.json").read_bytes()
+    )
+    assert cs_score_in(tmp_path, [mode, *single]).stdout == (tmp_path / "more" / "a" / "out.txt").read_bytes()
     missing = cs_score_in(tmp_path, ["batch", mode, "--gold", "none.json", "--out", "o", "a.json"])
     assert (missing.status, missing.stderr.count(b"\n")) == (255, 1)
     assert cs_score_in(tmp_path, ["batch", mode, "--out", "o", "a.json"]).status == 2

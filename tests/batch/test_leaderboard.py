@@ -13,7 +13,7 @@ from cs_score.batch.leaderboard_writers import WRITERS, leaderboard_text
 from cs_score.batch.outcomes import FAILED, OK, Outcome, ProblemPlace, RunScores
 from cs_score.batch.problem_table import write_problem_table
 from tests.batch.command import leaderboard, problems, table
-from tests.batch.in_process import cs_score_in
+from tests.coldstart.command import score_in as cs_score_in
 
 HOSTILE = "a\tb\nc\x1b[31m|*_$%&\\{}<x>\u202e\udcff"
 

@@ -10,7 +10,7 @@ from cs_score.batch.policies import read_policies
 from cs_score.coldstart.options import Justifications, Options, Policy
 from cs_score.errors import UsageError
 from tests.batch.command import contents, leaderboard, without_call
-from tests.batch.in_process import cs_score_in
+from tests.coldstart.command import score_in as cs_score_in
 
 TEXTS = {"IGNORE": "UNASSESSED:DUPLICATE", "RIGHT": "CORRECT", "WRONG": "INCORRECT:INCORRECT_PARENT:INEXACT"}
 FILES = ("queries.xml", "pool.tab", "runs")

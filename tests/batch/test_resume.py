@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from tests.batch.command import batch_process, batch_words, contents, environment, invented_runs, leaderboard
-from tests.batch.in_process import cs_score_in
 from tests.coldstart.command import Outcome
+from tests.coldstart.command import score_in as cs_score_in
 from tests.coldstart.recorded import COMMITTED
 
 WORDS = ("batch", "-expand", "CSSF17", "--jobs", "1", "--out", "out")

@@ -13,7 +13,7 @@ import pytest
 from cs_score.cli.coldstart_usage import SWITCHES
 from cs_score.cli.switches import HelpWanted, SwitchError, VersionWanted, read_command_line
 from tests.batch.command import contents, leaderboard, without_call
-from tests.batch.in_process import cs_score_in
+from tests.coldstart.command import score_in as cs_score_in
 from tests.coldstart.recorded import Case, committed_cases, copy_inputs, shared_cases
 
 # What a batch decides itself, or has in another form.
@@ -83,6 +83,22 @@ def test_the_shared_cases_as_far_as_time_allows(tmp_path: Path) -> None:
             wrong[case.folder.name] = names
         shutil.rmtree(folder)
     assert wrong == {}
+
+
+def test_intervals_are_those_of_single_calls(tmp_path: Path) -> None:
+    [case] = [case for case in CASES if case.folder.name == "multi_ep_011"]
+    copy_inputs(case, tmp_path)
+    words = ["-expand", "CSSF17", "--bootstrap", "200", "--seed", "3"]
+    files = ["queries.xml", "pool.tab", "run.tab"]
+    assert cs_score_in(tmp_path, [*words, "-output_file", "o", "--json", "o.json", *files]).status == 0
+    assert cs_score_in(tmp_path, ["batch", *words, "--json", "--out", "batch", *files]).status == 0
+    for ending in ("intervals", "json", "summary"):
+        assert (tmp_path / f"batch/run/out.{ending}").read_bytes() == (tmp_path / f"o.{ending}").read_bytes()
+    again = cs_score_in(tmp_path, ["batch", *words, "--json", "--out", "batch", "--resume", *files])
+    assert b"(1 of them before)" in again.stderr
+    words[-1] = "4"
+    again = cs_score_in(tmp_path, ["batch", *words, "--json", "--out", "batch", "--resume", *files])
+    assert b"of them before" not in again.stderr
 
 
 @pytest.mark.slow

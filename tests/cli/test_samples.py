@@ -186,7 +186,7 @@ def test_the_program_is_listed_in_the_help(capfd: Capture) -> None:
     assert set(SWITCH_SUMMARIES) == set(SWITCH_COMMANDS)
     assert not set(SWITCH_COMMANDS) & (set(SUBCOMMANDS) | FIRST_WORDS)
     assert main(["--help"]) == 0
-    assert "cs-score samples -help" in " ".join(capfd.readouterr().out.split())
+    assert "samples" in capfd.readouterr().out.split()
 
 
 def test_samples_loads_neither_click_nor_numpy() -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from cs_score.cli.coldstart import run
+from cs_score.cli.main import main
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ def score_in(folder: Path, words: Sequence[str], *, terminal: bool = False) -> O
     before = _names(folder)
     with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
         with _redirected(folder, stdout, stderr, _Terminal if terminal else io.TextIOWrapper):
-            status = run(list(words))
+            status = main(list(words))
         files = {name: (folder / name).read_bytes() for name in sorted(_names(folder) - before)}
         return Outcome(status, _content(stdout), _content(stderr), files)
 

@@ -403,3 +403,33 @@ def test_an_output_folder_where_an_output_file_should_be(folder: Path) -> None:
     assert outcome.status == 255
     assert "out.sf" in outcome.stderr.decode()
     assert set(outcome.files) <= OUTPUTS
+
+
+@pytest.mark.parametrize(
+    ("text", "remark"),
+    [
+        ("\n1 CS17_7475:CSSF17_ENG_557e14c42b\n", "blank line(s) 1 count as one more sample"),
+        ("1 L:CSSF17_ENG_557e14c42b\n1 L:CSSF17_ENG_557e14c42b\n", "line(s) 2 replace an earlier sample"),
+        ("1 L:CSSF17_ENG_557e14c42b,X_0123456789\n", "draws 1 of 2 queries that are not in the query files (01234"),
+        ("", "is empty, so nothing is resampled"),
+        (None, "does not exist, so nothing is resampled"),
+        ("1 CS17_7475:CSSF17_ENG_557e14c42b\n", None),
+    ],
+)
+def test_doubtful_samples_are_remarked_on_and_change_nothing_else(
+    text: str | None, remark: str | None, tmp_path: Path
+) -> None:
+    case = COMMITTED / "samples_009"
+    for name in (*FILES, "samples.txt"):
+        shutil.copy(case / name, tmp_path / name)
+    if text is None:
+        (tmp_path / "samples.txt").unlink()
+    else:
+        (tmp_path / "samples.txt").write_text(text, encoding="utf-8")
+    words = ["-output_file", "out", "-expand", "CSSF17", "-samples", "samples.txt", *FILES]
+    outcome = score_in(tmp_path, words)
+    assert outcome.status == 0
+    warnings = [line for line in outcome.stderr.decode().splitlines() if line.startswith("cs-score: warning: ")]
+    assert [remark in line for line in warnings if remark] == ([True] if remark else [])
+    assert bool(warnings) == bool(remark)
+    assert set(outcome.files) == OUTPUTS | SAMPLE_OUTPUTS

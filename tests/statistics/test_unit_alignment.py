@@ -78,7 +78,7 @@ def test_a_system_must_share_a_unit_with_the_gold_standard() -> None:
     assert str(refused.value) == (
         "system A\\x1b[2J shares no unit with the gold standard: it has 2 units (x, y\\n), the gold 1 unit (a)"
     )
-    with pytest.raises(InputError, match=r"it has no unit, the gold 1 unit \(a\)"):
+    with pytest.raises(InputError, match=r"answers no unit of the gold standard, which has 1 unit \(a\)"):
         require_gold_units("A", [], ["a"])
     with pytest.raises(InputError, match=r"the gold none"):
         require_gold_units("A", ["a"], [])

@@ -6,17 +6,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from cs_score.coldstart.interval_estimates import RunIntervals
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.result import Result, RunResult
 from cs_score.coldstart.writers.average_precision import average_precision_text
 from cs_score.coldstart.writers.debug import rankings_text, responses_text
 from cs_score.coldstart.writers.fields import DEFAULT_FIELDS
+from cs_score.coldstart.writers.intervals import intervals_text
 from cs_score.coldstart.writers.params import Invocation, params_text
 from cs_score.coldstart.writers.tables import table_texts
 
-# In the order in which the reference creates them.
+# In the order in which the reference creates them; it knows no intervals.
 ENDINGS: Final = (
-    "debug", "ap", "sf", "ldcmax", "ldcmean", "summary", "sample", "samplescores", "confidence", "params",
+    "debug", "ap", "sf", "ldcmax", "ldcmean", "summary", "sample", "samplescores", "confidence", "params", "intervals",
 )  # fmt: skip
 
 _LDC_ENDINGS: Final = frozenset({"ldcmax", "ldcmean"})
@@ -33,19 +35,27 @@ class Layout:
     tabs: bool = False
 
 
-def endings(options: Options) -> tuple[str, ...]:
+def endings(options: Options, has_intervals: bool = False) -> tuple[str, ...]:
     """Endings of the files that a scoring with these options writes."""
-    unwanted = (_LDC_ENDINGS if options.expand is None else frozenset()) | (
-        _SAMPLE_ENDINGS if options.samples is None else frozenset()
-    )
+    unwanted: set[str] = set()
+    if options.expand is None:
+        unwanted |= _LDC_ENDINGS
+    if options.samples is None:
+        unwanted |= _SAMPLE_ENDINGS
+    if not has_intervals:
+        unwanted.add("intervals")
     return tuple(ending for ending in ENDINGS if ending not in unwanted)
 
 
-def parts(result: Result, layout: Layout, invocation: Invocation) -> Iterator[tuple[str, Iterable[str]]]:
+def parts(
+    result: Result, layout: Layout, invocation: Invocation, intervals: Sequence[RunIntervals] = ()
+) -> Iterator[tuple[str, Iterable[str]]]:
     """The parts in the order in which they are produced, each with the ending of the file that it belongs to."""
     yield "params", params_text(invocation)
     for run in result.runs:
         yield from _run_parts(run, layout)
+    for of_run in intervals:
+        yield "intervals", intervals_text(of_run, layout.tabs)
 
 
 def _run_parts(run: RunResult, layout: Layout) -> Iterator[tuple[str, Iterable[str]]]:
@@ -70,11 +80,15 @@ def _run_parts(run: RunResult, layout: Layout) -> Iterator[tuple[str, Iterable[s
 
 
 def file_texts(
-    result: Result, layout: Layout, invocation: Invocation, was_stopped: bool = False
+    result: Result,
+    layout: Layout,
+    invocation: Invocation,
+    intervals: Sequence[RunIntervals] = (),
+    was_stopped: bool = False,
 ) -> Iterator[tuple[str, Iterator[str]]]:
     """Each file's ending with its whole text; of a stopped scoring only the files of completed stages."""
-    by_ending: dict[str, list[Iterable[str]]] = {ending: [] for ending in endings(result.options)}
-    for ending, text in parts(result, layout, invocation):
+    by_ending: dict[str, list[Iterable[str]]] = {ending: [] for ending in endings(result.options, bool(intervals))}
+    for ending, text in parts(result, layout, invocation, intervals):
         by_ending[ending].append(text)
     for ending, texts in by_ending.items():
         if was_stopped and not _is_completed(ending, result):

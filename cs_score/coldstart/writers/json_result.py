@@ -3,31 +3,39 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final
 
+from cs_score.coldstart.interval_estimates import RunIntervals
 from cs_score.coldstart.policy import pre_policy_category, without
 from cs_score.coldstart.projection import ScoreRow, Table
 from cs_score.coldstart.ranking import ApRow, ApTable, Ranking
 from cs_score.coldstart.result import AveragePrecision, Result, RunResult
 
+if TYPE_CHECKING:  # it needs numpy, which only resampling needs
+    from cs_score.coldstart.bootstrap import Bootstrap
+
 SCHEMA_VERSION: Final = 1
 """Raised when a key changes its meaning or goes away; new keys do not raise it."""
 
 
-def json_text(result: Result) -> Iterator[str]:
-    """The result as one JSON object, in pieces."""
+def json_text(result: Result, intervals: Sequence[RunIntervals] = ()) -> Iterator[str]:
+    """The result as one JSON object, in pieces; `intervals` are those of its runs, or none."""
     encoder = json.JSONEncoder(ensure_ascii=True, indent=1, allow_nan=False)
-    yield from encoder.iterencode(result_object(result))
+    yield from encoder.iterencode(result_object(result, intervals))
     yield "\n"
 
 
-def result_object(result: Result) -> dict[str, object]:
+def result_object(result: Result, intervals: Sequence[RunIntervals] = ()) -> dict[str, object]:
     """The result as nested dicts and lists of plain values; scores are in full precision."""
+    signature = result.signature
+    if intervals:
+        signature = signature.with_option("bootstrap", intervals[0].resampling.as_json())
+    of_run: dict[str, dict[str, object]] = {each.run_id: {"intervals": each.as_json()} for each in intervals}
     return {
         "schema_version": SCHEMA_VERSION,
-        "signature": result.signature.as_json(),
-        "runs": [_run(run) for run in result.runs],
+        "signature": signature.as_json(),
+        "runs": [_run(run) | of_run.get(run.run_id, {}) for run in result.runs],
         "problems": [
             {
                 "code": problem.code,
@@ -51,7 +59,25 @@ def _run(run: RunResult) -> dict[str, object]:
         "run_id": run.run_id,
         "tables": {name: _table(table) for name, table in run.tables.variants},
         "average_precision": None if run.average_precision is None else _average_precision(run.average_precision),
+        "bootstrap": None if run.bootstrap is None else _bootstrap(run.bootstrap),
         "responses": list(_responses(run)),
+    }
+
+
+def _bootstrap(bootstrap: Bootstrap) -> dict[str, object]:
+    """The limits of the reference's bootstrap; texts of four decimals, as it computes with them."""
+    return {
+        "samples": len(bootstrap.samples),
+        "limits": [
+            {
+                "value": str(limits.code),
+                "low": dict(zip(("99", "95", "90"), limits.low)),
+                "mean": limits.mean,
+                "score": limits.score.strip(" -") or None,
+                "high": dict(zip(("90", "95", "99"), limits.high)),
+            }
+            for limits in bootstrap.limits
+        ],
     }
 
 

@@ -1,0 +1,61 @@
+"""`cs-score apply-k RUNFILE OUTPUTFILE` (specification of the companions, 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from cs_score.cli.companion import (
+    COMMON,
+    Parameter,
+    Program,
+    Session,
+    check_output,
+    justifications_switch,
+    run_program,
+    write_result,
+)
+from cs_score.cli.destinations import Destination, write_text
+from cs_score.cli.switches import CommandLine, Switch
+from cs_score.coldstart.writers.files import encoded
+from cs_score.collector import paused_collector
+from cs_score.preparation.quick_filter import documents_per_node, kept_lines
+from cs_score.sources import open_source
+
+DEFAULT_JUSTIFICATIONS: Final = "1:3"
+
+PROGRAM: Final = Program(
+    "apply-k",
+    "Keep so many documents for each node of a run, without checking anything",
+    (
+        Switch("-error_file", "FILE", "Accepted and without effect", "STDERR"),
+        justifications_switch(DEFAULT_JUSTIFICATIONS),
+        *COMMON,
+    ),
+    (Parameter("runfile", "The run"), Parameter("outputfile", "The file for the lines that are kept")),
+)
+
+
+def run(words: Sequence[str]) -> int:
+    """Filter a run as the words of the command line say; returns the exit status, 0 or 255."""
+    return run_program(PROGRAM, words, _filter)
+
+
+def _filter(line: CommandLine, session: Session) -> int:
+    run_file, output_file = line.words
+    most = documents_per_node(line.text("-justifications", DEFAULT_JUSTIFICATIONS))
+    if most == 0:
+        session.remark("-justifications leaves no document for a node (M counts as 0 here): every line is discarded")
+    with paused_collector():
+        with open_source(run_file) as source:
+            lines = source.read_bytes().decode("utf-8", "surrogateescape").split("\n")
+        if not lines[-1]:
+            lines.pop()
+        kept = kept_lines(lines, most)
+    # Standard output has no special name here.
+    output = check_output(output_file, (run_file,)) if Destination(output_file).stream is None else None
+    blocks = encoded(f"{text}\n" for text, is_kept in zip(lines, kept) if is_kept)
+    write_result(output or Destination(f"./{output_file}"), blocks)
+    discarded = [f"--discarding: {text}\n" for text, is_kept in zip(lines, kept) if not is_kept]
+    write_text("stderr", "".join(discarded).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"))
+    return 0

@@ -1,0 +1,75 @@
+"""What the scorer's command line offers beyond the reference: runs validated on the way, problems written to a file.
+
+Nothing of the programs before the scorer is imported unless it is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from cs_score.cli.coldstart_usage import PROGRAM
+from cs_score.cli.destinations import write_text
+from cs_score.coldstart.loading import Evaluation, load_files
+from cs_score.coldstart.result import Result
+from cs_score.coldstart.writers.report import closing_line, report_text
+from cs_score.errors import CsScoreError, InputError
+from cs_score.problems import ProblemLog, Severity
+from cs_score.sources import Input
+
+
+def load_validated(evaluation: Evaluation, files: Sequence[Input]) -> None:
+    """Load files as the scorer does, with every run validated first, and say on standard error what that changed.
+
+    Raises InputError where a run has errors: the validated run would not exist.
+    """
+    from cs_score.preparation.prevalidation import restored_digests, validate_runs
+    from cs_score.problem_reports import RecordingLog
+
+    log = evaluation.problems
+    new_log = RecordingLog if isinstance(log, RecordingLog) else ProblemLog
+    prepared = validate_runs(files, evaluation.queries, evaluation.options.justifications, new_log)
+    for run in prepared.runs:
+        write_text("stderr", "".join(report_text(run.problems)))
+        if isinstance(log, RecordingLog) and isinstance(run.problems, RecordingLog):
+            log.also_report(run.problems)
+        if errors := run.problems.count(Severity.ERROR):
+            raise InputError(
+                closing_line(errors, 0).rstrip("\n"),
+                file=run.name,
+                remedy="a run with errors cannot be validated, and is not scored with --validate; mend them first",
+                code="RUN_WITH_ERRORS",
+            )
+        write_text("stderr", f"{PROGRAM}: {InputError(_account(run.lines, run.left_out), file=run.name)}\n")
+    loaded = len(evaluation.digests)
+    load_files(evaluation, prepared.files)
+    evaluation.digests[loaded:] = restored_digests(evaluation.digests[loaded:], prepared.runs)
+
+
+def _account(lines: int, left_out: int) -> str:
+    return f"validated; {left_out} of {lines} lines are left out"
+
+
+def signed_as_validated(result: Result) -> Result:
+    """The result with a signature that tells that its runs were validated."""
+    options = {**result.signature.options, "validate": True}
+    return replace(result, signature=replace(result.signature, options=options))
+
+
+def recording_log(path: str) -> ProblemLog:
+    """A log for a problems file. Raises UsageError where the name asks for no known format."""
+    from cs_score.problem_reports import RecordingLog, report_format
+
+    report_format(path)
+    return RecordingLog()
+
+
+def write_problems_file(problems: ProblemLog, path: str, error: CsScoreError | None = None) -> None:
+    """Write all problems of a scoring, and the error that ended it, if one did."""
+    from cs_score.problem_reports import RecordingLog, write_problems
+
+    if not isinstance(problems, RecordingLog):
+        return
+    if isinstance(error, InputError):
+        problems.fatal.append(error)
+    write_problems(problems, path)

@@ -1,0 +1,91 @@
+"""The options that say how to resample, for programs with single-dash switches and for click commands alike."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+from cs_score.cli.switches import Switch
+from cs_score.errors import UsageError
+from cs_score.statistics.options import DEFAULT_RESAMPLES, INTERVAL_METHODS, IntervalMethod, Resampling
+
+MOST_RESAMPLES: Final = 1_000_000
+"""More would need gigabytes for the scores alone, and would tell no more about the test set."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResamplingOption:
+    """One option: its name, the name of its value, its default (None: not used unless given), and its help."""
+
+    name: str
+    value: str
+    default: str | None
+    help: str
+
+
+OPTIONS: Final = (
+    ResamplingOption("--bootstrap", "N", None, "Bootstrap intervals of all scores from N resamples"),
+    ResamplingOption("--seed", "S", "0", "Seed of the resamples, a whole number"),
+    ResamplingOption("--confidence", "C", "95", "Confidence of the intervals in percent"),
+    ResamplingOption("--interval", "METHOD", "percentile", f"Interval method, {' or '.join(INTERVAL_METHODS)}"),
+)
+
+DEFAULTS: Final = {option.name: option.default for option in OPTIONS if option.default is not None}
+
+COMPARISON_OPTIONS: Final = (
+    ResamplingOption("--bootstrap", "N", str(DEFAULT_RESAMPLES), "Resamples, for the intervals and for each test"),
+    *OPTIONS[1:],
+)
+"""The same for a comparison, which cannot do without resampling."""
+
+_WHOLE: Final = re.compile(r"[0-9]{1,100}")
+_NUMBER: Final = re.compile(r"[0-9]{1,3}(\.[0-9]{0,15})?")
+
+
+def switches(options: tuple[ResamplingOption, ...] = OPTIONS) -> tuple[Switch, ...]:
+    """The options as switches."""
+    return tuple(Switch(option.name, option.value, option.help, option.default) for option in options)
+
+
+def click_options(
+    options: tuple[ResamplingOption, ...] = OPTIONS,
+) -> tuple[tuple[tuple[str, str], dict[str, Any]], ...]:
+    """The options as arguments of `click.option`; values stay text until `read_resampling` has checked them."""
+    return tuple(
+        (
+            (option.name, option.name.removeprefix("--")),
+            {
+                "metavar": option.value,
+                "help": f"{option.help}." if option.default is None else f"{option.help} (default {option.default}).",
+            },
+        )
+        for option in options
+    )
+
+
+def read_resampling(
+    given: Mapping[str, str | None], options: tuple[ResamplingOption, ...] = OPTIONS
+) -> Resampling | None:
+    """The settings that the options given ask for, by name; None where they ask for no resampling.
+
+    Raises UsageError for values that mean nothing, and for settings of a bootstrap that was not asked for.
+    """
+    words = {name: text for name, text in given.items() if text is not None}
+    texts = {option.name: option.default for option in options if option.default is not None} | words
+    if "--bootstrap" not in texts:
+        for option in options:
+            if option.name in words:
+                raise UsageError(f"{option.name} is about intervals: give --bootstrap N, too")
+        return None
+    resamples, seed, confidence, method = (texts[option.name] for option in options)
+    if not _WHOLE.fullmatch(resamples) or not 1 <= int(resamples) <= MOST_RESAMPLES:
+        raise UsageError(f"--bootstrap takes a whole number from 1 to {MOST_RESAMPLES}, not {resamples}")
+    if not _WHOLE.fullmatch(seed):
+        raise UsageError(f"--seed takes a whole number of at least 0, not {seed}")
+    if not _NUMBER.fullmatch(confidence) or not 0 < float(confidence) < 100:
+        raise UsageError(f"--confidence takes a percentage between 0 and 100, both excluded, not {confidence}")
+    if method not in INTERVAL_METHODS:
+        raise UsageError(f"--interval takes {' or '.join(INTERVAL_METHODS)}, not {method}")
+    return Resampling(int(resamples), int(seed), float(confidence), cast(IntervalMethod, method))

@@ -1,0 +1,108 @@
+"""`cs-score validate-run QUERYFILE RUNFILE` (specification of the companions, 2)."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from itertools import chain
+from typing import Final
+
+from cs_score.cli.companion import (
+    ALLOW_COMMENTS,
+    COMMON,
+    DOCUMENTS,
+    ERROR_FILE,
+    GROUND_TRUTH,
+    PROBLEMS,
+    Parameter,
+    Program,
+    Session,
+    check_exists,
+    check_output,
+    forget_earlier,
+    justifications_switch,
+    run_program,
+    write_result,
+)
+from cs_score.cli.destinations import Destination
+from cs_score.cli.switches import CommandLine, Switch
+from cs_score.coldstart.loading import load_queries
+from cs_score.coldstart.options import Justifications
+from cs_score.coldstart.schemas import detect_schema
+from cs_score.coldstart.writers.files import encoded
+from cs_score.display import terminal_safe
+from cs_score.preparation.differences import differences
+from cs_score.preparation.documents import read_document_list
+from cs_score.preparation.pooling import Depth
+from cs_score.preparation.run_loading import Limits
+from cs_score.preparation.run_validation import CheckedRun, check_run
+
+NO_OUTPUT: Final = "none"
+
+PROGRAM: Final = Program(
+    "validate-run",
+    "Validate a TAC Cold Start run and write it as the scorer wants it",
+    (
+        ALLOW_COMMENTS,
+        Switch("-depth", "S:D", "Pooling: A or B, a colon and the number of nodes; 0 for none"),
+        DOCUMENTS,
+        ERROR_FILE,
+        GROUND_TRUTH,
+        justifications_switch("1:3"),
+        Switch("-output_file", "FILE", "The validated run: a file, stdout, stderr or none", NO_OUTPUT),
+        *COMMON,
+        Switch("--check", None, "Only check: write no run, whatever -output_file says"),
+        Switch("--diff", None, "Show on standard output how the run is changed, as a unified diff in its own order"),
+        PROBLEMS,
+    ),
+    (Parameter("queryfile", "The queries that the run answers"), Parameter("filename", "The run, or a folder of runs")),
+)
+
+
+def run(words: Sequence[str]) -> int:
+    """Validate a run as the words of the command line say; returns the exit status, 0 or 255."""
+    return run_program(PROGRAM, words, _validate)
+
+
+def _validate(line: CommandLine, session: Session) -> int:
+    query_file, run_file = line.words
+    output = None
+    text = line.text("-output_file", NO_OUTPUT)
+    if text != NO_OUTPUT and "--check" not in line.switches:
+        output = check_output(text, line.words)
+    session.report_to(line.text("-error_file", "stderr"))
+    if output is not None:
+        forget_earlier(output)
+    documents = read_document_list(name) if (name := line.switches.get("-docs")) is not None else None
+    depth = Depth.parse(line.text("-depth", ""))
+    limits = Limits(Justifications.parse(line.text("-justifications", "1:3")), depth)
+    check_exists(run_file)
+    lengths = None if documents is None else documents.lengths
+    queries = load_queries([query_file], None, session.problems, lengths)
+    checked = check_run(
+        [run_file], queries, limits, session.problems, documents, allow_comments="-allow_comments" in line.switches
+    )
+    for remark in checked.evaluation.remarks:
+        session.remark(remark)
+    if dropped := checked.silently_dropped():
+        session.remark(
+            f"lines of {len(dropped)} queries are left out, because a line with the answer they ask about was skipped "
+            f"(wrong slot or an empty column): {', '.join(dropped[:5])}{' ...' if len(dropped) > 5 else ''}"
+        )
+    return session.finish(lambda: _write(checked, output, session, with_diff="--diff" in line.switches))
+
+
+def _write(checked: CheckedRun, output: Destination | None, session: Session, *, with_diff: bool) -> None:
+    if output is not None:
+        pieces = checked.text()
+        first = next(pieces, "")
+        if first and detect_schema(first.partition("\n")[0].split("\t")) is None:
+            session.remark(
+                "the first line of the validated run fits no layout, so the scorer will not read it (usually a "
+                "confidence such as .5 or 1.); write that line otherwise"
+            )
+        write_result(output, encoded(chain((first,), pieces)))
+    if with_diff:
+        shown = differences(checked)
+        # What reaches a terminal must not move its cursor; a file or a pipe gets the lines as they are.
+        write_result(Destination("stdout"), encoded(map(terminal_safe, shown) if sys.stdout.isatty() else shown))

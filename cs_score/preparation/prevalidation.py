@@ -1,0 +1,110 @@
+"""Runs validated in memory on their way to the scorer: the two steps of an evaluation as one."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from cs_score.coldstart.loading import Queries, members
+from cs_score.coldstart.options import Justifications
+from cs_score.coldstart.queries import QuerySet
+from cs_score.coldstart.reader import read_tab_file
+from cs_score.coldstart.schemas import FileKind
+from cs_score.coldstart.writers.files import encoded
+from cs_score.preparation.run_loading import Limits
+from cs_score.preparation.run_validation import check_run
+from cs_score.problems import ProblemLog
+from cs_score.sources import Input, InputDigest, name_of, open_source
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedRun:
+    """One argument of the scorer whose runs were validated: what was found, and how many lines are left out.
+
+    A run whose `problems` hold errors must not be scored. `digests` are those of its files as they are stored.
+    """
+
+    name: str
+    problems: ProblemLog
+    lines: int
+    left_out: int
+    digests: tuple[InputDigest, ...]
+
+
+@dataclass(slots=True)
+class Preparation:
+    """The files to score, in order, with runs replaced by what is left of them, and an account of each run."""
+
+    files: list[Input] = field(default_factory=list)
+    runs: list[PreparedRun] = field(default_factory=list)
+
+
+class _ValidatedRun(io.BytesIO):
+    """A validated run that tells what it was made from."""
+
+    def __init__(self, name: str, data: bytes) -> None:
+        super().__init__(data)
+        self.name = f"{name} (validated)"
+
+
+def validate_runs(
+    files: Iterable[Input],
+    queries: QuerySet,
+    justifications: Justifications,
+    new_log: Callable[[], ProblemLog] = ProblemLog,
+) -> Preparation:
+    """Validate the runs among files as `validate-run` does, against the queries that are scored.
+
+    `new_log` makes the log of problems of each run. A folder that holds run files is one run. Raises InputError where a
+    run cannot be validated.
+    """
+    prepared = Preparation()
+    for given in files:
+        held = [_rereadable(member) for member in members(given)]
+        runs = [member for member in held if _is_run(member)]
+        others = [member for member in held if member not in runs]
+        if not runs:
+            prepared.files += held
+            continue
+        problems = new_log()
+        checked = check_run(runs, Queries(queries, [], []), Limits(justifications), problems)
+        name = name_of(given)
+        text = b"".join(encoded(checked.text()))
+        lines = len(checked.evaluation.linker.responses)
+        prepared.files += [*others, _ValidatedRun(name, text)]
+        prepared.runs.append(
+            PreparedRun(
+                name,
+                problems,
+                lines,
+                lines - text.count(b"\n"),
+                tuple(checked.evaluation.digests),
+            )
+        )
+    return prepared
+
+
+def restored_digests(digests: Iterable[InputDigest], runs: Sequence[PreparedRun]) -> list[InputDigest]:
+    """Digests of what was scored, with those of the files as stored in place of those of validated runs."""
+    stored = {f"{run.name} (validated)": run.digests for run in runs}
+    return [one for digest in digests for one in stored.get(digest.name, (digest,))]
+
+
+def _rereadable(given: Input) -> Input:
+    """An input that can be opened twice: standard input and open files are read into memory."""
+    if name_of(given) != "-" and not hasattr(given, "read"):
+        return given
+    with open_source(given) as source:
+        name, data = source.name, source.read_bytes()
+    held = io.BytesIO(data)
+    held.name = name
+    return held
+
+
+def _is_run(given: Input) -> bool:
+    with open_source(given) as source:
+        tab_file = read_tab_file(source, ProblemLog())
+    if hasattr(given, "seek"):
+        given.seek(0)
+    return tab_file is not None and tab_file.schema.kind is FileKind.RUN

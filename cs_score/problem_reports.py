@@ -1,0 +1,214 @@
+"""Problem reports for programs and editors: every problem with its code, place, text and repair, as JSON, TSV or SARIF.
+
+The text report of the reference is `cs_score.coldstart.writers.report`; these stand beside it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from cs_score.errors import InputError, UsageError
+from cs_score.outputs import write_whole
+from cs_score.problem_guide import GUIDE, severity_of
+from cs_score.problems import KINDS, Detail, Place, ProblemLog, Severity
+from cs_score.version import VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """A problem at one place.
+
+    `file` and `line` (from 1) where known, `within` a place inside a file that is no line (a query), `column` the name
+    of the column, `text` what is wrong as written, `repaired` what stands for it from now on, `times` how often it was
+    counted.
+    """
+
+    code: str
+    severity: Severity
+    message: str
+    file: str | None
+    line: int | None
+    within: str | None
+    column: str | None
+    text: str | None
+    repaired: str | None
+    times: int
+
+
+class RecordingLog(ProblemLog):
+    """A log that keeps every occurrence with its details."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._occurrences: dict[tuple[object, ...], Occurrence] = {}
+
+    def add(
+        self, code: str, *arguments: object, place: Place | None = None, times: int = 1, detail: Detail | None = None
+    ) -> None:
+        """As `ProblemLog.add`."""
+        super().add(code, *arguments, place=place, times=times, detail=detail)
+        if times == 0:
+            return
+        key = (code, arguments, place, detail)
+        known = self._occurrences.get(key)
+        if known is not None:
+            times += known.times
+        self._occurrences[key] = _occurrence(code, arguments, place, detail or Detail(), times)
+
+    def also_report(self, other: RecordingLog) -> None:
+        """Take over what another log has noted, for the report only; nothing is counted."""
+        self._occurrences.update(other._occurrences)
+
+    def occurrences(self) -> list[Occurrence]:
+        """All that was noted, in the order of files, lines and codes; fatal conditions that have no line come last."""
+        others = [_of_error(error) for error in self.fatal if error.code not in KINDS]
+        return sorted((*self._occurrences.values(), *others), key=_order)
+
+
+def _occurrence(
+    code: str, arguments: tuple[object, ...], place: Place | None, detail: Detail, times: int
+) -> Occurrence:
+    guide = GUIDE[code]
+    text = detail.text
+    if text is None and guide.offender is not None:
+        text = str(arguments[guide.offender]).strip("\n")
+    line = place.line if place is not None and isinstance(place.line, int) and place.line > 0 else None
+    return Occurrence(
+        code=code,
+        severity=KINDS[code].severity,
+        message=(KINDS[code].template % arguments).rstrip(),
+        file=None if place is None else place.file,
+        line=line,
+        within=None if place is None or line is not None else place.shown or str(place.line),
+        column=str(arguments[0]) if code == "EMPTY_FIELD" else detail.column or guide.column,
+        text=text,
+        repaired=detail.repaired,
+        times=times,
+    )
+
+
+def _of_error(error: InputError) -> Occurrence:
+    number = error.place.removeprefix("line ") if error.place is not None else ""
+    line = int(number) if number.isdecimal() else None
+    return Occurrence(
+        code=error.code or "FATAL",
+        severity=Severity.FATAL,
+        message=error.problem if error.remedy is None else f"{error.problem}; {error.remedy}",
+        file=error.file,
+        line=line,
+        within=error.place if line is None else None,
+        column=None,
+        text=None,
+        repaired=None,
+        times=1,
+    )
+
+
+def _order(one: Occurrence) -> tuple[bool, str, float, str, str]:
+    return one.file is None, one.file or "", one.line or 0, one.code, one.message
+
+
+def _as_json(occurrences: Iterable[Occurrence]) -> Iterator[str]:
+    yield f'{{"tool": "cs-score", "version": {json.dumps(VERSION)}, "problems": ['
+    separator = "\n"
+    for one in occurrences:
+        entry = {
+            "code": one.code, "severity": one.severity.value, "message": one.message, "file": one.file,
+            "line": one.line, "within": one.within, "column": one.column, "text": one.text, "repaired": one.repaired,
+            "times": one.times, "action": GUIDE[one.code].action, "remedy": GUIDE[one.code].remedy,
+        }  # fmt: skip
+        yield separator + json.dumps(entry, ensure_ascii=False)
+        separator = ",\n"
+    yield "\n]}\n"
+
+
+_TSV_COLUMNS: Final = ("code", "severity", "file", "line", "within", "column", "text", "repaired", "times", "message")
+
+# What would break a line or a column is written as an escape.
+_TSV_ESCAPES: Final = {ord("\\"): "\\\\", ord("\t"): "\\t", ord("\n"): "\\n", ord("\r"): "\\r"}
+
+
+def _as_tsv(occurrences: Iterable[Occurrence]) -> Iterator[str]:
+    yield "\t".join(_TSV_COLUMNS) + "\n"
+    for one in occurrences:
+        values = (getattr(one, column) for column in _TSV_COLUMNS)
+        yield "\t".join("" if value is None else str(value).translate(_TSV_ESCAPES) for value in values) + "\n"
+
+
+_SARIF_LEVELS: Final = {Severity.WARNING: "warning", Severity.ERROR: "error", Severity.FATAL: "error"}
+
+
+def _as_sarif(occurrences: Iterable[Occurrence]) -> Iterator[str]:
+    occurrences = list(occurrences)
+    codes = sorted({one.code for one in occurrences})
+    rules = [
+        {
+            "id": code,
+            "shortDescription": {"text": GUIDE[code].meaning},
+            "fullDescription": {"text": f"{GUIDE[code].meaning} For example: {GUIDE[code].example}."},
+            "help": {"text": f"{GUIDE[code].action} {GUIDE[code].remedy}"},
+            "defaultConfiguration": {"level": _SARIF_LEVELS[severity_of(code)]},
+        }
+        for code in codes
+    ]
+    results = [
+        {
+            "ruleId": one.code,
+            "ruleIndex": codes.index(one.code),
+            "level": _SARIF_LEVELS[one.severity],
+            "message": {"text": one.message},
+            **({} if one.file is None else {"locations": [_sarif_location(one)]}),
+            "properties": {
+                "column": one.column, "text": one.text, "repaired": one.repaired, "times": one.times,
+            },
+        }
+        for one in occurrences
+    ]  # fmt: skip
+    driver = {"name": "cs-score", "version": VERSION, "rules": rules}
+    log = {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}],
+    }
+    yield json.dumps(log, ensure_ascii=False, indent=1) + "\n"
+
+
+def _sarif_location(one: Occurrence) -> dict[str, object]:
+    physical: dict[str, object] = {"artifactLocation": {"uri": _uri(one.file or "")}}
+    if one.line is not None:
+        physical["region"] = {"startLine": one.line}
+    location: dict[str, object] = {"physicalLocation": physical}
+    if one.within is not None:
+        location["logicalLocations"] = [{"name": one.within}]
+    return location
+
+
+def _uri(path: str) -> str:
+    from urllib.parse import quote
+
+    return quote(path.encode("utf-8", "surrogateescape"))
+
+
+_FORMATS: Final[dict[str, Callable[[Iterable[Occurrence]], Iterator[str]]]] = {
+    ".json": _as_json,
+    ".tsv": _as_tsv,
+    ".sarif": _as_sarif,
+}
+
+
+def report_format(path: str) -> str:
+    """The format that a file name asks for. Raises UsageError where its ending is none of the known ones."""
+    ending = os.path.splitext(path)[1].lower()
+    if ending not in _FORMATS:
+        raise UsageError(f"--problems {path}: the name must end in {', '.join(_FORMATS)}")
+    return ending
+
+
+def write_problems(log: RecordingLog, path: str) -> None:
+    """Write all problems of a log to a file, in the format that its name ends in."""
+    texts = _FORMATS[report_format(path)](log.occurrences())
+    write_whole(path, (text.encode("utf-8", "backslashreplace") for text in texts))

@@ -1,0 +1,284 @@
+"""Cold Start intervals: the reduction to units against the scorer's own averages and against re-scored resamples."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from cs_score.coldstart import Options, Result, RunResult, intervals, score
+from cs_score.coldstart.loading import open_evaluation
+from cs_score.coldstart.projection import ldc_max_table, ldc_mean_table, slot_filling_table
+from cs_score.coldstart.queries import Query, QuerySet
+from cs_score.coldstart.ranking import ap_table, ldc_mean_ap
+from cs_score.coldstart.result import AveragePrecision, PrecisionRecall
+from cs_score.coldstart.units import answered_units, query_table, summary_formula, summary_scores
+from cs_score.errors import InputError, UsageError
+from cs_score.evidence.units import divide
+from cs_score.statistics.arithmetic import column_formula
+from cs_score.statistics.draws import bootstrap_counts
+from cs_score.statistics.exact_sums import exact_statistics
+from cs_score.statistics.options import Resampling
+from cs_score.statistics.resampling import bootstrap_scores
+from tests.coldstart.command import Outcome, score_in
+from tests.coldstart.recorded import COMMITTED
+from tests.coldstart.test_laws import folder_with
+from tests.coldstart.worlds import BASE, World, worlds
+
+CASES: Final = ("multi_ep_008", "multi_ep_011", "medium_001", "threehop_004", "samples_009", "sfqueries_006")
+
+quick = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+scorable: Final = worlds().filter(lambda world: bool(world.run))
+"""Worlds with a run to score."""
+
+
+def switches_of(case: str) -> list[str]:
+    """The words of a recorded case, without its files' destinations."""
+    words: list[str] = json.loads((COMMITTED / case / "case.json").read_text(encoding="utf-8"))["args"]
+    return words
+
+
+def scored(world: World) -> Result:
+    with folder_with(world) as (folder, files):
+        paths = [folder / name for name in files]
+        return score(paths[:1], paths[1:], Options(expand=BASE))
+
+
+def close(one: float, other: float) -> bool:
+    return math.isclose(one, other, rel_tol=1e-12, abs_tol=1e-12)
+
+
+@quick
+@given(scorable)
+def test_sums_over_all_units_give_the_scorers_own_averages(world: World) -> None:
+    (run,) = scored(world).runs
+    expected = summary_scores(run)
+    table = query_table(run, expected)
+    sums = [sum(column) for column in zip(*table.rows)]
+    for measure, found in zip(expected, summary_formula(expected)(sums, divide)):
+        assert close(found, expected[measure]), measure
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_points_are_the_summary(case: str, tmp_path: Path) -> None:
+    """Recorded runs: every number of `.summary` and of the summary of `.ap` is the point of an interval."""
+    outcome = with_switches(case, tmp_path, "--bootstrap", "20")
+    shown = outcome.files["out.summary"].decode().splitlines()
+    shown += outcome.files["out.ap"].decode().partition("SUMMARY")[2].splitlines()
+    cells = [line.split() for line in shown if "-ALL-" in line]
+    rows = [line.split() for line in outcome.files["out.intervals"].decode().splitlines() if "-ALL-" in line]
+    assert [f"{float(row[4]):.4f}" for row in rows] == [cell for line in cells for cell in line[3:]]
+    assert {row[0] for row in rows} == {line[0] for line in cells}
+
+
+@quick
+@given(scorable, st.integers(0, 5))
+def test_intervals_are_those_of_rescored_resamples(world: World, seed: int) -> None:
+    """Every resample is built as an evaluation of its own - queries repeated with all their rows - and projected."""
+    result = scored(world)
+    (run,) = result.runs
+    queries = open_queries(world)
+    measures = list(summary_scores(run))
+    table = query_table(run, measures)
+    count = 12
+    found = bootstrap_scores(
+        exact_statistics([table.rows]), column_formula(summary_formula(measures)), Resampling(count, seed)
+    )[:, 0, :]
+    drawn = np.concatenate([part for _, part in bootstrap_counts(seed, len(table.ids), range(count))])
+    for number in range(count):
+        times = {unit: int(often) for unit, often in zip(table.ids, drawn[number])}
+        expected = summary_scores(replicated(run, queries, times))
+        for measure, value in zip(measures, found[:, number]):
+            assert close(float(value), expected.get(measure, 0.0)), measure
+
+
+def open_queries(world: World) -> QuerySet:
+    with folder_with(world) as (folder, files):
+        return open_evaluation([folder / files[0]], Options(expand=BASE)).queries
+
+
+def replicated(run: RunResult, queries: QuerySet, times: dict[str, int]) -> RunResult:
+    """The run on a query set that holds each LDC query as often as `times` says, under ids of their own."""
+    by_id: dict[str, Query] = {}
+    ldc_of: dict[str, str] = {}
+    rows, ap_rows = [], []
+    assert run.average_precision is not None
+    for ldc_id in dict.fromkeys(queries.ldc_of.values()):
+        ldc = queries.by_id[ldc_id]
+        for copy in range(times.get(ldc.full_id, 0)):
+            mine = f"{ldc_id}c{copy}"
+            members = [short_id for short_id in ldc.expansions or () if queries.ldc_of[short_id] == ldc_id]
+            by_id[mine] = replace(ldc, short_id=mine, expansions=tuple(f"{each}c{copy}" for each in members))
+            for short_id in members:
+                query = queries.by_id[short_id]
+                by_id[f"{short_id}c{copy}"] = replace(query, short_id=f"{short_id}c{copy}")
+                ldc_of[f"{short_id}c{copy}"] = mine
+                for row in run.tables.sf.rows:
+                    of_query, *components = row.name.split(":")
+                    if of_query == query.full_id:
+                        rows.append(row._replace(name=":".join((f"{of_query}c{copy}", *components))))
+                for ap_row in run.average_precision.sf.rows:
+                    if ap_row.name == query.full_id:
+                        ap_rows.append(ap_row._replace(name=f"{ap_row.name}c{copy}"))
+    copies = QuerySet(by_id, ldc_of, was_expanded=True)
+    sf, sf_ap = slot_filling_table(rows), ap_table(ap_rows)
+    return replace(
+        run,
+        tables=PrecisionRecall(sf, ldc_max_table(sf, copies), ldc_mean_table(sf, copies)),
+        average_precision=AveragePrecision(run.run_id, (), sf_ap, ldc_mean_ap(sf_ap, copies)),
+    )
+
+
+@quick
+@given(scorable)
+def test_every_query_is_a_unit_and_those_with_a_response_are_answered(world: World) -> None:
+    (run,) = scored(world).runs
+    assert set(run.unit_of.values()) == {query.ldc for query in world.queries}
+    asked = {query: ldc.ldc for ldc in world.queries for query in ldc.sf_queries()}
+    assert set(answered_units(run)) <= {asked["_".join(r.answer.query.split("_")[:3])] for r in world.run}
+
+
+def with_switches(case: str, folder: Path, *switches: str) -> Outcome:
+    """A recorded case once more, with further switches."""
+    inputs = [path for path in (COMMITTED / case).iterdir() if path.is_file() and path.name != "case.json"]
+    for path in inputs:
+        (folder / path.name).write_bytes(path.read_bytes())
+    return score_in(folder, [*switches, *switches_of(case)])
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_other_files_keep_their_bytes(case: str, tmp_path: Path) -> None:
+    (tmp_path / "without").mkdir()
+    (tmp_path / "with").mkdir()
+    without = with_switches(case, tmp_path / "without")
+    extended = with_switches(case, tmp_path / "with", "--bootstrap", "10")
+    assert set(extended.files) - set(without.files) == {"out.intervals"}
+    for name in set(without.files) - {"out.params"}:
+        assert extended.files[name] == without.files[name], name
+    assert (extended.status, extended.stderr) == (without.status, without.stderr)
+
+
+def test_the_intervals_are_the_last_part_on_a_stream(tmp_path: Path) -> None:
+    words = switches_of("multi_ep_008")
+    place = words.index("-output_file")
+    words[place : place + 2] = ["-output_file", "stdout"]
+    for path in (COMMITTED / "multi_ep_008").iterdir():
+        if path.is_file():
+            (tmp_path / path.name).write_bytes(path.read_bytes())
+    out = score_in(tmp_path, ["--bootstrap", "50", *words]).stdout.decode()
+    heading = out.rindex("\nQID/EC")
+    assert out[heading:].split()[:4] == ["QID/EC", "RunID", "Hop", "Measure"]
+    assert out.endswith("; seed 0.\n")
+
+
+def test_same_seed_same_bytes_another_seed_others(tmp_path: Path) -> None:
+    texts = []
+    for number, seed in enumerate(("7", "7", "8")):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        texts.append(with_switches("medium_001", folder, "--bootstrap", "30", "--seed", seed).files["out.intervals"])
+    numbers = [text.rpartition(b"\n*")[0] for text in texts]
+    assert texts[0] == texts[1]
+    assert numbers[0] != numbers[2]
+
+
+def test_json_has_the_settings_the_numbers_and_the_signature(tmp_path: Path) -> None:
+    words = ("--json", "result.json", "--bootstrap", "40", "--seed", "3", "--confidence", "90", "--interval", "bca")
+    result = json.loads(with_switches("multi_ep_008", tmp_path, *words).files["result.json"])
+    asked = {"resamples": 40, "seed": 3, "confidence": 90.0, "method": "bca", "unit": "LDC query"}
+    assert result["signature"]["options"]["bootstrap"] == asked
+    (run,) = result["runs"]
+    found = run["intervals"]
+    assert {key: found[key] for key in asked} == asked
+    micro = {row["level"]: row for row in run["tables"]["SF"]["micro"]}
+    for entry in found["scores"]:
+        assert entry["low"] <= entry["high"]
+        if (entry["row"], entry["measure"]) == ("SF-ALL-Micro", "F1"):
+            assert close(entry["point"], micro[entry["level"]]["f1"])
+
+
+def test_json_without_bootstrap_is_as_it_was(tmp_path: Path) -> None:
+    result = json.loads(with_switches("multi_ep_008", tmp_path, "--json", "result.json").files["result.json"])
+    assert "intervals" not in result["runs"][0]
+    assert "bootstrap" not in result["signature"]["options"]
+
+
+def test_tabs_give_all_digits(tmp_path: Path) -> None:
+    words = ("-tabs", "--bootstrap", "30", "--json", "result.json")
+    outcome = with_switches("multi_ep_008", tmp_path, *words)
+    rows = [line.split("\t") for line in outcome.files["out.intervals"].decode().splitlines() if "-ALL-" in line]
+    entries = json.loads(outcome.files["result.json"])["runs"][0]["intervals"]["scores"]
+    assert [float(row[5]) for row in rows] == [entry["low"] for entry in entries]
+
+
+def test_without_ldc_queries_the_unit_is_the_sf_query(tmp_path: Path) -> None:
+    text = with_switches("sfqueries_006", tmp_path, "--bootstrap", "10").files["out.intervals"].decode()
+    assert "(SF query)" in text.splitlines()[-1]
+
+
+def one_unit() -> World:
+    from tests.coldstart.worlds import FIRST_SLOTS, Answer, Assessment, Query, Response
+
+    query = Query("CSX_0001", FIRST_SLOTS[:1], ("ENG_Q1",))
+    answer = Answer(query.sf_queries()[0], FIRST_SLOTS[0].name, "Ann", "ENG_1")
+    return World((query,), (Assessment(answer, "C", f"{answer.query}:1"),), (Response(answer, "0.9", ":E1"),))
+
+
+def test_one_unit_gives_the_point_and_a_note() -> None:
+    (found,) = intervals(scored(one_unit()), Resampling(50))
+    assert found.units == 1
+    for _, interval in found.rows:
+        assert interval.low == interval.high == interval.point
+        assert interval.standard_error == 0
+        assert "one unit" in interval.note
+
+
+def test_a_run_that_scores_nothing_has_intervals_of_zero() -> None:
+    world = one_unit()
+    nothing = replace(world, run=(replace(world.run[0], answer=replace(world.run[0].answer, value="Bo")),))
+    (found,) = intervals(scored(nothing), Resampling(50))
+    assert {interval.high for _, interval in found.rows} == {0.0}
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["--bootstrap", "0"], "--bootstrap takes a whole number from 1 to 1000000, not 0"),
+        (["--bootstrap", "-5"], "--bootstrap takes a whole number from 1 to 1000000, not -5"),
+        (["--bootstrap", "many"], "--bootstrap takes a whole number from 1 to 1000000, not many"),
+        (["--bootstrap", "1e3"], "--bootstrap takes a whole number from 1 to 1000000, not 1e3"),
+        (["--bootstrap", "9" * 50], "--bootstrap takes a whole number from 1 to 1000000, not " + "9" * 50),
+        (["--bootstrap", "\u0663"], "--bootstrap takes a whole number from 1 to 1000000, not \u0663"),
+        (["--bootstrap", ""], "--bootstrap takes a whole number from 1 to 1000000, not "),
+        (["--bootstrap", "5", "--seed", "-1"], "--seed takes a whole number of at least 0, not -1"),
+        (["--bootstrap", "5", "--seed", "x\x1b"], "--seed takes a whole number of at least 0, not x\\x1b"),
+        (["--bootstrap", "5", "--confidence", "100"], "--confidence takes a percentage between 0 and 100"),
+        (["--bootstrap", "5", "--confidence", "nan"], "--confidence takes a percentage between 0 and 100"),
+        (["--bootstrap", "5", "--interval", "normal"], "--interval takes percentile or bca, not normal"),
+        (["--seed", "1"], "--seed is about intervals: give --bootstrap N, too"),
+        (["--interval", "bca"], "--interval is about intervals: give --bootstrap N, too"),
+    ],
+)
+def test_settings_that_mean_nothing(words: Sequence[str], problem: str, tmp_path: Path) -> None:
+    outcome = with_switches("multi_ep_008", tmp_path, *words)
+    assert outcome.status == 255
+    assert outcome.stderr.decode().startswith(f"cs-score: {problem}")
+    assert outcome.stderr.count(b"\n") == 1
+    assert not [name for name in outcome.files if name.startswith("out.")]
+
+
+def test_python_refuses_the_same() -> None:
+    with pytest.raises(UsageError):
+        Resampling(0)
+    with pytest.raises(InputError, match="no unit"):
+        exact_statistics([[]])

@@ -1,0 +1,183 @@
+"""Intervals of the evidence modes: against re-scored resamples, on the command line, and for degenerate input."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pytest
+
+from cs_score.errors import InputError
+from cs_score.evidence import claims, hotpotqa, intervals, scifact
+from cs_score.evidence.result import Result
+from cs_score.statistics.arithmetic import column_formula
+from cs_score.statistics.draws import bootstrap_counts
+from cs_score.statistics.exact_sums import exact_statistics
+from cs_score.statistics.options import Resampling
+from cs_score.statistics.resampling import bootstrap_scores
+from tests.evidence.command import cs_score
+from tests.evidence.test_command import EXAMPLES, words
+
+Json = dict[str, Any]
+
+UNITS: Final = 9
+RESAMPLES: Final = 20
+
+Task = tuple[list[Json], list[Json]]
+"""Gold and predictions, unit by unit."""
+
+
+def scifact_task(rng: random.Random) -> Task:
+    def abstract() -> Json:
+        return {"label": rng.choice(["SUPPORT", "CONTRADICT"]), "sentences": rng.sample(range(6), rng.randint(1, 3))}
+
+    gold, predictions = [], []
+    for claim in range(UNITS):
+        documents = rng.sample("abc", rng.randint(0, 2))
+        gold.append({"id": claim, "evidence": {document: [abstract()] for document in documents}})
+        predictions.append({"id": claim, "evidence": {each: abstract() for each in rng.sample("abc", 2)}})
+    return gold, predictions
+
+
+def claims_task(rng: random.Random) -> Task:
+    def entry() -> Json:
+        return {"label": rng.choice(["S", "C"]), "sentences": rng.sample(range(6), rng.randint(0, 3))}
+
+    gold, predictions = [], []
+    for claim in range(UNITS):
+        documents = rng.sample(["1", "2", "3"], rng.randint(0, 2))
+        gold.append(
+            {
+                "id": claim,
+                "label": rng.choice("SC"),
+                "cited_doc_ids": [int(document) for document in documents],
+                "evidence": {document: [entry()] for document in documents},
+            }
+        )
+        evidence = {document: [entry()] for document in rng.sample(["1", "2", "3"], 2)}
+        predictions.append({"id": claim, "label": rng.choice("SC"), "evidence": evidence})
+    return gold, predictions
+
+
+def questions_task(rng: random.Random) -> Task:
+    def facts() -> list[list[Any]]:
+        return [[title, number] for title in rng.sample("ab", rng.randint(0, 2)) for number in (0, rng.randint(1, 2))]
+
+    answers = ["yes", "no", "a red fox", "red fox", "the fox", "blue"]
+    gold = [{"_id": str(q), "answer": rng.choice(answers), "supporting_facts": facts()} for q in range(UNITS)]
+    return gold, [{"answer": rng.choice(answers), "sp": facts()} for _ in range(UNITS)]
+
+
+def score_scifact(gold: list[Json], predictions: list[Json]) -> Result:
+    return scifact.score(gold, predictions)
+
+
+def score_claims(gold: list[Json], predictions: list[Json]) -> Result:
+    """Claims with ids of their own: of equal ids the last counts."""
+    numbered = [[{**each, "id": position} for position, each in enumerate(side)] for side in (gold, predictions)]
+    return claims.score(*numbered)
+
+
+def score_questions(gold: list[Json], predictions: list[Json]) -> Result:
+    asked = [{**question, "_id": str(position)} for position, question in enumerate(gold)]
+    answers = {str(position): each["answer"] for position, each in enumerate(predictions)}
+    return hotpotqa.score(asked, {"answer": answers, "sp": {str(n): each["sp"] for n, each in enumerate(predictions)}})
+
+
+@pytest.mark.parametrize(
+    ("task", "score"),
+    [(scifact_task, score_scifact), (claims_task, score_claims), (questions_task, score_questions)],
+)
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_resamples_are_those_of_rescored_files(
+    task: Callable[[random.Random], Task], score: Callable[[list[Json], list[Json]], Result], seed: int
+) -> None:
+    gold, predictions = task(random.Random(seed))
+    result = score(gold, predictions)
+    formula = column_formula(result.mode.formula)
+    found = bootstrap_scores(exact_statistics([result.table.rows]), formula, Resampling(RESAMPLES, seed))[:, 0, :]
+    drawn = np.concatenate([part for _, part in bootstrap_counts(seed, UNITS, range(RESAMPLES))])
+    for number in range(RESAMPLES):
+        again = [unit for unit, often in enumerate(drawn[number].tolist()) for _ in range(often)]
+        rescored = score([gold[unit] for unit in again], [predictions[unit] for unit in again]).scores
+        for value, expected in zip(found[:, number].tolist(), rescored.values()):
+            assert math.isclose(value, expected, rel_tol=1e-12, abs_tol=1e-12)
+
+
+@pytest.mark.parametrize("family", EXAMPLES)
+def test_points_are_the_scores_and_the_official_keys_stay(family: str) -> None:
+    plain = json.loads(cs_score(*words(family, "--json")).out)
+    found = json.loads(cs_score(*words(family, "--json", "--bootstrap", "60", "--seed", "4")).out)
+    extra = found.pop("intervals")
+    signature = found.pop("signature")
+    asked = {key: extra[key] for key in ("resamples", "seed", "confidence", "method", "unit")}
+    assert signature["options"].pop("bootstrap") == asked
+    assert {**found, "signature": signature} == plain
+    official: dict[str, float] = {}
+    for name, value in found.items():
+        official |= {f"{name}_{aspect}": score for aspect, score in value.items()} if family == "r4c" else {name: value}
+    assert list(extra["scores"]) == list(official)
+    for name, interval in extra["scores"].items():
+        assert math.isclose(interval["point"], official[name], rel_tol=1e-12)
+        assert 0 <= interval["low"] <= interval["high"] <= 1
+
+
+@pytest.mark.parametrize("family", EXAMPLES)
+def test_the_table_shows_them_below(family: str) -> None:
+    plain, outcome = cs_score(*words(family)), cs_score(*words(family, "--bootstrap", "60"))
+    assert outcome.out.startswith(plain.out + "\n")
+    added = outcome.out.removeprefix(plain.out).splitlines()
+    assert added[1].split()[:5] == ["score", "low", "high", "std.", "error"]
+    assert "95 % percentile bootstrap interval, 60 resamples of " in added[-1]
+
+
+def test_same_seed_same_bytes_another_seed_others() -> None:
+    outs = [cs_score(*words("scifact", "--json", "--bootstrap", "60", "--seed", seed)).out for seed in ("1", "1", "2")]
+    assert outs[0] == outs[1]
+    assert json.loads(outs[0])["intervals"]["scores"] != json.loads(outs[2])["intervals"]["scores"]
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (["--bootstrap", "0"], "--bootstrap takes a whole number from 1 to 1000000, not 0"),
+        (["--bootstrap", "ten"], "--bootstrap takes a whole number from 1 to 1000000, not ten"),
+        (["--bootstrap", "5", "--confidence", "0"], "--confidence takes a percentage between 0 and 100"),
+        (["--confidence", "90"], "--confidence is about intervals: give --bootstrap N, too"),
+    ],
+)
+def test_settings_that_mean_nothing(options: list[str], problem: str) -> None:
+    outcome = cs_score(*words("scifact", *options))
+    assert (outcome.status, outcome.out) == (2, "")
+    assert outcome.err.startswith(f"cs-score: {problem}")
+    assert outcome.err.count("\n") == 1
+
+
+def test_explaining_has_no_intervals() -> None:
+    outcome = cs_score(*words("scifact", "--explain", "7", "--bootstrap", "5"))
+    assert (outcome.status, outcome.out) == (2, "")
+    assert "leave out --bootstrap" in outcome.err
+
+
+def test_nothing_to_resample(tmp_path: Path) -> None:
+    (tmp_path / "empty").write_bytes(b"")
+    outcome = cs_score("scifact", "--gold", tmp_path / "empty", "--predictions", tmp_path / "empty", "--bootstrap", "5")
+    assert outcome.complaint == "there is no unit to resample"
+    with pytest.raises(InputError, match="no unit"):
+        intervals(scifact.score([], []))
+
+
+def test_one_unit_and_all_zeros() -> None:
+    gold = [{"id": number, "evidence": {"a": [{"label": "SUPPORT", "sentences": [1]}]}} for number in range(3)]
+    silent = [{"id": number, "evidence": {}} for number in range(3)]
+    one = intervals(scifact.score(gold[:1], silent[:1]), Resampling(30))
+    assert {interval.note for interval in one.scores.values()} == {"one unit only: nothing to resample"}
+    nothing = intervals(scifact.score(gold, silent), Resampling(30))
+    assert {(i.point, i.low, i.high, i.note) for i in nothing.scores.values()} == {
+        (0.0, 0.0, 0.0, "every resample gives the same score")
+    }

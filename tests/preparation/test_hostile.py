@@ -1,0 +1,223 @@
+"""Bad input of every kind, for every program: a clear line and status 0 or 255, no exception, never half a file."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.coldstart.command import Outcome, score_in
+from tests.coldstart.test_hostile import ESCAPE, MUTATIONS
+from tests.preparation.invented import CHILDREN, OTHER, SCHOOLS, AskedQuery, Inputs, Judged, RunLine
+
+_CONTROL: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+FILES: Final = ("q.xml", "run.tab", "round2.tab", "qrel", "docs", "text")
+
+CALLS: Final[dict[str, tuple[str, ...]]] = {
+    "run": ("validate-run", "-output_file", "out", "--problems", "out.json", "q.xml", "run.tab"),
+    "run, everything": (
+        *("validate-run", "-allow_comments", "-depth", "B:1", "-docs", "docs", "-error_file", "out.log", "--diff"),
+        *("--problems", "out.sarif", "-justifications", "1:1", "-output_file", "out", "q.xml", "run.tab"),
+    ),
+    "run, scheme A": ("validate-run", "-depth", "A:1", "-justifications", "M:2", "q.xml", "run.tab"),
+    "queries": (
+        *("validate-queries", "-expand", "-types", "delete-slot", "-subtypes", "repair", "-dups", "delete"),
+        *("-index_file", "out.index", "--problems", "out.tsv", "q.xml", "out"),
+    ),
+    "queries, as they are": ("validate-queries", "-retain_sf", "-languages", "", "q.xml", "out"),
+    "first round": ("generate-queries", "-docs", "docs", "q.xml", "out"),
+    "second round": ("generate-queries", "-error_file", "out.log", "q.xml", "out", "run.tab"),
+    "package": ("package-output", "-docs", "docs", "q.xml", "run.tab", "round2.tab", "out"),
+    "assessments": ("validate-assessments", "-output_file", "out", "-docs", "docs", "q.xml", "qrel"),
+    "filter": ("apply-k", "run.tab", "out"),
+    "score": ("--validate", "--problems", "out.json", "-output_file", "out", "q.xml", "qrel", "run.tab"),
+}
+OUTPUTS: Final = re.compile(r"out(\.\w+)?")
+
+
+def _sound(folder: Path) -> Inputs:
+    """A folder with sound inputs of every kind."""
+    inputs = Inputs(folder)
+    two_slots = ("per:cities_of_residence", "gpe:residents_of_country")
+    inputs.queries(AskedQuery(), AskedQuery(OTHER, two_slots, name="Ann &amp; Bo", has_tags=True))
+    parent = RunLine()
+    inputs.lines(parent, RunLine("Cy", "ENG_2", "1", span="3-4,ENG_2:8-9"), RunLine("Zoë", node=":E2"), parent.child())
+    inputs.lines(parent.child(value="MIT"), name="round2.tab")
+    child = Judged("W", "0", "NAM", "0", query=parent.child().query, slot=SCHOOLS, value="Yale", docid="ENG_9", id="a3")
+    inputs.lines(Judged(), Judged(value="Zoë", id="a2", docid="ENG_2"), child, name="qrel")
+    inputs.write("docs", "ENG_A\t50\nENG_1\t50\ttext\nENG_2\t50\ttext\nENG_9\t50\n")
+    inputs.write("text", "...Bo <b>Zoë</b>\r\n" * 3)
+    return inputs
+
+
+def _check(outcome: Outcome) -> Outcome:
+    assert outcome.status in (0, 255)
+    report = outcome.stderr.decode("utf-8")
+    assert "Traceback" not in report
+    assert _CONTROL.findall(report) == []
+    assert [name for name in outcome.files if not OUTPUTS.fullmatch(name)] == [], "a file left behind"
+    for name, content in outcome.files.items():
+        assert not content or content.endswith(b"\n") or name == "out.params", name
+    if outcome.status:
+        said = report + outcome.files.get("out.log", b"").decode()
+        assert said.strip()
+        # Only validate-queries and the scorer write their results in spite of errors.
+        has_results = not outcome.files.keys().isdisjoint({"out", "out.eng", "out.sf"})
+        assert not has_results or re.search("errors? encountered", said) or "AP is greater" in said
+    return outcome
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_the_sound_files_pass(name: str, tmp_path: Path) -> None:
+    _sound(tmp_path)
+    outcome = _check(score_in(tmp_path, CALLS[name], terminal=True))
+    assert outcome.status == 0, outcome.stderr
+    assert outcome.files or name == "run, scheme A"
+
+
+_DISTORTIONS: Final = st.lists(
+    st.tuples(st.sampled_from(FILES), st.sampled_from(sorted(MUTATIONS)), st.floats(0, 1, exclude_max=True)),
+    min_size=1,
+    max_size=3,
+)
+
+
+@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.sampled_from(sorted(CALLS)), _DISTORTIONS)
+def test_distorted_files(name: str, distortions: list[tuple[str, str, float]]) -> None:
+    with tempfile.TemporaryDirectory() as folder_name:
+        folder = Path(folder_name)
+        _sound(folder)
+        for file, mutation, place in distortions:
+            path = folder / file
+            path.write_bytes(MUTATIONS[mutation](path.read_bytes(), place))
+        _check(score_in(folder, CALLS[name], terminal=True))
+
+
+def _inputs_of(words: Sequence[str]) -> list[str]:
+    return [word for word in words if word in FILES]
+
+
+_NAMED: Final = [(name, file) for name, words in CALLS.items() for file in _inputs_of(words)]
+
+
+@pytest.mark.parametrize(("name", "file"), _NAMED)
+def test_a_missing_file_is_named(name: str, file: str, tmp_path: Path) -> None:
+    _sound(tmp_path)
+    (tmp_path / file).unlink()
+    outcome = _check(score_in(tmp_path, CALLS[name]))
+    assert outcome.status == 255
+    assert re.search(rf"(Could not open|File) {file}(: No such file| does not exist)", outcome.stderr.decode())
+    assert outcome.files.keys() <= {"out.json", "out.sarif", "out.tsv", "out.log"}
+
+
+@pytest.mark.parametrize(("name", "file"), _NAMED)
+def test_a_folder_in_place_of_a_file(name: str, file: str, tmp_path: Path) -> None:
+    _sound(tmp_path)
+    (tmp_path / file).unlink()
+    (tmp_path / file).mkdir()
+    outcome = _check(score_in(tmp_path, CALLS[name]))
+    # A folder of runs or assessments is an input, here an empty one.
+    assert outcome.status == 255 or file in ("run.tab", "round2.tab", "qrel")
+
+
+@pytest.mark.parametrize(("name", "file"), _NAMED)
+def test_an_empty_file(name: str, file: str, tmp_path: Path) -> None:
+    _sound(tmp_path)
+    (tmp_path / file).write_bytes(b"")
+    _check(score_in(tmp_path, CALLS[name]))
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_an_output_folder_that_is_not_there(name: str, tmp_path: Path) -> None:
+    _sound(tmp_path)
+    words = [f"no/{word}" if word == "out" else word for word in CALLS[name]]
+    if words == list(CALLS[name]):
+        return
+    outcome = _check(score_in(tmp_path, words))
+    assert outcome.status == 255
+    assert "Could not open no/out" in outcome.stderr.decode()
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_an_output_must_not_be_an_input(name: str, tmp_path: Path) -> None:
+    inputs = _sound(tmp_path)
+    before = {file: (tmp_path / file).read_bytes() for file in FILES}
+    source = "qrel" if name == "assessments" else _inputs_of(CALLS[name])[-1]
+    words = [source if word == "out" else word for word in CALLS[name]]
+    if name == "assessments":  # the outputs are called PREFIX.eng and so on
+        inputs.lines(Judged(), name="qrel.eng")
+        words[-1] = "qrel.eng"
+    outcome = inputs.call(*words)
+    if name not in ("run, scheme A", "score"):
+        assert outcome.status == 255
+        assert re.search("is an input|already exists", outcome.stderr.decode())
+    assert {file: (tmp_path / file).read_bytes() for file in FILES} == before
+
+
+@pytest.mark.parametrize("number", range(9))
+@pytest.mark.parametrize("name", ["run", "run, everything", "package", "second round", "filter"])
+def test_escape_sequences_in_a_run_do_not_reach_the_terminal(name: str, number: int, tmp_path: Path) -> None:
+    _sound(tmp_path)
+    lines = [line.split("\t") for line in (tmp_path / "run.tab").read_text(encoding="utf-8").split("\n")]
+    lines[1][number] = f"x{ESCAPE}y"
+    (tmp_path / "run.tab").write_text("\n".join(map("\t".join, lines)), encoding="utf-8")
+    _check(score_in(tmp_path, CALLS[name], terminal=True))
+
+
+@pytest.mark.parametrize("tag", ["name", "docid", "beg", "end", "enttype", "slot0", "slot1"])
+@pytest.mark.parametrize("name", ["queries", "first round", "run"])
+def test_escape_sequences_in_a_query_do_not_reach_the_terminal(name: str, tag: str, tmp_path: Path) -> None:
+    _sound(tmp_path)
+    path = tmp_path / "q.xml"
+    path.write_text(re.sub(f"<{tag}>.*?<", f"<{tag}>x{ESCAPE}y<", path.read_text()), encoding="utf-8")
+    _check(score_in(tmp_path, CALLS[name], terminal=True))
+
+
+@pytest.mark.parametrize("program", sorted({words[0] for words in CALLS.values() if not words[0].startswith("-")}))
+def test_arguments_that_make_no_sense(program: str, tmp_path: Path) -> None:
+    _sound(tmp_path)
+    for words in (
+        (),
+        ("q.xml",),
+        ("q.xml", "run.tab", "x", "y", "z"),
+        ("-no_such_switch", "q.xml", "run.tab"),
+        ("-error_file",),
+        ("-justifications", "1:0", "q.xml", "run.tab"),
+        ("-docs", "\x00", "q.xml", "run.tab"),
+        ("--problems", "out.txt", "q.xml", "run.tab"),
+        ("--problems", "no/out.json", "q.xml", "out"),
+        (f"a{ESCAPE}", f"b{ESCAPE}", f"c{ESCAPE}"),
+        ("nul\x00.tab", "out", "run.tab"),
+        ("\udcff", "\udcff"),
+    ):
+        outcome = score_in(tmp_path, (program, *words))
+        said = (outcome.stdout + outcome.stderr).decode("utf-8")
+        assert outcome.status in (0, 255), words
+        assert "Traceback" not in said
+        assert _CONTROL.findall(outcome.stderr.decode()) == []
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_an_output_folder_that_may_not_be_written(tmp_path: Path) -> None:
+    _sound(tmp_path)
+    (tmp_path / "no").mkdir(mode=0o500)
+    outcome = score_in(tmp_path, ("validate-run", "-output_file", "no/out", "q.xml", "run.tab"))
+    assert outcome.status == 255
+
+
+def test_long_fields_are_shown_in_part_where_they_end_the_program(tmp_path: Path) -> None:
+    inputs = _sound(tmp_path)
+    inputs.lines(RunLine(query="Q" * 1_000_000))
+    outcome = inputs.call("validate-run", "q.xml", "run.tab")
+    assert outcome.status == 255
+    assert len(outcome.stderr) < 5_000
+    assert CHILDREN.encode() not in outcome.stderr

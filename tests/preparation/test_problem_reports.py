@@ -1,0 +1,252 @@
+"""Problem reports as JSON, TSV and SARIF, and the guide that explains the codes."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cs_score.coldstart.schemas import COLUMN_PATTERNS
+from cs_score.problem_guide import EXPLANATIONS, FATAL_CONDITIONS, GUIDE, severity_of
+from cs_score.problem_reports import RecordingLog
+from cs_score.problems import KINDS, ProblemLog, Severity
+from tests.preparation.invented import OTHER, QUERY, AskedQuery, Inputs, Judged, RunLine
+
+
+@pytest.fixture
+def inputs(tmp_path: Path) -> Inputs:
+    made = Inputs(tmp_path)
+    made.queries()
+    return made
+
+
+def _problems(inputs: Inputs, *words: str, ending: str = "json") -> str:
+    path = inputs.folder / f"problems.{ending}"
+    path.unlink(missing_ok=True)
+    inputs.call(words[0], "--problems", path.name, *words[1:])
+    return path.read_text(encoding="utf-8")
+
+
+def _found(inputs: Inputs, *words: str) -> list[dict[str, Any]]:
+    report = json.loads(_problems(inputs, *words))
+    assert report["tool"] == "cs-score"
+    found: list[dict[str, Any]] = report["problems"]
+    return found
+
+
+def _one(inputs: Inputs, code: str, *lines: RunLine, switches: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The only problem with a code in a run."""
+    inputs.lines(*lines)
+    found = [one for one in _found(inputs, "validate-run", *switches, "q.xml", "run.tab") if one["code"] == code]
+    assert len(found) == 1
+    return found[0]
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "column", "text", "repaired"),
+    [
+        (RunLine(confidence="1"), "MISSING_DECIMAL_POINT", "CONFIDENCE", "1", "1.0"),
+        (RunLine(confidence="5.0e-05"), "IMPROPER_CONFIDENCE_VALUE", "CONFIDENCE", "5.0e-05", "0.000050000000"),
+        (RunLine(confidence="7"), "ILLEGAL_CONFIDENCE_VALUE", "CONFIDENCE", "7", "1.0"),
+        (RunLine(type="MAN"), "ILLEGAL_VALUE_TYPE", "VALUE_TYPE", "MAN", None),
+        (RunLine(run_id="r2"), "MULTIPLE_RUNIDS", "RUNID", "r2", "r1"),
+        (RunLine(value=" "), "EMPTY_FIELD", "VALUE", "VALUE", None),
+        (RunLine(slot="per:age"), "WRONG_SLOT_NAME", "SLOT_NAME", "per:age", None),
+        (RunLine(span="9-3"), "ILLEGAL_OFFSET_PAIR", "VALUE_PROVENANCE_TRIPLES", "ENG_1:9-3", None),
+        (RunLine(span="3-x"), "ILLEGAL_OFFSET_TRIPLE_STRING", "VALUE_PROVENANCE_TRIPLES", "ENG_1:3-x", None),
+        (RunLine(span="1-900"), "TOO_MANY_CHARS", "VALUE_PROVENANCE_TRIPLES", "ENG_1:1-900", "ENG_1:1-200"),
+        (
+            RunLine(relation="ENG_1:1-2;ENG_1:4-5"),
+            "SEMICOLON_AS_SEPARATOR",
+            "RELATION_PROVENANCE_TRIPLES",
+            "ENG_1:1-2;ENG_1:4-5",
+            "ENG_1:1-2,ENG_1:4-5",
+        ),
+        (RunLine(relation="ENG_2:1-2"), "MULTIPLE_DOCIDS_IN_RESPONSE", None, None, None),
+        (RunLine("Al"), "DUPLICATE_LINE", None, RunLine("Al").text(), None),
+        (RunLine("Cy"), "DISCARDED_ENTRY", None, RunLine("Cy").text(), None),
+    ],
+)
+def test_a_problem_is_told_with_its_place_its_text_and_its_repair(
+    line: RunLine, code: str, column: str | None, text: str | None, repaired: str | None, inputs: Inputs
+) -> None:
+    first = RunLine("Al")
+    found = _one(inputs, code, first, line, switches=("-justifications", "1:3"))
+    assert (found["file"], found["line"]) == ("run.tab", 2)
+    assert (found["column"], found["repaired"]) == (column, repaired)
+    if text is not None:
+        assert found["text"] == text
+    assert found["severity"] == KINDS[code].severity
+    assert (found["action"], found["remedy"]) == (GUIDE[code].action, GUIDE[code].remedy)
+
+
+def test_problems_of_documents_and_queries(inputs: Inputs) -> None:
+    inputs.queries(AskedQuery(end="x"), AskedQuery(OTHER, ("per:nope",), more="<foo>1</foo>"))
+    inputs.write("docs", "ENG_A\t9\nENG_1\t4\n")
+    inputs.lines(RunLine(), RunLine(docid="ENG_7"))
+    found = {
+        (one["code"], one["text"]): (one["file"], one["line"], one["within"], one["column"])
+        for one in _found(inputs, "validate-run", "-docs", "docs", "q.xml", "run.tab")
+    }
+    provenances = "RELATION_PROVENANCE_TRIPLES", "VALUE_PROVENANCE_TRIPLES"
+    assert found == {
+        ("ILLEGAL_OFFSET", "x"): ("q.xml", None, f"In query {QUERY}", None),
+        ("UNKNOWN_SLOT_NAME", "per:nope"): (None, None, None, None),
+        ("UNKNOWN_QUERY_FIELD", "FOO"): ("q.xml", None, f"In query {OTHER}", None),
+        ("FAILED_LANG_INFERENCE", ""): (None, None, None, None),
+        ("ILLEGAL_OFFSET_IN_DOC", "ENG_1:1-20"): ("run.tab", 1, None, provenances[0]),
+        ("ILLEGAL_OFFSET_IN_DOC", "ENG_1:3-5"): ("run.tab", 1, None, provenances[1]),
+        ("ILLEGAL_DOCID", "ENG_7:1-20"): ("run.tab", 2, None, provenances[0]),
+        ("ILLEGAL_DOCID", "ENG_7:3-5"): ("run.tab", 2, None, provenances[1]),
+    }
+
+
+def test_fatal_conditions_are_problems_with_a_code(inputs: Inputs) -> None:
+    inputs.lines(RunLine(), RunLine(query="CSX_ENG_ffffffffff"), RunLine(query="x-y"), RunLine(confidence="7"))
+    found = [(one["code"], one["severity"], one["line"]) for one in _found(inputs, "validate-run", "q.xml", "run.tab")]
+    assert found == [
+        ("QUERY_NOT_LOADED", "FATAL_ERROR", 2),
+        ("UNPARSABLE_QUERY_ID", "FATAL_ERROR", 3),
+        ("ILLEGAL_CONFIDENCE_VALUE", "ERROR", 4),
+    ]
+    assert [one["code"] for one in _found(inputs, "validate-run", "q.xml", "nope")] == ["FILE_MISSING"]
+
+
+def test_every_program_that_checks_writes_reports(inputs: Inputs) -> None:
+    inputs.lines(Judged(), Judged(), name="qrel")
+    inputs.lines(RunLine(), RunLine())
+    inputs.write("empty", "")
+    calls = {
+        ("validate-assessments", "q.xml", "qrel"): ["DUPLICATE_LINE"],
+        ("validate-queries", "q.xml", "new.xml"): [],
+        ("generate-queries", "q.xml", "new2.xml", "run.tab"): ["DUPLICATE_LINE"],
+        ("package-output", "q.xml", "run.tab", "empty", "new.tab"): ["EMPTY_FILE", "DUPLICATE_LINE"],
+    }
+    for words, codes in calls.items():
+        assert sorted(one["code"] for one in _found(inputs, *words)) == sorted(codes)
+
+
+def test_the_scorer_writes_them_as_well(inputs: Inputs) -> None:
+    inputs.lines(Judged(), name="qrel")
+    inputs.lines(RunLine(), RunLine("Cy"), RunLine())
+    for words, codes in (((), ["DISCARDED_ENTRY", "DUPLICATE_LINE"]), (("-fields", "NO"), ["DISCARDED_ENTRY"])):
+        path = inputs.folder / "p.json"
+        inputs.call("--problems", "p.json", *words, "-output_file", "out", "q.xml", "qrel", "run.tab")
+        found = [one["code"] for one in json.loads(path.read_text())["problems"]]
+        assert set(codes) <= set(found)
+        path.unlink()
+    inputs.call("--problems", "p.json", "--validate", "-output_file", "out", "q.xml", "qrel", "run.tab")
+    assert "DISCARDED_ENTRY" in (inputs.folder / "p.json").read_text()
+
+
+def test_as_a_table(inputs: Inputs) -> None:
+    inputs.lines(RunLine(), RunLine("Al\\ice"), RunLine("Al\\ice"))
+    text = _problems(inputs, "validate-run", "q.xml", "run.tab", ending="tsv")
+    rows = list(csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
+    assert [(row["code"], row["line"], row["times"]) for row in rows] == [
+        ("DISCARDED_ENTRY", "2", "1"),
+        ("DUPLICATE_LINE", "3", "1"),
+    ]
+    assert rows[1]["text"] == RunLine("Al\\\\ice").text().replace("\t", "\\t")
+    assert all(None not in row and None not in row.values() for row in rows)
+
+
+def test_as_sarif(inputs: Inputs) -> None:
+    inputs.lines(RunLine(), RunLine(confidence="7"), RunLine(query="x-y"), name="my run.tab")
+    log = json.loads(_problems(inputs, "validate-run", "q.xml", "my run.tab", ending="sarif"))
+    assert log["version"] == "2.1.0"
+    (run,) = log["runs"]
+    rules = run["tool"]["driver"]["rules"]
+    assert [rule["id"] for rule in rules] == ["ILLEGAL_CONFIDENCE_VALUE", "UNPARSABLE_QUERY_ID"]
+    results = run["results"]
+    assert [(r["ruleId"], r["level"], rules[r["ruleIndex"]]["id"] == r["ruleId"]) for r in results] == [
+        ("ILLEGAL_CONFIDENCE_VALUE", "error", True),
+        ("UNPARSABLE_QUERY_ID", "error", True),
+    ]
+    place = results[0]["locations"][0]["physicalLocation"]
+    assert place == {"artifactLocation": {"uri": "my%20run.tab"}, "region": {"startLine": 2}}
+
+
+def test_a_name_that_asks_for_no_format_is_refused_before_anything_is_read(inputs: Inputs) -> None:
+    outcome = inputs.call("validate-run", "--problems", "p.txt", "nope.xml", "nope")
+    assert outcome.status == 255
+    assert outcome.stderr == (b"cs-score validate-run: --problems p.txt: the name must end in .json, .tsv, .sarif\n")
+
+
+def test_the_report_for_people_is_the_same_with_and_without(inputs: Inputs) -> None:
+    inputs.lines(RunLine(), RunLine("Al", confidence="1"), RunLine(run_id="r2"))
+    plain = inputs.validate()
+    recorded = inputs.validate("--problems", "p.json")
+    assert (plain.status, plain.stdout, plain.stderr) == (recorded.status, recorded.stdout, recorded.stderr)
+
+
+def test_occurrences_count_what_the_log_counts() -> None:
+    log = RecordingLog()
+    log.add("NO_QUERIES_LOADED", times=2)
+    log.add("NO_QUERIES_LOADED", times=0)
+    log.add("NO_QUERIES_LOADED")
+    assert [one.times for one in log.occurrences()] == [3]
+    assert log.count(Severity.WARNING) == 3
+
+
+def test_a_fatal_problem_is_not_counted_and_ends_only_when_asked() -> None:
+    log = ProblemLog()
+    log.add("ILLEGAL_DOCID", "D")
+    assert (log.count(Severity.ERROR), log.count(Severity.WARNING), list(log)) == (0, 0, [])
+    with pytest.raises(Exception, match="FATAL_ERROR: DOCID D is not a valid DOCID for this task \\(NO_SOURCE\\)"):
+        log.end_if_fatal()
+    ProblemLog().end_if_fatal()
+
+
+# ---- The guide
+
+
+def test_the_guide_explains_every_code() -> None:
+    assert set(EXPLANATIONS) == set(KINDS)
+    assert set(FATAL_CONDITIONS).isdisjoint(KINDS)
+    assert list(GUIDE) == sorted(GUIDE)
+
+
+def test_every_condition_of_the_code_is_in_the_guide() -> None:
+    """Codes that library code gives to its errors."""
+    source = Path(__file__).parents[2] / "cs_score"
+    text = "".join(path.read_text(encoding="utf-8") for path in source.rglob("*.py") if path.name != "problem_guide.py")
+    for code in FATAL_CONDITIONS:
+        assert f'"{code}"' in text, f"{code} is explained but never given"
+
+
+@pytest.mark.parametrize("code", GUIDE)
+def test_an_explanation_is_whole(code: str) -> None:
+    explanation = GUIDE[code]
+    for text in (explanation.meaning, explanation.action, explanation.remedy):
+        assert text.endswith(".")
+        assert text[0].isupper() or not text[0].isalpha()
+    assert explanation.example
+    assert not explanation.example.endswith(".")
+    assert explanation.column is None or explanation.column in COLUMN_PATTERNS
+    if code in KINDS:
+        places = KINDS[code].template.count("%s") + KINDS[code].template.count("%d")
+        assert explanation.offender is None or explanation.offender < places
+
+
+def test_the_command_explains_a_code(inputs: Inputs) -> None:
+    outcome = inputs.call("problems", "illegal_docid", "EMPTY_FILE")
+    text = outcome.stdout.decode()
+    assert outcome.status == 0
+    assert text.startswith("ILLEGAL_DOCID (FATAL_ERROR)\n")
+    assert EXPLANATIONS["EMPTY_FILE"].remedy in text
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_the_command_lists_all_codes(inputs: Inputs) -> None:
+    lines = inputs.call("problems").stdout.decode().splitlines()
+    assert [tuple(line.split()[:2]) for line in lines] == [(code, str(severity_of(code))) for code in GUIDE]
+
+
+def test_the_command_suggests_a_code(inputs: Inputs) -> None:
+    outcome = inputs.call("problems", "ILLEGAL_DOC")
+    assert outcome.status == 2
+    assert b"do you mean ILLEGAL_DOCID?" in outcome.stderr

@@ -1,0 +1,373 @@
+"""What the programs offer beyond the reference, and how they behave as commands."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cs_score.cli.commands import SUBCOMMANDS, SWITCH_SUMMARIES
+from cs_score.cli.main import FIRST_WORDS, SWITCH_COMMANDS
+from cs_score.coldstart import Justifications
+from cs_score.coldstart.loading import load_queries
+from cs_score.preparation.pooling import Depth
+from cs_score.preparation.run_loading import Limits
+from cs_score.preparation.run_validation import check_run
+from cs_score.problems import ProblemLog
+from cs_score.sources import Input, Source, open_source
+from tests.preparation.invented import QUERY, AskedQuery, Inputs, Judged, RunLine, column, report_lines
+
+PROGRAMS = (
+    *("validate-run", "validate-queries", "generate-queries", "package-output", "validate-assessments", "apply-k"),
+)
+
+
+@pytest.fixture
+def inputs(tmp_path: Path) -> Inputs:
+    made = Inputs(tmp_path)
+    made.queries()
+    return made
+
+
+# ---- The tables of commands
+
+
+def test_every_program_is_listed_with_its_summary(inputs: Inputs) -> None:
+    assert set(SWITCH_SUMMARIES) <= set(SWITCH_COMMANDS)
+    assert set(SUBCOMMANDS) == FIRST_WORDS
+    shown = inputs.call("--help").stdout.decode()
+    for name, summary in SWITCH_SUMMARIES.items():
+        assert f"{name} " in shown
+        assert summary in shown
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_the_usage_text_names_every_switch_and_parameter(program: str, inputs: Inputs) -> None:
+    module = __import__(SWITCH_COMMANDS[program].partition(":")[0], fromlist=["PROGRAM"])
+    for switch in ("-help", "-h"):
+        outcome = inputs.call(program, switch, "-no_such_switch")
+        assert outcome.status == 0
+        text = outcome.stdout.decode()
+        assert text.startswith(f"cs-score {program}:  ")
+        for one in module.PROGRAM.switches:
+            assert f"  {one.name}" in text
+        for parameter in module.PROGRAM.parameters:
+            assert f"  {parameter.name} " in text
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_version_and_wrong_usage(program: str, inputs: Inputs) -> None:
+    outcome = inputs.call(program, "-version", "-no_such_switch")
+    assert (outcome.status, outcome.stdout) == (0, f"cs-score {program} version 2017.2.0\n".encode())
+    for words, complaint in (
+        (("-no_such_switch",), "ERROR: Unknown switch: -no_such_switch\n\n"),
+        ((), "ERROR: Not enough arguments; "),
+        (("a", "b", "c", "d", "e"), "ERROR: Too many arguments\n\n"),
+        (("-error_file",), "ERROR: Not enough arguments; "),
+    ):
+        outcome = inputs.call(program, *words)
+        assert outcome.status == 255
+        assert outcome.stdout.decode().startswith(complaint)
+        assert outcome.stderr == b""
+
+
+def test_the_program_that_was_replaced_says_so_whatever_it_is_given(inputs: Inputs) -> None:
+    outcome = inputs.call("expand-queries", "-bogus", "x")
+    assert (outcome.status, outcome.stdout, outcome.files) == (0, b"", {})
+    assert b"has been superseded by cs-score validate-queries -expand" in outcome.stderr
+
+
+# ---- Fatal conditions
+
+
+def test_all_fatal_conditions_are_listed_before_the_one_that_ends_the_program(inputs: Inputs) -> None:
+    inputs.write("docs", "ENG_A\t9\nENG_1\t99\n")
+    inputs.lines(
+        RunLine(docid="ENG_7"), RunLine(query="x-y"), RunLine("Cy").child(), RunLine("Di", confidence="1.5", node=":E2")
+    )
+    outcome = inputs.call(
+        "validate-run", "-docs", "docs", "-error_file", "log", "-output_file", "out", "q.xml", "run.tab"
+    )
+    assert outcome.status == 255
+    assert list(outcome.files) == ["log"]
+    report = outcome.files["log"].decode()
+    assert "Illegal confidence value: 1.5 (run.tab line 4)" in report
+    said = outcome.stderr.decode().splitlines()
+    last = "cs-score validate-run: FATAL_ERROR: DOCID ENG_7 is not a valid DOCID for this task (run.tab line 1)"
+    assert said == [last]
+    lines = [line for line in report.splitlines() if line]
+    assert lines[-1] == last
+    assert "unexpected argument" in lines[-4] or "unexpected argument" in lines[-3]
+    assert any(line.startswith("run.tab: line 3: Query ") for line in lines)
+
+
+def test_a_long_list_of_fatal_conditions_is_cut(inputs: Inputs) -> None:
+    inputs.lines(RunLine(), *(RunLine(query=f"bad-{n}") for n in range(300)))
+    outcome = inputs.call("validate-run", "q.xml", "run.tab")
+    said = report_lines(outcome)
+    assert len(said) == 52
+    assert said[-2] == "249 more fatal conditions (--problems FILE lists all)"
+    assert '"bad-0"' in said[-1]
+
+
+def test_a_missing_source_document_comes_before_what_is_fatal_in_later_lines(inputs: Inputs) -> None:
+    inputs.write("docs", "ENG_A\t9\nENG_1\t99\tnowhere\n")
+    inputs.lines(RunLine(), RunLine(query="x-y"))
+    outcome = inputs.call("validate-run", "-docs", "docs", "q.xml", "run.tab")
+    assert "Source document expected at nowhere: No such file or directory" in report_lines(outcome)[-1]
+    inputs.lines(RunLine(docid="ENG_A", span="1-2", relation="ENG_A:1-2"), RunLine(query="x-y"), RunLine())
+    assert '"x-y"' in report_lines(inputs.call("validate-run", "-docs", "docs", "q.xml", "run.tab"))[-1]
+
+
+def test_each_source_document_is_opened_once(inputs: Inputs, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+
+    def counting(given: Input, *, stdin_as_dash: bool = True) -> Source:
+        opened.append(str(given))
+        return open_source(given, stdin_as_dash=stdin_as_dash)
+
+    monkeypatch.setattr("cs_score.preparation.fillers.open_source", counting)
+    inputs.write("a", "...Bo" * 9)
+    inputs.write("b", "...Bo" * 9)
+    inputs.write("docs", "ENG_A\t9\nENG_1\t99\ta\nENG_2\t99\tb\n")
+    lines = [RunLine(docid=f"ENG_{n % 2 + 1}", span=f"{5 * n + 3}-{5 * n + 4}", node=f":E{n}") for n in range(8)]
+    inputs.lines(*lines)
+    assert report_lines(inputs.validate("-docs", "docs")) == ["No warnings encountered"]
+    assert sorted(opened) == ["a", "b"]
+
+
+# ---- Ways in and out
+
+
+def test_check_writes_no_run(inputs: Inputs) -> None:
+    inputs.lines(RunLine(), RunLine())
+    outcome = inputs.call("validate-run", "--check", "-output_file", "out", "q.xml", "run.tab")
+    assert (outcome.status, outcome.files, outcome.stdout) == (0, {}, b"")
+    assert report_lines(outcome)[-1] == "1 warning encountered"
+
+
+def test_diff_shows_changes_in_the_order_of_the_run(inputs: Inputs) -> None:
+    lines = [RunLine(node=f":E{n}", confidence=f"0.{n}1", docid=f"ENG_{n}").text() for n in range(1, 9)]
+    last = RunLine(confidence="1", node=":E9")
+    inputs.write("run.tab", "\n".join([*lines[:4], "# comment", *lines[4:], last.text()]))
+    outcome = inputs.call("validate-run", "--diff", "q.xml", "run.tab")
+    assert outcome.stdout.decode().splitlines() == [
+        "--- run.tab",
+        "+++ run.tab (validated)",
+        "@@ -2,9 +2,8 @@",
+        *(f" {line}" for line in lines[1:4]),
+        "-# comment",
+        *(f" {line}" for line in lines[4:8]),
+        f"-{last.text()}",
+        "\\ No newline at end of file",
+        f"+{replace(last, confidence='1.0').text()}",
+    ]
+
+
+def test_diff_of_a_valid_run_is_empty_and_none_is_shown_after_errors(inputs: Inputs) -> None:
+    inputs.lines(RunLine())
+    assert inputs.call("validate-run", "--diff", "q.xml", "run.tab").stdout == b""
+    inputs.lines(RunLine(confidence="0.0"))
+    assert inputs.call("validate-run", "--diff", "q.xml", "run.tab").stdout == b""
+
+
+def test_a_folder_is_one_run_and_its_files_are_shown_each_in_a_diff(inputs: Inputs) -> None:
+    (inputs.folder / "runs").mkdir()
+    parent = RunLine()
+    inputs.lines(parent, parent, name="runs/1.tab.txt")
+    inputs.lines(parent.child(), name="runs/2.tab.txt")
+    inputs.write("runs/notes.txt", "no run")
+    outcome = inputs.validate("--diff", run="runs")
+    assert outcome.status == 0
+    assert outcome.stdout.decode().startswith(f"{parent.text()}\n{parent.child().text()}\n--- runs/1.tab.txt\n")
+
+
+def test_a_run_on_standard_input_and_a_compressed_one(inputs: Inputs) -> None:
+    import gzip
+
+    data = f"{RunLine().text()}\n".encode()
+    (inputs.folder / "run.gz").write_bytes(gzip.compress(data))
+    assert inputs.validate(run="run.gz").stdout == data
+    words = [sys.executable, "-m", "cs_score", "validate-run", "-output_file", "stdout", "q.xml", "-"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    done = subprocess.run(words, cwd=inputs.folder, input=data, capture_output=True, env=environment, check=False)
+    assert (done.returncode, done.stdout) == (0, data)
+
+
+def test_the_output_of_an_earlier_call_does_not_survive_a_failure(inputs: Inputs) -> None:
+    inputs.write("out", "old")
+    inputs.lines(RunLine(confidence="7"))
+    assert inputs.call("validate-run", "-output_file", "out", "q.xml", "run.tab").status == 255
+    assert not (inputs.folder / "out").exists()
+
+
+def test_a_reader_that_goes_away_costs_one_line(inputs: Inputs) -> None:
+    inputs.lines(*(RunLine(node=f":E{n}") for n in range(3000)))
+    reading, writing = os.pipe()
+    os.close(reading)
+    words = [sys.executable, "-m", "cs_score", "validate-run", "-output_file", "stdout", "q.xml", "run.tab"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    try:
+        done = subprocess.run(
+            words, cwd=inputs.folder, stdout=writing, stderr=subprocess.PIPE, env=environment, check=False
+        )
+    finally:
+        os.close(writing)
+    assert done.returncode == 255
+    said = done.stderr.decode().splitlines()
+    assert said[-1] == "cs-score validate-run: standard output was closed before everything was written"
+
+
+# ---- The scorer's --validate
+
+
+def test_validate_names_what_it_left_out_and_signs_the_files_as_stored(inputs: Inputs) -> None:
+    import hashlib
+    import json
+
+    inputs.lines(Judged(), name="pool")
+    inputs.lines(RunLine(), RunLine("Cy"))
+    words = ("--validate", "--json", "result.json", "-output_file", "out", "q.xml", "pool", "run.tab")
+    outcome = inputs.call(*words)
+    assert outcome.status == 0
+    assert "cs-score: run.tab: validated; 1 of 2 lines are left out" in outcome.stderr.decode()
+    signature = json.loads((inputs.folder / "result.json").read_text())["signature"]
+    assert signature["options"]["validate"] is True
+    stored = {
+        name: hashlib.sha256((inputs.folder / name).read_bytes()).hexdigest() for name in ("q.xml", "pool", "run.tab")
+    }
+    assert {one["name"]: one["sha256"] for one in signature["inputs"]} == stored
+
+
+def test_a_run_with_errors_is_not_scored_with_validate(inputs: Inputs) -> None:
+    inputs.lines(Judged(), name="pool")
+    inputs.lines(RunLine(), RunLine("Cy", confidence="0"))
+    outcome = inputs.call("--validate", "-output_file", "out", "q.xml", "pool", "run.tab")
+    assert outcome.status == 255
+    assert outcome.files == {}
+    assert "run.tab: 1 error encountered; a run with errors cannot be validated" in outcome.stderr.decode()
+    assert inputs.call("-output_file", "out", "q.xml", "pool", "run.tab").files  # without --validate it is scored
+
+
+def test_a_run_from_standard_input_can_be_validated_on_the_way(inputs: Inputs) -> None:
+    inputs.lines(Judged(), name="pool")
+    words = [sys.executable, "-m", "cs_score", "--validate", "-output_file", "out", "q.xml", "pool", "-"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    data = f"{RunLine().text()}\n{RunLine('Cy').text()}\n".encode()
+    done = subprocess.run(words, cwd=inputs.folder, input=data, capture_output=True, env=environment, check=False)
+    assert done.returncode == 0, done.stderr
+    assert b"-: validated; 1 of 2 lines are left out" in done.stderr
+
+
+def test_the_advice_for_a_run_that_was_not_validated_works(inputs: Inputs) -> None:
+    import re
+    import shlex
+
+    inputs.lines(Judged(), Judged(value="Cy", id="a2"), name="pool")
+    inputs.lines(RunLine(), RunLine("Cy"), name="my run.tab")
+    scoring = ("-justifications", "M:4", "-output_file", "out", "q.xml", "pool")
+    outcome = inputs.call(*scoring, "my run.tab")
+    assert b"AP is greater than 1.0" in outcome.stderr
+    advice = re.search("cs-score (validate-run .*?) \\(QUERIES.xml", outcome.stderr.decode())
+    assert advice is not None
+    words = shlex.split(advice[1].replace("QUERIES.xml", "q.xml"))
+    assert words[1:3] == ["-justifications", "1:4"]
+    assert inputs.call(*words).status == 0
+    assert inputs.call(*scoring, "my run.tab.valid").status == 0
+
+
+# ---- The library
+
+
+def test_a_run_is_checked_without_a_command_line(inputs: Inputs) -> None:
+    problems = ProblemLog()
+    queries = load_queries([inputs.folder / inputs.queries()], None, problems)
+    run = io.StringIO(f"{RunLine().text()}\n{RunLine('Cy').text()}\n")
+    checked = check_run([run], queries, Limits(Justifications(1, 1)), problems)
+    assert [response.value for _, response in checked.lines()] == ["Bo"]
+    assert [problem.code for problem in checked.problems] == ["DISCARDED_ENTRY"]
+
+
+@pytest.mark.parametrize(
+    ("text", "depth"),
+    [("A:2", Depth(False, 2)), ("B:1x", Depth(True, 1)), ("B:07", Depth(True, 7)), ("0", None), ("", None)],
+)
+def test_depth(text: str, depth: Depth | None) -> None:
+    assert Depth.parse(text) == depth
+
+
+@pytest.mark.parametrize("text", ["a:1", "C:1", "A1", "A:", "A:x", " A:1", "1", "00"])
+def test_no_depth(text: str) -> None:
+    with pytest.raises(Exception, match="-depth should be of the form"):
+        Depth.parse(text)
+
+
+def test_pooling_takes_squares_of_the_second_hop_with_their_parents(inputs: Inputs) -> None:
+    """D = 1 takes the best second-hop node even under a parent that is not among the best."""
+    strong, weak = RunLine("Al", confidence="0.9", node=":E1"), RunLine("Bo", "ENG_2", "0.3", ":E2")
+    child = weak.child(confidence="0.8")
+    inputs.lines(strong, weak, child, strong.child(confidence="0.1"))
+    assert column(inputs.validate("-depth", "B:1"), 4) == ["Al", "Bo", "Yale"]
+    kept = inputs.validate("-depth", "A:1")
+    assert [line[:2] for line in zip(column(kept, 4), column(kept, 7))] == [("Al", "0.9"), ("Yale", "0.1")]
+
+
+def test_pooling_prefers_the_first_line_among_equals_and_in_scheme_a_the_last(inputs: Inputs) -> None:
+    inputs.lines(RunLine("Al"), RunLine("Bo", node=":E2"), RunLine("Cy", node=":E3"))
+    assert column(inputs.validate("-depth", "B:2"), 4) == ["Al", "Bo"]
+    assert column(inputs.validate("-depth", "A:2"), 4) == ["Bo", "Cy"]
+
+
+def test_types_of_places_are_repaired_by_the_slots_as_they_were(inputs: Inputs) -> None:
+    slots = ("per:cities_of_residence", "gpe:residents_of_country", "per:countries_of_residence")
+    inputs.queries(AskedQuery(slots=slots))
+    outcome = inputs.call("validate-queries", "-subtypes", "repair", "q.xml", "out.xml")
+    text = outcome.files["out.xml"].decode()
+    assert "<slot1>gpe:residents_of_city</slot1>" in text
+    assert "<slot2>per:countries_of_residence</slot2>" in text
+    assert report_lines(outcome) == [
+        f"WARNING: In {QUERY[-10:]}, range of cities_of_residence does not match domain of residents_of_country",
+        "1 warning encountered",
+    ]
+
+
+@pytest.mark.parametrize("name", ["stdout", "STDERR"])
+def test_an_output_that_must_be_new_is_a_file_whatever_its_name(name: str, inputs: Inputs) -> None:
+    inputs.lines(RunLine())
+    inputs.write("more.tab", "")
+    for words in (("package-output", "q.xml", "run.tab", "more.tab", name), ("validate-queries", "q.xml", name)):
+        outcome = inputs.call(*words)
+        assert (outcome.status, outcome.stdout, list(outcome.files)) == (0, b"", [name])
+        (inputs.folder / name).unlink()
+
+
+def test_a_problems_file_must_not_be_an_input(inputs: Inputs) -> None:
+    inputs.lines(RunLine(), name="run.json")
+    outcome = inputs.call("validate-run", "--problems", "run.json", "q.xml", "run.json")
+    assert outcome.status == 255
+    assert b"run.json is an input" in outcome.stderr
+    assert (inputs.folder / "run.json").read_text() == f"{RunLine().text()}\n"
+
+
+def test_the_scorers_problems_file_must_not_be_an_input_either(inputs: Inputs) -> None:
+    inputs.lines(Judged(), name="pool")
+    inputs.lines(RunLine(), name="run.json")
+    outcome = inputs.call("--problems", "run.json", "-output_file", "out", "q.xml", "pool", "run.json")
+    assert outcome.status == 255
+    assert (inputs.folder / "run.json").read_text() == f"{RunLine().text()}\n"
+
+
+def test_a_parent_that_has_lost_its_lines_takes_a_place_that_is_left_over(inputs: Inputs) -> None:
+    """The child lies below E1, the first to give the answer; the single-valued slot keeps E2, which gives it too."""
+    inputs.queries(AskedQuery(slots=("per:city_of_birth", "gpe:headquarters_in_city")))
+    first = RunLine("Rome", slot="per:city_of_birth", confidence="0.5")
+    winner = replace(first, relation="ENG_1:2-20", node=":E2", confidence="0.9")
+    inputs.lines(first, winner, first.child(slot="gpe:headquarters_in_city"))
+    assert column(inputs.validate("-depth", "B:1"), 4) == ["Rome", "Yale"]
+    assert column(inputs.validate("-depth", "A:1"), 4) == ["Rome"]
+    assert column(inputs.validate("-depth", "A:2"), 4) == ["Rome", "Yale"]

@@ -1,0 +1,362 @@
+"""What the reference does oddly and scripts rely on: a test for each quirk, named by its number."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from benchmarks.generate import follow_on_id
+from tests.preparation.invented import (
+    CHILDREN,
+    OTHER,
+    QUERY,
+    SCHOOLS,
+    AskedQuery,
+    Inputs,
+    Judged,
+    RunLine,
+    column,
+    report_lines,
+    written,
+)
+
+VALUE, NODE, RUN, DOCUMENTS = 4, 8, 2, 6
+
+
+@pytest.fixture
+def inputs(tmp_path: Path) -> Inputs:
+    made = Inputs(tmp_path)
+    made.queries()
+    return made
+
+
+# ---- validate-run
+
+
+def test_quirk_1_the_node_id_of_a_query_overrides_those_of_its_lines(inputs: Inputs) -> None:
+    inputs.queries(AskedQuery(more="<nodeid>n_7</nodeid>"))
+    parent = RunLine()
+    inputs.lines(parent, RunLine("Bo", "ENG_2", node=":E2"), parent.child())
+    assert column(inputs.validate(), NODE) == ["n_7", "n_7", ":C1"]
+    # Limits go by the line's own node id: one line for each of the two nodes stays.
+    assert len(written(inputs.validate("-justifications", "1:1"))) == 3
+
+
+def test_quirk_2_all_lines_get_the_first_run_id(inputs: Inputs) -> None:
+    inputs.lines(RunLine(confidence="0.1"), RunLine("Cy", run_id="r2", node=":E2"), RunLine("Di", run_id="r2"))
+    outcome = inputs.validate("-justifications", "M:3")
+    assert column(outcome, RUN) == ["r1"] * 3
+    assert report_lines(outcome) == [
+        "WARNING: File contains multiple run IDs (r1, r2) (run.tab line 2 and 1 other place)",
+        "2 warnings encountered",
+    ]
+
+
+@pytest.mark.parametrize("depth", ["", "B:1", "A:1"])
+def test_quirk_3_children_of_skipped_lines_are_left_out_of_eight_column_runs(depth: str, inputs: Inputs) -> None:
+    skipped = RunLine(slot="per:age", node=None)
+    child = skipped.child()
+    inputs.lines(RunLine("Cy", node=None), skipped, RunLine("Yale", query=child.query, slot=SCHOOLS, node=None))
+    outcome = inputs.validate("-depth", depth)
+    assert column(outcome, VALUE) == ["Cy"]
+    if not depth:
+        assert len(report_lines(outcome)) == 3  # the slot, what standard error alone says of it, the closing line
+        assert "1 queries are left out" in report_lines(outcome)[0]
+        assert child.query in report_lines(outcome)[0]
+
+
+def test_quirk_3_in_nine_columns_they_are_dependents_unless_another_line_has_the_answer(inputs: Inputs) -> None:
+    skipped = RunLine(slot="per:age")
+    inputs.lines(RunLine("Cy", node=":E2"), skipped, skipped.child())
+    outcome = inputs.validate()
+    assert column(outcome, VALUE) == ["Cy"]
+    assert "all of its parents were discarded due to constraints on multiple justifications" in outcome.stderr.decode()
+    inputs.lines(RunLine(relation="ENG_1:1-30"), skipped, skipped.child())
+    outcome = inputs.validate()
+    assert column(outcome, VALUE) == ["Bo"]
+    assert "parents were discarded" not in outcome.stderr.decode()
+
+
+def test_quirk_4_after_errors_nothing_is_written(inputs: Inputs) -> None:
+    inputs.lines(RunLine(confidence="7"))
+    outcome = inputs.call("validate-run", "-output_file", "out", "q.xml", "run.tab")
+    assert outcome.status == 255
+    assert outcome.files == {}
+
+
+def test_quirk_5_a_report_on_standard_output_stays_out_of_the_output_file(inputs: Inputs) -> None:
+    inputs.lines(RunLine())
+    outcome = inputs.call("validate-run", "-error_file", "STDOUT", "-output_file", "out", "q.xml", "run.tab")
+    assert outcome.stdout == b"No warnings encountered\n"
+    assert outcome.files == {"out": f"{RunLine().text()}\n".encode()}
+
+
+def test_quirk_6_none_means_no_output_in_lower_case_only(inputs: Inputs) -> None:
+    inputs.lines(RunLine())
+    assert inputs.call("validate-run", "-output_file", "none", "q.xml", "run.tab").files == {}
+    assert list(inputs.call("validate-run", "-output_file", "None", "q.xml", "run.tab").files) == ["None"]
+
+
+def test_quirk_7_blanks_before_a_comment_belong_to_the_column(inputs: Inputs) -> None:
+    inputs.write("run.tab", f"{RunLine().text()} # sure\n{RunLine('Cy', node=':E2').text()}\t# tab\n")
+    assert column(inputs.validate("-allow_comments"), NODE) == [":E1 ", ":E2"]
+
+
+def test_quirk_8_scheme_a_counts_over_all_queries_and_is_silent(inputs: Inputs) -> None:
+    inputs.queries(AskedQuery(OTHER), AskedQuery())
+    inputs.lines(RunLine(confidence="0.9"), RunLine("Cy", query=OTHER, confidence="0.2"))
+    outcome = inputs.validate("-depth", "A:1")
+    assert column(outcome, VALUE) == ["Cy"]  # its query comes first
+    assert report_lines(outcome) == ["No warnings encountered"]
+    assert column(inputs.validate("-depth", "B:1"), VALUE) == ["Cy", "Bo"]
+
+
+@pytest.mark.parametrize("depth", ["A:1", "B:1"])
+def test_quirk_9_a_depth_discards_nothing_of_eight_columns(depth: str, inputs: Inputs) -> None:
+    parent = RunLine(node=None)
+    child = parent.child()
+    inputs.lines(parent, RunLine("Cy", node=None), RunLine("Yale", query=child.query, slot=SCHOOLS, node=None))
+    outcome = inputs.validate("-depth", depth)
+    assert column(outcome, VALUE) == ["Bo", "Cy", "Yale"]
+    assert report_lines(outcome) == ["No warnings encountered"]
+
+
+def test_quirk_9_a_depth_of_0_discards_everything(inputs: Inputs) -> None:
+    inputs.lines(RunLine(node=None), RunLine("Cy", node=None))
+    assert written(inputs.validate("-depth", "B:0")) == []
+
+
+def test_quirk_10_node_id_0_is_no_node_id(inputs: Inputs) -> None:
+    inputs.lines(RunLine(), *(RunLine("Cy", node="0", confidence=f"0.{n}", span=f"{n}-9") for n in range(1, 5)))
+    outcome = inputs.validate("-justifications", "1:1")
+    nodes = column(outcome, NODE)
+    assert nodes[0] == ":E1"
+    assert [re.fullmatch(r":NIL_[A-Za-z]{4}(\d{9})", node)[1] for node in nodes[1:]] == [  # type: ignore[index]
+        f"{n:09d}" for n in range(2, 6)
+    ]
+    # A single-valued query, of which the reference dies, keeps them all.
+    inputs.queries(AskedQuery(slots=("per:age",)))
+    inputs.lines(*(RunLine(value, slot="per:age", node="0") for value in ("40", "41")))
+    assert column(inputs.validate(), VALUE) == ["40", "41"]
+
+
+def test_quirk_11_groundtruth_does_nothing(inputs: Inputs) -> None:
+    inputs.lines(RunLine(), RunLine("Cy", run_id="r2"))
+    assert inputs.validate("-groundtruth") == inputs.validate()
+
+
+def test_quirk_12_only_the_first_value_span_is_verified(inputs: Inputs) -> None:
+    inputs.write("text", "...Bo.....Bo")
+    inputs.write("docs", "ENG_A\t9\nENG_1\t99\ttext\n")
+    for span, is_found in (("10-11,ENG_1:0-1", True), ("0-1,ENG_1:10-11", False)):
+        inputs.lines(RunLine(span=span))
+        outcome = inputs.validate("-docs", "docs")
+        assert (report_lines(outcome) == ["No warnings encountered"]) is is_found
+        # Either way the canonical order is written.
+        assert column(outcome, DOCUMENTS) == ["ENG_1:0-1,ENG_1:10-11"]
+
+
+def test_quirk_13_made_up_node_ids_depend_on_the_input_alone(inputs: Inputs) -> None:
+    inputs.lines(RunLine(node=None))
+    nodes = [column(inputs.validate(), NODE) for _ in range(2)]
+    inputs.lines(RunLine("Cy", node=None))
+    assert nodes[0] == nodes[1] != column(inputs.validate(), NODE)
+
+
+def test_quirk_14_equal_lines_are_reported_and_those_that_become_equal_are_merged(inputs: Inputs) -> None:
+    inputs.lines(RunLine(), RunLine(), RunLine(type="per"), RunLine(confidence="0.1"), RunLine(run_id="r2"))
+    outcome = inputs.validate("-justifications", "M:M")
+    assert column(outcome, 7) == ["0.9", "0.1"]
+    assert outcome.stderr.decode().count("appears more than once") == 1
+
+
+# ---- validate-queries
+
+
+def _queries(inputs: Inputs, *words: str) -> tuple[int, str, str]:
+    """Status, output and report of validate-queries."""
+    for name in ("out.xml", "out.log"):
+        (inputs.folder / name).unlink(missing_ok=True)
+    outcome = inputs.call("validate-queries", "-error_file", "out.log", *words, "q.xml", "out.xml")
+    report = outcome.files.get("out.log", b"") + outcome.stderr
+    return outcome.status, outcome.files.get("out.xml", b"").decode(), report.decode()
+
+
+def test_quirk_15_deleting_the_first_slot_stops_the_program(inputs: Inputs) -> None:
+    inputs.queries(AskedQuery(enttype="org"))
+    status, output, report = _queries(inputs, "-types", "delete-slot")
+    assert (status, output) == (255, "")
+    assert "Missing query field: SLOT0" in report
+
+
+def test_quirk_16_subtypes_delete_slot_deletes_the_slot_that_does_not_fit(inputs: Inputs) -> None:
+    inputs.queries(AskedQuery(slots=("per:cities_of_residence", "gpe:residents_of_country", CHILDREN)))
+    status, output, _ = _queries(inputs, "-subtypes", "delete-slot")
+    assert status == 0
+    assert re.findall("<slot.*?>(.*?)<", output) == ["per:cities_of_residence"]
+
+
+def test_quirk_17_the_output_is_written_in_spite_of_errors(inputs: Inputs) -> None:
+    inputs.queries(AskedQuery(slots=("per:no_such_slot",)))
+    status, output, report = _queries(inputs)
+    assert status == 255
+    assert output.endswith("</query_set>\n")
+    assert report.endswith("1 error encountered\n")
+
+
+def test_quirk_18_messages_name_queries_by_their_short_ids(inputs: Inputs) -> None:
+    inputs.queries(AskedQuery("CSX_0002", enttype="org"))
+    _, _, report = _queries(inputs, "-types", "delete-query")
+    assert "In 0002, type of org does not match domain of per:children" in report
+
+
+def test_quirk_19_the_report_may_go_to_standard_output(inputs: Inputs) -> None:
+    outcome = inputs.call("validate-queries", "-error_file", "stdout", "q.xml", "out.xml")
+    assert outcome.stdout == b"No warnings encountered\n"
+
+
+def test_quirk_20_retain_sf_knows_the_inverse_form_of_event_slots_only(inputs: Inputs) -> None:
+    inputs.queries(
+        AskedQuery("CSX_0001", slots=("conflict.attack:place",)),
+        AskedQuery("CSX_0002", slots=("per:conflict.attack_attacker",)),
+        AskedQuery("CSX_0003", slots=("per:likes",)),
+        AskedQuery("CSX_0004", slots=(CHILDREN, "per:dislikes", "per:likes")),
+    )
+    _, output, _ = _queries(inputs, "-retain_sf")
+    assert re.findall('id="(.*?)"', output) == ["CSX_0001", "CSX_0004"]
+    assert re.findall("<(slot.)>(.*?)<", output)[1:] == [("slot0", CHILDREN), ("slot2", "per:likes")]
+
+
+def test_quirk_21_the_ids_of_second_round_queries_are_kept(inputs: Inputs) -> None:
+    inputs.queries(AskedQuery(f"{QUERY}_0123456789ab"))
+    assert f'<query id="{QUERY}_0123456789ab">' in _queries(inputs)[1]
+    assert _queries(inputs, "-expand", "-types", "delete-slot")[0] == 0
+
+
+# ---- generate-queries
+
+
+def test_quirk_22_discarded_lines_generate_queries(inputs: Inputs) -> None:
+    inputs.queries(AskedQuery(slots=(CHILDREN, "per:age")))
+    inputs.lines(RunLine(), RunLine("Cy", span="6-7", confidence="0.1"))
+    outcome = inputs.call("generate-queries", "-justifications", "1:1", "q.xml", "stdout", "run.tab")
+    assert sorted(re.findall("<name>(.*?)<", outcome.stdout.decode())) == ["Bo", "Cy"]
+    assert "discarded" in outcome.stderr.decode()
+
+
+def test_quirk_23_no_report_file_of_the_first_round(inputs: Inputs) -> None:
+    inputs.queries(AskedQuery(docid="NW_1"))
+    outcome = inputs.call("generate-queries", "-error_file", "log", "q.xml", "out.xml")
+    assert (outcome.status, outcome.files["log"], outcome.stderr) == (0, b"", b"")
+    assert b"Unable to infer language" in inputs.call("generate-queries", "q.xml", "out2.xml").stderr
+
+
+def test_quirk_24_an_empty_run_gives_the_frame(inputs: Inputs) -> None:
+    inputs.write("run.tab", "")
+    outcome = inputs.call("generate-queries", "q.xml", "stdout", "run.tab")
+    assert outcome.stdout == b'<?xml version="1.0" encoding="UTF-8"?>\n<query_set>\n</query_set>\n'
+    assert report_lines(outcome)[-1] == "1 warning encountered"
+
+
+def test_quirk_25_the_error_file_is_overwritten(inputs: Inputs) -> None:
+    inputs.lines(RunLine("Ünder"))
+    inputs.write("log", "old")
+    outcome = inputs.call("generate-queries", "-error_file", "log", "q.xml", "out.xml", "run.tab")
+    assert outcome.status == 0
+    assert (inputs.folder / "log").read_text() == "No warnings encountered\n"
+
+
+# ---- validate-assessments
+
+
+def _assessments(inputs: Inputs, *lines: Judged, words: tuple[str, ...] = ()) -> dict[str, str]:
+    """The files of an assessment that is validated without errors, by language."""
+    for path in inputs.folder.glob("out.*"):
+        path.unlink()
+    inputs.lines(*lines, name="qrel")
+    outcome = inputs.call("validate-assessments", "-output_file", "out", *words, "q.xml", "qrel")
+    assert outcome.status == 0, outcome.stderr
+    return {name.removeprefix("out."): text.decode() for name, text in outcome.files.items()}
+
+
+def test_quirk_26_languages_selects_nothing(inputs: Inputs) -> None:
+    assert _assessments(inputs, Judged(), words=("-languages", "CMN")) == _assessments(inputs, Judged())
+    outcome = inputs.call("validate-assessments", "-languages", "ENG:FRA", "q.xml", "qrel")
+    assert outcome.status == 255
+    assert b"Unexpected language FRA for -languages" in outcome.stderr
+
+
+def test_quirk_27_the_default_prefix_makes_files(inputs: Inputs) -> None:
+    inputs.lines(Judged(), name="qrel")
+    outcome = inputs.call("validate-assessments", "q.xml", "qrel")
+    assert sorted(outcome.files) == ["none.cmn", "none.eng", "none.spa", "none.xling"]
+
+
+def test_quirk_28_mention_types_that_contradict_each_other_are_fatal(inputs: Inputs) -> None:
+    inputs.lines(Judged("W", "0", "NOM", "0"), name="qrel")
+    outcome = inputs.call("validate-assessments", "q.xml", "qrel")
+    assert outcome.status == 255
+    assert b"Unexpected value: ==>0<== in line: a1\t" in outcome.stderr
+    multilingual = [Judged(docid="CMN_1"), Judged(docid="CMN_2", value_mention="NOM", class_mention="NOM", id="a2")]
+    inputs.lines(*multilingual, name="qrel")
+    outcome = inputs.call("validate-assessments", "q.xml", "qrel")
+    assert outcome.status == 255
+    assert b"Unexpected mention type." in outcome.stderr
+
+
+def test_quirk_29_a_document_as_mention_type_is_copied(inputs: Inputs) -> None:
+    # The first line of a file has to fit its layout, so the odd one comes second.
+    files = _assessments(
+        inputs,
+        Judged(value_class=f"{QUERY}:2", value="Al"),
+        Judged(value_mention="NOM", class_mention="ENG_7", id="a2"),
+    )
+    assert files["eng"].splitlines()[1].endswith("\tENG_7")
+    assert files["xling"].splitlines()[1].endswith("\tENG_7")
+
+
+def test_quirk_31_a_run_is_refused_as_assessments(inputs: Inputs) -> None:
+    inputs.lines(RunLine())
+    outcome = inputs.call("validate-assessments", "q.xml", "run.tab")
+    assert (outcome.status, outcome.files) == (255, {})
+    assert b"run.tab: this is a run; cs-score validate-run validates runs" in outcome.stderr
+
+
+# ---- apply-k
+
+
+def _kept(inputs: Inputs, *words: str) -> list[str]:
+    outcome = inputs.call("apply-k", *words, "run.tab", "kept.tab")
+    assert outcome.status == 0
+    return (inputs.folder / "kept.tab").read_text(encoding="utf-8").split("\n")[:-1]
+
+
+def test_quirk_32_all_answers_of_a_query_without_node_ids_are_one_node(inputs: Inputs) -> None:
+    lines = [RunLine(f"v{n}", f"ENG_{n}", confidence=f"0.{n}", node=None) for n in range(1, 6)]
+    inputs.lines(*lines)
+    assert _kept(inputs, "-justifications", "M:2") == [line.text() for line in lines[3:]]
+
+
+def test_quirk_33_provenances_that_are_not_canonical_orphan_their_children(inputs: Inputs) -> None:
+    def of(span: str) -> tuple[RunLine, RunLine]:
+        parent = RunLine(span=span)
+        canonical = follow_on_id(QUERY, "Bo", "ENG_1:3-5,ENG_1:8-9")
+        return parent, RunLine("Yale", query=canonical, slot=SCHOOLS, node=":C1")
+
+    for span, kept in (("3-5,ENG_1:8-9", 2), ("8-9,ENG_1:3-5", 1)):
+        inputs.lines(*of(span))
+        assert len(_kept(inputs)) == kept
+
+
+def test_quirk_34_m_discards_everything_and_is_warned_of(inputs: Inputs) -> None:
+    inputs.lines(RunLine())
+    outcome = inputs.call("apply-k", "-justifications", "1:M", "run.tab", "kept.tab")
+    assert outcome.files == {"kept.tab": b""}
+    assert b"warning: -justifications leaves no document for a node (M counts as 0 here)" in outcome.stderr
+
+
+def test_quirk_35_blank_lines_are_a_group_of_their_own(inputs: Inputs) -> None:
+    inputs.write("run.tab", f"\n{RunLine().text()}\n\n\n")
+    assert _kept(inputs) == ["", RunLine().text()]

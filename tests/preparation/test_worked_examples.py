@@ -1,0 +1,213 @@
+"""The worked examples of the specification (appendix A), and rules that no recorded case shows alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.preparation.invented import (
+    CHILDREN,
+    QUERY,
+    SCHOOLS,
+    AskedQuery,
+    Inputs,
+    Judged,
+    RunLine,
+    column,
+    report_lines,
+    written,
+)
+
+
+@pytest.fixture
+def inputs(tmp_path: Path) -> Inputs:
+    made = Inputs(tmp_path)
+    made.queries()
+    return made
+
+
+def _first_example(inputs: Inputs) -> None:
+    four = [
+        RunLine(type="per"),
+        RunLine(docid="ENG_2", confidence="1", type="Per"),
+        RunLine("Bob", "ENG_2", "0.5", "0", run_id="r2", span="3-7", type="Per"),
+        RunLine("Bob", "ENG_2", "0.5", "E5 # c", run_id="r2", span="3-8", type="Per"),
+    ]
+    inputs.lines(*four)
+
+
+def test_a_1_a_run(inputs: Inputs) -> None:
+    _first_example(inputs)
+    outcome = inputs.validate()
+    assert outcome.stderr.decode() == (
+        "WARNING: Decimal point missing in confidence value: 1 (run.tab line 2)\n\n"
+        "WARNING: File contains multiple run IDs (r1, r2) (run.tab line 3 and 1 other place)\n\n"
+        "3 warnings encountered\n"
+    )
+    lines = [[*columns[3:8], columns[8][:5], columns[8][-9:]] for columns in written(outcome)]
+    assert lines == [
+        ["ENG_2:1-20", "Bo", "PER", "ENG_2:3-5", "1.0", ":E1", ":E1"],
+        ["ENG_1:1-20", "Bo", "PER", "ENG_1:3-5", "0.9", ":E1", ":E1"],
+        ["ENG_2:1-20", "Bob", "PER", "ENG_2:3-7", "0.5", ":NIL_", "000000003"],
+        ["ENG_2:1-20", "Bob", "PER", "ENG_2:3-8", "0.5", "E5 # ", "E5 # c"],
+    ]
+
+
+def test_a_1_with_comments_and_with_limits(inputs: Inputs) -> None:
+    _first_example(inputs)
+    assert column(inputs.validate("-allow_comments"), 8)[-1] == "E5 "
+    outcome = inputs.validate("-justifications", "1:1")
+    assert outcome.stderr.decode().startswith(
+        "WARNING: Following line has been discarded due to constraints on multiple justifications: \n"
+        f"{RunLine(type='per').text()}\n (run.tab line 1)\n\n"
+    )
+    assert column(outcome, 8)[1].endswith("000000002")
+
+
+def test_a_2_offsets_beyond_the_document(inputs: Inputs) -> None:
+    inputs.queries(AskedQuery(docid="ENG_A"))
+    inputs.write("docs", "ENG_A\t6\nENG_1\t4\n")
+    inputs.lines(RunLine())
+    outcome = inputs.validate("-docs", "docs")
+    assert outcome.status == 255
+    assert report_lines(outcome) == [
+        "WARNING: Unable to infer language from DOCID . Using ENGLISH by default.",
+        "ERROR: 20 is not a valid offset for DOCID ENG_1 (run.tab line 1)",
+        "ERROR: 5 is not a valid offset for DOCID ENG_1 (run.tab line 1)",
+        f"ERROR: 9 is not a valid offset for DOCID ENG_A (q.xml line In query {QUERY})",
+        "3 errors encountered",
+    ]
+
+
+def test_a_3_fillers(inputs: Inputs) -> None:
+    inputs.write("t1", "abcBo  \nX")
+    inputs.write("docs", "ENG_A\t9\nENG_1\t20\tt1\n")
+    inputs.lines(RunLine())
+    assert report_lines(inputs.validate("-docs", "docs")) == [
+        "WARNING: Mention (or filler) string 'Bo' not found at ENG_1:3-5 (run.tab line 1)",
+        "1 warning encountered",
+    ]
+    inputs.lines(RunLine("Bo X", span="3-8"))
+    assert report_lines(inputs.validate("-docs", "docs")) == ["No warnings encountered"]
+
+
+def test_a_4_children_orphaned_by_depth(inputs: Inputs) -> None:
+    answer = RunLine("y", "ENG_1", "0.5", ":E2")
+    twin = RunLine("y", "ENG_1", "0.00001", ":T", relation="ENG_1:2-20")
+    inputs.lines(RunLine("x", "ENG_1", "0.99999", ":E2", span="7-8"), answer, twin, answer.child())
+    outcome = inputs.validate("-depth", "B:1", "-justifications", "1:1")
+    assert column(outcome, 4) == ["x"]
+    report = outcome.stderr.decode()
+    assert f"due to depth constraints: \n{twin.text()}\n (run.tab line 3)" in report
+    assert (
+        "because all of its parents were discarded due to depth constraints: "
+        f"\n{answer.child().text()}\n (run.tab line 4)" in report
+    )
+
+
+def test_a_5_the_second_round(inputs: Inputs) -> None:
+    inputs.queries(AskedQuery(slots=(CHILDREN, SCHOOLS, "per:age")))
+    name = "Bo & <C> \"d\" 'e'"
+    inputs.lines(RunLine(name, span="9-10,ENG_1:3-5", type="per"), RunLine(name, type="ORG", span="4-5", node=":E2"))
+    outcome = inputs.call("generate-queries", "-valid", "q.xml", "stdout", "run.tab")
+    assert outcome.status == 0
+    assert outcome.stdout.decode().splitlines()[2:-1] == [
+        f'  <query id="{QUERY}_6ebb664e0552">',
+        "    <name>Bo &amp; &lt;C&gt; &quot;d&quot; &apos;e&apos;</name>",
+        "    <docid>ENG_1</docid>",
+        "    <beg>9</beg>",
+        "    <end>10</end>",
+        "    <enttype>per</enttype>",
+        f"    <slot>{SCHOOLS}</slot>",
+        f"    <slot0>{SCHOOLS}</slot0>",
+        "    <slot1>per:age</slot1>",
+        "  </query>",
+    ]
+    raw = inputs.call("generate-queries", "q.xml", "stdout", "run.tab").stdout.decode()
+    assert f"<name>{name}</name>" in raw
+
+
+@pytest.mark.parametrize(
+    ("comment", "node"),
+    [
+        (":E1#x", ":E1"),
+        (":E1 #x # y", ":E1 "),
+        (':E"#"1#x', ':E"#"1'),
+        (':E"\\"#"#x', ':E"\\"#"'),
+        (':E"#x', ':E"#x'),
+        (':E"\\\\"#x', ':E"\\\\"'),
+        (':E"\\"#x', ':E"\\"#x'),
+    ],
+)
+def test_2_2_comments_are_cut_outside_closed_quotations(comment: str, node: str, inputs: Inputs) -> None:
+    inputs.lines(RunLine(node=comment))
+    assert column(inputs.validate("-allow_comments"), 8) == [node]
+    assert column(inputs.validate(), 8) == [comment]
+
+
+def test_1_5_the_later_line_of_a_document_counts_and_lengths_are_leading_digits(inputs: Inputs) -> None:
+    inputs.lines(RunLine())
+    for listed, errors in (("99", 0), ("99\r", 0), ("", 4), ("x", 4), ("20.7", 0), ("19", 1), ("99\nENG_1\t19", 1)):
+        inputs.write("docs", f"\nENG_A\t9\t\tmore\nENG_1\t{listed}\n")
+        report = inputs.validate("-docs", "docs").stderr.decode()
+        assert report.count("is not a valid offset for DOCID ENG_1") == errors, listed
+
+
+def test_1_5_a_document_with_a_carriage_return_in_its_name_is_another_one(inputs: Inputs) -> None:
+    inputs.write("docs", "ENG_A\t9\nENG_1\r\n")
+    inputs.lines(RunLine())
+    outcome = inputs.validate("-docs", "docs")
+    assert outcome.status == 255
+    assert "FATAL_ERROR: DOCID ENG_1 is not a valid DOCID for this task (run.tab line 1)" in outcome.stderr.decode()
+
+
+def test_9_rule_4_of_several_fatal_defects_of_a_line(inputs: Inputs) -> None:
+    inputs.write("docs", "ENG_A\t9\n")
+    inputs.lines(RunLine(relation="ENG_3:1-2"))
+    first = inputs.validate("-docs", "docs").stderr.decode()
+    assert first.splitlines()[-1] == (
+        "cs-score validate-run: FATAL_ERROR: DOCID ENG_3 is not a valid DOCID for this task (run.tab line 1)"
+    )
+    inputs.lines(RunLine(relation="ENG_3:1-2", query="CSX_ENG_ffffffffff"))
+    assert "Query CSX_ENG_ffffffffff not loaded" in inputs.validate("-docs", "docs").stderr.decode().splitlines()[-1]
+
+
+def test_2_1_order_of_events(inputs: Inputs) -> None:
+    """Of several faults of a command line the first in the order of the specification is named."""
+    inputs.write("exists", "")
+    faults = [
+        (("-output_file", "no/out"), "Could not open no/out"),
+        (("-error_file", "exists"), "File exists already exists"),
+        (("-docs", "nope"), "Could not open nope"),
+        (("-depth", "C:1"), '-depth should be of the form "[AB]:d"'),
+        (("-justifications", "1:10"), "Argument to -justifications"),
+        ((), "File norun does not exist"),
+    ]
+    for first in range(len(faults)):
+        words = [word for switches, _ in faults[first:] for word in switches]
+        outcome = inputs.call("validate-run", *words, "noqueries.xml", "norun")
+        assert outcome.status == 255
+        assert faults[first][1] in outcome.stderr.decode().splitlines()[-1]
+    outcome = inputs.call("validate-run", "noqueries.xml", "exists")
+    assert "Could not open noqueries.xml: No such file" in outcome.stderr.decode()
+
+
+def test_7_2_the_language_of_a_follow_on_query_is_that_of_the_first_line_that_leads_to_it(inputs: Inputs) -> None:
+    parent, late = Judged(docid="CMN_1", value_class="0", code="W"), RunLine(docid="CMN_1").child()
+    child = Judged(query=late.query, slot=SCHOOLS, value="Yale", docid="CMN_5", value_class=f"{QUERY}:1:1", id="a2")
+    other = Judged(query=late.query, slot=SCHOOLS, value="Yale", docid="ENG_5", value_class=f"{QUERY}:1:2", id="a3")
+    inputs.queries(AskedQuery(docid="CMN_A"))
+    inputs.lines(parent, child, other, name="qrel")
+    outcome = inputs.call("validate-assessments", "-output_file", "out", "q.xml", "qrel")
+    assert outcome.status == 0
+    sizes = {name: text.count(b"\n") for name, text in outcome.files.items()}
+    assert sizes == {"out.eng": 0, "out.spa": 0, "out.cmn": 2, "out.xling": 3}
+
+
+def test_7_4_words_for_judgments_are_abbreviated_wherever_they_stand(inputs: Inputs) -> None:
+    lines = [Judged(value="INEXACT_SHORT"), Judged(value="CORRECT", docid="ENG_2", value_class="0", code="W", id="a2")]
+    inputs.lines(*lines, name="qrel")
+    outcome = inputs.call("validate-assessments", "-output_file", "stdout", "q.xml", "qrel")
+    values = [line.split("\t")[3] for line in outcome.stdout.decode().splitlines()]
+    assert values == ["S", "S", "CORRECT", "CORRECT"]

@@ -1,0 +1,344 @@
+"""Comparisons of every mode: laws of the tests, names, refusals, formats, statuses."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from cs_score.batch.coldstart import _scores as leaderboard_scores
+from cs_score.coldstart import Options, score
+from cs_score.coldstart.units import summary_scores
+from cs_score.comparison import chosen_measures, compare_coldstart, compare_evidence, system_names
+from cs_score.errors import InputError, UsageError
+from cs_score.evidence import claims, hotpotqa, r4c, scifact
+from cs_score.statistics.comparison import MeasureComparison
+from cs_score.statistics.options import Resampling
+from tests.documents import ROOT
+from tests.evidence.command import cs_score
+from tests.evidence.test_command import EXAMPLES, files
+
+Json = dict[str, Any]
+
+COLDSTART: Final = ("queries/ldc-queries.xml", "assessments/pool-2016.tab")
+RUNS: Final = ("submissions/tide-kb.tab.txt", "submissions/gull-sf.tab.txt")
+EXPAND: Final = ("-expand", "ISLE26")
+
+GOLD: Final[list[Json]] = [
+    {"id": number, "evidence": {"a": [{"label": "SUPPORT", "sentences": [1, 2]}]}} for number in range(8)
+]
+
+
+def run(right: Sequence[int]) -> list[Json]:
+    """A system that answers the claims `right` correctly and the others wrongly."""
+    return [
+        {"id": n, "evidence": {"a": {"label": "SUPPORT" if n in right else "CONTRADICT", "sentences": [1, 2]}}}
+        for n in range(8)
+    ]
+
+
+def results(**systems: Sequence[int]) -> dict[str, scifact.SciFactResult]:
+    return {name: scifact.score(GOLD, run(right)) for name, right in systems.items()}
+
+
+SETTINGS: Final = Resampling(400)
+
+
+def f1(compared: Any) -> MeasureComparison:
+    (found,) = [measure for measure in compared.measures if measure.measure == "abstract_label_only_f1"]
+    assert isinstance(found, MeasureComparison)
+    return found
+
+
+def test_a_system_against_itself() -> None:
+    for measure in compare_evidence(results(A=range(5), B=range(5)), SETTINGS).measures:
+        (pair,) = measure.pairs
+        assert pair.difference.point == pair.difference.low == pair.difference.high == 0
+        assert (pair.randomisation.raw, pair.bootstrap.raw) == (1, 1)
+        assert pair.record.wins == pair.record.losses == 0
+        assert [(system.rank, system.tier) for system in measure.systems] == [(1, 1), (1, 1)]
+
+
+def test_exchanging_two_systems_keeps_p_and_turns_the_difference() -> None:
+    (one,) = f1(compare_evidence(results(A=range(6), B=range(2, 5)), SETTINGS)).pairs
+    (other,) = f1(compare_evidence(results(B=range(2, 5), A=range(6)), SETTINGS)).pairs
+    assert one.randomisation == other.randomisation
+    assert one.bootstrap == other.bootstrap
+    assert one.difference.point == -other.difference.point > 0
+    assert (one.record.wins, one.record.losses) == (other.record.losses, other.record.wins) == (3, 0)
+
+
+def test_another_system_changes_no_raw_p_and_no_interval() -> None:
+    two = f1(compare_evidence(results(A=range(6), B=range(2, 5)), SETTINGS))
+    three = f1(compare_evidence(results(A=range(6), B=range(2, 5), constant=[]), SETTINGS))
+    (alone,), beside = two.pairs, three.pairs[0]
+    assert (beside.first, beside.second) == ("A", "B")
+    assert beside.difference == alone.difference
+    assert (beside.randomisation.raw, beside.bootstrap.raw) == (alone.randomisation.raw, alone.bootstrap.raw)
+    assert beside.randomisation.holm >= alone.randomisation.holm
+    assert {s.system: s.score for s in two.systems}.items() <= {s.system: s.score for s in three.systems}.items()
+
+
+def test_signatures_of_all_systems() -> None:
+    compared = compare_evidence(results(A=range(5), B=range(4)), SETTINGS)
+    found = compared.as_json()["signatures"]
+    assert isinstance(found, dict)
+    assert list(found) == ["A", "B"]
+    assert found["A"]["inputs"][0] == found["B"]["inputs"][0]
+    assert found["A"]["inputs"][1] != found["B"]["inputs"][1]
+
+
+def test_one_unit_has_p_1_and_a_note() -> None:
+    systems = {name: scifact.score(GOLD[:1], run(right)[:1]) for name, right in (("A", [0]), ("B", []))}
+    (pair,) = f1(compare_evidence(systems, SETTINGS)).pairs
+    assert pair.difference.low == pair.difference.high == pair.difference.point == 1
+    assert (pair.bootstrap.raw, pair.randomisation.raw) == (1, 1)
+    assert "one unit" in pair.difference.note
+
+
+def test_refused_systems() -> None:
+    with pytest.raises(UsageError, match="at least two"):
+        compare_evidence(results(A=[1]))
+    with pytest.raises(UsageError, match="different modes"):
+        compare_evidence({"A": scifact.score(GOLD, run([])), "B": claims.score([{"id": 1}], [{"id": 1}])})
+    with pytest.raises(UsageError, match="no measure called F9; there are abstract_label_only_precision"):
+        compare_evidence(results(A=[1], B=[2]), measures=["F9"])
+
+
+def test_a_system_that_answers_no_unit_of_gold() -> None:
+    gold = [{"id": number, "label": "S"} for number in range(3)]
+    systems = {"here": claims.score(gold, gold), "elsewhere": claims.score(gold, [{"id": 9, "label": "S"}])}
+    with pytest.raises(InputError, match=r"system elsewhere answers no unit of the gold standard, which has 3 units"):
+        compare_evidence(systems)
+    questions = [{"_id": "q", "answer": "a", "supporting_facts": []}]
+    asked = {
+        "facts": hotpotqa.score(questions, {"answer": {}, "sp": {"q": []}}),
+        "none": hotpotqa.score(questions, {"answer": {"r": "a"}, "sp": {}}),
+    }
+    with pytest.raises(InputError, match="system none answers no unit"):
+        compare_evidence(asked)
+
+
+def test_different_units_are_refused_and_compared_on_the_common_ones() -> None:
+    gold = {name: [[["T", 0, [name, "rel", "tail"]]]] * 3 for name in "abc"}
+    answered = {"A": "ab", "B": "bc"}
+    systems = {
+        name: r4c.score(gold, {"re": {each: gold[each][0] for each in known}}, ignore_missing=True)
+        for name, known in answered.items()
+    }
+    with pytest.raises(InputError, match=r"system B lacks 1 unit \(a\), which system A has.*--common"):
+        compare_evidence(systems)
+    assert compare_evidence(systems, SETTINGS, common=True).units == 1
+
+
+@pytest.mark.parametrize(
+    ("paths", "names"),
+    [
+        (["x/A.jsonl", "y/B.jsonl"], ["A.jsonl", "B.jsonl"]),
+        (["x/run", "y/run"], ["x/run", "y/run"]),
+        (["x/z/run", "y/z/run", "other"], ["x/z/run", "y/z/run", "other"]),
+        (["x/run", "x/run"], ["run", "run (2)"]),
+        (["x/run", "./x/run", "y/run"], ["x/run", "x/run (2)", "y/run"]),
+    ],
+)
+def test_names_of_systems(paths: list[str], names: list[str]) -> None:
+    assert system_names(paths) == names
+
+
+def test_patterns_choose_measures() -> None:
+    known = ["a_f1", "b_f1", "a_p"]
+    assert chosen_measures(known, []) == known
+    assert chosen_measures(known, ["*_f1"]) == ["a_f1", "b_f1"]
+    assert chosen_measures(known, ["a_p", "a_*"]) == ["a_f1", "a_p"]
+
+
+@pytest.fixture
+def samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("queries", "assessments", "submissions"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def compared(*words: str) -> Any:
+    outcome = cs_score("compare", "coldstart", *EXPAND, "--json", "--bootstrap", "200", *words)
+    assert outcome.status == 0, outcome
+    return json.loads(outcome.out)
+
+
+def hop(level: str) -> str:
+    return "" if level == "ALL" else f"@{level}"
+
+
+def test_measures_are_called_as_in_leaderboards(samples: Path) -> None:
+    (alone,) = score(COLDSTART[:1], [*COLDSTART[1:], RUNS[0]], Options(expand="ISLE26")).runs
+    assert {measure.name: value for measure, value in summary_scores(alone).items()} == leaderboard_scores(alone)
+
+
+def test_coldstart_scores_each_run_as_if_alone(samples: Path) -> None:
+    found = compared(*COLDSTART, *RUNS)
+    assert found["systems"] == ["tide-kb.tab.txt", "gull-sf.tab.txt"]
+    assert found["resampling"]["unit"] == "LDC query"
+    for path, name in zip(RUNS, found["systems"]):
+        (alone,) = score(COLDSTART[:1], [*COLDSTART[1:], path], Options(expand="ISLE26")).runs
+        points = {
+            measure["measure"]: system["point"]
+            for measure in found["measures"]
+            for system in measure["systems"]
+            if system["system"] == name
+        }
+        for variant, table in alone.tables.variants:
+            for row in table.averages:
+                assert points[f"{variant}-{row.name}-F1{hop(row.level)}"] == pytest.approx(row.f1, abs=1e-12)
+        assert alone.average_precision is not None
+        for variant, ap_table in alone.average_precision.variants:
+            for ap_row in ap_table.macro:
+                expected = pytest.approx(ap_row.score, abs=1e-12)
+                assert points[f"{variant}-AP{hop(ap_row.level)}"] == expected
+
+
+def test_coldstart_run_against_itself_and_exchanged(samples: Path) -> None:
+    for measure in compared(*COLDSTART, RUNS[0], RUNS[0])["measures"]:
+        (pair,) = measure["pairs"]
+        assert pair["difference"]["point"] == 0
+        assert pair["randomisation"]["p"] == pair["bootstrap"]["p"] == 1
+    forth, back = compared(*COLDSTART, *RUNS), compared(*RUNS[::-1], *COLDSTART)
+    for one, other in zip(forth["measures"], back["measures"]):
+        assert one["measure"] == other["measure"]
+        assert one["pairs"][0]["randomisation"] == other["pairs"][0]["randomisation"]
+        assert one["pairs"][0]["difference"]["point"] == -other["pairs"][0]["difference"]["point"]
+
+
+def test_coldstart_same_seed_same_bytes(samples: Path) -> None:
+    words = ("compare", "coldstart", *EXPAND, "--bootstrap", "100", *COLDSTART, *RUNS)
+    assert cs_score(*words) == cs_score(*words)
+
+
+def test_coldstart_measures_of_levels_that_one_run_lacks(samples: Path) -> None:
+    """Without second-hop classes in the pool only the run that submits some has rows of level 1."""
+    pool = Path(COLDSTART[1])
+    first_hop = [line for line in pool.read_text(encoding="utf-8").splitlines() if line.split("\t")[8].count(":") < 2]
+    pool.write_text("".join(f"{line}\n" for line in first_hop), encoding="utf-8")
+    lines = Path(RUNS[0]).read_text(encoding="utf-8").splitlines()
+    Path("first.tab.txt").write_text(
+        "".join(f"{line}\n" for line in lines if line.split("\t")[0].count("_") < 3), encoding="utf-8"
+    )
+    found = compared(*COLDSTART, RUNS[0], "first.tab.txt")
+    names = [measure["measure"] for measure in found["measures"]]
+    assert len(names) == len(set(names))
+    blocks = [name.partition("@")[0].rpartition("-")[0] for name in names if "-AP" not in name]
+    assert blocks == sorted(blocks, key=blocks.index)
+
+
+def test_coldstart_python(samples: Path) -> None:
+    runs = {name: score(COLDSTART[:1], [*COLDSTART[1:], name], Options(expand="ISLE26")) for name in RUNS}
+    found = compare_coldstart(runs, SETTINGS, measures=["SF-ALL-Micro-F1"])
+    assert [measure.measure for measure in found.measures] == ["SF-ALL-Micro-F1"]
+    both = runs[RUNS[0]]
+    with pytest.raises(ValueError, match="2 runs"):
+        compare_coldstart({"A": replace(both, runs=both.runs * 2), "B": both})
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "problem"),
+    [
+        ((), 2, "at least two run files, not 0"),
+        ((*COLDSTART, RUNS[0]), 2, "at least two run files, not 1"),
+        (("-nosuch", *COLDSTART), 2, "Unknown switch: -nosuch; see cs-score compare coldstart -help"),
+        (("-runids", "X", *COLDSTART), 2, "Unknown switch: -runids"),
+        (("-right", "NONSENSE", *COLDSTART, *RUNS), 2, "Unexpected choice NONSENSE"),
+        (("--bootstrap", "0", *COLDSTART, *RUNS), 2, "--bootstrap takes a whole number from 1"),
+        (("--json", "--tsv", *COLDSTART, *RUNS), 2, "--json and --tsv exclude one another"),
+        (("--measure", "F9", *EXPAND, *COLDSTART, *RUNS), 2, "no measure called F9"),
+        ((*COLDSTART, "-", RUNS[0]), 2, "standard input cannot be read once for each run"),
+        ((*COLDSTART, "nowhere.tab", RUNS[0]), 1, "nowhere.tab"),
+        ((*COLDSTART, "queries/queryids.txt", RUNS[0]), 1, "Unknown file type: queries/queryids.txt"),
+        ((*COLDSTART, "empty.tab", RUNS[0]), 1, "empty.tab: empty: neither a run nor assessments"),
+        (("-expand", "OTHER", *COLDSTART, *RUNS), 1, "not loaded"),
+        ((*EXPAND, *COLDSTART, RUNS[0], "two.tab"), 1, "two.tab: 2 runs in one file (GULL_SF, TIDE_KB)"),
+        ((*EXPAND, "-queries", "one.txt", *COLDSTART, *RUNS), 1, "answers no unit of the gold standard"),
+    ],
+)
+def test_coldstart_refusals(words: tuple[str, ...], status: int, problem: str, samples: Path) -> None:
+    Path("empty.tab").write_bytes(b"")
+    both = [Path(name).read_bytes() for name in RUNS]
+    Path("two.tab").write_bytes(b"".join(both))
+    gull = both[1].decode()
+    asked = Path("queries/queryids.txt").read_text("utf-8").splitlines(keepends=True)
+    silent = [line for line in asked if line.split()[1] not in gull]
+    Path("one.txt").write_text("".join(silent), encoding="utf-8")
+    outcome = cs_score("compare", "coldstart", *words)
+    assert (outcome.status, outcome.out) == (status, "")
+    assert problem in outcome.err.splitlines()[-1]
+    assert outcome.err.splitlines()[-1].startswith("cs-score: ")
+
+
+def test_coldstart_help() -> None:
+    for word in ("-help", "-h", "--help"):
+        outcome = cs_score("compare", "coldstart", word)
+        assert outcome.status == 0
+        for name in ("-expand", "--bootstrap", "--measure", "--latex", "STRING_CASE", "INCORRECT_PARENT"):
+            assert name in outcome.out
+
+
+@pytest.mark.parametrize("family", EXAMPLES)
+def test_every_evidence_mode(family: str) -> None:
+    gold, predictions = files(family)
+    words = ("compare", family, "--gold", str(gold), *[str(predictions)] * 2, "--bootstrap", "50", "--json")
+    outcome = cs_score(*words)
+    found = json.loads(outcome.out)
+    assert found["systems"] == [predictions.name, f"{predictions.name} (2)"]
+    for measure in found["measures"]:
+        (pair,) = measure["pairs"]
+        assert pair["difference"]["point"] == 0
+        assert pair["bootstrap"]["p"] == pair["randomisation"]["p"] == 1
+    assert cs_score(*words) == outcome
+
+
+@pytest.mark.parametrize(
+    ("option", "start"),
+    [
+        ("", "abstract_label_only_f1\nTier  Rank"),
+        ("--json", '{\n  "systems"'),
+        ("--tsv", "measure\tkind\tsystem"),
+        ("--markdown", "### abstract\\_label\\_only\\_f1\n\n| Tier"),
+        ("--latex", "% \\usepackage{booktabs}\n"),
+    ],
+)
+def test_formats(option: str, start: str) -> None:
+    gold, predictions = files("scifact")
+    options = [option] if option else []
+    words = ("compare", "scifact", "--gold", str(gold), *[str(predictions)] * 2, "--measure", "*only_f1", *options)
+    outcome = cs_score(*words, "--bootstrap", "50")
+    assert outcome.status == 0
+    assert outcome.out.startswith(start)
+    assert outcome.out.endswith("\n")
+    assert not outcome.out.endswith("\n\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "problem"),
+    [
+        (("{gold}", "{run}"), 2, "Missing option '--gold'"),
+        (("--gold", "{gold}", "{run}"), 2, "at least two systems"),
+        (("--gold", "{gold}", "{run}", "-"), 2, "standard input cannot be read"),
+        (("--gold", "{gold}", "{run}", "{run}", "--measure", ""), 2, "no measure called ;"),
+        (("--gold", "{gold}", "{run}", "{run}", "--latex", "--json"), 2, "--json and --latex exclude one another"),
+        (("--gold", "{gold}", "{run}", "nowhere"), 1, "nowhere"),
+        (("--gold", "{gold}", "{run}", "{gold}"), 1, "gold.jsonl: line 1"),
+    ],
+)
+def test_evidence_refusals(words: tuple[str, ...], status: int, problem: str) -> None:
+    gold, predictions = files("scifact")
+    outcome = cs_score("compare", "scifact", *(word.format(gold=gold, run=predictions) for word in words))
+    assert (outcome.status, outcome.out) == (status, "")
+    assert problem in outcome.err
+
+
+def test_an_unknown_mode_is_wrong_usage() -> None:
+    assert cs_score("compare", "nothing").status == 2
