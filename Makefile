@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 # The suite uses two processes; JOBS=4 make test uses four.
 JOBS   ?= 2
 
-.PHONY: demo test test-slow bench clean
+.PHONY: demo test test-slow bench bench-results clean
 
 # The stamps are made anew when the packaging metadata changes.
 $(VENV)/run.stamp: setup.cfg
@@ -47,6 +47,10 @@ test-slow: $(VENV)/dev.stamp
 
 bench: $(VENV)/dev.stamp
 	$(BIN)/python -m benchmarks
+
+# Writes benchmarks/RESULTS.md anew; takes several minutes on a quiet machine.
+bench-results: $(VENV)/dev.stamp
+	$(BIN)/python -m benchmarks --results benchmarks/RESULTS.md
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis demo-out

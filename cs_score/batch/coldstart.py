@@ -14,6 +14,7 @@ from cs_score.batch.outcomes import FAILED, OK, WITH_ERRORS, Outcome, RunScores,
 from cs_score.batch.policies import NamedPolicy
 from cs_score.batch.runs import RunFile
 from cs_score.batch.scoring import Plan, Scored
+from cs_score.coldstart.interval_estimates import intervals
 from cs_score.coldstart.loading import Evaluation, load_files, open_evaluation
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.result import Result, RunResult, ScoringStopped
@@ -25,6 +26,7 @@ from cs_score.coldstart.writers.report import doubly_encoded, stopped_report, wh
 from cs_score.errors import InputError
 from cs_score.signature import Signature
 from cs_score.sources import InputDigest
+from cs_score.statistics.options import Resampling
 
 PREFIX: Final = "out"
 """Files of a run are called `out.sf`, `out.summary` and so on, whatever the run is called."""
@@ -54,7 +56,7 @@ class ColdStartPlan:
 
     `policies` has one entry at least; `layout` and `with_json` choose the files of a run. `switches` are the words
     that a single call needs beside the policy to give the same files, `folder` the working folder of the user: both
-    are only for the `.params` file.
+    are only for the `.params` file. `resampling` asks for intervals.
     """
 
     queries: tuple[InputFile, ...]
@@ -67,6 +69,7 @@ class ColdStartPlan:
     folder: str
     query_list: InputFile | None = None
     samples: InputFile | None = None
+    resampling: Resampling | None = None
 
     def prepare(self) -> PreparedColdStart:
         """Load and index queries and pool. Raises CsScoreError where no run can be scored against them."""
@@ -74,7 +77,7 @@ class ColdStartPlan:
         located = replace(
             self.options,
             queries=self.options.queries if self.query_list is None else self.query_list.on_disk(),
-            samples=None if self.samples is None else self.samples.on_disk(),
+            samples=self.options.samples if self.samples is None else self.samples.on_disk(),
         )
         evaluation = open_evaluation([given.open() for given in self.queries], located)
         load_files(evaluation, [given.open() for given in self.pool])
@@ -85,8 +88,7 @@ class ColdStartPlan:
                 remedy="give the words in the order QUERIES.xml POOL RUN...",
             )
         evaluation.index_assessments()
-        beside = [given.digest() for given in (self.query_list, self.samples) if given is not None]
-        return PreparedColdStart(self, evaluation, beside)
+        return PreparedColdStart(self, evaluation, _as_named(evaluation.digests, located, self.options))
 
     def measures(self) -> Sequence[str]:
         return measures(self.options.expand is not None)
@@ -115,24 +117,24 @@ class ColdStartPlan:
 class PreparedColdStart:
     """Queries and pool as loaded. Every run is scored on a branch of them."""
 
-    def __init__(self, plan: ColdStartPlan, evaluation: Evaluation, beside: Sequence[InputDigest]) -> None:
-        """`beside`: digests of the files that options name, which are no inputs of the scorer's own signature."""
+    def __init__(self, plan: ColdStartPlan, evaluation: Evaluation, digests: Sequence[InputDigest]) -> None:
+        """`digests`: those of all inputs that runs share, by the names that the user gave them."""
         self._plan = plan
         self._evaluation = evaluation
-        self._beside = beside
-        self.digests = tuple(evaluation.digests)
+        self.digests = tuple(digests)
         self._policies = {policy.name: policy for policy in plan.policies}
 
     def signature(self, run: InputDigest, policy: str) -> Mapping[str, object]:
         options = self._policies[policy].options(self._plan.options)
         layout = self._plan.layout
-        inputs = (*self.digests, run, *self._beside)
+        resampling = self._plan.resampling
         return {
-            **Signature("coldstart", options.as_json(), inputs).as_json(),
+            **Signature("coldstart", options.as_json(), (*self.digests, run)).as_json(),
             "policy": policy,
             "fields": list(layout.fields),
             "tabs": layout.tabs,
             "json": self._plan.with_json,
+            "bootstrap": None if resampling is None else resampling.as_json(),
         }
 
     def score(self, run: RunFile, policies: Sequence[str]) -> Iterator[Scored]:
@@ -166,7 +168,8 @@ class PreparedColdStart:
     def _as_asked(self, result: Result, policy: NamedPolicy) -> Result:
         """The result with the options as the user gave them: a worker may read an option's file from elsewhere."""
         options = policy.options(self._plan.options)
-        signature = Signature("coldstart", options.as_json(), result.signature.inputs)
+        inputs = (*self.digests, *result.signature.inputs[len(self.digests) :])
+        signature = Signature("coldstart", options.as_json(), inputs)
         return replace(result, options=options, signature=signature)
 
     def _whole(self, run: RunFile, policy: NamedPolicy, evaluation: Evaluation, result: Result) -> Scored:
@@ -209,10 +212,11 @@ class PreparedColdStart:
         self, run: RunFile, policy: NamedPolicy, result: Result, report: str, was_stopped: bool
     ) -> Iterator[tuple[str, Iterable[bytes]]]:
         plan = self._plan
+        of_runs = () if plan.resampling is None or was_stopped else intervals(result, plan.resampling)
         if plan.with_json and not was_stopped:
             from cs_score.coldstart.writers.json_result import json_text
 
-            yield f"{PREFIX}.json", encoded(json_text(result))
+            yield f"{PREFIX}.json", encoded(json_text(result, of_runs))
         invocation = Invocation(
             time.localtime(),
             plan.folder,
@@ -220,7 +224,7 @@ class PreparedColdStart:
             policy.texts,
             plan.options.samples is not None,
         )
-        for ending, text in file_texts(result, plan.layout, invocation, was_stopped=was_stopped):
+        for ending, text in file_texts(result, plan.layout, invocation, of_runs, was_stopped):
             yield f"{PREFIX}.{ending}", encoded(text)
         yield f"{PREFIX}.errlog", [doubly_encoded(report)]
 
@@ -234,6 +238,12 @@ class PreparedColdStart:
         words += ["-output_file", PREFIX, "-error_file", f"{PREFIX}.errlog"]
         words += [given.name for given in (*plan.queries, *plan.pool, run.file)]
         return ["cs-score", *map(shlex.quote, words)]
+
+
+def _as_named(digests: Sequence[InputDigest], located: Options, asked: Options) -> list[InputDigest]:
+    """The digests with the files of options called as the user called them, wherever they were read from."""
+    names = {located.queries: asked.queries, located.samples: asked.samples}
+    return [InputDigest(names.get(digest.name) or digest.name, digest.sha256) for digest in digests]
 
 
 def _scores(run: RunResult) -> dict[str, float]:

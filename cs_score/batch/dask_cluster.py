@@ -14,7 +14,7 @@ from cs_score.batch.tasks import forget, install
 from cs_score.errors import InputError, MissingExtraError
 from cs_score.version import VERSION
 
-CONNECT_SECONDS: Final = 10
+CONNECT_SECONDS: Final = 8
 WORKER_SECONDS: Final = 15
 
 

@@ -13,10 +13,12 @@ from cs_score.batch.runs import RunFile
 from cs_score.batch.scoring import Plan, Scored
 from cs_score.display import terminal_safe
 from cs_score.errors import CsScoreError
-from cs_score.evidence.report import json_text, table_text, unit_blocks
+from cs_score.evidence.interval_estimates import intervals
+from cs_score.evidence.report import intervals_text, json_text, table_text, unit_blocks
 from cs_score.evidence.result import Mode, Result
 from cs_score.signature import Signature
 from cs_score.sources import Input, InputDigest
+from cs_score.statistics.options import Resampling
 
 MODES: Final = ("scifact", "claims", "r4c", "hotpotqa")
 
@@ -35,11 +37,12 @@ def _module(mode: str) -> _ModeModule:
 
 @dataclass(frozen=True, slots=True)
 class EvidencePlan:
-    """A mode, its gold, and the options of its `score` function."""
+    """A mode, its gold, the options of its `score` function, and how to find intervals (None: there are none)."""
 
     mode: str
     gold: InputFile
     options: Mapping[str, object]
+    resampling: Resampling | None = None
 
     def prepare(self) -> PreparedEvidence:
         """Read gold. Raises InputError where it is unusable."""
@@ -69,7 +72,9 @@ class PreparedEvidence:
         self.digests = (digest,)
 
     def signature(self, run: InputDigest, policy: str) -> Mapping[str, object]:
-        return Signature(self._plan.mode, self._plan.options, (*self.digests, run)).as_json()
+        signature = Signature(self._plan.mode, self._plan.options, (*self.digests, run))
+        resampling = self._plan.resampling
+        return {**signature.as_json(), "bootstrap": None if resampling is None else resampling.as_json()}
 
     def score(self, run: RunFile, policies: Sequence[str]) -> Iterator[Scored]:
         """The predictions as if they were alone; evidence modes have no policies."""
@@ -85,13 +90,14 @@ class PreparedEvidence:
             remarks=result.notices,
             signature=self.signature(result.signature.inputs[-1], ""),
         )
-        yield Scored(scored, _files(result))
+        yield Scored(scored, _files(result, self._plan.resampling))
 
 
-def _files(result: Result) -> Iterator[tuple[str, Iterable[bytes]]]:
+def _files(result: Result, resampling: Resampling | None) -> Iterator[tuple[str, Iterable[bytes]]]:
     """What the subcommand prints with `--json` and without, and what it writes with `--per-item`."""
-    yield "out.json", [_printed(json_text(result))]
-    yield "out.txt", [_printed(table_text(result))]
+    found = None if resampling is None else intervals(result, resampling)
+    yield "out.json", [_printed(json_text(result, found))]
+    yield "out.txt", [_printed("\n\n".join([table_text(result), *([] if found is None else [intervals_text(found)])]))]
     yield "out.tsv", unit_blocks(result)
 
 

@@ -6,7 +6,6 @@ import contextlib
 import gc
 import multiprocessing
 import os
-import signal
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
@@ -14,6 +13,7 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import Any, ParamSpec, TypeVar
 
 from cs_score.batch.execution import Backend
+from cs_score.batch.interruption import stop_runs_on_signals
 from cs_score.batch.scoring import Plan, Prepared
 from cs_score.batch.tasks import forget, install
 
@@ -77,8 +77,7 @@ def _process_pool(batch: str, plan: Plan, prepared: Prepared, jobs: int) -> Iter
 
 
 def _start_worker(batch: str, plan: Plan, prepared: Prepared | None) -> None:
-    # Ctrl-C reaches all processes of a terminal; the batch's own process decides what becomes of the workers.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    stop_runs_on_signals()  # Ctrl-C reaches all processes of a terminal
     threading.Thread(target=_end_with_parent, daemon=True).start()
     install(batch, plan, prepared)
 

@@ -31,8 +31,12 @@ def locked(folder: str) -> Iterator[str | None]:
     path = os.path.join(folder, LOCK)
     descriptor = _acquire(path)
     try:
-        yield _take_over(descriptor, path)
-        os.unlink(path)
+        remark = _take_over(descriptor, path)
+        try:
+            yield remark
+        finally:
+            with contextlib.suppress(OSError):
+                os.unlink(path)
     finally:
         os.close(descriptor)
 

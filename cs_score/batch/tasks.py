@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+from cs_score.batch.interruption import Interrupted, interruptible
 from cs_score.batch.outcomes import FAILED, Outcome
 from cs_score.batch.runs import RunFile
 from cs_score.batch.scoring import Plan, Prepared
@@ -56,8 +57,10 @@ def forget(batch: str) -> None:
 def run_task(batch: str, task: Task) -> list[Delivery]:
     """Score one run under its policies. Whatever is wrong with it becomes its outcome, never an exception."""
     try:
-        with paused_collector():
+        with interruptible(), paused_collector():
             return list(_deliveries(_prepared_for(batch), task))
+    except Interrupted:
+        return failures(task, "interrupted")
     except CsScoreError as error:  # gold as this worker sees it, or a disk that is full
         return failures(task, str(error))
     except Exception as error:  # a defect of ours costs one run, not the batch

@@ -12,6 +12,7 @@ from cs_score.batch.policies import PRESETS, NamedPolicy, read_policies
 from cs_score.cli.batch import Choices, held, score_batch
 from cs_score.cli.coldstart_options import POLICY_SWITCHES, is_query_file, layout_of, options_of, policy_texts
 from cs_score.cli.coldstart_usage import SWITCHES
+from cs_score.cli.resampling_options import read_resampling
 from cs_score.cli.switches import CommandLine, HelpWanted, Switch, SwitchError, read_command_line, switch_help
 from cs_score.coldstart.loading import RUN_SUFFIX, members
 from cs_score.errors import UsageError
@@ -20,7 +21,7 @@ from cs_score.sources import name_of
 FAILED: Final = 255
 
 # The batch chooses the names of files, and JSON is a file of every run or of none.
-_NOT_OF_A_BATCH: Final = frozenset({"-output_file", "-error_file", "-version", "--json"})
+_NOT_OF_A_BATCH: Final = frozenset({"-output_file", "-error_file", "-version", "--json", "--problems", "--validate"})
 
 _OF_A_BATCH: Final = (
     Switch("--out", "DIR", "Output folder; made if missing"),
@@ -117,12 +118,13 @@ def _plan(line: CommandLine, queries: tuple[str, ...], pool: tuple[str, ...]) ->
         switches=_scoring_switches(line),
         folder=os.getcwd(),
         query_list=_option_file(options.queries),
-        samples=None if options.samples is None else InputFile(options.samples),
+        samples=_option_file(options.samples),
+        resampling=read_resampling(line.switches),
     )
 
 
 def _option_file(choice: str | None) -> InputFile | None:
-    """The file that `-queries` names; None where its value is a list."""
+    """The file that an option names; None where its value is a list, or there is no such file."""
     return InputFile(choice) if choice is not None and os.path.isfile(choice) else None
 
 

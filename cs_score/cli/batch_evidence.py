@@ -10,24 +10,12 @@ import click
 from cs_score.batch.evidence import EvidencePlan
 from cs_score.cli.batch import Choices, held, score_batch
 from cs_score.cli.commands import SUBCOMMANDS
+from cs_score.cli.evidence import COMMANDS, RESAMPLING_NAMES, with_options
+from cs_score.cli.resampling_options import click_options, read_resampling
 
 _MEMBERS: Final = (".jsonl", ".json")
 
-_Decorator = Callable[[Callable[..., int]], Callable[..., int]]
-
-# Options of a mode that change its scores; the other modes have none.
-_MODE_OPTIONS: Final[dict[str, tuple[_Decorator, ...]]] = {
-    "scifact": (click.option("--any-order", is_flag=True, help="Match claims by id, not by their order."),),
-    "claims": (),
-    "r4c": (
-        click.option("--references", type=click.IntRange(1, 3), default=3, show_default=True,
-                     help="Reference derivations drawn for each evaluation of an instance."),
-        click.option("--ignore-missing", is_flag=True, help="Leave out instances without prediction."),
-    ),
-    "hotpotqa": (),
-}  # fmt: skip
-
-_BATCH_OPTIONS: Final[tuple[_Decorator, ...]] = (
+_BATCH_OPTIONS: Final[tuple[Callable[[Callable[..., int]], Callable[..., int]], ...]] = (
     click.option("--gold", required=True, metavar="FILE", help="Gold annotation; - is standard input."),
     click.option("--out", required=True, metavar="DIR", help="Output folder; made if missing."),
     click.option("--runs-from", metavar="FILE", help="File with further predictions, one path a line."),
@@ -62,10 +50,11 @@ def batch_command(mode: str) -> click.Command:
         if [gold, *predictions, runs_from].count("-") > 1:
             raise click.UsageError("only one of the files can be standard input.")
         choices = Choices(out, predictions, runs_from, sort_by, jobs, dask, ship_inputs, resume)
-        return score_batch(EvidencePlan(mode, held(gold), options), choices, _MEMBERS)
+        resampling = read_resampling({name: options.pop(name.removeprefix("--")) for name in RESAMPLING_NAMES})
+        return score_batch(EvidencePlan(mode, held(gold), options, resampling), choices, _MEMBERS)
 
-    command: Callable[..., int] = score
-    for option in reversed((*_BATCH_OPTIONS, *_MODE_OPTIONS[mode])):
+    command: Callable[..., Any] = with_options(score, (*click_options(), *COMMANDS[mode].options))
+    for option in reversed(_BATCH_OPTIONS):
         command = option(command)
     help_text = f"{SUBCOMMANDS[mode].summary[:-1]}: many files of predictions against one gold file."
     return click.command(mode, help=help_text)(command)

@@ -58,7 +58,7 @@ class EvidenceCommand:
     options: tuple[ClickOption, ...] = ()
 
 
-def with_options(function: Callable[..., None], options: Iterable[ClickOption]) -> Callable[..., None]:
+def with_options(function: Callable[..., Any], options: Iterable[ClickOption]) -> Callable[..., Any]:
     """The function with click options, in the order in which help shows them."""
     for names, attributes in reversed(tuple(options)):
         function = click.option(*names, **attributes)(function)

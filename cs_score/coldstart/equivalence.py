@@ -55,6 +55,25 @@ class ClassTree:
         self.root = ClassNode(query.full_id, None, single=query.single)
         self.nodes = {query.full_id: self.root}
 
+    def copy(self) -> ClassTree:
+        """A tree of its own with the same nodes in the same order, before any response stands in it."""
+        other = ClassTree.__new__(ClassTree)
+        made: dict[str, ClassNode] = {}
+        for name, node in self.nodes.items():
+            parent = None if node.parent is None else made[node.parent.name]
+            twin = ClassNode(name, parent, node.depth, node.single, node.is_wrong_bin, node.holds_accepted)
+            made[name] = twin
+            if parent is not None:
+                parent.children.append(twin)
+        other.root = made[self.root.name]
+        other.nodes = made
+        return other
+
+    def dissolve(self) -> None:
+        """Cut the links from parents to children, so that the tree goes without help of the cyclic collector."""
+        for node in self.nodes.values():
+            node.children.clear()
+
     def node(self, name: str) -> ClassNode:
         """The node of a class, made with its ancestors where it is not there yet.
 

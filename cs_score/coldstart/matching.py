@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Final
 
 from cs_score.coldstart.linking import Linker
 from cs_score.coldstart.records import CORRECT, Assessment, Response
 from cs_score.errors import InputError
 from cs_score.problems import ProblemLog
+
+if TYPE_CHECKING:  # they stand below matching
+    from cs_score.coldstart.equivalence import ClassTree
+    from cs_score.coldstart.ranking import AssessedClasses
 
 _FINAL_SIGMA: Final = str.maketrans("Σ", "σ")
 
@@ -35,10 +39,19 @@ def unknown_discipline(name: str) -> InputError:
     return InputError(f"No matcher called {name}", remedy=f"there are {', '.join(_COMPARED)}")
 
 
-class AssessmentIndex:
-    """The assessments by answer and, where the discipline compares values, by value.
+def assessments_by_query(assessments: Iterable[Assessment]) -> dict[str, list[Assessment]]:
+    """Assessments by the base id of their query, in load order."""
+    by_query: dict[str, list[Assessment]] = {}
+    for assessment in assessments:
+        by_query.setdefault(assessment.query.base_id, []).append(assessment)
+    return by_query
 
-    It depends on nothing but the assessments, so that one index serves all runs that are scored against them.
+
+class AssessmentIndex:
+    """The assessments by answer, by query and, where the discipline compares values, by value.
+
+    It depends on nothing but the assessments, so that one index serves all runs that are scored against them. `trees`
+    and `classes` keep what scoring derives from the assessments of a query, by its id, at its first use.
     """
 
     def __init__(self, linker: Linker, discipline: str) -> None:
@@ -48,6 +61,9 @@ class AssessmentIndex:
         self.size = len(linker.assessments)
         self.compared = _COMPARED[discipline]
         # The follow-on id of an answer stands for query, value and value provenance, so it finds all candidates.
+        self.trees: dict[str, ClassTree] = {}
+        self.classes: dict[str, AssessedClasses] = {}
+        self.by_query = assessments_by_query(linker.assessments)
         self.by_answer: dict[str, Assessment] = {}
         self.others: dict[str, list[Assessment]] = {}
         for assessment in linker.assessments:

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from cs_score.coldstart.counts import Tally, tally
 from cs_score.coldstart.diagnosis import above_one, remark_on_matches, remarks_on_runs, remarks_on_samples
-from cs_score.coldstart.equivalence import place_responses, plant_tree
+from cs_score.coldstart.equivalence import ClassTree, place_responses, plant_tree
 from cs_score.coldstart.loading import Evaluation, load_files, open_evaluation
-from cs_score.coldstart.matching import AssessmentIndex, Matcher
+from cs_score.coldstart.matching import AssessmentIndex, Matcher, assessments_by_query
 from cs_score.coldstart.options import MANY, Options
 from cs_score.coldstart.predicates import find_predicate
 from cs_score.coldstart.projection import counted_row, ldc_max_table, ldc_mean_table, slot_filling_table
@@ -21,6 +21,7 @@ from cs_score.coldstart.resamples import last_by_label, read_samples
 from cs_score.coldstart.result import AveragePrecision, PrecisionRecall, Result, RunResult, ScoringStopped
 from cs_score.collector import paused_collector
 from cs_score.errors import InputError
+from cs_score.problems import Severity
 from cs_score.signature import Signature
 from cs_score.sources import Input
 
@@ -70,9 +71,13 @@ class _Scoring:
         self._responses: dict[str, list[Response]] = defaultdict(list)
         for response in self._linker.responses:
             self._responses[response.run_id].append(response)
-        self._assessments: dict[str, list[Assessment]] = defaultdict(list)
-        for assessment in self._linker.assessments:
-            self._assessments[assessment.query.base_id].append(assessment)
+        index = evaluation.index
+        is_current = index is not None and index.size == len(self._linker.assessments)
+        self._shared = index if is_current else None
+        """The index that other scorings use as well, where there is one."""
+        self._assessments = (
+            assessments_by_query(self._linker.assessments) if self._shared is None else self._shared.by_query
+        )
         self._matcher: Matcher | None = None
         self._nodes = Nodes(evaluation.linker.nodes, self._options.justifications.most)
         count = len(self._linker.responses)
@@ -179,9 +184,7 @@ class _Scoring:
 
     def _match(self, run_id: str, responses: Sequence[Response]) -> None:
         if responses and self._matcher is None:
-            index = self._evaluation.index
-            if index is None or index.size != len(self._linker.assessments):
-                index = AssessmentIndex(self._linker, self._options.discipline)
+            index = self._shared or AssessmentIndex(self._linker, self._options.discipline)
             self._matcher = Matcher(self._linker, index, self._problems)
         for response in responses:
             assert self._matcher is not None
@@ -195,9 +198,7 @@ class _Scoring:
         if self._evaluation.queries.was_expanded:  # the reference makes a copy of the query here, and one for AP
             report_languages(query, self._problems, times=2)
             report_slots(query, self._problems, times=2)
-        tree = plant_tree(
-            self._linker.root(query), self._assessments.get(query.base_id, ()), self._linker, self._problems
-        )
+        tree = self._tree(query)
         place_responses(tree, responses, self._matched, self._linker)
         tallies: list[Tally] = []
         for node in tree.nodes.values():
@@ -207,12 +208,35 @@ class _Scoring:
                     self._labels[index] = labels
                 if node.depth <= self._hop_limits[query.short_id]:
                     tallies.append(of_node)
+        tree.dissolve()
         return tallies
+
+    def _tree(self, query: Query) -> ClassTree:
+        """The tree of a query with its assessments; one that has nothing to report is planted once for all runs."""
+        planted = None if self._shared is None else self._shared.trees.get(query.full_id)
+        if planted is not None:
+            return planted.copy()
+        before = self._problems.count(Severity.ERROR)
+        tree = plant_tree(
+            self._linker.root(query), self._assessments.get(query.base_id, ()), self._linker, self._problems
+        )
+        if self._shared is not None and self._problems.count(Severity.ERROR) == before:
+            self._shared.trees[query.full_id] = tree.copy()
+        return tree
+
+    def _classes(self, query: Query) -> AssessedClasses:
+        """What the assessments of a query say of its classes; found once for all runs."""
+        if self._shared is None:
+            return AssessedClasses(self._assessments.get(query.base_id, ()))
+        classes = self._shared.classes.get(query.base_id)
+        if classes is None:
+            classes = self._shared.classes[query.base_id] = AssessedClasses(self._assessments.get(query.base_id, ()))
+        return classes
 
     def _rank(self, query: Query) -> list[Ranking]:
         single = [None if predicate is None else predicate.single for predicate in map(find_predicate, query.slots)]
         rankings = rank_query(
-            query, single, self._nodes, AssessedClasses(self._assessments.get(query.base_id, ())),
+            query, single, self._nodes, self._classes(query),
             self._matched, self._labels, self._options.justifications.most,
         )  # fmt: skip
         for ranking in rankings:

@@ -1,0 +1,177 @@
+"""What a batch saves: many runs against one pool, beside as many single calls, on one process, two, and a Dask cluster.
+
+The bytes of all runs are compared as well: whatever way they were computed, they are the same.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from benchmarks.generate import BASE, RUN_ID
+from benchmarks.process import SCORER, FailedRunError, machine_line, run
+
+GENERATOR: Final = (sys.executable, "-m", "benchmarks.generate")
+START_SECONDS: Final = 30.0
+SWITCHES: Final = ("-expand", BASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """A ratio of two of the four ways, and the least (or, with `is_most`, the most) that it should be."""
+
+    text: str
+    above: str
+    below: str
+    limit: float
+    is_most: bool = False
+
+
+GOALS: Final = (
+    Goal("single calls / one job", "single", "one job", 2.0),
+    Goal("one job / two jobs", "one job", "two jobs", 1.7),
+    Goal("two Dask workers / two jobs", "dask", "two jobs", 1.3, is_most=True),
+)
+
+
+def make_inputs(folder: str, runs: int, lines: int) -> list[str]:
+    """One evaluation, and runs that differ in their run id; their paths relative to the folder."""
+    run((*GENERATOR, str(lines), folder), folder)
+    with open(os.path.join(folder, "run.tab"), encoding="utf-8", newline="\n") as file:
+        text = file.read()
+    os.makedirs(os.path.join(folder, "runs"))
+    paths = []
+    for number in range(1, runs + 1):
+        paths.append(f"runs/R{number:04}.tab.txt")
+        with open(os.path.join(folder, paths[-1]), "w", encoding="utf-8", newline="\n") as file:
+            file.write(text.replace(f"\t{RUN_ID}\t", f"\tR{number:04}\t"))
+    return paths
+
+
+def single_calls(folder: str, paths: Sequence[str]) -> None:
+    """One process a run, one after the other, into the folders that a batch would use."""
+    for path in paths:
+        name = os.path.basename(path).removesuffix(".tab.txt")
+        prefix = f"single/{name}/out"
+        os.makedirs(os.path.join(folder, "single", name))
+        outputs = ("-output_file", prefix, "-error_file", f"{prefix}.errlog")
+        run((*SCORER, *SWITCHES, *outputs, "queries.xml", "pool.tab", path), folder)
+
+
+def batch(folder: str, out: str, *how: str) -> None:
+    """One batch over all runs."""
+    run((*SCORER, "batch", *SWITCHES, "--out", out, *how, "queries.xml", "pool.tab", "runs"), folder)
+
+
+@contextlib.contextmanager
+def dask_cluster(folder: str) -> Iterator[str]:
+    """A scheduler and two workers of one thread on the loopback interface; the address of the scheduler."""
+    file = os.path.join(folder, "scheduler.json")
+    python = (sys.executable, "-m")
+    environment = {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(os.path.abspath(__file__)))}
+    quiet = {"env": environment, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    words = ("--host", "127.0.0.1", "--no-dashboard")
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(program: str, *more: str) -> None:
+        started.append(subprocess.Popen((*python, f"distributed.cli.dask_{program}", *words, *more), **quiet))  # type: ignore[call-overload]
+
+    try:
+        start("scheduler", "--port", "0", "--scheduler-file", file)
+        end = time.monotonic() + START_SECONDS
+        while not os.path.exists(file) and time.monotonic() < end:
+            time.sleep(0.05)
+        with open(file, encoding="utf-8") as written:
+            address = str(json.load(written)["address"])
+        for number in range(2):
+            place = os.path.join(folder, f"worker{number}")
+            start("worker", address, "--nthreads", "1", "--no-nanny", "--local-directory", place)
+        _wait_for_workers(address)
+        yield address
+    finally:
+        for process in reversed(started):
+            process.kill()
+        for process in started:
+            process.wait(20)
+
+
+def _wait_for_workers(address: str) -> None:
+    """Workers are up before the clock starts: a cluster is there already when a batch comes to it."""
+    code = f"import distributed; distributed.Client({address!r}).wait_for_workers(2, timeout={START_SECONDS})"
+    subprocess.run((sys.executable, "-c", code), check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def outputs(folder: str) -> dict[str, bytes]:
+    """The scorer's files below a folder, without time and command line."""
+    found = {}
+    for place, _, names in os.walk(folder):
+        for name in names:
+            if name.startswith("out."):
+                with open(os.path.join(place, name), "rb") as file:
+                    data = file.read()
+                key = os.path.relpath(os.path.join(place, name), folder)
+                found[key] = re.sub(rb"#At: .*|(?<=#Invoked as:\n).*", b"", data) if name == "out.params" else data
+    return found
+
+
+def measure(folder: str, runs: int, lines: int) -> tuple[dict[str, float], list[str]]:
+    """Seconds of each way, and the ways whose bytes differ from those of single calls."""
+    paths = make_inputs(folder, runs, lines)
+    seconds: dict[str, float] = {}
+
+    def timed(name: str, work: Callable[[], None]) -> None:
+        start = time.perf_counter()
+        work()
+        seconds[name] = time.perf_counter() - start
+
+    timed("single", lambda: single_calls(folder, paths))
+    timed("one job", lambda: batch(folder, "one job", "--jobs", "1"))
+    timed("two jobs", lambda: batch(folder, "two jobs", "--jobs", "2"))
+    with dask_cluster(folder) as address:
+        timed("dask", lambda: batch(folder, "dask", "--dask", address))
+    expected = outputs(os.path.join(folder, "single"))
+    return seconds, [name for name in seconds if outputs(os.path.join(folder, name)) != expected]
+
+
+def report(seconds: dict[str, float], runs: int, lines: int) -> str:
+    """The figures as text: seconds, seconds a run, and the goals."""
+    rows = [f"{runs} runs of {lines:,} lines against one pool", f"{'':12}{'seconds':>9}{'a run':>9}"]
+    rows += [f"{name:12}{took:>9.2f}{took / runs:>9.3f}" for name, took in seconds.items()]
+    for goal in GOALS:
+        ratio = seconds[goal.above] / seconds[goal.below]
+        is_met = ratio <= goal.limit if goal.is_most else ratio >= goal.limit
+        wanted = f"{'at most' if goal.is_most else 'at least'} {goal.limit:g}"
+        rows.append(f"{goal.text}: {ratio:.2f}  ({wanted}: {'met' if is_met else 'MISSED'})")
+    return "\n".join(rows)
+
+
+def main(words: Sequence[str]) -> int:
+    """Measure and print; status 1 where a program failed or bytes differed. A missed goal is only reported."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.batch", description=__doc__)
+    parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--lines", type=int, default=10_000, help="lines of each run")
+    options = parser.parse_args(words)
+    with tempfile.TemporaryDirectory(prefix="cs-score-bench-") as folder:
+        try:
+            seconds, different = measure(folder, options.runs, options.lines)
+        except FailedRunError as error:
+            print(error, file=sys.stderr)
+            return 1
+    print(report(seconds, options.runs, options.lines))
+    print(f"bytes: {'DIFFERENT in ' + ', '.join(different) if different else 'identical in all four'}")
+    return 1 if different else 0
+
+
+if __name__ == "__main__":
+    print(machine_line())
+    sys.exit(main(sys.argv[1:]))

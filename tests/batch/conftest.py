@@ -1,0 +1,22 @@
+"""A small evaluation for tests that are not about the scores themselves."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.batch.command import invented_runs
+from tests.coldstart.recorded import COMMITTED
+
+SOURCE = COMMITTED / "multi_ep_011"
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Path:
+    """`queries.xml`, `pool.tab`, and three runs in `runs`, the first of which has the most lines."""
+    for name in ("queries.xml", "pool.tab"):
+        shutil.copy(SOURCE / name, tmp_path / name)
+    invented_runs(tmp_path, SOURCE / "run.tab", ("alpha", "beta", "gamma"))
+    return tmp_path

@@ -1,0 +1,333 @@
+"""The command line of a batch: inputs as users have them, bad input, the lock, the evidence form."""
+
+from __future__ import annotations
+
+import bz2
+import fcntl
+import gzip
+import json
+import lzma
+import os
+import shutil
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cs_score.batch.runs import find_runs
+from cs_score.cli.batch_coldstart import BATCH_SWITCHES
+from cs_score.cli.coldstart_usage import SWITCHES
+from cs_score.errors import InputError
+from tests.batch.command import batch_process, contents, leaderboard, problems
+from tests.coldstart.command import Outcome
+from tests.coldstart.command import score_in as cs_score_in
+from tests.coldstart.recorded import COMMITTED
+from tests.evidence.recorded import COMMITTED as EVIDENCE
+
+WORDS = ("batch", "-expand", "CSSF17", "--jobs", "1")
+FILES = ("queries.xml", "pool.tab", "runs")
+
+
+def _batch(world: Path, *more: str) -> Outcome:
+    return cs_score_in(world, [*WORDS, *more])
+
+
+def _line(outcome: Outcome) -> str:
+    """The one line of a batch that scored nothing."""
+    assert outcome.status == 255
+    assert outcome.stdout == b""
+    assert outcome.stderr.count(b"\n") == 1, outcome.stderr
+    assert outcome.stderr.startswith(b"cs-score: ")
+    return outcome.stderr.decode()
+
+
+@pytest.fixture
+def scored(world: Path) -> Path:
+    assert _batch(world, "--out", "plain", *FILES).status == 0
+    return world
+
+
+def test_two_processes_leave_the_bytes_of_one(scored: Path) -> None:
+    done = batch_process(scored, *WORDS[1:3], "--jobs", "2", "--out", "two", *FILES)
+    assert done.returncode == 0, done.stderr
+    assert contents(scored / "two") == contents(scored / "plain")
+
+
+@pytest.mark.parametrize("ending", [".gz", ".bz2", ".xz"])
+def test_compressed_inputs(scored: Path, ending: str) -> None:
+    packed = scored / "packed"
+    (packed / "runs").mkdir(parents=True)
+    compressors: dict[str, Callable[[bytes], bytes]] = {
+        ".gz": gzip.compress,
+        ".bz2": bz2.compress,
+        ".xz": lzma.compress,
+    }
+    compress = compressors[ending]
+    for name in ("queries.xml", "pool.tab", *(f"runs/{run}.tab.txt" for run in ("alpha", "beta", "gamma"))):
+        (packed / f"{name}{ending}").write_bytes(compress((scored / name).read_bytes()))
+    words = ["--out", "out", f"packed/queries.xml{ending}", f"packed/pool.tab{ending}", "packed/runs"]
+    assert _batch(scored, *words).status == 0
+    for run in ("alpha", "beta", "gamma"):
+        for name in ("out.sf", "out.ap", "out.summary"):
+            assert (scored / "out" / run / name).read_bytes() == (scored / "plain" / run / name).read_bytes()
+
+
+def test_a_single_call_takes_compressed_folders_and_queries_too(scored: Path) -> None:
+    (scored / "packed").mkdir()
+    (scored / "packed" / "pool.tab.txt.gz").write_bytes(gzip.compress((scored / "pool.tab").read_bytes()))
+    (scored / "packed" / "run.tab.txt.xz").write_bytes(lzma.compress((scored / "runs/beta.tab.txt").read_bytes()))
+    (scored / "queries.xml.bz2").write_bytes(bz2.compress((scored / "queries.xml").read_bytes()))
+    outputs = ("-output_file", "single", "-error_file", "single.errlog")
+    assert cs_score_in(scored, ["-expand", "CSSF17", *outputs, "queries.xml.bz2", "packed"]).status == 0
+    assert (scored / "single.sf").read_bytes() == (scored / "plain" / "beta" / "out.sf").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        ("queries.xml", "pool.tab", "runs/*.tab.txt"),
+        ("queries.xml", "pool.tab", "runs/[ab]*", "runs/gamma.tab.txt"),
+        ("--runs-from", "list.txt", "queries.xml", "pool.tab"),
+        ("pool.tab", "runs", "queries.xml"),
+    ],
+    ids=str,
+)
+def test_ways_to_name_runs(scored: Path, files: tuple[str, ...]) -> None:
+    (scored / "list.txt").write_text("# all\n\nruns/alpha.tab.txt\nruns/[bg]*\n")
+    assert _batch(scored, "--out", "out", *files).status == 0
+    assert contents(scored / "out") == contents(scored / "plain")
+
+
+@pytest.mark.parametrize("where", ["queries.xml", "pool.tab", "runs/beta.tab.txt", "list.txt"])
+def test_standard_input(scored: Path, where: str) -> None:
+    (scored / "list.txt").write_text("runs/beta.tab.txt\n")
+    given = ["-" if name == where else name for name in ("queries.xml", "pool.tab", "runs/beta.tab.txt")]
+    words = ["--runs-from", "-", *given[:2]] if where == "list.txt" else given
+    if where == "queries.xml":  # a name must tell that it is a query file
+        words = given = ["queries.xml", "-", "runs/beta.tab.txt"]
+        where = "pool.tab"
+    stdin = (scored / where).read_bytes()
+    done = batch_process(scored, *WORDS[1:3], "--jobs", "2", "--out", "out", *words, stdin=stdin)
+    assert done.returncode == 0, done.stderr
+    run = "stdin" if where == "runs/beta.tab.txt" else "beta"
+    assert (scored / "out" / run / "out.sf").read_bytes() == (scored / "plain" / "beta" / "out.sf").read_bytes()
+
+
+def test_names_come_from_files_and_then_from_folders(tmp_path: Path) -> None:
+    def names(*paths: str) -> tuple[list[str], list[str]]:
+        for path in paths:
+            (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / path).touch()
+        runs, remarks = find_runs([str(tmp_path / path) for path in paths], None, (".tab.txt",))
+        return [run.name for run in runs], remarks
+
+    assert names("a/x.tab.txt", "b/y.tab.gz", "b/z", "b/.txt") == (["x", "y", "z", ".txt"], [])
+    found, remarks = names("a/x.tab.txt", "b/x.tsv", "b/w.tab")
+    assert found == ["a-x", "b-x", "w"]
+    assert len(remarks) == 1
+    assert "does not tell runs apart" in remarks[0]
+    assert names("a/x.tab", "a/x.txt")[0] == ["a-x-2", "a-x-3"] or len(set(names("a/x.tab", "a/x.txt")[0])) == 2
+    assert names("a/c/x.tab", "b/c/x.tab")[0] == ["a-c-x", "b-c-x"]
+    reserved, _ = names("a/problems.tsv.tab")
+    assert reserved == ["a-problems.tsv"]
+    twice, remarks = names("a/x.tab", "a/../a/x.tab")
+    assert (twice, len(remarks)) == (["x"], 1)
+
+
+def test_an_empty_pattern_and_an_empty_folder(world: Path) -> None:
+    assert "no*.tab: no file matches this pattern" in _line(_batch(world, "--out", "out", *FILES[:2], "no*.tab"))
+    (world / "empty").mkdir()
+    assert "empty: no file *.tab.txt in it" in _line(_batch(world, "--out", "out", *FILES[:2], "empty"))
+    assert "no run to score" in _line(_batch(world, "--out", "out", *FILES[:2]))
+    with pytest.raises(InputError, match="no run to score"):
+        find_runs([], None, ())
+
+
+def test_a_bad_run_stops_nothing_else(scored: Path) -> None:
+    foreign = (scored / "runs" / "beta.tab.txt").read_text(encoding="utf-8").replace("CSSF17_", "OTHER_")
+    (scored / "bad").mkdir()
+    (scored / "bad" / "foreign.tab.txt").write_text(foreign, encoding="utf-8")
+    (scored / "bad" / "bytes.tab.txt").write_bytes(b"\xff\n")
+    (scored / "bad" / "columns.tab.txt").write_bytes(b"one\ttwo\n")
+    (scored / "bad" / "packed.tab.txt.gz").write_bytes(b"no gzip")
+    shutil.copy(scored / "pool.tab", scored / "bad" / "pool.tab.txt")
+    done = _batch(scored, "--out", "out", *FILES, "bad", "missing.tab")
+    assert done.status == 1
+    assert b"9 scored; 6 failed or with errors" in done.stderr
+    for run in ("alpha", "beta", "gamma"):
+        assert contents(scored / "out" / run) == contents(scored / "plain" / run)
+    failures = {row["run"]: row["failure"] for row in leaderboard(scored / "out") if row["state"] == "failed"}
+    assert "bad/foreign.tab.txt: line 1: Query OTHER_" in failures["foreign"]
+    assert "no query file defines it" in failures["foreign"] or "compare the prefix" in failures["foreign"]
+    assert "bad/bytes.tab.txt: line 1: not UTF-8" in failures["bytes"]
+    assert "Unknown file type: bad/columns.tab.txt" in failures["columns"]
+    assert "packed.tab.txt.gz: cannot be read" in failures["packed"]
+    assert "these are assessments, not a run" in failures["pool"]
+    assert failures["missing"] == "Could not open missing.tab: No such file or directory"
+    assert {row["run"] for row in problems(scored / "out") if row["code"] == "FATAL"} == set(failures)
+    assert [row["rank"] for row in leaderboard(scored / "out")][3:] == [""] * 6
+
+
+def test_a_run_with_errors_keeps_its_rank_and_sets_the_status(world: Path) -> None:
+    path = world / "runs" / "alpha.tab.txt"
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    columns = lines[1].split("\t")
+    columns[7] = "much"
+    path.write_text("".join([lines[0], "\t".join(columns), *lines[2:]]), encoding="utf-8")
+    assert _batch(world, "--out", "out", *FILES).status == 1
+    row = next(row for row in leaderboard(world / "out") if row["run"] == "alpha")
+    assert (row["state"], row["errors"], row["rank"] != "") == ("errors", "1", True)
+    problem = next(row for row in problems(world / "out") if row["code"] == "ILLEGAL_CONFIDENCE_VALUE")
+    assert (problem["run"], problem["file"], problem["line"]) == ("alpha", "runs/alpha.tab.txt", "2")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda world: (world / "pool.tab").write_bytes(b"\xff"), "pool.tab: line 1: not UTF-8"),
+        (lambda world: (world / "pool.tab").unlink(), "Could not open pool.tab: No such file"),
+        (lambda world: shutil.copy(world / "runs/beta.tab.txt", world / "pool.tab"), "pool.tab: this is a run"),
+        (lambda world: (world / "queries.xml").unlink(), "Could not open queries.xml"),
+    ],
+)
+def test_where_gold_fails_nothing_is_scored(world: Path, change: Callable[[Path], object], said: str) -> None:
+    change(world)
+    assert said in _line(_batch(world, "--out", "out", *FILES))
+    assert os.listdir(world / "out") == []
+
+
+def test_output_folders_that_are_none(world: Path) -> None:
+    (world / "file").touch()
+    assert "file is a file; --out needs a folder" in _line(_batch(world, "--out", "file", *FILES))
+    assert "Could not write file/below" in _line(_batch(world, "--out", "file/below", *FILES))
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--out", "o", "--jobs", "0", *FILES), "--jobs 0: a whole number from 1 on is needed"),
+        (("--out", "o", "--jobs", "2", "--dask", "tcp://127.0.0.1:1", *FILES), "--jobs is for this machine"),
+        (("--out", "o", "--ship-inputs", *FILES), "--ship-inputs goes with --dask"),
+        (("--out", "o", "queries.xml", "-", "-"), "only one of the files can be standard input"),
+        (("--out", "o", "-expand", "CSSF17", "-discipline", "X", *FILES), "No matcher called X"),
+        (("--out", "o", "-fields", "EC:X", *FILES), "Unknown field: X"),
+    ],
+    ids=str,
+)
+def test_contradictions(world: Path, words: tuple[str, ...], said: str) -> None:
+    assert said in _line(cs_score_in(world, ["batch", *words]))
+
+
+@pytest.mark.parametrize(
+    "words", [(), ("--out", "o"), FILES, ("--out", "o", "pool.tab", "runs"), ("--nosuch",)], ids=str
+)
+def test_what_is_missing_gets_the_usage_text(world: Path, words: tuple[str, ...]) -> None:
+    outcome = cs_score_in(world, ["batch", *words])
+    assert outcome.status == 255
+    assert outcome.stdout.startswith(b"ERROR: ")
+    assert b"Usage: cs-score batch" in outcome.stdout
+
+
+def test_the_help_names_every_switch_and_the_scorers_are_all_there(world: Path) -> None:
+    outcome = cs_score_in(world, ["batch", "-help"])
+    assert outcome.status == 0
+    for switch in BATCH_SWITCHES:
+        if switch.is_listed:
+            assert f"\n  {switch.name} ".encode() in outcome.stdout
+    left_out = {switch.name for switch in SWITCHES} - {switch.name for switch in BATCH_SWITCHES}
+    assert left_out == {"-output_file", "-error_file", "-version", "--problems", "--validate"}
+
+
+class TestLock:
+    def test_a_batch_at_work_refuses_another(self, world: Path) -> None:
+        (world / "out").mkdir()
+        with open(world / "out" / ".batch.lock", "w") as lock:
+            json.dump({"pid": os.getppid(), "host": socket.gethostname()}, lock)
+            lock.flush()
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            said = _line(_batch(world, "--out", "out", *FILES))
+        assert f"another batch (process {os.getppid()} on {socket.gethostname()}) is at work in out" in said
+        assert os.listdir(world / "out") == [".batch.lock"]
+
+    def test_the_lock_of_a_process_that_is_gone_is_taken_over(self, world: Path) -> None:
+        (world / "out").mkdir()
+        owner = {"pid": 2**22 + 1, "host": socket.gethostname()}
+        (world / "out" / ".batch.lock").write_text(json.dumps(owner))
+        done = _batch(world, "--out", "out", *FILES)
+        assert done.status == 0
+        assert b"is gone; its lock is taken over" in done.stderr
+        assert not (world / "out" / ".batch.lock").exists()
+
+    def test_the_lock_of_another_host_is_not_ours_to_judge(self, world: Path) -> None:
+        (world / "out").mkdir()
+        (world / "out" / ".batch.lock").write_text(json.dumps({"pid": 1, "host": "elsewhere"}))
+        said = _line(_batch(world, "--out", "out", *FILES))
+        assert "process 1 on elsewhere" in said
+        assert "remove out/.batch.lock" in said
+
+    @pytest.mark.parametrize("content", [b"", b"\xff", b"[]", b"{}"])
+    def test_a_lock_file_without_an_owner_holds_nobody_off(self, world: Path, content: bytes) -> None:
+        (world / "out").mkdir()
+        (world / "out" / ".batch.lock").write_bytes(content)
+        assert _batch(world, "--out", "out", *FILES).status == 0
+
+    def test_it_is_gone_after_a_failure(self, world: Path) -> None:
+        (world / "pool.tab").write_bytes(b"\xff")
+        assert _batch(world, "--out", "out", *FILES).status == 255
+        assert not (world / "out" / ".batch.lock").exists()
+
+
+EXAMPLES = {
+    "scifact": "v04-spec-example",
+    "claims": "v02-spec-example",
+    "r4c": "v02-spec-example",
+    "hotpotqa": "v02-spec-example",
+}
+
+
+@pytest.mark.parametrize("mode", EXAMPLES)
+def test_evidence_modes(mode: str, tmp_path: Path) -> None:
+    case = EVIDENCE / mode / EXAMPLES[mode]
+    gold, predictions = sorted(path for path in case.iterdir() if path.name.startswith(("gold", "pred")))
+    shutil.copy(gold, tmp_path / "gold.json")
+    for name in ("a", "b"):
+        shutil.copy(predictions, tmp_path / f"{name}.json")
+    (tmp_path / "bad.json").write_text("no json")
+    words = ["--gold", "gold.json", "--out", "out"]
+    done = cs_score_in(tmp_path, ["batch", mode, *words, "--jobs", "1", "a.json", "bad.json", "b.json"])
+    assert done.status == 1, done.stderr
+    single = ["--gold", "gold.json", "--predictions", "b.json", "--per-item", "items.tsv"]
+    assert cs_score_in(tmp_path, [mode, *single, "--json"]).stdout == (tmp_path / "out" / "b" / "out.json").read_bytes()
+    assert cs_score_in(tmp_path, [mode, *single]).stdout == (tmp_path / "out" / "b" / "out.txt").read_bytes()
+    assert (tmp_path / "items.tsv").read_bytes() == (tmp_path / "out" / "b" / "out.tsv").read_bytes()
+    rows = leaderboard(tmp_path / "out")
+    assert [(row["rank"], row["run"]) for row in rows] == [("1", "a"), ("1", "b"), ("", "bad")]
+    scores = json.loads((tmp_path / "out" / "b" / "out.json").read_text())
+    measure = list(rows[0])[4]
+    assert repr(float(rows[1][measure])) in json.dumps(scores)
+    again = cs_score_in(tmp_path, ["batch", mode, *words, "--resume", "--jobs", "1", "a.json", "b.json"])
+    assert b"(2 of them before)" in again.stderr
+    more = ["--bootstrap", "50"]
+    assert cs_score_in(tmp_path, ["batch", mode, "--gold", "gold.json", "--out", "more", *more, "a.json"]).status == 0
+    single = ["--gold", "gold.json", "--predictions", "a.json", *more]
+    assert (
+        cs_score_in(tmp_path, [mode, *single, "--json"]).stdout == (tmp_path / "more" / "a" / "out.json").read_bytes()
+    )
+    assert cs_score_in(tmp_path, [mode, *single]).stdout == (tmp_path / "more" / "a" / "out.txt").read_bytes()
+    missing = cs_score_in(tmp_path, ["batch", mode, "--gold", "none.json", "--out", "o", "a.json"])
+    assert (missing.status, missing.stderr.count(b"\n")) == (255, 1)
+    assert cs_score_in(tmp_path, ["batch", mode, "--out", "o", "a.json"]).status == 2
+    assert cs_score_in(tmp_path, ["batch", mode, "--help"]).status == 0
+
+
+def test_problem_case_of_the_recorded_kind_is_listed(tmp_path: Path) -> None:
+    """The problems that the report counts stand in the table with file and line."""
+    case = COMMITTED / "bad_duplicate_line_1"
+    for path in case.iterdir():
+        if path.is_file():
+            shutil.copy(path, tmp_path / path.name)
+    assert _batch(tmp_path, "--out", "out", "queries.xml", "pool.tab", "run.tab").status == 0
+    rows = [row for row in problems(tmp_path / "out") if row["code"] == "DUPLICATE_LINE"]
+    assert rows
+    assert all(row["file"] in ("run.tab", "pool.tab") and row["line"].isdecimal() for row in rows)

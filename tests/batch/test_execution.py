@@ -1,0 +1,186 @@
+"""Tasks through executors that misbehave, and what progress says."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError, Executor, Future
+from typing import Any
+
+import pytest
+
+from cs_score.batch import tasks
+from cs_score.batch.execution import Backend, run_tasks
+from cs_score.batch.inputs import InputFile
+from cs_score.batch.outcomes import FAILED, OK, Outcome
+from cs_score.batch.progress import Progress
+from cs_score.batch.runs import RunFile
+from cs_score.batch.tasks import Delivery, Task
+
+
+class Died(Exception):
+    """What an executor of these tests raises for a worker that died."""
+
+
+class Watched:
+    """A watcher that counts."""
+
+    def __init__(self) -> None:
+        self.started: list[str] = []
+        self.done = 0
+
+    def starts(self, run: str) -> None:
+        self.started.append(run)
+
+    def finished(self) -> None:
+        self.done += 1
+
+    def tick(self) -> None:
+        pass
+
+
+class Fragile(Executor):
+    """Breaks for good, with all that it has in hand, at the tasks that `is_deadly` names."""
+
+    def __init__(self, is_deadly: Callable[[str], BaseException | None]) -> None:
+        self._is_deadly = is_deadly
+        self._pending: list[tuple[Future[Any], Task]] = []
+        self.is_broken = False
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        if self.is_broken:
+            raise Died
+        _, task = args
+        future: Future[Any] = Future()
+        error = self._is_deadly(task.run.name)
+        if isinstance(error, Died):
+            self.is_broken = True
+        if error is not None:
+            future.set_exception(error)
+        else:
+            future.set_result([Delivery(Outcome(task.run.name, "", "", OK))])
+        return future
+
+
+def _run(names: str, is_deadly: Callable[[str], BaseException | None], reopens: bool = True) -> dict[str, Outcome]:
+    opened = []
+
+    @contextlib.contextmanager
+    def open_executor() -> Iterator[Executor]:
+        opened.append(True)
+        yield Fragile(is_deadly)
+
+    watcher = Watched()
+    work = [Task(RunFile(name, InputFile(name)), {"": None}) for name in names]
+    backend = Backend(open_executor, width=3, broken=(Died,), reopens=reopens)
+    found = {d.outcome.run: d.outcome for ds in run_tasks("b", work, backend, watcher) for d in ds}
+    assert watcher.done == len(names) == len(found)
+    assert len(opened) < 3 * len(names)
+    return found
+
+
+def test_a_task_that_kills_its_worker_fails_alone() -> None:
+    found = _run("abcdefg", lambda name: Died() if name in "cf" else None)
+    assert {name for name, outcome in found.items() if outcome.state == FAILED} == {"c", "f"}
+    assert "the worker died" in str(found["c"].failure)
+
+
+def test_a_task_whose_worker_dies_once_is_tried_again() -> None:
+    dead: set[str] = set()
+
+    def once(name: str) -> BaseException | None:
+        if name in dead:
+            return None
+        dead.add(name)
+        return Died() if name in "be" else None
+
+    assert {outcome.state for outcome in _run("abcdef", once).values()} == {OK}
+
+
+def test_an_executor_that_tries_again_by_itself_is_believed() -> None:
+    found = _run("abc", lambda name: None, reopens=False)
+    assert {outcome.state for outcome in found.values()} == {OK}
+
+
+@pytest.mark.parametrize("error", [CancelledError(), RuntimeError("full"), TimeoutError()], ids=repr)
+def test_other_failures_of_an_executor_cost_one_run(error: BaseException) -> None:
+    found = _run("abc", lambda name: error if name == "b" else None)
+    assert [found[name].state for name in "abc"] == [OK, FAILED, OK]
+
+
+def test_a_defect_of_the_scorer_costs_one_run() -> None:
+    class Broken:
+        digests = ()
+
+        def score(self, run: RunFile, policies: object) -> Iterator[Any]:
+            raise ZeroDivisionError("oh")
+
+        def signature(self, run: object, policy: str) -> dict[str, object]:
+            return {}
+
+    class Plan:
+        def prepare(self) -> Broken:
+            return Broken()
+
+    tasks.install("broken", Plan())  # type: ignore[arg-type]
+    try:
+        [delivery] = tasks.run_task("broken", Task(RunFile("a", InputFile("a.tab")), {"": os.curdir}))
+    finally:
+        tasks.forget("broken")
+    assert delivery.outcome.state == FAILED
+    assert "defect of cs-score: ZeroDivisionError: oh" in str(delivery.outcome.failure)
+
+
+class _Stream(io.StringIO):
+    def __init__(self, is_terminal: bool) -> None:
+        super().__init__()
+        self._is_terminal = is_terminal
+
+    def isatty(self) -> bool:
+        return self._is_terminal
+
+
+def _progress(is_terminal: bool) -> tuple[Progress, _Stream, list[float]]:
+    now = [100.0]
+    stream = _Stream(is_terminal)
+    return Progress(stream, 12, clock=lambda: now[0]), stream, now
+
+
+def test_a_plain_line_a_minute_where_nobody_watches() -> None:
+    progress, stream, now = _progress(is_terminal=False)
+    for at in range(6):
+        progress.starts(f"run{at}")
+        now[0] += 30
+        progress.finished()
+    progress.close()
+    assert stream.getvalue().splitlines() == [
+        "cs-score: 2/12 runs, 2.0 runs/min, 5:00 left, run1",
+        "cs-score: 4/12 runs, 2.0 runs/min, 4:00 left, run3",
+        "cs-score: 6/12 runs, 2.0 runs/min, 3:00 left, run5",
+    ]
+
+
+def test_a_short_batch_says_nothing_where_nobody_watches() -> None:
+    progress, stream, now = _progress(is_terminal=False)
+    for _ in range(12):
+        now[0] += 1
+        progress.finished()
+    progress.close()
+    assert stream.getvalue() == ""
+
+
+def test_a_terminal_has_one_line_that_is_gone_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "50")
+    progress, stream, now = _progress(is_terminal=True)
+    progress.starts("evil\x1b[2J\nname" * 5)
+    now[0] += 0.5
+    progress.finished()
+    progress.close()
+    text = stream.getvalue()
+    assert "\n" not in text
+    assert text.count("\x1b") == 2  # the two that clear the line
+    assert "1/12 runs, 2.0 runs/s, 0:06 left, evil" in text
+    assert text.endswith("\r\x1b[K")
+    assert all(len(part) < 50 for part in text.replace("\x1b[K", "").split("\r"))

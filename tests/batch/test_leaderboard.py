@@ -1,0 +1,136 @@
+"""Ranks, columns, formats and the escaping of what runs are called."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from cs_score.batch.leaderboard import make_leaderboard
+from cs_score.batch.leaderboard_writers import WRITERS, leaderboard_text
+from cs_score.batch.outcomes import FAILED, OK, Outcome, ProblemPlace, RunScores
+from cs_score.batch.problem_table import write_problem_table
+from tests.batch.command import leaderboard, problems, table
+from tests.coldstart.command import score_in as cs_score_in
+
+HOSTILE = "a\tb\nc\x1b[31m|*_$%&\\{}<x>\u202e\udcff"
+
+
+def _outcome(run: str, score: float | None, policy: str = "") -> Outcome:
+    if score is None:
+        return Outcome(run, f"{run}.tab", policy, FAILED, failure="no reason")
+    return Outcome(run, f"{run}.tab", policy, OK, (RunScores(run, {"F1": score, "P": 1.0}),), signature={"v": run})
+
+
+def test_ties_share_a_rank_and_the_next_one_is_left_out() -> None:
+    scores = {"a": 0.1, "b": 0.5, "c": None, "d": 0.5, "e": 0.4}
+    board = make_leaderboard([_outcome(run, score) for run, score in scores.items()], [""], "F1", ["P"])
+    assert [(row.rank, row.run) for row in board.rows] == [(1, "b"), (1, "d"), (3, "e"), (4, "a"), (None, "c")]
+    assert board.measures[0] == "F1"
+
+
+def test_policies_are_ranked_one_by_one_in_their_order() -> None:
+    outcomes = [_outcome("a", 0.1, "z"), _outcome("a", 0.9, "b"), _outcome("b", 0.2, "z"), _outcome("b", 0.3, "b")]
+    board = make_leaderboard(outcomes, ["z", "b"], "F1", [])
+    assert [(row.policy, row.rank, row.run) for row in board.rows] == [
+        ("z", 1, "b"),
+        ("z", 2, "a"),
+        ("b", 1, "a"),
+        ("b", 2, "b"),
+    ]
+
+
+def test_scores_that_differ_in_the_last_bit_are_no_tie() -> None:
+    board = make_leaderboard([_outcome("a", 0.3), _outcome("b", 0.1 + 0.2)], [""], "F1", [])
+    assert [(row.rank, row.run) for row in board.rows] == [(1, "b"), (2, "a")]
+
+
+def test_equal_signatures_are_those_of_equal_inputs() -> None:
+    rows = make_leaderboard([_outcome("a", 0.3), _outcome("b", 0.3), _outcome("a", 0.1)], [""], "F1", []).rows
+    assert rows[0].signature != rows[1].signature
+    assert rows[0].signature == rows[2].signature
+    assert len(rows[0].signature) == 16
+
+
+@pytest.mark.parametrize("ending", WRITERS)
+def test_hostile_names_reach_no_terminal_and_break_no_table(ending: str) -> None:
+    outcome = Outcome(HOSTILE, HOSTILE, "", OK, (RunScores(HOSTILE + "id", {"F1": 0.5}),))
+    failed = Outcome(HOSTILE, HOSTILE, "", FAILED, failure=HOSTILE)
+    text = WRITERS[ending](make_leaderboard([outcome, failed], [""], "F1", []))
+    assert not set(text) & set("\x1b\u202e\udcff")
+    text.encode("utf-8")
+    plain = WRITERS[ending](make_leaderboard([_outcome("a", 0.5), _outcome("b", None)], [""], "F1", []))
+    if ending == "json":
+        assert json.loads(text)["rows"][0]["run"] == HOSTILE
+    else:
+        assert len(text.splitlines()) == len(plain.splitlines())
+    if ending == "tsv":
+        assert [row["rank"] for row in table(text)] == ["1", ""]
+    if ending == "tex":
+        assert r"\_" in text
+        assert "<x>" not in text
+    if ending == "md":
+        assert r"\|\*\_" in text
+        assert "<x>" not in text.replace(r"\<x\>", "")
+
+
+def test_the_terminal_shows_the_top_and_says_what_is_left_out() -> None:
+    outcomes = [_outcome(f"r{at}", at / 100) for at in range(30)] + [_outcome(f"bad{at}", None) for at in range(12)]
+    board = make_leaderboard(outcomes, [""], "F1", [])
+    lines = leaderboard_text(board, 10).splitlines()
+    assert lines[1].split()[:3] == ["1", "r29", "0.2900"]
+    assert lines[11] == "... and 32 more"
+    assert lines[12] == "bad0: no reason"
+    assert lines[-1] == "... and 2 more that failed"
+    assert "\x1b" not in leaderboard_text(make_leaderboard([_outcome(HOSTILE, 0.5)], [""], "F1", []), 10)
+
+
+def test_problems_have_a_line_for_each_place(tmp_path: Path) -> None:
+    places = tuple(ProblemPlace("WARNING", "EMPTY_FIELD", "Empty\nvalue", "run.tab", str(line)) for line in (3, 5))
+    failed = Outcome(HOSTILE, "b.tab", "", FAILED, failure="it broke", remarks=("look",))
+    write_problem_table(os.fspath(tmp_path), [Outcome("a", "a.tab", "kb", OK, problems=places), failed])
+    rows = [tuple(row.values()) for row in problems(tmp_path)]
+    assert rows[:2] == [
+        ("a", "kb", "WARNING", "EMPTY_FIELD", "run.tab", "3", r"Empty\nvalue"),
+        ("a", "kb", "WARNING", "EMPTY_FIELD", "run.tab", "5", r"Empty\nvalue"),
+    ]
+    assert [row[2:4] + row[6:] for row in rows[2:]] == [("NOTE", "REMARK", "look"), ("ERROR", "FATAL", "it broke")]
+
+
+def test_the_leaderboard_has_the_scores_of_the_summaries(world: Path) -> None:
+    done = cs_score_in(world, ["batch", "-expand", "CSSF17", "--out", "out", "queries.xml", "pool.tab", "runs"])
+    assert done.status == 0
+    rows = leaderboard(world / "out")
+    assert list(rows[0])[:5] == ["rank", "policy", "run", "run_id", "LDC-MEAN-ALL-Macro-F1"]
+    for row in rows:
+        lines = (world / "out" / row["run"] / "out.summary").read_text().splitlines()
+        averages = {tuple(line.split()[:3:2]): line.split()[3:] for line in lines if line.startswith(("SF", "LDC"))}
+        assert len(averages) > 10
+        for (name, hop), scores in averages.items():
+            at = "" if hop == "ALL" else f"@{hop}"
+            shown = [f"{float(row[f'{name}-{measure}{at}']):.4f}" for measure in ("P", "R", "F1")]
+            assert shown == scores
+        ap_lines = (world / "out" / row["run"] / "out.ap").read_text().splitlines()
+        macro = {line.split()[0]: line.split()[-1] for line in ap_lines if "ALL-Macro" in line and " ALL " in line}
+        assert macro
+        for name, score in macro.items():
+            variant = name.removesuffix("-ALL-Macro") if name != "ALL-Macro" else "SF"
+            assert f"{float(row[f'{variant}-AP']):.4f}" == score
+    ranked_by = [float(row["LDC-MEAN-ALL-Macro-F1"]) for row in rows]
+    assert ranked_by == sorted(ranked_by, reverse=True)
+    made_from = json.loads((world / "out" / "leaderboard.json").read_text())["rows"][0]["made_from"]
+    assert [given["name"] for given in made_from["inputs"]][:2] == ["queries.xml", "pool.tab"]
+
+
+def test_sort_by(world: Path) -> None:
+    words = ["batch", "-expand", "CSSF17", "--out", "out", "queries.xml", "pool.tab", "runs"]
+    assert cs_score_in(world, [*words[:3], "--sort-by", "sf-all-micro-p@0", *words[3:]]).status == 0
+    rows = leaderboard(world / "out")
+    assert list(rows[0])[4] == "SF-ALL-Micro-P@0"
+    scores = [float(row["SF-ALL-Micro-P@0"]) for row in rows]
+    assert scores == sorted(scores, reverse=True)
+    wrong = cs_score_in(world, [*words[:3], "--sort-by", "nonsense", *words[3:]])
+    assert wrong.status == 255
+    assert wrong.stderr.startswith(b"cs-score: --sort-by nonsense: no such measure; there are LDC-MEAN-ALL-Macro-F1,")

@@ -1,0 +1,103 @@
+"""Several policies in one batch: presets, own ones, and where their files go."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cs_score.batch.policies import read_policies
+from cs_score.coldstart.options import Justifications, Options, Policy
+from cs_score.errors import UsageError
+from tests.batch.command import contents, leaderboard, without_call
+from tests.coldstart.command import score_in as cs_score_in
+
+TEXTS = {"IGNORE": "UNASSESSED:DUPLICATE", "RIGHT": "CORRECT", "WRONG": "INCORRECT:INCORRECT_PARENT:INEXACT"}
+FILES = ("queries.xml", "pool.tab", "runs")
+SF_SWITCHES = (
+    "-justifications", "1:1", "-ignore", "UNASSESSED", "-wrong", "INCORRECT:INCORRECT_PARENT:INEXACT:DUPLICATE",
+)  # fmt: skip
+
+
+def test_the_presets_are_the_published_ones() -> None:
+    kb, sf = read_policies(["kb", "sf"], Options(), TEXTS)
+    assert (kb.policy, kb.justifications) == (Policy(), Justifications(1, 3))
+    assert sf.justifications == Justifications(1, 1)
+    assert (sf.policy.right, sf.policy.ignore) == (("CORRECT",), ("UNASSESSED",))
+    assert sf.policy.wrong == ("INCORRECT", "INCORRECT_PARENT", "INEXACT", "DUPLICATE")
+
+
+def test_presets_do_not_depend_on_the_switches() -> None:
+    other = Options(policy=Policy(("CORRECT", "INEXACT"), (), ()), justifications=Justifications(None, None))
+    texts = {"IGNORE": "", "RIGHT": "CORRECT:INEXACT", "WRONG": ""}
+    assert read_policies(["kb", "sf"], other, texts) == read_policies(["kb", "sf"], Options(), TEXTS)
+
+
+def test_parts_left_out_are_those_of_the_switches() -> None:
+    base = Options(justifications=Justifications(2, None))
+    [own] = read_policies(["own:right=CORRECT:INEXACT,wrong=INCORRECT"], base, TEXTS)
+    assert own.policy == Policy(("CORRECT", "INEXACT"), ("INCORRECT",), ("UNASSESSED", "DUPLICATE"))
+    assert own.justifications == Justifications(2, None)
+    [open_] = read_policies(["open:justifications=M:M,ignore="], base, TEXTS)
+    assert (open_.policy.ignore, open_.justifications) == ((), Justifications(None, None))
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["nosuch"], "no such preset"),
+        (["kb", "KB:right=CORRECT"], "given twice"),
+        (["a/b:right=CORRECT"], "a name is made of letters"),
+        (["..:right=CORRECT"], "a name is made of letters"),
+        (["problems.tsv:right=CORRECT"], "is a file of every batch"),
+        (["x:"], "an empty part is not understood"),
+        (["x:left=CORRECT"], "left=CORRECT is not understood"),
+        (["x:right=INCORRECT"], "Unexpected choice INCORRECT for RIGHT"),
+        (["x:justifications=3"], "must be of the form A:B"),
+    ],
+)
+def test_what_is_no_policy(given: list[str], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        read_policies(given, Options(), TEXTS)
+
+
+def test_each_policy_has_the_bytes_of_a_call_with_its_switches(world: Path) -> None:
+    words = ["batch", "-expand", "CSSF17", "--policy", "kb", "--policy", "sf", "--jobs", "1"]
+    assert cs_score_in(world, [*words, "--out", "both", *FILES]).status == 0
+    for policy, switches in (("kb", ()), ("sf", SF_SWITCHES)):
+        for run in ("alpha", "beta", "gamma"):
+            single = world / "single" / policy / run
+            single.mkdir(parents=True)
+            outputs = ("-output_file", f"{single}/out", "-error_file", f"{single}/out.errlog")
+            files = ("queries.xml", "pool.tab", f"runs/{run}.tab.txt")
+            assert cs_score_in(world, ["-expand", "CSSF17", *switches, *outputs, *files]).status == 0
+            ours = contents(world / "both" / policy / run)
+            del ours["signature.json"]
+            theirs = contents(single)
+            assert {name: without_call(data) for name, data in ours.items()} == {
+                name: without_call(data) for name, data in theirs.items()
+            }
+    rows = leaderboard(world / "both")
+    assert [row["policy"] for row in rows] == ["kb"] * 3 + ["sf"] * 3
+    assert [row["rank"] for row in rows][::3] == ["1", "1"]
+
+
+def test_one_policy_needs_no_folder_of_its_own(world: Path) -> None:
+    assert cs_score_in(world, ["batch", "-expand", "CSSF17", *SF_SWITCHES, "--out", "plain", *FILES]).status == 0
+    assert cs_score_in(world, ["batch", "-expand", "CSSF17", "--policy", "sf", "--out", "one", *FILES]).status == 0
+    for run in ("alpha", "beta", "gamma"):
+        ours, theirs = contents(world / "one" / run), contents(world / "plain" / run)
+        assert ours["out.sf"] == theirs["out.sf"]
+        assert set(ours) == set(theirs)
+
+
+def test_the_call_in_params_gives_the_same_files(world: Path) -> None:
+    """What `.params` calls the invocation is a call of the scorer that can be repeated."""
+    words = ["batch", "-expand", "CSSF17", "-tabs", "--policy", "kb", "--policy", "sf", "--out", "out", *FILES]
+    assert cs_score_in(world, words).status == 0
+    params = (world / "out" / "sf" / "beta" / "out.params").read_text().splitlines()
+    call = params[params.index("#Invoked as:") + 1].partition("$ cs-score ")[2].split()
+    assert cs_score_in(world, call).status == 0
+    for name, data in contents(world / "out" / "sf" / "beta").items():
+        if name != "signature.json":
+            assert without_call((world / name).read_bytes()) == without_call(data)

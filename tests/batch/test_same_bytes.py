@@ -1,0 +1,140 @@
+"""Each run of a batch has the bytes that a call of the scorer gives it alone."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+import time
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from cs_score.cli.coldstart_usage import SWITCHES
+from cs_score.cli.switches import HelpWanted, SwitchError, VersionWanted, read_command_line
+from tests.batch.command import contents, leaderboard, without_call
+from tests.coldstart.command import score_in as cs_score_in
+from tests.coldstart.recorded import Case, committed_cases, copy_inputs, shared_cases
+
+# What a batch decides itself, or has in another form.
+NOT_COMPARED: Final = {"-output_file", "-error_file", "--json"}
+
+SECONDS_FOR_SHARED: Final = 12.0
+
+
+def scoring_words(case: Case) -> tuple[list[str], list[str]] | None:
+    """Switches and query files of a case with one pool and one run; None for other cases."""
+    try:
+        line = read_command_line(case.args, SWITCHES)
+    except (SwitchError, HelpWanted, VersionWanted):
+        return None
+    queries = [word for word in line.words if word.endswith(".xml")]
+    others = {word for word in line.words if not word.endswith(".xml")}
+    if others != {"pool.tab", "run.tab"} or not all((case.folder / name).is_file() for name in (*queries, *others)):
+        return None
+    switches = [
+        word
+        for name, value in line.switches.items()
+        if name not in NOT_COMPARED
+        for word in ([name] if value is None else [name, value])
+    ]
+    return switches, queries
+
+
+def differing(case: Case, folder: Path) -> list[str]:
+    """Names of the files that batch and single call do not share byte for byte, and statuses that differ."""
+    found = scoring_words(case)
+    assert found is not None
+    switches, queries = found
+    copy_inputs(case, folder)
+    (folder / "single").mkdir()
+    outputs = ["-output_file", "single/out", "-error_file", "single/out.errlog"]
+    single = cs_score_in(folder, [*switches, *outputs, *queries, "pool.tab", "run.tab"])
+    batch = cs_score_in(folder, ["batch", *switches, "--out", "batch", "--jobs", "1", *queries, "pool.tab", "run.tab"])
+    if batch.status == 255:  # nothing can be scored with these queries, this pool or these switches, by no one
+        return [] if single.status == 255 else [f"refused: {batch.stderr!r}"]
+    different = [] if (batch.status == 0) is (single.status == 0) else [f"status {batch.status}"]
+    ours, theirs = contents(folder / "batch" / "run"), contents(folder / "single")
+    ours.pop("signature.json", None)
+    names = sorted({*ours, *theirs})
+    return different + [n for n in names if without_call(ours.get(n, b"-")) != without_call(theirs.get(n, b"-"))]
+
+
+CASES = [case for case in committed_cases() if scoring_words(case) is not None]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.folder.name)
+def test_a_committed_case(case: Case, tmp_path: Path) -> None:
+    assert differing(case, tmp_path) == []
+
+
+def test_the_shared_cases_as_far_as_time_allows(tmp_path: Path) -> None:
+    cases = [case for case in shared_cases() if case.mode == "ok" and scoring_words(case) is not None]
+    if not cases:
+        pytest.skip("no recorded cases beside the checkout")
+    # Neighbours are of one kind, so the time is spread over all of them.
+    end, wrong = time.monotonic() + SECONDS_FOR_SHARED, {}
+    for at, case in enumerate(itertools.chain.from_iterable(cases[start::23] for start in range(23))):
+        if time.monotonic() > end:
+            break
+        folder = tmp_path / str(at)
+        folder.mkdir()
+        if names := differing(case, folder):
+            wrong[case.folder.name] = names
+        shutil.rmtree(folder)
+    assert wrong == {}
+
+
+def test_intervals_are_those_of_single_calls(tmp_path: Path) -> None:
+    [case] = [case for case in CASES if case.folder.name == "multi_ep_011"]
+    copy_inputs(case, tmp_path)
+    words = ["-expand", "CSSF17", "--bootstrap", "200", "--seed", "3"]
+    files = ["queries.xml", "pool.tab", "run.tab"]
+    assert cs_score_in(tmp_path, [*words, "-output_file", "o", "--json", "o.json", *files]).status == 0
+    assert cs_score_in(tmp_path, ["batch", *words, "--json", "--out", "batch", *files]).status == 0
+    for ending in ("intervals", "json", "summary"):
+        assert (tmp_path / f"batch/run/out.{ending}").read_bytes() == (tmp_path / f"o.{ending}").read_bytes()
+    again = cs_score_in(tmp_path, ["batch", *words, "--json", "--out", "batch", "--resume", *files])
+    assert b"(1 of them before)" in again.stderr
+    words[-1] = "4"
+    again = cs_score_in(tmp_path, ["batch", *words, "--json", "--out", "batch", "--resume", *files])
+    assert b"of them before" not in again.stderr
+
+
+@pytest.mark.slow
+def test_all_shared_cases(tmp_path: Path) -> None:
+    wrong = {}
+    for at, case in enumerate(case for case in shared_cases() if scoring_words(case) is not None):
+        folder = tmp_path / str(at)
+        folder.mkdir()
+        if names := differing(case, folder):
+            wrong[case.folder.name] = names
+    assert wrong == {}
+
+
+@pytest.mark.parametrize("case", CASES[::6], ids=lambda case: case.folder.name)
+def test_runs_do_not_see_each_other(case: Case, tmp_path: Path) -> None:
+    """The same run three times, between others: equal bytes at every place in the batch."""
+    found = scoring_words(case)
+    assert found is not None
+    copy_inputs(case, tmp_path)
+    words = ["batch", *found[0], "--jobs", "1", "--policy", "kb", "--policy", "sf", "--policy", "open:ignore=DUPLICATE"]
+    files = [*found[1], "pool.tab"]
+    alone = cs_score_in(tmp_path, [*words, "--out", "alone", *files, "run.tab"])
+    if alone.status == 255:
+        pytest.skip("nothing can be scored")
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        shutil.copy(tmp_path / "run.tab", tmp_path / name / "run.tab")
+    (tmp_path / "broken.tab").write_bytes(b"\xff\xfe\n")
+    together = cs_score_in(
+        tmp_path, [*words, "--out", "all", *files, "broken.tab", "run.tab", "broken.tab", "pool.tab"]
+    )
+    assert together.status == 1
+    for policy in ("kb", "sf", "open"):
+        ours, theirs = contents(tmp_path / "all" / policy / "run"), contents(tmp_path / "alone" / policy / "run")
+        assert ours == theirs
+        assert "out.errlog" in ours
+    failed = {row["run"]: row["failure"] for row in leaderboard(tmp_path / "all") if row["state"] == "failed"}
+    assert "not UTF-8" in failed["broken"]
+    assert "these are assessments, not a run" in failed["pool"]

@@ -1,0 +1,72 @@
+"""Plans and runs that go to a worker with another working folder, or with other files altogether."""
+
+from __future__ import annotations
+
+import contextlib
+import pickle
+from pathlib import Path
+
+import pytest
+
+from cs_score.batch import tasks
+from cs_score.batch.coldstart import ColdStartPlan
+from cs_score.batch.inputs import InputFile
+from cs_score.batch.runs import RunFile
+from cs_score.batch.tasks import Delivery, Task
+from cs_score.cli.batch_coldstart import BATCH_SWITCHES, _plan
+from cs_score.cli.coldstart_usage import SWITCHES
+from cs_score.cli.switches import read_command_line
+from cs_score.errors import InputError
+from tests.batch.command import without_time
+from tests.coldstart.recorded import Case, committed_cases, copy_inputs
+
+CASES = [case for case in committed_cases() if case.folder.name in ("samples_009", "queries_sw_010")]
+
+
+def _plan_of(case: Case) -> ColdStartPlan:
+    line = read_command_line(case.args, SWITCHES)
+    switches = [(name, value) for name, value in line.switches.items() if name not in ("-output_file", "-error_file")]
+    words = [word for name, value in switches for word in ([name] if value is None else [name, value])]
+    queries = tuple(word for word in line.words if word.endswith(".xml"))
+    return _plan(read_command_line(["--json", *words, *line.words], BATCH_SWITCHES), queries, ("pool.tab",))
+
+
+def _scored(plan: ColdStartPlan, run: InputFile) -> Delivery:
+    tasks.install("travelling", plan)
+    try:
+        [delivery] = tasks.run_task("travelling", Task(RunFile("run", run), {"": None}))
+    finally:
+        tasks.forget("travelling")
+    return delivery
+
+
+@pytest.mark.parametrize("ship", [False, True], ids=["shared", "shipped"])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.folder.name)
+def test_files_of_options_travel_too(case: Case, ship: bool, tmp_path: Path) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    there.mkdir()
+    copy_inputs(case, here)
+    with contextlib.chdir(here):
+        plan = _plan_of(case)
+        expected = _scored(plan, InputFile("run.tab"))
+        run = InputFile("run.tab")
+        sent = pickle.dumps((plan.travelling(ship), run.loaded() if ship else run.located()))
+    if ship:
+        for path in here.iterdir():
+            path.unlink()
+    with contextlib.chdir(there):
+        arrived = _scored(*pickle.loads(sent))
+    assert expected.outcome.failure is None
+    assert (plan.query_list or plan.samples) is not None
+    assert arrived.outcome == expected.outcome
+    assert {name: without_time(data) for name, data in arrived.contents.items()} == {
+        name: without_time(data) for name, data in expected.contents.items()
+    }
+
+
+def test_a_file_that_is_not_there_is_called_as_the_user_called_it(tmp_path: Path) -> None:
+    with contextlib.chdir(tmp_path):
+        located = InputFile("no/run.tab").located()
+    for what in (located.open, located.digest, InputFile("no/run.tab").loaded):
+        with pytest.raises(InputError, match=r"^Could not open no/run.tab: No such file or directory$"):
+            what()
