@@ -18,7 +18,7 @@ import resource  # noqa: E402
 import statistics  # noqa: E402
 import subprocess  # noqa: E402
 import time  # noqa: E402
-from collections.abc import Callable  # noqa: E402
+from collections.abc import Callable, Sequence  # noqa: E402
 from dataclasses import dataclass  # noqa: E402
 from typing import Final  # noqa: E402
 
@@ -58,7 +58,7 @@ class Cost:
     megabytes: float
 
 
-def main() -> int:
+def main(words: Sequence[str] = ()) -> int:
     """Print one line per target; the status is 1 where the median misses one."""
     print(f"{RESAMPLES} resamples of {UNITS} units x {STATISTICS} statistics, {MEASURES} measures, {SYSTEMS} systems")
     print(f"{'job':<24}{'median s':>10}{'fastest':>10}{'of target':>11}{'median MB':>11}{'of target':>11}")
