@@ -11,6 +11,8 @@ from typing import IO, Final
 from cs_score.errors import OutputError
 from cs_score.sources import reason_of
 
+_BLOCK: Final = 1 << 20
+
 _STREAMS: Final = {"/dev/stdout": 1, "/dev/stderr": 2}
 
 
@@ -54,6 +56,19 @@ def write_whole(path: str | os.PathLike[str], blocks: Iterable[bytes]) -> None:
     with whole_file(path) as file:
         for block in blocks:
             file.write(block)
+
+
+def encoded(pieces: Iterable[str]) -> Iterator[bytes]:
+    """UTF-8, in blocks of about a megabyte."""
+    block: list[str] = []
+    size = 0
+    for piece in pieces:
+        block.append(piece)
+        size += len(piece)
+        if size >= _BLOCK:
+            yield "".join(block).encode("utf-8", "surrogateescape")
+            block, size = [], 0
+    yield "".join(block).encode("utf-8", "surrogateescape")
 
 
 def cannot_write(path: str | os.PathLike[str], error: OSError) -> OutputError:

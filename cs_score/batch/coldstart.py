@@ -20,10 +20,11 @@ from cs_score.coldstart.options import Options
 from cs_score.coldstart.result import Result, RunResult, ScoringStopped
 from cs_score.coldstart.scorer import score_loaded
 from cs_score.coldstart.writers.fields import check_fields
-from cs_score.coldstart.writers.files import Layout, encoded, file_texts
+from cs_score.coldstart.writers.files import Layout, file_texts
 from cs_score.coldstart.writers.params import Invocation
 from cs_score.coldstart.writers.report import doubly_encoded, stopped_report, whole_report
 from cs_score.errors import InputError
+from cs_score.outputs import encoded
 from cs_score.signature import Signature
 from cs_score.sources import InputDigest
 from cs_score.statistics.options import Resampling

@@ -17,8 +17,8 @@ from cs_score.cli.companion import (
 )
 from cs_score.cli.destinations import Destination, write_text
 from cs_score.cli.switches import CommandLine, Switch
-from cs_score.coldstart.writers.files import encoded
 from cs_score.collector import paused_collector
+from cs_score.outputs import encoded
 from cs_score.preparation.quick_filter import documents_per_node, kept_lines
 from cs_score.sources import open_source
 

@@ -26,12 +26,12 @@ from cs_score.coldstart.options import Options
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.scorer import score_loaded
 from cs_score.coldstart.writers.fields import check_fields
-from cs_score.coldstart.writers.files import Layout, encoded, endings, file_texts, parts
+from cs_score.coldstart.writers.files import Layout, endings, file_texts, parts
 from cs_score.coldstart.writers.params import Invocation
 from cs_score.coldstart.writers.report import doubly_encoded, report_text, stopped_report, whole_report
 from cs_score.collector import paused_collector
 from cs_score.errors import CsScoreError, InputError, OutputError, UsageError
-from cs_score.outputs import write_whole
+from cs_score.outputs import encoded, write_whole
 from cs_score.problems import ProblemLog
 from cs_score.sources import Input, open_source
 from cs_score.statistics.options import Resampling

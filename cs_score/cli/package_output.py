@@ -23,7 +23,7 @@ from cs_score.cli.destinations import Destination
 from cs_score.cli.switches import CommandLine
 from cs_score.coldstart.loading import load_queries
 from cs_score.coldstart.options import Justifications
-from cs_score.coldstart.writers.files import encoded
+from cs_score.outputs import encoded
 from cs_score.preparation.documents import read_document_list
 from cs_score.preparation.run_loading import Limits
 from cs_score.preparation.run_validation import check_run

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
@@ -26,7 +26,7 @@ from cs_score.cli.switches import (
 from cs_score.coldstart.resample_draws import read_groups, resample_lines
 from cs_score.display import one_line
 from cs_score.errors import CsScoreError, OutputError, UsageError
-from cs_score.outputs import write_whole
+from cs_score.outputs import encoded, write_whole
 from cs_score.sources import reason_of
 
 PROGRAM: Final = "cs-score samples"
@@ -143,29 +143,16 @@ def _write(destination: str, texts: Iterable[str]) -> None:
     """Write to a stream, or to a file that appears whole or not at all. Raises OutputError."""
     name = _stream(destination)
     if name is None:
-        write_whole(destination, _blocks(texts))
+        write_whole(destination, encoded(texts))
         return
     stream = sys.stdout if name == "stdout" else sys.stderr
     if stream is None:  # the process was started with it closed
         raise OutputError(f"{name} is closed")
     try:
-        for block in _blocks(texts):
+        for block in encoded(texts):
             stream.buffer.write(block)
         stream.buffer.flush()
     except BrokenPipeError:
         raise
     except OSError as error:
         raise OutputError(f"Could not write to {name}: {reason_of(error)}") from None
-
-
-def _blocks(texts: Iterable[str]) -> Iterator[bytes]:
-    """The texts as UTF-8, joined to blocks; bytes that came in as they were go out as they were."""
-    pending: list[str] = []
-    size = 0
-    for text in texts:
-        pending.append(text)
-        size += len(text)
-        if size >= _BLOCK:
-            yield "".join(pending).encode("utf-8", "surrogateescape")
-            pending, size = [], 0
-    yield "".join(pending).encode("utf-8", "surrogateescape")

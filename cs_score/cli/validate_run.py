@@ -29,8 +29,8 @@ from cs_score.cli.switches import CommandLine, Switch
 from cs_score.coldstart.loading import load_queries
 from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.schemas import detect_schema
-from cs_score.coldstart.writers.files import encoded
 from cs_score.display import terminal_safe
+from cs_score.outputs import encoded
 from cs_score.preparation.differences import differences
 from cs_score.preparation.documents import read_document_list
 from cs_score.preparation.pooling import Depth

@@ -10,6 +10,7 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from typing import ClassVar, Final, NamedTuple
 
+from cs_score.collector import paused_collector
 from cs_score.errors import InputError
 from cs_score.evidence import json_reader as reader
 from cs_score.evidence.gold import Gold, signed
@@ -124,7 +125,7 @@ class ClaimsResult(Result):
 
 def read_gold(gold: Input | Iterable[object]) -> Gold[dict[Hashable, Claim]]:
     """Read gold once, to score many predictions against it. Raises InputError for what is no gold."""
-    with reader.collector_paused(), reader.open_lines(gold, "gold") as source:
+    with paused_collector(), reader.open_lines(gold, "gold") as source:
         return signed(source, _read(source))
 
 
@@ -136,7 +137,7 @@ def score(
     Claims are matched by id, in any order; the last line with an id counts, predictions for other claims are ignored.
     Raises InputError for what cannot be scored.
     """
-    with reader.collector_paused():
+    with paused_collector():
         known = gold if isinstance(gold, Gold) else read_gold(gold)
         gold_name, gold_claims = known.name, known.content
         with reader.open_lines(predictions, "predictions") as source:

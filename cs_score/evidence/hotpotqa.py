@@ -12,6 +12,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final, NamedTuple
 
+from cs_score.collector import paused_collector
 from cs_score.errors import InputError
 from cs_score.evidence import json_reader as reader
 from cs_score.evidence.gold import Gold, signed
@@ -104,7 +105,7 @@ class HotpotQAResult(Result):
 
 def read_gold(gold: Input | Sequence[object]) -> Gold[list[Question]]:
     """Read gold once, to score many predictions against it. Raises InputError for what is no gold."""
-    with reader.collector_paused(), reader.open_document(gold, "gold") as source:
+    with paused_collector(), reader.open_document(gold, "gold") as source:
         return signed(source, _read_gold(source))
 
 
@@ -115,7 +116,7 @@ def score(
 
     What is not predicted counts as 0 and is told in the result's notices. Raises InputError for what cannot be scored.
     """
-    with reader.collector_paused():
+    with paused_collector():
         known = gold if isinstance(gold, Gold) else read_gold(gold)
         gold_name, questions = known.name, known.content
         with reader.open_document(predictions, "predictions") as source:

@@ -6,8 +6,6 @@ of the modes; they take them apart with the small functions at the end.
 
 from __future__ import annotations
 
-import contextlib
-import gc
 import io
 import json
 import os
@@ -126,18 +124,6 @@ def decoding_problem(error: ValueError | RecursionError) -> str:
     if isinstance(error, RecursionError):
         return "not usable JSON: lists or objects nested too deeply"
     return "not usable JSON: a whole number with too many digits"  # the interpreter's limit, 4300 unless changed
-
-
-@contextlib.contextmanager
-def collector_paused() -> Iterator[None]:
-    """No cyclic garbage collection inside the block: it would walk, again and again, records that hold no cycles."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def located(error: InputError, file: str, place: str | None = None) -> InputError:

@@ -11,6 +11,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final, NamedTuple, TypeAlias
 
+from cs_score.collector import paused_collector
 from cs_score.errors import InputError
 from cs_score.evidence import json_reader as reader
 from cs_score.evidence.gold import Gold, signed
@@ -150,7 +151,7 @@ class SciFactResult(Result):
 
 def read_gold(gold: Input | Iterable[object]) -> Gold[list[GoldClaim]]:
     """Read gold once, to score many predictions against it. Raises InputError for what is no gold."""
-    with reader.collector_paused(), reader.open_lines(gold, "gold") as source:
+    with paused_collector(), reader.open_lines(gold, "gold") as source:
         return signed(source, _read_gold(source))
 
 
@@ -165,7 +166,7 @@ def score(
     Predictions must list the same claims in the same order, as the official evaluator demands; with `any_order` they
     are matched by id (the k-th occurrence of an id with the k-th). Raises InputError for what cannot be scored.
     """
-    with reader.collector_paused():
+    with paused_collector():
         known = gold if isinstance(gold, Gold) else read_gold(gold)
         gold_name, gold_claims = known.name, known.content
         with reader.open_lines(predictions, "predictions") as source:

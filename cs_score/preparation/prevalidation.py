@@ -11,7 +11,7 @@ from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.queries import QuerySet
 from cs_score.coldstart.reader import read_tab_file
 from cs_score.coldstart.schemas import FileKind
-from cs_score.coldstart.writers.files import encoded
+from cs_score.outputs import encoded
 from cs_score.preparation.run_loading import Limits
 from cs_score.preparation.run_validation import check_run
 from cs_score.problems import ProblemLog

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cs_score.collector import paused_collector
 from cs_score.errors import InputError
 from cs_score.evidence import json_array as streaming
 from cs_score.evidence import json_reader as reader
@@ -249,7 +250,7 @@ def test_collector_is_left_as_it_was(enabled: bool) -> None:
     before = gc.isenabled()
     try:
         (gc.enable if enabled else gc.disable)()
-        with contextlib.suppress(KeyError), reader.collector_paused():
+        with contextlib.suppress(KeyError), paused_collector():
             assert not gc.isenabled()
             raise KeyError
         assert gc.isenabled() is enabled

@@ -24,8 +24,6 @@ ENDINGS: Final = (
 _LDC_ENDINGS: Final = frozenset({"ldcmax", "ldcmean"})
 _SAMPLE_ENDINGS: Final = frozenset({"sample", "samplescores", "confidence"})
 
-_BLOCK: Final = 1 << 20
-
 
 @dataclass(frozen=True, slots=True)
 class Layout:
@@ -104,16 +102,3 @@ def _is_completed(ending: str, result: Result) -> bool:
     if ending in _SAMPLE_ENDINGS:
         return bool(result.runs) and all(run.bootstrap is not None for run in result.runs)
     return bool(result.runs)
-
-
-def encoded(pieces: Iterable[str]) -> Iterator[bytes]:
-    """UTF-8, in blocks of about a megabyte."""
-    block: list[str] = []
-    size = 0
-    for piece in pieces:
-        block.append(piece)
-        size += len(piece)
-        if size >= _BLOCK:
-            yield "".join(block).encode("utf-8", "surrogateescape")
-            block, size = [], 0
-    yield "".join(block).encode("utf-8", "surrogateescape")
