@@ -191,6 +191,16 @@ class ProblemLog:
         other.fatal = list(self.fatal)
         return other
 
+    def take_over(self, other: ProblemLog) -> None:
+        """Add all that another log has noted."""
+        self.fatal += other.fatal
+        for key, (places, count) in other._found.items():
+            known, sum_so_far = self._found.setdefault(key, ({}, [0]))
+            known.update(places)
+            sum_so_far[0] += count[0]
+        for severity, total in other._totals.items():
+            self._totals[severity] += total
+
     def count(self, severity: Severity) -> int:
         """Occurrences of problems of this severity, repeated ones included."""
         return self._totals[severity]

@@ -20,7 +20,7 @@ from cs_score.coldstart.options import Options
 from cs_score.coldstart.result import Result, RunResult, ScoringStopped
 from cs_score.coldstart.scorer import score_loaded
 from cs_score.coldstart.writers.fields import check_fields
-from cs_score.coldstart.writers.files import Layout, file_texts
+from cs_score.coldstart.writers.files import Layout, file_blocks
 from cs_score.coldstart.writers.params import Invocation
 from cs_score.coldstart.writers.report import doubly_encoded, stopped_report, whole_report
 from cs_score.errors import InputError
@@ -225,8 +225,8 @@ class PreparedColdStart:
             policy.texts,
             plan.options.samples is not None,
         )
-        for ending, text in file_texts(result, plan.layout, invocation, of_runs, was_stopped):
-            yield f"{PREFIX}.{ending}", encoded(text)
+        for ending, blocks in file_blocks(result, plan.layout, invocation, of_runs, was_stopped):
+            yield f"{PREFIX}.{ending}", blocks
         yield f"{PREFIX}.errlog", [doubly_encoded(report)]
 
     def _single_call(self, run: RunFile, policy: NamedPolicy) -> list[str]:

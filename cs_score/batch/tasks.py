@@ -11,13 +11,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from cs_score.batch.interruption import Interrupted, interruptible
 from cs_score.batch.outcomes import FAILED, Outcome
 from cs_score.batch.runs import RunFile
 from cs_score.batch.scoring import Plan, Prepared
 from cs_score.batch.state import write_run
 from cs_score.collector import paused_collector
 from cs_score.errors import CsScoreError
+from cs_score.interruption import Interrupted, interruptible
 
 
 @dataclass(frozen=True, slots=True)

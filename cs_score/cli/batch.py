@@ -108,7 +108,8 @@ def _opener(choices: Choices, runs: int) -> Callable[[str, Plan, Prepared], cont
             with dask_backend(batch, plan.travelling(choices.ship_inputs), choices.dask) as backend:
                 yield backend
             return
-        from cs_score.batch.executors import local_backend, processors
+        from cs_score.batch.executors import local_backend
+        from cs_score.processes import processors
 
         yield local_backend(batch, plan, prepared, min(choices.jobs or processors(), runs))
 

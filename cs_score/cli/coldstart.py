@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import IO, Final, cast
 
 from cs_score.cli.coldstart_extras import (
     load_validated,
@@ -19,14 +19,15 @@ from cs_score.cli.coldstart_options import is_query_file, layout_of, options_of,
 from cs_score.cli.coldstart_usage import DEFAULTS, PROGRAM, SWITCHES, usage_text
 from cs_score.cli.destinations import Destination, why_not_writable, write_text, write_to_stream
 from cs_score.cli.resampling_options import read_resampling
+from cs_score.cli.sharing_options import Sharing, read_sharing
 from cs_score.cli.switches import CommandLine, HelpWanted, SwitchError, VersionWanted, read_command_line
 from cs_score.coldstart.interval_estimates import RunIntervals, intervals
-from cs_score.coldstart.loading import load_files, members, open_evaluation
+from cs_score.coldstart.loading import Evaluation, load_files, members, open_evaluation
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.scorer import score_loaded
 from cs_score.coldstart.writers.fields import check_fields
-from cs_score.coldstart.writers.files import Layout, endings, file_texts, parts
+from cs_score.coldstart.writers.files import Layout, endings, file_blocks, parts
 from cs_score.coldstart.writers.params import Invocation
 from cs_score.coldstart.writers.report import doubly_encoded, report_text, stopped_report, whole_report
 from cs_score.collector import paused_collector
@@ -56,6 +57,7 @@ class Command:
     problems_file: str | None
     validates: bool
     resampling: Resampling | None
+    sharing: Sharing
 
 
 def run(words: Sequence[str], leave: Callable[[int], object] = lambda status: None) -> int:
@@ -124,18 +126,56 @@ def _understand(line: CommandLine, words: Sequence[str]) -> Command:
         line.switches.get("--problems"),
         "--validate" in line.switches,
         read_resampling(line.switches),
+        read_sharing(line),
     )
 
 
 def _score(command: Command, problems: ProblemLog, leave: Callable[[int], object]) -> int:
     _check_inputs(command)
     _remove_earlier_outputs(command)
+    evaluation = open_evaluation(command.query_files, command.options, problems)
+    if not command.files:
+        raise InputError(
+            "EvaluationQueryOutput->new called with no filenames", remedy="name a run and its assessments, too"
+        )
+    with contextlib.ExitStack() as spools:
+        result = _scored_in_shares(command, evaluation, spools) or _scored_whole(command, evaluation)
+        _write_files(command, result, () if command.resampling is None else intervals(result, command.resampling))
+        _report(command, result)
+        if command.problems_file is not None:
+            write_problems_file(problems, command.problems_file)
+        status = FAILED if result.error_count else 0
+        leave(status)
+    return status
+
+
+def _scored_in_shares(command: Command, evaluation: Evaluation, spools: contextlib.ExitStack) -> Result | None:
+    """The result of a large run scored in shares; None where it is small, or has to be scored whole.
+
+    Temporary files of `spools` hold its debug text, beside the files to be written.
+    """
+    needs_all = command.validates or command.json_file is not None or command.problems_file is not None
+    shares = 1 if needs_all else command.sharing.shares_of(command.files)
+    if shares == 1:
+        return None
+    import tempfile
+
+    from cs_score.coldstart.shared_scoring import score_in_shares
+    from cs_score.processes import processors
+
+    check_fields(command.layout.fields)
+    folder = os.path.dirname(os.path.realpath(command.output.text)) if command.output.stream is None else None
+    jobs = command.sharing.jobs or processors()
+
+    def spool() -> IO[bytes]:
+        return cast(IO[bytes], spools.enter_context(tempfile.TemporaryFile(dir=folder)))
+
+    return score_in_shares(evaluation, command.files, shares, jobs, spool)
+
+
+def _scored_whole(command: Command, evaluation: Evaluation) -> Result:
+    """Load all files and score the runs. The files of completed stages are written before ScoringStopped is raised."""
     try:
-        evaluation = open_evaluation(command.query_files, command.options, problems)
-        if not command.files:
-            raise InputError(
-                "EvaluationQueryOutput->new called with no filenames", remedy="name a run and its assessments, too"
-            )
         if command.validates:
             load_validated(evaluation, command.files)
         else:
@@ -143,18 +183,10 @@ def _score(command: Command, problems: ProblemLog, leave: Callable[[int], object
         if evaluation.run_ids:
             check_fields(command.layout.fields)
         result = score_loaded(evaluation)
-        if command.validates:
-            result = signed_as_validated(result)
+        return signed_as_validated(result) if command.validates else result
     except ScoringStopped as stop:
         _write_files(command, stop.partial, was_stopped=True)
         raise
-    _write_files(command, result, () if command.resampling is None else intervals(result, command.resampling))
-    _report(command, result)
-    if command.problems_file is not None:
-        write_problems_file(problems, command.problems_file)
-    status = FAILED if result.error_count else 0
-    leave(status)
-    return status
 
 
 def _check_inputs(command: Command) -> None:
@@ -192,11 +224,11 @@ def _write_files(
     if command.json_file is not None and not was_stopped:
         _write_json(command.json_file, result, of_runs)
     if command.output.stream is not None:
-        for _, texts in parts(result, command.layout, command.invocation, of_runs):
-            write_to_stream(command.output, encoded(texts))
+        for _, blocks in parts(result, command.layout, command.invocation, of_runs):
+            write_to_stream(command.output, blocks)
         return
-    for ending, text in file_texts(result, command.layout, command.invocation, of_runs, was_stopped):
-        write_whole(f"{command.output.text}.{ending}", encoded(text))
+    for ending, blocks in file_blocks(result, command.layout, command.invocation, of_runs, was_stopped):
+        write_whole(f"{command.output.text}.{ending}", blocks)
 
 
 def _write_json(path: str, result: Result, of_runs: Sequence[RunIntervals]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from cs_score.cli import resampling_options
+from cs_score.cli import resampling_options, sharing_options
 from cs_score.cli.switches import Switch, switch_help
 from cs_score.coldstart.options import DISCIPLINES, POLICY_ITEMS
 from cs_score.coldstart.writers.fields import DEFAULT_FIELDS, SCORE_FIELDS
@@ -51,6 +51,7 @@ SWITCHES: Final = (
     Switch("--problems", "FILE", "Write every problem to FILE, too (.json, .tsv or .sarif)"),
     Switch("--validate", None, "Validate runs before they are scored, as cs-score validate-run does"),
     *resampling_options.switches(),
+    *sharing_options.SWITCHES,
 )
 
 _PARAMETERS: Final = """\

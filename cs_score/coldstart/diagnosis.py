@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from cs_score.coldstart.queries import QuerySet
 from cs_score.coldstart.ranking import Ranking
-from cs_score.coldstart.records import Assessment, LinkedQuery, Response
+from cs_score.coldstart.records import LinkedQuery, Response
 from cs_score.coldstart.resamples import SampleFile
 from cs_score.errors import InputError
 
@@ -37,13 +37,13 @@ def remarks_on_runs(
         )
 
 
-def remark_on_matches(run_id: str, responses: Sequence[Response], matched: Sequence[Assessment | None]) -> str | None:
+def remark_on_matches(run_id: str, lines: int, has_met: bool) -> str | None:
     """A remark where a run has no line, or none of them met an assessment, which usually means a wrong id or pool."""
-    if not responses:
+    if not lines:
         return f"no line of run {run_id} was loaded, so it is scored as if it had answered nothing; is the id right?"
-    if any(matched[response.index] is not None for response in responses):
+    if has_met:
         return None
-    return f"none of the {len(responses)} lines of run {run_id} met an assessment; is this the right assessment file?"
+    return f"none of the {lines} lines of run {run_id} met an assessment; is this the right assessment file?"
 
 
 def remarks_on_samples(name: str, file: SampleFile, queries: QuerySet) -> Iterator[str]:

@@ -170,25 +170,35 @@ def members(given: Input) -> list[Input]:
 
 
 def _load_file(evaluation: Evaluation, given: Input, reading: Reading) -> None:
-    linker = evaluation.linker
     with open_source(given) as source:
         tab_file = read_tab_file(source, evaluation.problems, allow_comments=reading.allow_comments)
         if tab_file is not None:
-            evaluation.layouts[tab_file.name] = tab_file.schema
-        if tab_file is not None and tab_file.schema.kind is FileKind.RUN:
-            _link(linker.link_run, tab_file, reading)
-            if tab_file.schema is RUN_2017 and not evaluation.problems.fatal:
-                evaluation.discard.apply(linker.responses, linker.nodes)
-            if reading.after_run is not None:
-                reading.after_run()
-        elif tab_file is not None:
-            _link(linker.link_assessments, tab_file, reading)
-            if tab_file.schema.position("VALUE_MENTION_TYPE") is None:
-                evaluation.remarks.append(
-                    f"{tab_file.name} has no mention types ({tab_file.schema.name}): no answer that it calls correct "
-                    "is known to be a name, so all of them are ignored and every score is 0"
-                )
+            note_layout(evaluation, tab_file.name, tab_file.schema)
+            load_lines(evaluation, tab_file, reading)
         evaluation.digests.append(source.digest())
+
+
+def note_layout(evaluation: Evaluation, name: str, schema: Schema) -> None:
+    """Keep the layout of a file, with a remark where nothing in it can be scored."""
+    evaluation.layouts[name] = schema
+    if schema.kind is FileKind.ASSESSMENTS and schema.position("VALUE_MENTION_TYPE") is None:
+        evaluation.remarks.append(
+            f"{name} has no mention types ({schema.name}): no answer that it calls correct is known to be a name, so "
+            "all of them are ignored and every score is 0"
+        )
+
+
+def load_lines(evaluation: Evaluation, tab_file: TabFile, reading: Reading = SCORING) -> None:
+    """Link the lines of a file and, of a run, mark those beyond the limits. Raises InputError as `load_files` does."""
+    linker = evaluation.linker
+    if tab_file.schema.kind is FileKind.ASSESSMENTS:
+        _link(linker.link_assessments, tab_file, reading)
+        return
+    _link(linker.link_run, tab_file, reading)
+    if tab_file.schema is RUN_2017 and not evaluation.problems.fatal:
+        evaluation.discard.apply(linker.responses, linker.nodes)
+    if reading.after_run is not None:
+        reading.after_run()
 
 
 def _link(link: Callable[[TabFile], None], tab_file: TabFile, reading: Reading) -> None:

@@ -266,14 +266,9 @@ def _value(lines: Sequence[Response], documents: int, most: int | None) -> float
     return len(kept) / denominator if denominator else 0.0
 
 
-def slot_filling_ap(rankings: Iterable[Ranking], hop_limits: Mapping[str, int]) -> ApTable:
-    """The SF variant of the AP report; level 1 is left out where only the first hop is scored (9.8)."""
-    rows = [
-        ApRow(ranking.query, ranking.level, ranking.score, ranking.ground_truth or 0)
-        for ranking in rankings
-        if ranking.level != "1" or hop_limits[ranking.query] >= 1
-    ]
-    return ap_table(rows)
+def slot_filling_ap(rankings: Iterable[Ranking]) -> list[ApRow]:
+    """The rows of the SF variant of the AP report (9.8)."""
+    return [ApRow(ranking.query, ranking.level, ranking.score, ranking.ground_truth or 0) for ranking in rankings]
 
 
 def ldc_mean_ap(table: ApTable, queries: QuerySet) -> ApTable:

@@ -74,7 +74,7 @@ def read_tab_file(source: Source, problems: ProblemLog, *, allow_comments: bool 
             remedy="its columns fit no known layout of runs or assessments (see README-Usage, Input files)",
             code="UNKNOWN_FILE_TYPE",
         )
-    lines = _accepted(itertools.chain((first,), counted), source.name, len(schema.columns), problems)
+    lines = accepted_lines(itertools.chain((first,), counted), source.name, len(schema.columns), problems)
     return TabFile(source.name, schema, lines)
 
 
@@ -88,7 +88,8 @@ def has_text(column: str) -> bool:
     return _BLANK_OR_COMMENT.fullmatch(column) is None or "#" in column
 
 
-def _accepted(lines: Iterable[tuple[int, str]], name: str, width: int, problems: ProblemLog) -> Iterator[Line]:
+def accepted_lines(lines: Iterable[tuple[int, str]], name: str, width: int, problems: ProblemLog) -> Iterator[Line]:
+    """The lines that count, of the numbered lines of a file with `width` columns; the others are reported."""
     seen: set[str] = set()
     for number, text in lines:
         if text[:1] in _MAYBE_SKIPPED and _BLANK_OR_COMMENT.fullmatch(text):
@@ -117,7 +118,7 @@ def _counted_blocks(source: Source) -> Iterator[Iterable[tuple[int, str]]]:
     Only a line feed ends a line: U+0085, U+2028 and form feeds are data.
     """
     number = 0
-    for block in _line_blocks(source):
+    for block in line_blocks(source):
         try:
             text = block.decode("utf-8")
         except UnicodeDecodeError as error:
@@ -130,7 +131,7 @@ def _counted_blocks(source: Source) -> Iterator[Iterable[tuple[int, str]]]:
         number += len(lines)
 
 
-def _line_blocks(source: Source) -> Iterator[bytes]:
+def line_blocks(source: Source) -> Iterator[bytes]:
     """The bytes of a file in blocks of whole lines, without the line feed at the end of a block."""
     pending: list[bytes] = []
     try:

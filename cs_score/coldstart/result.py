@@ -11,6 +11,7 @@ from cs_score.coldstart.options import Options
 from cs_score.coldstart.projection import Table
 from cs_score.coldstart.ranking import ApTable, Ranking
 from cs_score.coldstart.records import Assessment
+from cs_score.coldstart.spooled_text import SpooledText
 from cs_score.errors import InputError
 from cs_score.problems import Problem
 from cs_score.signature import Signature
@@ -42,9 +43,9 @@ class AveragePrecision:
     """
 
     run_id: str
-    rankings: tuple[Ranking, ...]
     sf: ApTable
     ldc_mean: ApTable | None
+    rankings: tuple[Ranking, ...] = ()
 
     @property
     def variants(self) -> list[tuple[str, ApTable]]:
@@ -61,16 +62,19 @@ class RunResult:
     assessment of each response and the names of the lists it stands in, by the response's index. `average_precision`
     is None where scoring stopped before it, `bootstrap` where no samples were given. `unit_of` maps each query scored
     to the unit that a resample draws, by full id: its LDC query where it has one, else itself.
+
+    A run that was scored in shares has its `debug_text` and, as nothing else needs them, no tallies and no rankings.
     """
 
     run_id: str
     tables: PrecisionRecall
-    tallies: tuple[Tally, ...]
-    matched: Sequence[Assessment | None]
-    labels: Sequence[tuple[str, ...]]
-    average_precision: AveragePrecision | None
+    tallies: tuple[Tally, ...] = ()
+    matched: Sequence[Assessment | None] = ()
+    labels: Sequence[tuple[str, ...]] = ()
+    average_precision: AveragePrecision | None = None
     bootstrap: Bootstrap | None = None
     unit_of: Mapping[str, str] = field(default_factory=dict)
+    debug_text: SpooledText | None = None
 
     def __repr__(self) -> str:
         return f"<run {self.run_id}: {_scores(self)}>"

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from cs_score.coldstart.counts import Tally, tally
+from cs_score.coldstart.counts import Counts, Tally, tally
 from cs_score.coldstart.diagnosis import above_one, remark_on_matches, remarks_on_runs, remarks_on_samples
 from cs_score.coldstart.equivalence import ClassTree, place_responses, plant_tree
 from cs_score.coldstart.loading import Evaluation, load_files, open_evaluation
@@ -15,7 +15,16 @@ from cs_score.coldstart.options import MANY, Options
 from cs_score.coldstart.predicates import find_predicate
 from cs_score.coldstart.projection import counted_row, ldc_max_table, ldc_mean_table, slot_filling_table
 from cs_score.coldstart.queries import Query, report_languages, report_slots
-from cs_score.coldstart.ranking import AssessedClasses, Nodes, Ranking, ldc_mean_ap, rank_query, slot_filling_ap
+from cs_score.coldstart.ranking import (
+    ApRow,
+    AssessedClasses,
+    Nodes,
+    Ranking,
+    ap_table,
+    ldc_mean_ap,
+    rank_query,
+    slot_filling_ap,
+)
 from cs_score.coldstart.records import Assessment, Response
 from cs_score.coldstart.resamples import last_by_label, read_samples
 from cs_score.coldstart.result import AveragePrecision, PrecisionRecall, Result, RunResult, ScoringStopped
@@ -43,7 +52,7 @@ def score(queries: Iterable[Input], files: Iterable[Input], options: Options | N
 
 def score_loaded(evaluation: Evaluation) -> Result:
     """Score the runs of an evaluation whose files are loaded. Raises ScoringStopped as `score` does."""
-    scoring = _Scoring(evaluation)
+    scoring = Scoring(evaluation)
     runs: list[RunResult] = []
     try:
         for run_id in scoring.run_ids:
@@ -57,7 +66,7 @@ def score_loaded(evaluation: Evaluation) -> Result:
     return scoring.result(runs)
 
 
-class _Scoring:
+class Scoring:
     """The indexes that every run is scored with, and what the responses of all runs have met so far."""
 
     def __init__(self, evaluation: Evaluation) -> None:
@@ -81,8 +90,8 @@ class _Scoring:
         self._matcher: Matcher | None = None
         self._nodes = Nodes(evaluation.linker.nodes, self._options.justifications.most)
         count = len(self._linker.responses)
-        self._matched: list[Assessment | None] = [None] * count
-        self._labels: list[tuple[str, ...]] = [()] * count
+        self.matched: list[Assessment | None] = [None] * count
+        self.labels: list[tuple[str, ...]] = [()] * count
         self.run_ids = evaluation.run_ids
         self._has_resampled = False
         self._remarks = [
@@ -94,28 +103,38 @@ class _Scoring:
 
     def precision_and_recall(self, run_id: str) -> RunResult:
         """Match the responses of a run, count them class by class, and project the counts."""
+        tallies = self.tallies(run_id)
+        run = self.projected(run_id, [(tally.name, tally.counts) for tally in tallies])
+        tallies.sort(key=lambda tally: tally.name)
+        return replace(run, tallies=tuple(tallies), matched=tuple(self.matched), labels=tuple(self.labels))
+
+    def tallies(self, run_id: str) -> list[Tally]:
+        """Match the responses of a run and count them, query by query and class by class."""
         responses = self._responses[run_id]
-        self._match(run_id, responses)
+        self._match(responses)
+        self._remark(remark_on_matches(run_id, len(responses), self.has_met(responses)))
         by_query: dict[str, list[Response]] = defaultdict(list)
         for response in responses:
             by_query[response.query.base_id].append(response)
         tallies: list[Tally] = []
         for query in self._selected:
             tallies += self._tally_query(query, by_query.get(query.base_id, ()))
+        return tallies
+
+    def projected(self, run_id: str, counts: Iterable[tuple[str, Counts]]) -> RunResult:
+        """The tables of a run, whose query or class of each name has these counts."""
         queries = self._evaluation.queries
-        sf = slot_filling_table(counted_row(tally.name, tally.counts) for tally in tallies)
+        sf = slot_filling_table(counted_row(name, of_name) for name, of_name in counts)
         tables = PrecisionRecall(
             sf,
             ldc_max_table(sf, queries) if queries.ldc_of else None,
             ldc_mean_table(sf, queries) if queries.ldc_of else None,
         )
-        tallies.sort(key=lambda tally: tally.name)
         unit_of = {
             query.full_id: queries.by_id[queries.ldc_of.get(query.short_id, query.short_id)].full_id
             for query in self._selected
         }
-        matched, labels = tuple(self._matched), tuple(self._labels)
-        return RunResult(run_id, tables, tuple(tallies), matched, labels, None, unit_of=unit_of)
+        return RunResult(run_id, tables, unit_of=unit_of)
 
     def check_something_scored(self, run: RunResult) -> None:
         """Raises InputError where no query is scored, or none has a row to project to LDC queries (13.1)."""
@@ -128,20 +147,25 @@ class _Scoring:
 
     def with_average_precision(self, run: RunResult) -> RunResult:
         """The run with its rankings. Raises InputError where an average precision exceeds 1."""
+        rankings = self.rankings()
+        # The rows of the report bear the id of the first run line of the input.
+        run_id = self._linker.responses[0].run_id if self._linker.responses else run.run_id
+        averaged = self.averaged(run_id, slot_filling_ap(rankings))
+        return replace(run, average_precision=replace(averaged, rankings=tuple(rankings)))
+
+    def rankings(self) -> list[Ranking]:
+        """The rankings of the levels that are scored, by query and level. Raises InputError where one exceeds 1."""
         rankings: list[Ranking] = []
         for query in self._selected:
-            rankings += self._rank(query)
-        rankings.sort(key=lambda ranking: (ranking.query, ranking.level))
-        hop_limits = {query.full_id: self._hop_limits[query.short_id] for query in self._selected}
-        table = slot_filling_ap(rankings, hop_limits)
+            has_second_hop = self._hop_limits[query.short_id] >= 1
+            rankings += (ranking for ranking in self._rank(query) if ranking.level != "1" or has_second_hop)
+        return sorted(rankings, key=lambda ranking: (ranking.query, ranking.level))
+
+    def averaged(self, run_id: str, rows: Iterable[ApRow]) -> AveragePrecision:
+        """The AP report's tables, made of the rows of all rankings; `run_id` is the run that they name."""
+        table = ap_table(rows)
         queries = self._evaluation.queries
-        average_precision = AveragePrecision(
-            self._linker.responses[0].run_id if self._linker.responses else run.run_id,
-            tuple(ranking for ranking in rankings if ranking.level != "1" or hop_limits[ranking.query] >= 1),
-            table,
-            ldc_mean_ap(table, queries) if queries.ldc_of else None,
-        )
-        return replace(run, average_precision=average_precision)
+        return AveragePrecision(run_id, table, ldc_mean_ap(table, queries) if queries.ldc_of else None)
 
     def with_bootstrap(self, run: RunResult, samples_file: str) -> RunResult:
         """The run with the scores of its resamples. Raises InputError without LDC queries to resample (11.1)."""
@@ -182,16 +206,21 @@ class _Scoring:
             Signature("coldstart", self._options.as_json(), tuple(evaluation.digests)),
         )
 
-    def _match(self, run_id: str, responses: Sequence[Response]) -> None:
+    def has_met(self, responses: Iterable[Response]) -> bool:
+        """Whether any of the responses met an assessment."""
+        return any(self.matched[response.index] is not None for response in responses)
+
+    def _remark(self, remark: str | None) -> None:
+        if remark is not None:
+            self._remarks.append(remark)
+
+    def _match(self, responses: Sequence[Response]) -> None:
         if responses and self._matcher is None:
             index = self._shared or AssessmentIndex(self._linker, self._options.discipline)
             self._matcher = Matcher(self._linker, index, self._problems)
         for response in responses:
             assert self._matcher is not None
-            self._matched[response.index] = self._matcher.match(response)
-        remark = remark_on_matches(run_id, responses, self._matched)
-        if remark is not None:
-            self._remarks.append(remark)
+            self.matched[response.index] = self._matcher.match(response)
 
     def _tally_query(self, query: Query, responses: Iterable[Response]) -> list[Tally]:
         """The counts of each inner node of one query's tree, down to the last hop that is scored."""
@@ -199,13 +228,13 @@ class _Scoring:
             report_languages(query, self._problems, times=2)
             report_slots(query, self._problems, times=2)
         tree = self._tree(query)
-        place_responses(tree, responses, self._matched, self._linker)
+        place_responses(tree, responses, self.matched, self._linker)
         tallies: list[Tally] = []
         for node in tree.nodes.values():
             if node.children:
-                of_node, labels_of = tally(node, self._matched, self._options)
+                of_node, labels_of = tally(node, self.matched, self._options)
                 for index, labels in labels_of.items():
-                    self._labels[index] = labels
+                    self.labels[index] = labels
                 if node.depth <= self._hop_limits[query.short_id]:
                     tallies.append(of_node)
         tree.dissolve()
@@ -237,7 +266,7 @@ class _Scoring:
         single = [None if predicate is None else predicate.single for predicate in map(find_predicate, query.slots)]
         rankings = rank_query(
             query, single, self._nodes, self._classes(query),
-            self._matched, self._labels, self._options.justifications.most,
+            self.matched, self.labels, self._options.justifications.most,
         )  # fmt: skip
         for ranking in rankings:
             if ranking.is_above_one:

@@ -137,7 +137,7 @@ def replicated(run: RunResult, queries: QuerySet, times: dict[str, int]) -> RunR
     return replace(
         run,
         tables=PrecisionRecall(sf, ldc_max_table(sf, copies), ldc_mean_table(sf, copies)),
-        average_precision=AveragePrecision(run.run_id, (), sf_ap, ldc_mean_ap(sf_ap, copies)),
+        average_precision=AveragePrecision(run.run_id, sf_ap, ldc_mean_ap(sf_ap, copies)),
     )
 
 

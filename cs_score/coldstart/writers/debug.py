@@ -3,48 +3,55 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Final
 
 from cs_score.coldstart.counts import Tally
 from cs_score.coldstart.justifications import load_order
-from cs_score.coldstart.policy import pre_policy_category, without
+from cs_score.coldstart.policy import MatchedAssessments, pre_policy_category, without
 from cs_score.coldstart.ranking import Ranking
-from cs_score.coldstart.records import Response
-from cs_score.coldstart.result import AveragePrecision, RunResult
+from cs_score.coldstart.records import Assessment, Response
 
 _RULE: Final = "=" * 80 + "\n"
 _DOTS: Final = "." * 80 + "\n"
 
+RESPONSES_END: Final = b"\n"
+RANKINGS_BEGIN: Final = b"AP COMPUTATION DEBUG INFO BEGINS:\n"
+RANKINGS_END: Final = b"AP COMPUTATION DEBUG INFO ENDS\n"
 
-def responses_text(run: RunResult) -> Iterator[str]:
-    """Part 1: query by query, class by class, every response that a policy put anywhere."""
-    for tally in run.tallies:
+
+def responses_text(
+    tallies: Iterable[Tally], matched: MatchedAssessments, labels: Sequence[tuple[str, ...]]
+) -> Iterator[str]:
+    """Part 1 without its end: query by query, class by class, every response that a policy put anywhere.
+
+    `matched`, `labels`: assessment and labels of each response by index.
+    """
+    for tally in tallies:
         yield f"{_RULE}{tally.name}\n"
         responses = tally.responses
         if len({response.number for response in responses}) == len(responses):
             for response in sorted(responses, key=attrgetter("number")):
-                yield _response_text(response, run.labels[response.index], run)
+                index = response.index
+                yield _response_text(response, labels[index], matched[index])
         else:
-            for response, labels in _by_number(tally, run):
-                yield _response_text(response, labels, run)
-    yield "\n"
+            for response, of_all in _by_number(tally, labels):
+                yield _response_text(response, of_all, matched[response.index])
 
 
-def _by_number(tally: Tally, run: RunResult) -> Iterator[tuple[Response, tuple[str, ...]]]:
+def _by_number(tally: Tally, labels: Sequence[tuple[str, ...]]) -> Iterator[tuple[Response, tuple[str, ...]]]:
     """The lines of a row by line number; of several files' lines with one number the first, with the lists of all."""
     lines: dict[int, list[Response]] = {}
     for response in tally.responses:
         lines.setdefault(response.number, []).append(response)
     for number in sorted(lines):
         same = sorted(lines[number], key=load_order)
-        yield same[0], tuple(sorted(label for response in same for label in run.labels[response.index]))
+        yield same[0], tuple(sorted(label for response in same for label in labels[response.index]))
 
 
-def _response_text(response: Response, labels: tuple[str, ...], run: RunResult) -> str:
+def _response_text(response: Response, labels: tuple[str, ...], assessment: Assessment | None) -> str:
     """The block of a response; empty where no list but that of its category before the policies holds it."""
-    assessment = run.matched[response.index]
     category = pre_policy_category(assessment)
     shown = _shown(labels, category)
     if shown is None:
@@ -68,12 +75,9 @@ def _shown(labels: tuple[str, ...], category: str) -> str | None:
     return ",".join(left) if left else None
 
 
-def rankings_text(scores: AveragePrecision) -> Iterator[str]:
-    """Part 2: query by query and level by level, what was to be found and the ranked nodes."""
-    yield "AP COMPUTATION DEBUG INFO BEGINS:\n"
-    for ranking in scores.rankings:
-        yield _ranking_text(ranking)
-    yield "AP COMPUTATION DEBUG INFO ENDS\n"
+def rankings_text(rankings: Iterable[Ranking]) -> Iterator[str]:
+    """Part 2 without its frame: query by query and level by level, what was to be found and the ranked nodes."""
+    return map(_ranking_text, rankings)
 
 
 def _ranking_text(ranking: Ranking) -> str:

@@ -8,13 +8,21 @@ from typing import Final
 
 from cs_score.coldstart.interval_estimates import RunIntervals
 from cs_score.coldstart.options import Options
-from cs_score.coldstart.result import Result, RunResult
+from cs_score.coldstart.result import AveragePrecision, Result, RunResult
+from cs_score.coldstart.spooled_text import blocks_of
 from cs_score.coldstart.writers.average_precision import average_precision_text
-from cs_score.coldstart.writers.debug import rankings_text, responses_text
+from cs_score.coldstart.writers.debug import (
+    RANKINGS_BEGIN,
+    RANKINGS_END,
+    RESPONSES_END,
+    rankings_text,
+    responses_text,
+)
 from cs_score.coldstart.writers.fields import DEFAULT_FIELDS
 from cs_score.coldstart.writers.intervals import intervals_text
 from cs_score.coldstart.writers.params import Invocation, params_text
 from cs_score.coldstart.writers.tables import table_texts
+from cs_score.outputs import encoded
 
 # In the order in which the reference creates them; it knows no intervals.
 ENDINGS: Final = (
@@ -47,51 +55,68 @@ def endings(options: Options, has_intervals: bool = False) -> tuple[str, ...]:
 
 def parts(
     result: Result, layout: Layout, invocation: Invocation, intervals: Sequence[RunIntervals] = ()
-) -> Iterator[tuple[str, Iterable[str]]]:
+) -> Iterator[tuple[str, Iterable[bytes]]]:
     """The parts in the order in which they are produced, each with the ending of the file that it belongs to."""
-    yield "params", params_text(invocation)
+    yield "params", encoded(params_text(invocation))
     for run in result.runs:
         yield from _run_parts(run, layout)
     for of_run in intervals:
-        yield "intervals", intervals_text(of_run, layout.tabs)
+        yield "intervals", encoded(intervals_text(of_run, layout.tabs))
 
 
-def _run_parts(run: RunResult, layout: Layout) -> Iterator[tuple[str, Iterable[str]]]:
-    yield "debug", responses_text(run)
+def _run_parts(run: RunResult, layout: Layout) -> Iterator[tuple[str, Iterable[bytes]]]:
+    yield "debug", _responses(run)
     texts = table_texts(run, layout.fields, layout.tabs)
-    yield "sf", (texts.sf,)
+    yield "sf", encoded((texts.sf,))
     if texts.ldc_max is not None:
-        yield "ldcmax", (texts.ldc_max,)
+        yield "ldcmax", encoded((texts.ldc_max,))
     if texts.ldc_mean is not None:
-        yield "ldcmean", (texts.ldc_mean,)
-    yield "summary", (texts.summary,)
+        yield "ldcmean", encoded((texts.ldc_mean,))
+    yield "summary", encoded((texts.summary,))
     scores = run.average_precision
     if scores is not None:
-        yield "debug", rankings_text(scores)
-        yield "ap", average_precision_text(scores, scores.run_id == run.run_id, layout.tabs)
+        yield "debug", _rankings(run, scores)
+        yield "ap", encoded(average_precision_text(scores, scores.run_id == run.run_id, layout.tabs))
     if run.bootstrap is not None:
         from cs_score.coldstart.writers.bootstrap import confidence_text, sample_scores_text, samples_text
 
-        yield "sample", samples_text(run.bootstrap)
-        yield "samplescores", sample_scores_text(run.bootstrap, run.run_id)
-        yield "confidence", confidence_text(run.bootstrap)
+        yield "sample", encoded(samples_text(run.bootstrap))
+        yield "samplescores", encoded(sample_scores_text(run.bootstrap, run.run_id))
+        yield "confidence", encoded(confidence_text(run.bootstrap))
 
 
-def file_texts(
+def _responses(run: RunResult) -> Iterator[bytes]:
+    if run.debug_text is None:
+        yield from encoded(responses_text(run.tallies, run.matched, run.labels))
+    else:
+        yield from blocks_of(run.debug_text.responses)
+    yield RESPONSES_END
+
+
+def _rankings(run: RunResult, scores: AveragePrecision) -> Iterator[bytes]:
+    yield RANKINGS_BEGIN
+    if run.debug_text is None:
+        yield from encoded(rankings_text(scores.rankings))
+    else:
+        yield from blocks_of(run.debug_text.rankings)
+    yield RANKINGS_END
+
+
+def file_blocks(
     result: Result,
     layout: Layout,
     invocation: Invocation,
     intervals: Sequence[RunIntervals] = (),
     was_stopped: bool = False,
-) -> Iterator[tuple[str, Iterator[str]]]:
-    """Each file's ending with its whole text; of a stopped scoring only the files of completed stages."""
-    by_ending: dict[str, list[Iterable[str]]] = {ending: [] for ending in endings(result.options, bool(intervals))}
-    for ending, text in parts(result, layout, invocation, intervals):
-        by_ending[ending].append(text)
-    for ending, texts in by_ending.items():
+) -> Iterator[tuple[str, Iterator[bytes]]]:
+    """Each file's ending with its whole content; of a stopped scoring only the files of completed stages."""
+    by_ending: dict[str, list[Iterable[bytes]]] = {ending: [] for ending in endings(result.options, bool(intervals))}
+    for ending, blocks in parts(result, layout, invocation, intervals):
+        by_ending[ending].append(blocks)
+    for ending, pieces in by_ending.items():
         if was_stopped and not _is_completed(ending, result):
             continue
-        yield ending, (piece for text in texts for piece in text)
+        yield ending, (block for blocks in pieces for block in blocks)
 
 
 def _is_completed(ending: str, result: Result) -> bool:

@@ -1,0 +1,55 @@
+"""Worker processes of one machine: how many, and a pool of them that goes when its owner goes."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import multiprocessing
+import os
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from typing import Any
+
+from cs_score.interruption import stop_scoring_on_signals
+
+
+def processors() -> int:
+    """Processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextlib.contextmanager
+def process_pool(jobs: int, install: Callable[..., None], arguments: tuple[Any, ...]) -> Iterator[Executor]:
+    """`jobs` processes, each of which calls `install(*arguments)` before its first task.
+
+    Where processes are forked, which is the rule on Linux, the arguments are not copied: workers share their memory.
+    When the block is left by an exception the workers are told to stop what they do.
+    """
+    before = {child.pid for child in multiprocessing.active_children()}
+    gc.freeze()  # what the workers share need not be walked by their collectors again and again
+    executor = ProcessPoolExecutor(jobs, initializer=_start_worker, initargs=(install, arguments))
+    try:
+        yield executor
+    except BaseException:  # Ctrl-C: what is being scored now would be thrown away
+        for child in multiprocessing.active_children():
+            if child.pid not in before:
+                child.terminate()
+        raise
+    finally:
+        executor.shutdown(cancel_futures=True)
+        gc.unfreeze()
+
+
+def _start_worker(install: Callable[..., None], arguments: tuple[Any, ...]) -> None:
+    stop_scoring_on_signals()  # Ctrl-C reaches all processes of a terminal
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    install(*arguments)
+
+
+def _end_with_parent() -> None:
+    """End this worker when the process that owns the pool is gone, however it ended."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

@@ -1,0 +1,268 @@
+"""Large runs are scored in shares: the same bytes, whatever is in them, and whatever happens to a worker."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from benchmarks.generate import Evaluation, Shape, generate
+from cs_score.cli.sharing_options import SHARE, Sharing
+from cs_score.coldstart import shared_scoring
+from cs_score.coldstart.loading import Evaluation as Loaded
+from cs_score.coldstart.loading import open_evaluation
+from cs_score.coldstart.options import Options
+from cs_score.coldstart.queries import build_query_set, make_query
+from cs_score.coldstart.result import Result
+from cs_score.coldstart.shares import cut_queries
+from cs_score.problems import Place, ProblemLog
+from tests.coldstart.command import Outcome, score_in
+from tests.coldstart.handmade import Inputs
+from tests.coldstart.recorded import Case, committed_cases, replay
+from tests.coldstart.worlds import World, worlds
+
+Taken = list[bool]
+
+
+@pytest.fixture
+def taken(monkeypatch: pytest.MonkeyPatch) -> Taken:
+    """For each scoring that was tried in shares, whether it was possible."""
+    tried: Taken = []
+    score = shared_scoring.score_in_shares
+
+    def spy(*arguments: object) -> Result | None:
+        result = score(*arguments)  # type: ignore[arg-type]
+        tried.append(result is not None)
+        return result
+
+    monkeypatch.setattr(shared_scoring, "score_in_shares", spy)
+    return tried
+
+
+def outputs(folder: Path, *words: str) -> tuple[int, bytes, dict[str, bytes]]:
+    """Status, standard error and all files but `.params`, which names the switches."""
+    for path in folder.glob("out.*"):
+        path.unlink()
+    outcome = score_in(folder, ("-output_file", "out", *words))
+    return outcome.status, outcome.stderr, {n: b for n, b in outcome.files.items() if n != "out.params"}
+
+
+@pytest.fixture(scope="module")
+def evaluation(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
+    """Some two thousand lines about a hundred queries."""
+    return generate(Shape(2000), str(tmp_path_factory.mktemp("evaluation")), query_list=True, samples=3)
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("shares", ["2", "7", "1000"])
+def test_shares_and_jobs_change_no_byte(
+    evaluation: Evaluation, tmp_path: Path, taken: Taken, shares: str, jobs: str
+) -> None:
+    words = evaluation.words()
+    whole = outputs(tmp_path, "--shares", "1", *words)
+    assert whole[0] == 0
+    assert {"out.debug", "out.confidence", "out.ldcmax"} <= set(whole[2])
+    assert taken == []
+    assert outputs(tmp_path, "--shares", shares, "--jobs", jobs, *words) == whole
+    assert taken == [True]
+
+
+def test_intervals_and_streams_too(evaluation: Evaluation, tmp_path: Path, taken: Taken) -> None:
+    words = ("--bootstrap", "50", *evaluation.words())
+    assert outputs(tmp_path, "--shares", "4", "--jobs", "1", *words) == outputs(tmp_path, "--shares", "1", *words)
+    streams = [score_in(tmp_path, ("--shares", n, "--jobs", "1", *evaluation.words())).stdout for n in ("1", "4")]
+    # The first lines show the command line.
+    assert len({stream[stream.index(b"=" * 80) :] for stream in streams}) == 1
+    assert taken == [True, True]
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(worlds(), st.integers(2, 5), st.sampled_from(("ASSESSED", "STRING_CASE", "STRING_EXACT")))
+def test_any_world_in_shares(world: World, shares: int, discipline: str) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        files = world.write(Path(name))
+        words = ("-expand", "LAW", "-discipline", discipline, *files)
+        whole = outputs(Path(name), "--shares", "1", *words)
+        assert outputs(Path(name), "--shares", str(shares), "--jobs", "1", *words) == whole
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in committed_cases() if case.program is None], ids=lambda case: case.folder.name
+)
+def test_committed_case_in_shares(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Sharing, "shares_of", lambda sharing, files: 3)
+    monkeypatch.setattr("cs_score.processes.processors", lambda: 1)
+    assert replay(case, tmp_path) == []
+
+
+def test_most_committed_cases_are_scored_in_shares(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, taken: Taken
+) -> None:
+    monkeypatch.setattr(Sharing, "shares_of", lambda sharing, files: 3)
+    monkeypatch.setattr("cs_score.processes.processors", lambda: 1)
+    for case in committed_cases():
+        if case.mode == "ok" and case.program is None:
+            (tmp_path / case.folder.name).mkdir()
+            replay(case, tmp_path / case.folder.name)
+    assert sum(taken) > 0.7 * len(taken) > 15
+
+
+class Unshareable:
+    """What only a scoring in one piece can tell: each method spoils the files of an evaluation."""
+
+    def second_run(self, run: list[str], pool: list[str]) -> None:
+        run[-2] = run[-2].replace("\tBENCH1\t", "\tOTHER\t")
+
+    def child_before_its_parent(self, run: list[str], pool: list[str]) -> None:
+        at = next(i for i, line in enumerate(run) if len(line.split("\t")[0].split("_")) == 4)
+        run.insert(0, run.pop(at))
+
+    def unknown_query(self, run: list[str], pool: list[str]) -> None:
+        run[700] = "CSB17_ENG_0123456789" + run[700][run[700].index("\t") :]
+
+    def two_fatal_lines_in_different_shares(self, run: list[str], pool: list[str]) -> None:
+        for at in (1200, 20):
+            columns = pool[at].split("\t")
+            pool[at] = "\t".join((*columns[:5], "Q", *columns[6:]))
+
+    def no_text(self, run: list[str], pool: list[str]) -> None:
+        run[900] += "\udcff"
+
+    def comments_only(self, run: list[str], pool: list[str]) -> None:
+        run[:] = ["# nothing", ""]
+
+
+@pytest.mark.parametrize("spoil", [name for name in vars(Unshareable) if not name.startswith("_")])
+def test_what_needs_the_whole_is_scored_whole(evaluation: Evaluation, tmp_path: Path, taken: Taken, spoil: str) -> None:
+    texts = {name: Path(getattr(evaluation, name)).read_text().split("\n") for name in ("run", "pool")}
+    getattr(Unshareable(), spoil)(texts["run"], texts["pool"])
+    for name, lines in texts.items():
+        (tmp_path / name).write_bytes("\n".join(lines).encode("utf-8", "surrogateescape"))
+    words = ("-expand", "CSB17", evaluation.queries, "pool", "run")
+    whole = outputs(tmp_path, "--shares", "1", *words)
+    assert outputs(tmp_path, "--shares", "6", "--jobs", "1", *words) == whole
+    assert outputs(tmp_path, "--shares", "6", "--jobs", "2", *words) == whole
+    assert taken == [False, False]
+
+
+@pytest.mark.parametrize("words", [("--json", "out.json"), ("--problems", "out.tsv"), ("--validate",)])
+def test_what_shows_every_line_is_not_tried(
+    evaluation: Evaluation, tmp_path: Path, taken: Taken, words: tuple[str, ...]
+) -> None:
+    whole = outputs(tmp_path, *words, *evaluation.words())
+    assert outputs(tmp_path, *words, "--shares", "4", *evaluation.words()) == whole
+    assert taken == []
+
+
+def test_problems_of_all_shares_are_reported_once(inputs: Inputs, tmp_path: Path, taken: Taken) -> None:
+    """The same message at places that fall to different shares has one entry with all of them."""
+    evaluation = generate(Shape(300), str(tmp_path))
+    run = Path(evaluation.run).read_text().split("\n")
+    run = [line.replace("\tPER\t", "\tPERSON\t") for line in run]
+    Path(evaluation.run).write_text("\n".join([*run, "too\tfew", "too\tfew", *run[:5]]))
+    words = ("-error_file", "out.errlog", *evaluation.words())
+    status, stderr, whole = outputs(tmp_path, "--shares", "1", *words)
+    assert b"Illegal value type: PERSON" in whole["out.errlog"]
+    assert b" other places)" in whole["out.errlog"]
+    assert outputs(tmp_path, "--shares", "5", "--jobs", "2", *words) == (status, stderr, whole)
+    assert taken == [True]
+
+
+def test_a_worker_that_dies_costs_time_only(
+    evaluation: Evaluation, tmp_path: Path, taken: Taken, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = outputs(tmp_path, "--shares", "1", *evaluation.words())
+    score, owner = shared_scoring._score_share, os.getpid()
+
+    def killed(task: shared_scoring._Task, share: int) -> shared_scoring._ShareScore:
+        if share == 2 and os.getpid() != owner:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return score(task, share)
+
+    monkeypatch.setattr(shared_scoring, "_score_share", killed)
+    assert outputs(tmp_path, "--shares", "5", "--jobs", "2", *evaluation.words()) == whole
+    assert taken == [False]
+
+
+def test_ctrl_c_leaves_nothing_and_ends_at_once(tmp_path: Path) -> None:
+    evaluation = generate(Shape(60_000), str(tmp_path))
+    before = set(tmp_path.iterdir())
+    words = (sys.executable, "-m", "cs_score", "-output_file", "out", "--shares", "40", "--jobs", "2")
+    with subprocess.Popen(
+        (*words, *evaluation.words()), cwd=tmp_path, stderr=subprocess.PIPE, start_new_session=True
+    ) as child:
+        while not _children(child.pid):
+            time.sleep(0.01)
+        time.sleep(0.1)
+        os.killpg(child.pid, signal.SIGINT)
+        _, stderr = child.communicate(timeout=20)
+    assert (child.returncode, stderr) == (130, b"cs-score: interrupted\n")
+    assert set(tmp_path.iterdir()) == before
+
+
+def _children(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    except FileNotFoundError:
+        return ""
+
+
+@pytest.mark.parametrize("switch", ["--shares", "--jobs"])
+@pytest.mark.parametrize("value", ["0", "-1", "x", "1025", "²", ""])
+def test_a_number_that_is_none_is_refused(evaluation: Evaluation, tmp_path: Path, switch: str, value: str) -> None:
+    outcome: Outcome = score_in(tmp_path, (switch, value, *evaluation.words()))
+    assert (outcome.status, outcome.files) == (255, {})
+    assert outcome.stderr == f"cs-score: {switch} {value}: a whole number from 1 to 1024 is needed\n".encode()
+
+
+def test_shares_follow_the_size_of_the_files(tmp_path: Path) -> None:
+    asked_nothing = Sharing(None, None)
+    for name in ("run.tab", "pool.tab", "run.tab.gz"):
+        with open(tmp_path / name, "wb") as file:
+            file.truncate(SHARE)
+    run, pool, packed = (str(tmp_path / name) for name in ("run.tab", "pool.tab", "run.tab.gz"))
+    assert asked_nothing.shares_of([run]) == 1
+    assert asked_nothing.shares_of([run, pool]) == 2
+    assert asked_nothing.shares_of([packed]) == 6
+    assert Sharing(3, None).shares_of([run, pool]) == 3
+    assert Sharing(3, None).shares_of([run, "-"]) == 1
+
+
+@pytest.fixture
+def opened(evaluation: Evaluation) -> Loaded:
+    return open_evaluation([evaluation.queries], Options(expand="CSB17"))
+
+
+def test_a_share_sorts_before_the_next(opened: Loaded) -> None:
+    cut = cut_queries(opened.queries, 5)
+    assert cut is not None
+    assert len(cut.queries) == 5
+    names = [sorted(query.full_id for query in share.values()) for share in cut.queries]
+    assert [name for share in names for name in share] == sorted(q.full_id for q in opened.queries.by_id.values())
+    for share, members in enumerate(names):
+        for name in members:
+            assert cut.share_of_line(name.encode()) == share
+            assert cut.share_of_line(f"{name}_0123456789ab".encode()) == share
+            assert cut.share_of_line(f"{name}_0123456789ab_0123456789ab".encode()) == share
+    assert cut.share_of_line(b"nowhere") == cut.share_of_line(b"") == 0
+
+
+def test_ids_that_begin_alike_stay_together() -> None:
+    """Q_1 is the beginning of Q_10 and Q_11: its classes, `Q_1:1`, sort after those queries."""
+    loaded = [make_query(f"Q_{number}", Place("queries.xml", 1)) for number in (1, 10, 11, 2, 20, 3)]
+    cut = cut_queries(build_query_set(loaded, None, ProblemLog()), 6)
+    assert cut is not None
+    assert [set(share) for share in cut.queries] == [{"1", "10", "11"}, {"2", "20"}, {"3"}]
+
+
+def test_queries_of_one_base_id_are_not_told_apart() -> None:
+    loaded = [make_query(text, Place("queries.xml", 1)) for text in ("A_0123456789", "B_0123456789_0123456789ab")]
+    assert cut_queries(build_query_set(loaded, None, ProblemLog()), 2) is None
