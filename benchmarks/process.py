@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 import statistics
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -25,7 +28,7 @@ class FailedRunError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Seconds from start to end of a process, and its peak resident memory in bytes."""
+    """Seconds from start to end of a process, and the peak memory in bytes of it and the processes it starts."""
 
     seconds: float
     peak: int
@@ -43,13 +46,60 @@ def run(words: Sequence[str], folder: str) -> Cost:
         child = subprocess.Popen(
             words, cwd=folder, env=_environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=stderr
         )
-        _, status, usage = os.wait4(child.pid, 0)
-        seconds = time.perf_counter() - start
+        with _watched(child.pid) as family:
+            _, status, usage = os.wait4(child.pid, 0)
+            seconds = time.perf_counter() - start
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode != 0:
         with open(complaints, encoding="utf-8", errors="replace") as file:
             raise FailedRunError(f"{' '.join(words)}\nended with status {child.returncode}: {file.read()[-2000:]}")
-    return Cost(seconds, usage.ru_maxrss * _PEAK_UNIT)
+    return Cost(seconds, max(usage.ru_maxrss * _PEAK_UNIT, family.peak))
+
+
+@dataclass(slots=True)
+class _Family:
+    """The largest memory seen of a process together with its children; 0 where it was never seen to have any."""
+
+    peak: int = 0
+
+
+@contextlib.contextmanager
+def _watched(pid: int) -> Iterator[_Family]:
+    """Look at the memory of a process and its children ten times a second (Linux; elsewhere nothing is seen).
+
+    The kernel keeps the peak of each process by itself only. Pages that several share count once among them.
+    """
+    family = _Family()
+    ended = threading.Event()
+
+    def watch() -> None:
+        while not ended.wait(0.1):
+            children = _read(f"/proc/{pid}/task/{pid}/children").split()
+            if children:
+                family.peak = max(family.peak, sum(_proportional(each) for each in (str(pid), *children)))
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        yield family
+    finally:
+        ended.set()
+        watcher.join()
+
+
+def _proportional(pid: str) -> int:
+    """Bytes of a process's memory, pages that n processes share counted as an n-th (PSS)."""
+    match = re.search(r"^Pss:\s+(\d+) kB", _read(f"/proc/{pid}/smaps_rollup"), re.MULTILINE)
+    return int(match.group(1)) * 1024 if match else 0
+
+
+def _read(path: str) -> str:
+    """A file of /proc; nothing where the process has ended."""
+    try:
+        with open(path, encoding="ascii") as file:
+            return file.read()
+    except OSError:
+        return ""
 
 
 def median(costs: Iterable[Cost]) -> Cost:

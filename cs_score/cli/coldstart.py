@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import IO, Final, cast
+from typing import Final
 
 from cs_score.cli.coldstart_extras import (
     load_validated,
@@ -158,19 +158,17 @@ def _scored_in_shares(command: Command, evaluation: Evaluation, spools: contextl
     shares = 1 if needs_all else command.sharing.shares_of(command.files)
     if shares == 1:
         return None
-    import tempfile
-
     from cs_score.coldstart.shared_scoring import score_in_shares
+    from cs_score.coldstart.spooled_text import open_spool
     from cs_score.processes import processors
 
-    check_fields(command.layout.fields)
+    try:
+        check_fields(command.layout.fields)
+    except InputError:  # it comes after what is fatal in the files
+        return None
     folder = os.path.dirname(os.path.realpath(command.output.text)) if command.output.stream is None else None
     jobs = command.sharing.jobs or processors()
-
-    def spool() -> IO[bytes]:
-        return cast(IO[bytes], spools.enter_context(tempfile.TemporaryFile(dir=folder)))
-
-    return score_in_shares(evaluation, command.files, shares, jobs, spool)
+    return score_in_shares(evaluation, command.files, shares, jobs, lambda: spools.enter_context(open_spool(folder)))
 
 
 def _scored_whole(command: Command, evaluation: Evaluation) -> Result:

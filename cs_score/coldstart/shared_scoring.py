@@ -19,7 +19,7 @@ from cs_score.coldstart.result import Result
 from cs_score.coldstart.schemas import RUN_2014
 from cs_score.coldstart.scorer import Scoring
 from cs_score.coldstart.shares import Cut, SharedFile, cut_queries, load_share, share_files
-from cs_score.coldstart.spooled_text import SpooledText, Stretch
+from cs_score.coldstart.spooled_text import SpooledText, Stretch, append
 from cs_score.coldstart.writers.debug import rankings_text, responses_text
 from cs_score.collector import paused_collector
 from cs_score.errors import InputError
@@ -66,7 +66,8 @@ def score_in_shares(
     """Score the runs among `files` in at most `shares` shares, `jobs` of them at a time.
 
     `evaluation` has its queries and no lines yet, and stays as it is. `spool` makes a temporary file; the result refers
-    to those made. None: the files must be scored in one piece.
+    to those made. None: the files must be scored in one piece. Raises OutputError where temporary files cannot be
+    written.
     """
     try:
         return _score(evaluation.branch(), files, shares, jobs, spool)
@@ -159,13 +160,9 @@ def _score_lines(task: _Task, share: int) -> _ShareScore:
     counts = [(tally.name, tally.counts) for tally in tallies]
     tallies.sort(key=lambda tally: tally.name)
     spool = task.spools[share]
-    for block in encoded(responses_text(tallies, scoring.matched, scoring.labels)):
-        spool.write(block)
-    responses_end = spool.tell()
-    for block in encoded(rankings_text(rankings)):
-        spool.write(block)
-    spool.flush()
+    responses_end = append(spool, encoded(responses_text(tallies, scoring.matched, scoring.labels)))
+    rankings_end = append(spool, encoded(rankings_text(rankings)))
     return _ShareScore(
         run_ids, len(linker.responses), scoring.has_met(linker.responses), counts, slot_filling_ap(rankings),
-        evaluation.problems, responses_end, spool.tell(),
+        evaluation.problems, responses_end, rankings_end,
     )  # fmt: skip

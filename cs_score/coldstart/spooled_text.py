@@ -3,11 +3,38 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import IO, Final
+from typing import IO, Final, cast
+
+from cs_score.errors import OutputError
+from cs_score.sources import reason_of
 
 _BLOCK: Final = 1 << 20
+
+
+def open_spool(folder: str | None) -> IO[bytes]:
+    """A temporary file without a name in `folder` (None: where temporary files go). Raises OutputError."""
+    try:
+        return cast(IO[bytes], tempfile.TemporaryFile(dir=folder))
+    except OSError as error:
+        raise _cannot_spool(error) from None
+
+
+def append(file: IO[bytes], blocks: Iterable[bytes]) -> int:
+    """Write blocks at the end of a file; the position behind them. Raises OutputError."""
+    try:
+        for block in blocks:
+            file.write(block)
+        file.flush()
+        return file.tell()
+    except OSError as error:
+        raise _cannot_spool(error) from None
+
+
+def _cannot_spool(error: OSError) -> OutputError:
+    return OutputError(f"Could not write a temporary file for the debug text: {reason_of(error)}")
 
 
 @dataclass(frozen=True, slots=True)

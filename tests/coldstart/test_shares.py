@@ -16,13 +16,14 @@ from hypothesis import strategies as st
 
 from benchmarks.generate import Evaluation, Shape, generate
 from cs_score.cli.sharing_options import SHARE, Sharing
-from cs_score.coldstart import shared_scoring
+from cs_score.coldstart import shared_scoring, spooled_text
 from cs_score.coldstart.loading import Evaluation as Loaded
 from cs_score.coldstart.loading import open_evaluation
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.queries import build_query_set, make_query
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.shares import cut_queries
+from cs_score.errors import OutputError
 from cs_score.problems import Place, ProblemLog
 from tests.coldstart.command import Outcome, score_in
 from tests.coldstart.handmade import Inputs
@@ -190,6 +191,30 @@ def test_a_worker_that_dies_costs_time_only(
     monkeypatch.setattr(shared_scoring, "_score_share", killed)
     assert outputs(tmp_path, "--shares", "5", "--jobs", "2", *evaluation.words()) == whole
     assert taken == [False]
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_full_disk_is_one_line(
+    evaluation: Evaluation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: str
+) -> None:
+    full = Path("/dev/full")
+    monkeypatch.setattr(spooled_text, "open_spool", lambda folder: full.open("w+b", buffering=0))
+    status, stderr, files = outputs(tmp_path, "--shares", "5", "--jobs", jobs, *evaluation.words())
+    assert (status, files) == (255, {})
+    last = stderr.decode().splitlines()[-1]
+    assert last == "cs-score: Could not write a temporary file for the debug text: No space left on device"
+
+
+def test_a_folder_that_is_gone_is_one_line() -> None:
+    with pytest.raises(OutputError, match=r"^Could not write .* debug text: No such file"):
+        spooled_text.open_spool("/nowhere")
+
+
+def test_a_wrong_field_is_told_after_what_is_fatal_in_the_files(evaluation: Evaluation, tmp_path: Path) -> None:
+    words = ("-fields", "EC:NONE", *evaluation.words())
+    whole = outputs(tmp_path, "--shares", "1", *words)
+    assert b"Unknown field: NONE" in whole[1]
+    assert outputs(tmp_path, "--shares", "4", *words) == whole
 
 
 def test_ctrl_c_leaves_nothing_and_ends_at_once(tmp_path: Path) -> None:
