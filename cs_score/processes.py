@@ -19,12 +19,17 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def workers_share_memory() -> bool:
+    """Whether workers begin with what their owner has in memory: they do where they are forked, as on Linux."""
+    return multiprocessing.get_start_method() == "fork"
+
+
 @contextlib.contextmanager
 def process_pool(jobs: int, install: Callable[..., None], arguments: tuple[Any, ...]) -> Iterator[Executor]:
     """`jobs` processes, each of which calls `install(*arguments)` before its first task.
 
-    Where processes are forked, which is the rule on Linux, the arguments are not copied: workers share their memory.
-    When the block is left by an exception the workers are told to stop what they do.
+    Where workers share memory the arguments are not copied. When the block is left by an exception the workers are
+    told to stop what they do.
     """
     before = {child.pid for child in multiprocessing.active_children()}
     gc.freeze()  # what the workers share need not be walked by their collectors again and again

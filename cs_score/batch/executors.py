@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import multiprocessing
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from concurrent.futures.process import BrokenProcessPool
@@ -13,7 +12,7 @@ from typing import ParamSpec, TypeVar
 from cs_score.batch.execution import Backend
 from cs_score.batch.scoring import Plan, Prepared
 from cs_score.batch.tasks import forget, install
-from cs_score.processes import process_pool
+from cs_score.processes import process_pool, workers_share_memory
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -52,6 +51,6 @@ def _in_process(batch: str, plan: Plan, prepared: Prepared) -> Iterator[Executor
 @contextlib.contextmanager
 def _pool(batch: str, plan: Plan, prepared: Prepared, jobs: int) -> Iterator[Executor]:
     """Forked workers find gold prepared in their memory; others receive the plan once and prepare gold themselves."""
-    forks = multiprocessing.get_start_method() == "fork"
-    with process_pool(jobs, install, (batch, plan, prepared if forks else None)) as executor:
+    shared = prepared if workers_share_memory() else None
+    with process_pool(jobs, install, (batch, plan, shared)) as executor:
         yield executor

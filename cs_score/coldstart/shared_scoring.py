@@ -6,7 +6,6 @@ conditions is the first, how several runs mix - is left to it.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import IO
@@ -111,13 +110,13 @@ def _score(
 
 def _score_all(task: _Task, jobs: int) -> list[_ShareScore]:
     """The scores of all shares, in their order. Raises InputError, and _NeedsWholeError where a worker died."""
-    count = len(task.cut.queries)
-    if jobs == 1 or count == 1 or not hasattr(os, "fork"):
-        return [_score_share(task, share) for share in range(count)]
     from concurrent.futures.process import BrokenProcessPool
 
-    from cs_score.processes import process_pool
+    from cs_score.processes import process_pool, workers_share_memory
 
+    count = len(task.cut.queries)
+    if jobs == 1 or count == 1 or not workers_share_memory():
+        return [_score_share(task, share) for share in range(count)]
     try:
         with process_pool(min(jobs, count), _install, (task,)) as executor:
             return list(executor.map(_score_installed, range(count)))
