@@ -7,12 +7,14 @@ from typing import Final
 
 from cs_score.cli.companion import (
     COMMON,
+    Leave,
     Parameter,
     Program,
     Session,
     check_output,
     justifications_switch,
     run_program,
+    stay,
     write_result,
 )
 from cs_score.cli.destinations import Destination, write_text
@@ -36,9 +38,9 @@ PROGRAM: Final = Program(
 )
 
 
-def run(words: Sequence[str]) -> int:
+def run(words: Sequence[str], leave: Leave = stay) -> int:
     """Filter a run as the words of the command line say; returns the exit status, 0 or 255."""
-    return run_program(PROGRAM, words, _filter)
+    return run_program(PROGRAM, words, _filter, leave)
 
 
 def _filter(line: CommandLine, session: Session) -> int:
@@ -58,4 +60,4 @@ def _filter(line: CommandLine, session: Session) -> int:
     write_result(output or Destination(f"./{output_file}"), blocks)
     discarded = [f"--discarding: {text}\n" for text, is_kept in zip(lines, kept) if not is_kept]
     write_text("stderr", "".join(discarded).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"))
-    return 0
+    return session.leave(0)

@@ -10,6 +10,7 @@ from cs_score.cli.companion import (
     DOCUMENTS,
     ERROR_FILE,
     PROBLEMS,
+    Leave,
     Parameter,
     Program,
     Session,
@@ -17,6 +18,7 @@ from cs_score.cli.companion import (
     check_output,
     justifications_switch,
     run_program,
+    stay,
     write_result,
 )
 from cs_score.cli.destinations import Destination
@@ -42,9 +44,9 @@ PROGRAM: Final = Program(
 )
 
 
-def run(words: Sequence[str]) -> int:
+def run(words: Sequence[str], leave: Leave = stay) -> int:
     """Package a run as the words of the command line say; returns the exit status, 0 or 255."""
-    return run_program(PROGRAM, words, _package)
+    return run_program(PROGRAM, words, _package, leave)
 
 
 def _package(line: CommandLine, session: Session) -> int:

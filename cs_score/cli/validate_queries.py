@@ -11,11 +11,13 @@ from cs_score.cli.companion import (
     COMMON,
     ERROR_FILE,
     PROBLEMS,
+    Leave,
     Parameter,
     Program,
     Session,
     check_output,
     run_program,
+    stay,
     write_result,
 )
 from cs_score.cli.destinations import Destination, why_not_writable
@@ -51,9 +53,9 @@ PROGRAM: Final = Program(
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
-def run(words: Sequence[str]) -> int:
+def run(words: Sequence[str], leave: Leave = stay) -> int:
     """Validate queries as the words of the command line say; returns the exit status, 0 or 255."""
-    return run_program(PROGRAM, words, _validate)
+    return run_program(PROGRAM, words, _validate, leave)
 
 
 def _validate(line: CommandLine, session: Session) -> int:
