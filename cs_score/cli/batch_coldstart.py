@@ -21,7 +21,7 @@ from cs_score.sources import name_of
 FAILED: Final = 255
 
 # The batch chooses the names of files, and JSON is a file of every run or of none.
-_NOT_OF_A_BATCH: Final = frozenset({"-output_file", "-error_file", "-version", "--json", "--problems", "--validate"})
+_NOT_OF_A_BATCH: Final = frozenset({"-output_file", "-error_file", "-version", "--json", "--problems"})
 
 _OF_A_BATCH: Final = (
     Switch("--out", "DIR", "Output folder; made if missing"),
@@ -120,6 +120,7 @@ def _plan(line: CommandLine, queries: tuple[str, ...], pool: tuple[str, ...]) ->
         query_list=_option_file(options.queries),
         samples=_option_file(options.samples),
         resampling=read_resampling(line.switches),
+        validates="--validate" in line.switches,
     )
 
 
