@@ -32,6 +32,7 @@ from cs_score.preparation.prevalidation import (
     signed_options,
     validate_runs,
 )
+from cs_score.problem_reports import Occurrence, RecordingLog
 from cs_score.problems import Problem, ProblemLog, Severity
 from cs_score.signature import Signature
 from cs_score.sources import InputDigest
@@ -66,7 +67,7 @@ class ColdStartPlan:
     `policies` has one entry at least; `layout` and `with_json` choose the files of a run. `switches` are the words
     that a single call needs beside the policy to give the same files, `folder` the working folder of the user: both
     are only for the `.params` file. `resampling` asks for intervals. With `validates` each run is validated in memory
-    before it is scored.
+    before it is scored; with `records` every problem is kept with its details.
     """
 
     queries: tuple[InputFile, ...]
@@ -81,6 +82,7 @@ class ColdStartPlan:
     samples: InputFile | None = None
     resampling: Resampling | None = None
     validates: bool = False
+    records: bool = False
 
     def prepare(self) -> PreparedColdStart:
         """Load and index queries and pool. Raises CsScoreError where no run can be scored against them."""
@@ -90,8 +92,9 @@ class ColdStartPlan:
             queries=self.options.queries if self.query_list is None else self.query_list.on_disk(),
             samples=self.options.samples if self.samples is None else self.samples.on_disk(),
         )
-        evaluation = open_evaluation([given.open() for given in self.queries], located)
-        of_queries = evaluation.problems.branch()
+        problems = RecordingLog() if self.records else ProblemLog()
+        evaluation = open_evaluation([given.open() for given in self.queries], located, problems)
+        of_queries = problems.branch()
         load_files(evaluation, [given.open() for given in self.pool])
         if evaluation.linker.responses:
             raise InputError(
@@ -141,6 +144,11 @@ class PreparedColdStart:
         self.digests = tuple(digests)
         self._policies = {policy.name: policy for policy in plan.policies}
 
+    @property
+    def occurrences(self) -> Sequence[Occurrence]:
+        log = self._evaluation.problems
+        return log.occurrences() if isinstance(log, RecordingLog) else ()
+
     def signature(self, run: InputDigest, policy: str) -> Mapping[str, object]:
         layout = self._plan.layout
         resampling = self._plan.resampling
@@ -166,7 +174,8 @@ class PreparedColdStart:
         try:
             if self._plan.validates:
                 log = self._of_queries  # a single call has read nothing else when it validates
-                prepared = validate_runs(prepared.files, loaded.queries, loaded.options.justifications)
+                limits = loaded.options.justifications
+                prepared = validate_runs(prepared.files, loaded.queries, limits, type(loaded.problems))
                 for validated in prepared.runs:
                     validated.check()
                 log = loaded.problems
@@ -221,6 +230,7 @@ class PreparedColdStart:
             problems=tuple(place for problem in found for place in problem_places(problem)),
             remarks=(*(one.account for one in validated), *result.warnings),
             signature=self.signature(evaluation.digests[-1], policy.name),
+            occurrences=self._noted(run, evaluation.problems, validated),
         )
         report = whole_report(result.problems, result.error_count, result.warning_count)
         return Scored(outcome, self._files(run, policy, result, report, was_stopped=False))
@@ -250,11 +260,27 @@ class PreparedColdStart:
             problems=tuple(place for problem in found for place in problem_places(problem)),
             remarks=() if partial is None else partial.warnings,
             failure=str(error),
+            occurrences=self._noted(run, log, validated, error),
         )
         report = stopped_report(problems, error)
         if partial is None:
             return Scored(outcome, [(f"{PREFIX}.errlog", [doubly_encoded(report)])])
         return Scored(outcome, self._files(run, policy, self._as_asked(partial, policy), report, was_stopped=True))
+
+    def _noted(
+        self, run: RunFile, log: ProblemLog, validated: Iterable[PreparedRun], error: InputError | None = None
+    ) -> tuple[Occurrence, ...] | None:
+        """What a log holds of a run beyond what all runs share, with what validation found and what stopped it."""
+        shared = self._evaluation.problems
+        if not isinstance(log, RecordingLog) or not isinstance(shared, RecordingLog):
+            return None
+        noted = log.branch()
+        for one in validated:
+            if isinstance(one.problems, RecordingLog):
+                noted.also_report(one.problems)
+        if error is not None:
+            noted.fatal.append(error)
+        return tuple(noted.noted_since(shared, run.file.name))
 
     def _files(
         self, run: RunFile, policy: NamedPolicy, result: Result, report: str, was_stopped: bool

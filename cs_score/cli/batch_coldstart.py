@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from typing import Final
 
 from cs_score.batch.coldstart import ColdStartPlan
@@ -21,7 +22,7 @@ from cs_score.sources import name_of
 FAILED: Final = 255
 
 # The batch chooses the names of files, and JSON is a file of every run or of none.
-_NOT_OF_A_BATCH: Final = frozenset({"-output_file", "-error_file", "-version", "--json", "--problems"})
+_NOT_OF_A_BATCH: Final = frozenset({"-output_file", "-error_file", "-version", "--json"})
 
 _OF_A_BATCH: Final = (
     Switch("--out", "DIR", "Output folder; made if missing"),
@@ -78,9 +79,10 @@ def run(words: list[str]) -> int:
         dask=line.switches.get("--dask"),
         ship_inputs="--ship-inputs" in line.switches,
         resume="--resume" in line.switches,
+        problems=line.switches.get("--problems"),
+        gold=_gold(line, queries, (pool, *line.texts("--pool"))),
     )
-    given = [*queries, pool, *line.texts("--pool"), *runs, choices.runs_from]
-    if given.count("-") > 1:
+    if [*choices.gold, *runs, choices.runs_from].count("-") > 1:
         raise UsageError("only one of the files can be standard input")
     return score_batch(_plan(line, queries, (pool, *line.texts("--pool"))), choices, (RUN_SUFFIX,))
 
@@ -121,7 +123,15 @@ def _plan(line: CommandLine, queries: tuple[str, ...], pool: tuple[str, ...]) ->
         samples=_option_file(options.samples),
         resampling=read_resampling(line.switches),
         validates="--validate" in line.switches,
+        records="--problems" in line.switches,
     )
+
+
+def _gold(line: CommandLine, queries: Sequence[str], pool: Sequence[str]) -> tuple[str, ...]:
+    """The files that all runs share, those that options name with them."""
+    named = (line.switches.get(name) for name in ("-queries", "-samples"))
+    of_options = [name for name in named if name is not None and os.path.isfile(name)]
+    return (*queries, *(name_of(member) for word in pool for member in members(word)), *of_options)
 
 
 def _option_file(choice: str | None) -> InputFile | None:
@@ -131,7 +141,7 @@ def _option_file(choice: str | None) -> InputFile | None:
 
 def _scoring_switches(line: CommandLine) -> tuple[str, ...]:
     """The switches that a single call takes as well, but for the policy and its limits."""
-    own = {switch.name for switch in _OF_A_BATCH} | {*POLICY_SWITCHES, "-justifications"}
+    own = {switch.name for switch in _OF_A_BATCH} | {*POLICY_SWITCHES, "-justifications", "--problems"}
     words: list[str] = []
     for name, value in line.switches.items():
         if name not in own:

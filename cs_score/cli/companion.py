@@ -229,12 +229,17 @@ def run_program(program: Program, words: Sequence[str], body: Body, leave: Leave
 
 
 def _problems_file(line: CommandLine) -> str | None:
-    """The file that --problems names. Raises UsageError or OutputError where it is an input or cannot be made."""
+    """The file that --problems names. Raises UsageError or OutputError as `check_problems_file`."""
     path = line.switches.get("--problems")
     if path is not None:
-        report_format(path)
-        check_output(os.path.join(os.curdir, path) if Destination(path).stream else path, line.words)
+        check_problems_file(path, line.words)
     return path
+
+
+def check_problems_file(path: str, inputs: Iterable[str]) -> None:
+    """Raises UsageError or OutputError where a problems file has no known format, is an input or cannot be made."""
+    report_format(path)
+    check_output(os.path.join(os.curdir, path) if Destination(path).stream else path, inputs)
 
 
 def _check_writable(path: str) -> None:
