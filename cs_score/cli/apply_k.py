@@ -15,9 +15,8 @@ from cs_score.cli.companion import (
     justifications_switch,
     run_program,
     stay,
-    write_result,
 )
-from cs_score.cli.destinations import Destination, write_text
+from cs_score.cli.destinations import Destination, write_result, write_text
 from cs_score.cli.switches import CommandLine, Switch
 from cs_score.collector import paused_collector
 from cs_score.outputs import encoded

@@ -16,8 +16,7 @@ from cs_score.batch.leaderboard_writers import leaderboard_text
 from cs_score.batch.progress import Progress
 from cs_score.batch.runs import RESERVED, RunFile, find_runs
 from cs_score.batch.scoring import Plan, Prepared
-from cs_score.cli.destinations import Destination
-from cs_score.cli.standard_output import print_text
+from cs_score.cli.destinations import Destination, print_text
 from cs_score.display import one_line
 from cs_score.errors import UsageError
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Sequence
 from typing import Final
 
@@ -13,6 +12,7 @@ from cs_score.batch.policies import PRESETS, NamedPolicy, read_policies
 from cs_score.cli.batch import Choices, held, score_batch
 from cs_score.cli.coldstart_options import POLICY_SWITCHES, is_query_file, layout_of, options_of, policy_texts
 from cs_score.cli.coldstart_usage import SWITCHES
+from cs_score.cli.destinations import write_text
 from cs_score.cli.resampling_options import read_resampling
 from cs_score.cli.switches import CommandLine, HelpWanted, Switch, SwitchError, read_command_line, switch_help
 from cs_score.coldstart.loading import RUN_SUFFIX, members
@@ -61,12 +61,12 @@ def run(words: list[str]) -> int:
         line = read_command_line(words, BATCH_SWITCHES)
         missing = _missing(line)
     except HelpWanted:
-        sys.stdout.write(usage_text())
+        write_text("stdout", usage_text())
         return 0
     except SwitchError as error:
         missing = str(error)
     if missing is not None:
-        sys.stdout.write(f"{missing}\n\n{usage_text()}")
+        write_text("stdout", f"{missing}\n\n{usage_text()}")
         return FAILED
     queries = tuple(word for word in line.words if is_query_file(word))
     pool, *runs = (word for word in line.words if not is_query_file(word))

@@ -272,14 +272,6 @@ def forget_earlier(output: Destination) -> None:
             os.unlink(output.text)
 
 
-def write_result(output: Destination, blocks: Iterable[bytes]) -> None:
-    """Write a result to its destination; a file appears whole or not at all."""
-    if output.stream is None:
-        write_whole(output.text, blocks)
-    else:
-        write_to_stream(output, blocks)
-
-
 def check_exists(name: str) -> None:
     """Raises InputError where an input does not exist."""
     if name != "-" and not os.path.exists(name):

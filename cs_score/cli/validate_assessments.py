@@ -20,9 +20,8 @@ from cs_score.cli.companion import (
     forget_earlier,
     run_program,
     stay,
-    write_result,
 )
-from cs_score.cli.destinations import Destination
+from cs_score.cli.destinations import Destination, write_result
 from cs_score.cli.switches import CommandLine, Switch
 from cs_score.coldstart.loading import load_queries
 from cs_score.coldstart.options import Justifications

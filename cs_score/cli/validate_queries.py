@@ -18,9 +18,8 @@ from cs_score.cli.companion import (
     check_output,
     run_program,
     stay,
-    write_result,
 )
-from cs_score.cli.destinations import Destination, why_not_writable
+from cs_score.cli.destinations import Destination, why_not_writable, write_result
 from cs_score.cli.switches import CommandLine, Switch
 from cs_score.coldstart.loading import load_queries
 from cs_score.errors import OutputError, UsageError
