@@ -27,13 +27,10 @@ from cs_score.sources import InputDigest, Source
 
 SINGLE_FIELDS: Final = ("ENTTYPE", "NODEID", "SLOT", "SLOT0", "SLOT1", "SLOT2")
 SLOT_FIELDS: Final = ("SLOT0", "SLOT1", "SLOT2")
-_KNOWN_FIELDS: Final = frozenset((*SINGLE_FIELDS, *ENTRY_POINT_FIELDS, "ENTRYPOINTS"))
 
 _QUERY_HEAD: Final = re.compile(r'<query[^\S\x1c-\x1f]+id="')
 _MENTION_TAGS: Final = re.compile("</?mentions?>")
 _DIGITS: Final = re.compile(r"\d+")
-# A tag, the text up to the next closing tag whatever that closes, and the closing tag. Nothing is tried twice.
-_TAG_PAIR: Final = re.compile(r"[^<]*+<([^>]*+)>(?>(.*?)</)([^>]*+)>", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,14 +136,20 @@ def _read_query(
 def _tag_pairs(body: str, place: Place, problems: ProblemLog) -> Iterator[tuple[str, str]]:
     """The known tags of a query body with their values, from left to right, without nesting."""
     at = 0
-    while (pair := _TAG_PAIR.match(body, at)) is not None:
-        at = pair.end()
-        opening, value, closing = pair.groups()
-        tag = opening.upper()
-        if closing != opening and closing.upper() != tag:
-            problems.add("MISMATCHED_TAGS", tag, closing.upper(), place=place)
-        if tag in _KNOWN_FIELDS:
-            yield tag, value
+    while True:
+        open_start = body.find("<", at)
+        open_end = body.find(">", open_start)
+        close_start = body.find("</", open_end)
+        close_end = body.find(">", close_start)
+        if min(open_start, open_end, close_start, close_end) < 0:
+            return
+        at = close_end + 1
+        tag = body[open_start + 1 : open_end].upper()
+        closing = body[close_start + 2 : close_end].upper()
+        if tag != closing:
+            problems.add("MISMATCHED_TAGS", tag, closing, place=place)
+        if tag in SINGLE_FIELDS or tag in ENTRY_POINT_FIELDS or tag == "ENTRYPOINTS":
+            yield tag, body[open_end + 1 : close_start]
         else:
             problems.add("UNKNOWN_QUERY_FIELD", tag, place=place)
 
