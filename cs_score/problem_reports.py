@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Final, Self
 
 from cs_score.errors import InputError, UsageError
 from cs_score.outputs import write_whole
@@ -63,10 +63,34 @@ class RecordingLog(ProblemLog):
         """Take over what another log has noted, for the report only; nothing is counted."""
         self._occurrences.update(other._occurrences)
 
+    def branch(self) -> Self:
+        """As `ProblemLog.branch`."""
+        other = super().branch()
+        other._occurrences = dict(self._occurrences)
+        return other
+
+    def noted_since(self, earlier: RecordingLog, file: str) -> list[Occurrence]:
+        """What this log, a branch of `earlier`, holds beyond it; what belongs to no file is said to be of `file`.
+
+        A problem that `earlier` has in a file, too, is counted as often as this log does.
+        """
+        noted = []
+        for key, one in self._occurrences.items():
+            known = earlier._occurrences.get(key)
+            before = 0 if known is None else known.times
+            if one.times > before:
+                noted.append(one if one.file is not None else replace(one, file=file, times=one.times - before))
+        for error in self._other_errors():
+            noted.append(replace(error, file=error.file or file))
+        return sorted(noted, key=_order)
+
     def occurrences(self) -> list[Occurrence]:
         """All that was noted, in the order of files, lines and codes; fatal conditions that have no line come last."""
-        others = [_of_error(error) for error in self.fatal if error.code not in KINDS]
-        return sorted((*self._occurrences.values(), *others), key=_order)
+        return sorted((*self._occurrences.values(), *self._other_errors()), key=_order)
+
+    def _other_errors(self) -> list[Occurrence]:
+        """The fatal conditions that were not noted as problems."""
+        return [of_error(error) for error in self.fatal if error.code not in KINDS]
 
 
 def _occurrence(
@@ -91,7 +115,8 @@ def _occurrence(
     )
 
 
-def _of_error(error: InputError) -> Occurrence:
+def of_error(error: InputError) -> Occurrence:
+    """A fatal condition as a problem."""
     number = error.place.removeprefix("line ") if error.place is not None else ""
     line = int(number) if number.isdecimal() else None
     return Occurrence(
@@ -210,5 +235,20 @@ def report_format(path: str) -> str:
 
 def write_problems(log: RecordingLog, path: str) -> None:
     """Write all problems of a log to a file, in the format that its name ends in."""
-    texts = _FORMATS[report_format(path)](log.occurrences())
+    write_occurrences(log.occurrences(), path)
+
+
+def merged(occurrences: Iterable[Occurrence]) -> list[Occurrence]:
+    """Occurrences in order; of those that differ only in how often they were counted, the one that was most often."""
+    most: dict[Occurrence, Occurrence] = {}
+    for one in occurrences:
+        known = most.setdefault(replace(one, times=0), one)
+        if known.times < one.times:
+            most[replace(one, times=0)] = one
+    return sorted(most.values(), key=_order)
+
+
+def write_occurrences(occurrences: Iterable[Occurrence], path: str) -> None:
+    """Write problems to a file, in the format that its name ends in. Raises OutputError."""
+    texts = _FORMATS[report_format(path)](occurrences)
     write_whole(path, (text.encode("utf-8", "backslashreplace") for text in texts))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Self
 
 from cs_score.display import one_line
 from cs_score.errors import InputError
@@ -183,9 +183,9 @@ class ProblemLog:
         if self.fatal:
             raise self.fatal[0]
 
-    def branch(self) -> ProblemLog:
+    def branch(self) -> Self:
         """A log of its own that begins with what this one holds."""
-        other = ProblemLog()
+        other = type(self)()
         other._found = {key: (dict(places), list(count)) for key, (places, count) in self._found.items()}
         other._totals = dict(self._totals)
         other.fatal = list(self.fatal)

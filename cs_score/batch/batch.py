@@ -14,7 +14,7 @@ from cs_score.batch.leaderboard import Leaderboard, make_leaderboard
 from cs_score.batch.leaderboard_writers import write_leaderboard
 from cs_score.batch.lock import locked
 from cs_score.batch.outcomes import FAILED, Outcome
-from cs_score.batch.problem_table import write_problem_table
+from cs_score.batch.problem_table import write_problem_report, write_problem_table
 from cs_score.batch.runs import RunFile
 from cs_score.batch.scoring import Plan, Prepared
 from cs_score.batch.state import clear, clear_leftovers, read_whole_run, write_run
@@ -32,13 +32,15 @@ class BatchOptions:
     """What a batch may choose beside the scoring.
 
     `out` is the output folder, `measure` ranks the leaderboard, `resume` keeps runs that are scored already; with
-    `ships` workers receive the bytes of all inputs and return those of all outputs.
+    `ships` workers receive the bytes of all inputs and return those of all outputs. `problems` names a file for all
+    problems with their details, which the plan then has to ask for.
     """
 
     out: str
     measure: str
     resume: bool = False
     ships: bool = False
+    problems: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,8 @@ def run_batch(
         leaderboard = make_leaderboard(outcomes, plan.policy_names(), options.measure, plan.headline())
         write_leaderboard(options.out, leaderboard)
         write_problem_table(options.out, outcomes)
+        if options.problems is not None:
+            write_problem_report(options.problems, prepared.occurrences, outcomes)
         return BatchResult(outcomes, leaderboard, kept)
 
 
@@ -124,7 +128,7 @@ def _task(
     for policy in plan.policy_names():
         folder = _folder(options.out, plan, run.name, policy)
         earlier = None if digest is None else read_whole_run(folder, prepared.signature(digest, policy))
-        if earlier is None:
+        if earlier is None or (options.problems is not None and earlier.occurrences is None):
             folders[policy] = None if options.ships else os.path.abspath(folder)
         else:
             found[run.name, policy] = earlier

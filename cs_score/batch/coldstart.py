@@ -6,7 +6,7 @@ import shlex
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Final
 
 from cs_score.batch.inputs import InputFile
@@ -25,6 +25,15 @@ from cs_score.coldstart.writers.params import Invocation
 from cs_score.coldstart.writers.report import doubly_encoded, stopped_report, whole_report
 from cs_score.errors import InputError
 from cs_score.outputs import encoded
+from cs_score.preparation.prevalidation import (
+    Preparation,
+    PreparedRun,
+    load_prepared,
+    signed_options,
+    validate_runs,
+)
+from cs_score.problem_reports import Occurrence, RecordingLog
+from cs_score.problems import Problem, ProblemLog, Severity
 from cs_score.signature import Signature
 from cs_score.sources import InputDigest
 from cs_score.statistics.options import Resampling
@@ -57,7 +66,8 @@ class ColdStartPlan:
 
     `policies` has one entry at least; `layout` and `with_json` choose the files of a run. `switches` are the words
     that a single call needs beside the policy to give the same files, `folder` the working folder of the user: both
-    are only for the `.params` file. `resampling` asks for intervals.
+    are only for the `.params` file. `resampling` asks for intervals. With `validates` each run is validated in memory
+    before it is scored; with `records` every problem is kept with its details.
     """
 
     queries: tuple[InputFile, ...]
@@ -71,6 +81,8 @@ class ColdStartPlan:
     query_list: InputFile | None = None
     samples: InputFile | None = None
     resampling: Resampling | None = None
+    validates: bool = False
+    records: bool = False
 
     def prepare(self) -> PreparedColdStart:
         """Load and index queries and pool. Raises CsScoreError where no run can be scored against them."""
@@ -80,7 +92,9 @@ class ColdStartPlan:
             queries=self.options.queries if self.query_list is None else self.query_list.on_disk(),
             samples=self.options.samples if self.samples is None else self.samples.on_disk(),
         )
-        evaluation = open_evaluation([given.open() for given in self.queries], located)
+        problems = RecordingLog() if self.records else ProblemLog()
+        evaluation = open_evaluation([given.open() for given in self.queries], located, problems)
+        of_queries = problems.branch()
         load_files(evaluation, [given.open() for given in self.pool])
         if evaluation.linker.responses:
             raise InputError(
@@ -89,7 +103,7 @@ class ColdStartPlan:
                 remedy="give the words in the order QUERIES.xml POOL RUN...",
             )
         evaluation.index_assessments()
-        return PreparedColdStart(self, evaluation, _as_named(evaluation.digests, located, self.options))
+        return PreparedColdStart(self, evaluation, of_queries, _as_named(evaluation.digests, located, self.options))
 
     def measures(self) -> Sequence[str]:
         return measures(self.options.expand is not None)
@@ -118,19 +132,28 @@ class ColdStartPlan:
 class PreparedColdStart:
     """Queries and pool as loaded. Every run is scored on a branch of them."""
 
-    def __init__(self, plan: ColdStartPlan, evaluation: Evaluation, digests: Sequence[InputDigest]) -> None:
-        """`digests`: those of all inputs that runs share, by the names that the user gave them."""
+    def __init__(
+        self, plan: ColdStartPlan, evaluation: Evaluation, of_queries: ProblemLog, digests: Sequence[InputDigest]
+    ) -> None:
+        """`of_queries`: the problems before the pool was loaded; `digests`: those of all inputs that runs share, by
+        the names that the user gave them.
+        """
         self._plan = plan
         self._evaluation = evaluation
+        self._of_queries = of_queries
         self.digests = tuple(digests)
         self._policies = {policy.name: policy for policy in plan.policies}
 
+    @property
+    def occurrences(self) -> Sequence[Occurrence]:
+        log = self._evaluation.problems
+        return log.occurrences() if isinstance(log, RecordingLog) else ()
+
     def signature(self, run: InputDigest, policy: str) -> Mapping[str, object]:
-        options = self._policies[policy].options(self._plan.options)
         layout = self._plan.layout
         resampling = self._plan.resampling
         return {
-            **Signature("coldstart", options.as_json(), (*self.digests, run)).as_json(),
+            **self._signed(self._policies[policy], run).as_json(),
             "policy": policy,
             "fields": list(layout.fields),
             "tabs": layout.tabs,
@@ -146,68 +169,118 @@ class PreparedColdStart:
 
     def _score_group(self, run: RunFile, policies: Sequence[NamedPolicy]) -> Iterator[Scored]:
         loaded = self._branch(self._evaluation, policies[0])
+        prepared = Preparation([run.file.open()])
+        log = loaded.problems
         try:
-            load_files(loaded, [run.file.open()])
+            if self._plan.validates:
+                log = self._of_queries  # a single call has read nothing else when it validates
+                limits = loaded.options.justifications
+                prepared = validate_runs(prepared.files, loaded.queries, limits, type(loaded.problems))
+                for validated in prepared.runs:
+                    validated.check()
+                log = loaded.problems
+            load_prepared(loaded, prepared)
             if len(loaded.linker.assessments) > len(self._evaluation.linker.assessments):
                 raise InputError("these are assessments, not a run", file=run.file.name, remedy="add them with --pool")
         except InputError as error:
             for policy in policies:
-                yield self._stopped(run, policy, loaded, error)
+                yield self._stopped(run, policy, log, error, prepared.runs)
             return
         for policy in policies:
             evaluation = self._branch(loaded, policy) if len(policies) > 1 else loaded
             try:
                 result = score_loaded(evaluation)
             except InputError as error:
-                yield self._stopped(run, policy, evaluation, error)
+                yield self._stopped(run, policy, evaluation.problems, error, prepared.runs)
                 continue
-            yield self._whole(run, policy, evaluation, self._as_asked(result, policy))
+            yield self._whole(run, policy, evaluation, self._as_asked(result, policy), prepared.runs)
 
     def _branch(self, evaluation: Evaluation, policy: NamedPolicy) -> Evaluation:
         return evaluation.branch(policy.options(evaluation.options))
 
     def _as_asked(self, result: Result, policy: NamedPolicy) -> Result:
         """The result with the options as the user gave them: a worker may read an option's file from elsewhere."""
-        options = policy.options(self._plan.options)
-        inputs = (*self.digests, *result.signature.inputs[len(self.digests) :])
-        signature = Signature("coldstart", options.as_json(), inputs)
-        return replace(result, options=options, signature=signature)
+        signature = self._signed(policy, *result.signature.inputs[len(self.digests) :])
+        return replace(result, options=policy.options(self._plan.options), signature=signature)
 
-    def _whole(self, run: RunFile, policy: NamedPolicy, evaluation: Evaluation, result: Result) -> Scored:
+    def _signed(self, policy: NamedPolicy, *run: InputDigest) -> Signature:
+        """The signature of what is made from these files of a run, as a single call signs it."""
+        options: Mapping[str, object] = policy.options(self._plan.options).as_json()
+        if self._plan.validates:
+            options = signed_options(options)
+        return Signature("coldstart", options, (*self.digests, *run))
+
+    def _whole(
+        self,
+        run: RunFile,
+        policy: NamedPolicy,
+        evaluation: Evaluation,
+        result: Result,
+        validated: Sequence[PreparedRun],
+    ) -> Scored:
+        found = [*_problems_of(validated), *result.problems]
         outcome = Outcome(
             run=run.name,
             file=run.file.name,
             policy=policy.name,
             state=WITH_ERRORS if result.error_count else OK,
             scores=tuple(RunScores(of_run.run_id, _scores(of_run)) for of_run in result.runs),
-            errors=result.error_count,
-            warnings=result.warning_count,
-            problems=tuple(place for problem in result.problems for place in problem_places(problem)),
-            remarks=result.warnings,
+            errors=_count(found, Severity.ERROR),
+            warnings=_count(found, Severity.WARNING),
+            problems=tuple(place for problem in found for place in problem_places(problem)),
+            remarks=(*(one.account for one in validated), *result.warnings),
             signature=self.signature(evaluation.digests[-1], policy.name),
+            occurrences=self._noted(run, evaluation.problems, validated),
         )
         report = whole_report(result.problems, result.error_count, result.warning_count)
         return Scored(outcome, self._files(run, policy, result, report, was_stopped=False))
 
-    def _stopped(self, run: RunFile, policy: NamedPolicy, evaluation: Evaluation, error: InputError) -> Scored:
-        """A run that could not be scored to its end, with the files that a single call leaves of it."""
-        problems = list(evaluation.problems)
+    def _stopped(
+        self,
+        run: RunFile,
+        policy: NamedPolicy,
+        log: ProblemLog,
+        error: InputError,
+        validated: Sequence[PreparedRun],
+    ) -> Scored:
+        """A run that could not be scored to its end, with the files that a single call leaves of it.
+
+        `log` has the problems that the single call would have met until then.
+        """
+        problems = list(log)
+        found = [*_problems_of(validated), *problems]
         partial = error.partial if isinstance(error, ScoringStopped) else None
         outcome = Outcome(
             run=run.name,
             file=run.file.name,
             policy=policy.name,
             state=FAILED,
-            errors=sum(problem.occurrences for problem in problems if problem.severity == "ERROR"),
-            warnings=sum(problem.occurrences for problem in problems if problem.severity == "WARNING"),
-            problems=tuple(place for problem in problems for place in problem_places(problem)),
+            errors=_count(found, Severity.ERROR),
+            warnings=_count(found, Severity.WARNING),
+            problems=tuple(place for problem in found for place in problem_places(problem)),
             remarks=() if partial is None else partial.warnings,
             failure=str(error),
+            occurrences=self._noted(run, log, validated, error),
         )
         report = stopped_report(problems, error)
         if partial is None:
             return Scored(outcome, [(f"{PREFIX}.errlog", [doubly_encoded(report)])])
         return Scored(outcome, self._files(run, policy, self._as_asked(partial, policy), report, was_stopped=True))
+
+    def _noted(
+        self, run: RunFile, log: ProblemLog, validated: Iterable[PreparedRun], error: InputError | None = None
+    ) -> tuple[Occurrence, ...] | None:
+        """What a log holds of a run beyond what all runs share, with what validation found and what stopped it."""
+        shared = self._evaluation.problems
+        if not isinstance(log, RecordingLog) or not isinstance(shared, RecordingLog):
+            return None
+        noted = log.branch()
+        for one in validated:
+            if isinstance(one.problems, RecordingLog):
+                noted.also_report(one.problems)
+        if error is not None:
+            noted.fatal.append(error)
+        return tuple(noted.noted_since(shared, run.file.name))
 
     def _files(
         self, run: RunFile, policy: NamedPolicy, result: Result, report: str, was_stopped: bool
@@ -245,6 +318,15 @@ def _as_named(digests: Sequence[InputDigest], located: Options, asked: Options) 
     """The digests with the files of options called as the user called them, wherever they were read from."""
     names = {located.queries: asked.queries, located.samples: asked.samples}
     return [InputDigest(names.get(digest.name) or digest.name, digest.sha256) for digest in digests]
+
+
+def _problems_of(validated: Iterable[PreparedRun]) -> Iterator[Problem]:
+    """What validation has found."""
+    return chain.from_iterable(one.problems for one in validated)
+
+
+def _count(problems: Iterable[Problem], severity: Severity) -> int:
+    return sum(problem.occurrences for problem in problems if problem.severity is severity)
 
 
 def _scores(run: RunResult) -> dict[str, float]:

@@ -16,6 +16,7 @@ from cs_score.errors import CsScoreError
 from cs_score.evidence.interval_estimates import intervals
 from cs_score.evidence.report import intervals_text, json_text, table_text, unit_blocks
 from cs_score.evidence.result import Mode, Result
+from cs_score.problem_reports import Occurrence
 from cs_score.signature import Signature
 from cs_score.sources import Input, InputDigest
 from cs_score.statistics.options import Resampling
@@ -70,6 +71,7 @@ class PreparedEvidence:
         self._plan = plan
         self._gold = gold
         self.digests = (digest,)
+        self.occurrences: Sequence[Occurrence] = ()
 
     def signature(self, run: InputDigest, policy: str) -> Mapping[str, object]:
         signature = Signature(self._plan.mode, self._plan.options, (*self.digests, run))

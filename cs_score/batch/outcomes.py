@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from cs_score.problem_reports import Occurrence
 from cs_score.problems import NO_PLACE, Problem
 
 OK: Final = "ok"
@@ -48,7 +49,8 @@ class Outcome:
 
     `run` is the name of the run in the batch, `file` its file as given, `policy` empty where a mode has none; `state`
     is OK, WITH_ERRORS or FAILED, with the reason of the latter in `failure`. `signature` says what the scores were
-    made from, `files` what was written.
+    made from, `files` what was written. `occurrences` are the problems of the run itself with their details, None
+    where nobody asked for them.
     """
 
     run: str
@@ -63,6 +65,7 @@ class Outcome:
     failure: str | None = None
     signature: Mapping[str, object] = field(default_factory=dict)
     files: tuple[WrittenFile, ...] = ()
+    occurrences: tuple[Occurrence, ...] | None = None
 
 
 def problem_places(problem: Problem) -> list[ProblemPlace]:

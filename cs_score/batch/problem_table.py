@@ -1,4 +1,4 @@
-"""Every problem of every run of a batch, one line a place."""
+"""Every problem of every run of a batch: as a table, one line a place, and for programs and editors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Final
 
 from cs_score.batch.leaderboard_writers import cell_text
 from cs_score.batch.outcomes import Outcome
+from cs_score.errors import InputError
 from cs_score.outputs import write_whole
+from cs_score.problem_reports import Occurrence, merged, of_error, write_occurrences
 
 PROBLEMS: Final = "problems.tsv"
 COLUMNS: Final = ("run", "policy", "severity", "code", "file", "line", "message")
@@ -23,6 +25,17 @@ FATAL: Final = "FATAL"
 def write_problem_table(folder: str, outcomes: Sequence[Outcome]) -> None:
     """Write `problems.tsv` into the folder. Raises OutputError."""
     write_whole(os.path.join(folder, PROBLEMS), _blocks(outcomes))
+
+
+def write_problem_report(path: str, of_gold: Iterable[Occurrence], outcomes: Iterable[Outcome]) -> None:
+    """Write the problems of the shared inputs and of all runs with their details, each once. Raises OutputError."""
+    found = [*of_gold]
+    for outcome in outcomes:
+        if outcome.occurrences is not None:
+            found += outcome.occurrences
+        elif outcome.failure is not None:  # nobody was left to say more
+            found.append(of_error(InputError(outcome.failure, file=outcome.file)))
+    write_occurrences(merged(found), path)
 
 
 def _blocks(outcomes: Iterable[Outcome]) -> Iterator[bytes]:

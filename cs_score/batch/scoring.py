@@ -8,6 +8,7 @@ from typing import Protocol
 
 from cs_score.batch.outcomes import Outcome
 from cs_score.batch.runs import RunFile
+from cs_score.problem_reports import Occurrence
 from cs_score.sources import InputDigest
 
 
@@ -25,6 +26,11 @@ class Prepared(Protocol):
     @property
     def digests(self) -> Sequence[InputDigest]:
         """The inputs that all runs share."""
+        ...
+
+    @property
+    def occurrences(self) -> Sequence[Occurrence]:
+        """The problems of those inputs with their details, where the plan asks for them."""
         ...
 
     def score(self, run: RunFile, policies: Sequence[str]) -> Iterator[Scored]:

@@ -7,12 +7,14 @@ import glob
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Final
+from typing import Any, Final
 
 from cs_score.batch.outcomes import FAILED, Outcome, ProblemPlace, RunScores, WrittenFile
 from cs_score.outputs import cannot_write, write_whole
+from cs_score.problem_reports import Occurrence
+from cs_score.problems import Severity
 
 SIGNATURE: Final = "signature.json"
 
@@ -59,6 +61,7 @@ def read_whole_run(folder: str, signature: Mapping[str, object]) -> Outcome | No
                 "problems": tuple(ProblemPlace(*place) for place in record["problems"]),
                 "remarks": tuple(record["remarks"]),
                 "files": tuple(WrittenFile(*written) for written in record["files"]),
+                "occurrences": _occurrences(record["occurrences"]),
             }
         )
         for written in outcome.files:
@@ -69,6 +72,12 @@ def read_whole_run(folder: str, signature: Mapping[str, object]) -> Outcome | No
     except (OSError, ValueError, TypeError, KeyError, AttributeError):  # no record, or one that was damaged
         return None
     return outcome
+
+
+def _occurrences(record: Sequence[Mapping[str, Any]] | None) -> tuple[Occurrence, ...] | None:
+    if record is None:
+        return None
+    return tuple(Occurrence(**{**one, "severity": Severity(one["severity"])}) for one in record)
 
 
 def clear(folder: str) -> None:

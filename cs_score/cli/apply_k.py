@@ -7,15 +7,16 @@ from typing import Final
 
 from cs_score.cli.companion import (
     COMMON,
+    Leave,
     Parameter,
     Program,
     Session,
     check_output,
     justifications_switch,
     run_program,
-    write_result,
+    stay,
 )
-from cs_score.cli.destinations import Destination, write_text
+from cs_score.cli.destinations import Destination, write_result, write_text
 from cs_score.cli.switches import CommandLine, Switch
 from cs_score.collector import paused_collector
 from cs_score.outputs import encoded
@@ -36,9 +37,9 @@ PROGRAM: Final = Program(
 )
 
 
-def run(words: Sequence[str]) -> int:
+def run(words: Sequence[str], leave: Leave = stay) -> int:
     """Filter a run as the words of the command line say; returns the exit status, 0 or 255."""
-    return run_program(PROGRAM, words, _filter)
+    return run_program(PROGRAM, words, _filter, leave)
 
 
 def _filter(line: CommandLine, session: Session) -> int:
@@ -58,4 +59,4 @@ def _filter(line: CommandLine, session: Session) -> int:
     write_result(output or Destination(f"./{output_file}"), blocks)
     discarded = [f"--discarding: {text}\n" for text, is_kept in zip(lines, kept) if not is_kept]
     write_text("stderr", "".join(discarded).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"))
-    return 0
+    return session.leave(0)

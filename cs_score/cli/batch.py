@@ -14,9 +14,9 @@ from cs_score.batch.execution import Backend
 from cs_score.batch.inputs import InputFile
 from cs_score.batch.leaderboard_writers import leaderboard_text
 from cs_score.batch.progress import Progress
-from cs_score.batch.runs import RunFile, find_runs
+from cs_score.batch.runs import RESERVED, RunFile, find_runs
 from cs_score.batch.scoring import Plan, Prepared
-from cs_score.cli.standard_output import print_text
+from cs_score.cli.destinations import Destination, print_text
 from cs_score.display import one_line
 from cs_score.errors import UsageError
 
@@ -28,7 +28,7 @@ INTERRUPTED: Final = 130
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What both forms of the command line say beside the scoring."""
+    """What both forms of the command line say beside the scoring; `gold` are the files that all runs share."""
 
     out: str
     runs: tuple[str, ...]
@@ -38,6 +38,8 @@ class Choices:
     dask: str | None = None
     ship_inputs: bool = False
     resume: bool = False
+    problems: str | None = None
+    gold: tuple[str, ...] = ()
 
 
 def run(words: list[str]) -> int:
@@ -70,8 +72,10 @@ def score_batch(plan: Plan, choices: Choices, members: Sequence[str]) -> int:
     runs, remarks = find_runs(choices.runs, choices.runs_from, members)
     for text in remarks:
         _tell(text)
+    if choices.problems is not None:
+        _make_way(choices.problems, choices.out, [*choices.gold, *(given.file.name for given in runs)])
     runs = [_fit_for_task(given, choices) for given in runs]
-    options = BatchOptions(choices.out, measure, choices.resume, choices.ship_inputs)
+    options = BatchOptions(choices.out, measure, choices.resume, choices.ship_inputs, choices.problems)
     try:
         result = run_batch(plan, runs, options, _opener(choices, len(runs)), _watch, _tell)
     except KeyboardInterrupt:
@@ -89,6 +93,17 @@ def _measure(wanted: str | None, known: Sequence[str]) -> str:
         if name.casefold() == measure.casefold() and (not at or hop.isdecimal()):
             return measure + at + hop
     raise UsageError(f"--sort-by {wanted}: no such measure; there are {', '.join(known)}")
+
+
+def _make_way(problems: str, out: str, inputs: Sequence[str]) -> None:
+    """Check where the problems are written, and remove those of an earlier batch. Raises UsageError or OutputError."""
+    from cs_score.cli.companion import check_problems_file, forget_earlier
+
+    folder, name = os.path.split(os.path.abspath(problems))
+    if folder == os.path.abspath(out) and name in RESERVED:
+        raise UsageError(f"--problems {problems}: every batch writes another file of that name; choose another")
+    check_problems_file(problems, inputs)
+    forget_earlier(Destination(problems))
 
 
 def _fit_for_task(given: RunFile, choices: Choices) -> RunFile:

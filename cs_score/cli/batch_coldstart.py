@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import sys
+from collections.abc import Sequence
 from typing import Final
 
 from cs_score.batch.coldstart import ColdStartPlan
@@ -12,6 +12,7 @@ from cs_score.batch.policies import PRESETS, NamedPolicy, read_policies
 from cs_score.cli.batch import Choices, held, score_batch
 from cs_score.cli.coldstart_options import POLICY_SWITCHES, is_query_file, layout_of, options_of, policy_texts
 from cs_score.cli.coldstart_usage import SWITCHES
+from cs_score.cli.destinations import write_text
 from cs_score.cli.resampling_options import read_resampling
 from cs_score.cli.switches import CommandLine, HelpWanted, Switch, SwitchError, read_command_line, switch_help
 from cs_score.coldstart.loading import RUN_SUFFIX, members
@@ -21,7 +22,7 @@ from cs_score.sources import name_of
 FAILED: Final = 255
 
 # The batch chooses the names of files, and JSON is a file of every run or of none.
-_NOT_OF_A_BATCH: Final = frozenset({"-output_file", "-error_file", "-version", "--json", "--problems", "--validate"})
+_NOT_OF_A_BATCH: Final = frozenset({"-output_file", "-error_file", "-version", "--json"})
 
 _OF_A_BATCH: Final = (
     Switch("--out", "DIR", "Output folder; made if missing"),
@@ -60,12 +61,12 @@ def run(words: list[str]) -> int:
         line = read_command_line(words, BATCH_SWITCHES)
         missing = _missing(line)
     except HelpWanted:
-        sys.stdout.write(usage_text())
+        write_text("stdout", usage_text())
         return 0
     except SwitchError as error:
         missing = str(error)
     if missing is not None:
-        sys.stdout.write(f"{missing}\n\n{usage_text()}")
+        write_text("stdout", f"{missing}\n\n{usage_text()}")
         return FAILED
     queries = tuple(word for word in line.words if is_query_file(word))
     pool, *runs = (word for word in line.words if not is_query_file(word))
@@ -78,9 +79,10 @@ def run(words: list[str]) -> int:
         dask=line.switches.get("--dask"),
         ship_inputs="--ship-inputs" in line.switches,
         resume="--resume" in line.switches,
+        problems=line.switches.get("--problems"),
+        gold=_gold(line, queries, (pool, *line.texts("--pool"))),
     )
-    given = [*queries, pool, *line.texts("--pool"), *runs, choices.runs_from]
-    if given.count("-") > 1:
+    if [*choices.gold, *runs, choices.runs_from].count("-") > 1:
         raise UsageError("only one of the files can be standard input")
     return score_batch(_plan(line, queries, (pool, *line.texts("--pool"))), choices, (RUN_SUFFIX,))
 
@@ -120,7 +122,16 @@ def _plan(line: CommandLine, queries: tuple[str, ...], pool: tuple[str, ...]) ->
         query_list=_option_file(options.queries),
         samples=_option_file(options.samples),
         resampling=read_resampling(line.switches),
+        validates="--validate" in line.switches,
+        records="--problems" in line.switches,
     )
+
+
+def _gold(line: CommandLine, queries: Sequence[str], pool: Sequence[str]) -> tuple[str, ...]:
+    """The files that all runs share, those that options name with them."""
+    named = (line.switches.get(name) for name in ("-queries", "-samples"))
+    of_options = [name for name in named if name is not None and os.path.isfile(name)]
+    return (*queries, *(name_of(member) for word in pool for member in members(word)), *of_options)
 
 
 def _option_file(choice: str | None) -> InputFile | None:
@@ -130,7 +141,7 @@ def _option_file(choice: str | None) -> InputFile | None:
 
 def _scoring_switches(line: CommandLine) -> tuple[str, ...]:
     """The switches that a single call takes as well, but for the policy and its limits."""
-    own = {switch.name for switch in _OF_A_BATCH} | {*POLICY_SWITCHES, "-justifications"}
+    own = {switch.name for switch in _OF_A_BATCH} | {*POLICY_SWITCHES, "-justifications", "--problems"}
     words: list[str] = []
     for name, value in line.switches.items():
         if name not in own:

@@ -10,11 +10,11 @@ from dataclasses import replace
 
 from cs_score.cli.coldstart_usage import PROGRAM
 from cs_score.cli.destinations import write_text
-from cs_score.coldstart.loading import Evaluation, load_files
+from cs_score.coldstart.loading import Evaluation
 from cs_score.coldstart.result import Result
-from cs_score.coldstart.writers.report import closing_line, report_text
+from cs_score.coldstart.writers.report import report_text
 from cs_score.errors import CsScoreError, InputError
-from cs_score.problems import ProblemLog, Severity
+from cs_score.problems import ProblemLog
 from cs_score.sources import Input
 
 
@@ -23,7 +23,7 @@ def load_validated(evaluation: Evaluation, files: Sequence[Input]) -> None:
 
     Raises InputError where a run has errors: the validated run would not exist.
     """
-    from cs_score.preparation.prevalidation import restored_digests, validate_runs
+    from cs_score.preparation.prevalidation import load_prepared, validate_runs
     from cs_score.problem_reports import RecordingLog
 
     log = evaluation.problems
@@ -33,27 +33,17 @@ def load_validated(evaluation: Evaluation, files: Sequence[Input]) -> None:
         write_text("stderr", "".join(report_text(run.problems)))
         if isinstance(log, RecordingLog) and isinstance(run.problems, RecordingLog):
             log.also_report(run.problems)
-        if errors := run.problems.count(Severity.ERROR):
-            raise InputError(
-                closing_line(errors, 0).rstrip("\n"),
-                file=run.name,
-                remedy="a run with errors cannot be validated, and is not scored with --validate; mend them first",
-                code="RUN_WITH_ERRORS",
-            )
-        write_text("stderr", f"{PROGRAM}: {InputError(_account(run.lines, run.left_out), file=run.name)}\n")
-    loaded = len(evaluation.digests)
-    load_files(evaluation, prepared.files)
-    evaluation.digests[loaded:] = restored_digests(evaluation.digests[loaded:], prepared.runs)
-
-
-def _account(lines: int, left_out: int) -> str:
-    return f"validated; {left_out} of {lines} lines are left out"
+        run.check()
+        write_text("stderr", f"{PROGRAM}: {run.account}\n")
+    load_prepared(evaluation, prepared)
 
 
 def signed_as_validated(result: Result) -> Result:
     """The result with a signature that tells that its runs were validated."""
-    options = {**result.signature.options, "validate": True}
-    return replace(result, signature=replace(result.signature, options=options))
+    from cs_score.preparation.prevalidation import signed_options
+
+    signature = result.signature
+    return replace(result, signature=replace(signature, options=signed_options(signature.options)))
 
 
 def recording_log(path: str) -> ProblemLog:

@@ -105,11 +105,22 @@ class Program:
         return line
 
 
-class Session:
-    """One call of a program: its log of problems, and where the report goes."""
+Leave = Callable[[int], object]
+"""What is called with the exit status once everything is written, while the rows are still in memory."""
 
-    def __init__(self, program: Program, problems_file: str | None, *, encoded_once: bool = False) -> None:
+
+def stay(status: int) -> None:
+    """Do not leave the process: return to the caller."""
+
+
+class Session:
+    """One call of a program: its log of problems, where the report goes, and how it ends."""
+
+    def __init__(
+        self, program: Program, problems_file: str | None, leave: Leave = stay, *, encoded_once: bool = False
+    ) -> None:
         self.problems = ProblemLog()
+        self._leave = leave
         self._program = program
         self._encoded_once = encoded_once
         self._problems_file = problems_file
@@ -133,7 +144,7 @@ class Session:
         write_text("stderr", f"{self._program.called}: warning: {InputError(text)}\n")
 
     def finish(self, write: Callable[[], None], *, write_in_spite_of_errors: bool = False) -> int:
-        """Report; write the results unless there are errors; the closing line. Returns the exit status."""
+        """Report; write the results unless there are errors; the closing line. Leaves with the exit status."""
         errors, warnings = (self.problems.count(severity) for severity in (Severity.ERROR, Severity.WARNING))
         report = "".join(report_text(self.problems))
         closing = closing_line(errors, warnings)
@@ -144,7 +155,12 @@ class Session:
             write()
         self._say(closing if self._errors.stream is not None else report + closing)
         self._write_problems()
-        return FAILED if errors else 0
+        return self.leave(FAILED if errors else 0)
+
+    def leave(self, status: int) -> int:
+        """End a program that has written everything; returns the exit status where the process stays."""
+        self._leave(status)
+        return status
 
     def close(self, report: str = "") -> None:
         """End without report where the reference writes none (quirk 23)."""
@@ -187,8 +203,8 @@ class Session:
 Body = Callable[[CommandLine, Session], int]
 
 
-def run_program(program: Program, words: Sequence[str], body: Body, *, encoded_once: bool = False) -> int:
-    """Run a program: usage and version, then its body; returns the exit status."""
+def run_program(program: Program, words: Sequence[str], body: Body, leave: Leave, *, encoded_once: bool = False) -> int:
+    """Run a program: usage and version, then its body; returns the exit status unless `leave` ends the process."""
     try:
         line = program.read(words)
     except HelpWanted:
@@ -201,7 +217,7 @@ def run_program(program: Program, words: Sequence[str], body: Body, *, encoded_o
         write_text("stdout", f"{error}\n\n{program.usage()}")
         return FAILED
     try:
-        session = Session(program, _problems_file(line), encoded_once=encoded_once)
+        session = Session(program, _problems_file(line), leave, encoded_once=encoded_once)
     except CsScoreError as error:
         write_text("stderr", f"{program.called}: {error}\n")
         return FAILED
@@ -213,12 +229,17 @@ def run_program(program: Program, words: Sequence[str], body: Body, *, encoded_o
 
 
 def _problems_file(line: CommandLine) -> str | None:
-    """The file that --problems names. Raises UsageError or OutputError where it is an input or cannot be made."""
+    """The file that --problems names. Raises UsageError or OutputError as `check_problems_file`."""
     path = line.switches.get("--problems")
     if path is not None:
-        report_format(path)
-        check_output(os.path.join(os.curdir, path) if Destination(path).stream else path, line.words)
+        check_problems_file(path, line.words)
     return path
+
+
+def check_problems_file(path: str, inputs: Iterable[str]) -> None:
+    """Raises UsageError or OutputError where a problems file has no known format, is an input or cannot be made."""
+    report_format(path)
+    check_output(os.path.join(os.curdir, path) if Destination(path).stream else path, inputs)
 
 
 def _check_writable(path: str) -> None:
@@ -249,14 +270,6 @@ def forget_earlier(output: Destination) -> None:
     if output.stream is None and os.path.isfile(output.text):
         with contextlib.suppress(OSError):
             os.unlink(output.text)
-
-
-def write_result(output: Destination, blocks: Iterable[bytes]) -> None:
-    """Write a result to its destination; a file appears whole or not at all."""
-    if output.stream is None:
-        write_whole(output.text, blocks)
-    else:
-        write_to_stream(output, blocks)
 
 
 def check_exists(name: str) -> None:

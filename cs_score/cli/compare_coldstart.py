@@ -8,9 +8,8 @@ from typing import Final
 from cs_score.cli.coldstart_options import options_of
 from cs_score.cli.coldstart_usage import SWITCHES, legend
 from cs_score.cli.comparison_options import OPTIONS, print_comparison, read_settings
-from cs_score.cli.destinations import write_text
+from cs_score.cli.destinations import print_text, write_text
 from cs_score.cli.resampling_options import COMPARISON_OPTIONS, switches
-from cs_score.cli.standard_output import print_text
 from cs_score.cli.switches import HelpWanted, Switch, SwitchError, read_command_line, switch_help
 from cs_score.coldstart.separate_runs import run_files, score_separately
 from cs_score.errors import InputError, UsageError

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from cs_score.cli.destinations import print_text
 from cs_score.cli.resampling_options import COMPARISON_OPTIONS, read_resampling
-from cs_score.cli.standard_output import print_text
 from cs_score.errors import UsageError
 from cs_score.statistics.options import Resampling
 

@@ -12,6 +12,8 @@ from typing import IO
 
 from cs_score.display import terminal_safe
 from cs_score.errors import OutputError
+from cs_score.outputs import write_whole
+from cs_score.sources import reason_of
 
 STREAMS = ("stdout", "stderr")
 
@@ -47,7 +49,7 @@ def write_to_stream(destination: Destination, blocks: Iterable[bytes]) -> None:
         raise OutputError(f"{name} was closed before everything was written") from None
     except OSError as error:
         _discard_the_rest(stream)
-        raise OutputError(f"Could not write {name}: {error.strerror}") from None
+        raise OutputError(f"Could not write {name}: {reason_of(error)}") from None
 
 
 def write_text(stream: str, text: str) -> None:
@@ -56,6 +58,23 @@ def write_text(stream: str, text: str) -> None:
     if handle is not None and handle.isatty():
         text = terminal_safe(text)
     write_to_stream(Destination(stream), [text.encode("utf-8", "surrogateescape")])
+
+
+def print_text(text: str) -> None:
+    """Text and a line feed on standard output, control characters escaped wherever it goes.
+
+    What the encoding of standard output lacks is written as an escape. Raises OutputError as `write_to_stream`.
+    """
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    write_to_stream(Destination("stdout"), [f"{terminal_safe(text)}\n".encode(encoding, "backslashreplace")])
+
+
+def write_result(output: Destination, blocks: Iterable[bytes]) -> None:
+    """Write a result to its destination; a file appears whole or not at all. Raises OutputError."""
+    if output.stream is None:
+        write_whole(output.text, blocks)
+    else:
+        write_to_stream(output, blocks)
 
 
 def _discard_the_rest(stream: IO[str]) -> None:

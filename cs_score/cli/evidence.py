@@ -10,9 +10,9 @@ from typing import Any, Final, TypeAlias
 
 import click
 
+from cs_score.cli.destinations import print_text
 from cs_score.cli.resampling_options import OPTIONS as RESAMPLING_OPTIONS
 from cs_score.cli.resampling_options import click_options, read_resampling
-from cs_score.cli.standard_output import print_text
 from cs_score.display import one_line
 from cs_score.evidence.interval_estimates import intervals
 from cs_score.evidence.report import explanation_text, intervals_text, json_text, table_text, unit_blocks

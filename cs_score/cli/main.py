@@ -16,18 +16,23 @@ from cs_score.errors import CsScoreError, UsageError
 # Kept apart from commands.SUBCOMMANDS, which needs click; a test holds the two together.
 FIRST_WORDS: Final = frozenset({"scifact", "claims", "r4c", "hotpotqa", "compare", "problems"})
 
-# Programs with single-dash switches, which click cannot read: word -> `module:function`, which takes the
-# words after it and returns the exit status.
-SWITCH_COMMANDS: Final = {
-    "batch": "cs_score.cli.batch:run",
-    "samples": "cs_score.cli.samples:run",
+# The programs before the scorer: word -> `module:function`, which takes the words after it and `leave` (see `main`),
+# and returns the exit status.
+PREPARATION_COMMANDS: Final = {
     "validate-run": "cs_score.cli.validate_run:run",
     "validate-queries": "cs_score.cli.validate_queries:run",
-    "expand-queries": "cs_score.cli.expand_queries:run",
     "generate-queries": "cs_score.cli.generate_queries:run",
     "package-output": "cs_score.cli.package_output:run",
     "validate-assessments": "cs_score.cli.validate_assessments:run",
     "apply-k": "cs_score.cli.apply_k:run",
+}
+
+# All programs with single-dash switches, which click cannot read; the others take the words only.
+SWITCH_COMMANDS: Final = {
+    "batch": "cs_score.cli.batch:run",
+    "samples": "cs_score.cli.samples:run",
+    "expand-queries": "cs_score.cli.expand_queries:run",
+    **PREPARATION_COMMANDS,
 }
 
 WRONG_USAGE: Final = 2
@@ -41,23 +46,23 @@ COMPLETION_VARIABLE: Final = "_CS_SCORE_COMPLETE"
 def main(arguments: Sequence[str] | None = None, leave: Callable[[int], object] = lambda status: None) -> int:
     """Run cs-score and return its exit status.
 
-    `arguments` default to those of the process; `leave` is called with the status of a Cold Start scoring that has
-    written all its outputs. Status: see README-Usage; a deliberate error is one line on standard
-    error, never a traceback.
+    `arguments` default to those of the process; `leave` is called with the status of a Cold Start scoring, or of a
+    program before it, that has written all its outputs. Status: see README-Usage; a deliberate error is one line on
+    standard error, never a traceback.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     first = words[0] if words else ""
     if first in FIRST_WORDS or first in OWN_OPTIONS or COMPLETION_VARIABLE in os.environ:
         return _run_click(words)
     if first in SWITCH_COMMANDS:
-        return _run_switch_command(SWITCH_COMMANDS[first], words[1:])
+        return _run_switch_command(first, words[1:], leave)
     from cs_score.cli.coldstart import run
 
     return _run_to_status(lambda: run(words, leave))
 
 
 def console() -> NoReturn:
-    """The console script. A scoring leaves at once: the operating system takes millions of rows back in one go."""
+    """The console script. Who holds rows leaves at once: the operating system takes millions of them back in one go."""
     sys.exit(main(leave=os._exit))
 
 
@@ -84,10 +89,10 @@ def _run_click(words: list[str]) -> int:
         return _complain("interrupted", 130)
 
 
-def _run_switch_command(target: str, words: list[str]) -> int:
-    module, _, function = target.partition(":")
-    run: Callable[[list[str]], int] = getattr(importlib.import_module(module), function)
-    return _run_to_status(lambda: run(words))
+def _run_switch_command(word: str, words: list[str], leave: Callable[[int], object]) -> int:
+    module, _, function = SWITCH_COMMANDS[word].partition(":")
+    run: Callable[..., int] = getattr(importlib.import_module(module), function)
+    return _run_to_status(lambda: run(words, leave) if word in PREPARATION_COMMANDS else run(words))
 
 
 def _run_to_status(run: Callable[[], int]) -> int:

@@ -10,6 +10,7 @@ from cs_score.cli.companion import (
     DOCUMENTS,
     ERROR_FILE,
     PROBLEMS,
+    Leave,
     Parameter,
     Program,
     Session,
@@ -17,9 +18,9 @@ from cs_score.cli.companion import (
     check_output,
     justifications_switch,
     run_program,
-    write_result,
+    stay,
 )
-from cs_score.cli.destinations import Destination
+from cs_score.cli.destinations import Destination, write_result
 from cs_score.cli.switches import CommandLine
 from cs_score.coldstart.loading import load_queries
 from cs_score.coldstart.options import Justifications
@@ -42,9 +43,9 @@ PROGRAM: Final = Program(
 )
 
 
-def run(words: Sequence[str]) -> int:
+def run(words: Sequence[str], leave: Leave = stay) -> int:
     """Package a run as the words of the command line say; returns the exit status, 0 or 255."""
-    return run_program(PROGRAM, words, _package)
+    return run_program(PROGRAM, words, _package, leave)
 
 
 def _package(line: CommandLine, session: Session) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 import click
 
-from cs_score.cli.standard_output import print_text
+from cs_score.cli.destinations import print_text
 from cs_score.errors import UsageError
 from cs_score.problem_guide import GUIDE, Explanation, severity_of
 from cs_score.problems import KINDS

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import os
 import re
-import sys
-from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
+from cs_score.cli.destinations import Destination, write_result, write_text
 from cs_score.cli.switches import (
     CommandLine,
     HelpWanted,
@@ -25,9 +24,8 @@ from cs_score.cli.switches import (
 )
 from cs_score.coldstart.resample_draws import read_groups, resample_lines
 from cs_score.display import one_line
-from cs_score.errors import CsScoreError, OutputError, UsageError
-from cs_score.outputs import encoded, write_whole
-from cs_score.sources import reason_of
+from cs_score.errors import CsScoreError, UsageError
+from cs_score.outputs import encoded
 
 PROGRAM: Final = "cs-score samples"
 GENERATOR_VERSION: Final = "1.1"
@@ -54,8 +52,6 @@ SWITCHES: Final = (
 _NUMBER: Final = re.compile(r"\s*\+?(\d{1,18}(\.\d*)?(e\+?\d{1,2})?)\s*", re.ASCII | re.IGNORECASE)
 _SEED: Final = re.compile(r"\d{1,100}", re.ASCII)
 
-_BLOCK: Final = 1 << 16
-
 
 @dataclass(frozen=True, slots=True)
 class _Command:
@@ -73,26 +69,26 @@ def run(words: list[str]) -> int:
     try:
         command = _understand(read_command_line(words, SWITCHES))
     except HelpWanted:
-        _write("stdout", [usage()])
+        write_text("stdout", usage())
         return 0
     except VersionWanted:
-        _write("stdout", [f"{PROGRAM} version {GENERATOR_VERSION}\n"])
+        write_text("stdout", f"{PROGRAM} version {GENERATOR_VERSION}\n")
         return 0
     except SwitchError as error:
-        _write("stdout", [f"{one_line(str(error))}\n\n{usage()}"])
+        write_text("stdout", f"{one_line(str(error))}\n\n{usage()}")
         return FAILED
     except UsageError as error:
-        _write("stdout", [f"ERROR: {error}\n\n{usage()}"])
+        write_text("stdout", f"ERROR: {error}\n\n{usage()}")
         return FAILED
-    if _stream(command.errors) is None and os.path.exists(command.errors):
+    if Destination(command.errors).stream is None and os.path.exists(command.errors):
         error_file = one_line(command.errors)
-        _write("stderr", [f"File {error_file} already exists; -error_file must name a new file\n"])
+        write_text("stderr", f"File {error_file} already exists; -error_file must name a new file\n")
         return FAILED
     try:
         report, status = _generate(command), 0
     except CsScoreError as error:
         report, status = f"{error}\n", FAILED
-    _write(command.errors, [report])
+    write_result(Destination(command.errors), encoded([report]))
     return status
 
 
@@ -125,34 +121,10 @@ def _generate(command: _Command) -> str:
     number = _NUMBER.fullmatch(command.num_samples)
     groups = read_groups(command.queries)
     resamples = int(Decimal(number.group(1))) if number else 0
-    _write(command.output, resample_lines(groups, resamples, command.seed))
+    write_result(Destination(command.output), encoded(resample_lines(groups, resamples, command.seed)))
     warnings = []
     if number is None:
         warnings.append(f"WARNING: {one_line(command.num_samples)} is not a number of samples: no sample written\n")
     if not groups:
         warnings.append(f"WARNING: no queries in {one_line(command.queries)}: the samples are empty\n")
     return "".join(warnings)
-
-
-def _stream(destination: str) -> str | None:
-    """`stdout` or `stderr`, in any letter case; None for a file."""
-    return destination.lower() if destination.lower() in ("stdout", "stderr") else None
-
-
-def _write(destination: str, texts: Iterable[str]) -> None:
-    """Write to a stream, or to a file that appears whole or not at all. Raises OutputError."""
-    name = _stream(destination)
-    if name is None:
-        write_whole(destination, encoded(texts))
-        return
-    stream = sys.stdout if name == "stdout" else sys.stderr
-    if stream is None:  # the process was started with it closed
-        raise OutputError(f"{name} is closed")
-    try:
-        for block in encoded(texts):
-            stream.buffer.write(block)
-        stream.buffer.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise OutputError(f"Could not write to {name}: {reason_of(error)}") from None

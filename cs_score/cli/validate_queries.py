@@ -11,14 +11,15 @@ from cs_score.cli.companion import (
     COMMON,
     ERROR_FILE,
     PROBLEMS,
+    Leave,
     Parameter,
     Program,
     Session,
     check_output,
     run_program,
-    write_result,
+    stay,
 )
-from cs_score.cli.destinations import Destination, why_not_writable
+from cs_score.cli.destinations import Destination, why_not_writable, write_result
 from cs_score.cli.switches import CommandLine, Switch
 from cs_score.coldstart.loading import load_queries
 from cs_score.errors import OutputError, UsageError
@@ -51,9 +52,9 @@ PROGRAM: Final = Program(
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
-def run(words: Sequence[str]) -> int:
+def run(words: Sequence[str], leave: Leave = stay) -> int:
     """Validate queries as the words of the command line say; returns the exit status, 0 or 255."""
-    return run_program(PROGRAM, words, _validate)
+    return run_program(PROGRAM, words, _validate, leave)
 
 
 def _validate(line: CommandLine, session: Session) -> int:

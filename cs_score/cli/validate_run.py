@@ -14,6 +14,7 @@ from cs_score.cli.companion import (
     ERROR_FILE,
     GROUND_TRUTH,
     PROBLEMS,
+    Leave,
     Parameter,
     Program,
     Session,
@@ -22,9 +23,9 @@ from cs_score.cli.companion import (
     forget_earlier,
     justifications_switch,
     run_program,
-    write_result,
+    stay,
 )
-from cs_score.cli.destinations import Destination
+from cs_score.cli.destinations import Destination, write_result
 from cs_score.cli.switches import CommandLine, Switch
 from cs_score.coldstart.loading import load_queries
 from cs_score.coldstart.options import Justifications
@@ -59,9 +60,9 @@ PROGRAM: Final = Program(
 )
 
 
-def run(words: Sequence[str]) -> int:
+def run(words: Sequence[str], leave: Leave = stay) -> int:
     """Validate a run as the words of the command line say; returns the exit status, 0 or 255."""
-    return run_program(PROGRAM, words, _validate)
+    return run_program(PROGRAM, words, _validate, leave)
 
 
 def _validate(line: CommandLine, session: Session) -> int:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Sequence
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from cs_score.coldstart.loading import Queries, members
+from cs_score.coldstart.loading import Evaluation, Queries, load_files, members
 from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.queries import QuerySet
 from cs_score.coldstart.reader import read_tab_file
 from cs_score.coldstart.schemas import FileKind
+from cs_score.coldstart.writers.report import closing_line
+from cs_score.errors import InputError
 from cs_score.outputs import encoded
 from cs_score.preparation.run_loading import Limits
 from cs_score.preparation.run_validation import check_run
-from cs_score.problems import ProblemLog
+from cs_score.problems import ProblemLog, Severity
 from cs_score.sources import Input, InputDigest, name_of, open_source
 
 
@@ -30,6 +33,21 @@ class PreparedRun:
     lines: int
     left_out: int
     digests: tuple[InputDigest, ...]
+
+    @property
+    def account(self) -> str:
+        """What validation has made of the run, as a remark."""
+        return str(InputError(f"validated; {self.left_out} of {self.lines} lines are left out", file=self.name))
+
+    def check(self) -> None:
+        """Raises InputError where the run has errors: the validated run would not exist."""
+        if errors := self.problems.count(Severity.ERROR):
+            raise InputError(
+                closing_line(errors, 0).rstrip("\n"),
+                file=self.name,
+                remedy="a run with errors cannot be validated, and is not scored with --validate; mend them first",
+                code="RUN_WITH_ERRORS",
+            )
 
 
 @dataclass(slots=True)
@@ -57,7 +75,7 @@ def validate_runs(
     """Validate the runs among files as `validate-run` does, against the queries that are scored.
 
     `new_log` makes the log of problems of each run. A folder that holds run files is one run. Raises InputError where a
-    run cannot be validated.
+    run cannot be validated at all; one with errors is told by its `check`.
     """
     prepared = Preparation()
     for given in files:
@@ -85,20 +103,35 @@ def validate_runs(
     return prepared
 
 
-def restored_digests(digests: Iterable[InputDigest], runs: Sequence[PreparedRun]) -> list[InputDigest]:
+def load_prepared(evaluation: Evaluation, prepared: Preparation) -> None:
+    """Load what was prepared; the digests are those of the files as stored. Raises InputError as `load_files`."""
+    loaded = len(evaluation.digests)
+    load_files(evaluation, prepared.files)
+    evaluation.digests[loaded:] = _restored_digests(evaluation.digests[loaded:], prepared.runs)
+
+
+def signed_options(options: Mapping[str, object]) -> dict[str, object]:
+    """Options as a signature has them where the runs were validated."""
+    return {**options, "validate": True}
+
+
+def _restored_digests(digests: Iterable[InputDigest], runs: Sequence[PreparedRun]) -> list[InputDigest]:
     """Digests of what was scored, with those of the files as stored in place of those of validated runs."""
     stored = {f"{run.name} (validated)": run.digests for run in runs}
     return [one for digest in digests for one in stored.get(digest.name, (digest,))]
 
 
 def _rereadable(given: Input) -> Input:
-    """An input that can be opened twice: standard input and open files are read into memory."""
-    if name_of(given) != "-" and not hasattr(given, "read"):
-        return given
-    with open_source(given) as source:
-        name, data = source.name, source.read_bytes()
-    held = io.BytesIO(data)
-    held.name = name
+    """An input that can be opened twice: standard input and open files are held in memory, as they are stored."""
+    if isinstance(given, (str, os.PathLike)):
+        if name_of(given) != "-":
+            return given
+        with open_source(given) as source:
+            content: str | bytes = source.read_bytes()
+    else:
+        content = given.read()
+    held = io.BytesIO(content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content)
+    held.name = name_of(given)
     return held
 
 

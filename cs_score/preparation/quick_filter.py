@@ -20,9 +20,15 @@ class _Line(NamedTuple):
     number: int
     query: str
     node: str
+    value: str
     document: str
+    provenance: str
     confidence: float
-    target: str
+
+    @property
+    def target(self) -> str:
+        """Id of the query about this answer, which takes a hash to find."""
+        return f"{self.query}_{follow_on_id(self.query, self.value, self.provenance)}"
 
 
 def documents_per_node(justifications: str) -> int:
@@ -44,21 +50,23 @@ def kept_lines(lines: Sequence[str], most: int) -> list[bool]:
         levels[_level(line.query)].append(line)
     for level in sorted(levels):
         alive = [line for line in levels[level] if kept[line.number]]
-        answered = _keep_best(alive, most, kept)
-        if level == -1:  # lines of the first hop, which come next, have no parents
+        best = _keep_best(alive, most, kept)
+        below = levels.get(level + 1)
+        if level == -1 or below is None:  # lines of the first hop, which come next, have no parents
             continue
-        for line in levels.get(level + 1, ()):
+        answered = {line.target for line in best}
+        for line in below:
             if line.query not in answered:
                 kept[line.number] = False
     return kept
 
 
-def _keep_best(lines: Iterable[_Line], most: int, kept: list[bool]) -> set[str]:
-    """Discard what is beyond the limit; the ids of the queries about the answers that are left."""
+def _keep_best(lines: Iterable[_Line], most: int, kept: list[bool]) -> list[_Line]:
+    """Discard what is beyond the limit; the lines that are left."""
     nodes: dict[tuple[str, str], list[_Line]] = defaultdict(list)
     for line in lines:
         nodes[line.query, line.node].append(line)
-    answered: set[str] = set()
+    best: list[_Line] = []
     for of_node in nodes.values():
         documents: set[str] = set()
         for line in sorted(of_node, key=lambda line: (-line.confidence, line.number)):
@@ -66,8 +74,8 @@ def _keep_best(lines: Iterable[_Line], most: int, kept: list[bool]) -> set[str]:
                 kept[line.number] = False
             else:
                 documents.add(line.document)
-                answered.add(line.target)
-    return answered
+                best.append(line)
+    return best
 
 
 def _read(number: int, text: str) -> _Line:
@@ -75,8 +83,8 @@ def _read(number: int, text: str) -> _Line:
     columns += [""] * (_COLUMNS - len(columns))
     query, _, _, relation, value, _, provenance, confidence, node = columns[:_COLUMNS]
     match = _LEADING_NUMBER.match(confidence)
-    target = f"{query}_{follow_on_id(query, value, provenance)}"
-    return _Line(number, query, node, relation.partition(":")[0], float(match.group()) if match else 0.0, target)
+    document = relation.partition(":")[0]
+    return _Line(number, query, node, value, document, provenance, float(match.group()) if match else 0.0)
 
 
 def _level(query: str) -> int:

@@ -41,7 +41,7 @@ class CheckedRun:
     def text(self) -> Iterator[str]:
         """The validated run in pieces of whole lines."""
         for lines in self._lines_of_queries():
-            yield "".join([f"{text}\n" for text, _ in lines])
+            yield "".join([text for text, _ in lines])
 
     def _lines_of_queries(self) -> Iterator[list[WrittenLine]]:
         queries = self.evaluation.queries.by_id

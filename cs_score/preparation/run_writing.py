@@ -6,6 +6,7 @@ import hashlib
 import string
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import Final, TypeAlias
 
 from cs_score.coldstart.confidence import mended_confidence
@@ -16,7 +17,7 @@ _LETTERS: Final = 4
 
 
 WrittenLine: TypeAlias = tuple[str, Response]
-"""A line of a validated run, without its line feed, and the run line that it stands for."""
+"""A line of a validated run with its line feed, and the run line that it stands for."""
 
 
 def written_lines(
@@ -39,12 +40,16 @@ def written_lines(
     run_id = responses[0].run_id if responses else ""
     made = 0
     before = ""
-    for query in sorted(by_query, key=_place_of_query):
+    # Sorted twice, by one key each: that takes half the time of comparing pairs.
+    for query in sorted(sorted(by_query, key=attrgetter("short_id")), key=attrgetter("level")):
         if query.short_id in bad_queries:
             continue
         query_node = query_nodes.get(query.short_id)
+        of_query = by_query[query]
+        if len(of_query) > 1:
+            of_query.sort(key=_best_first)
         lines: list[WrittenLine] = []
-        for response in sorted(by_query[query], key=_best_first):
+        for response in of_query:
             made += 1
             columns = response.text.split("\t")
             confidence = columns[7]
@@ -53,16 +58,12 @@ def written_lines(
             node = query_node or (f":NIL_{letters}{made:09d}" if response.node is None else columns[8])
             text = (
                 f"{columns[0]}\t{columns[1]}\t{run_id}\t{response.relation}\t{columns[4]}\t{columns[5].upper()}\t"
-                f"{response.provenance}\t{confidence}\t{node}"
+                f"{response.provenance}\t{confidence}\t{node}\n"
             )
             if text != before:
                 lines.append((text, response))
                 before = text
         yield lines
-
-
-def _place_of_query(query: LinkedQuery) -> tuple[int, str]:
-    return query.level, query.short_id
 
 
 def _best_first(line: Response) -> tuple[float, int]:

@@ -2,24 +2,54 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 import socket
 import subprocess
-import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from tests.batch.cluster import Cluster, local_cluster
-from tests.batch.command import batch_process, batch_words, contents, environment, invented_runs, leaderboard
+from tests.batch.command import batch_process, contents, invented_runs, leaderboard
 from tests.coldstart.recorded import COMMITTED
 
 pytest.importorskip("distributed")
 
 RUNS = [f"run{number}" for number in range(8)]
 SWITCHES = ("-expand", "CSSF17", "--json")
+LINES = 500
+COPIES = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Unanswered:
+    """A batch that asked an address where nobody listens, and the seconds until it gave up."""
+
+    address: str
+    done: subprocess.CompletedProcess[bytes]
+    seconds: float
+
+
+@pytest.fixture(scope="module", autouse=True)
+def unanswered(world: Path) -> Iterator[Future[Unanswered]]:
+    """Begun before the other tests: it does nothing but wait."""
+
+    def ask() -> Unanswered:
+        with socket.socket() as deaf:  # it is bound and never listens
+            deaf.bind(("127.0.0.1", 0))
+            address = f"tcp://127.0.0.1:{deaf.getsockname()[1]}"
+            start = time.monotonic()
+            words = ("--dask", address, "--out", "none", "queries.xml", "pool.tab", "runs")
+            done = batch_process(world, *SWITCHES, *words)
+            return Unanswered(address, done, time.monotonic() - start)
+
+    with ThreadPoolExecutor(1) as thread:
+        yield thread.submit(ask)
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +64,9 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("world")
     for name in ("queries.xml", "pool.tab"):
         shutil.copy(COMMITTED / "medium_001" / name, folder / name)
-    invented_runs(folder, COMMITTED / "medium_001" / "run.tab", RUNS)
+    with open(COMMITTED / "medium_001" / "run.tab", encoding="utf-8") as source:
+        (folder / "run.tab").write_text("".join(itertools.islice(source, LINES)), encoding="utf-8")
+    invented_runs(folder, folder / "run.tab", RUNS)
     (folder / "runs" / "run5.tab.txt").write_bytes(b"no run\n")
     done = batch_process(folder, *SWITCHES, "--out", "local", "--jobs", "1", "queries.xml", "pool.tab", "runs")
     assert done.returncode == 1, done.stderr
@@ -52,45 +84,39 @@ def test_the_cluster_gives_the_bytes_of_a_local_batch(cluster: Cluster, world: P
     assert contents(world / out) == contents(world / "local")
 
 
-def test_a_worker_that_is_killed_costs_nothing(world: Path, tmp_path: Path) -> None:
-    """One of two workers dies while it has runs; the other one scores them."""
-    with local_cluster(tmp_path / "cluster", workers=2) as cluster:
-        words = (*SWITCHES, "--dask", cluster.address, "--out", str(tmp_path / "out"))
-        copies = []
-        for number in range(40):
-            path = tmp_path / f"copy{number:02}.tab.txt"
-            shutil.copy(world / "runs" / "run0.tab.txt", path)
-            copies.append(str(path))
-        with subprocess.Popen(
-            batch_words(*words, "queries.xml", "pool.tab", *copies), cwd=world, env=environment(),
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        ) as batch:  # fmt: skip
-            killer = threading.Thread(target=_kill_after_first, args=(cluster, tmp_path / "out"))
-            killer.start()
-            _, stderr = batch.communicate(timeout=60)
-            killer.join()
-        assert batch.returncode == 0, stderr
-        assert cluster.workers[0].poll() is not None
+def test_an_address_that_does_not_answer_is_one_line_within_half_a_minute(unanswered: Future[Unanswered]) -> None:
+    asked = unanswered.result()
+    assert asked.seconds < 30
+    assert (asked.done.returncode, asked.done.stdout) == (255, b"")
+    assert asked.done.stderr.count(b"\n") == 1
+    assert f"no Dask scheduler answers at {asked.address}".encode() in asked.done.stderr
+
+
+def test_a_worker_that_is_killed_costs_nothing(cluster: Cluster, world: Path, tmp_path: Path) -> None:
+    """One of two workers dies while it has runs; the other one scores them. The last test of this cluster."""
+    words = (*SWITCHES, "--dask", cluster.address, "--out", str(tmp_path / "out"), "queries.xml", "pool.tab")
+    copies = []
+    for number in range(COPIES):
+        path = tmp_path / f"copy{number:02}.tab.txt"
+        shutil.copy(world / "runs" / "run0.tab.txt", path)
+        copies.append(str(path))
+    with ThreadPoolExecutor(1) as thread:
+        killed = thread.submit(_kill_after_first, cluster, tmp_path / "out")
+        done = batch_process(world, *words, *copies)
+    assert done.returncode == 0, done.stderr
+    assert cluster.workers[0].poll() is not None
+    # Four runs are handed out at a time, so that the worker had some when it was killed.
+    assert 1 <= killed.result() <= COPIES - 4
     rows = leaderboard(tmp_path / "out")
-    assert [row["state"] for row in rows] == ["ok"] * 40
+    assert [row["state"] for row in rows] == ["ok"] * COPIES
     summaries = {(tmp_path / "out" / row["run"] / "out.summary").read_bytes() for row in rows}
     assert summaries == {(world / "local" / "run0" / "out.summary").read_bytes()}
 
 
-def _kill_after_first(cluster: Cluster, out: Path) -> None:
+def _kill_after_first(cluster: Cluster, out: Path) -> int:
+    """Kill a worker as soon as a run is scored; how many were by then."""
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline and not any(out.glob("*/signature.json")):
         time.sleep(0.005)
     cluster.workers[0].kill()
-
-
-def test_an_address_that_does_not_answer_is_one_line_within_half_a_minute(world: Path) -> None:
-    with socket.socket() as deaf:  # it is bound and never listens
-        deaf.bind(("127.0.0.1", 0))
-        address = f"tcp://127.0.0.1:{deaf.getsockname()[1]}"
-        start = time.monotonic()
-        done = batch_process(world, *SWITCHES, "--dask", address, "--out", "none", "queries.xml", "pool.tab", "runs")
-    assert time.monotonic() - start < 30
-    assert (done.returncode, done.stdout) == (255, b"")
-    assert done.stderr.count(b"\n") == 1
-    assert f"no Dask scheduler answers at {address}".encode() in done.stderr
+    return len(list(out.glob("*/signature.json")))

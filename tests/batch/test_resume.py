@@ -74,7 +74,9 @@ def test_changed_gold_means_all_of_them(scored: Path, name: str) -> None:
     assert _scored_again(scored) == {"alpha", "beta", "gamma"}
 
 
-@pytest.mark.parametrize("more", [("-justifications", "1:1"), ("-tabs",), ("-fields", "EC:F"), ("--json",)], ids=str)
+@pytest.mark.parametrize(
+    "more", [("-justifications", "1:1"), ("-tabs",), ("-fields", "EC:F"), ("--json",), ("--validate",)], ids=str
+)
 def test_so_do_other_options(scored: Path, more: tuple[str, ...]) -> None:
     assert _scored_again(scored, *more) == {"alpha", "beta", "gamma"}
 

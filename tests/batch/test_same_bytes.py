@@ -41,11 +41,14 @@ def scoring_words(case: Case) -> tuple[list[str], list[str]] | None:
     return switches, queries
 
 
-def differing(case: Case, folder: Path) -> list[str]:
-    """Names of the files that batch and single call do not share byte for byte, and statuses that differ."""
+def differing(case: Case, folder: Path, *more: str) -> list[str]:
+    """Names of the files that batch and single call do not share byte for byte, and statuses that differ.
+
+    `more` are switches of both beside those of the case.
+    """
     found = scoring_words(case)
     assert found is not None
-    switches, queries = found
+    switches, queries = [*found[0], *more], found[1]
     copy_inputs(case, folder)
     (folder / "single").mkdir()
     outputs = ["-output_file", "single/out", "-error_file", "single/out.errlog"]
@@ -66,6 +69,11 @@ CASES = [case for case in committed_cases() if scoring_words(case) is not None]
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.folder.name)
 def test_a_committed_case(case: Case, tmp_path: Path) -> None:
     assert differing(case, tmp_path) == []
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.folder.name)
+def test_a_committed_case_whose_run_is_validated(case: Case, tmp_path: Path) -> None:
+    assert differing(case, tmp_path, "--validate") == []
 
 
 def test_the_shared_cases_as_far_as_time_allows(tmp_path: Path) -> None:

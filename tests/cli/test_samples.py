@@ -171,7 +171,11 @@ def test_output_that_cannot_be_written(queries: str, capfd: Capture) -> None:
 
 def test_closed_and_full_output(queries: str) -> None:
     command = f"{sys.executable} -m cs_score samples 100000 {queries}"
-    for redirection, reason in ((">&-", "stdout is closed"), (">/dev/full", "No space left"), ("| head -1", "closed")):
+    for redirection, reason in (
+        (">&-", "standard output is closed"),
+        (">/dev/full", "No space left"),
+        ("| head -1", "closed"),
+    ):
         shell = ["bash", "-c", f"set -o pipefail; {command} {redirection}"]
         done = subprocess.run(shell, capture_output=True, text=True, check=False)
         assert done.returncode == 255

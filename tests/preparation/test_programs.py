@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from cs_score.cli.commands import SUBCOMMANDS, SWITCH_SUMMARIES
-from cs_score.cli.main import FIRST_WORDS, SWITCH_COMMANDS
+from cs_score.cli.main import FIRST_WORDS, SWITCH_COMMANDS, main
 from cs_score.coldstart import Justifications
 from cs_score.coldstart.loading import load_queries
 from cs_score.preparation.pooling import Depth
@@ -142,6 +142,34 @@ def test_each_source_document_is_opened_once(inputs: Inputs, monkeypatch: pytest
 
 
 # ---- Ways in and out
+
+
+@pytest.mark.parametrize(
+    ("words", "confidence", "status"),
+    [
+        ("validate-run -error_file log -output_file out q.xml run.tab", "0.9", 0),
+        ("validate-run -error_file log q.xml run.tab", "0.0", 255),
+        ("validate-queries -error_file log q.xml out", "0.9", 0),
+        ("generate-queries -error_file log q.xml out run.tab", "0.9", 0),
+        ("package-output -error_file log q.xml run.tab run.tab out", "0.9", 0),
+        ("validate-assessments -error_file log -output_file out q.xml pool.tab", "0.9", 0),
+        ("apply-k run.tab out", "0.9", 0),
+    ],
+)
+def test_a_program_leaves_once_it_has_written_everything(
+    words: str, confidence: str, status: int, inputs: Inputs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(inputs.folder)
+    inputs.lines(RunLine(confidence=confidence))
+    inputs.lines(Judged(), name="pool.tab")
+    contents = {}
+
+    def leave(status: int) -> None:
+        contents[status] = {path.name: path.read_bytes() for path in inputs.folder.iterdir()}
+
+    assert main(words.split(), leave) == status
+    assert contents == {status: {path.name: path.read_bytes() for path in inputs.folder.iterdir()}}
+    assert {"out", "out.eng", "log"} & contents[status].keys()
 
 
 def test_check_writes_no_run(inputs: Inputs) -> None:

@@ -1,0 +1,128 @@
+"""The problems of all runs of a batch in one file for programs and editors."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.batch.command import batch_process
+from tests.coldstart.command import Outcome
+from tests.coldstart.command import score_in as cs_score_in
+
+FILES = ("queries.xml", "pool.tab", "runs")
+
+
+@pytest.fixture
+def flawed(world: Path) -> Path:
+    """The runs `alpha` and `beta` have a line twice and a confidence without a point; the pool has a line twice."""
+    for name in ("runs/alpha.tab.txt", "runs/beta.tab.txt"):
+        path = world / name
+        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+        columns = lines[1].split("\t")
+        columns[7] = "1"
+        path.write_text("".join([lines[0], "\t".join(columns), *lines[2:], lines[2]]), encoding="utf-8")
+    pool = (world / "pool.tab").read_text(encoding="utf-8").splitlines(keepends=True)
+    (world / "pool.tab").write_text("".join([*pool, pool[0]]), encoding="utf-8")
+    return world
+
+
+def _batch(world: Path, *more: str, out: str = "out", files: tuple[str, ...] = FILES) -> Outcome:
+    return cs_score_in(world, ["batch", "-expand", "CSSF17", "--jobs", "1", "--out", out, *more, *files])
+
+
+def _found(path: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["problems"]
+    return found
+
+
+@pytest.mark.parametrize("ending", ["json", "tsv", "sarif"])
+@pytest.mark.parametrize("more", [(), ("--validate",)], ids=str)
+def test_one_run_gives_the_file_of_a_single_call(flawed: Path, ending: str, more: tuple[str, ...]) -> None:
+    files = (*FILES[:2], "runs/alpha.tab.txt")
+    single = ["-expand", "CSSF17", *more, "-output_file", "o", "--problems", f"single.{ending}", *files]
+    assert cs_score_in(flawed, single).status == 0
+    assert _batch(flawed, *more, "--problems", f"batch.{ending}", files=files).status == 0
+    ours = (flawed / f"batch.{ending}").read_bytes()
+    assert b"MISSING_DECIMAL_POINT" in ours
+    assert ours == (flawed / f"single.{ending}").read_bytes()
+
+
+def test_all_runs_and_policies_with_each_problem_once_and_its_file(flawed: Path) -> None:
+    words = ("--policy", "kb", "--policy", "sf", "--policy", "open:ignore=DUPLICATE")
+    assert _batch(flawed, *words, "--problems", "p.json").status == 0
+    found = _found(flawed / "p.json")
+    places = [(one["file"], one["code"], one["line"], one["message"]) for one in found]
+    assert len(set(places)) == len(places)
+    assert None not in {one["file"] for one in found}
+    runs = ["runs/alpha.tab.txt", "runs/beta.tab.txt"]
+    assert [one["file"] for one in found if one["code"] == "MISSING_DECIMAL_POINT"] == runs
+    assert [one["file"] for one in found if one["code"] == "DUPLICATE_LINE"] == ["pool.tab", *runs]
+    done = batch_process(
+        flawed, "-expand", "CSSF17", *words, "--jobs", "2", "--out", "two", "--problems", "two.json", *FILES
+    )
+    assert done.returncode == 0, done.stderr
+    assert (flawed / "two.json").read_bytes() == (flawed / "p.json").read_bytes()
+
+
+def test_a_problem_of_a_run_that_has_no_file_gets_that_of_the_run(world: Path) -> None:
+    """An answer in a document of no known language."""
+    lines = (world / "runs" / "alpha.tab.txt").read_text(encoding="utf-8").splitlines(keepends=True)
+    columns = lines[0].split("\t")
+    columns[3], columns[6] = "XXX_1:1-20", "XXX_1:1-5"
+    (world / "runs" / "alpha.tab.txt").write_text("".join(["\t".join(columns), *lines]), encoding="utf-8")
+    assert _batch(world, "--problems", "p.json").status == 0
+    found = [one for one in _found(world / "p.json") if one["text"] == "XXX_1"]
+    assert [(one["code"], one["file"], one["times"]) for one in found] == [
+        ("FAILED_LANG_INFERENCE", "runs/alpha.tab.txt", 1)
+    ]
+
+
+def test_what_ended_a_run_is_among_them(flawed: Path) -> None:
+    (flawed / "runs" / "bytes.tab.txt").write_bytes(b"\xff\n")
+    assert _batch(flawed, "--problems", "p.json", files=(*FILES, "missing.tab")).status == 1
+    fatal = {one["file"]: one["message"] for one in _found(flawed / "p.json") if one["severity"] == "FATAL_ERROR"}
+    assert fatal == {
+        "runs/bytes.tab.txt": "not UTF-8",
+        "missing.tab": "Could not open missing.tab: No such file or directory",
+    }
+
+
+def test_resumed_runs_tell_theirs_again(flawed: Path) -> None:
+    assert _batch(flawed).status == 0
+    first = _batch(flawed, "--resume", "--problems", "p.json")
+    assert b"of them before" not in first.stderr  # nobody had kept the details
+    found = (flawed / "p.json").read_bytes()
+    (flawed / "runs" / "gamma.tab.txt").write_bytes((flawed / "runs" / "gamma.tab.txt").read_bytes() + b"\n")
+    assert b"(2 of them before)" in _batch(flawed, "--resume", "--problems", "p.json").stderr
+    assert (flawed / "p.json").read_bytes() == found
+    assert b"(3 of them before)" in _batch(flawed, "--resume").stderr
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("p.txt", "--problems p.txt: the name must end in .json, .tsv, .sarif"),
+        ("runs/alpha.json", "runs/alpha.json is an input; choose another name for the output"),
+        ("pool.json", "pool.json is an input; choose another name for the output"),
+        ("out/problems.tsv", "--problems out/problems.tsv: every batch writes another file of that name"),
+        ("no/p.json", "Could not open no/p.json: No such file or directory"),
+    ],
+)
+def test_files_that_the_problems_cannot_go_to(world: Path, path: str, said: str) -> None:
+    shutil.copy(world / "pool.tab", world / "pool.json")
+    shutil.copy(world / "runs" / "alpha.tab.txt", world / "runs" / "alpha.json")
+    done = _batch(world, "--problems", path, files=("queries.xml", "pool.json", "runs", "runs/*.json"))
+    assert done.status == 255
+    assert said in done.stderr.decode()
+    assert not (world / "out").exists()
+
+
+def test_the_problems_of_an_earlier_batch_do_not_survive_a_failure(flawed: Path) -> None:
+    assert _batch(flawed, "--problems", "p.json").status == 0
+    (flawed / "pool.tab").write_bytes(b"\xff")
+    assert _batch(flawed, "--problems", "p.json").status == 255
+    assert not (flawed / "p.json").exists()

@@ -1,0 +1,107 @@
+"""Runs of a batch that are validated in memory before they are scored."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+from pathlib import Path
+
+from cs_score.batch.inputs import InputFile
+from cs_score.coldstart import Justifications
+from cs_score.coldstart.loading import load_queries
+from cs_score.preparation.prevalidation import validate_runs
+from cs_score.problems import ProblemLog
+from tests.batch.command import batch_process, contents, leaderboard, problems
+from tests.coldstart.command import Outcome
+from tests.coldstart.command import score_in as cs_score_in
+
+WORDS = ("batch", "-expand", "CSSF17", "--jobs", "1", "--validate", "--json", "--out", "out")
+FILES = ("queries.xml", "pool.tab", "runs")
+
+
+def _batch(world: Path, *more: str) -> Outcome:
+    return cs_score_in(world, [*WORDS, *more, *FILES])
+
+
+def _change_confidence(path: Path, line: int, confidence: str) -> None:
+    """Put another confidence into a line, counted from 0."""
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    columns = lines[line].split("\t")
+    columns[7] = confidence
+    path.write_text("".join([*lines[:line], "\t".join(columns), *lines[line + 1 :]]), encoding="utf-8")
+
+
+def test_a_run_is_signed_as_validated_from_its_file_as_stored(world: Path) -> None:
+    path = world / "runs" / "beta.tab.txt"
+    path.with_suffix(".txt.gz").write_bytes(gzip.compress(path.read_bytes()))
+    path.unlink()
+    assert _batch(world).status == 0
+    for name in ("out.json", "signature.json"):
+        signature = json.loads((world / "out" / "beta" / name).read_text())["signature"]
+        assert signature["options"]["validate"] is True
+        stored = hashlib.sha256((world / "runs" / "beta.tab.txt.gz").read_bytes()).hexdigest()
+        assert signature["inputs"][-1] == {"name": "runs/beta.tab.txt.gz", "sha256": stored}
+    assert b"3 of them before" in _batch(world, "--resume").stderr
+
+
+def test_a_packed_run_that_travels_is_signed_as_stored(world: Path) -> None:
+    """On a worker of a cluster the file is open already."""
+    path = world / "beta.tab.txt.gz"
+    path.write_bytes(gzip.compress((world / "runs" / "beta.tab.txt").read_bytes()))
+    given = InputFile(str(path)).loaded()
+    queries = load_queries([world / "queries.xml"], "CSSF17", ProblemLog())
+    prepared = validate_runs([given.open()], queries.table, Justifications.parse("1:3"))
+    assert [digest for run in prepared.runs for digest in run.digests] == [given.digest()]
+
+
+def test_the_problems_of_validation_and_what_it_left_out_are_told(world: Path) -> None:
+    _change_confidence(world / "runs" / "alpha.tab.txt", 1, "1")
+    assert _batch(world).status == 0
+    rows = [row for row in problems(world / "out") if row["run"] == "alpha"]
+    [place] = [(row["file"], row["line"]) for row in rows if row["code"] == "MISSING_DECIMAL_POINT"]
+    assert place == ("runs/alpha.tab.txt", "2")
+    [remark] = [row["message"] for row in rows if row["code"] == "REMARK"]
+    assert remark.startswith("runs/alpha.tab.txt: validated; ")
+    assert int(next(row for row in leaderboard(world / "out") if row["run"] == "alpha")["warnings"]) >= 1
+
+
+def test_a_run_with_errors_is_not_scored_and_stops_nothing_else(world: Path) -> None:
+    _change_confidence(world / "runs" / "beta.tab.txt", 1, "much")
+    done = _batch(world)
+    assert done.status == 1
+    rows = {row["run"]: row for row in leaderboard(world / "out")}
+    assert {run: row["state"] for run, row in rows.items()} == {"alpha": "ok", "beta": "failed", "gamma": "ok"}
+    assert rows["beta"]["failure"].startswith("runs/beta.tab.txt: 1 error encountered; a run with errors cannot be")
+    assert rows["beta"]["errors"] == "1"
+    found = [row["line"] for row in problems(world / "out") if row["code"] == "ILLEGAL_CONFIDENCE_VALUE"]
+    assert found == ["2"]
+    words = ["-expand", "CSSF17", "--validate", "-output_file", "single", "-error_file", "single.errlog"]
+    assert cs_score_in(world, [*words, *FILES[:2], "runs/beta.tab.txt"]).status == 255
+    assert contents(world / "out" / "beta") == {"out.errlog": (world / "single.errlog").read_bytes()}
+
+
+def test_each_policy_validates_with_its_own_limits(world: Path) -> None:
+    policies = ("a:justifications=1:1", "b:justifications=1:1,ignore=DUPLICATE", "c:justifications=M:M")
+    words = [word for policy in policies for word in ("--policy", policy)]
+    assert _batch(world, *words).status == 0
+    for policy, switches in (
+        ("a", ["-justifications", "1:1"]),
+        ("b", ["-justifications", "1:1", "-ignore", "DUPLICATE"]),
+        ("c", ["-justifications", "M:M"]),
+    ):
+        outputs = ["-output_file", policy, "-error_file", f"{policy}.errlog"]
+        single = ["-expand", "CSSF17", "--validate", *switches, *outputs, *FILES[:2], "runs/alpha.tab.txt"]
+        assert cs_score_in(world, single).status == 0
+        for ending in ("sf", "ap", "summary", "errlog"):
+            ours = (world / "out" / policy / "alpha" / f"out.{ending}").read_bytes()
+            assert ours == (world / f"{policy}.{ending}").read_bytes()
+
+
+def test_a_run_from_standard_input(world: Path) -> None:
+    data = (world / "runs" / "beta.tab.txt").read_bytes()
+    assert _batch(world).status == 0
+    words = [*WORDS[1:-1], "piped", *FILES[:2], "-"]
+    assert batch_process(world, *words, stdin=data).returncode == 0
+    ours, theirs = ((world / folder / "out.sf").read_bytes() for folder in ("piped/stdin", "out/beta"))
+    assert ours == theirs
