@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from cs_score.coldstart.counts import Tally, tally
+from cs_score.coldstart.counts import Counting, Tally
 from cs_score.coldstart.diagnosis import above_one, remark_on_matches, remarks_on_runs, remarks_on_samples
 from cs_score.coldstart.equivalence import ClassTree, place_responses, plant_tree
 from cs_score.coldstart.loading import Evaluation, load_files, open_evaluation
@@ -82,7 +82,7 @@ class _Scoring:
         self._nodes = Nodes(evaluation.linker.nodes, self._options.justifications.most)
         count = len(self._linker.responses)
         self._matched: list[Assessment | None] = [None] * count
-        self._labels: list[tuple[str, ...]] = [()] * count
+        self._counting = Counting(self._matched, self._options)
         self.run_ids = evaluation.run_ids
         self._has_resampled = False
         self._remarks = [
@@ -99,9 +99,10 @@ class _Scoring:
         by_query: dict[str, list[Response]] = defaultdict(list)
         for response in responses:
             by_query[response.query.base_id].append(response)
-        tallies: list[Tally] = []
-        for query in self._selected:
-            tallies += self._tally_query(query, by_query.get(query.base_id, ()))
+        of_queries = sorted(
+            (query.full_id, self._tally_query(query, by_query.get(query.base_id, ()))) for query in self._selected
+        )
+        tallies = [tally for _, of_query in of_queries for tally in of_query]
         queries = self._evaluation.queries
         sf = slot_filling_table(counted_row(tally.name, tally.counts) for tally in tallies)
         tables = PrecisionRecall(
@@ -114,7 +115,7 @@ class _Scoring:
             query.full_id: queries.by_id[queries.ldc_of.get(query.short_id, query.short_id)].full_id
             for query in self._selected
         }
-        matched, labels = tuple(self._matched), tuple(self._labels)
+        matched, labels = tuple(self._matched), tuple(self._counting.labels)
         return RunResult(run_id, tables, tuple(tallies), matched, labels, None, unit_of=unit_of)
 
     def check_something_scored(self, run: RunResult) -> None:
@@ -128,10 +129,8 @@ class _Scoring:
 
     def with_average_precision(self, run: RunResult) -> RunResult:
         """The run with its rankings. Raises InputError where an average precision exceeds 1."""
-        rankings: list[Ranking] = []
-        for query in self._selected:
-            rankings += self._rank(query)
-        rankings.sort(key=lambda ranking: (ranking.query, ranking.level))
+        of_queries = sorted((query.full_id, self._rank(query)) for query in self._selected)
+        rankings = [ranking for _, of_query in of_queries for ranking in of_query]
         hop_limits = {query.full_id: self._hop_limits[query.short_id] for query in self._selected}
         table = slot_filling_ap(rankings, hop_limits)
         queries = self._evaluation.queries
@@ -186,9 +185,10 @@ class _Scoring:
         if responses and self._matcher is None:
             index = self._shared or AssessmentIndex(self._linker, self._options.discipline)
             self._matcher = Matcher(self._linker, index, self._problems)
-        for response in responses:
-            assert self._matcher is not None
-            self._matched[response.index] = self._matcher.match(response)
+        if self._matcher is not None:
+            match, matched = self._matcher.match, self._matched
+            for response in responses:
+                matched[response.index] = match(response)
         remark = remark_on_matches(run_id, responses, self._matched)
         if remark is not None:
             self._remarks.append(remark)
@@ -199,29 +199,21 @@ class _Scoring:
             report_languages(query, self._problems, times=2)
             report_slots(query, self._problems, times=2)
         tree = self._tree(query)
-        place_responses(tree, responses, self._matched, self._linker)
-        tallies: list[Tally] = []
-        for node in tree.nodes.values():
-            if node.children:
-                of_node, labels_of = tally(node, self._matched, self._options)
-                for index, labels in labels_of.items():
-                    self._labels[index] = labels
-                if node.depth <= self._hop_limits[query.short_id]:
-                    tallies.append(of_node)
-        tree.dissolve()
-        return tallies
+        members = place_responses(tree, responses, self._matched, self._linker)
+        hop_limit = self._hop_limits[query.short_id]
+        return [tally for tally in self._counting.tally(tree, members) if tree.depth(tally.name) <= hop_limit]
 
     def _tree(self, query: Query) -> ClassTree:
         """The tree of a query with its assessments; one that has nothing to report is planted once for all runs."""
         planted = None if self._shared is None else self._shared.trees.get(query.full_id)
         if planted is not None:
-            return planted.copy()
+            return planted.branch()
         before = self._problems.count(Severity.ERROR)
         tree = plant_tree(
             self._linker.root(query), self._assessments.get(query.base_id, ()), self._linker, self._problems
         )
         if self._shared is not None and self._problems.count(Severity.ERROR) == before:
-            self._shared.trees[query.full_id] = tree.copy()
+            self._shared.trees[query.full_id] = tree.branch()
         return tree
 
     def _classes(self, query: Query) -> AssessedClasses:
@@ -237,7 +229,7 @@ class _Scoring:
         single = [None if predicate is None else predicate.single for predicate in map(find_predicate, query.slots)]
         rankings = rank_query(
             query, single, self._nodes, self._classes(query),
-            self._matched, self._labels, self._options.justifications.most,
+            self._matched, self._counting.labels, self._options.justifications.most,
         )  # fmt: skip
         for ranking in rankings:
             if ranking.is_above_one:
