@@ -6,9 +6,9 @@ the classes of the second hop. The component `0` collects what belongs to no cla
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Final
+import copy
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, TypeAlias
 
 from cs_score.coldstart.identifiers import parse_query_id
 from cs_score.coldstart.linking import Linker
@@ -20,80 +20,60 @@ from cs_score.problems import ProblemLog
 DEEPEST: Final = 100
 """Components that a class may have after its query; queries have two or three hops."""
 
-
-@dataclass(slots=True, eq=False)
-class ClassNode:
-    """One node of the tree while it is being filled: an equivalence class, or the query itself at the root.
-
-    `depth` is 0 for the query, 1 for the classes of its answers, 2 for those of the second hop. `single` tells whether
-    the slot that its members' children fill takes one value; None until known.
-    """
-
-    name: str
-    parent: ClassNode | None
-    depth: int = 0
-    single: bool | None = None
-    is_wrong_bin: bool = False
-    holds_accepted: bool = False
-    children: list[ClassNode] = field(default_factory=list)
-    responses: list[Response] = field(default_factory=list)
-    first_answers: dict[str, Response] = field(default_factory=dict)
-    """Follow-on query id -> the first response of this class that it asks about; filled at first use."""
-
-    def first_answer(self, query: LinkedQuery) -> Response | None:
-        """The first response in this class that `query` asks about; it decides about all answers to `query`."""
-        if not self.first_answers:
-            for response in self.responses:
-                self.first_answers.setdefault(response.target, response)
-        return self.first_answers.get(query.short_id)
+Members: TypeAlias = Mapping[str, Sequence[Response]]
+"""Class -> the responses of a run that stand in it, in load order; classes without any are left out."""
 
 
 class ClassTree:
-    """The classes of one query, by name, in the order in which they were first met."""
+    """The classes of one query, by name.
+
+    `above` maps each class to the class above it, or to the query, in the order in which they were first met; nothing
+    stands before what is above it. `ground_truth` maps each inner node to the number of classes below it that are to be
+    found, those without a component `0`. `single` tells of an inner node whether the slot that the classes below it
+    fill takes one value; where nothing is known, it takes several.
+    """
+
+    __slots__ = ("above", "ground_truth", "root", "single")
 
     def __init__(self, query: LinkedQuery) -> None:
-        self.root = ClassNode(query.full_id, None, single=query.single)
-        self.nodes = {query.full_id: self.root}
+        self.root = query.full_id
+        self.above: dict[str, str] = {}
+        self.ground_truth: dict[str, int] = {}
+        self.single: dict[str, bool] = {query.full_id: query.single}
 
-    def copy(self) -> ClassTree:
-        """A tree of its own with the same nodes in the same order, before any response stands in it."""
-        other = ClassTree.__new__(ClassTree)
-        made: dict[str, ClassNode] = {}
-        for name, node in self.nodes.items():
-            parent = None if node.parent is None else made[node.parent.name]
-            twin = ClassNode(name, parent, node.depth, node.single, node.is_wrong_bin, node.holds_accepted)
-            made[name] = twin
-            if parent is not None:
-                parent.children.append(twin)
-        other.root = made[self.root.name]
-        other.nodes = made
+    def branch(self) -> ClassTree:
+        """A tree that begins with these classes; those added to it are not added here."""
+        other = copy.copy(self)
+        other.above = self.above.copy()
+        other.ground_truth = self.ground_truth.copy()
         return other
 
-    def dissolve(self) -> None:
-        """Cut the links from parents to children, so that the tree goes without help of the cyclic collector."""
-        for node in self.nodes.values():
-            node.children.clear()
+    @property
+    def inner_nodes(self) -> list[str]:
+        """The query and the classes that have classes below them, in the order in which they were first met."""
+        return [name for name in (self.root, *self.above) if name in self.ground_truth]
 
-    def node(self, name: str) -> ClassNode:
-        """The node of a class, made with its ancestors where it is not there yet.
+    def depth(self, name: str) -> int:
+        """0 for the query, 1 for the classes of its answers, 2 for those of the second hop."""
+        return name.count(":") - self.root.count(":")
+
+    def add(self, name: str) -> None:
+        """Add a class, with those above it, where it is not there yet.
 
         Raises InputError where the class belongs to another query or has no query id.
         """
-        found = self.nodes.get(name)
-        if found is not None:
-            return found
-        parent_name, _, component = name.rpartition(":")
-        if ":" not in parent_name and parent_name != self.root.name:
-            raise _foreign_class(name, parent_name, self.root.name)
+        if name in self.above or name == self.root:
+            return
+        parent, _, component = name.rpartition(":")
         if name.count(":") > DEEPEST:
-            raise InputError(
-                f"equivalence class with {name.count(':')} components: {name}", place=f"query {self.root.name}"
-            )
-        parent = self.node(parent_name)
-        made = ClassNode(name, parent, parent.depth + 1, is_wrong_bin=parent.is_wrong_bin or component == "0")
-        parent.children.append(made)
-        self.nodes[name] = made
-        return made
+            raise InputError(f"equivalence class with {name.count(':')} components: {name}", place=f"query {self.root}")
+        if parent != self.root and parent not in self.above:
+            if ":" not in parent:
+                raise _foreign_class(name, parent, self.root)
+            self.add(parent)
+        self.above[name] = parent
+        is_wrong_bin = component == "0" or ":0:" in name[len(self.root) :]
+        self.ground_truth[parent] = self.ground_truth.get(parent, 0) + (not is_wrong_bin)
 
 
 def _foreign_class(name: str, root: str, query: str) -> InputError:
@@ -105,33 +85,43 @@ def _foreign_class(name: str, root: str, query: str) -> InputError:
     return InputError(problem, place=f"query {query}", remedy=remedy)
 
 
-def plant_tree(
-    query: LinkedQuery, assessments: Sequence[Assessment], linker: Linker, problems: ProblemLog
-) -> ClassTree:
-    """The tree of `query` with its assessments placed (specification 7.2).
+def plant_tree(root: LinkedQuery, assessments: Sequence[Assessment], linker: Linker, problems: ProblemLog) -> ClassTree:
+    """The tree of the query `root` with its assessments placed (specification 7.2).
 
     Raises InputError where a correct answer stands below a class that holds no accepted answer before it, and where an
     inexact one stands below a class that holds none at all (specification 13.20).
     """
-    tree = ClassTree(query)
-    inexact: list[tuple[Assessment, ClassNode]] = []
+    tree = ClassTree(root)
+    above, single = tree.above, tree.single
+    wrong_bins: dict[LinkedQuery, str] = {}
+    holding_accepted: set[str] = set()
+    inexact: list[tuple[Assessment, str]] = []
     for assessment in assessments:
-        name = class_of_assessment(assessment, linker)
-        if name is None:
+        query = assessment.query
+        is_accepted = assessment.has_class  # no other has one (specification 4.8)
+        if is_accepted:
+            name = assessment.value_class
+        elif query in wrong_bins:
+            name = wrong_bins[query]
+        elif _is_placed(assessment, linker):
+            name = wrong_bins[query] = _wrong_bin(query, linker)
+        else:
             _report_orphan(assessment, linker, problems)
             continue
-        node = tree.nodes.get(name) or tree.node(name)
-        if node.single is None and len(assessment.query.slots) > 1:
-            predicate = find_predicate(assessment.query.slots[1])
-            node.single = predicate is not None and predicate.single
-        if assessment.is_accepted:
-            node.holds_accepted = True
-            if node.depth >= 2 and not (node.parent or node).holds_accepted:
+        if name not in above:
+            tree.add(name)
+        if name not in single and len(query.slots) > 1:
+            predicate = find_predicate(query.slots[1])
+            single[name] = predicate is not None and predicate.single
+        if is_accepted:
+            holding_accepted.add(name)
+            parent = above.get(name, tree.root)
+            if parent != tree.root and parent not in holding_accepted:
                 if assessment.judgment == CORRECT:
                     raise _without_parent_class(assessment, "before it")
-                inexact.append((assessment, node))
-    for assessment, node in inexact:
-        if not (node.parent or node).holds_accepted:
+                inexact.append((assessment, parent))
+    for assessment, parent in inexact:
+        if parent not in holding_accepted:
             raise _without_parent_class(assessment, "in the pool")
     return tree
 
@@ -147,37 +137,40 @@ def _without_parent_class(assessment: Assessment, where: str) -> InputError:
 
 def place_responses(
     tree: ClassTree, responses: Iterable[Response], matched: Sequence[Assessment | None], linker: Linker
-) -> None:
+) -> Members:
     """Put each response into the class of its assessment, or where an answer without one belongs (7.3).
 
-    `matched` holds the assessment of each response by index.
+    `matched` holds the assessment of each response by index. Classes that the tree lacks are added to it.
     """
-    nodes, accepting = tree.nodes, linker.accepting
+    accepting = linker.accepting
+    members: dict[str, list[Response]] = {}
     wrong_bins: dict[LinkedQuery, str] = {}
     for response in responses:
-        assessment = matched[response.index]
-        name = None if assessment is None else class_of_assessment(assessment, linker)
-        if name is None:
-            same_answer = accepting.get(response.target)
-            if same_answer is not None:
-                name = same_answer.value_class
-            else:
-                name = wrong_bins.get(response.query)
-                if name is None:
-                    name = wrong_bins[response.query] = f"{linker.class_of_query(response.query)}:0"
-        (nodes.get(name) or tree.node(name)).responses.append(response)
+        query, assessment = response.query, matched[response.index]
+        if assessment is not None and assessment.has_class:
+            name = assessment.value_class
+        elif response.target in accepting and (assessment is None or not _is_placed(assessment, linker)):
+            name = accepting[response.target].value_class
+        elif query in wrong_bins:
+            name = wrong_bins[query]
+        else:
+            name = wrong_bins[query] = _wrong_bin(query, linker)
+        if name in members:
+            members[name].append(response)
+        else:
+            tree.add(name)
+            members[name] = [response]
+    return members
 
 
-def class_of_assessment(assessment: Assessment, linker: Linker) -> str | None:
-    """The node that an assessment stands in; None where it answers a query that no accepted answer leads to."""
-    value_class = assessment.value_class
-    if value_class != "0" and value_class:
-        return value_class
-    query = assessment.query
-    if query.level == 0:
-        return f"{query.full_id}:0"
-    accepting = linker.accepting.get(query.short_id)
-    return None if accepting is None else f"{accepting.value_class}:0"
+def _wrong_bin(query: LinkedQuery, linker: Linker) -> str:
+    """The node of those answers to a query that belong to no class."""
+    return f"{linker.class_of_query(query)}:0"
+
+
+def _is_placed(assessment: Assessment, linker: Linker) -> bool:
+    """Whether an assessment stands in the tree; it does not where no accepted answer leads to the query it answers."""
+    return assessment.has_class or assessment.query.level == 0 or assessment.query.short_id in linker.accepting
 
 
 def _report_orphan(assessment: Assessment, linker: Linker, problems: ProblemLog) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.records import Response
@@ -67,39 +67,39 @@ class DiscardRules:
 
     def apply(self, responses: Sequence[Response], nodes: Mapping[str, Sequence[Response]]) -> None:
         """Apply both rules to all run lines loaded so far; `nodes` are the same lines by FQ node id."""
-        by_level: dict[int, list[Response]] = defaultdict(list)
-        for line in responses:
-            by_level[line.query.level].append(line)
-        self._limit_justifications(by_level, nodes)
+        self._limit_justifications(responses, nodes)
         self._keep_single_values(responses, nodes)
 
-    def _limit_justifications(
-        self, by_level: Mapping[int, Sequence[Response]], nodes: Mapping[str, Sequence[Response]]
-    ) -> None:
+    def _limit_justifications(self, responses: Sequence[Response], nodes: Mapping[str, Sequence[Response]]) -> None:
         # The order of nodes within a level shows nowhere: they share no line, and reports are sorted.
         crowded: dict[int, list[Sequence[Response]]] = defaultdict(list)
-        for lines in nodes.values():
-            if self._is_crowded(lines):
-                crowded[lines[-1].query.level].append(lines)
-        for level in sorted(by_level):
+        for lines in self._crowded(nodes.values()):
+            crowded[lines[-1].query.level].append(lines)
+        queries = {line.query for line in responses}
+        for level in sorted({query.level for query in queries}):
             for lines in crowded[level]:
                 self._limit_node(lines)
-            below = by_level.get(level + 1)
-            if below is None:
+            unanswered = {query.short_id for query in queries if query.level == level + 1}
+            if not unanswered:
                 continue
-            answered = {line.target for line in by_level[level] if line.index not in self.marked}
-            for line in below:
-                if line.query.short_id not in answered:
+            unanswered -= {
+                line.target for line in responses if line.query.level == level and line.index not in self.marked
+            }
+            for line in responses if unanswered else ():
+                if line.query.level == level + 1 and line.query.short_id in unanswered:
                     self._discard(line, "DISCARDED_DEPENDENT")
 
-    def _is_crowded(self, lines: Sequence[Response]) -> bool:
-        """Whether a node has more lines than the limits may allow."""
+    def _crowded(self, nodes: Iterable[Sequence[Response]]) -> Iterator[Sequence[Response]]:
+        """The nodes that may have more lines than the limits allow, in all or from one document."""
         per_document, most = self._limits.per_document, self._limits.most
-        if most is not None and len(lines) > most:
-            return True
-        if per_document is None or len(lines) <= per_document:
-            return False
-        return per_document != 1 or len({line.docid for line in lines}) < len(lines)
+        for lines in nodes:
+            if (most is not None and len(lines) > most) or (
+                per_document is not None
+                and len(lines) > per_document
+                # A document with more lines than that leaves fewer other documents.
+                and len({line.docid for line in lines}) <= len(lines) - per_document
+            ):
+                yield lines
 
     def _limit_node(self, lines: Sequence[Response]) -> None:
         per_document, most = self._limits.per_document, self._limits.most

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -41,10 +42,10 @@ def unknown_discipline(name: str) -> InputError:
 
 def assessments_by_query(assessments: Iterable[Assessment]) -> dict[str, list[Assessment]]:
     """Assessments by the base id of their query, in load order."""
-    by_query: dict[str, list[Assessment]] = {}
+    by_query: dict[str, list[Assessment]] = defaultdict(list)
     for assessment in assessments:
-        by_query.setdefault(assessment.query.base_id, []).append(assessment)
-    return by_query
+        by_query[assessment.query.base_id].append(assessment)
+    return dict(by_query)
 
 
 class AssessmentIndex:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from cs_score.coldstart.counts import Counts, sum_counts
+from cs_score.coldstart.counts import Counts, harmonic_mean, sum_counts
 from cs_score.coldstart.queries import QuerySet
 
 ALL_LEVELS: Final = "ALL"
@@ -54,23 +54,26 @@ class Table:
 def row_order(name: str) -> tuple[str, tuple[int, ...]]:
     """Sort key of rows: query id as text, then class numbers as numbers, then the shorter name (8.1)."""
     query, *components = name.split(":")
-    return query, tuple(_number(component) for component in components)
+    return query, tuple(map(_number, components))
 
 
 def _number(component: str) -> int:
+    if component.isdecimal():
+        return int(component)
     match = _LEADING_NUMBER.match(component)
     return int(match.group()) if match else 0
 
 
 def counted_row(name: str, counts: Counts, level: str | None = None) -> ScoreRow:
     """A row whose scores come from its own counts; the level is the hop that the name tells, unless given."""
+    precision, recall = counts.precision, counts.recall
     return ScoreRow(
         name,
         str(name.count(":")) if level is None else level,
         counts,
-        counts.precision,
-        counts.recall,
-        counts.f1,
+        precision,
+        recall,
+        harmonic_mean(precision, recall),
         counts.ground_truth,
     )
 
@@ -78,7 +81,8 @@ def counted_row(name: str, counts: Counts, level: str | None = None) -> ScoreRow
 def slot_filling_table(rows: Iterable[ScoreRow]) -> Table:
     """The SF variant: every entry point is a query of its own."""
     ordered = tuple(sorted(rows, key=lambda row: row_order(row.name)))
-    return Table(ordered, _micro(ordered), _macro(ordered))
+    by_level = _by_level(ordered)
+    return Table(ordered, _micro(by_level), _macro(by_level))
 
 
 def ldc_max_table(table: Table, queries: QuerySet) -> Table:
@@ -89,12 +93,13 @@ def ldc_max_table(table: Table, queries: QuerySet) -> Table:
     rows_of = _by_query(table.rows)
     chosen: list[ScoreRow] = []
     for ldc_id, candidates in _candidates(rows_of, queries).items():
+        full_id = queries.by_id[ldc_id].full_id
         best = candidates[0]
         if len(candidates) > 1:
             best = max(candidates, key=lambda short_id: sum_counts(_counts(rows_of[short_id])).f1)
         for row in rows_of[best]:
-            query_id = row.name.partition(":")[0]
-            chosen.append(row._replace(name=queries.by_id[ldc_id].full_id + row.name[len(query_id) :]))
+            _, colon, components = row.name.partition(":")
+            chosen.append(ScoreRow(f"{full_id}{colon}{components}", *row[1:]))
     return slot_filling_table(chosen)
 
 
@@ -104,23 +109,25 @@ def ldc_mean_table(table: Table, queries: QuerySet) -> Table:
     for short_id, rows in sorted(_by_query(table.rows).items()):
         ldc_id = queries.ldc_of.get(short_id)
         if ldc_id is not None:
+            full_id = queries.by_id[ldc_id].full_id
             for row in rows:
-                components = row.name.split(":")[1:2]
-                groups[":".join((queries.by_id[ldc_id].full_id, *components))].append(row)
-    means = [_mean_row(name, groups[name]) for name in sorted(groups, key=row_order)]
-    return Table(tuple(means), (), _macro(means))
+                _, colon, components = row.name.partition(":")
+                groups[f"{full_id}{colon}{components.partition(':')[0]}"].append(row)
+    means = tuple(_mean_row(name, groups[name]) for name in sorted(groups, key=row_order))
+    return Table(means, (), _macro(_by_level(means)))
 
 
 def _mean_row(name: str, members: Sequence[ScoreRow]) -> ScoreRow:
     size = len(members)
+    *_, precisions, recalls, f1s, ground_truths = zip(*members)
     return ScoreRow(
         name,
         str(name.count(":")),
         None,
-        left_sum(row.precision for row in members) / size,
-        left_sum(row.recall for row in members) / size,
-        left_sum(row.f1 for row in members) / size,
-        max(row.ground_truth for row in members),
+        left_sum(precisions) / size,
+        left_sum(recalls) / size,
+        left_sum(f1s) / size,
+        max(ground_truths),
     )
 
 
@@ -160,35 +167,27 @@ def _counts(rows: Iterable[ScoreRow]) -> list[Counts]:
 
 def _by_level(rows: Sequence[ScoreRow]) -> list[tuple[str, Sequence[ScoreRow]]]:
     """The rows of each level present, `ALL` last; nothing without rows."""
-    levels = sorted({row.level for row in rows})
-    by_level: list[tuple[str, Sequence[ScoreRow]]] = [
-        (level, [row for row in rows if row.level == level]) for level in levels
-    ]
-    return [*by_level, (ALL_LEVELS, rows)] if rows else []
+    by_level: dict[str, list[ScoreRow]] = defaultdict(list)
+    for row in rows:
+        by_level[row.level].append(row)
+    return [*sorted(by_level.items()), (ALL_LEVELS, rows)] if rows else []
 
 
-def _micro(rows: Sequence[ScoreRow]) -> tuple[ScoreRow, ...]:
+def _micro(by_level: Iterable[tuple[str, Sequence[ScoreRow]]]) -> tuple[ScoreRow, ...]:
     """Scores from the sums of the counts."""
-    return tuple(counted_row(MICRO, sum_counts(_counts(members)), level) for level, members in _by_level(rows))
+    return tuple(counted_row(MICRO, sum_counts(_counts(members)), level) for level, members in by_level)
 
 
-def _macro(rows: Sequence[ScoreRow]) -> tuple[ScoreRow, ...]:
+def _macro(by_level: Iterable[tuple[str, Sequence[ScoreRow]]]) -> tuple[ScoreRow, ...]:
     """Sums of the scores of all rows, divided by the number of rows that have something to find."""
-    return tuple(_macro_row(level, members) for level, members in _by_level(rows))
+    return tuple(_macro_row(level, members) for level, members in by_level)
 
 
 def _macro_row(level: str, members: Sequence[ScoreRow]) -> ScoreRow:
-    divisor = sum(row.ground_truth > 0 for row in members)
+    *_, precisions, recalls, f1s, ground_truths = zip(*members)
+    divisor = sum(ground_truth > 0 for ground_truth in ground_truths)
 
     def mean(values: Iterable[float]) -> float:
         return left_sum(values) / divisor if divisor else 0.0
 
-    return ScoreRow(
-        MACRO,
-        level,
-        None,
-        mean(row.precision for row in members),
-        mean(row.recall for row in members),
-        mean(row.f1 for row in members),
-        0,
-    )
+    return ScoreRow(MACRO, level, None, mean(precisions), mean(recalls), mean(f1s), 0)

@@ -10,9 +10,10 @@ import functools
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import NamedTuple
 
-from cs_score.coldstart.justifications import best_first, load_order, node_confidence
+from cs_score.coldstart.justifications import best_first, node_confidence
 from cs_score.coldstart.options import IGNORE, WRONG
 from cs_score.coldstart.policy import REDUNDANT, MatchedAssessments
 from cs_score.coldstart.projection import ALL_LEVELS, MACRO, left_sum, row_order
@@ -35,8 +36,7 @@ class RankedNode(NamedTuple):
     level: int
 
 
-@dataclass(frozen=True, slots=True)
-class Ranking:
+class Ranking(NamedTuple):
     """Average precision of one query at one level (`0`, `1` or `ALL`).
 
     `ground_truth` is the number that the score is divided by, None where the slot is unknown; `classes` are the
@@ -76,7 +76,8 @@ class ApTable:
 class Node(NamedTuple):
     """A node before it is ranked: its level (0 or 1), the node above it, its lines, its own confidence, its first line.
 
-    At level 0 `parent` is the node itself. The confidence does not have the parent's in it yet.
+    The lines are in load order. At level 0 `parent` is the node itself. The confidence does not have the parent's in it
+    yet.
     """
 
     name: str
@@ -103,36 +104,38 @@ class Nodes:
     def of_query(self, query_id: str) -> dict[str, Node]:
         """The nodes of a query by FQ node id; a node that only has children gets their lines."""
         nodes: dict[str, Node] = {}
-        from_children: dict[str, list[Response]] = {}
         for name in self._of_query.get(query_id, ()):
             lines = self._lines_of[name]
-            _, first, *second = name.split(":")
-            parent = f"{query_id}:{first}"
-            if second and second[0] not in ("", "0"):
-                child = f"{parent}:{second[0]}"
+            components = name.split(":", 3)
+            parent = name if len(components) == 2 else f"{query_id}:{components[1]}"
+            if len(components) > 2 and components[2] not in ("", "0"):
+                child = f"{parent}:{components[2]}"
                 nodes[child] = self._node(child, 1, parent, lines)
-                from_children.setdefault(parent, []).extend(lines)
             else:
                 nodes[parent] = self._node(parent, 0, parent, lines)
-        for parent, lines in from_children.items():
-            if parent not in nodes:
-                nodes[parent] = self._node(parent, 0, parent, lines)
+        from_children: dict[str, list[Response]] = {}
+        for node in nodes.values():
+            if node.parent not in nodes:
+                from_children.setdefault(node.parent, []).extend(node.lines)
+        for parent, of_children in from_children.items():
+            nodes[parent] = self._node(parent, 0, parent, sorted(of_children, key=attrgetter("index")))
         return nodes
 
     def _node(self, name: str, level: int, parent: str, lines: Sequence[Response]) -> Node:
-        first = lines[0] if len(lines) == 1 else min(lines, key=load_order)
-        return Node(name, level, parent, lines, node_confidence([line.confidence for line in lines], self._most), first)
+        confidence = node_confidence([line.confidence for line in lines], self._most)
+        first = min(lines, key=attrgetter("number")) if len(lines) > 1 else lines[0]
+        return Node(name, level, parent, lines, confidence, first)
 
 
 class AssessedClasses:
     """What the assessments of one query say of its classes."""
 
     def __init__(self, assessments: Iterable[Assessment]) -> None:
-        self._documents: dict[str, set[str]] = defaultdict(set)
+        self._members: dict[str, list[Assessment]] = defaultdict(list)
         for assessment in assessments:
-            if assessment.has_class:
-                self._documents[assessment.value_class].add(assessment.docid)
-        names = sorted(self._documents)
+            self._members[assessment.value_class].append(assessment)
+        self._documents: dict[str, int] = {}
+        names = sorted(name for name, members in self._members.items() if members[0].has_class)
         self._by_level = {
             "0": tuple(name for name in names if name.count(":") == 1),
             "1": tuple(name for name in names if name.count(":") == 2),
@@ -141,7 +144,10 @@ class AssessedClasses:
 
     def documents(self, name: str) -> int:
         """Number of documents in which the class was found."""
-        return len(self._documents[name])
+        documents = self._documents.get(name)
+        if documents is None:
+            documents = self._documents[name] = len({assessment.docid for assessment in self._members[name]})
+        return documents
 
     def of_level(self, level: str) -> tuple[str, ...]:
         """The classes of a level, sorted as strings."""
@@ -177,34 +183,41 @@ def rank_query(
     labels of each response by index; `most`: how many justifications of a node count, None for all.
     """
     of_query = nodes.of_query(query.full_id)
-    confidences = {
-        node.name: node.own_confidence * of_query[node.parent].own_confidence if node.level else node.own_confidence
+    by_rank = [
+        (node.own_confidence * of_query[node.parent].own_confidence if node.level else node.own_confidence, node)
         for node in of_query.values()
-    }
-    by_rank = sorted(of_query.values(), key=lambda node: (-confidences[node.name], node.first.number, node.first.index))
-    mapped = _map_to_classes(sorted(by_rank, key=lambda node: node.level), classes, matched, labels, most)
-    ranked = [
-        # A second-hop node below a node that is worth nothing is worth nothing, too, but keeps its class (9.6).
-        RankedNode(
-            node.name,
-            confidences[node.name],
-            mapped[node.name][0],
-            mapped[node.name][1] if mapped[node.parent][1] else 0.0,
-            node.first,
-            node.level,
-        )
-        for node in by_rank
     ]
+    by_rank.sort(key=lambda item: (-item[0], item[1].first.number, item[1].first.index))
+    taken: set[str] = set()
+    ranked_of: dict[str, RankedNode] = {}
+    for level in (0, 1):
+        for confidence, node in by_rank:
+            if node.level == level:
+                mapped_class, value = _best_class(node.lines, taken, classes, matched, labels, most)
+                if level and not ranked_of[node.parent].value:
+                    # Below a node that is worth nothing it is worth nothing, too, but keeps its class (9.6).
+                    value = 0.0
+                ranked_of[node.name] = RankedNode(node.name, confidence, mapped_class, value, node.first, level)
+    ranked = tuple(ranked_of[node.name] for _, node in by_rank)
     truth = classes.ground_truth(single)
-    levels = ["0", ALL_LEVELS]
-    if len(query.slots) > 1 or truth["1"] or any(node.level == 1 for node in ranked):
-        levels.insert(1, "1")
-    rankings: list[Ranking] = []
-    for level in levels:
-        of_level = tuple(node for node in ranked if level == ALL_LEVELS or str(node.level) == level)
-        score = average_precision([node.value for node in of_level], truth[level])
-        rankings.append(Ranking(query.full_id, level, score, truth[level], classes.of_level(level), of_level))
-    return rankings
+    of_level = {
+        "0": tuple(node for node in ranked if node.level == 0),
+        "1": tuple(node for node in ranked if node.level == 1),
+        ALL_LEVELS: ranked,
+    }
+    if len(query.slots) <= 1 and not truth["1"] and not of_level["1"]:
+        del of_level["1"]
+    return [
+        Ranking(
+            query.full_id,
+            level,
+            average_precision([node.value for node in nodes_of_level], truth[level]),
+            truth[level],
+            classes.of_level(level),
+            nodes_of_level,
+        )
+        for level, nodes_of_level in of_level.items()
+    ]
 
 
 def average_precision(values: Iterable[float], ground_truth: int | None) -> float:
@@ -221,34 +234,32 @@ def average_precision(values: Iterable[float], ground_truth: int | None) -> floa
     return total / ground_truth if ground_truth else 0.0
 
 
-def _map_to_classes(
-    nodes: Iterable[Node],
+def _best_class(
+    lines: Iterable[Response],
+    taken: set[str],
     classes: AssessedClasses,
     matched: MatchedAssessments,
     labels: Sequence[tuple[str, ...]],
     most: int | None,
-) -> dict[str, tuple[str | None, float]]:
-    """Class and V by node: each takes the best class that is still free (specification 9.4), in the order given."""
-    taken: set[str] = set()
-    mapped: dict[str, tuple[str | None, float]] = {}
-    for node in nodes:
-        useful: dict[str, list[Response]] = {}
-        for line in node.lines:
-            assessment = matched[line.index]
-            if assessment is not None and assessment.is_accepted and _is_useful(labels[line.index]):
-                useful.setdefault(assessment.value_class, []).append(line)
-        free = [
-            (_value(lines, classes.documents(of_class), most), min([line.number for line in lines]), of_class)
-            for of_class, lines in useful.items()
-            if of_class not in taken
-        ]
-        if free:
-            value, _, of_class = max(free)
-            taken.add(of_class)
-            mapped[node.name] = of_class, value
-        else:
-            mapped[node.name] = None, 0.0
-    return mapped
+) -> tuple[str | None, float]:
+    """The best class still free for a node with these lines, which it then takes, and its V (specification 9.4)."""
+    useful: dict[str, list[Response]] = {}
+    for line in lines:
+        assessment = matched[line.index]
+        if assessment is not None and assessment.is_accepted and _is_useful(labels[line.index]):
+            useful.setdefault(assessment.value_class, []).append(line)
+    if not useful:
+        return None, 0.0
+    free = [
+        (_value(of_class, classes.documents(name), most), min([line.number for line in of_class]), name)
+        for name, of_class in useful.items()
+        if name not in taken
+    ]
+    if not free:
+        return None, 0.0
+    value, _, name = max(free)
+    taken.add(name)
+    return name, value
 
 
 @functools.cache
@@ -260,7 +271,7 @@ def _value(lines: Sequence[Response], documents: int, most: int | None) -> float
     """V of a node for one class, from its useful lines of that class (specification 9.5)."""
     if len(lines) == 1:
         return 1 / min(documents, most or documents) if documents else 0.0
-    kept = best_first(lines)[:most]
+    kept = lines if most is None or len(lines) <= most else best_first(lines)[:most]
     asked = len({line.query.short_id for line in kept})
     denominator = documents if most is None else min(documents, most * asked)
     return len(kept) / denominator if denominator else 0.0

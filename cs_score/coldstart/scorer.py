@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from cs_score.coldstart.counts import Counts, Tally, tally
+from cs_score.coldstart.counts import Counting, Counts, Tally
 from cs_score.coldstart.diagnosis import above_one, remark_on_matches, remarks_on_runs, remarks_on_samples
 from cs_score.coldstart.equivalence import ClassTree, place_responses, plant_tree
 from cs_score.coldstart.loading import Evaluation, load_files, open_evaluation
@@ -91,7 +91,8 @@ class Scoring:
         self._nodes = Nodes(evaluation.linker.nodes, self._options.justifications.most)
         count = len(self._linker.responses)
         self.matched: list[Assessment | None] = [None] * count
-        self.labels: list[tuple[str, ...]] = [()] * count
+        self._counting = Counting(self.matched, self._options)
+        self.labels = self._counting.labels
         self.run_ids = evaluation.run_ids
         self._has_resampled = False
         self._remarks = [
@@ -109,17 +110,17 @@ class Scoring:
         return replace(run, tallies=tuple(tallies), matched=tuple(self.matched), labels=tuple(self.labels))
 
     def tallies(self, run_id: str) -> list[Tally]:
-        """Match the responses of a run and count them, query by query and class by class."""
+        """Match the responses of a run and count them class by class; in the order of the queries' full ids."""
         responses = self._responses[run_id]
         self._match(responses)
         self._remark(remark_on_matches(run_id, len(responses), self.has_met(responses)))
         by_query: dict[str, list[Response]] = defaultdict(list)
         for response in responses:
             by_query[response.query.base_id].append(response)
-        tallies: list[Tally] = []
-        for query in self._selected:
-            tallies += self._tally_query(query, by_query.get(query.base_id, ()))
-        return tallies
+        of_queries = sorted(
+            (query.full_id, self._tally_query(query, by_query.get(query.base_id, ()))) for query in self._selected
+        )
+        return [tally for _, of_query in of_queries for tally in of_query]
 
     def projected(self, run_id: str, counts: Iterable[tuple[str, Counts]]) -> RunResult:
         """The tables of a run, whose query or class of each name has these counts."""
@@ -155,11 +156,8 @@ class Scoring:
 
     def rankings(self) -> list[Ranking]:
         """The rankings of the levels that are scored, by query and level. Raises InputError where one exceeds 1."""
-        rankings: list[Ranking] = []
-        for query in self._selected:
-            has_second_hop = self._hop_limits[query.short_id] >= 1
-            rankings += (ranking for ranking in self._rank(query) if ranking.level != "1" or has_second_hop)
-        return sorted(rankings, key=lambda ranking: (ranking.query, ranking.level))
+        of_queries = sorted((query.full_id, self._rank(query)) for query in self._selected)
+        return [ranking for _, of_query in of_queries for ranking in of_query]
 
     def averaged(self, run_id: str, rows: Iterable[ApRow]) -> AveragePrecision:
         """The AP report's tables, made of the rows of all rankings; `run_id` is the run that they name."""
@@ -218,9 +216,10 @@ class Scoring:
         if responses and self._matcher is None:
             index = self._shared or AssessmentIndex(self._linker, self._options.discipline)
             self._matcher = Matcher(self._linker, index, self._problems)
-        for response in responses:
-            assert self._matcher is not None
-            self.matched[response.index] = self._matcher.match(response)
+        if self._matcher is not None:
+            match, matched = self._matcher.match, self.matched
+            for response in responses:
+                matched[response.index] = match(response)
 
     def _tally_query(self, query: Query, responses: Iterable[Response]) -> list[Tally]:
         """The counts of each inner node of one query's tree, down to the last hop that is scored."""
@@ -228,29 +227,21 @@ class Scoring:
             report_languages(query, self._problems, times=2)
             report_slots(query, self._problems, times=2)
         tree = self._tree(query)
-        place_responses(tree, responses, self.matched, self._linker)
-        tallies: list[Tally] = []
-        for node in tree.nodes.values():
-            if node.children:
-                of_node, labels_of = tally(node, self.matched, self._options)
-                for index, labels in labels_of.items():
-                    self.labels[index] = labels
-                if node.depth <= self._hop_limits[query.short_id]:
-                    tallies.append(of_node)
-        tree.dissolve()
-        return tallies
+        members = place_responses(tree, responses, self.matched, self._linker)
+        hop_limit = self._hop_limits[query.short_id]
+        return [tally for tally in self._counting.tally(tree, members) if tree.depth(tally.name) <= hop_limit]
 
     def _tree(self, query: Query) -> ClassTree:
         """The tree of a query with its assessments; one that has nothing to report is planted once for all runs."""
         planted = None if self._shared is None else self._shared.trees.get(query.full_id)
         if planted is not None:
-            return planted.copy()
+            return planted.branch()
         before = self._problems.count(Severity.ERROR)
         tree = plant_tree(
             self._linker.root(query), self._assessments.get(query.base_id, ()), self._linker, self._problems
         )
         if self._shared is not None and self._problems.count(Severity.ERROR) == before:
-            self._shared.trees[query.full_id] = tree.copy()
+            self._shared.trees[query.full_id] = tree.branch()
         return tree
 
     def _classes(self, query: Query) -> AssessedClasses:
@@ -263,6 +254,7 @@ class Scoring:
         return classes
 
     def _rank(self, query: Query) -> list[Ranking]:
+        """The rankings of one query at the levels that are scored."""
         single = [None if predicate is None else predicate.single for predicate in map(find_predicate, query.slots)]
         rankings = rank_query(
             query, single, self._nodes, self._classes(query),
@@ -277,4 +269,6 @@ class Scoring:
                     self._linker.nodes,
                     MANY if most is None else str(most),
                 )
+        if self._hop_limits[query.short_id] == 0:
+            return [ranking for ranking in rankings if ranking.level != "1"]
         return rankings

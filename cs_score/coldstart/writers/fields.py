@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 from typing import Final, Generic, TypeVar
 
+from cs_score.coldstart.counts import Counts
 from cs_score.coldstart.projection import ScoreRow
 from cs_score.coldstart.ranking import ApRow
 from cs_score.errors import InputError
@@ -32,11 +32,6 @@ class Field:
     format: str
     meaning: str
     pad_left: bool = False
-
-    @property
-    def is_count(self) -> bool:
-        """Whether it shows one of a row's counts."""
-        return self.attribute.startswith("counts.")
 
 
 def _count(attribute: str, header: str, meaning: str) -> Field:
@@ -91,39 +86,53 @@ class Layout(Generic[Row]):
         self._fields = fields
         self._run_id = run_id
         self._tabs = tabs
+        self._separator = "\t" if tabs else " "
         self._widths = {name: len(fields[name].header) for name in shown}
 
     def table(self, names: Sequence[str], rows: Sequence[Row]) -> list[str]:
         """The lines of rows, after widening all columns to hold the rows' cells."""
-        cells = {name: self._cells(name, rows) for name in self._widths}
-        for name, column in cells.items():
-            self._widths[name] = max(self._widths[name], max(map(len, column), default=0))
-        if not names:
-            return ["\n"] * len(rows)
-        form, empty = self._form(names), [""] * len(rows)
-        return [form % line for line in zip(*(cells.get(name, empty) for name in names))]
+        values = self._values(rows)
+        cells: dict[str, dict[object, str]] = {}
+        for name in self._widths:
+            # Most values stand in many rows.
+            cells[name] = {value: self._cell(name, value) for value in set(values[name])}
+            self._widths[name] = max(self._widths[name], max(map(len, cells[name].values()), default=0))
+        columns: list[Iterable[str]] = []
+        for name in names:
+            padded = {value: self._padded(name, cell) for value, cell in cells.get(name, {}).items()}
+            columns.append(map(padded.__getitem__, values[name]) if padded else [""] * len(rows))
+        return [f"{self._separator.join(line)}\n" for line in zip(*columns)] if names else ["\n"] * len(rows)
 
     def header(self, names: Sequence[str]) -> str:
         """The header line of a table with these columns."""
-        return self._form(names) % tuple(self._fields[name].header for name in names)
+        return self._line(names, [self._fields[name].header for name in names])
 
     def row(self, names: Sequence[str], row: Row, prefix: str) -> str:
         """One row with `prefix` before its first cell, in the widths found so far."""
-        first, *rest = (self._cells(name, [row])[0] if name in self._widths else "" for name in names)
-        return self._form(names) % (prefix + first, *rest)
+        values = self._values([row])
+        first, *rest = (self._cell(name, values[name][0]) if name in self._widths else "" for name in names)
+        return self._line(names, [prefix + first, *rest])
 
-    def _cells(self, name: str, rows: Sequence[Row]) -> list[str]:
-        field = self._fields[name]
-        if field.attribute == RUN_ID:
-            return [self._run_id] * len(rows)
-        value_of = attrgetter(field.attribute)
-        if not field.is_count:
-            return [field.format % value_of(row) for row in rows]
-        return [NO_COUNT if getattr(row, "counts", None) is None else field.format % value_of(row) for row in rows]
+    def _values(self, rows: Sequence[Row]) -> Mapping[str, Sequence[object]]:
+        """The values of each field, row by row; a count is `NO_COUNT` where a row has none."""
+        columns: dict[str, Sequence[object]] = {RUN_ID: [self._run_id] * len(rows)}
+        if rows:
+            columns |= zip(rows[0]._fields, zip(*rows))
+        if "counts" in columns:
+            no_counts = [NO_COUNT] * len(Counts._fields)
+            counts = zip(*(no_counts if of_row is None else of_row for of_row in columns["counts"]))
+            columns |= zip((f"counts.{field}" for field in Counts._fields), counts)
+        return {name: columns.get(field.attribute, ()) for name, field in self._fields.items()}
 
-    def _form(self, names: Sequence[str]) -> str:
-        """A line with a place for each cell, padded to the width of its column."""
+    def _cell(self, name: str, value: object) -> str:
+        return value if isinstance(value, str) else self._fields[name].format % value
+
+    def _line(self, names: Sequence[str], cells: Sequence[str]) -> str:
+        return self._separator.join(map(self._padded, names, cells)) + "\n"
+
+    def _padded(self, name: str, cell: str) -> str:
+        """A cell as wide as its column."""
         if self._tabs:
-            return "\t".join(["%s"] * len(names)) + "\n"
-        places = (f"%{'' if self._fields[name].pad_left else '-'}{self._widths.get(name, 0) or ''}s" for name in names)
-        return " ".join(places) + "\n"
+            return cell
+        width = self._widths.get(name, 0)
+        return cell.rjust(width) if self._fields[name].pad_left else cell.ljust(width)
