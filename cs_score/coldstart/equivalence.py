@@ -6,8 +6,8 @@ the classes of the second hop. The component `0` collects what belongs to no cla
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from cs_score.coldstart.identifiers import parse_query_id
@@ -24,29 +24,24 @@ Members: TypeAlias = Mapping[str, Sequence[Response]]
 """Class -> the responses of a run that stand in it, in load order; classes without any are left out."""
 
 
+@dataclass(slots=True)
 class ClassTree:
-    """The classes of one query, by name.
+    """The classes of one query, by name; `root` is its full id.
 
-    `above` maps each class to the class above it, or to the query, in the order in which they were first met; nothing
-    stands before what is above it. `ground_truth` maps each inner node to the number of classes below it that are to be
-    found, those without a component `0`. `single` tells of an inner node whether the slot that the classes below it
-    fill takes one value; where nothing is known, it takes several.
+    `single` tells of an inner node whether the slot that the classes below it fill takes one value; where nothing is
+    known, it takes several. `above` maps each class to the class above it, or to the query, in the order in which they
+    were first met; nothing stands before what is above it. `ground_truth` maps each inner node to the number of classes
+    below it that are to be found, those without a component `0`.
     """
 
-    __slots__ = ("above", "ground_truth", "root", "single")
-
-    def __init__(self, query: LinkedQuery) -> None:
-        self.root = query.full_id
-        self.above: dict[str, str] = {}
-        self.ground_truth: dict[str, int] = {}
-        self.single: dict[str, bool] = {query.full_id: query.single}
+    root: str
+    single: dict[str, bool]
+    above: dict[str, str] = field(default_factory=dict)
+    ground_truth: dict[str, int] = field(default_factory=dict)
 
     def branch(self) -> ClassTree:
         """A tree that begins with these classes; those added to it are not added here."""
-        other = copy.copy(self)
-        other.above = self.above.copy()
-        other.ground_truth = self.ground_truth.copy()
-        return other
+        return ClassTree(self.root, self.single, self.above.copy(), self.ground_truth.copy())
 
     @property
     def inner_nodes(self) -> list[str]:
@@ -91,7 +86,7 @@ def plant_tree(root: LinkedQuery, assessments: Sequence[Assessment], linker: Lin
     Raises InputError where a correct answer stands below a class that holds no accepted answer before it, and where an
     inexact one stands below a class that holds none at all (specification 13.20).
     """
-    tree = ClassTree(root)
+    tree = ClassTree(root.full_id, {root.full_id: root.single})
     above, single = tree.above, tree.single
     wrong_bins: dict[LinkedQuery, str] = {}
     holding_accepted: set[str] = set()

@@ -190,6 +190,20 @@ def test_branches_of_an_evaluation_do_not_see_each_other(folder: Path) -> None:
     assert evaluation.linker.responses == []
 
 
+def test_classes_that_a_run_adds_are_not_there_for_the_next(inputs: Inputs) -> None:
+    inputs.pool(BO.judged("1"))
+    inputs.run(BO, BO.child(), name="with-child.tab")  # the child stands in a wrong bin below Bo's class
+    inputs.run(BO, name="without.tab")
+    evaluation = _opened(inputs.folder)
+    evaluation.index_assessments()
+    levels = []
+    for name in ("without.tab", "with-child.tab", "without.tab"):
+        branch = evaluation.branch()
+        load_files(branch, [inputs.folder / name])
+        levels.append([row.level for row in score_loaded(branch).runs[0].tables.sf.rows])
+    assert levels == [["0"], ["0", "1"], ["0"]]
+
+
 def test_a_branch_may_have_a_policy_of_its_own(folder: Path) -> None:
     strict = replace(OPTIONS, policy=Policy(wrong=("INCORRECT", "INCORRECT_PARENT", "INEXACT", "UNASSESSED")))
     branch = _opened(folder).branch(strict)
