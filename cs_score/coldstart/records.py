@@ -32,9 +32,9 @@ class LinkedQuery:
     """A query that lines answer: one of the query files, or a follow-on query asked about an answer.
 
     `slots` are the slots still to be filled, the first being the one that answers must have (there is none after the
-    last hop). `parent` is the query whose answer this one asks about. `single` tells whether the first slot takes one
-    value. `is_ldc` marks an id of the LDC form, whose answers have no follow-on id that could be parsed.
-    `unknown_next` are the slots after the first that the inventory lacks.
+    last hop); `known_slot` is the first of them where the inventory has it, and `single` tells whether it takes one
+    value. `parent` is the query whose answer this one asks about. `is_ldc` marks an id of the LDC form, whose answers
+    have no follow-on id that could be parsed. `unknown_next` are the slots after the first that the inventory lacks.
     """
 
     full_id: str
@@ -42,6 +42,7 @@ class LinkedQuery:
     base_id: str
     level: int
     slots: tuple[str, ...]
+    known_slot: str | None
     single: bool
     unknown_next: tuple[str, ...]
     parent: LinkedQuery | None
