@@ -24,7 +24,7 @@ from cs_score.coldstart.provenance import (
 )
 from cs_score.coldstart.queries import Query, QuerySet
 from cs_score.coldstart.reader import TabFile, has_text
-from cs_score.coldstart.records import JUDGMENT_OF_CODE, Assessment, LinkedQuery, Response, SkippedLine
+from cs_score.coldstart.records import JUDGMENT_OF_CODE, Answer, Assessment, LinkedQuery, Response, SkippedLine
 from cs_score.coldstart.schemas import RUN_2014
 from cs_score.errors import InputError
 from cs_score.problems import Detail, Place, ProblemLog
@@ -109,8 +109,10 @@ class Linker:
                 confidence = self._confidence(confidence_text, Place(name, number))
             if value_type not in value_types:
                 self._check_value_type(value_type, Place(name, number))
+            rewritten: Answer | None = None
             if not are_plain(relation, provenance, documents):
                 relation, provenance = self._provenances(relation, provenance, Place(name, number), text)
+                rewritten = relation, value, provenance
             target = follow_on_id(full_id, value, provenance)
             if target not in created_by:
                 if not query.unknown_next and not query.is_ldc and provenance[:4] in clear_starts:
@@ -132,8 +134,8 @@ class Linker:
             if len(query.slots) > 1 and target not in parent_node:
                 parent_node[target] = node or ""
             response = Response(
-                len(responses), number, text, query, sys.intern(run_id), value, relation, provenance,
-                confidence.value, node, target, name,
+                len(responses), number, text, query, sys.intern(run_id), confidence.value, node, target, name,
+                rewritten,
             )  # fmt: skip
             responses.append(response)
             if node is not None:
