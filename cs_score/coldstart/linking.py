@@ -7,6 +7,7 @@ Lines are linked in load order, because a line may name only a query that an ear
 from __future__ import annotations
 
 import copy
+import functools
 import sys
 
 from cs_score.coldstart.confidence import Confidence, read_confidence
@@ -23,7 +24,7 @@ from cs_score.coldstart.provenance import (
 )
 from cs_score.coldstart.queries import Query, QuerySet
 from cs_score.coldstart.reader import TabFile, has_text
-from cs_score.coldstart.records import JUDGMENT_OF_CODE, Assessment, LinkedQuery, Response, SkippedLine
+from cs_score.coldstart.records import JUDGMENT_OF_CODE, Answer, Assessment, LinkedQuery, Response, SkippedLine
 from cs_score.coldstart.schemas import RUN_2014
 from cs_score.errors import InputError
 from cs_score.problems import Detail, Place, ProblemLog
@@ -72,7 +73,6 @@ class Linker:
         # First four characters of document ids that tell the language by themselves.
         self._clear_starts: set[str] = set()
         self._confidences: dict[str, Confidence] = {}
-        self._known_slots: set[str] = set()
         self._value_types: set[str] = set()
 
     def branch(self, problems: ProblemLog) -> Linker:
@@ -98,7 +98,8 @@ class Linker:
             )
         has_nodes = tab_file.schema.position("NODEID") is not None
         confidences, responses, parent_node = self._confidences, self.responses, self._parent_node
-        linked, value_types, slots, nodes = self._linked, self._value_types, self._known_slots, self.nodes
+        linked, value_types, nodes = self._linked, self._value_types, self.nodes
+        created_by, clear_starts = self._created_by, self._clear_starts
         documents, no_node = self._documents, self._no_node
         for number, text, columns in tab_file.lines:
             full_id, slot, run_id, relation, value, value_type, provenance, confidence_text = columns[:8]
@@ -108,35 +109,40 @@ class Linker:
                 confidence = self._confidence(confidence_text, Place(name, number))
             if value_type not in value_types:
                 self._check_value_type(value_type, Place(name, number))
+            rewritten: Answer | None = None
             if not are_plain(relation, provenance, documents):
                 relation, provenance = self._provenances(relation, provenance, Place(name, number), text)
+                rewritten = relation, value, provenance
             target = follow_on_id(full_id, value, provenance)
-            if target not in self._created_by:
-                self._create_follow_on(target, query, provenance, Place(name, number))
-            if (
-                slot not in slots or not query.slots or slot != query.slots[0] or not all(map(str.strip, columns))
-            ) and not self._is_complete(tab_file, columns, slot, query, number):
+            if target not in created_by:
+                if not query.unknown_next and not query.is_ldc and provenance[:4] in clear_starts:
+                    created_by[target] = query
+                else:
+                    self._create_follow_on(target, query, provenance, Place(name, number))
+            is_sound = slot == query.known_slot and all(map(str.strip, columns))
+            if not is_sound and not self._is_complete(tab_file, columns, slot, query, number):
                 self.skipped.append(SkippedLine(target, document_of(provenance), len(responses), name, number))
                 self._skipped.add(target)
                 continue
-            node = None
+            node, of_node = None, None
             if has_nodes and columns[8] != no_node:
                 prefix = parent_node.get(query.short_id, "") if query.level == 1 else full_id
                 node = prefix + columns[8]
-                if node in nodes:
-                    node = nodes[node][0].node
+                of_node = nodes.get(node)
+                if of_node is not None:
+                    node = of_node[0].node
             if len(query.slots) > 1 and target not in parent_node:
                 parent_node[target] = node or ""
             response = Response(
-                len(responses), number, text, query, sys.intern(run_id), value, relation, provenance,
-                confidence.value, node, target, name,
+                len(responses), number, text, query, sys.intern(run_id), confidence.value, node, target, name,
+                rewritten,
             )  # fmt: skip
             responses.append(response)
             if node is not None:
-                if node in nodes:
-                    nodes[node].append(response)
-                else:
+                if of_node is None:
                     nodes[node] = [response]
+                else:
+                    of_node.append(response)
                 if not prefix:
                     self.without_parent.append(response)
 
@@ -150,7 +156,8 @@ class Linker:
         )
         at_mention = tab_file.schema.position("VALUE_MENTION_TYPE")
         at_class_mention = tab_file.schema.position("EC_MENTION_TYPE")
-        linked, slots, documents = self._linked, self._known_slots, self._documents
+        linked, documents = self._linked, self._documents
+        created_by, clear_starts = self._created_by, self._clear_starts
         for number, text, columns in tab_file.lines:
             full_id, _, slot = columns[at_query].partition(":")
             query = linked.get(full_id) or self._find_query(full_id, Place(name, number))
@@ -158,14 +165,16 @@ class Linker:
             if not are_plain(relation, provenance, documents):
                 relation, provenance = self._provenances(relation, provenance, Place(name, number), text)
             target = follow_on_id(full_id, value, provenance)
-            if target not in self._created_by:
-                self._create_follow_on(target, query, provenance, Place(name, number))
+            if target not in created_by:
+                if not query.unknown_next and not query.is_ldc and provenance[:4] in clear_starts:
+                    created_by[target] = query
+                else:
+                    self._create_follow_on(target, query, provenance, Place(name, number))
             code, value_class = columns[at_code], columns[at_class]
             if (code == "C" or code == "X") is (value_class == "0" or not value_class):
                 raise _contradiction(query, code, value_class, Place(name, number))
-            if (
-                slot not in slots or not query.slots or slot != query.slots[0] or not all(map(str.strip, columns))
-            ) and not self._is_complete(tab_file, columns, slot, query, number):
+            is_sound = slot == query.known_slot and all(map(str.strip, columns))
+            if not is_sound and not self._is_complete(tab_file, columns, slot, query, number):
                 before = len(self.assessments)
                 self.skipped.append(SkippedLine(target, document_of(provenance), before, name, number))
                 self._skipped.add(target)
@@ -213,6 +222,13 @@ class Linker:
         return linked
 
     def _find_query(self, full_id: str, place: Place) -> LinkedQuery:
+        # Most ids ask about an answer that was linked before, and are known to be sound without being parsed.
+        parent_id, _, short_id = full_id.rpartition("_")
+        parent = self._created_by.get(short_id)
+        if parent is not None and parent.full_id == parent_id:
+            follow_on = _link_follow_on(parent, short_id)
+            self._linked[follow_on.full_id] = follow_on
+            return follow_on
         parts = parse_query_id(full_id)
         if parts is None:
             raise _at(
@@ -294,9 +310,7 @@ class Linker:
 
     def _is_complete(self, tab_file: TabFile, columns: list[str], slot: str, query: LinkedQuery, number: int) -> bool:
         """Whether a line is accepted: a known slot or not, no empty column, and the slot that its query asks for."""
-        if find_predicate(slot) is not None:
-            self._known_slots.add(slot)
-        else:
+        if find_predicate(slot) is None:
             self._problems.add("UNKNOWN_SLOT_NAME", slot, place=Place(tab_file.name, number))
         if not all(map(str.strip, columns)):
             for column, text in zip(tab_file.schema.columns, columns):
@@ -313,28 +327,22 @@ class Linker:
 def _link_loaded(query: Query) -> LinkedQuery:
     parts = parse_query_id(query.full_id)
     is_ldc = parts is not None and not parts.expanded
-    return _linked_query(query.full_id, query.short_id, query.base_id, 0, query.slots, None, is_ldc)
+    return LinkedQuery(
+        query.full_id, query.short_id, query.base_id, 0, query.slots, *_about_slots(query.slots), None, is_ldc
+    )
 
 
 def _link_follow_on(parent: LinkedQuery, short_id: str) -> LinkedQuery:
-    full_id = f"{parent.full_id}_{short_id}"
-    return _linked_query(full_id, short_id, parent.base_id, parent.level + 1, parent.slots[1:], parent)
+    full_id, slots = f"{parent.full_id}_{short_id}", parent.slots[1:]
+    return LinkedQuery(full_id, short_id, parent.base_id, parent.level + 1, slots, *_about_slots(slots), parent)
 
 
-def _linked_query(
-    full_id: str,
-    short_id: str,
-    base_id: str,
-    level: int,
-    slots: tuple[str, ...],
-    parent: LinkedQuery | None,
-    is_ldc: bool = False,
-) -> LinkedQuery:
+@functools.lru_cache(maxsize=4096)
+def _about_slots(slots: tuple[str, ...]) -> tuple[str | None, bool, tuple[str, ...]]:
+    """Of a query's slots: the first if the inventory has it, if it takes one value, those after it that it lacks."""
     predicate = find_predicate(slots[0]) if slots else None
-    return LinkedQuery(
-        full_id, short_id, base_id, level, slots, predicate is not None and predicate.single,
-        tuple(slot for slot in slots[1:] if find_predicate(slot) is None), parent, is_ldc,
-    )  # fmt: skip
+    unknown_next = tuple(slot for slot in slots[1:] if find_predicate(slot) is None)
+    return (slots[0], predicate.single, unknown_next) if predicate is not None else (None, False, unknown_next)
 
 
 def _contradiction(query: LinkedQuery, code: str, value_class: str, place: Place) -> InputError:

@@ -116,9 +116,7 @@ class Matcher:
 
 
 def _same(response: Response, assessment: Assessment) -> bool:
-    return (
-        response.relation == assessment.relation
-        and response.query is assessment.query
-        and response.value == assessment.value
-        and response.provenance == assessment.provenance
-    )
+    if response.query is not assessment.query:
+        return False
+    relation, value, provenance = response.answer
+    return relation == assessment.relation and value == assessment.value and provenance == assessment.provenance

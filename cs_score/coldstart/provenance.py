@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from typing import Final, NamedTuple, TypeAlias
@@ -22,7 +23,12 @@ _SEPARATED_BY_SEMICOLON: Final = re.compile(r"([^:;]+:\d+-\d+[,;]){0,3}[^:;]+:\d
 # The separators U+001C to U+001F are no white space here, though they are to Python.
 _SPACE: Final = r"[^\S\x1c-\x1f]*"
 _SPAN: Final = re.compile(rf"{_SPACE}([^:]+):(\d+)-(\d+){_SPACE}")
-_PLAIN_PAIR: Final = re.compile(r"([A-Za-z0-9_.+-]+):([0-9]{1,15})-([0-9]{1,15}) \1:([0-9]{1,15})-([0-9]{1,15})")
+# The relation and the value provenance of a line, spans of one document each.
+_PLAIN_PAIR: Final = re.compile(
+    r"([A-Za-z0-9_.+-]+):([0-9]{1,15})-([0-9]{1,15})((?:,\1:[0-9]{1,15}-[0-9]{1,15}){0,3}) "
+    r"\1:([0-9]{1,15})-([0-9]{1,15})((?:,\1:[0-9]{1,15}-[0-9]{1,15})?)"
+)
+_OFFSETS: Final = re.compile(":([0-9]+)-([0-9]+)")
 
 
 class SpanProblem(NamedTuple):
@@ -81,7 +87,7 @@ def cut_span(span: Span) -> tuple[Span | None, tuple[SpanProblem, ...]]:
 
 
 def are_plain(relation: str, provenance: str, documents: DocumentLengths | None = None) -> bool:
-    """Whether two columns are one span each, of legal length, canonical as they stand, and of one document.
+    """Whether two columns hold spans of one document, of legal length, that are canonical as they stand.
 
     With `documents`, the spans must lie within one of them. Nearly all lines are like this, and nothing needs to be
     reported or rewritten for them.
@@ -89,10 +95,26 @@ def are_plain(relation: str, provenance: str, documents: DocumentLengths | None 
     match = _PLAIN_PAIR.fullmatch(f"{relation} {provenance}")
     if match is None:
         return False
-    docid, relation_start, relation_end, start, end = match.groups()
-    if documents is not None and max(int(relation_end), int(end)) > documents.get(docid, -1):
-        return False
-    return 0 <= int(relation_end) - int(relation_start) < LONGEST_SPAN and 0 <= int(end) - int(start) < LONGEST_SPAN
+    docid, relation_start, relation_end, relation_others, start, end, others = match.groups()
+    length = math.inf if documents is None else documents.get(docid, -1)
+    if relation_others or others:
+        return _ascend(relation, length) and _ascend(provenance, length)
+    relation_last, last = int(relation_end), int(end)
+    return (
+        0 <= relation_last - int(relation_start) < LONGEST_SPAN
+        and 0 <= last - int(start) < LONGEST_SPAN
+        and relation_last <= length >= last
+    )
+
+
+def _ascend(spans: str, length: float) -> bool:
+    """Whether each of the spans starts behind the start of the one before it, is of legal length, and ends in time."""
+    before = -1
+    for start, end in _OFFSETS.findall(spans):
+        if not before < int(start) <= int(end) < int(start) + LONGEST_SPAN or int(end) > length:
+            return False
+        before = int(start)
+    return True
 
 
 def document_of(canonical: str) -> str:

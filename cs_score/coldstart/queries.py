@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from cs_score.coldstart.identifiers import parse_query_id, slot_filling_id
+from cs_score.coldstart.identifiers import QueryId, parse_query_id, slot_filling_id
 from cs_score.coldstart.languages import DEFAULT_CODE, DEFAULT_LANGUAGE, language_code
 from cs_score.coldstart.predicates import find_predicate
 from cs_score.errors import InputError
@@ -97,17 +97,17 @@ def report_slots(query: Query, problems: ProblemLog, times: int = 1) -> None:
         problems.add("UNKNOWN_SLOT_NAME", slot, times=times)
 
 
-def make_query(text_id: str, place: Place) -> Query:
-    """An empty query with the id of a query file. Raises InputError where the id is none (specification 2.3)."""
-    parts = parse_query_id(text_id)
+def query_id(text: str, place: Place) -> QueryId:
+    """The parts of an id in a query file. Raises InputError where it is none (specification 2.3)."""
+    parts = parse_query_id(text)
     if parts is None:
         raise InputError(
-            f'unexpected argument: "{text_id}" sent to parse_queryid',
+            f'unexpected argument: "{text}" sent to parse_queryid',
             file=place.file,
             place=str(place.line),
             remedy="a query id ends in ten hexadecimal digits (slot filling) or in decimal digits (LDC)",
         )
-    return Query(parts.prefix, parts.short, parts.base, (), (), place)
+    return parts
 
 
 def build_query_set(loaded: Iterable[Query], base: str | None, problems: ProblemLog) -> QuerySet:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from cs_score.coldstart.provenance import DocumentLengths, Span, SpanProblem, cut_span, outside_document
@@ -18,7 +18,7 @@ from cs_score.coldstart.queries import (
     ENTRY_POINT_FIELDS,
     EntryPoint,
     Query,
-    make_query,
+    query_id,
     report_languages,
 )
 from cs_score.errors import InputError
@@ -30,6 +30,8 @@ SLOT_FIELDS: Final = ("SLOT0", "SLOT1", "SLOT2")
 
 _QUERY_HEAD: Final = re.compile(r'<query[^\S\x1c-\x1f]+id="')
 _MENTION_TAGS: Final = re.compile("</?mentions?>")
+# Possessive throughout, so that a pair which never closes is given up after one look.
+_TAG_PAIR: Final = re.compile("<([^>]*+)>((?:[^<]++|<(?!/))*+)</([^>]*+)>")
 _DIGITS: Final = re.compile(r"\d+")
 
 
@@ -95,11 +97,12 @@ def _read_query(
     text_id: str, body: str, name: str, problems: ProblemLog, documents: DocumentLengths | None
 ) -> Query | None:
     place = Place(name, f"In query {text_id}")
-    query = make_query(text_id, place)
+    parts = query_id(text_id, place)
     fields: dict[str, str] = {}
     entry_points: list[EntryPoint] = []
     current: dict[str, str] = {}
-    for tag, value in _tag_pairs(_MENTION_TAGS.sub("", body), place, problems):
+    body, mention_tags = _MENTION_TAGS.subn("", body)
+    for tag, value in _tag_pairs(body, place, problems):
         if tag in ENTRY_POINT_FIELDS:
             if tag in current:
                 entry_points.append(_entry_point(current, place, problems, documents))
@@ -114,15 +117,18 @@ def _read_query(
     if current:
         entry_points.append(_entry_point(current, place, problems, documents))
     last_slot = max((hop for hop, tag in enumerate(SLOT_FIELDS) if tag in fields), default=None)
-    query = replace(
-        query,
+    query = Query(
+        parts.prefix,
+        parts.short,
+        parts.base,
         slots=() if last_slot is None else tuple(fields.get(tag, "") for tag in SLOT_FIELDS[: last_slot + 1]),
         absent_slots=frozenset(hop for hop in range(last_slot or 0) if SLOT_FIELDS[hop] not in fields),
         entry_points=tuple(entry_points),
+        place=place,
         entity_type=fields.get("ENTTYPE"),
         node_id=fields.get("NODEID"),
         slot=fields.get("SLOT"),
-        has_mention_tags=_MENTION_TAGS.search(body) is not None,
+        has_mention_tags=mention_tags > 0,
     )
     report_languages(query, problems)
     if last_slot is None:
@@ -136,20 +142,15 @@ def _read_query(
 def _tag_pairs(body: str, place: Place, problems: ProblemLog) -> Iterator[tuple[str, str]]:
     """The known tags of a query body with their values, from left to right, without nesting."""
     at = 0
-    while True:
-        open_start = body.find("<", at)
-        open_end = body.find(">", open_start)
-        close_start = body.find("</", open_end)
-        close_end = body.find(">", close_start)
-        if min(open_start, open_end, close_start, close_end) < 0:
-            return
-        at = close_end + 1
-        tag = body[open_start + 1 : open_end].upper()
-        closing = body[close_start + 2 : close_end].upper()
+    # Matched at the first "<" only: where no pair begins there, none begins behind it.
+    while (at := body.find("<", at)) >= 0 and (pair := _TAG_PAIR.match(body, at)) is not None:
+        at = pair.end()
+        opening, value, closing = pair.groups()
+        tag, closing = opening.upper(), closing.upper()
         if tag != closing:
             problems.add("MISMATCHED_TAGS", tag, closing, place=place)
         if tag in SINGLE_FIELDS or tag in ENTRY_POINT_FIELDS or tag == "ENTRYPOINTS":
-            yield tag, body[open_end + 1 : close_start]
+            yield tag, value
         else:
             problems.add("UNKNOWN_QUERY_FIELD", tag, place=place)
 
@@ -158,7 +159,7 @@ def _entry_point(
     fields: dict[str, str], place: Place, problems: ProblemLog, documents: DocumentLengths | None
 ) -> EntryPoint:
     """An entry point from its collected fields; faults of its span are reported and change nothing (3.3)."""
-    entry_point = EntryPoint(*(fields.get(tag) for tag in ENTRY_POINT_FIELDS))
+    entry_point = EntryPoint(*map(fields.get, ENTRY_POINT_FIELDS))
     offsets = (entry_point.start or "", entry_point.end or "")
     span = Span(entry_point.docid or "", *offsets)
     bad = [offset for offset in offsets if not _DIGITS.fullmatch(offset)]

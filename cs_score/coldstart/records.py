@@ -32,9 +32,9 @@ class LinkedQuery:
     """A query that lines answer: one of the query files, or a follow-on query asked about an answer.
 
     `slots` are the slots still to be filled, the first being the one that answers must have (there is none after the
-    last hop). `parent` is the query whose answer this one asks about. `single` tells whether the first slot takes one
-    value. `is_ldc` marks an id of the LDC form, whose answers have no follow-on id that could be parsed.
-    `unknown_next` are the slots after the first that the inventory lacks.
+    last hop); `known_slot` is the first of them where the inventory has it, and `single` tells whether it takes one
+    value. `parent` is the query whose answer this one asks about. `is_ldc` marks an id of the LDC form, whose answers
+    have no follow-on id that could be parsed. `unknown_next` are the slots after the first that the inventory lacks.
     """
 
     full_id: str
@@ -42,18 +42,24 @@ class LinkedQuery:
     base_id: str
     level: int
     slots: tuple[str, ...]
+    known_slot: str | None
     single: bool
     unknown_next: tuple[str, ...]
     parent: LinkedQuery | None
     is_ldc: bool = False
 
 
+Answer: TypeAlias = tuple[str, str, str]
+"""What a line answers: canonical relation provenance, value, canonical value provenance."""
+
+
 class Response(NamedTuple):
     """A line of a run.
 
-    `index` counts the run lines of the whole input from 0 (load order); `relation` and `provenance` are the canonical
-    relation and value provenance; `node` is the fully qualified node id, None in
-    layouts without node ids; `target` is the short id of the query that asks about this answer.
+    `index` counts the run lines of the whole input from 0 (load order); `node` is the fully qualified node id, None in
+    layouts without node ids; `target` is the short id of the query that asks about this answer. `rewritten` is the
+    answer where its columns had to be brought into canonical form. For nearly all lines it is None and the answer is
+    read from the text: runs are long, and few answers are asked for more than once.
     """
 
     index: int  # type: ignore[assignment]  # hides tuple.index, which no row needs
@@ -61,13 +67,34 @@ class Response(NamedTuple):
     text: str
     query: LinkedQuery
     run_id: str
-    value: str
-    relation: str
-    provenance: str
     confidence: float
     node: str | None
     target: str
     file: str
+    rewritten: Answer | None
+
+    @property
+    def answer(self) -> Answer:
+        """Relation provenance, value and value provenance as they count."""
+        if self.rewritten is not None:
+            return self.rewritten
+        _, _, _, relation, value, _, provenance, _ = self.text.split("\t", 7)
+        return relation, value, provenance
+
+    @property
+    def value(self) -> str:
+        """The text that answers the query."""
+        return self.answer[1]
+
+    @property
+    def relation(self) -> str:
+        """The canonical relation provenance."""
+        return self.answer[0]
+
+    @property
+    def provenance(self) -> str:
+        """The canonical value provenance."""
+        return self.answer[2]
 
     @property
     def place(self) -> Place:
@@ -77,7 +104,8 @@ class Response(NamedTuple):
     @property
     def docid(self) -> str:
         """The document of the value provenance (specification 14, rule 5)."""
-        return document_of(self.provenance)
+        rewritten = self.rewritten
+        return document_of(self.text.split("\t", 7)[6] if rewritten is None else rewritten[2])
 
     @property
     def target_full_id(self) -> str:
@@ -103,7 +131,7 @@ class Assessment(NamedTuple):
     """A line of an assessment file.
 
     `value_class` is the equivalence class, `0` (or empty) where the answer has none; the mention types are None in
-    layouts without them. Other fields as in `Response`.
+    layouts without them; `relation` and `provenance` are canonical. Other fields as in `Response`.
     """
 
     number: int

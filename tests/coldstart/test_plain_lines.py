@@ -1,0 +1,219 @@
+"""Lines that are like most take short ways through the linking; whatever they hold, the long ways link them alike."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+from unittest import mock
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cs_score.coldstart import linking
+from cs_score.coldstart.identifiers import parse_query_id
+from cs_score.coldstart.loading import Evaluation, Reading, load_files, open_evaluation
+from cs_score.coldstart.options import Options
+from cs_score.coldstart.provenance import RELATION_SPANS, VALUE_SPANS, are_plain, read_provenance
+from cs_score.errors import InputError
+from tests.coldstart.handmade import CHILDREN, Line, Q, query_xml, sf_query
+
+_OFFSETS: Final = ("0", "1", "003", "3", "5", "20", "199", "200", "201", "9" * 15, "9" * 16)
+_DOCUMENTS: Final = ("N_ENG_1", "N_ENG_1", "N_ENG_1", "OTHER-1.x", "Š 2", "")
+
+
+@st.composite
+def provenances(draw: st.DrawFn) -> str:
+    """A column of spans: mostly of one document, in any order, of any length, separated by anything."""
+    document = draw(st.sampled_from(_DOCUMENTS))
+    offsets = st.tuples(st.sampled_from(_OFFSETS), st.sampled_from(_OFFSETS))
+    spans = draw(st.lists(offsets, min_size=1, max_size=5))
+    texts = [f"{draw(st.sampled_from((document,) * 5 + ('N_ENG_2',)))}:{start}-{end}" for start, end in spans]
+    return draw(st.sampled_from((",", ",", ",", ";", ", "))).join(texts)
+
+
+@settings(max_examples=600)
+@given(provenances(), provenances(), st.sampled_from((None, {"N_ENG_1": 200.0}, {})))
+def test_what_is_plain_is_canonical_and_has_no_faults(
+    relation: str, provenance: str, documents: dict[str, float] | None
+) -> None:
+    read = (
+        read_provenance(relation, RELATION_SPANS, documents),
+        read_provenance(provenance, VALUE_SPANS, documents),
+    )
+    if are_plain(relation, provenance, documents):
+        assert [column.canonical for column in read] == [relation, provenance]
+        assert [column.problems for column in read] == [(), ()]
+        assert read[0].docid == read[1].docid
+
+
+@pytest.mark.parametrize(
+    ("relation", "plain"),
+    [
+        ("D:1-200", True),
+        ("D:1-201", False),
+        ("D:3-2", False),
+        ("D:1-5,D:3-9", True),
+        ("D:1-5,D:3-9,D:9-9,D:10-209", True),
+        ("D:1-5,D:3-9,D:9-9,D:10-210", False),
+        ("D:1-5,D:3-9,D:9-9,D:10-11,D:12-13", False),
+        ("D:3-9,D:1-5", False),
+        ("D:3-9,D:3-8", False),
+        ("D:1-5,E:3-9", False),
+        ("D:1-5;D:3-9", False),
+        (" D:1-5", False),
+        ("E:1-5", False),
+    ],
+)
+def test_spans_that_need_no_second_look(relation: str, plain: bool) -> None:
+    assert are_plain(relation, "D:3-5") is plain
+    assert are_plain(relation, "D:3-5", {"D": 209.0}) is plain
+    assert not are_plain(relation, "D:3-5,D:1-2")
+
+
+def test_the_last_of_several_spans_must_lie_in_its_document() -> None:
+    assert are_plain("D:1-2,D:3-9", "D:3-5", {"D": 9.0})
+    assert not are_plain("D:1-2,D:3-9", "D:3-5", {"D": 8.0})
+    assert not are_plain("D:1-2", "D:3-5,D:6-9", {"D": 8.0})
+
+
+_VALUES: Final = ("Bo", "Cy", "Zoë", "日本", 'He said "hi"', "back\\slash", "a:b", "\x01", " ", "", "\u00a0", "\x1c")
+_FOUND: Final = ("N_ENG_1", "CMN_1", "SPA_1", "OTHER_1", "ENG_1", "XENG_ENG_1")
+
+
+# Ids of queries whose follow-on queries are sound, have a slot that the inventory lacks, have no id of their own.
+_QUERIES: Final = (Q, Q, sf_query((CHILDREN, "per:nothing")), "CSX_0003")
+
+
+@st.composite
+def runs(draw: st.DrawFn) -> list[str]:
+    """The lines of a run, of both hops; columns of some hold something else than they should."""
+    lines = [Line(query=draw(st.sampled_from(_QUERIES)))]
+    for _ in range(draw(st.integers(1, 8))):
+        parent = draw(st.sampled_from(lines))
+        line = draw(st.sampled_from((Line(query=draw(st.sampled_from(_QUERIES))), parent, parent.child())))
+        lines.append(
+            replace(
+                line,
+                value=draw(st.sampled_from(_VALUES)),
+                document=draw(st.sampled_from(_FOUND)),
+                node=draw(st.sampled_from((":E1", ":E2", "0", " "))),
+            )
+        )
+    texts = [line.text().split("\t") for line in lines]
+    for columns in texts[1:]:
+        if draw(st.booleans()):
+            change = st.one_of(st.sampled_from(("", " ", "x", "per:nothing", CHILDREN, "1", "\t")), provenances())
+            columns[draw(st.integers(0, len(columns) - 1))] = draw(change)
+    return ["\t".join(columns) for columns in texts]
+
+
+def _open() -> Evaluation:
+    """The queries of `_QUERIES`, of which the last is not split by entry point."""
+    xml = query_xml() + query_xml(2, (CHILDREN, "per:nothing")) + query_xml(3)
+    ids = ("CSX_0001", Q), ("CSX_0002", _QUERIES[2])
+    for ldc_id, sf_id in ids:
+        xml = xml.replace(f'id="{ldc_id}"', f'id="{sf_id}"')
+    return open_evaluation([io.StringIO(xml)], Options())
+
+
+class _Never(set[str]):
+    """Holds nothing, whatever is put in."""
+
+    def __contains__(self, item: object) -> bool:
+        return False
+
+
+def _linked(lines: list[str], no_node: str | None, *, all_long_ways: bool) -> tuple[Evaluation, list[str]]:
+    """A run as it is linked, with the errors of the lines that cannot be."""
+    evaluation = _open()
+    evaluation.linker._no_node = no_node
+    errors: list[InputError] = []
+    with mock.patch.object(linking, "are_plain", (lambda *_: False) if all_long_ways else are_plain):
+        if all_long_ways:
+            evaluation.linker._clear_starts = _Never()
+        load_files(evaluation, [io.StringIO("\n".join(lines))], Reading(note=errors.append))
+    return evaluation, list(map(str, errors))
+
+
+def _rows(evaluation: Evaluation) -> Iterator[tuple[object, ...]]:
+    for row in evaluation.linker.responses:
+        query = row.query
+        yield (
+            row.index, row.place, row.text, row.run_id, row.confidence, row.node, row.target_full_id, row.answer,
+            (row.relation, row.value, row.provenance, row.docid), (query.full_id, query.slots, query.level),
+        )  # fmt: skip
+
+
+@settings(max_examples=250)
+@given(runs(), st.sampled_from((None, "0")))
+def test_the_short_ways_link_like_the_long_ones(lines: list[str], no_node: str | None) -> None:
+    short, short_errors = _linked(lines, no_node, all_long_ways=False)
+    long, long_errors = _linked(lines, no_node, all_long_ways=True)
+    assert list(_rows(short)) == list(_rows(long))
+    assert short_errors == long_errors
+    assert tuple(short.problems) == tuple(long.problems)
+    assert short.linker.skipped == long.linker.skipped
+    assert list(short.linker.nodes) == list(long.linker.nodes)
+    assert all(row.rewritten is not None for row in long.linker.responses)
+
+
+@settings(max_examples=150)
+@given(runs())
+def test_rows_hold_what_their_lines_say(lines: list[str]) -> None:
+    evaluation, _ = _linked(lines, None, all_long_ways=False)
+    for row in evaluation.linker.responses:
+        full_id, slot, _, relation, value, _, provenance, *_ = row.text.split("\t")
+        parts = parse_query_id(full_id)
+        assert parts is not None
+        query = row.query
+        assert (full_id, parts.short, parts.base, parts.level) == (
+            query.full_id, query.short_id, query.base_id, query.level,
+        )  # fmt: skip
+        assert slot == query.slots[0] == query.known_slot
+        assert row.answer == (
+            read_provenance(relation, RELATION_SPANS).canonical,
+            value,
+            read_provenance(provenance, VALUE_SPANS).canonical,
+        )
+
+
+def test_what_follow_on_queries_have_to_report_is_counted_for_each() -> None:
+    """Of answers beside ones of the same document that have nothing to report."""
+    second = Line(query=_QUERIES[2])
+    lines = [Line(), second, replace(second, value="Cy", node=":E2")]
+    lines.append(replace(second, value="Di", document="OTHER_1"))
+    lines.append(replace(Line(), value="Ed", document="OTHER_1"))
+    evaluation, errors = _linked([line.text() for line in lines], None, all_long_ways=False)
+    # Beside those of the answers, one when the query file was read.
+    found = {problem.code: problem.occurrences for problem in evaluation.problems}
+    assert found == {"UNKNOWN_SLOT_NAME": 4, "FAILED_LANG_INFERENCE": 2}
+    assert errors == []
+
+
+def test_answers_to_a_query_that_is_not_split_have_no_follow_on_query() -> None:
+    ldc = replace(Line(), query="CSX_0003")
+    lines = [Line(), ldc, replace(ldc, value="Cy"), Line("Di")]
+    evaluation, errors = _linked([line.text() for line in lines], None, all_long_ways=False)
+    assert [row.value for row in evaluation.linker.responses] == ["Bo", "Di"]
+    assert ["sent to parse_queryid" in error for error in errors] == [True, True]
+
+
+def test_the_id_of_a_follow_on_query_must_have_its_prefix() -> None:
+    child = Line().child()
+    other = replace(child, value="Cy", query=child.query.replace("CSX", "CSY"))
+    evaluation, [error] = _linked([Line().text(), other.text(), child.text()], None, all_long_ways=False)
+    assert [row.value for row in evaluation.linker.responses] == ["Bo", "Sch"]
+    assert f"Query {other.query} not loaded" in error
+    assert child.query in error
+
+
+def test_a_plain_row_keeps_its_text_alone() -> None:
+    evaluation, _ = _linked(
+        [Line().text(), Line("Cy", span="N_ENG_1:3-4,N_ENG_1:1-2").text()], None, all_long_ways=False
+    )
+    plain, other = evaluation.linker.responses
+    assert plain.rewritten is None
+    assert other.rewritten == ("N_ENG_1:1-20", "Cy", "N_ENG_1:1-2,N_ENG_1:3-4")
