@@ -52,13 +52,14 @@ def written_lines(
         for response in of_query:
             made += 1
             columns = response.text.split("\t")
+            relation, value, provenance = response.rewritten or (columns[3], columns[4], columns[6])
             confidence = columns[7]
             if "." not in confidence or "e" in confidence:
                 confidence = mended_confidence(confidence)[0]
             node = query_node or (f":NIL_{letters}{made:09d}" if response.node is None else columns[8])
             text = (
-                f"{columns[0]}\t{columns[1]}\t{run_id}\t{response.relation}\t{columns[4]}\t{columns[5].upper()}\t"
-                f"{response.provenance}\t{confidence}\t{node}\n"
+                f"{columns[0]}\t{columns[1]}\t{run_id}\t{relation}\t{value}\t{columns[5].upper()}\t"
+                f"{provenance}\t{confidence}\t{node}\n"
             )
             if text != before:
                 lines.append((text, response))

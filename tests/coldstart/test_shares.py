@@ -20,7 +20,7 @@ from cs_score.coldstart import shared_scoring, spooled_text
 from cs_score.coldstart.loading import Evaluation as Loaded
 from cs_score.coldstart.loading import open_evaluation
 from cs_score.coldstart.options import Options
-from cs_score.coldstart.queries import build_query_set, make_query
+from cs_score.coldstart.queries import Query, QuerySet, build_query_set, query_id
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.shares import cut_queries
 from cs_score.errors import OutputError
@@ -280,14 +280,19 @@ def test_a_share_sorts_before_the_next(opened: Loaded) -> None:
     assert cut.share_of_line(b"nowhere") == cut.share_of_line(b"") == 0
 
 
+def queries_called(*ids: str) -> QuerySet:
+    place = Place("queries.xml", 1)
+    parts = [query_id(text, place) for text in ids]
+    loaded = [Query(of_id.prefix, of_id.short, of_id.base, (), (), place) for of_id in parts]
+    return build_query_set(loaded, None, ProblemLog())
+
+
 def test_ids_that_begin_alike_stay_together() -> None:
     """Q_1 is the beginning of Q_10 and Q_11: its classes, `Q_1:1`, sort after those queries."""
-    loaded = [make_query(f"Q_{number}", Place("queries.xml", 1)) for number in (1, 10, 11, 2, 20, 3)]
-    cut = cut_queries(build_query_set(loaded, None, ProblemLog()), 6)
+    cut = cut_queries(queries_called("Q_1", "Q_10", "Q_11", "Q_2", "Q_20", "Q_3"), 6)
     assert cut is not None
     assert [set(share) for share in cut.queries] == [{"1", "10", "11"}, {"2", "20"}, {"3"}]
 
 
 def test_queries_of_one_base_id_are_not_told_apart() -> None:
-    loaded = [make_query(text, Place("queries.xml", 1)) for text in ("A_0123456789", "B_0123456789_0123456789ab")]
-    assert cut_queries(build_query_set(loaded, None, ProblemLog()), 2) is None
+    assert cut_queries(queries_called("A_0123456789", "B_0123456789_0123456789ab"), 2) is None
