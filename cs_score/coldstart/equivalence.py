@@ -91,6 +91,7 @@ def plant_tree(root: LinkedQuery, assessments: Sequence[Assessment], linker: Lin
     wrong_bins: dict[LinkedQuery, str] = {}
     holding_accepted: set[str] = set()
     inexact: list[tuple[Assessment, str]] = []
+    texts_leading_to: dict[str, list[str]] = {}
     for assessment in assessments:
         query = assessment.query
         is_accepted = assessment.has_class  # no other has one (specification 4.8)
@@ -101,7 +102,8 @@ def plant_tree(root: LinkedQuery, assessments: Sequence[Assessment], linker: Lin
         elif _is_placed(assessment, linker):
             name = wrong_bins[query] = _wrong_bin(query, linker)
         else:
-            _report_orphan(assessment, linker, problems)
+            texts_leading_to = texts_leading_to or _texts_by_target(assessments)
+            _report_orphan(assessment, texts_leading_to.get(query.short_id, ()), problems)
             continue
         if name not in above:
             tree.add(name)
@@ -168,8 +170,15 @@ def _is_placed(assessment: Assessment, linker: Linker) -> bool:
     return assessment.has_class or assessment.query.level == 0 or assessment.query.short_id in linker.accepting
 
 
-def _report_orphan(assessment: Assessment, linker: Linker, problems: ProblemLog) -> None:
-    parents = [parent.text for parent in linker.assessments if parent.target == assessment.query.short_id]
+def _texts_by_target(assessments: Iterable[Assessment]) -> dict[str, list[str]]:
+    """The lines that lead to each follow-on query, by its short id."""
+    texts: dict[str, list[str]] = {}
+    for assessment in assessments:
+        texts.setdefault(assessment.target, []).append(assessment.text)
+    return texts
+
+
+def _report_orphan(assessment: Assessment, parents: Sequence[str], problems: ProblemLog) -> None:
     problems.add(
         "UNEXPECTED_ASSESSMENT_ENTRY",
         f"\nUnexpected child: \n{assessment.text}\n",
