@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Final, NamedTuple
 
@@ -32,6 +33,7 @@ def read_confidence(written: str, place: Place, problems: ProblemLog) -> Confide
     return Confidence(text, float(text), not codes)
 
 
+@functools.lru_cache(maxsize=1 << 16)
 def mended_confidence(written: str) -> tuple[str, tuple[str, ...]]:
     """The text that stands for a confidence from now on, and the codes of what was wrong with it."""
     codes: tuple[str, ...] = ()

@@ -24,9 +24,11 @@ _SEPARATED_BY_SEMICOLON: Final = re.compile(r"([^:;]+:\d+-\d+[,;]){0,3}[^:;]+:\d
 _SPACE: Final = r"[^\S\x1c-\x1f]*"
 _SPAN: Final = re.compile(rf"{_SPACE}([^:]+):(\d+)-(\d+){_SPACE}")
 # The relation and the value provenance of a line, spans of one document each.
-_PLAIN_PAIR: Final = re.compile(
-    r"([A-Za-z0-9_.+-]+):([0-9]{1,15})-([0-9]{1,15})((?:,\1:[0-9]{1,15}-[0-9]{1,15}){0,3}) "
-    r"\1:([0-9]{1,15})-([0-9]{1,15})((?:,\1:[0-9]{1,15}-[0-9]{1,15})?)"
+# A relation and a value provenance of one document, a blank between them: a span each, and several spans each.
+_ONE_SPAN_EACH: Final = re.compile(r"([A-Za-z0-9_.+-]++):([0-9]{1,15})-([0-9]{1,15}) \1:([0-9]{1,15})-([0-9]{1,15})")
+_SPANS_EACH: Final = re.compile(
+    r"([A-Za-z0-9_.+-]++):[0-9]{1,15}-[0-9]{1,15}(?:,\1:[0-9]{1,15}-[0-9]{1,15}){0,3} "
+    r"\1:[0-9]{1,15}-[0-9]{1,15}(?:,\1:[0-9]{1,15}-[0-9]{1,15})?"
 )
 _OFFSETS: Final = re.compile(":([0-9]+)-([0-9]+)")
 
@@ -92,19 +94,18 @@ def are_plain(relation: str, provenance: str, documents: DocumentLengths | None 
     With `documents`, the spans must lie within one of them. Nearly all lines are like this, and nothing needs to be
     reported or rewritten for them.
     """
-    match = _PLAIN_PAIR.fullmatch(f"{relation} {provenance}")
+    both = f"{relation} {provenance}"
+    match = _ONE_SPAN_EACH.fullmatch(both)
+    if match is not None and documents is None:
+        relation_start, relation_end, start, end = match.group(2, 3, 4, 5)
+        return (
+            0 <= int(relation_end) - int(relation_start) < LONGEST_SPAN and 0 <= int(end) - int(start) < LONGEST_SPAN
+        )
+    match = _SPANS_EACH.fullmatch(both)
     if match is None:
         return False
-    docid, relation_start, relation_end, relation_others, start, end, others = match.groups()
-    length = math.inf if documents is None else documents.get(docid, -1)
-    if relation_others or others:
-        return _ascend(relation, length) and _ascend(provenance, length)
-    relation_last, last = int(relation_end), int(end)
-    return (
-        0 <= relation_last - int(relation_start) < LONGEST_SPAN
-        and 0 <= last - int(start) < LONGEST_SPAN
-        and relation_last <= length >= last
-    )
+    length = math.inf if documents is None else documents.get(match.group(1), -1)
+    return _ascend(relation, length) and _ascend(provenance, length)
 
 
 def _ascend(spans: str, length: float) -> bool:

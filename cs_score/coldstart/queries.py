@@ -14,11 +14,12 @@ from cs_score.coldstart.languages import DEFAULT_CODE, DEFAULT_LANGUAGE, languag
 from cs_score.coldstart.predicates import find_predicate
 from cs_score.errors import InputError
 from cs_score.problems import Place, ProblemLog
+from cs_score.rows import row
 
 ENTRY_POINT_FIELDS: Final = ("NAME", "DOCID", "BEG", "END", "OFFSET")
 
 
-@dataclass(frozen=True, slots=True)
+@row()
 class EntryPoint:
     """A mention of the query's entity, as it stands in the query file; an absent field is None."""
 
@@ -29,7 +30,7 @@ class EntryPoint:
     offset: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@row()
 class Query:
     """A query from a file, or one made from an entry point of such a query.
 

@@ -19,9 +19,11 @@ from cs_score.coldstart.policy import REDUNDANT, MatchedAssessments
 from cs_score.coldstart.projection import ALL_LEVELS, MACRO, left_sum, row_order
 from cs_score.coldstart.queries import Query, QuerySet
 from cs_score.coldstart.records import Assessment, Response
+from cs_score.rows import row
 
 
-class RankedNode(NamedTuple):
+@row()
+class RankedNode:
     """A node in the ranking of one query.
 
     `value` (V) is the share of the class's justifications, at least 0; it exceeds 1 where the node has several lines
@@ -36,7 +38,8 @@ class RankedNode(NamedTuple):
     level: int
 
 
-class Ranking(NamedTuple):
+@row()
+class Ranking:
     """Average precision of one query at one level (`0`, `1` or `ALL`).
 
     `ground_truth` is the number that the score is divided by, None where the slot is unknown; `classes` are the
@@ -73,7 +76,8 @@ class ApTable:
     macro: tuple[ApRow, ...]
 
 
-class Node(NamedTuple):
+@row()
+class Node:
     """A node before it is ranked: its level (0 or 1), the node above it, its lines, its own confidence, its first line.
 
     The lines are in load order. At level 0 `parent` is the node itself. The confidence does not have the parent's in it

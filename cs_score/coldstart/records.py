@@ -1,15 +1,12 @@
-"""The rows of runs and assessments once they are linked to queries.
-
-Rows are made by the million, so they are named tuples: immutable, and a third of the cost of a dataclass.
-"""
+"""The rows of runs and assessments once they are linked to queries."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from cs_score.coldstart.provenance import document_of
 from cs_score.problems import Place
+from cs_score.rows import row
 
 Judgment: TypeAlias = Literal["CORRECT", "INCORRECT", "INEXACT", "IGNORE", "INEXACT_SHORT", "INEXACT_LONG"]
 """What an assessor said of an answer; also the name of its category before any policy (specification 4.8)."""
@@ -27,7 +24,7 @@ JUDGMENT_OF_CODE: Final[dict[str, Judgment]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@row(eq=False)
 class LinkedQuery:
     """A query that lines answer: one of the query files, or a follow-on query asked about an answer.
 
@@ -53,7 +50,8 @@ Answer: TypeAlias = tuple[str, str, str]
 """What a line answers: canonical relation provenance, value, canonical value provenance."""
 
 
-class Response(NamedTuple):
+@row()
+class Response:
     """A line of a run.
 
     `index` counts the run lines of the whole input from 0 (load order); `node` is the fully qualified node id, None in
@@ -62,7 +60,7 @@ class Response(NamedTuple):
     read from the text: runs are long, and few answers are asked for more than once.
     """
 
-    index: int  # type: ignore[assignment]  # hides tuple.index, which no row needs
+    index: int
     number: int
     text: str
     query: LinkedQuery
@@ -127,7 +125,8 @@ class SkippedLine(NamedTuple):
     number: int
 
 
-class Assessment(NamedTuple):
+@row()
+class Assessment:
     """A line of an assessment file.
 
     `value_class` is the equivalence class, `0` (or empty) where the answer has none; the mention types are None in
