@@ -11,7 +11,7 @@ from typing import IO, Final
 from cs_score.errors import OutputError
 from cs_score.sources import reason_of
 
-_BLOCK: Final = 1 << 20
+_BLOCK: Final = 1 << 18
 
 _STREAMS: Final = {"/dev/stdout": 1, "/dev/stderr": 2}
 
@@ -39,7 +39,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     except OSError as error:
         raise cannot_write(path, error) from None
     try:
-        with open(descriptor, "wb", buffering=1 << 20) as file:
+        with open(descriptor, "wb", buffering=_BLOCK) as file:
             yield file
         os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, target)
@@ -59,7 +59,7 @@ def write_whole(path: str | os.PathLike[str], blocks: Iterable[bytes]) -> None:
 
 
 def encoded(pieces: Iterable[str]) -> Iterator[bytes]:
-    """UTF-8, in blocks of about a megabyte."""
+    """UTF-8, in blocks of about a quarter of a megabyte, which stay in the processor's cache."""
     block: list[str] = []
     size = 0
     for piece in pieces:

@@ -53,6 +53,8 @@ class Table:
 
 def row_order(name: str) -> tuple[str, tuple[int, ...]]:
     """Sort key of rows: query id as text, then class numbers as numbers, then the shorter name (8.1)."""
+    if ":" not in name:
+        return name, ()
     query, *components = name.split(":")
     return query, tuple(map(_number, components))
 
@@ -78,11 +80,16 @@ def counted_row(name: str, counts: Counts, level: str | None = None) -> ScoreRow
     )
 
 
-def slot_filling_table(rows: Iterable[ScoreRow]) -> Table:
-    """The SF variant: every entry point is a query of its own."""
-    ordered = tuple(sorted(rows, key=lambda row: row_order(row.name)))
-    by_level = _by_level(ordered)
-    return Table(ordered, _micro(by_level), _macro(by_level))
+def in_printing_order(rows: Iterable[ScoreRow]) -> list[ScoreRow]:
+    """Rows as a table shows them."""
+    return sorted(rows, key=lambda row: row_order(row.name))
+
+
+def averaged_table(ordered: Iterable[ScoreRow]) -> Table:
+    """A table of rows in printing order, with their averages."""
+    rows = tuple(ordered)
+    by_level = _by_level(rows)
+    return Table(rows, _micro(by_level), _macro(by_level))
 
 
 def ldc_max_table(table: Table, queries: QuerySet) -> Table:
@@ -100,7 +107,7 @@ def ldc_max_table(table: Table, queries: QuerySet) -> Table:
         for row in rows_of[best]:
             _, colon, components = row.name.partition(":")
             chosen.append(ScoreRow(f"{full_id}{colon}{components}", *row[1:]))
-    return slot_filling_table(chosen)
+    return averaged_table(in_printing_order(chosen))
 
 
 def ldc_mean_table(table: Table, queries: QuerySet) -> Table:

@@ -98,9 +98,7 @@ def are_plain(relation: str, provenance: str, documents: DocumentLengths | None 
     match = _ONE_SPAN_EACH.fullmatch(both)
     if match is not None and documents is None:
         relation_start, relation_end, start, end = match.group(2, 3, 4, 5)
-        return (
-            0 <= int(relation_end) - int(relation_start) < LONGEST_SPAN and 0 <= int(end) - int(start) < LONGEST_SPAN
-        )
+        return 0 <= int(relation_end) - int(relation_start) < LONGEST_SPAN and 0 <= int(end) - int(start) < LONGEST_SPAN
     match = _SPANS_EACH.fullmatch(both)
     if match is None:
         return False

@@ -14,12 +14,12 @@ from cs_score.coldstart.languages import DEFAULT_CODE, DEFAULT_LANGUAGE, languag
 from cs_score.coldstart.predicates import find_predicate
 from cs_score.errors import InputError
 from cs_score.problems import Place, ProblemLog
-from cs_score.rows import row
+from cs_score.record import record
 
 ENTRY_POINT_FIELDS: Final = ("NAME", "DOCID", "BEG", "END", "OFFSET")
 
 
-@row()
+@record()
 class EntryPoint:
     """A mention of the query's entity, as it stands in the query file; an absent field is None."""
 
@@ -30,7 +30,7 @@ class EntryPoint:
     offset: str | None = None
 
 
-@row()
+@record()
 class Query:
     """A query from a file, or one made from an entry point of such a query.
 

@@ -19,10 +19,10 @@ from cs_score.coldstart.policy import REDUNDANT, MatchedAssessments
 from cs_score.coldstart.projection import ALL_LEVELS, MACRO, left_sum, row_order
 from cs_score.coldstart.queries import Query, QuerySet
 from cs_score.coldstart.records import Assessment, Response
-from cs_score.rows import row
+from cs_score.record import record
 
 
-@row()
+@record()
 class RankedNode:
     """A node in the ranking of one query.
 
@@ -38,7 +38,7 @@ class RankedNode:
     level: int
 
 
-@row()
+@record()
 class Ranking:
     """Average precision of one query at one level (`0`, `1` or `ALL`).
 
@@ -76,7 +76,7 @@ class ApTable:
     macro: tuple[ApRow, ...]
 
 
-@row()
+@record()
 class Node:
     """A node before it is ranked: its level (0 or 1), the node above it, its lines, its own confidence, its first line.
 
@@ -282,8 +282,10 @@ def _value(lines: Sequence[Response], documents: int, most: int | None) -> float
 
 
 def slot_filling_ap(rankings: Iterable[Ranking]) -> list[ApRow]:
-    """The rows of the SF variant of the AP report (9.8)."""
-    return [ApRow(ranking.query, ranking.level, ranking.score, ranking.ground_truth or 0) for ranking in rankings]
+    """The rows of the SF variant of the AP report in printing order: every entry point is a query of its own (9.8)."""
+    return ap_rows_in_printing_order(
+        ApRow(ranking.query, ranking.level, ranking.score, ranking.ground_truth or 0) for ranking in rankings
+    )
 
 
 def ldc_mean_ap(table: ApTable, queries: QuerySet) -> ApTable:
@@ -293,7 +295,7 @@ def ldc_mean_ap(table: ApTable, queries: QuerySet) -> ApTable:
         ldc_id = queries.ldc_of.get(row.name.rpartition("_")[2])
         if ldc_id is not None:
             groups[queries.by_id[ldc_id].full_id, row.level].append(row)
-    return ap_table(
+    means = (
         ApRow(
             name,
             level,
@@ -302,15 +304,21 @@ def ldc_mean_ap(table: ApTable, queries: QuerySet) -> ApTable:
         )
         for (name, level), members in groups.items()
     )
+    return averaged_ap_table(ap_rows_in_printing_order(means))
 
 
-def ap_table(rows: Iterable[ApRow]) -> ApTable:
+def ap_rows_in_printing_order(rows: Iterable[ApRow]) -> list[ApRow]:
+    """Rows as the AP report shows them."""
+    return sorted(rows, key=lambda row: (row_order(row.name), row.level))
+
+
+def averaged_ap_table(ordered: Iterable[ApRow]) -> ApTable:
     """Rows in printing order with their macro averages: sum / number of rows that have something to find."""
-    ordered = tuple(sorted(rows, key=lambda row: (row_order(row.name), row.level)))
+    rows = tuple(ordered)
     macro: list[ApRow] = []
-    for level in sorted({row.level for row in ordered}):
-        members = [row for row in ordered if row.level == level]
+    for level in sorted({row.level for row in rows}):
+        members = [row for row in rows if row.level == level]
         divisor = sum(row.ground_truth > 0 for row in members)
         mean = left_sum(row.score for row in members) / divisor if divisor else 0.0
         macro.append(ApRow(MACRO, level, mean, 0))
-    return ApTable(ordered, tuple(macro))
+    return ApTable(rows, tuple(macro))

@@ -6,7 +6,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from cs_score.coldstart.provenance import document_of
 from cs_score.problems import Place
-from cs_score.rows import row
+from cs_score.record import record
 
 Judgment: TypeAlias = Literal["CORRECT", "INCORRECT", "INEXACT", "IGNORE", "INEXACT_SHORT", "INEXACT_LONG"]
 """What an assessor said of an answer; also the name of its category before any policy (specification 4.8)."""
@@ -24,7 +24,7 @@ JUDGMENT_OF_CODE: Final[dict[str, Judgment]] = {
 }
 
 
-@row(eq=False)
+@record(eq=False)
 class LinkedQuery:
     """A query that lines answer: one of the query files, or a follow-on query asked about an answer.
 
@@ -50,7 +50,7 @@ Answer: TypeAlias = tuple[str, str, str]
 """What a line answers: canonical relation provenance, value, canonical value provenance."""
 
 
-@row()
+@record()
 class Response:
     """A line of a run.
 
@@ -125,7 +125,7 @@ class SkippedLine(NamedTuple):
     number: int
 
 
-@row()
+@record()
 class Assessment:
     """A line of an assessment file.
 

@@ -6,21 +6,29 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from cs_score.coldstart.counts import Counting, Counts, Tally
+from cs_score.coldstart.counts import Counting, Tally
 from cs_score.coldstart.diagnosis import above_one, remark_on_matches, remarks_on_runs, remarks_on_samples
 from cs_score.coldstart.equivalence import ClassTree, place_responses, plant_tree
 from cs_score.coldstart.loading import Evaluation, load_files, open_evaluation
 from cs_score.coldstart.matching import AssessmentIndex, Matcher, assessments_by_query
 from cs_score.coldstart.options import MANY, Options
 from cs_score.coldstart.predicates import find_predicate
-from cs_score.coldstart.projection import counted_row, ldc_max_table, ldc_mean_table, slot_filling_table
+from cs_score.coldstart.projection import (
+    ScoreRow,
+    Table,
+    averaged_table,
+    counted_row,
+    in_printing_order,
+    ldc_max_table,
+    ldc_mean_table,
+)
 from cs_score.coldstart.queries import Query, report_languages, report_slots
 from cs_score.coldstart.ranking import (
-    ApRow,
+    ApTable,
     AssessedClasses,
     Nodes,
     Ranking,
-    ap_table,
+    averaged_ap_table,
     ldc_mean_ap,
     rank_query,
     slot_filling_ap,
@@ -66,6 +74,11 @@ def score_loaded(evaluation: Evaluation) -> Result:
     return scoring.result(runs)
 
 
+def score_rows(tallies: Iterable[Tally]) -> list[ScoreRow]:
+    """The rows of the SF table, in printing order."""
+    return in_printing_order(counted_row(tally.name, tally.counts) for tally in tallies)
+
+
 class Scoring:
     """The indexes that every run is scored with, and what the responses of all runs have met so far."""
 
@@ -105,7 +118,7 @@ class Scoring:
     def precision_and_recall(self, run_id: str) -> RunResult:
         """Match the responses of a run, count them class by class, and project the counts."""
         tallies = self.tallies(run_id)
-        run = self.projected(run_id, [(tally.name, tally.counts) for tally in tallies])
+        run = self.projected(run_id, averaged_table(score_rows(tallies)))
         tallies.sort(key=lambda tally: tally.name)
         return replace(run, tallies=tuple(tallies), matched=tuple(self.matched), labels=tuple(self.labels))
 
@@ -122,10 +135,9 @@ class Scoring:
         )
         return [tally for _, of_query in of_queries for tally in of_query]
 
-    def projected(self, run_id: str, counts: Iterable[tuple[str, Counts]]) -> RunResult:
-        """The tables of a run, whose query or class of each name has these counts."""
+    def projected(self, run_id: str, sf: Table) -> RunResult:
+        """The tables of a run with this SF table."""
         queries = self._evaluation.queries
-        sf = slot_filling_table(counted_row(name, of_name) for name, of_name in counts)
         tables = PrecisionRecall(
             sf,
             ldc_max_table(sf, queries) if queries.ldc_of else None,
@@ -151,7 +163,7 @@ class Scoring:
         rankings = self.rankings()
         # The rows of the report bear the id of the first run line of the input.
         run_id = self._linker.responses[0].run_id if self._linker.responses else run.run_id
-        averaged = self.averaged(run_id, slot_filling_ap(rankings))
+        averaged = self.averaged(run_id, averaged_ap_table(slot_filling_ap(rankings)))
         return replace(run, average_precision=replace(averaged, rankings=tuple(rankings)))
 
     def rankings(self) -> list[Ranking]:
@@ -159,11 +171,10 @@ class Scoring:
         of_queries = sorted((query.full_id, self._rank(query)) for query in self._selected)
         return [ranking for _, of_query in of_queries for ranking in of_query]
 
-    def averaged(self, run_id: str, rows: Iterable[ApRow]) -> AveragePrecision:
-        """The AP report's tables, made of the rows of all rankings; `run_id` is the run that they name."""
-        table = ap_table(rows)
+    def averaged(self, run_id: str, sf: ApTable) -> AveragePrecision:
+        """The AP report with this SF table; `run_id` is the run that its rows name."""
         queries = self._evaluation.queries
-        return AveragePrecision(run_id, table, ldc_mean_ap(table, queries) if queries.ldc_of else None)
+        return AveragePrecision(run_id, sf, ldc_mean_ap(sf, queries) if queries.ldc_of else None)
 
     def with_bootstrap(self, run: RunResult, samples_file: str) -> RunResult:
         """The run with the scores of its resamples. Raises InputError without LDC queries to resample (11.1)."""

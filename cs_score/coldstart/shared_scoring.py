@@ -10,13 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import IO
 
-from cs_score.coldstart.counts import Counts
 from cs_score.coldstart.diagnosis import remark_on_matches
 from cs_score.coldstart.loading import Evaluation
-from cs_score.coldstart.ranking import ApRow, slot_filling_ap
+from cs_score.coldstart.projection import ScoreRow, averaged_table
+from cs_score.coldstart.ranking import ApRow, averaged_ap_table, slot_filling_ap
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.schemas import RUN_2014
-from cs_score.coldstart.scorer import Scoring
+from cs_score.coldstart.scorer import Scoring, score_rows
 from cs_score.coldstart.shares import Cut, SharedFile, cut_queries, load_share, share_files
 from cs_score.coldstart.spooled_text import SpooledText, Stretch, append
 from cs_score.coldstart.writers.debug import rankings_text, responses_text
@@ -41,14 +41,14 @@ class _Task:
 class _ShareScore:
     """What scoring one share gave.
 
-    `run_ids` are the runs that lines were accepted of, `lines` their number; `counts` those of each row, `ap_rows`
-    the rows of the AP report; `responses_end` and `rankings_end` are where the parts of the debug text end.
+    `run_ids` are the runs that lines were accepted of, `lines` their number; `rows` and `ap_rows` those of the SF
+    tables in printing order; `responses_end` and `rankings_end` are where the parts of the debug text end.
     """
 
     run_ids: frozenset[str]
     lines: int
     has_met: bool
-    counts: Sequence[tuple[str, Counts]]
+    rows: Sequence[ScoreRow]
     ap_rows: Sequence[ApRow]
     problems: ProblemLog
     responses_end: int
@@ -95,9 +95,9 @@ def _score(
     if remark is not None:
         evaluation.remarks.append(remark)
     scoring = Scoring(evaluation)
-    run = scoring.projected(run_id, [counts for score in scores for counts in score.counts])
+    run = scoring.projected(run_id, averaged_table(row for score in scores for row in score.rows))
     scoring.check_something_scored(run)
-    ranked = scoring.averaged(run_id, [row for score in scores for row in score.ap_rows])
+    ranked = scoring.averaged(run_id, averaged_ap_table(row for score in scores for row in score.ap_rows))
     text = SpooledText(
         [Stretch(file, 0, score.responses_end) for file, score in zip(spools, scores)],
         [Stretch(file, score.responses_end, score.rankings_end) for file, score in zip(spools, scores)],
@@ -156,12 +156,12 @@ def _score_lines(task: _Task, share: int) -> _ShareScore:
     scoring = Scoring(evaluation)
     tallies = scoring.tallies(next(iter(run_ids), ""))
     rankings = scoring.rankings()
-    counts = [(tally.name, tally.counts) for tally in tallies]
+    rows = score_rows(tallies)
     tallies.sort(key=lambda tally: tally.name)
     spool = task.spools[share]
     responses_end = append(spool, encoded(responses_text(tallies, scoring.matched, scoring.labels)))
     rankings_end = append(spool, encoded(rankings_text(rankings)))
     return _ShareScore(
-        run_ids, len(linker.responses), scoring.has_met(linker.responses), counts, slot_filling_ap(rankings),
+        run_ids, len(linker.responses), scoring.has_met(linker.responses), rows, slot_filling_ap(rankings),
         evaluation.problems, responses_end, rankings_end,
     )  # fmt: skip

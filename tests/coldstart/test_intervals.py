@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from cs_score.coldstart import Options, Result, RunResult, intervals, score
 from cs_score.coldstart.loading import open_evaluation
-from cs_score.coldstart.projection import ldc_max_table, ldc_mean_table, slot_filling_table
+from cs_score.coldstart.projection import averaged_table, in_printing_order, ldc_max_table, ldc_mean_table
 from cs_score.coldstart.queries import Query, QuerySet
-from cs_score.coldstart.ranking import ap_table, ldc_mean_ap
+from cs_score.coldstart.ranking import ap_rows_in_printing_order, averaged_ap_table, ldc_mean_ap
 from cs_score.coldstart.result import AveragePrecision, PrecisionRecall
 from cs_score.coldstart.units import answered_units, query_table, summary_formula, summary_scores
 from cs_score.errors import InputError, UsageError
@@ -133,7 +133,7 @@ def replicated(run: RunResult, queries: QuerySet, times: dict[str, int]) -> RunR
                     if ap_row.name == query.full_id:
                         ap_rows.append(ap_row._replace(name=f"{ap_row.name}c{copy}"))
     copies = QuerySet(by_id, ldc_of, was_expanded=True)
-    sf, sf_ap = slot_filling_table(rows), ap_table(ap_rows)
+    sf, sf_ap = averaged_table(in_printing_order(rows)), averaged_ap_table(ap_rows_in_printing_order(ap_rows))
     return replace(
         run,
         tables=PrecisionRecall(sf, ldc_max_table(sf, copies), ldc_mean_table(sf, copies)),

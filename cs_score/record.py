@@ -14,7 +14,7 @@ _T = TypeVar("_T")
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
-def row(*, eq: bool = True) -> Callable[[type[_T]], type[_T]]:
+def record(*, eq: bool = True) -> Callable[[type[_T]], type[_T]]:
     """A slotted dataclass that nothing may change once it is made. Without `eq` it is equal to itself only, and may be
     a key."""
     return dataclass(slots=True, eq=eq)
