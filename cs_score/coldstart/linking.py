@@ -72,7 +72,6 @@ class Linker:
         self._parent_node: dict[str, str] = {}
         # First four characters of document ids that tell the language by themselves.
         self._clear_starts: set[str] = set()
-        self._confidences: dict[str, Confidence] = {}
         self._value_types: set[str] = set()
 
     def branch(self, problems: ProblemLog) -> Linker:
@@ -97,16 +96,16 @@ class Linker:
                 "RUN_OF_2014",
             )
         has_nodes = tab_file.schema.position("NODEID") is not None
-        confidences, responses, parent_node = self._confidences, self.responses, self._parent_node
-        linked, value_types, nodes = self._linked, self._value_types, self.nodes
+        linked, value_types, responses = self._linked, self._value_types, self.responses
+        nodes, parent_node = self.nodes, self._parent_node
         created_by, clear_starts = self._created_by, self._clear_starts
         documents, no_node = self._documents, self._no_node
         for number, text, columns in tab_file.lines:
             full_id, slot, run_id, relation, value, value_type, provenance, confidence_text = columns[:8]
             query = linked.get(full_id) or self._find_query(full_id, Place(name, number))
-            confidence = confidences.get(confidence_text)
-            if confidence is None:
-                confidence = self._confidence(confidence_text, Place(name, number))
+            confidence = read_confidence(confidence_text)
+            if confidence.codes:
+                self._report_confidence(confidence_text, confidence, Place(name, number))
             if value_type not in value_types:
                 self._check_value_type(value_type, Place(name, number))
             rewritten: Answer | None = None
@@ -212,7 +211,7 @@ class Linker:
 
     def forget_caches(self) -> None:
         """Release what only linking needs, once all files are linked."""
-        self._confidences, self._parent_node = {}, {}
+        self._parent_node = {}
 
     def root(self, query: Query) -> LinkedQuery:
         """The query of a query file in the form that lines are linked to."""
@@ -285,11 +284,9 @@ class Linker:
             line.target == target for line in self.assessments
         )
 
-    def _confidence(self, text: str, place: Place) -> Confidence:
-        confidence = read_confidence(text, place, self._problems)
-        if confidence.is_clean:
-            self._confidences[text] = confidence
-        return confidence
+    def _report_confidence(self, written: str, confidence: Confidence, place: Place) -> None:
+        for code in confidence.codes:
+            self._problems.add(code, written, place=place, detail=Detail("CONFIDENCE", written, confidence.text))
 
     def _provenances(self, relation_text: str, value_text: str, place: Place, text: str) -> tuple[str, str]:
         """The canonical relation and value provenance of a line; their faults are reported."""

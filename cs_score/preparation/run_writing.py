@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Final, TypeAlias
 
-from cs_score.coldstart.confidence import mended_confidence
+from cs_score.coldstart.confidence import read_confidence
 from cs_score.coldstart.records import LinkedQuery, Response
 from cs_score.sources import InputDigest
 
@@ -55,7 +55,7 @@ def written_lines(
             relation, value, provenance = response.rewritten or (columns[3], columns[4], columns[6])
             confidence = columns[7]
             if "." not in confidence or "e" in confidence:
-                confidence = mended_confidence(confidence)[0]
+                confidence = read_confidence(confidence).text
             node = query_node or (f":NIL_{letters}{made:09d}" if response.node is None else columns[8])
             text = (
                 f"{columns[0]}\t{columns[1]}\t{run_id}\t{relation}\t{value}\t{columns[5].upper()}\t"
