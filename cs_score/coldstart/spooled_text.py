@@ -11,7 +11,7 @@ from typing import IO, Final, cast
 from cs_score.errors import OutputError
 from cs_score.sources import reason_of
 
-_BLOCK: Final = 1 << 20
+_BLOCK: Final = 1 << 18
 
 
 def open_spool(folder: str | None) -> IO[bytes]:
@@ -46,7 +46,7 @@ class Stretch:
     end: int
 
     def blocks(self) -> Iterator[bytes]:
-        """The bytes, in blocks of at most a megabyte."""
+        """The bytes, in blocks of at most a quarter of a megabyte."""
         position = self.start
         while position < self.end:
             block = os.pread(self.file.fileno(), min(_BLOCK, self.end - position), position)
