@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import pytest
 
-from cs_score.batch.coldstart import _scores as leaderboard_scores
+from cs_score.batch.coldstart import _scores_by_name as leaderboard_scores
 from cs_score.coldstart import Options, score
 from cs_score.coldstart.units import summary_scores
 from cs_score.comparison import chosen_measures, compare_coldstart, compare_evidence, system_names

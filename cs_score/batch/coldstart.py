@@ -19,6 +19,7 @@ from cs_score.coldstart.loading import Evaluation, load_files, open_evaluation
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.result import Result, RunResult, ScoringStopped
 from cs_score.coldstart.scorer import score_loaded
+from cs_score.coldstart.units import average_scores
 from cs_score.coldstart.writers.fields import check_fields
 from cs_score.coldstart.writers.files import Layout, file_blocks
 from cs_score.coldstart.writers.params import Invocation
@@ -224,7 +225,7 @@ class PreparedColdStart:
             file=run.file.name,
             policy=policy.name,
             state=WITH_ERRORS if result.error_count else OK,
-            scores=tuple(RunScores(of_run.run_id, _scores(of_run)) for of_run in result.runs),
+            scores=tuple(RunScores(of_run.run_id, _scores_by_name(of_run)) for of_run in result.runs),
             errors=_count(found, Severity.ERROR),
             warnings=_count(found, Severity.WARNING),
             problems=tuple(place for problem in found for place in problem_places(problem)),
@@ -329,17 +330,5 @@ def _count(problems: Iterable[Problem], severity: Severity) -> int:
     return sum(problem.occurrences for problem in problems if problem.severity is severity)
 
 
-def _scores(run: RunResult) -> dict[str, float]:
-    """All averages of a run by measure; those of one hop have `@` and the hop behind them."""
-    scores: dict[str, float] = {}
-    for variant, table in run.tables.variants:
-        for row in table.averages:
-            hop = "" if row.level == "ALL" else f"@{row.level}"
-            for measure, value in zip(_MEASURES, (row.precision, row.recall, row.f1)):
-                scores[f"{variant}-{row.name}-{measure}{hop}"] = value
-    if run.average_precision is not None:
-        for variant, ap_table in run.average_precision.variants:
-            for ap_row in ap_table.macro:
-                hop = "" if ap_row.level == "ALL" else f"@{ap_row.level}"
-                scores[f"{variant}-AP{hop}"] = ap_row.score
-    return scores
+def _scores_by_name(run: RunResult) -> dict[str, float]:
+    return {measure.name: value for measure, value in average_scores(run).items()}

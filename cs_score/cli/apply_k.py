@@ -7,16 +7,15 @@ from typing import Final
 
 from cs_score.cli.companion import (
     COMMON,
-    Leave,
     Parameter,
     Program,
     Session,
     check_output,
     justifications_switch,
     run_program,
-    stay,
 )
 from cs_score.cli.destinations import Destination, write_result, write_text
+from cs_score.cli.leaving import Leave, stay
 from cs_score.cli.switches import CommandLine, Switch
 from cs_score.collector import paused_collector
 from cs_score.outputs import encoded

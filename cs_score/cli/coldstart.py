@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,7 +17,8 @@ from cs_score.cli.coldstart_extras import (
 )
 from cs_score.cli.coldstart_options import is_query_file, layout_of, options_of, policy_texts
 from cs_score.cli.coldstart_usage import DEFAULTS, PROGRAM, SWITCHES, usage_text
-from cs_score.cli.destinations import Destination, why_not_writable, write_text, write_to_stream
+from cs_score.cli.destinations import Destination, why_not_writable, write_report, write_text, write_to_stream
+from cs_score.cli.leaving import Leave, stay
 from cs_score.cli.resampling_options import read_resampling
 from cs_score.cli.sharing_options import Sharing, read_sharing
 from cs_score.cli.switches import CommandLine, HelpWanted, SwitchError, VersionWanted, read_command_line
@@ -60,7 +61,7 @@ class Command:
     sharing: Sharing
 
 
-def run(words: Sequence[str], leave: Callable[[int], object] = lambda status: None) -> int:
+def run(words: Sequence[str], leave: Leave = stay) -> int:
     """Score as the words of the command line say; returns the exit status, 0 or 255.
 
     `leave` is called with the status of a scoring while its rows are still in memory; a process that ends there saves
@@ -130,7 +131,7 @@ def _understand(line: CommandLine, words: Sequence[str]) -> Command:
     )
 
 
-def _score(command: Command, problems: ProblemLog, leave: Callable[[int], object]) -> int:
+def _score(command: Command, problems: ProblemLog, leave: Leave) -> int:
     _check_inputs(command)
     _remove_earlier_outputs(command)
     evaluation = open_evaluation(command.query_files, command.options, problems)
@@ -243,19 +244,8 @@ def _report(command: Command, result: Result) -> None:
     _remark(result.warnings)
     # Where both go to standard output the reference has closed it by now and its report is lost.
     lost = command.errors.stream == "stdout" and command.output.stream == "stdout"
-    _write_report(
-        command.errors if not lost else Destination("stderr"),
-        whole_report(result.problems, result.error_count, result.warning_count),
-    )
-
-
-def _write_report(errors: Destination, text: str) -> None:
-    if errors.stream == "stderr":
-        write_text("stderr", text)
-    elif errors.stream == "stdout":
-        write_to_stream(errors, [doubly_encoded(text)])
-    else:
-        write_whole(errors.text, [doubly_encoded(text)])
+    text = whole_report(result.problems, result.error_count, result.warning_count)
+    write_report(command.errors if not lost else Destination("stderr"), text, [doubly_encoded(text)])
 
 
 def _remark(remarks: Sequence[str]) -> None:

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from cs_score.cli.destinations import Destination, why_not_writable, write_text, write_to_stream
+from cs_score.cli.destinations import Destination, why_not_writable, write_report, write_text
+from cs_score.cli.leaving import Leave, stay
 from cs_score.cli.switches import (
     CommandLine,
     HelpWanted,
@@ -24,7 +25,8 @@ from cs_score.cli.switches import (
 from cs_score.coldstart.writers.report import closing_line, doubly_encoded, report_text
 from cs_score.collector import paused_collector
 from cs_score.errors import CsScoreError, InputError, OutputError, UsageError
-from cs_score.outputs import write_whole
+from cs_score.outputs import encoded
+from cs_score.preparation.documents import DocumentList, read_document_list
 from cs_score.problem_reports import RecordingLog, report_format, write_problems
 from cs_score.problems import ProblemLog, Severity
 from cs_score.version import REFERENCE_VERSION
@@ -105,14 +107,6 @@ class Program:
         return line
 
 
-Leave = Callable[[int], object]
-"""What is called with the exit status once everything is written, while the rows are still in memory."""
-
-
-def stay(status: int) -> None:
-    """Do not leave the process: return to the caller."""
-
-
 class Session:
     """One call of a program: its log of problems, where the report goes, and how it ends."""
 
@@ -187,13 +181,7 @@ class Session:
         return FAILED
 
     def _say(self, text: str) -> None:
-        encoded = text.encode("utf-8", "surrogateescape") if self._encoded_once else doubly_encoded(text)
-        if self._errors.stream == "stderr":
-            write_text("stderr", text)
-        elif self._errors.stream == "stdout":
-            write_to_stream(self._errors, [encoded])
-        else:
-            write_whole(self._errors.text, [encoded])
+        write_report(self._errors, text, encoded((text,)) if self._encoded_once else [doubly_encoded(text)])
 
     def _write_problems(self) -> None:
         if isinstance(self.problems, RecordingLog) and self._problems_file is not None:
@@ -270,6 +258,12 @@ def forget_earlier(output: Destination) -> None:
     if output.stream is None and os.path.isfile(output.text):
         with contextlib.suppress(OSError):
             os.unlink(output.text)
+
+
+def document_list(line: CommandLine) -> DocumentList | None:
+    """The list that -docs names, None without it. Raises InputError where it cannot be read."""
+    name = line.switches.get("-docs")
+    return None if name is None else read_document_list(name)
 
 
 def check_exists(name: str) -> None:

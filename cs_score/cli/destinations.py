@@ -77,6 +77,14 @@ def write_result(output: Destination, blocks: Iterable[bytes]) -> None:
         write_to_stream(output, blocks)
 
 
+def write_report(errors: Destination, text: str, blocks: Iterable[bytes]) -> None:
+    """Write a problem report: as text on standard error, elsewhere the `blocks` that it is recorded as."""
+    if errors.stream == "stderr":
+        write_text("stderr", text)
+    else:
+        write_result(errors, blocks)
+
+
 def _discard_the_rest(stream: IO[str]) -> None:
     """Point the descriptor elsewhere: the buffer is flushed once more when the interpreter ends."""
     with contextlib.suppress(OSError):

@@ -10,23 +10,23 @@ from cs_score.cli.companion import (
     DOCUMENTS,
     ERROR_FILE,
     PROBLEMS,
-    Leave,
     Parameter,
     Program,
     Session,
     check_exists,
     check_output,
+    document_list,
     forget_earlier,
     justifications_switch,
     run_program,
-    stay,
 )
 from cs_score.cli.destinations import write_result
+from cs_score.cli.leaving import Leave, stay
 from cs_score.cli.switches import CommandLine, Switch
 from cs_score.coldstart.loading import load_queries
 from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.writers.report import report_text
-from cs_score.preparation.documents import read_document_list
+from cs_score.outputs import encoded
 from cs_score.preparation.query_generation import first_round, second_round
 from cs_score.preparation.query_writing import query_file_text
 from cs_score.preparation.run_loading import Limits
@@ -62,19 +62,18 @@ def _generate(line: CommandLine, session: Session) -> int:
     errors = line.switches.get("-error_file")
     session.report_to(errors or "stderr", may_exist=True)
     forget_earlier(output)
-    if (documents := line.switches.get("-docs")) is not None:
-        read_document_list(documents)  # must be readable; nothing is checked against it (5.2)
+    document_list(line)  # must be readable; nothing is checked against it (5.2)
     queries = load_queries([query_file], None, session.problems)
     limits = Limits(Justifications.parse(line.text("-justifications", "M:M")))
     for remark in queries.remarks:
         session.remark(remark)
     if not runs:
         text = query_file_text(first_round(queries.table.by_id.values()))
-        write_result(output, [text.encode("utf-8", "surrogateescape")])
+        write_result(output, encoded((text,)))
         session.close("" if errors is not None else "".join(report_text(session.problems)))
         return 0
     check_exists(runs[0])
     checked = check_run(list(runs), queries, limits, session.problems)
     generated = second_round(checked.evaluation.linker.responses, is_xml="-valid" in line.switches)
     text = query_file_text(generated)
-    return session.finish(lambda: write_result(output, [text.encode("utf-8", "surrogateescape")]))
+    return session.finish(lambda: write_result(output, encoded((text,))))

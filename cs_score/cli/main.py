@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Final, NoReturn
 
+from cs_score.cli.leaving import Leave, stay
 from cs_score.errors import CsScoreError, UsageError
 
 # Kept apart from commands.SUBCOMMANDS, which needs click; a test holds the two together.
@@ -43,7 +44,7 @@ OWN_OPTIONS: Final = frozenset({"--help", "--version"})
 COMPLETION_VARIABLE: Final = "_CS_SCORE_COMPLETE"
 
 
-def main(arguments: Sequence[str] | None = None, leave: Callable[[int], object] = lambda status: None) -> int:
+def main(arguments: Sequence[str] | None = None, leave: Leave = stay) -> int:
     """Run cs-score and return its exit status.
 
     `arguments` default to those of the process; `leave` is called with the status of a Cold Start scoring, or of a
@@ -89,7 +90,7 @@ def _run_click(words: list[str]) -> int:
         return _complain("interrupted", 130)
 
 
-def _run_switch_command(word: str, words: list[str], leave: Callable[[int], object]) -> int:
+def _run_switch_command(word: str, words: list[str], leave: Leave) -> int:
     module, _, function = SWITCH_COMMANDS[word].partition(":")
     run: Callable[..., int] = getattr(importlib.import_module(module), function)
     return _run_to_status(lambda: run(words, leave) if word in PREPARATION_COMMANDS else run(words))

@@ -10,22 +10,21 @@ from cs_score.cli.companion import (
     DOCUMENTS,
     ERROR_FILE,
     PROBLEMS,
-    Leave,
     Parameter,
     Program,
     Session,
     check_exists,
     check_output,
+    document_list,
     justifications_switch,
     run_program,
-    stay,
 )
 from cs_score.cli.destinations import Destination, write_result
+from cs_score.cli.leaving import Leave, stay
 from cs_score.cli.switches import CommandLine
 from cs_score.coldstart.loading import load_queries
 from cs_score.coldstart.options import Justifications
 from cs_score.outputs import encoded
-from cs_score.preparation.documents import read_document_list
 from cs_score.preparation.run_loading import Limits
 from cs_score.preparation.run_validation import check_run
 from cs_score.problems import ProblemLog
@@ -51,7 +50,7 @@ def run(words: Sequence[str], leave: Leave = stay) -> int:
 def _package(line: CommandLine, session: Session) -> int:
     query_file, *rounds, output_file = line.words
     session.report_to(line.text("-error_file", "stderr"))
-    documents = read_document_list(name) if (name := line.switches.get("-docs")) is not None else None
+    documents = document_list(line)
     limits = Limits(Justifications.parse(line.text("-justifications", "M:M")))
     for name in rounds:
         check_exists(name)

@@ -11,24 +11,23 @@ from cs_score.cli.companion import (
     ERROR_FILE,
     GROUND_TRUTH,
     PROBLEMS,
-    Leave,
     Parameter,
     Program,
     Session,
     check_exists,
     check_output,
+    document_list,
     forget_earlier,
     run_program,
-    stay,
 )
 from cs_score.cli.destinations import Destination, write_result
+from cs_score.cli.leaving import Leave, stay
 from cs_score.cli.switches import CommandLine, Switch
 from cs_score.coldstart.loading import load_queries
 from cs_score.coldstart.options import Justifications
 from cs_score.errors import InputError, OutputError, UsageError
 from cs_score.outputs import encoded
 from cs_score.preparation.assessment_validation import LANGUAGES, SortedAssessment, sort_by_language
-from cs_score.preparation.documents import read_document_list
 from cs_score.preparation.run_loading import Limits
 from cs_score.preparation.run_validation import check_run
 from cs_score.problems import Severity
@@ -69,7 +68,7 @@ def _validate(line: CommandLine, session: Session) -> int:
     for language in filter(None, line.text("-languages", DEFAULT_LANGUAGES).split(":")):
         if language not in LANGUAGES:
             raise UsageError(f"Unexpected language {language} for -languages; choose {', '.join(LANGUAGES)}")
-    documents = read_document_list(name) if (name := line.switches.get("-docs")) is not None else None
+    documents = document_list(line)
     check_exists(assessment_file)
     lengths = None if documents is None else documents.lengths
     queries = load_queries([query_file], None, session.problems, lengths)

@@ -11,18 +11,18 @@ from cs_score.cli.companion import (
     COMMON,
     ERROR_FILE,
     PROBLEMS,
-    Leave,
     Parameter,
     Program,
     Session,
     check_output,
     run_program,
-    stay,
 )
 from cs_score.cli.destinations import Destination, why_not_writable, write_result
+from cs_score.cli.leaving import Leave, stay
 from cs_score.cli.switches import CommandLine, Switch
 from cs_score.coldstart.loading import load_queries
 from cs_score.errors import OutputError, UsageError
+from cs_score.outputs import encoded
 from cs_score.preparation.hop_checks import SUBTYPE_ACTIONS, TYPE_ACTIONS, HopChecks
 from cs_score.preparation.query_validation import Duplicates, QueryOptions, validate_queries
 from cs_score.preparation.query_writing import query_file_text
@@ -74,10 +74,10 @@ def _validate(line: CommandLine, session: Session) -> int:
     text = query_file_text(validated.queries)
 
     def write() -> None:
-        write_result(output, [text.encode("utf-8", "surrogateescape")])
+        write_result(output, encoded((text,)))
         if index is not None:
             pairs = "".join(f"{expanded}\t{origin}\n" for expanded, origin in validated.index)
-            write_result(index, [pairs.encode("utf-8", "surrogateescape")])
+            write_result(index, encoded((pairs,)))
 
     return session.finish(write, write_in_spite_of_errors=True)
 

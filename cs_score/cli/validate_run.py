@@ -14,18 +14,18 @@ from cs_score.cli.companion import (
     ERROR_FILE,
     GROUND_TRUTH,
     PROBLEMS,
-    Leave,
     Parameter,
     Program,
     Session,
     check_exists,
     check_output,
+    document_list,
     forget_earlier,
     justifications_switch,
     run_program,
-    stay,
 )
 from cs_score.cli.destinations import Destination, write_result
+from cs_score.cli.leaving import Leave, stay
 from cs_score.cli.switches import CommandLine, Switch
 from cs_score.coldstart.loading import load_queries
 from cs_score.coldstart.options import Justifications
@@ -33,7 +33,6 @@ from cs_score.coldstart.schemas import detect_schema
 from cs_score.display import terminal_safe
 from cs_score.outputs import encoded
 from cs_score.preparation.differences import differences
-from cs_score.preparation.documents import read_document_list
 from cs_score.preparation.pooling import Depth
 from cs_score.preparation.run_loading import Limits
 from cs_score.preparation.run_validation import CheckedRun, check_run
@@ -74,7 +73,7 @@ def _validate(line: CommandLine, session: Session) -> int:
     session.report_to(line.text("-error_file", "stderr"))
     if output is not None:
         forget_earlier(output)
-    documents = read_document_list(name) if (name := line.switches.get("-docs")) is not None else None
+    documents = document_list(line)
     depth = Depth.parse(line.text("-depth", ""))
     limits = Limits(Justifications.parse(line.text("-justifications", "1:3")), depth)
     check_exists(run_file)

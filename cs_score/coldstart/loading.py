@@ -141,11 +141,16 @@ def open_evaluation(queries: Iterable[Input], options: Options, problems: Proble
     problems = ProblemLog() if problems is None else problems
     loaded = load_queries(queries, options.expand, problems)
     hop_limits = select_queries(options.queries, loaded.table, problems)
-    return Evaluation(
-        options, problems, loaded.table, hop_limits, Linker(loaded.table, problems),
-        DiscardRules(options.justifications, problems), remarks=loaded.remarks,
-        digests=[*loaded.digests, *digests_of_files(options.queries, options.samples)],
-    )  # fmt: skip
+    evaluation = evaluation_of(loaded.table, hop_limits, options, problems)
+    evaluation.remarks += loaded.remarks
+    evaluation.digests += (*loaded.digests, *digests_of_files(options.queries, options.samples))
+    return evaluation
+
+
+def evaluation_of(queries: QuerySet, hop_limits: dict[str, int], options: Options, problems: ProblemLog) -> Evaluation:
+    """An evaluation of these queries into which nothing is loaded yet."""
+    linker, discard = Linker(queries, problems), DiscardRules(options.justifications, problems)
+    return Evaluation(options, problems, queries, hop_limits, linker, discard)
 
 
 def load_files(evaluation: Evaluation, files: Iterable[Input], reading: Reading = SCORING) -> None:

@@ -11,9 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from cs_score.coldstart.justifications import DiscardRules
-from cs_score.coldstart.linking import Linker
-from cs_score.coldstart.loading import Evaluation, load_lines, members, note_layout
+from cs_score.coldstart.loading import Evaluation, evaluation_of, load_lines, members, note_layout
 from cs_score.coldstart.queries import Query, QuerySet
 from cs_score.coldstart.reader import TabFile, accepted_lines, line_blocks, read_tab_file
 from cs_score.coldstart.schemas import FileKind, Schema
@@ -133,10 +131,7 @@ def load_share(evaluation: Evaluation, files: Iterable[SharedFile], cut: Cut, sh
     hop_limits = {
         short_id: evaluation.hop_limits[short_id] for short_id in queries.by_id if short_id in evaluation.hop_limits
     }
-    loaded = Evaluation(
-        evaluation.options, problems, queries, hop_limits, Linker(queries, problems),
-        DiscardRules(evaluation.options.justifications, problems),
-    )  # fmt: skip
+    loaded = evaluation_of(queries, hop_limits, evaluation.options, problems)
     for file in files:
         texts = _numbered(file.blocks[share], file.name)
         lines = accepted_lines(texts, file.name, len(file.schema.columns), problems)

@@ -114,21 +114,28 @@ def unit_name(result: Result) -> str:
     return LDC_QUERY if result.has_ldc_index else SF_QUERY
 
 
-def summary_scores(run: RunResult) -> dict[SummaryMeasure, float]:
-    """The numbers that the run's summaries show, in their order: those of `.summary`, then those of `.ap`.
-
-    The AP report has averages for the run only whose id its rows bear (specification 9.8).
-    """
+def average_scores(run: RunResult) -> dict[SummaryMeasure, float]:
+    """Every average of a run: those of the score tables, then those of the AP tables."""
     scores: dict[SummaryMeasure, float] = {}
     for variant, table in run.tables.variants:
         for row in table.averages:
             for score, value in (("P", row.precision), ("R", row.recall), ("F1", row.f1)):
                 scores[SummaryMeasure(variant, row.name, row.level, score)] = value
-    ranked = run.average_precision
-    for variant, ap_table in ranked.variants if ranked is not None and ranked.run_id == run.run_id else ():
+    for variant, ap_table in run.average_precision.variants if run.average_precision is not None else ():
         for ap_row in ap_table.macro:
             scores[SummaryMeasure(variant, ap_row.name, ap_row.level, "AP")] = ap_row.score
     return scores
+
+
+def summary_scores(run: RunResult) -> dict[SummaryMeasure, float]:
+    """The numbers that the run's summaries show, in their order: those of `.summary`, then those of `.ap`.
+
+    The AP report has averages for the run only whose id its rows bear (specification 9.8).
+    """
+    scores = average_scores(run)
+    if run.average_precision is not None and run.average_precision.run_id == run.run_id:
+        return scores
+    return {measure: value for measure, value in scores.items() if measure.score != "AP"}
 
 
 def query_table(run: RunResult, measures: Iterable[SummaryMeasure]) -> QueryTable:
