@@ -6,6 +6,7 @@ import contextlib
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import IO, Final
 
 from cs_score.errors import OutputError
@@ -23,9 +24,8 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     The temporary file lies in the same folder, so the final step is a rename. A device or a pipe such as `/dev/stdout`
     is written directly. Raises OutputError where the file cannot be written.
     """
-    target = os.path.realpath(path)
-    stream = _STREAMS.get(os.fspath(path))
-    if stream is not None or (os.path.exists(target) and not os.path.isfile(target)):
+    if is_device(path):
+        stream = _STREAMS.get(os.fspath(path))
         try:
             # A copy of the stream's own descriptor: opened anew, a file behind it would be written from its beginning.
             with open(path if stream is None else os.dup(stream), "wb") as device:
@@ -33,22 +33,60 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         except OSError as error:
             raise cannot_write(path, error) from None
         return
-    folder = os.path.dirname(target)
+    with new_file(path) as new:
+        yield new.file
+        new.publish()
+
+
+def is_device(path: str | os.PathLike[str]) -> bool:
+    """Whether what has this name is no file that another can take the place of."""
+    target = os.path.realpath(path)
+    return os.fspath(path) in _STREAMS or (os.path.exists(target) and not os.path.isfile(target))
+
+
+@dataclass(frozen=True, slots=True)
+class NewFile:
+    """A file under a temporary name, which `publish` gives the name `path`."""
+
+    path: str
+    file: IO[bytes]
+    temporary: str
+
+    def finish(self, blocks: Iterable[bytes]) -> None:
+        """Write blocks behind all that is in the file, and publish it. Raises OutputError."""
+        try:
+            self.file.seek(0, os.SEEK_END)
+            self.file.writelines(blocks)
+            self.publish()
+        except OSError as error:
+            raise cannot_write(self.path, error) from None
+
+    def publish(self) -> None:
+        """Close the file and let it appear, whole, in place of what had its name. Raises OSError."""
+        self.file.close()
+        os.chmod(self.temporary, 0o666 & ~_umask())
+        os.replace(self.temporary, os.path.realpath(self.path))
+
+
+@contextlib.contextmanager
+def new_file(path: str | os.PathLike[str]) -> Iterator[NewFile]:
+    """A file to be published in the block, or nothing is left of it. Raises OutputError where it cannot be written.
+
+    Until then it lies in the same folder, so that publishing is a rename.
+    """
+    folder, name = os.path.split(os.path.realpath(path))
     try:
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{os.path.basename(target)}.", suffix=".part", dir=folder)
+        descriptor, temporary = tempfile.mkstemp(prefix=f".{name}.", suffix=".part", dir=folder)
     except OSError as error:
         raise cannot_write(path, error) from None
     try:
         with open(descriptor, "wb", buffering=_BLOCK) as file:
-            yield file
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, target)
-    except BaseException as error:
+            yield NewFile(os.fspath(path), file, temporary)
+    except OSError as error:
+        raise cannot_write(path, error) from None
+    finally:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
-        if isinstance(error, OSError):
-            raise cannot_write(path, error) from None
-        raise
 
 
 def write_whole(path: str | os.PathLike[str], blocks: Iterable[bytes]) -> None:

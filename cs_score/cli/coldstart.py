@@ -22,6 +22,7 @@ from cs_score.cli.leaving import Leave, stay
 from cs_score.cli.resampling_options import read_resampling
 from cs_score.cli.sharing_options import Sharing, read_sharing
 from cs_score.cli.switches import CommandLine, HelpWanted, SwitchError, VersionWanted, read_command_line
+from cs_score.coldstart.debug_text import DebugFiles, temporary_file
 from cs_score.coldstart.interval_estimates import RunIntervals, intervals
 from cs_score.coldstart.loading import Evaluation, load_files, members, open_evaluation
 from cs_score.coldstart.options import Options
@@ -33,7 +34,7 @@ from cs_score.coldstart.writers.params import Invocation
 from cs_score.coldstart.writers.report import doubly_encoded, report_text, stopped_report, whole_report
 from cs_score.collector import paused_collector
 from cs_score.errors import CsScoreError, InputError, OutputError, UsageError
-from cs_score.outputs import encoded, write_whole
+from cs_score.outputs import encoded, is_device, new_file, write_whole
 from cs_score.problems import ProblemLog
 from cs_score.sources import Input, open_source
 from cs_score.statistics.options import Resampling
@@ -139,8 +140,8 @@ def _score(command: Command, problems: ProblemLog, leave: Leave) -> int:
         raise InputError(
             "EvaluationQueryOutput->new called with no filenames", remedy="name a run and its assessments, too"
         )
-    with contextlib.ExitStack() as spools:
-        result = _scored_in_shares(command, evaluation, spools) or _scored_whole(command, evaluation)
+    with contextlib.ExitStack() as unfinished:
+        result = _scored_in_shares(command, evaluation, unfinished) or _scored_whole(command, evaluation)
         _write_files(command, result, () if command.resampling is None else intervals(result, command.resampling))
         _report(command, result)
         if command.problems_file is not None:
@@ -150,26 +151,34 @@ def _score(command: Command, problems: ProblemLog, leave: Leave) -> int:
     return status
 
 
-def _scored_in_shares(command: Command, evaluation: Evaluation, spools: contextlib.ExitStack) -> Result | None:
+def _scored_in_shares(command: Command, evaluation: Evaluation, unfinished: contextlib.ExitStack) -> Result | None:
     """The result of a large run scored in shares; None where it is small, or has to be scored whole.
 
-    Temporary files of `spools` hold its debug text, beside the files to be written.
+    Its debug file has been begun by then, among the files of `unfinished`.
     """
     needs_all = command.validates or command.json_file is not None or command.problems_file is not None
     shares = 1 if needs_all else command.sharing.shares_of(command.files)
     if shares == 1:
         return None
     from cs_score.coldstart.shared_scoring import score_in_shares
-    from cs_score.coldstart.spooled_text import open_spool
     from cs_score.processes import processors
 
     try:
         check_fields(command.layout.fields)
     except InputError:  # it comes after what is fatal in the files
         return None
-    folder = os.path.dirname(os.path.realpath(command.output.text)) if command.output.stream is None else None
     jobs = command.sharing.jobs or processors()
-    return score_in_shares(evaluation, command.files, shares, jobs, lambda: spools.enter_context(open_spool(folder)))
+    return score_in_shares(evaluation, command.files, shares, jobs, _begin_debug_file(command.output, unfinished))
+
+
+def _begin_debug_file(output: Destination, unfinished: contextlib.ExitStack) -> DebugFiles:
+    path = f"{output.text}.debug"
+    if output.stream is not None or is_device(path):
+        files = temporary_file(None), temporary_file(None)
+        return DebugFiles(None, *map(unfinished.enter_context, files))
+    begun = unfinished.enter_context(new_file(path))
+    rankings = unfinished.enter_context(temporary_file(os.path.dirname(begun.temporary)))
+    return DebugFiles(begun, begun.file, rankings)
 
 
 def _scored_whole(command: Command, evaluation: Evaluation) -> Result:
@@ -226,8 +235,12 @@ def _write_files(
         for _, blocks in parts(result, command.layout, command.invocation, of_runs):
             write_to_stream(command.output, blocks)
         return
+    begun = next((run.debug_text.begun for run in result.runs if run.debug_text is not None), None)
     for ending, blocks in file_blocks(result, command.layout, command.invocation, of_runs, was_stopped):
-        write_whole(f"{command.output.text}.{ending}", blocks)
+        if ending == "debug" and begun is not None:
+            begun.finish(blocks)
+        else:
+            write_whole(f"{command.output.text}.{ending}", blocks)
 
 
 def _write_json(path: str, result: Result, of_runs: Sequence[RunIntervals]) -> None:

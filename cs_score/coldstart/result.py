@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from cs_score.coldstart.counts import Tally
+from cs_score.coldstart.debug_text import DebugText
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.projection import Table
 from cs_score.coldstart.ranking import ApTable, Ranking
 from cs_score.coldstart.records import Assessment
-from cs_score.coldstart.spooled_text import SpooledText
 from cs_score.errors import InputError
 from cs_score.problems import Problem
 from cs_score.signature import Signature
@@ -74,7 +74,7 @@ class RunResult:
     average_precision: AveragePrecision | None = None
     bootstrap: Bootstrap | None = None
     unit_of: Mapping[str, str] = field(default_factory=dict)
-    debug_text: SpooledText | None = None
+    debug_text: DebugText | None = None
 
     def __repr__(self) -> str:
         return f"<run {self.run_id}: {_scores(self)}>"

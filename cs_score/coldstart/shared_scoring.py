@@ -6,19 +6,19 @@ conditions is the first, how several runs mix - is left to it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import IO
 
+from cs_score.coldstart.debug_text import DebugFiles, DebugText, Stretch, write_at
 from cs_score.coldstart.diagnosis import remark_on_matches
 from cs_score.coldstart.loading import Evaluation
+from cs_score.coldstart.part_places import AbandonedError, PartPlaces
 from cs_score.coldstart.projection import ScoreRow, averaged_table
 from cs_score.coldstart.ranking import ApRow, averaged_ap_table, slot_filling_ap
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.schemas import RUN_2014
 from cs_score.coldstart.scorer import Scoring, score_rows
 from cs_score.coldstart.shares import Cut, SharedFile, cut_queries, load_share, share_files
-from cs_score.coldstart.spooled_text import SpooledText, Stretch, append
 from cs_score.coldstart.writers.debug import rankings_text, responses_text
 from cs_score.collector import paused_collector
 from cs_score.errors import InputError
@@ -29,12 +29,13 @@ from cs_score.problems import ProblemLog
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """What all shares have in common, and where each writes its part of the debug file."""
+    """What all shares have in common, and where each writes its parts of the debug file."""
 
     evaluation: Evaluation
     files: Sequence[SharedFile]
     cut: Cut
-    spools: Sequence[IO[bytes]]
+    debug: DebugFiles
+    places: PartPlaces
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class _ShareScore:
     """What scoring one share gave.
 
     `run_ids` are the runs that lines were accepted of, `lines` their number; `rows` and `ap_rows` those of the SF
-    tables in printing order; `responses_end` and `rankings_end` are where the parts of the debug text end.
+    tables in printing order.
     """
 
     run_ids: frozenset[str]
@@ -51,8 +52,6 @@ class _ShareScore:
     rows: Sequence[ScoreRow]
     ap_rows: Sequence[ApRow]
     problems: ProblemLog
-    responses_end: int
-    rankings_end: int
 
 
 class _NeedsWholeError(Exception):
@@ -60,31 +59,29 @@ class _NeedsWholeError(Exception):
 
 
 def score_in_shares(
-    evaluation: Evaluation, files: Sequence[str], shares: int, jobs: int, spool: Callable[[], IO[bytes]]
+    evaluation: Evaluation, files: Sequence[str], shares: int, jobs: int, debug: DebugFiles
 ) -> Result | None:
     """Score the runs among `files` in at most `shares` shares, `jobs` of them at a time.
 
-    `evaluation` has its queries and no lines yet, and stays as it is. `spool` makes a temporary file; the result refers
-    to those made. None: the files must be scored in one piece. Raises OutputError where temporary files cannot be
-    written.
+    `evaluation` has its queries and no lines yet, and stays as it is. The text of the debug file is written into those
+    of `debug`, to which the result refers. None: the files must be scored in one piece. Raises OutputError where the
+    text cannot be written.
     """
     try:
-        return _score(evaluation.branch(), files, shares, jobs, spool)
+        return _score(evaluation.branch(), files, shares, jobs, debug)
     except (_NeedsWholeError, InputError):
         return None
 
 
-def _score(
-    evaluation: Evaluation, files: Sequence[str], shares: int, jobs: int, spool: Callable[[], IO[bytes]]
-) -> Result:
+def _score(evaluation: Evaluation, files: Sequence[str], shares: int, jobs: int, debug: DebugFiles) -> Result:
     cut = cut_queries(evaluation.queries, shares)
     if cut is None or evaluation.options.runids is not None:
         raise _NeedsWholeError
     shared = share_files(evaluation, files, cut)
     if any(file.schema is RUN_2014 for file in shared):
         raise _NeedsWholeError
-    spools = [spool() for _ in cut.queries]
-    scores = _score_all(_Task(evaluation, shared, cut, spools), jobs)
+    places = PartPlaces(texts=2)
+    scores = _score_all(_Task(evaluation, shared, cut, debug, places), jobs)
     run_ids = frozenset[str]().union(*(score.run_ids for score in scores))
     if len(run_ids) != 1:
         raise _NeedsWholeError
@@ -98,10 +95,8 @@ def _score(
     run = scoring.projected(run_id, averaged_table(row for score in scores for row in score.rows))
     scoring.check_something_scored(run)
     ranked = scoring.averaged(run_id, averaged_ap_table(row for score in scores for row in score.ap_rows))
-    text = SpooledText(
-        [Stretch(file, 0, score.responses_end) for file, score in zip(spools, scores)],
-        [Stretch(file, score.responses_end, score.rankings_end) for file, score in zip(spools, scores)],
-    )
+    responses, rankings = places.lengths
+    text = DebugText(debug.begun, Stretch(debug.responses, responses), Stretch(debug.rankings, rankings))
     run = replace(run, average_precision=ranked, debug_text=text)
     if evaluation.options.samples is not None:
         run = scoring.with_bootstrap(run, evaluation.options.samples)
@@ -143,8 +138,10 @@ def _score_share(task: _Task, share: int) -> _ShareScore:
     """
     try:
         return _score_lines(task, share)
-    except InputError:
+    except (InputError, AbandonedError):
         raise _NeedsWholeError from None
+    finally:
+        task.places.settle(share)
 
 
 def _score_lines(task: _Task, share: int) -> _ShareScore:
@@ -158,10 +155,14 @@ def _score_lines(task: _Task, share: int) -> _ShareScore:
     rankings = scoring.rankings()
     rows = score_rows(tallies)
     tallies.sort(key=lambda tally: tally.name)
-    spool = task.spools[share]
-    responses_end = append(spool, encoded(responses_text(tallies, scoring.matched, scoring.labels)))
-    rankings_end = append(spool, encoded(rankings_text(rankings)))
+    texts = (
+        list(encoded(responses_text(tallies, scoring.matched, scoring.labels))),
+        list(encoded(rankings_text(rankings))),
+    )
+    starts = task.places.place(share, [sum(map(len, text)) for text in texts])
+    for file, start, text in zip((task.debug.responses, task.debug.rankings), starts, texts):
+        write_at(file, start, text)
     return _ShareScore(
         run_ids, len(linker.responses), scoring.has_met(linker.responses), rows, slot_filling_ap(rankings),
-        evaluation.problems, responses_end, rankings_end,
+        evaluation.problems,
     )  # fmt: skip

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from benchmarks.generate import Evaluation, Shape, generate
 from cs_score.cli.sharing_options import SHARE, Sharing
-from cs_score.coldstart import shared_scoring, spooled_text
+from cs_score.coldstart import debug_text, shared_scoring
 from cs_score.coldstart.loading import Evaluation as Loaded
 from cs_score.coldstart.loading import open_evaluation
 from cs_score.coldstart.options import Options
@@ -198,16 +198,17 @@ def test_a_full_disk_is_one_line(
     evaluation: Evaluation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: str
 ) -> None:
     full = Path("/dev/full")
-    monkeypatch.setattr(spooled_text, "open_spool", lambda folder: full.open("w+b", buffering=0))
+    monkeypatch.setattr("cs_score.cli.coldstart.temporary_file", lambda folder: full.open("w+b", buffering=0))
     status, stderr, files = outputs(tmp_path, "--shares", "5", "--jobs", jobs, *evaluation.words())
     assert (status, files) == (255, {})
     last = stderr.decode().splitlines()[-1]
-    assert last == "cs-score: Could not write a temporary file for the debug text: No space left on device"
+    assert last == "cs-score: Could not write the debug text: No space left on device"
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_is_gone_is_one_line() -> None:
     with pytest.raises(OutputError, match=r"^Could not write .* debug text: No such file"):
-        spooled_text.open_spool("/nowhere")
+        debug_text.temporary_file("/nowhere")
 
 
 def test_a_wrong_field_is_told_after_what_is_fatal_in_the_files(evaluation: Evaluation, tmp_path: Path) -> None:

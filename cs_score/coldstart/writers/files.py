@@ -9,7 +9,6 @@ from typing import Final
 from cs_score.coldstart.interval_estimates import RunIntervals
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.result import AveragePrecision, Result, RunResult
-from cs_score.coldstart.spooled_text import blocks_of
 from cs_score.coldstart.writers.average_precision import average_precision_text
 from cs_score.coldstart.writers.debug import (
     RANKINGS_BEGIN,
@@ -88,8 +87,8 @@ def _run_parts(run: RunResult, layout: Layout) -> Iterator[tuple[str, Iterable[b
 def _responses(run: RunResult) -> Iterator[bytes]:
     if run.debug_text is None:
         yield from encoded(responses_text(run.tallies, run.matched, run.labels))
-    else:
-        yield from blocks_of(run.debug_text.responses)
+    elif run.debug_text.begun is None:
+        yield from run.debug_text.responses.blocks()
     yield RESPONSES_END
 
 
@@ -98,7 +97,7 @@ def _rankings(run: RunResult, scores: AveragePrecision) -> Iterator[bytes]:
     if run.debug_text is None:
         yield from encoded(rankings_text(scores.rankings))
     else:
-        yield from blocks_of(run.debug_text.rankings)
+        yield from run.debug_text.rankings.blocks()
     yield RANKINGS_END
 
 
@@ -109,7 +108,10 @@ def file_blocks(
     intervals: Sequence[RunIntervals] = (),
     was_stopped: bool = False,
 ) -> Iterator[tuple[str, Iterator[bytes]]]:
-    """Each file's ending with its whole content; of a stopped scoring only the files of completed stages."""
+    """Each file's ending with its whole content; of a stopped scoring only the files of completed stages.
+
+    Of a debug file that was begun while it was scored it is what follows the responses.
+    """
     by_ending: dict[str, list[Iterable[bytes]]] = {ending: [] for ending in endings(result.options, bool(intervals))}
     for ending, blocks in parts(result, layout, invocation, intervals):
         by_ending[ending].append(blocks)
