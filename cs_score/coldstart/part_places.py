@@ -3,47 +3,59 @@
 from __future__ import annotations
 
 import mmap
-import multiprocessing
+import time
 from collections.abc import Sequence
+from typing import Final
+
+_UNKNOWN: Final = -1
+
+_PATIENCE: Final = 0.001
+"""Seconds after which a process looks again whether the parts before its own have been placed."""
 
 
 class AbandonedError(Exception):
-    """A part that others wait for will never come."""
+    """A part that others wait for will not come."""
 
 
 class PartPlaces:
-    """Where in some texts each part has its place, for processes that are forked when this has been made.
+    """Where the parts of some texts begin and end, for processes that are forked when this has been made.
 
-    Parts are numbered from 0. How long a part is, is known only once it has been made, so each waits here until all
-    parts before it have been placed; processes must begin their parts in this order, or they wait for ever.
+    How long a part is, is known only once it has been made, so each waits here until those before it have been placed;
+    processes must begin the parts in their order. There is no lock, because a process that is killed would keep it:
+    each number is written once, by the process that makes the part.
     """
 
-    def __init__(self, texts: int) -> None:
-        self._condition = multiprocessing.Condition()
-        # The next part to be placed, -1 when one was abandoned; then the length of each text up to that part.
-        self._shared = memoryview(mmap.mmap(-1, 8 * (1 + texts))).cast("q")
+    def __init__(self, parts: int, texts: int) -> None:
+        shared = memoryview(mmap.mmap(-1, 8 * (1 + (1 + parts) * texts))).cast("q")
+        self._is_abandoned = shared[:1]
+        # Where each part ends in each text; the first row is where the first part begins.
+        self._ends = [shared[1 + row * texts : 1 + (row + 1) * texts] for row in range(1 + parts)]
+        for row in self._ends[1:]:
+            for text in range(texts):
+                row[text] = _UNKNOWN
 
     def place(self, part: int, lengths: Sequence[int]) -> list[int]:
-        """The first byte of a part in each of the texts, by how long it is in each. Raises AbandonedError."""
-        with self._condition:
-            self._condition.wait_for(lambda: self._shared[0] in (part, -1))
-            if self._shared[0] < 0:
+        """The first byte of a part, numbered from 0, in each text, by its length in each. Raises AbandonedError."""
+        before, own = self._ends[part], self._ends[part + 1]
+        while _UNKNOWN in before:
+            if self._is_abandoned[0]:
                 raise AbandonedError
-            starts = self.lengths
-            for text, length in enumerate(lengths, 1):
-                self._shared[text] += length
-            self._shared[0] += 1
-            self._condition.notify_all()
+            time.sleep(_PATIENCE)
+        starts = list(before)
+        for text, length in enumerate(lengths):
+            own[text] = starts[text] + length
         return starts
 
     def settle(self, part: int) -> None:
-        """A part that has no place by now will have none: nobody is to wait for it, nor for those behind it."""
-        with self._condition:
-            if 0 <= self._shared[0] <= part:
-                self._shared[0] = -1
-                self._condition.notify_all()
+        """The part has been made: where it has no place by now, nobody is to wait for those behind it."""
+        if _UNKNOWN in self._ends[part + 1]:
+            self.abandon()
+
+    def abandon(self) -> None:
+        """Nobody is to wait any more."""
+        self._is_abandoned[0] = 1
 
     @property
     def lengths(self) -> list[int]:
-        """How long each text is, as far as parts have been placed; in bytes."""
-        return list(self._shared[1:])
+        """The length of each text, once all parts have been placed; in bytes."""
+        return list(self._ends[-1])

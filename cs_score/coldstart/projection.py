@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from cs_score.coldstart.counts import Counts, harmonic_mean, sum_counts
 from cs_score.coldstart.queries import QuerySet
@@ -17,6 +17,8 @@ from cs_score.coldstart.queries import QuerySet
 ALL_LEVELS: Final = "ALL"
 MICRO: Final = "ALL-Micro"
 MACRO: Final = "ALL-Macro"
+
+Row = TypeVar("Row")
 
 _LEADING_NUMBER: Final = re.compile(r"\s*[-+]?\d+")
 
@@ -97,14 +99,11 @@ def ldc_max_table(table: Table, queries: QuerySet) -> Table:
 
     Equal F1: the first entry point in query-file order (14, rule 1).
     """
-    rows_of = _by_query(table.rows)
     chosen: list[ScoreRow] = []
-    for ldc_id, candidates in _candidates(rows_of, queries).items():
-        full_id = queries.by_id[ldc_id].full_id
-        best = candidates[0]
-        if len(candidates) > 1:
-            best = max(candidates, key=lambda short_id: sum_counts(_counts(rows_of[short_id])).f1)
-        for row in rows_of[best]:
+    for full_id, entry_points in by_ldc_query(_by_query(table.rows), queries):
+        rows_of = [rows for _, rows in entry_points]
+        best = rows_of[0] if len(rows_of) == 1 else max(rows_of, key=lambda rows: sum_counts(_counts(rows)).f1)
+        for row in best:
             _, colon, components = row.name.partition(":")
             chosen.append(ScoreRow(f"{full_id}{colon}{components}", *row[1:]))
     return averaged_table(in_printing_order(chosen))
@@ -112,24 +111,28 @@ def ldc_max_table(table: Table, queries: QuerySet) -> Table:
 
 def ldc_mean_table(table: Table, queries: QuerySet) -> Table:
     """The LDC-MEAN variant: means over those entry points of an LDC query that have the row."""
-    groups: dict[str, list[ScoreRow]] = defaultdict(list)
-    for short_id, rows in sorted(_by_query(table.rows).items()):
-        ldc_id = queries.ldc_of.get(short_id)
-        if ldc_id is not None:
-            full_id = queries.by_id[ldc_id].full_id
+    means: list[ScoreRow] = []
+    for full_id, entry_points in by_ldc_query(_by_query(table.rows), queries):
+        members: dict[str, list[ScoreRow]] = {}
+        for _, rows in sorted(entry_points):
             for row in rows:
                 _, colon, components = row.name.partition(":")
-                groups[f"{full_id}{colon}{components.partition(':')[0]}"].append(row)
-    means = tuple(_mean_row(name, groups[name]) for name in sorted(groups, key=row_order))
-    return Table(means, (), _macro(_by_level(means)))
+                members.setdefault(f"{full_id}{colon}{components.partition(':')[0]}", []).append(row)
+        means += (_mean_row(name, of_name) for name, of_name in members.items())
+    ordered = tuple(in_printing_order(means))
+    return Table(ordered, (), _macro(_by_level(ordered)))
 
 
 def _mean_row(name: str, members: Sequence[ScoreRow]) -> ScoreRow:
+    level = str(name.count(":"))
+    if len(members) == 1:  # most LDC queries have one entry point
+        (row,) = members
+        return ScoreRow(name, level, None, row.precision, row.recall, row.f1, row.ground_truth)
     size = len(members)
     *_, precisions, recalls, f1s, ground_truths = zip(*members)
     return ScoreRow(
         name,
-        str(name.count(":")),
+        level,
         None,
         left_sum(precisions) / size,
         left_sum(recalls) / size,
@@ -154,18 +157,23 @@ def _by_query(rows: Iterable[ScoreRow]) -> dict[str, list[ScoreRow]]:
     return grouped
 
 
-def _candidates(rows_of: Mapping[str, Sequence[ScoreRow]], queries: QuerySet) -> dict[str, list[str]]:
-    """LDC short id -> its slot-filling queries that have rows, in query-file order."""
-    candidates: dict[str, list[str]] = {}
-    for ldc_id in dict.fromkeys(queries.ldc_of.values()):
-        with_rows = [
-            short_id
-            for short_id in dict.fromkeys(queries.by_id[ldc_id].expansions or ())
-            if short_id in rows_of and queries.ldc_of[short_id] == ldc_id
+def by_ldc_query(
+    rows_of: Mapping[str, Sequence[Row]], queries: QuerySet
+) -> Iterator[tuple[str, list[tuple[str, Sequence[Row]]]]]:
+    """Full id of each LDC query with the short ids of its slot-filling queries, in query-file order, and their rows.
+
+    Only what has rows is there; `rows_of` has them by short id.
+    """
+    ldc_of = queries.ldc_of
+    for ldc_id in dict.fromkeys(ldc_of.values()):
+        query = queries.by_id[ldc_id]
+        entry_points = [
+            (short_id, rows_of[short_id])
+            for short_id in dict.fromkeys(query.expansions or ())
+            if short_id in rows_of and ldc_of[short_id] == ldc_id
         ]
-        if with_rows:
-            candidates[ldc_id] = with_rows
-    return candidates
+        if entry_points:
+            yield query.full_id, entry_points
 
 
 def _counts(rows: Iterable[ScoreRow]) -> list[Counts]:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from cs_score.coldstart.justifications import best_first, node_confidence
 from cs_score.coldstart.options import IGNORE, WRONG
 from cs_score.coldstart.policy import REDUNDANT, MatchedAssessments
-from cs_score.coldstart.projection import ALL_LEVELS, MACRO, left_sum, row_order
+from cs_score.coldstart.projection import ALL_LEVELS, MACRO, by_ldc_query, left_sum, row_order
 from cs_score.coldstart.queries import Query, QuerySet
 from cs_score.coldstart.records import Assessment, Response
 from cs_score.record import record
@@ -290,21 +290,24 @@ def slot_filling_ap(rankings: Iterable[Ranking]) -> list[ApRow]:
 
 def ldc_mean_ap(table: ApTable, queries: QuerySet) -> ApTable:
     """The LDC-MEAN variant: mean over the entry points that have the row; ground truth is the largest of theirs."""
-    groups: dict[tuple[str, str], list[ApRow]] = defaultdict(list)
-    for row in sorted(table.rows, key=lambda row: row.name.rpartition("_")[2]):
-        ldc_id = queries.ldc_of.get(row.name.rpartition("_")[2])
-        if ldc_id is not None:
-            groups[queries.by_id[ldc_id].full_id, row.level].append(row)
-    means = (
-        ApRow(
-            name,
-            level,
-            left_sum(row.score for row in members) / len(members),
-            max(row.ground_truth for row in members),
-        )
-        for (name, level), members in groups.items()
-    )
+    rows_of: dict[str, list[ApRow]] = defaultdict(list)
+    for row in table.rows:
+        rows_of[row.name.rpartition("_")[2]].append(row)
+    means: list[ApRow] = []
+    for full_id, entry_points in by_ldc_query(rows_of, queries):
+        members: dict[str, list[ApRow]] = {}
+        for _, rows in sorted(entry_points):
+            for row in rows:
+                members.setdefault(row.level, []).append(row)
+        means += (_mean_ap_row(full_id, level, of_level) for level, of_level in members.items())
     return averaged_ap_table(ap_rows_in_printing_order(means))
+
+
+def _mean_ap_row(name: str, level: str, members: Sequence[ApRow]) -> ApRow:
+    if len(members) == 1:  # most LDC queries have one entry point
+        return ApRow(name, level, members[0].score, members[0].ground_truth)
+    mean = left_sum(row.score for row in members) / len(members)
+    return ApRow(name, level, mean, max(row.ground_truth for row in members))
 
 
 def ap_rows_in_printing_order(rows: Iterable[ApRow]) -> list[ApRow]:

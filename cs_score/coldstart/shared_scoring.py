@@ -80,7 +80,7 @@ def _score(evaluation: Evaluation, files: Sequence[str], shares: int, jobs: int,
     shared = share_files(evaluation, files, cut)
     if any(file.schema is RUN_2014 for file in shared):
         raise _NeedsWholeError
-    places = PartPlaces(texts=2)
+    places = PartPlaces(len(cut.queries), texts=2)
     scores = _score_all(_Task(evaluation, shared, cut, debug, places), jobs)
     run_ids = frozenset[str]().union(*(score.run_ids for score in scores))
     if len(run_ids) != 1:
@@ -114,7 +114,11 @@ def _score_all(task: _Task, jobs: int) -> list[_ShareScore]:
         return [_score_share(task, share) for share in range(count)]
     try:
         with process_pool(min(jobs, count), _install, (task,)) as executor:
-            return list(executor.map(_score_installed, range(count)))
+            try:
+                return list(executor.map(_score_installed, range(count)))
+            except BaseException:
+                task.places.abandon()  # a worker that died, or will be stopped, places no part
+                raise
     except BrokenProcessPool:
         raise _NeedsWholeError from None
 
