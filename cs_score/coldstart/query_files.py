@@ -30,8 +30,10 @@ SLOT_FIELDS: Final = ("SLOT0", "SLOT1", "SLOT2")
 
 _QUERY_HEAD: Final = re.compile(r'<query[^\S\x1c-\x1f]+id="')
 _MENTION_TAGS: Final = re.compile("</?mentions?>")
-# Possessive throughout, so that a pair which never closes is given up after one look.
-_TAG_PAIR: Final = re.compile("<([^>]*+)>((?:[^<]++|<(?!/))*+)</([^>]*+)>")
+_KNOWN_TAGS: Final = frozenset((*SINGLE_FIELDS, *ENTRY_POINT_FIELDS, "ENTRYPOINTS"))
+# Possessive throughout, so that a pair which never closes is given up after one look, and begun at the first "<" only:
+# where no pair begins there, none begins behind it.
+_TAG_PAIR: Final = re.compile("[^<]*+<([^>]*+)>((?:[^<]++|<(?!/))*+)</([^>]*+)>")
 _DIGITS: Final = re.compile(r"\d+")
 
 
@@ -142,14 +144,13 @@ def _read_query(
 def _tag_pairs(body: str, place: Place, problems: ProblemLog) -> Iterator[tuple[str, str]]:
     """The known tags of a query body with their values, from left to right, without nesting."""
     at = 0
-    # Matched at the first "<" only: where no pair begins there, none begins behind it.
-    while (at := body.find("<", at)) >= 0 and (pair := _TAG_PAIR.match(body, at)) is not None:
+    while (pair := _TAG_PAIR.match(body, at)) is not None:
         at = pair.end()
         opening, value, closing = pair.groups()
-        tag, closing = opening.upper(), closing.upper()
-        if tag != closing:
-            problems.add("MISMATCHED_TAGS", tag, closing, place=place)
-        if tag in SINGLE_FIELDS or tag in ENTRY_POINT_FIELDS or tag == "ENTRYPOINTS":
+        tag = opening.upper()
+        if opening != closing and tag != closing.upper():
+            problems.add("MISMATCHED_TAGS", tag, closing.upper(), place=place)
+        if tag in _KNOWN_TAGS:
             yield tag, value
         else:
             problems.add("UNKNOWN_QUERY_FIELD", tag, place=place)
