@@ -1,8 +1,6 @@
 """`python -m cs_score` is the command `cs-score`."""
 
-import sys
-
-from cs_score.cli.main import main
+from cs_score.cli.main import console
 
 if __name__ == "__main__":
-    sys.exit(main())
+    console()

@@ -39,7 +39,7 @@ class InputDigest:
 class _HashingReader(io.RawIOBase):
     """Reads through to `inner`, feeding every byte to a running SHA-256."""
 
-    def __init__(self, inner: IO[bytes]) -> None:
+    def __init__(self, inner: io.FileIO | io.BytesIO) -> None:
         self._inner = inner
         self._sha256 = hashlib.sha256()
 
@@ -47,10 +47,9 @@ class _HashingReader(io.RawIOBase):
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        data = self._inner.read(len(buffer))
-        self._sha256.update(data)
-        buffer[: len(data)] = data
-        return len(data)
+        size = self._inner.readinto(buffer) or 0
+        self._sha256.update(buffer[:size])
+        return size
 
     def close(self) -> None:
         if not self.closed:
@@ -98,7 +97,7 @@ class Source:
 
     __slots__ = ("_hashing", "binary", "name")
 
-    def __init__(self, name: str, raw: IO[bytes], *, decompress: bool = True) -> None:
+    def __init__(self, name: str, raw: io.FileIO | io.BytesIO, *, decompress: bool = True) -> None:
         self.name = name
         self._hashing = _HashingReader(raw)
         stored = cast(IO[bytes], io.BufferedReader(self._hashing, _BLOCK))

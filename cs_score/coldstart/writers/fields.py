@@ -16,6 +16,12 @@ Row = TypeVar("Row", ScoreRow, ApRow)
 NO_COUNT: Final = "    "
 """What stands in place of a count where a row is a mean."""
 
+NAME: Final = "EC"
+"""The field that tells rows apart."""
+
+_NAME_HERE: Final = "\n\0"
+"""No cell holds this: what comes from files has no line feed, what comes from a command line no NUL."""
+
 RUN_ID: Final = "run_id"
 """Stands for the run, which rows do not name because all rows of a table have the same."""
 
@@ -91,17 +97,25 @@ class Layout(Generic[Row]):
 
     def table(self, names: Sequence[str], rows: Sequence[Row]) -> list[str]:
         """The lines of rows, after widening all columns to hold the rows' cells."""
-        values = self._values(rows)
-        cells: dict[str, dict[object, str]] = {}
-        for name in self._widths:
-            # Most values stand in many rows.
-            cells[name] = {value: self._cell(name, value) for value in set(values[name])}
-            self._widths[name] = max(self._widths[name], max(map(len, cells[name].values()), default=0))
-        columns: list[Iterable[str]] = []
-        for name in names:
-            padded = {value: self._padded(name, cell) for value, cell in cells.get(name, {}).items()}
-            columns.append(map(padded.__getitem__, values[name]) if padded else [""] * len(rows))
-        return [f"{self._separator.join(line)}\n" for line in zip(*columns)] if names else ["\n"] * len(rows)
+        # Few rows differ from all others in more than their name: each kind of row is laid out once.
+        kinds: dict[tuple[object, ...], int] = {}
+        kind_of = [kinds.setdefault(row[1:], len(kinds)) for row in rows]
+        values = self._values([*kinds], rows[0]._fields[1:] if rows else ())
+        columns: dict[str, list[str]] = {}
+        for field in self._widths:
+            cells = {value: self._cell(field, value) for value in set(values[field])}
+            self._widen(field, cells.values())
+            padded = {value: self._padded(field, cell) for value, cell in cells.items()}
+            columns[field] = [padded[value] for value in values[field]]
+        row_names = [row.name for row in rows]
+        if NAME in self._widths:
+            self._widen(NAME, row_names)
+            columns[NAME] = [_NAME_HERE] * len(kinds)
+            row_names = [self._padded(NAME, name) for name in row_names]
+        blank = [""] * len(kinds)
+        lines = zip(*(columns.get(field, blank) for field in names)) if names else [()] * len(kinds)
+        around = [f"{self._separator.join(line)}\n".split(_NAME_HERE) for line in lines]
+        return [name.join(around[number]) for name, number in zip(row_names, kind_of)]
 
     def header(self, names: Sequence[str]) -> str:
         """The header line of a table with these columns."""
@@ -109,15 +123,17 @@ class Layout(Generic[Row]):
 
     def row(self, names: Sequence[str], row: Row, prefix: str) -> str:
         """One row with `prefix` before its first cell, in the widths found so far."""
-        values = self._values([row])
+        values = self._values([row], row._fields)
         first, *rest = (self._cell(name, values[name][0]) if name in self._widths else "" for name in names)
         return self._line(names, [prefix + first, *rest])
 
-    def _values(self, rows: Sequence[Row]) -> Mapping[str, Sequence[object]]:
-        """The values of each field, row by row; a count is `NO_COUNT` where a row has none."""
+    def _widen(self, field: str, cells: Iterable[str]) -> None:
+        self._widths[field] = max(self._widths[field], max(map(len, cells), default=0))
+
+    def _values(self, rows: Sequence[tuple[object, ...]], attributes: Sequence[str]) -> Mapping[str, Sequence[object]]:
+        """The values of each field of rows with these attributes; a count is `NO_COUNT` where a row has none."""
         columns: dict[str, Sequence[object]] = {RUN_ID: [self._run_id] * len(rows)}
-        if rows:
-            columns |= zip(rows[0]._fields, zip(*rows))
+        columns |= zip(attributes, zip(*rows))
         if "counts" in columns:
             no_counts = [NO_COUNT] * len(Counts._fields)
             counts = zip(*(no_counts if of_row is None else of_row for of_row in columns["counts"]))
