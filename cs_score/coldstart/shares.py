@@ -43,16 +43,17 @@ class Cut:
     queries: Sequence[Mapping[str, Query]]
     share_of: Mapping[bytes, int]
 
-    def share_of_line(self, query_id: bytes) -> int:
-        """The share of the query that a line names, or of the first one in the chain of answers that led to it.
+    def family(self, query_id: bytes) -> tuple[bytes | None, int]:
+        """The query that a line names, or the first one in the chain of answers that led to that; and its share.
 
         A line that names no query goes to the first share, where its fault is found.
         """
-        share = self.share_of.get(query_id)
-        while share is None and len(query_id) > _FOLLOW_ON:
-            query_id = query_id[:-_FOLLOW_ON]
-            share = self.share_of.get(query_id)
-        return share or 0
+        first = query_id
+        while (share := self.share_of.get(first)) is None:
+            if len(first) <= _FOLLOW_ON:
+                return None, 0
+            first = first[:-_FOLLOW_ON]
+        return first, share
 
 
 def cut_queries(queries: QuerySet, shares: int) -> Cut | None:
@@ -100,8 +101,9 @@ def _spread(source: Source, schema: Schema, cut: Cut) -> list[list[Block]]:
     """The lines of a file, by share."""
     at = 0 if schema.kind is FileKind.RUN else schema.columns.index("QUERY_AND_SLOT_NAME")
     blocks: list[list[Block]] = [[] for _ in cut.queries]
-    share_of, share_of_line = cut.share_of, cut.share_of_line
     counted = 0
+    family: bytes | None = None
+    share = 0
     for block in line_blocks(source):
         numbers: list[array[int]] = [array("L") for _ in blocks]
         lines: list[list[bytes]] = [[] for _ in blocks]
@@ -109,9 +111,9 @@ def _spread(source: Source, schema: Schema, cut: Cut) -> list[list[Block]]:
         for number, line in enumerate(texts, counted + 1):
             columns = line.split(b"\t", at + 1)
             query_id = columns[at].partition(b":")[0] if len(columns) > at else b""
-            share = share_of.get(query_id)
-            if share is None:
-                share = share_of_line(query_id)
+            # Most lines are about the same query as the line before, or about an answer to it.
+            if query_id != family and query_id[:-_FOLLOW_ON] != family:
+                family, share = cut.family(query_id)
             numbers[share].append(number)
             lines[share].append(line)
         counted += len(texts)

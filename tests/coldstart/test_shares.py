@@ -275,10 +275,10 @@ def test_a_share_sorts_before_the_next(opened: Loaded) -> None:
     assert [name for share in names for name in share] == sorted(q.full_id for q in opened.queries.by_id.values())
     for share, members in enumerate(names):
         for name in members:
-            assert cut.share_of_line(name.encode()) == share
-            assert cut.share_of_line(f"{name}_0123456789ab".encode()) == share
-            assert cut.share_of_line(f"{name}_0123456789ab_0123456789ab".encode()) == share
-    assert cut.share_of_line(b"nowhere") == cut.share_of_line(b"") == 0
+            for follow_ons in ("", "_0123456789ab", "_0123456789ab_0123456789ab"):
+                assert cut.family(f"{name}{follow_ons}".encode()) == (name.encode(), share)
+    for unknown in (b"nowhere", b"", b"nowhere_at_all_0123456789ab"):
+        assert cut.family(unknown) == (None, 0)
 
 
 def queries_called(*ids: str) -> QuerySet:
