@@ -12,7 +12,7 @@ from cs_score.coldstart.loading import members
 from cs_score.errors import UsageError
 from cs_score.sources import plain_name
 
-SHARE: Final = 8 << 20
+SHARE: Final = 2 << 20
 """Bytes of assessments and runs that make one share. Scoring it takes some thirty times as much memory."""
 
 # A compressed file holds about this many times its size.
