@@ -61,7 +61,7 @@ def _package(line: CommandLine, session: Session) -> int:
     for remark in checked.evaluation.remarks:
         session.remark(remark)
     _check_run_ids({response.run_id for response in checked.evaluation.linker.responses}, session.problems)
-    return session.finish(lambda: write_result(output, encoded(checked.text())))
+    return session.finish(lambda: write_result(output, encoded(checked.validated().pieces)))
 
 
 def _check_run_ids(run_ids: set[str], problems: ProblemLog) -> None:

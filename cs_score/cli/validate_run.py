@@ -26,8 +26,10 @@ from cs_score.cli.companion import (
 )
 from cs_score.cli.destinations import Destination, write_result
 from cs_score.cli.leaving import Leave, stay
+from cs_score.cli.sharing_options import SWITCHES as SHARING
+from cs_score.cli.sharing_options import read_sharing
 from cs_score.cli.switches import CommandLine, Switch
-from cs_score.coldstart.loading import load_queries
+from cs_score.coldstart.loading import Queries, load_queries
 from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.schemas import detect_schema
 from cs_score.display import terminal_safe
@@ -35,9 +37,13 @@ from cs_score.outputs import encoded
 from cs_score.preparation.differences import differences
 from cs_score.preparation.pooling import Depth
 from cs_score.preparation.run_loading import Limits
-from cs_score.preparation.run_validation import CheckedRun, check_run
+from cs_score.preparation.run_validation import CheckedRun, ValidatedRun, check_run
+from cs_score.problems import ProblemLog
 
 NO_OUTPUT: Final = "none"
+
+# Switches with which a run is checked in one piece: they look at single lines, or at lines of all queries together.
+_NEED_ALL: Final = ("-allow_comments", "-depth", "-docs", "--diff", "--problems")
 
 PROGRAM: Final = Program(
     "validate-run",
@@ -54,6 +60,7 @@ PROGRAM: Final = Program(
         Switch("--check", None, "Only check: write no run, whatever -output_file says"),
         Switch("--diff", None, "Show on standard output how the run is changed, as a unified diff in its own order"),
         PROBLEMS,
+        *SHARING,
     ),
     (Parameter("queryfile", "The queries that the run answers"), Parameter("filename", "The run, or a folder of runs")),
 )
@@ -79,22 +86,41 @@ def _validate(line: CommandLine, session: Session) -> int:
     check_exists(run_file)
     lengths = None if documents is None else documents.lengths
     queries = load_queries([query_file], None, session.problems, lengths)
-    checked = check_run(
-        [run_file], queries, limits, session.problems, documents, allow_comments="-allow_comments" in line.switches
-    )
-    for remark in checked.evaluation.remarks:
+    checked = None
+    validated = _validated_in_shares(line, run_file, queries, limits, session.problems)
+    if validated is None:
+        allow_comments = "-allow_comments" in line.switches
+        checked = check_run([run_file], queries, limits, session.problems, documents, allow_comments=allow_comments)
+        validated = checked.validated()
+    for remark in validated.remarks:
         session.remark(remark)
-    if dropped := checked.silently_dropped():
+    if dropped := validated.dropped:
         session.remark(
             f"lines of {len(dropped)} queries are left out, because a line with the answer they ask about was skipped "
             f"(wrong slot or an empty column): {', '.join(dropped[:5])}{' ...' if len(dropped) > 5 else ''}"
         )
-    return session.finish(lambda: _write(checked, output, session, with_diff="--diff" in line.switches))
+    return session.finish(lambda: _write(validated, output, session, checked if "--diff" in line.switches else None))
 
 
-def _write(checked: CheckedRun, output: Destination | None, session: Session, *, with_diff: bool) -> None:
+def _validated_in_shares(
+    line: CommandLine, run_file: str, queries: Queries, limits: Limits, problems: ProblemLog
+) -> ValidatedRun | None:
+    """A large run that is validated in shares; None where it is small, or has to be checked whole."""
+    sharing = read_sharing(line)
+    needs_all = any(switch in line.switches for switch in _NEED_ALL)
+    shares = 1 if needs_all else sharing.shares_of([run_file])
+    if shares == 1:
+        return None
+    from cs_score.preparation.shared_validation import validate_in_shares
+    from cs_score.processes import processors
+
+    return validate_in_shares(run_file, queries, limits, problems, shares, sharing.jobs or processors())
+
+
+def _write(validated: ValidatedRun, output: Destination | None, session: Session, shown: CheckedRun | None) -> None:
+    """Write the validated run, and show how it differs from the run that was checked."""
     if output is not None:
-        pieces = checked.text()
+        pieces = validated.pieces
         first = next(pieces, "")
         if first and detect_schema(first.partition("\n")[0].split("\t")) is None:
             session.remark(
@@ -102,7 +128,7 @@ def _write(checked: CheckedRun, output: Destination | None, session: Session, *,
                 "confidence such as .5 or 1.); write that line otherwise"
             )
         write_result(output, encoded(chain((first,), pieces)))
-    if with_diff:
-        shown = differences(checked)
+    if shown is not None:
+        diff = differences(shown)
         # What reaches a terminal must not move its cursor; a file or a pipe gets the lines as they are.
-        write_result(Destination("stdout"), encoded(map(terminal_safe, shown) if sys.stdout.isatty() else shown))
+        write_result(Destination("stdout"), encoded(map(terminal_safe, diff) if sys.stdout.isatty() else diff))

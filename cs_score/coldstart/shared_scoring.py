@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from cs_score.coldstart.debug_text import DebugFiles, DebugText, Stretch, write_at
 from cs_score.coldstart.diagnosis import remark_on_matches
@@ -18,11 +19,10 @@ from cs_score.coldstart.ranking import ApRow, averaged_ap_table, slot_filling_ap
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.schemas import RUN_2014
 from cs_score.coldstart.scorer import Scoring, score_rows
-from cs_score.coldstart.shares import Cut, SharedFile, cut_queries, load_share, share_files
+from cs_score.coldstart.share_workers import NeedsWholeError, map_shares
+from cs_score.coldstart.shares import Cut, SharedFile, cut_queries, load_share, open_share, share_files
 from cs_score.coldstart.writers.debug import rankings_text, responses_text
-from cs_score.collector import paused_collector
 from cs_score.errors import InputError
-from cs_score.interruption import interruptible
 from cs_score.outputs import encoded
 from cs_score.problems import ProblemLog
 
@@ -54,10 +54,6 @@ class _ShareScore:
     problems: ProblemLog
 
 
-class _NeedsWholeError(Exception):
-    """The input is one that only a scoring in one piece can tell everything of."""
-
-
 def score_in_shares(
     evaluation: Evaluation, files: Sequence[str], shares: int, jobs: int, debug: DebugFiles
 ) -> Result | None:
@@ -69,22 +65,24 @@ def score_in_shares(
     """
     try:
         return _score(evaluation.branch(), files, shares, jobs, debug)
-    except (_NeedsWholeError, InputError):
+    except (NeedsWholeError, InputError):
         return None
 
 
 def _score(evaluation: Evaluation, files: Sequence[str], shares: int, jobs: int, debug: DebugFiles) -> Result:
     cut = cut_queries(evaluation.queries, shares)
     if cut is None or evaluation.options.runids is not None:
-        raise _NeedsWholeError
+        raise NeedsWholeError
     shared = share_files(evaluation, files, cut)
     if any(file.schema is RUN_2014 for file in shared):
-        raise _NeedsWholeError
+        raise NeedsWholeError
     places = PartPlaces(len(cut.queries), texts=2)
-    scores = _score_all(_Task(evaluation, shared, cut, debug, places), jobs)
+    task = _Task(evaluation, shared, cut, debug, places)
+    # A worker that dies, or is stopped, places no part.
+    scores = map_shares(partial(_score_share, task), len(cut.queries), jobs, stop=places.abandon)
     run_ids = frozenset[str]().union(*(score.run_ids for score in scores))
     if len(run_ids) != 1:
-        raise _NeedsWholeError
+        raise NeedsWholeError
     (run_id,) = run_ids
     for score in scores:
         evaluation.problems.take_over(score.problems)
@@ -103,57 +101,26 @@ def _score(evaluation: Evaluation, files: Sequence[str], shares: int, jobs: int,
     return scoring.result([run])
 
 
-def _score_all(task: _Task, jobs: int) -> list[_ShareScore]:
-    """The scores of all shares, in their order. Raises InputError, and _NeedsWholeError where a worker died."""
-    from concurrent.futures.process import BrokenProcessPool
-
-    from cs_score.processes import process_pool, workers_share_memory
-
-    count = len(task.cut.queries)
-    if jobs == 1 or count == 1 or not workers_share_memory():
-        return [_score_share(task, share) for share in range(count)]
-    try:
-        with process_pool(min(jobs, count), _install, (task,)) as executor:
-            try:
-                return list(executor.map(_score_installed, range(count)))
-            except BaseException:
-                task.places.abandon()  # a worker that died, or will be stopped, places no part
-                raise
-    except BrokenProcessPool:
-        raise _NeedsWholeError from None
-
-
-_installed: list[_Task] = []
-
-
-def _install(task: _Task) -> None:
-    _installed[:] = [task]
-
-
-def _score_installed(share: int) -> _ShareScore:
-    with interruptible(), paused_collector():
-        return _score_share(_installed[0], share)
-
-
 def _score_share(task: _Task, share: int) -> _ShareScore:
     """Link, match, count and rank the lines of one share, and write its parts of the debug file.
 
-    Raises _NeedsWholeError, also for what is fatal: another share may hold an earlier line that is.
+    Raises NeedsWholeError, also for what is fatal: another share may hold an earlier line that is.
     """
     try:
         return _score_lines(task, share)
     except (InputError, AbandonedError):
-        raise _NeedsWholeError from None
+        raise NeedsWholeError from None
     finally:
         task.places.settle(share)
 
 
 def _score_lines(task: _Task, share: int) -> _ShareScore:
-    evaluation = load_share(task.evaluation, task.files, task.cut, share)
+    evaluation = open_share(task.evaluation, task.cut, share)
+    load_share(evaluation, task.files, share)
     linker = evaluation.linker
     run_ids = frozenset(evaluation.run_ids)
     if len(run_ids) > 1 or linker.without_parent:  # average precision mixes the nodes of such lines across queries
-        raise _NeedsWholeError
+        raise NeedsWholeError
     scoring = Scoring(evaluation)
     tallies = scoring.tallies(next(iter(run_ids), ""))
     rankings = scoring.rankings()

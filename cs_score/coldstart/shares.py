@@ -123,23 +123,27 @@ def _spread(source: Source, schema: Schema, cut: Cut) -> list[list[Block]]:
     return blocks
 
 
-def load_share(evaluation: Evaluation, files: Iterable[SharedFile], cut: Cut, share: int) -> Evaluation:
-    """An evaluation of the queries of one share with their lines linked. Raises InputError as `load_files` does.
+def share_queries(queries: QuerySet, cut: Cut, share: int) -> QuerySet:
+    """The queries of one share."""
+    return QuerySet(cut.queries[share], queries.ldc_of, queries.was_expanded)
 
-    Its problems are those of the share only.
-    """
-    problems = ProblemLog()
-    queries = QuerySet(cut.queries[share], evaluation.queries.ldc_of, evaluation.queries.was_expanded)
+
+def open_share(evaluation: Evaluation, cut: Cut, share: int) -> Evaluation:
+    """An evaluation of the queries of one share, with problems of its own and without lines."""
+    queries = share_queries(evaluation.queries, cut, share)
     hop_limits = {
         short_id: evaluation.hop_limits[short_id] for short_id in queries.by_id if short_id in evaluation.hop_limits
     }
-    loaded = evaluation_of(queries, hop_limits, evaluation.options, problems)
+    return evaluation_of(queries, hop_limits, evaluation.options, ProblemLog())
+
+
+def load_share(evaluation: Evaluation, files: Iterable[SharedFile], share: int) -> None:
+    """Link the lines of one share. Raises InputError as `load_files` does."""
     for file in files:
         texts = _numbered(file.blocks[share], file.name)
-        lines = accepted_lines(texts, file.name, len(file.schema.columns), problems)
-        load_lines(loaded, TabFile(file.name, file.schema, lines))
-    loaded.linker.forget_caches()
-    return loaded
+        lines = accepted_lines(texts, file.name, len(file.schema.columns), evaluation.problems)
+        load_lines(evaluation, TabFile(file.name, file.schema, lines))
+    evaluation.linker.forget_caches()
 
 
 def _numbered(blocks: Iterable[Block], name: str) -> Iterator[tuple[int, str]]:

@@ -88,7 +88,7 @@ def validate_runs(
         problems = new_log()
         checked = check_run(runs, Queries(queries, [], []), Limits(justifications), problems)
         name = name_of(given)
-        text = b"".join(encoded(checked.text()))
+        text = b"".join(encoded(checked.validated().pieces))
         lines = len(checked.evaluation.linker.responses)
         prepared.files += [*others, _ValidatedRun(name, text)]
         prepared.runs.append(

@@ -5,7 +5,7 @@ Source: specification of the companions, section 2.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -16,6 +16,18 @@ from cs_score.preparation.run_loading import Limits, load_checked, open_checks
 from cs_score.preparation.run_writing import WrittenLine, node_letters, written_lines
 from cs_score.problems import ProblemLog
 from cs_score.sources import Input
+
+
+@dataclass(frozen=True, slots=True)
+class ValidatedRun:
+    """A run as it is written: its text in pieces of whole lines, and what is said of it beside the report.
+
+    `dropped` are the queries whose lines are left out without a word in the report, by full id.
+    """
+
+    pieces: Iterator[str]
+    remarks: Sequence[str]
+    dropped: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +48,15 @@ class CheckedRun:
 
     def lines(self) -> Iterator[WrittenLine]:
         """The lines of the validated run, in their order, each with the run line that it stands for."""
-        return chain.from_iterable(self._lines_of_queries())
+        return chain.from_iterable(self.lines_of_queries())
 
-    def text(self) -> Iterator[str]:
-        """The validated run in pieces of whole lines."""
-        for lines in self._lines_of_queries():
-            yield "".join([text for text, _ in lines])
+    def validated(self) -> ValidatedRun:
+        """The run as it is written."""
+        pieces = ("".join([text for text, _ in lines]) for lines in self.lines_of_queries())
+        return ValidatedRun(pieces, self.evaluation.remarks, self.silently_dropped())
 
-    def _lines_of_queries(self) -> Iterator[list[WrittenLine]]:
+    def lines_of_queries(self) -> Iterator[list[WrittenLine]]:
+        """The same lines, those of one query at a time."""
         queries = self.evaluation.queries.by_id
         return written_lines(
             self.evaluation.linker.responses,
@@ -54,7 +67,7 @@ class CheckedRun:
         )
 
     def silently_dropped(self) -> list[str]:
-        """Full ids of the bad queries whose lines are left out without a word in the report."""
+        """Full ids of the bad queries whose lines are left out without a word in the report, sorted."""
         bad, marked = self.bad_queries, self.evaluation.discard.marked
         responses = self.evaluation.linker.responses if bad else ()
         dropped = (line.query for line in responses if line.query.short_id in bad and line.index not in marked)

@@ -1,0 +1,155 @@
+"""Large runs are validated in shares: the same bytes, whatever is in them."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from benchmarks.generate import BASE, Shape, generate
+from cs_score.cli.sharing_options import Sharing
+from cs_score.preparation import shared_validation
+from cs_score.preparation.run_validation import ValidatedRun
+from tests.coldstart.command import Outcome, score_in
+from tests.coldstart.recorded import Case, cases_in, replay
+from tests.preparation.messy import Messy, messy
+
+COMMITTED = [case for case in cases_in(Path(__file__).parent / "golden") if case.program == "validate-run"]
+
+Taken = list[bool]
+
+
+@pytest.fixture
+def taken(monkeypatch: pytest.MonkeyPatch) -> Taken:
+    """For each validation that was tried in shares, whether it was possible."""
+    tried: Taken = []
+    validate = shared_validation.validate_in_shares
+
+    def spy(*arguments: object) -> ValidatedRun | None:
+        validated = validate(*arguments)  # type: ignore[arg-type]
+        tried.append(validated is not None)
+        return validated
+
+    monkeypatch.setattr(shared_validation, "validate_in_shares", spy)
+    return tried
+
+
+def validated(folder: Path, *switches: str, run: str = "run.tab") -> Outcome:
+    """What validating the run of `folder` gives."""
+    return score_in(folder, ("validate-run", "-output_file", "stdout", *switches, "sf.xml", run))
+
+
+def prepared(folder: Path) -> None:
+    words = ("validate-queries", "-expand", "-query_base", BASE, "queries.xml", "sf.xml")
+    assert score_in(folder, words).status == 0
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A run of some thousand lines, and the queries that it answers."""
+    generate(Shape(1000), str(tmp_path))
+    prepared(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("shares", ["2", "7", "1000"])
+def test_shares_and_jobs_change_no_byte(folder: Path, taken: Taken, shares: str, jobs: str) -> None:
+    whole = validated(folder, "--shares", "1", "-justifications", "1:1")
+    assert whole.status == 0
+    assert b"Following line has been discarded" in whole.stderr
+    assert taken == []
+    assert validated(folder, "--shares", shares, "--jobs", jobs, "-justifications", "1:1") == whole
+    assert taken == [True]
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(messy(), st.integers(2, 5), st.sampled_from(("1:1", "1:3", "M:2", "2:M")))
+def test_any_run_in_shares(evaluation: Messy, shares: int, limits: str) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        evaluation.write(Path(name))
+        prepared(Path(name))
+        words = ("-justifications", limits, "--jobs", "1")
+        assert validated(Path(name), "--shares", str(shares), *words) == validated(Path(name), "--shares", "1", *words)
+
+
+@pytest.mark.parametrize("case", COMMITTED, ids=lambda case: case.folder.name)
+def test_committed_case_in_shares(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Sharing, "shares_of", lambda sharing, files: 3)
+    monkeypatch.setattr("cs_score.processes.processors", lambda: 1)
+    assert replay(case, tmp_path) == []
+
+
+def test_half_of_the_committed_cases_are_validated_in_shares(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, taken: Taken
+) -> None:
+    monkeypatch.setattr(Sharing, "shares_of", lambda sharing, files: 3)
+    monkeypatch.setattr("cs_score.processes.processors", lambda: 1)
+    for case in COMMITTED:
+        (tmp_path / case.folder.name).mkdir()
+        replay(case, tmp_path / case.folder.name)
+    assert sum(taken) > 0.5 * len(taken) > 5
+
+
+class Unshareable:
+    """What only a validation in one piece can tell: each method spoils the lines of a run."""
+
+    def second_run(self, run: list[str]) -> None:
+        run[-2] = run[-2].replace("\tBENCH1\t", "\tOTHER\t")
+
+    def child_before_its_parent(self, run: list[str]) -> None:
+        at = next(i for i, line in enumerate(run) if len(line.split("\t")[0].split("_")) == 4)
+        run.insert(0, run.pop(at))
+
+    def unknown_query(self, run: list[str]) -> None:
+        run[400] = "CSB17_ENG_0123456789" + run[400][run[400].index("\t") :]
+
+    def line_without_node(self, run: list[str]) -> None:
+        run[300] = run[300].rpartition("\t")[0] + "\t0"
+
+    def layout_without_nodes(self, run: list[str]) -> None:
+        run[:] = [line.rpartition("\t")[0] for line in run]
+
+    def no_text(self, run: list[str]) -> None:
+        run[500] += "\udcff"
+
+
+@pytest.mark.parametrize("spoil", [name for name in vars(Unshareable) if not name.startswith("_")])
+def test_what_needs_the_whole_is_validated_whole(folder: Path, taken: Taken, spoil: str) -> None:
+    run = folder.joinpath("run.tab").read_text().split("\n")
+    getattr(Unshareable(), spoil)(run)
+    folder.joinpath("run.tab").write_bytes("\n".join(run).encode("utf-8", "surrogateescape"))
+    whole = validated(folder, "--shares", "1")
+    for jobs in ("1", "2"):
+        assert validated(folder, "--shares", "6", "--jobs", jobs) == whole
+    assert taken == [False, False]
+
+
+def test_lines_that_are_dropped_are_told_of_together(folder: Path, taken: Taken) -> None:
+    """Answers that are also given to a slot nobody asked for, in several shares."""
+    run = folder.joinpath("run.tab").read_text().split("\n")
+    parents = [at for at, line in enumerate(run) if len(line.split("\t")[0].split("_")) == 3]
+    for at in reversed(parents[::5]):
+        columns = run[at].split("\t")
+        run.insert(at, "\t".join((columns[0], "per:children", *columns[2:])))
+    folder.joinpath("run.tab").write_text("\n".join(run))
+    whole = validated(folder, "--shares", "1")
+    assert b" queries are left out, because" in whole.stderr
+    assert validated(folder, "--shares", "5", "--jobs", "1") == whole
+    assert taken == [True]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("--diff",), ("--problems", "out.tsv"), ("-depth", "A:1"), ("-allow_comments",), ("-docs", "docs.txt")],
+    ids=lambda words: words[0],
+)
+def test_what_looks_at_all_lines_is_not_tried(folder: Path, taken: Taken, words: tuple[str, ...]) -> None:
+    folder.joinpath("docs.txt").write_text("")
+    whole = validated(folder, *words, "--shares", "1")
+    folder.joinpath("out.tsv").unlink(missing_ok=True)
+    assert validated(folder, *words, "--shares", "4") == whole
+    assert taken == []
