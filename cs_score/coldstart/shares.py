@@ -64,16 +64,20 @@ def cut_queries(queries: QuerySet, shares: int) -> Cut | None:
     ordered = sorted(queries.by_id.values(), key=lambda query: query.full_id)
     if len({query.base_id for query in ordered}) < len(ordered):
         return None
-    size = -(-len(ordered) // shares)
+    # A query that was expanded is on no line, so it is no work.
+    size = -(-sum(query.expansions is None for query in ordered) // shares)
     of_share: list[dict[str, Query]] = [{}]
     share_of: dict[bytes, int] = {}
     family = None
+    work = 0
     for query in ordered:
         # Ids that begin alike stay together: the names of their classes need not sort one query after the other.
         if family is None or not query.full_id.startswith(family):
             family = query.full_id
-            if len(of_share[-1]) >= size:
+            if work >= size > 0:
                 of_share.append({})
+                work = 0
+        work += query.expansions is None
         of_share[-1][query.short_id] = query
         share_of[query.full_id.encode("utf-8", "surrogatepass")] = len(of_share) - 1
     return Cut(of_share, share_of)

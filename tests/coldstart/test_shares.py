@@ -281,6 +281,15 @@ def test_a_share_sorts_before_the_next(opened: Loaded) -> None:
         assert cut.family(unknown) == (None, 0)
 
 
+def test_shares_are_even(opened: Loaded) -> None:
+    """The LDC queries, which sort first and which no line names, count for nothing."""
+    cut = cut_queries(opened.queries, 5)
+    assert cut is not None
+    sizes = [sum(query.expansions is None for query in share.values()) for share in cut.queries]
+    assert max(sizes) - min(sizes) <= 5
+    assert sum(map(len, cut.queries)) > sum(sizes)
+
+
 def queries_called(*ids: str) -> QuerySet:
     place = Place("queries.xml", 1)
     parts = [query_id(text, place) for text in ids]
