@@ -218,20 +218,28 @@ def test_a_wrong_field_is_told_after_what_is_fatal_in_the_files(evaluation: Eval
     assert outputs(tmp_path, "--shares", "4", *words) == whole
 
 
-def test_ctrl_c_leaves_nothing_and_ends_at_once(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
+def test_a_signal_leaves_nothing_and_ends_at_once(tmp_path: Path, number: signal.Signals) -> None:
+    """Ctrl-C reaches all processes of a terminal; `timeout` and `kill` tell the first one only."""
     evaluation = generate(Shape(60_000), str(tmp_path))
     before = set(tmp_path.iterdir())
     words = (sys.executable, "-m", "cs_score", "-output_file", "out", "--shares", "40", "--jobs", "2")
     with subprocess.Popen(
         (*words, *evaluation.words()), cwd=tmp_path, stderr=subprocess.PIPE, start_new_session=True
     ) as child:
-        while not _children(child.pid):
+        while not (workers := _children(child.pid)):
             time.sleep(0.01)
         time.sleep(0.1)
-        os.killpg(child.pid, signal.SIGINT)
+        assert any(path.suffix == ".part" for path in tmp_path.iterdir())
+        if number is signal.SIGINT:
+            os.killpg(child.pid, number)
+        else:
+            child.terminate()
         _, stderr = child.communicate(timeout=20)
-    assert (child.returncode, stderr) == (130, b"cs-score: interrupted\n")
+    said = b"cs-score: interrupted\n" if number is signal.SIGINT else b""
+    assert (child.returncode, stderr) == (128 + number, said)
     assert set(tmp_path.iterdir()) == before
+    assert not any(Path(f"/proc/{pid}").exists() for pid in workers.split())
 
 
 def _children(pid: int) -> str:
