@@ -7,8 +7,9 @@ import gc
 import multiprocessing
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
+from multiprocessing.process import BaseProcess
 from typing import Any
 
 from cs_score.interruption import stop_scoring_on_signals
@@ -31,19 +32,26 @@ def process_pool(jobs: int, install: Callable[..., None], arguments: tuple[Any, 
     Where workers share memory the arguments are not copied. When the block is left by an exception the workers are
     told to stop what they do.
     """
-    before = {child.pid for child in multiprocessing.active_children()}
+    before = multiprocessing.active_children()
     gc.freeze()  # what the workers share need not be walked by their collectors again and again
     executor = ProcessPoolExecutor(jobs, initializer=_start_worker, initargs=(install, arguments))
     try:
         yield executor
     except BaseException:  # Ctrl-C: what is being scored now would be thrown away
-        for child in multiprocessing.active_children():
-            if child.pid not in before:
-                child.terminate()
+        for worker in _since(before):
+            worker.terminate()
         raise
     finally:
         executor.shutdown(cancel_futures=True)
+        # Ctrl-C while workers were being started: the executor knows nothing of them, and they would wait for ever.
+        for worker in _since(before):
+            worker.kill()
         gc.unfreeze()
+
+
+def _since(before: Collection[BaseProcess]) -> list[BaseProcess]:
+    """The living child processes that are not among those of before."""
+    return [child for child in multiprocessing.active_children() if child not in before]
 
 
 def _start_worker(install: Callable[..., None], arguments: tuple[Any, ...]) -> None:

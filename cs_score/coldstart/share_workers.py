@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
 from cs_score.collector import paused_collector
-from cs_score.interruption import interruptible
+from cs_score.interruption import expendable
 
 R = TypeVar("R")
 
@@ -50,5 +50,5 @@ def _install(work: Callable[[int], Any]) -> None:
 
 
 def _work_on(share: int) -> Any:
-    with interruptible(), paused_collector():
+    with expendable(), paused_collector():
         return _installed[0](share)
