@@ -9,6 +9,8 @@ from __future__ import annotations
 import copy
 import functools
 import sys
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from cs_score.coldstart.confidence import Confidence, read_confidence
 from cs_score.coldstart.identifiers import follow_on_id, parse_query_id
@@ -73,6 +75,7 @@ class Linker:
         # First four characters of document ids that tell the language by themselves.
         self._clear_starts: set[str] = set()
         self._value_types: set[str] = set()
+        self._assessed: Mapping[tuple[LinkedQuery, str, str, str], str] = MappingProxyType({})
 
     def branch(self, problems: ProblemLog) -> Linker:
         """A linker that goes on from here by itself and reports to `problems`; the lines linked so far are shared."""
@@ -99,7 +102,7 @@ class Linker:
         linked, value_types, responses = self._linked, self._value_types, self.responses
         nodes, parent_node = self.nodes, self._parent_node
         created_by, clear_starts = self._created_by, self._clear_starts
-        documents, no_node = self._documents, self._no_node
+        documents, no_node, assessed = self._documents, self._no_node, self._assessed
         for number, text, columns in tab_file.lines:
             full_id, slot, run_id, relation, value, value_type, provenance, confidence_text = columns[:8]
             query = linked.get(full_id) or self._find_query(full_id, Place(name, number))
@@ -109,15 +112,17 @@ class Linker:
             if value_type not in value_types:
                 self._check_value_type(value_type, Place(name, number))
             rewritten: Answer | None = None
-            if not are_plain(relation, provenance, documents):
-                relation, provenance = self._provenances(relation, provenance, Place(name, number), text)
-                rewritten = relation, value, provenance
-            target = follow_on_id(full_id, value, provenance)
-            if target not in created_by:
-                if not query.unknown_next and not query.is_ldc and provenance[:4] in clear_starts:
-                    created_by[target] = query
-                else:
-                    self._create_follow_on(target, query, provenance, Place(name, number))
+            target = assessed.get((query, relation, value, provenance)) if assessed else None
+            if target is None:
+                if not are_plain(relation, provenance, documents):
+                    relation, provenance = self._provenances(relation, provenance, Place(name, number), text)
+                    rewritten = relation, value, provenance
+                target = follow_on_id(full_id, value, provenance)
+                if target not in created_by:
+                    if not query.unknown_next and not query.is_ldc and provenance[:4] in clear_starts:
+                        created_by[target] = query
+                    else:
+                        self._create_follow_on(target, query, provenance, Place(name, number))
             is_sound = slot == query.known_slot and all(map(str.strip, columns))
             if not is_sound and not self._is_complete(tab_file, columns, slot, query, number):
                 self.skipped.append(SkippedLine(target, document_of(provenance), len(responses), name, number))
@@ -208,6 +213,17 @@ class Linker:
                 "column); mend or remove the parent line",
             )
         return f"{self.class_of_query(query.parent)}:0"
+
+    def index_answers(self) -> None:
+        """Look up the assessed answers among those of the runs to come; worth its time where many are linked.
+
+        What is looked up needs no check: an answer that stood in a line as it counts, with its follow-on query.
+        """
+        self._assessed = MappingProxyType({
+            (line.query, line.relation, line.value, line.provenance): line.target
+            for line in self.assessments
+            if are_plain(line.relation, line.provenance, self._documents)
+        })  # fmt: skip
 
     def forget_caches(self) -> None:
         """Release what only linking needs, once all files are linked."""

@@ -190,6 +190,28 @@ def test_branches_of_an_evaluation_do_not_see_each_other(folder: Path) -> None:
     assert evaluation.linker.responses == []
 
 
+@pytest.mark.parametrize(
+    ("relation", "provenance"),
+    [
+        ("N_ENG_1:1-20", "N_ENG_1:3-5"),
+        ("N_ENG_1:1-20", "N_ENG_2:3-5"),
+        ("N_ENG_1:7-20,N_ENG_1:1-5", "N_ENG_1:3-5"),
+        ("N_ENG_1:1-20", "N_ENG_1:3-2"),
+    ],
+)
+def test_an_answer_that_is_looked_up_is_reported_as_if_it_were_not(
+    inputs: Inputs, relation: str, provenance: str
+) -> None:
+    line = replace(BO, relation=relation, span=provenance)
+    inputs.pool(line.judged("1"))
+    inputs.run(line, CY)
+    evaluation = _opened(inputs.folder)
+    evaluation.index_assessments()
+    branch = evaluation.branch()
+    load_files(branch, [inputs.folder / "run.tab"])
+    assert _as_json(score_loaded(branch)) == _as_json(_result(inputs.folder, "run.tab"))
+
+
 def test_classes_that_a_run_adds_are_not_there_for_the_next(inputs: Inputs) -> None:
     inputs.pool(BO.judged("1"))
     inputs.run(BO, BO.child(), name="with-child.tab")  # the child stands in a wrong bin below Bo's class
