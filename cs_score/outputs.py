@@ -33,9 +33,12 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         except OSError as error:
             raise cannot_write(path, error) from None
         return
-    with new_file(path) as new:
-        yield new.file
-        new.publish()
+    try:
+        with new_file(path) as new:
+            yield new.file
+            new.publish()
+    except OSError as error:
+        raise cannot_write(path, error) from None
 
 
 def is_device(path: str | os.PathLike[str]) -> bool:
@@ -70,7 +73,7 @@ class NewFile:
 
 @contextlib.contextmanager
 def new_file(path: str | os.PathLike[str]) -> Iterator[NewFile]:
-    """A file to be published in the block, or nothing is left of it. Raises OutputError where it cannot be written.
+    """A file to be published in the block, or nothing is left of it. Raises OutputError where it cannot be made.
 
     Until then it lies in the same folder, so that publishing is a rename.
     """
@@ -82,8 +85,6 @@ def new_file(path: str | os.PathLike[str]) -> Iterator[NewFile]:
     try:
         with open(descriptor, "wb", buffering=_BLOCK) as file:
             yield NewFile(os.fspath(path), file, temporary)
-    except OSError as error:
-        raise cannot_write(path, error) from None
     finally:
         with contextlib.suppress(OSError):
             os.unlink(temporary)

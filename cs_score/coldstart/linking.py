@@ -75,6 +75,7 @@ class Linker:
         # First four characters of document ids that tell the language by themselves.
         self._clear_starts: set[str] = set()
         self._value_types: set[str] = set()
+        # Query, relation, value and provenance of assessed answers -> follow-on query id (see `index_answers`).
         self._assessed: Mapping[tuple[LinkedQuery, str, str, str], str] = MappingProxyType({})
 
     def branch(self, problems: ProblemLog) -> Linker:
