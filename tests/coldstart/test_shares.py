@@ -21,7 +21,6 @@ from cs_score.coldstart.loading import Evaluation as Loaded
 from cs_score.coldstart.loading import open_evaluation
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.queries import Query, QuerySet, build_query_set, query_id
-from cs_score.coldstart.result import Result
 from cs_score.coldstart.shares import cut_queries
 from cs_score.errors import OutputError
 from cs_score.problems import Place, ProblemLog
@@ -29,23 +28,13 @@ from tests.coldstart.command import Outcome, score_in
 from tests.coldstart.handmade import Inputs
 from tests.coldstart.recorded import Case, committed_cases, replay
 from tests.coldstart.worlds import World, worlds
-
-Taken = list[bool]
+from tests.sharing import Taken, force_three_shares, note_tries
 
 
 @pytest.fixture
 def taken(monkeypatch: pytest.MonkeyPatch) -> Taken:
     """For each scoring that was tried in shares, whether it was possible."""
-    tried: Taken = []
-    score = shared_scoring.score_in_shares
-
-    def spy(*arguments: object) -> Result | None:
-        result = score(*arguments)  # type: ignore[arg-type]
-        tried.append(result is not None)
-        return result
-
-    monkeypatch.setattr(shared_scoring, "score_in_shares", spy)
-    return tried
+    return note_tries(monkeypatch, shared_scoring, "score_in_shares")
 
 
 def outputs(folder: Path, *words: str) -> tuple[int, bytes, dict[str, bytes]]:
@@ -99,16 +88,14 @@ def test_any_world_in_shares(world: World, shares: int, discipline: str) -> None
     "case", [case for case in committed_cases() if case.program is None], ids=lambda case: case.folder.name
 )
 def test_committed_case_in_shares(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Sharing, "shares_of", lambda sharing, files: 3)
-    monkeypatch.setattr("cs_score.processes.processors", lambda: 1)
+    force_three_shares(monkeypatch)
     assert replay(case, tmp_path) == []
 
 
 def test_most_committed_cases_are_scored_in_shares(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, taken: Taken
 ) -> None:
-    monkeypatch.setattr(Sharing, "shares_of", lambda sharing, files: 3)
-    monkeypatch.setattr("cs_score.processes.processors", lambda: 1)
+    force_three_shares(monkeypatch)
     for case in committed_cases():
         if case.mode == "ok" and case.program is None:
             (tmp_path / case.folder.name).mkdir()

@@ -10,31 +10,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from benchmarks.generate import BASE, Shape, generate
-from cs_score.cli.sharing_options import Sharing
 from cs_score.preparation import shared_validation
-from cs_score.preparation.run_validation import ValidatedRun
 from tests.coldstart.command import Outcome, score_in
 from tests.coldstart.recorded import Case, cases_in, replay
 from tests.preparation.messy import Messy, messy
+from tests.sharing import Taken, force_three_shares, note_tries
 
 COMMITTED = [case for case in cases_in(Path(__file__).parent / "golden") if case.program == "validate-run"]
-
-Taken = list[bool]
 
 
 @pytest.fixture
 def taken(monkeypatch: pytest.MonkeyPatch) -> Taken:
     """For each validation that was tried in shares, whether it was possible."""
-    tried: Taken = []
-    validate = shared_validation.validate_in_shares
-
-    def spy(*arguments: object) -> ValidatedRun | None:
-        validated = validate(*arguments)  # type: ignore[arg-type]
-        tried.append(validated is not None)
-        return validated
-
-    monkeypatch.setattr(shared_validation, "validate_in_shares", spy)
-    return tried
+    return note_tries(monkeypatch, shared_validation, "validate_in_shares")
 
 
 def validated(folder: Path, *switches: str, run: str = "run.tab") -> Outcome:
@@ -78,16 +66,14 @@ def test_any_run_in_shares(evaluation: Messy, shares: int, limits: str) -> None:
 
 @pytest.mark.parametrize("case", COMMITTED, ids=lambda case: case.folder.name)
 def test_committed_case_in_shares(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Sharing, "shares_of", lambda sharing, files: 3)
-    monkeypatch.setattr("cs_score.processes.processors", lambda: 1)
+    force_three_shares(monkeypatch)
     assert replay(case, tmp_path) == []
 
 
 def test_half_of_the_committed_cases_are_validated_in_shares(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, taken: Taken
 ) -> None:
-    monkeypatch.setattr(Sharing, "shares_of", lambda sharing, files: 3)
-    monkeypatch.setattr("cs_score.processes.processors", lambda: 1)
+    force_three_shares(monkeypatch)
     for case in COMMITTED:
         (tmp_path / case.folder.name).mkdir()
         replay(case, tmp_path / case.folder.name)

@@ -1,0 +1,31 @@
+"""What the tests of work in shares have in common."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import pytest
+
+from cs_score.cli.sharing_options import Sharing
+
+Taken = list[bool]
+
+
+def note_tries(monkeypatch: pytest.MonkeyPatch, module: ModuleType, function: str) -> Taken:
+    """For each call of a function that works in shares, from now on, whether that was possible."""
+    tried: Taken = []
+    work = getattr(module, function)
+
+    def spy(*arguments: object) -> object:
+        result = work(*arguments)
+        tried.append(result is not None)
+        return result
+
+    monkeypatch.setattr(module, function, spy)
+    return tried
+
+
+def force_three_shares(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let inputs of any size be worked on in three shares, one after the other."""
+    monkeypatch.setattr(Sharing, "shares_of", lambda sharing, files: 3)
+    monkeypatch.setattr("cs_score.processes.processors", lambda: 1)
