@@ -18,8 +18,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from benchmarks.generate import BASE, RUN_ID
+from benchmarks.generate import BASE
 from benchmarks.process import SCORER, FailedRunError, machine_line, run
+from benchmarks.systems import RUNS_OF_A_SYSTEM, runs_of_systems
 
 GENERATOR: Final = (sys.executable, "-m", "benchmarks.generate")
 START_SECONDS: Final = 30.0
@@ -45,17 +46,21 @@ GOALS: Final = (
 
 
 def make_inputs(folder: str, runs: int, lines: int) -> list[str]:
-    """One evaluation, and runs that differ in their run id; their paths relative to the folder."""
+    """One evaluation, and the runs of several systems for it; their paths relative to the folder."""
     run((*GENERATOR, str(lines), folder), folder)
-    with open(os.path.join(folder, "run.tab"), encoding="utf-8", newline="\n") as file:
-        text = file.read()
+    pool, first = (_text(os.path.join(folder, name)) for name in ("pool.tab", "run.tab"))
     os.makedirs(os.path.join(folder, "runs"))
     paths = []
-    for number in range(1, runs + 1):
-        paths.append(f"runs/R{number:04}.tab.txt")
+    for run_id, text in runs_of_systems(pool, first, [f"R{number:04}" for number in range(1, runs + 1)]):
+        paths.append(f"runs/{run_id}.tab.txt")
         with open(os.path.join(folder, paths[-1]), "w", encoding="utf-8", newline="\n") as file:
-            file.write(text.replace(f"\t{RUN_ID}\t", f"\tR{number:04}\t"))
+            file.write(text)
     return paths
+
+
+def _text(path: str) -> str:
+    with open(path, encoding="utf-8", newline="\n") as file:
+        return file.read()
 
 
 def single_calls(folder: str, paths: Sequence[str]) -> None:
@@ -145,7 +150,8 @@ def measure(folder: str, runs: int, lines: int) -> tuple[dict[str, float], list[
 
 def report(seconds: dict[str, float], runs: int, lines: int) -> str:
     """The figures as text: seconds, seconds a run, and the goals."""
-    rows = [f"{runs} runs of {lines:,} lines against one pool", f"{'':12}{'seconds':>9}{'a run':>9}"]
+    title = f"{runs} runs of {lines:,} lines, {RUNS_OF_A_SYSTEM} of each system, against one pool"
+    rows = [title, f"{'':12}{'seconds':>9}{'a run':>9}"]
     rows += [f"{name:12}{took:>9.2f}{took / runs:>9.3f}" for name, took in seconds.items()]
     for goal in GOALS:
         ratio = seconds[goal.above] / seconds[goal.below]
