@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from typing import Final, NamedTuple
 
@@ -22,7 +21,17 @@ CERTAIN: Final = "1.0"
 """What an illegal confidence is replaced with."""
 
 
-@functools.lru_cache(maxsize=1 << 16)  # runs use few of them, often
+def plain_confidence(written: str) -> float | None:
+    """The value of a confidence that is legal as it stands and below 1; None of one that needs a second look.
+
+    Nearly all are like this. They are not kept: to find one again takes longer, and a number lies near its line here.
+    """
+    digits = written[2:]
+    if written[:2] == "0." and digits.isdigit() and digits.isascii():
+        return float(written) or None
+    return None
+
+
 def read_confidence(written: str) -> Confidence:
     """The confidence that a column stands for. Never raises: what is illegal is replaced, and its codes tell."""
     codes: tuple[str, ...] = ()

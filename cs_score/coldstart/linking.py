@@ -9,11 +9,10 @@ from __future__ import annotations
 import copy
 import functools
 import sys
-from collections.abc import Mapping
-from types import MappingProxyType
 
-from cs_score.coldstart.confidence import Confidence, read_confidence
+from cs_score.coldstart.confidence import plain_confidence, read_confidence
 from cs_score.coldstart.identifiers import follow_on_id, parse_query_id
+from cs_score.coldstart.known_answers import KnownAnswers, answer_key
 from cs_score.coldstart.languages import DEFAULT_LANGUAGE, language_code
 from cs_score.coldstart.predicates import NODE_TYPES, find_predicate
 from cs_score.coldstart.provenance import (
@@ -75,8 +74,7 @@ class Linker:
         # First four characters of document ids that tell the language by themselves.
         self._clear_starts: set[str] = set()
         self._value_types: set[str] = set()
-        # Query, relation, value and provenance of assessed answers -> follow-on query id (see `index_answers`).
-        self._assessed: Mapping[tuple[LinkedQuery, str, str, str], str] = MappingProxyType({})
+        self._known: KnownAnswers | None = None
 
     def branch(self, problems: ProblemLog) -> Linker:
         """A linker that goes on from here by itself and reports to `problems`; the lines linked so far are shared."""
@@ -103,27 +101,36 @@ class Linker:
         linked, value_types, responses = self._linked, self._value_types, self.responses
         nodes, parent_node = self.nodes, self._parent_node
         created_by, clear_starts = self._created_by, self._clear_starts
-        documents, no_node, assessed = self._documents, self._no_node, self._assessed
+        documents, no_node, known = self._documents, self._no_node, self._known
         for number, text, columns in tab_file.lines:
             full_id, slot, run_id, relation, value, value_type, provenance, confidence_text = columns[:8]
             query = linked.get(full_id) or self._find_query(full_id, Place(name, number))
-            confidence = read_confidence(confidence_text)
-            if confidence.codes:
-                self._report_confidence(confidence_text, confidence, Place(name, number))
+            confidence = plain_confidence(confidence_text)
+            if confidence is None:
+                confidence = self._confidence(confidence_text, Place(name, number))
             if value_type not in value_types:
                 self._check_value_type(value_type, Place(name, number))
-            rewritten: Answer | None = None
-            target = assessed.get((query, relation, value, provenance)) if assessed else None
-            if target is None:
-                if not are_plain(relation, provenance, documents):
-                    relation, provenance = self._provenances(relation, provenance, Place(name, number), text)
-                    rewritten = relation, value, provenance
+            answer: Answer | None = None
+            found = None
+            if known is not None:
+                key = answer_key(full_id, relation, value, provenance)
+                found = known.find(key)
+            if found is not None:
+                answer, target = found
+            elif are_plain(relation, provenance, documents):
                 target = follow_on_id(full_id, value, provenance)
-                if target not in created_by:
-                    if not query.unknown_next and not query.is_ldc and provenance[:4] in clear_starts:
-                        created_by[target] = query
-                    else:
-                        self._create_follow_on(target, query, provenance, Place(name, number))
+                if known is not None:
+                    answer = relation, value, provenance
+                    known.add(key, answer, target)
+            else:
+                relation, provenance = self._provenances(relation, provenance, Place(name, number), text)
+                answer = relation, value, provenance
+                target = follow_on_id(full_id, value, provenance)
+            if target not in created_by:
+                if not query.unknown_next and not query.is_ldc and provenance[:4] in clear_starts:
+                    created_by[target] = query
+                else:
+                    self._create_follow_on(target, query, provenance, Place(name, number))
             is_sound = slot == query.known_slot and all(map(str.strip, columns))
             if not is_sound and not self._is_complete(tab_file, columns, slot, query, number):
                 self.skipped.append(SkippedLine(target, document_of(provenance), len(responses), name, number))
@@ -139,8 +146,7 @@ class Linker:
             if len(query.slots) > 1 and target not in parent_node:
                 parent_node[target] = node or ""
             response = Response(
-                len(responses), number, text, query, sys.intern(run_id), confidence.value, node, target, name,
-                rewritten,
+                len(responses), number, text, query, sys.intern(run_id), confidence, node, target, name, answer,
             )  # fmt: skip
             responses.append(response)
             if node is not None:
@@ -215,16 +221,11 @@ class Linker:
             )
         return f"{self.class_of_query(query.parent)}:0"
 
-    def index_answers(self) -> None:
-        """Look up the assessed answers among those of the runs to come; worth its time where many are linked.
-
-        What is looked up needs no check: an answer that stood in a line as it counts, with its follow-on query.
-        """
-        self._assessed = MappingProxyType({
-            (line.query, line.relation, line.value, line.provenance): line.target
-            for line in self.assessments
-            if are_plain(line.relation, line.provenance, self._documents)
-        })  # fmt: skip
+    def keep_answers(self) -> None:
+        """Keep the answers that were assessed, and those of the runs to come; worth it where there are several runs."""
+        self._known = KnownAnswers(
+            line for line in self.assessments if are_plain(line.relation, line.provenance, self._documents)
+        )
 
     def forget_caches(self) -> None:
         """Release what only linking needs, once all files are linked."""
@@ -301,9 +302,12 @@ class Linker:
             line.target == target for line in self.assessments
         )
 
-    def _report_confidence(self, written: str, confidence: Confidence, place: Place) -> None:
+    def _confidence(self, written: str, place: Place) -> float:
+        """The value of a confidence; its faults are reported."""
+        confidence = read_confidence(written)
         for code in confidence.codes:
             self._problems.add(code, written, place=place, detail=Detail("CONFIDENCE", written, confidence.text))
+        return confidence.value
 
     def _provenances(self, relation_text: str, value_text: str, place: Place, text: str) -> tuple[str, str]:
         """The canonical relation and value provenance of a line; their faults are reported."""

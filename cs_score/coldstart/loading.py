@@ -71,7 +71,7 @@ class Evaluation:
         """
         if self.options.discipline not in DISCIPLINES:
             raise unknown_discipline(self.options.discipline)
-        self.linker.index_answers()
+        self.linker.keep_answers()
         with contextlib.suppress(InputError):
             self.index = AssessmentIndex(self.linker, self.options.discipline)
 

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cs_score.coldstart import linking
-from cs_score.coldstart.identifiers import parse_query_id
+from cs_score.coldstart import known_answers, linking
+from cs_score.coldstart.confidence import plain_confidence, read_confidence
+from cs_score.coldstart.identifiers import follow_on_id, parse_query_id
 from cs_score.coldstart.loading import Evaluation, Reading, load_files, open_evaluation
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.predicates import find_predicate
@@ -158,7 +159,67 @@ def test_the_short_ways_link_like_the_long_ones(lines: list[str], no_node: str |
     assert tuple(short.problems) == tuple(long.problems)
     assert short.linker.skipped == long.linker.skipped
     assert list(short.linker.nodes) == list(long.linker.nodes)
-    assert all(row.rewritten is not None for row in long.linker.responses)
+    assert all(row.kept is not None for row in long.linker.responses)
+
+
+def _linked_in_turn(several: list[list[str]]) -> Iterator[tuple[Evaluation, list[str]]]:
+    """Runs that are linked one by one, the answers of each kept for those after it."""
+    evaluation = _open()
+    evaluation.linker.keep_answers()
+    for lines in several:
+        branch = evaluation.branch()
+        errors: list[InputError] = []
+        load_files(branch, [io.StringIO("\n".join(lines))], Reading(note=errors.append))
+        yield branch, list(map(str, errors))
+
+
+@settings(max_examples=200)
+@given(runs(), runs())
+def test_answers_of_earlier_runs_change_nothing(first: list[str], second: list[str]) -> None:
+    several = [first, second, first]
+    for lines, (linked, errors) in zip(several, _linked_in_turn(several)):
+        alone, errors_alone = _linked(lines, None, all_long_ways=False)
+        assert list(_rows(linked)) == list(_rows(alone))
+        assert errors == errors_alone
+        assert tuple(linked.problems) == tuple(alone.problems)
+        assert linked.linker.skipped == alone.linker.skipped
+        assert list(linked.linker.nodes) == list(alone.linker.nodes)
+
+
+@pytest.mark.parametrize(("most", "again"), [(2, 1), (3, 0)])
+def test_answers_are_kept_as_long_as_there_is_room(monkeypatch: pytest.MonkeyPatch, most: int, again: int) -> None:
+    lines = [Line(value).text() for value in ("Bo", "Cy", "Zoë")]
+    hashed: list[str] = []
+
+    def hash_value(query_id: str, value: str, provenance: str) -> str:
+        hashed.append(value)
+        return follow_on_id(query_id, value, provenance)
+
+    monkeypatch.setattr(known_answers, "_MOST", most)
+    monkeypatch.setattr(linking, "follow_on_id", hash_value)
+    [_, (second, _)] = _linked_in_turn([lines, lines])
+    assert hashed == ["Bo", "Cy", "Zoë", "Zoë"][: 3 + again]
+    assert [row.value for row in second.linker.responses] == ["Bo", "Cy", "Zoë"]
+
+
+_CONFIDENCES: Final = st.one_of(
+    st.from_regex(r"\A(0|1|)\.?[0-9]{0,5}\Z"),
+    st.sampled_from(("0.٣", "0.5 ", "0.0", "0.²", f"0.{'0' * 400}1")),
+    st.text(),
+)
+
+
+@settings(max_examples=400)
+@given(_CONFIDENCES)
+def test_a_plain_confidence_is_a_legal_one(text: str) -> None:
+    value = plain_confidence(text)
+    if value is not None:
+        assert read_confidence(text) == (text, value, ())
+
+
+def test_usual_confidences_are_plain() -> None:
+    assert [plain_confidence(text) for text in ("0.5", "0.0001", "0.999999")] == [0.5, 0.0001, 0.999999]
+    assert [plain_confidence(text) for text in ("1.0", "0.0", ".5", "1", "", "0.5e-01")] == [None] * 6
 
 
 @settings(max_examples=150)
@@ -217,5 +278,5 @@ def test_a_plain_row_keeps_its_text_alone() -> None:
         [Line().text(), Line("Cy", span="N_ENG_1:3-4,N_ENG_1:1-2").text()], None, all_long_ways=False
     )
     plain, other = evaluation.linker.responses
-    assert plain.rewritten is None
-    assert other.rewritten == ("N_ENG_1:1-20", "Cy", "N_ENG_1:1-2,N_ENG_1:3-4")
+    assert plain.kept is None
+    assert other.kept == ("N_ENG_1:1-20", "Cy", "N_ENG_1:1-2,N_ENG_1:3-4")
