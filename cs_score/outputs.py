@@ -99,15 +99,16 @@ def write_whole(path: str | os.PathLike[str], blocks: Iterable[bytes]) -> None:
 
 def encoded(pieces: Iterable[str]) -> Iterator[bytes]:
     """UTF-8, in blocks of about a quarter of a megabyte, which stay in the processor's cache."""
-    block: list[str] = []
+    block: list[bytes] = []
     size = 0
     for piece in pieces:
-        block.append(piece)
-        size += len(piece)
+        data = piece.encode("utf-8", "surrogateescape")  # piece by piece: those that are ASCII are merely copied
+        block.append(data)
+        size += len(data)
         if size >= _BLOCK:
-            yield "".join(block).encode("utf-8", "surrogateescape")
+            yield b"".join(block)
             block, size = [], 0
-    yield "".join(block).encode("utf-8", "surrogateescape")
+    yield b"".join(block)
 
 
 def cannot_write(path: str | os.PathLike[str], error: OSError) -> OutputError:

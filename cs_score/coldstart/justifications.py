@@ -33,7 +33,7 @@ def node_confidence(confidences: Sequence[float], most: int | None) -> float:
     """
     if not confidences:
         return 0.0
-    weights = _sum_of_weights(len(confidences) if most is None else most)
+    weights = sum_of_weights(len(confidences) if most is None else most)
     if len(confidences) == 1:
         return confidences[0] / weights
     numerator = 0.0
@@ -43,7 +43,8 @@ def node_confidence(confidences: Sequence[float], most: int | None) -> float:
 
 
 @functools.cache
-def _sum_of_weights(lines: int) -> float:
+def sum_of_weights(lines: int) -> float:
+    """What so many lines of a node weigh together, the i-th best one 1/i."""
     total = 0.0
     for rank in range(1, lines + 1):
         total += 1 / rank

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from operator import attrgetter
 from typing import Final
 
@@ -12,6 +13,8 @@ from cs_score.coldstart.justifications import load_order
 from cs_score.coldstart.policy import MatchedAssessments, pre_policy_category, without
 from cs_score.coldstart.ranking import Ranking
 from cs_score.coldstart.records import Assessment, Response
+
+_number: Final = attrgetter("number")
 
 _RULE: Final = "=" * 80 + "\n"
 _DOTS: Final = "." * 80 + "\n"
@@ -31,8 +34,8 @@ def responses_text(
     for tally in tallies:
         yield f"{_RULE}{tally.name}\n"
         responses = tally.responses
-        if len({response.number for response in responses}) == len(responses):
-            for response in sorted(responses, key=attrgetter("number")):
+        if len({*map(_number, responses)}) == len(responses):
+            for response in sorted(responses, key=_number):
                 index = response.index
                 yield _response_text(response, labels[index], matched[index])
         else:
@@ -77,15 +80,22 @@ def _shown(labels: tuple[str, ...], category: str) -> str | None:
 
 def rankings_text(rankings: Iterable[Ranking]) -> Iterator[str]:
     """Part 2 without its frame: query by query and level by level, what was to be found and the ranked nodes."""
-    return map(_ranking_text, rankings)
+    for _, of_query in groupby(rankings, key=attrgetter("query")):
+        node_texts: dict[str, str] = {}
+        for ranking in of_query:
+            yield _ranking_text(ranking, node_texts)
 
 
-def _ranking_text(ranking: Ranking) -> str:
-    classes = "".join(f"  {name}\n" for name in ranking.classes) or "\n"
-    nodes = "".join(
-        f"{rank} {node.name} {node.confidence:0.4f} {node.mapped_class or '-'} {node.value:0.4f}\n"
-        for rank, node in enumerate(ranking.nodes, 1)
-    )
+def _ranking_text(ranking: Ranking, node_texts: dict[str, str]) -> str:
+    """`node_texts` has the texts of the query's nodes so far: each is ranked at its own level and among all."""
+    classes = "".join([f"  {name}\n" for name in ranking.classes]) or "\n"
+    nodes = []
+    for rank, node in enumerate(ranking.nodes, 1):
+        text = node_texts.get(node.name)
+        if text is None:
+            text = f"{node.name} {node.confidence:0.4f} {node.mapped_class or '-'} {node.value:0.4f}\n"
+            node_texts[node.name] = text
+        nodes.append(f"{rank} {text}")
     return (
         f"{_RULE}"
         f"QUERY_ID:         {ranking.query}\n"
@@ -97,5 +107,5 @@ def _ranking_text(ranking: Ranking) -> str:
         "RANKING:\n"
         "........\n"
         "RANK NODEID CONFIDENCE MAPPED_EC V\n"
-        f"{nodes}"
+        f"{''.join(nodes)}"
     )
