@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -80,7 +81,10 @@ def batch(folder: str, out: str, *how: str) -> None:
 
 @contextlib.contextmanager
 def dask_cluster(folder: str) -> Iterator[str]:
-    """A scheduler and two workers of one thread on the loopback interface; the address of the scheduler."""
+    """A scheduler and two workers of one thread on the loopback interface; the address of the scheduler.
+
+    `folder` is empty, and theirs.
+    """
     file = os.path.join(folder, "scheduler.json")
     python = (sys.executable, "-m")
     environment = {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(os.path.abspath(__file__)))}
@@ -129,21 +133,28 @@ def outputs(folder: str) -> dict[str, bytes]:
     return found
 
 
-def measure(folder: str, runs: int, lines: int) -> tuple[dict[str, float], list[str]]:
-    """Seconds of each way, and the ways whose bytes differ from those of single calls."""
+def measure(folder: str, runs: int, lines: int, rounds: int) -> tuple[dict[str, float], list[str]]:
+    """Seconds of each way, and the ways whose bytes differ from those of single calls.
+
+    A machine is faster at one moment than at the next, so the ways take turns: in each round a part of the single
+    calls, and each batch as a whole, of which the median counts.
+    """
     paths = make_inputs(folder, runs, lines)
-    seconds: dict[str, float] = {}
+    took: dict[str, list[float]] = {}
 
-    def timed(name: str, work: Callable[[], None]) -> None:
+    def timed(name: str, work: Callable[..., None], *arguments: object) -> None:
         start = time.perf_counter()
-        work()
-        seconds[name] = time.perf_counter() - start
+        work(folder, *arguments)
+        took.setdefault(name, []).append(time.perf_counter() - start)
 
-    timed("single", lambda: single_calls(folder, paths))
-    timed("one job", lambda: batch(folder, "one job", "--jobs", "1"))
-    timed("two jobs", lambda: batch(folder, "two jobs", "--jobs", "2"))
-    with dask_cluster(folder) as address:
-        timed("dask", lambda: batch(folder, "dask", "--dask", address))
+    for number in range(rounds):
+        timed("single", single_calls, paths[number::rounds])
+        timed("one job", batch, "one job", "--jobs", "1")
+        timed("two jobs", batch, "two jobs", "--jobs", "2")
+        with tempfile.TemporaryDirectory(prefix="dask-") as place, dask_cluster(place) as address:
+            timed("dask", batch, "dask", "--dask", address)
+    seconds = {name: statistics.median(of_rounds) for name, of_rounds in took.items()}
+    seconds["single"] = sum(took["single"])
     expected = outputs(os.path.join(folder, "single"))
     return seconds, [name for name in seconds if outputs(os.path.join(folder, name)) != expected]
 
@@ -166,10 +177,11 @@ def main(words: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.batch", description=__doc__)
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--lines", type=int, default=10_000, help="lines of each run")
+    parser.add_argument("--rounds", type=int, default=3, help="how often each batch is measured")
     options = parser.parse_args(words)
     with tempfile.TemporaryDirectory(prefix="cs-score-bench-") as folder:
         try:
-            seconds, different = measure(folder, options.runs, options.lines)
+            seconds, different = measure(folder, options.runs, options.lines, options.rounds)
         except FailedRunError as error:
             print(error, file=sys.stderr)
             return 1

@@ -37,7 +37,7 @@ def test_a_batch_has_the_bytes_of_single_calls(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_whole_benchmark(tmp_path: Path) -> None:
-    seconds, different = batch.measure(str(tmp_path), runs=3, lines=200)
+    seconds, different = batch.measure(str(tmp_path), runs=3, lines=200, rounds=2)
     assert set(seconds) == {"single", "one job", "two jobs", "dask"}
     assert different == []
 
