@@ -8,11 +8,16 @@ from __future__ import annotations
 import functools
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
+from typing import Final
 
 from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.records import Response
 from cs_score.errors import InputError
 from cs_score.problems import ProblemLog
+
+_query: Final = attrgetter("query")
+_target: Final = attrgetter("target")
 
 
 def load_order(line: Response) -> tuple[int, int]:
@@ -76,16 +81,16 @@ class DiscardRules:
         crowded: dict[int, list[Sequence[Response]]] = defaultdict(list)
         for lines in self._crowded(nodes.values()):
             crowded[lines[-1].query.level].append(lines)
-        queries = {line.query for line in responses}
+        queries = {*map(_query, responses)}
         for level in sorted({query.level for query in queries}):
             for lines in crowded[level]:
                 self._limit_node(lines)
             unanswered = {query.short_id for query in queries if query.level == level + 1}
             if not unanswered:
                 continue
-            unanswered -= {
-                line.target for line in responses if line.query.level == level and line.index not in self.marked
-            }
+            # Only lines of this level lead to queries of the next.
+            left = responses if not self.marked else [line for line in responses if line.index not in self.marked]
+            unanswered.difference_update(map(_target, left))
             for line in responses if unanswered else ():
                 if line.query.level == level + 1 and line.query.short_id in unanswered:
                     self._discard(line, "DISCARDED_DEPENDENT")

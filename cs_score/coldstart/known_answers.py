@@ -31,8 +31,7 @@ class KnownAnswers:
         self.find: Final = self._answers.get
         """The answer of a key, and the short id of its follow-on query; None where it is not known."""
         for line in assessments:
-            key = answer_key(line.query.full_id, line.relation, line.value, line.provenance)
-            self.add(key, (line.relation, line.value, line.provenance), line.target)
+            self.add(answer_key(line.query.full_id, *line.answer), line.answer, line.target)
 
     def add(self, key: str, answer: Answer, target: str) -> None:
         """Keep an answer and the short id of its follow-on query, as long as there is room."""

@@ -193,7 +193,7 @@ class Linker:
             if code not in JUDGMENT_OF_CODE or columns[at_provenance_code] not in JUDGMENT_OF_CODE:
                 raise _unknown_code(code, columns[at_provenance_code], Place(name, number))
             assessment = Assessment(
-                number, text, query, value, relation, provenance, JUDGMENT_OF_CODE[code], sys.intern(value_class),
+                number, text, query, (relation, value, provenance), JUDGMENT_OF_CODE[code], sys.intern(value_class),
                 None if at_mention is None else sys.intern(columns[at_mention]),
                 None if at_class_mention is None else sys.intern(columns[at_class_mention]),
                 target, name,

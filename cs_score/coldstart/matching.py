@@ -116,7 +116,4 @@ class Matcher:
 
 
 def _same(response: Response, assessment: Assessment) -> bool:
-    if response.query is not assessment.query:
-        return False
-    relation, value, provenance = response.answer
-    return relation == assessment.relation and value == assessment.value and provenance == assessment.provenance
+    return response.query is assessment.query and response.answer == assessment.answer

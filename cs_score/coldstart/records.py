@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from cs_score.coldstart.provenance import document_of
 from cs_score.problems import Place
@@ -50,8 +50,47 @@ Answer: TypeAlias = tuple[str, str, str]
 """What a line answers: canonical relation provenance, value, canonical value provenance."""
 
 
+class AnswerLine:
+    """What lines of runs and of assessments say alike."""
+
+    __slots__ = ()
+
+    number: int
+    file: str
+
+    if TYPE_CHECKING:  # a field of assessments; runs read it from the text
+
+        @property
+        def answer(self) -> Answer: ...
+
+    @property
+    def relation(self) -> str:
+        """The canonical relation provenance."""
+        return self.answer[0]
+
+    @property
+    def value(self) -> str:
+        """The text that answers the query."""
+        return self.answer[1]
+
+    @property
+    def provenance(self) -> str:
+        """The canonical value provenance."""
+        return self.answer[2]
+
+    @property
+    def docid(self) -> str:
+        """The document of the value provenance (specification 14, rule 5)."""
+        return document_of(self.answer[2])
+
+    @property
+    def place(self) -> Place:
+        """File and line number."""
+        return Place(self.file, self.number)
+
+
 @record()
-class Response:
+class Response(AnswerLine):
     """A line of a run.
 
     `index` counts the run lines of the whole input from 0 (load order); `node` is the fully qualified node id, None in
@@ -80,32 +119,6 @@ class Response:
         return relation, value, provenance
 
     @property
-    def value(self) -> str:
-        """The text that answers the query."""
-        return self.answer[1]
-
-    @property
-    def relation(self) -> str:
-        """The canonical relation provenance."""
-        return self.answer[0]
-
-    @property
-    def provenance(self) -> str:
-        """The canonical value provenance."""
-        return self.answer[2]
-
-    @property
-    def place(self) -> Place:
-        """File and line number."""
-        return Place(self.file, self.number)
-
-    @property
-    def docid(self) -> str:
-        """The document of the value provenance (specification 14, rule 5)."""
-        kept = self.kept
-        return document_of(self.text.split("\t", 7)[6] if kept is None else kept[2])
-
-    @property
     def target_full_id(self) -> str:
         """Full id of the query that asks about this answer."""
         return f"{self.query.full_id}_{self.target}"
@@ -126,35 +139,23 @@ class SkippedLine(NamedTuple):
 
 
 @record()
-class Assessment:
+class Assessment(AnswerLine):
     """A line of an assessment file.
 
     `value_class` is the equivalence class, `0` (or empty) where the answer has none; the mention types are None in
-    layouts without them; `relation` and `provenance` are canonical. Other fields as in `Response`.
+    layouts without them. Other fields as in `Response`.
     """
 
     number: int
     text: str
     query: LinkedQuery
-    value: str
-    relation: str
-    provenance: str
+    answer: Answer
     judgment: Judgment
     value_class: str
     value_mention: str | None
     class_mention: str | None
     target: str
     file: str
-
-    @property
-    def place(self) -> Place:
-        """File and line number."""
-        return Place(self.file, self.number)
-
-    @property
-    def docid(self) -> str:
-        """The document of the value provenance (specification 14, rule 5)."""
-        return document_of(self.provenance)
 
     @property
     def has_class(self) -> bool:
