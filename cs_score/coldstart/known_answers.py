@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from cs_score.coldstart.records import Answer, Assessment
+from cs_score.coldstart.records import Assessment
 
 _MOST: Final = 1 << 18
-"""Answers that are kept: with their texts they need some 160 MB."""
+"""Answers that are kept: with their texts they need some 60 MB."""
 
 
 def answer_key(query_id: str, relation: str, value: str, provenance: str) -> str:
@@ -21,19 +21,19 @@ def answer_key(query_id: str, relation: str, value: str, provenance: str) -> str
 
 
 class KnownAnswers:
-    """Answers that are canonical as they stand, each with the id of its follow-on query.
+    """Answers that are canonical as they stand, each with the short id of its follow-on query.
 
     Shared by all branches of a linker. The first ones are kept for good; no more are taken when it is full.
     """
 
     def __init__(self, assessments: Iterable[Assessment]) -> None:
-        self._answers: dict[str, tuple[Answer, str]] = {}
-        self.find: Final = self._answers.get
-        """The answer of a key, and the short id of its follow-on query; None where it is not known."""
+        self._targets: dict[str, str] = {}
+        self.find: Final = self._targets.get
+        """The id for the answer with this key; None where it is not known."""
         for line in assessments:
-            self.add(answer_key(line.query.full_id, *line.answer), line.answer, line.target)
+            self.add(answer_key(line.query.full_id, *line.answer), line.target)
 
-    def add(self, key: str, answer: Answer, target: str) -> None:
-        """Keep an answer and the short id of its follow-on query, as long as there is room."""
-        if len(self._answers) < _MOST:
-            self._answers[key] = answer, target
+    def add(self, key: str, target: str) -> None:
+        """Keep an answer, as long as there is room."""
+        if len(self._targets) < _MOST:
+            self._targets[key] = target

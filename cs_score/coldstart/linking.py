@@ -110,22 +110,18 @@ class Linker:
                 confidence = self._confidence(confidence_text, Place(name, number))
             if value_type not in value_types:
                 self._check_value_type(value_type, Place(name, number))
-            answer: Answer | None = None
-            found = None
+            rewritten: Answer | None = None
+            key, target = "", None
             if known is not None:
                 key = answer_key(full_id, relation, value, provenance)
-                found = known.find(key)
-            if found is not None:
-                answer, target = found
-            elif are_plain(relation, provenance, documents):
+                target = known.find(key)
+            if target is None:
+                if not are_plain(relation, provenance, documents):
+                    relation, provenance = self._provenances(relation, provenance, Place(name, number), text)
+                    rewritten = relation, value, provenance
                 target = follow_on_id(full_id, value, provenance)
-                if known is not None:
-                    answer = relation, value, provenance
-                    known.add(key, answer, target)
-            else:
-                relation, provenance = self._provenances(relation, provenance, Place(name, number), text)
-                answer = relation, value, provenance
-                target = follow_on_id(full_id, value, provenance)
+                if known is not None and rewritten is None:
+                    known.add(key, target)
             if target not in created_by:
                 if not query.unknown_next and not query.is_ldc and provenance[:4] in clear_starts:
                     created_by[target] = query
@@ -146,7 +142,8 @@ class Linker:
             if len(query.slots) > 1 and target not in parent_node:
                 parent_node[target] = node or ""
             response = Response(
-                len(responses), number, text, query, sys.intern(run_id), confidence, node, target, name, answer,
+                len(responses), number, text, query, sys.intern(run_id), confidence, node, target, name,
+                rewritten,
             )  # fmt: skip
             responses.append(response)
             if node is not None:
