@@ -7,12 +7,15 @@ which follow-on query asks about it, does not depend on the run that gives it.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, TypeAlias
 
-from cs_score.coldstart.records import Assessment
+from cs_score.coldstart.records import Answer, Assessment
 
 _MOST: Final = 1 << 18
-"""Answers that are kept: with their texts they need some 60 MB."""
+"""Answers that are kept: with their texts they need some 80 MB."""
+
+KnownAnswer: TypeAlias = tuple[Answer | None, str]
+"""The answer as its assessment holds it, None where it has none; and the short id of its follow-on query."""
 
 
 def answer_key(query_id: str, relation: str, value: str, provenance: str) -> str:
@@ -21,19 +24,19 @@ def answer_key(query_id: str, relation: str, value: str, provenance: str) -> str
 
 
 class KnownAnswers:
-    """Answers that are canonical as they stand, each with the short id of its follow-on query.
+    """Answers that are canonical as they stand.
 
     Shared by all branches of a linker. The first ones are kept for good; no more are taken when it is full.
     """
 
     def __init__(self, assessments: Iterable[Assessment]) -> None:
-        self._targets: dict[str, str] = {}
-        self.find: Final = self._targets.get
-        """The id for the answer with this key; None where it is not known."""
-        for line in assessments:
-            self.add(answer_key(line.query.full_id, *line.answer), line.target)
+        self._by_key: dict[str, KnownAnswer] = {
+            answer_key(line.query.full_id, *line.answer): (line.answer, line.target) for line in assessments
+        }
+        self.find: Final = self._by_key.get
+        """What is known of the answer with this key, or None."""
 
     def add(self, key: str, target: str) -> None:
-        """Keep an answer, as long as there is room."""
-        if len(self._targets) < _MOST:
-            self._targets[key] = target
+        """Keep an answer of a run, as long as there is room, with the short id of its follow-on query."""
+        if len(self._by_key) < _MOST:
+            self._by_key[key] = None, target

@@ -110,18 +110,18 @@ class Linker:
                 confidence = self._confidence(confidence_text, Place(name, number))
             if value_type not in value_types:
                 self._check_value_type(value_type, Place(name, number))
-            rewritten: Answer | None = None
-            key, target = "", None
-            if known is not None:
-                key = answer_key(full_id, relation, value, provenance)
-                target = known.find(key)
-            if target is None:
-                if not are_plain(relation, provenance, documents):
-                    relation, provenance = self._provenances(relation, provenance, Place(name, number), text)
-                    rewritten = relation, value, provenance
+            kept: Answer | None = None
+            found = None if known is None else known.find(answer_key(full_id, relation, value, provenance))
+            if found is not None:
+                kept, target = found
+            elif are_plain(relation, provenance, documents):
                 target = follow_on_id(full_id, value, provenance)
-                if known is not None and rewritten is None:
-                    known.add(key, target)
+                if known is not None:
+                    known.add(answer_key(full_id, relation, value, provenance), target)
+            else:
+                relation, provenance = self._provenances(relation, provenance, Place(name, number), text)
+                kept = relation, value, provenance
+                target = follow_on_id(full_id, value, provenance)
             if target not in created_by:
                 if not query.unknown_next and not query.is_ldc and provenance[:4] in clear_starts:
                     created_by[target] = query
@@ -142,8 +142,7 @@ class Linker:
             if len(query.slots) > 1 and target not in parent_node:
                 parent_node[target] = node or ""
             response = Response(
-                len(responses), number, text, query, sys.intern(run_id), confidence, node, target, name,
-                rewritten,
+                len(responses), number, text, query, sys.intern(run_id), confidence, node, target, name, kept,
             )  # fmt: skip
             responses.append(response)
             if node is not None:

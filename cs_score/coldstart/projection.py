@@ -5,6 +5,7 @@ Source: specification, section 8.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -53,6 +54,7 @@ class Table:
         return self.micro + self.macro
 
 
+@functools.lru_cache(maxsize=1 << 16)  # the runs of a batch have the same rows, for the most part
 def row_order(name: str) -> tuple[str, tuple[int, ...]]:
     """Sort key of rows: query id as text, then class numbers as numbers, then the shorter name (8.1)."""
     if ":" not in name:

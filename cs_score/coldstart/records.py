@@ -94,9 +94,9 @@ class Response(AnswerLine):
     """A line of a run.
 
     `index` counts the run lines of the whole input from 0 (load order); `node` is the fully qualified node id, None in
-    layouts without node ids; `target` is the short id of the query that asks about this answer. `rewritten` is the
-    answer where its columns had to be brought into canonical form. For nearly all lines it is None and the answer is
-    read from the text: runs are long, and few answers are asked for more than once.
+    layouts without node ids; `target` is the short id of the query that asks about this answer. `kept` is the answer
+    where its columns had to be brought into canonical form, or where an assessment is known to hold it. For most lines
+    it is None and the answer is read from the text: runs are long, and few answers are asked for more than once.
     """
 
     index: int
@@ -108,13 +108,13 @@ class Response(AnswerLine):
     node: str | None
     target: str
     file: str
-    rewritten: Answer | None
+    kept: Answer | None
 
     @property
     def answer(self) -> Answer:
         """Relation provenance, value and value provenance as they count."""
-        if self.rewritten is not None:
-            return self.rewritten
+        if self.kept is not None:
+            return self.kept
         _, _, _, relation, value, _, provenance, _ = self.text.split("\t", 7)
         return relation, value, provenance
 

@@ -52,7 +52,7 @@ def written_lines(
         for response in of_query:
             made += 1
             columns = response.text.split("\t")
-            relation, value, provenance = response.rewritten or (columns[3], columns[4], columns[6])
+            relation, value, provenance = response.kept or (columns[3], columns[4], columns[6])
             confidence = columns[7]
             if "." not in confidence or "e" in confidence:
                 confidence = read_confidence(confidence).text

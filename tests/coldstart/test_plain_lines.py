@@ -159,7 +159,7 @@ def test_the_short_ways_link_like_the_long_ones(lines: list[str], no_node: str |
     assert tuple(short.problems) == tuple(long.problems)
     assert short.linker.skipped == long.linker.skipped
     assert list(short.linker.nodes) == list(long.linker.nodes)
-    assert all(row.rewritten is not None for row in long.linker.responses)
+    assert all(row.kept is not None for row in long.linker.responses)
 
 
 def _linked_in_turn(several: list[list[str]]) -> Iterator[tuple[Evaluation, list[str]]]:
@@ -278,5 +278,5 @@ def test_a_plain_row_keeps_its_text_alone() -> None:
         [Line().text(), Line("Cy", span="N_ENG_1:3-4,N_ENG_1:1-2").text()], None, all_long_ways=False
     )
     plain, other = evaluation.linker.responses
-    assert plain.rewritten is None
-    assert other.rewritten == ("N_ENG_1:1-20", "Cy", "N_ENG_1:1-2,N_ENG_1:3-4")
+    assert plain.kept is None
+    assert other.kept == ("N_ENG_1:1-20", "Cy", "N_ENG_1:1-2,N_ENG_1:3-4")
