@@ -346,6 +346,7 @@ def _link_loaded(query: Query) -> LinkedQuery:
     )
 
 
+@functools.lru_cache(maxsize=1 << 14)  # the runs of a system ask about the same answers
 def _link_follow_on(parent: LinkedQuery, short_id: str) -> LinkedQuery:
     full_id, slots = f"{parent.full_id}_{short_id}", parent.slots[1:]
     return LinkedQuery(full_id, short_id, parent.base_id, parent.level + 1, slots, *_about_slots(slots), parent)
