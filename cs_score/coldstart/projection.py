@@ -5,7 +5,6 @@ Source: specification, section 8.
 
 from __future__ import annotations
 
-import functools
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -54,13 +53,14 @@ class Table:
         return self.micro + self.macro
 
 
-@functools.lru_cache(maxsize=1 << 16)  # the runs of a batch have the same rows, for the most part
 def row_order(name: str) -> tuple[str, tuple[int, ...]]:
     """Sort key of rows: query id as text, then class numbers as numbers, then the shorter name (8.1)."""
-    if ":" not in name:
+    query, colon, components = name.partition(":")
+    if not colon:
         return name, ()
-    query, *components = name.split(":")
-    return query, tuple(map(_number, components))
+    if components.isdecimal():  # nearly all rows of classes
+        return query, (int(components),)
+    return query, tuple(map(_number, components.split(":")))
 
 
 def _number(component: str) -> int:
