@@ -10,7 +10,6 @@ import contextlib
 import json
 import os
 import re
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -136,8 +135,8 @@ def outputs(folder: str) -> dict[str, bytes]:
 def measure(folder: str, runs: int, lines: int, rounds: int) -> tuple[dict[str, float], list[str]]:
     """Seconds of each way, and the ways whose bytes differ from those of single calls.
 
-    A machine is faster at one moment than at the next, so the ways take turns: in each round a part of the single
-    calls, and each batch as a whole, of which the median counts.
+    A machine is faster at one moment than at the next, so the ways take turns, in each round some of the single calls
+    and each batch as a whole; and of the rounds the fastest counts, since all that disturbs a measurement slows it.
     """
     paths = make_inputs(folder, runs, lines)
     took: dict[str, list[float]] = {}
@@ -148,13 +147,14 @@ def measure(folder: str, runs: int, lines: int, rounds: int) -> tuple[dict[str, 
         took.setdefault(name, []).append(time.perf_counter() - start)
 
     for number in range(rounds):
-        timed("single", single_calls, paths[number::rounds])
+        calls = paths[number::rounds]
+        timed("single", single_calls, calls)
+        took["single"][-1] *= runs / len(calls)
         timed("one job", batch, "one job", "--jobs", "1")
         timed("two jobs", batch, "two jobs", "--jobs", "2")
         with tempfile.TemporaryDirectory(prefix="dask-") as place, dask_cluster(place) as address:
             timed("dask", batch, "dask", "--dask", address)
-    seconds = {name: statistics.median(of_rounds) for name, of_rounds in took.items()}
-    seconds["single"] = sum(took["single"])
+    seconds = {name: min(of_rounds) for name, of_rounds in took.items()}
     expected = outputs(os.path.join(folder, "single"))
     return seconds, [name for name in seconds if outputs(os.path.join(folder, name)) != expected]
 
