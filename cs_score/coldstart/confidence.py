@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Final, NamedTuple
 
@@ -24,7 +25,7 @@ CERTAIN: Final = "1.0"
 def plain_confidence(written: str) -> float | None:
     """The value of a confidence that is legal as it stands and below 1; None of one that needs a second look.
 
-    Nearly all are like this. They are not kept: to find one again takes longer, and a number lies near its line here.
+    Nearly all are like this. They are not cached: to find one again takes longer, and a number lies near its line here.
     """
     digits = written[2:]
     if written[:2] == "0." and digits.isdigit() and digits.isascii():
@@ -32,6 +33,7 @@ def plain_confidence(written: str) -> float | None:
     return None
 
 
+@functools.lru_cache(maxsize=1 << 10)  # a run may have the same odd one, or 1.0, on all lines
 def read_confidence(written: str) -> Confidence:
     """The confidence that a column stands for. Never raises: what is illegal is replaced, and its codes tell."""
     codes: tuple[str, ...] = ()

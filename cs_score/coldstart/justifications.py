@@ -38,7 +38,7 @@ def node_confidence(confidences: Sequence[float], most: int | None) -> float:
     """
     if not confidences:
         return 0.0
-    weights = sum_of_weights(len(confidences) if most is None else most)
+    weights = _sum_of_weights(len(confidences) if most is None else most)
     if len(confidences) == 1:
         return confidences[0] / weights
     numerator = 0.0
@@ -48,8 +48,7 @@ def node_confidence(confidences: Sequence[float], most: int | None) -> float:
 
 
 @functools.cache
-def sum_of_weights(lines: int) -> float:
-    """What so many lines of a node weigh together, the i-th best one 1/i."""
+def _sum_of_weights(lines: int) -> float:
     total = 0.0
     for rank in range(1, lines + 1):
         total += 1 / rank

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import functools
 import sys
-from typing import Final
+from collections.abc import Callable
 
 from cs_score.coldstart.confidence import plain_confidence, read_confidence
 from cs_score.coldstart.identifiers import follow_on_id, parse_query_id
@@ -76,6 +76,7 @@ class Linker:
         self._clear_starts: set[str] = set()
         self._value_types: set[str] = set()
         self._known: KnownAnswers | None = None
+        self._link_follow_on: Callable[[LinkedQuery, str], LinkedQuery] = _link_follow_on
 
     def branch(self, problems: ProblemLog) -> Linker:
         """A linker that goes on from here by itself and reports to `problems`; the lines linked so far are shared."""
@@ -223,6 +224,8 @@ class Linker:
         self._known = KnownAnswers(
             line for line in self.assessments if are_plain(line.relation, line.provenance, self._documents)
         )
+        # Within a run nobody asks for a query twice, but the runs of a system ask about the same answers.
+        self._link_follow_on = functools.lru_cache(maxsize=1 << 14)(_link_follow_on)
 
     def forget_caches(self) -> None:
         """Release what only linking needs, once all files are linked."""
@@ -240,8 +243,7 @@ class Linker:
         parent_id, _, short_id = full_id.rpartition("_")
         parent = self._created_by.get(short_id)
         if parent is not None and parent.full_id == parent_id:
-            link = _link_follow_on if self._known is None else _link_follow_on_again
-            follow_on = link(parent, short_id)
+            follow_on = self._link_follow_on(parent, short_id)
             self._linked[follow_on.full_id] = follow_on
             return follow_on
         parts = parse_query_id(full_id)
@@ -351,10 +353,6 @@ def _link_loaded(query: Query) -> LinkedQuery:
 def _link_follow_on(parent: LinkedQuery, short_id: str) -> LinkedQuery:
     full_id, slots = f"{parent.full_id}_{short_id}", parent.slots[1:]
     return LinkedQuery(full_id, short_id, parent.base_id, parent.level + 1, slots, *_about_slots(slots), parent)
-
-
-# The runs of a system ask about the same answers; within a run nobody asks twice.
-_link_follow_on_again: Final = functools.lru_cache(maxsize=1 << 14)(_link_follow_on)
 
 
 @functools.lru_cache(maxsize=4096)

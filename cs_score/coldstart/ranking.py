@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Final, NamedTuple
 
-from cs_score.coldstart.justifications import best_first, node_confidence, sum_of_weights
+from cs_score.coldstart.justifications import best_first, node_confidence
 from cs_score.coldstart.options import IGNORE, WRONG
 from cs_score.coldstart.policy import REDUNDANT, MatchedAssessments
 from cs_score.coldstart.projection import ALL_LEVELS, MACRO, by_ldc_query, left_sum, row_order
@@ -102,7 +102,6 @@ class Nodes:
         """`lines_of`: the lines of every node by FQ node id; `most`: how many justifications count, None for all."""
         self._lines_of = lines_of
         self._most = most
-        self._weight_of_one = sum_of_weights(1 if most is None else most)
         self._of_query: dict[str, list[str]] = defaultdict(list)
         for name in lines_of:
             query, colon, _ = name.partition(":")
@@ -130,11 +129,9 @@ class Nodes:
         return nodes
 
     def _node(self, name: str, level: int, parent: str, lines: Sequence[Response]) -> Node:
-        if len(lines) == 1:
-            (first,) = lines
-            return Node(name, level, parent, lines, first.confidence / self._weight_of_one, first)
         confidence = node_confidence([line.confidence for line in lines], self._most)
-        return Node(name, level, parent, lines, confidence, min(lines, key=_number))
+        first = min(lines, key=_number) if len(lines) > 1 else lines[0]
+        return Node(name, level, parent, lines, confidence, first)
 
 
 class AssessedClasses:
@@ -193,43 +190,40 @@ def rank_query(
     labels of each response by index; `most`: how many justifications of a node count, None for all.
     """
     of_query = nodes.of_query(query.full_id)
-    by_rank = sorted(
-        (
-            -node.own_confidence * of_query[node.parent].own_confidence if node.level else -node.own_confidence,
-            node.first.number,
-            node.first.index,
-            position,
-            node,
-        )
-        for position, node in enumerate(of_query.values())
-    )
+    by_rank = [
+        (node.own_confidence * of_query[node.parent].own_confidence if node.level else node.own_confidence, node)
+        for node in of_query.values()
+    ]
+    by_rank.sort(key=lambda item: (-item[0], item[1].first.number, item[1].first.index))
     taken: set[str] = set()
     ranked_of: dict[str, RankedNode] = {}
-    ranked_at: tuple[list[RankedNode], list[RankedNode]] = [], []
-    for level, of_level in enumerate(ranked_at):
-        for minus_confidence, _, _, _, node in by_rank:
+    for level in (0, 1):
+        for confidence, node in by_rank:
             if node.level == level:
                 mapped_class, value = _best_class(node.lines, taken, classes, matched, labels, most)
                 if level and not ranked_of[node.parent].value:
                     # Below a node that is worth nothing it is worth nothing, too, but keeps its class (9.6).
                     value = 0.0
-                ranked = RankedNode(node.name, -minus_confidence, mapped_class, value, node.first, level)
-                ranked_of[node.name] = ranked
-                of_level.append(ranked)
+                ranked_of[node.name] = RankedNode(node.name, confidence, mapped_class, value, node.first, level)
+    ranked = tuple(ranked_of[node.name] for _, node in by_rank)
     truth = classes.ground_truth(single)
-    rankings = {"0": ranked_at[0], "1": ranked_at[1], ALL_LEVELS: [ranked_of[node.name] for *_, node in by_rank]}
-    if len(query.slots) <= 1 and not truth["1"] and not rankings["1"]:
-        del rankings["1"]
+    of_level = {
+        "0": tuple(node for node in ranked if node.level == 0),
+        "1": tuple(node for node in ranked if node.level == 1),
+        ALL_LEVELS: ranked,
+    }
+    if len(query.slots) <= 1 and not truth["1"] and not of_level["1"]:
+        del of_level["1"]
     return [
         Ranking(
             query.full_id,
             level,
-            average_precision([node.value for node in ranked_nodes], truth[level]),
+            average_precision([node.value for node in nodes_of_level], truth[level]),
             truth[level],
             classes.of_level(level),
-            tuple(ranked_nodes),
+            nodes_of_level,
         )
-        for level, ranked_nodes in rankings.items()
+        for level, nodes_of_level in of_level.items()
     ]
 
 

@@ -149,16 +149,20 @@ def _rows(evaluation: Evaluation) -> Iterator[tuple[object, ...]]:
         )  # fmt: skip
 
 
+def _check_alike(one: Evaluation, other: Evaluation) -> None:
+    assert list(_rows(one)) == list(_rows(other))
+    assert tuple(one.problems) == tuple(other.problems)
+    assert one.linker.skipped == other.linker.skipped
+    assert list(one.linker.nodes) == list(other.linker.nodes)
+
+
 @settings(max_examples=250)
 @given(runs(), st.sampled_from((None, "0")))
 def test_the_short_ways_link_like_the_long_ones(lines: list[str], no_node: str | None) -> None:
     short, short_errors = _linked(lines, no_node, all_long_ways=False)
     long, long_errors = _linked(lines, no_node, all_long_ways=True)
-    assert list(_rows(short)) == list(_rows(long))
     assert short_errors == long_errors
-    assert tuple(short.problems) == tuple(long.problems)
-    assert short.linker.skipped == long.linker.skipped
-    assert list(short.linker.nodes) == list(long.linker.nodes)
+    _check_alike(short, long)
     assert all(row.kept is not None for row in long.linker.responses)
 
 
@@ -179,11 +183,8 @@ def test_answers_of_earlier_runs_change_nothing(first: list[str], second: list[s
     several = [first, second, first]
     for lines, (linked, errors) in zip(several, _linked_in_turn(several)):
         alone, errors_alone = _linked(lines, None, all_long_ways=False)
-        assert list(_rows(linked)) == list(_rows(alone))
         assert errors == errors_alone
-        assert tuple(linked.problems) == tuple(alone.problems)
-        assert linked.linker.skipped == alone.linker.skipped
-        assert list(linked.linker.nodes) == list(alone.linker.nodes)
+        _check_alike(linked, alone)
 
 
 @pytest.mark.parametrize(("most", "again"), [(2, 1), (3, 0)])

@@ -62,7 +62,7 @@ def _response_text(response: Response, labels: tuple[str, ...], assessment: Asse
     return (
         f"\tFQNODEID:\t{response.node or '-'}\n"
         f"\tSUBMISSION:\t{response.text}\n"
-        f"\tTARGET_QID:\t{response.query.full_id}_{response.target}\n"
+        f"\tTARGET_QID:\t{response.target_full_id}\n"
         f"\tASSESSMENT:\t{'-' if assessment is None else assessment.text}\n"
         "\n"
         f"\tPREPOLICY ASSESSMENT:\t{category}\n"
