@@ -94,8 +94,7 @@ def plant_tree(root: LinkedQuery, assessments: Sequence[Assessment], linker: Lin
     texts_leading_to: dict[str, list[str]] = {}
     for assessment in assessments:
         query = assessment.query
-        is_accepted = assessment.has_class  # no other has one (specification 4.8)
-        if is_accepted:
+        if assessment.is_accepted:
             name = assessment.value_class
         elif query in wrong_bins:
             name = wrong_bins[query]
@@ -110,7 +109,7 @@ def plant_tree(root: LinkedQuery, assessments: Sequence[Assessment], linker: Lin
         if name not in single and len(query.slots) > 1:
             predicate = find_predicate(query.slots[1])
             single[name] = predicate is not None and predicate.single
-        if is_accepted:
+        if assessment.is_accepted:
             holding_accepted.add(name)
             parent = above.get(name, tree.root)
             if parent != tree.root and parent not in holding_accepted:
@@ -144,7 +143,7 @@ def place_responses(
     wrong_bins: dict[LinkedQuery, str] = {}
     for response in responses:
         query, assessment = response.query, matched[response.index]
-        if assessment is not None and assessment.has_class:
+        if assessment is not None and assessment.is_accepted:
             name = assessment.value_class
         elif response.target in accepting and (assessment is None or not _is_placed(assessment, linker)):
             name = accepting[response.target].value_class
@@ -152,11 +151,12 @@ def place_responses(
             name = wrong_bins[query]
         else:
             name = wrong_bins[query] = _wrong_bin(query, linker)
-        if name in members:
-            members[name].append(response)
-        else:
+        of_class = members.get(name)
+        if of_class is None:
             tree.add(name)
             members[name] = [response]
+        else:
+            of_class.append(response)
     return members
 
 
@@ -167,7 +167,7 @@ def _wrong_bin(query: LinkedQuery, linker: Linker) -> str:
 
 def _is_placed(assessment: Assessment, linker: Linker) -> bool:
     """Whether an assessment stands in the tree; it does not where no accepted answer leads to the query it answers."""
-    return assessment.has_class or assessment.query.level == 0 or assessment.query.short_id in linker.accepting
+    return assessment.is_accepted or assessment.query.level == 0 or assessment.query.short_id in linker.accepting
 
 
 def _texts_by_target(assessments: Iterable[Assessment]) -> dict[str, list[str]]:

@@ -70,15 +70,21 @@ class DiscardRules:
         other.marked = set(self.marked)
         return other
 
-    def apply(self, responses: Sequence[Response], nodes: Mapping[str, Sequence[Response]]) -> None:
-        """Apply both rules to all run lines loaded so far; `nodes` are the same lines by FQ node id."""
-        self._limit_justifications(responses, nodes)
+    def apply(self, responses: Sequence[Response], nodes: Mapping[str, Sequence[Response]], are_in_order: bool) -> None:
+        """Apply both rules to all run lines loaded so far.
+
+        `nodes` are the same lines by FQ node id; `are_in_order` tells that all lines of later hops stand behind a line
+        that gives the answer which they ask about.
+        """
+        crowded = list(self._crowded(nodes.values()))
+        if crowded or self.marked or not are_in_order:  # otherwise all answers that are asked about are there
+            self._limit_justifications(responses, crowded)
         self._keep_single_values(responses, nodes)
 
-    def _limit_justifications(self, responses: Sequence[Response], nodes: Mapping[str, Sequence[Response]]) -> None:
+    def _limit_justifications(self, responses: Sequence[Response], nodes: Iterable[Sequence[Response]]) -> None:
         # The order of nodes within a level shows nowhere: they share no line, and reports are sorted.
         crowded: dict[int, list[Sequence[Response]]] = defaultdict(list)
-        for lines in self._crowded(nodes.values()):
+        for lines in nodes:
             crowded[lines[-1].query.level].append(lines)
         queries = {*map(_query, responses)}
         for level in sorted({query.level for query in queries}):

@@ -56,6 +56,8 @@ class Linker:
         """The run lines of each node by FQ node id, in load order."""
         self.without_parent: list[Response] = []
         """Second-hop run lines that stand before their parent line, or have none; their node ids lack its prefix."""
+        self.is_in_order = True
+        """Whether every run line of a later hop stands behind a line that gives the answer its query asks about."""
         self.skipped: list[SkippedLine] = []
         """Lines with an empty column or a slot that was not asked for, in load order."""
         self._queries = queries
@@ -134,9 +136,12 @@ class Linker:
                 self.skipped.append(SkippedLine(target, document_of(provenance), len(responses), name, number))
                 self._skipped.add(target)
                 continue
+            parent = parent_node.get(query.short_id) if query.level else full_id
+            if parent is None:
+                self.is_in_order = False
             node, of_node = None, None
             if has_nodes and columns[8] != no_node:
-                prefix = parent_node.get(query.short_id, "") if query.level == 1 else full_id
+                prefix = parent or "" if query.level == 1 else full_id
                 node = prefix + columns[8]
                 of_node = nodes.get(node)
                 if of_node is not None:
@@ -144,7 +149,8 @@ class Linker:
             if len(query.slots) > 1 and target not in parent_node:
                 parent_node[target] = node or ""
             response = Response(
-                len(responses), number, text, query, sys.intern(run_id), confidence, node, target, name, kept,
+                len(responses), number, text, query, sys.intern(run_id), confidence, node, target, name,
+                document_of(provenance), kept,
             )  # fmt: skip
             responses.append(response)
             if node is not None:
@@ -191,7 +197,8 @@ class Linker:
             if code not in JUDGMENT_OF_CODE or columns[at_provenance_code] not in JUDGMENT_OF_CODE:
                 raise _unknown_code(code, columns[at_provenance_code], Place(name, number))
             assessment = Assessment(
-                number, text, query, (relation, value, provenance), JUDGMENT_OF_CODE[code], sys.intern(value_class),
+                number, text, query, (relation, value, provenance), JUDGMENT_OF_CODE[code], code in ("C", "X"),
+                sys.intern(value_class),
                 None if at_mention is None else sys.intern(columns[at_mention]),
                 None if at_class_mention is None else sys.intern(columns[at_class_mention]),
                 target, name,

@@ -10,6 +10,8 @@ import contextlib
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import Final
 
 from cs_score.coldstart.justifications import DiscardRules
 from cs_score.coldstart.linking import Linker
@@ -25,6 +27,8 @@ from cs_score.collector import paused_collector
 from cs_score.errors import InputError
 from cs_score.problems import Place, ProblemLog
 from cs_score.sources import Input, InputDigest, digests_of_files, name_of, open_source, plain_name
+
+_run_id: Final = attrgetter("run_id")
 
 RUN_SUFFIX = ".tab.txt"
 """Members of a folder that count as runs or assessments end like this, perhaps compressed."""
@@ -80,7 +84,7 @@ class Evaluation:
         """The runs to score, in order: those asked for, else all that lines were loaded of, sorted."""
         if self.options.runids is not None:
             return list(self.options.runids)
-        return sorted({response.run_id for response in self.linker.responses})
+        return sorted({*map(_run_id, self.linker.responses)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +206,7 @@ def load_lines(evaluation: Evaluation, tab_file: TabFile, reading: Reading = SCO
         return
     _link(linker.link_run, tab_file, reading)
     if tab_file.schema is RUN_2017 and not evaluation.problems.fatal:
-        evaluation.discard.apply(linker.responses, linker.nodes)
+        evaluation.discard.apply(linker.responses, linker.nodes, linker.is_in_order)
     if reading.after_run is not None:
         reading.after_run()
 

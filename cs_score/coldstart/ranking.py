@@ -116,7 +116,7 @@ class Nodes:
             components = name.split(":", 3)
             parent = name if len(components) == 2 else f"{query_id}:{components[1]}"
             if len(components) > 2 and components[2] not in ("", "0"):
-                child = f"{parent}:{components[2]}"
+                child = name if len(components) == 3 else f"{parent}:{components[2]}"
                 nodes[child] = self._node(child, 1, parent, lines)
             else:
                 nodes[parent] = self._node(parent, 0, parent, lines)
@@ -129,9 +129,11 @@ class Nodes:
         return nodes
 
     def _node(self, name: str, level: int, parent: str, lines: Sequence[Response]) -> Node:
+        if len(lines) == 1:
+            (first,) = lines
+            return Node(name, level, parent, lines, node_confidence((first.confidence,), self._most), first)
         confidence = node_confidence([line.confidence for line in lines], self._most)
-        first = min(lines, key=_number) if len(lines) > 1 else lines[0]
-        return Node(name, level, parent, lines, confidence, first)
+        return Node(name, level, parent, lines, confidence, min(lines, key=_number))
 
 
 class AssessedClasses:
@@ -142,7 +144,7 @@ class AssessedClasses:
         for assessment in assessments:
             self._members[assessment.value_class].append(assessment)
         self._documents: dict[str, int] = {}
-        names = sorted(name for name, members in self._members.items() if members[0].has_class)
+        names = sorted(name for name, members in self._members.items() if members[0].is_accepted)
         self._by_level = {
             "0": tuple(name for name in names if name.count(":") == 1),
             "1": tuple(name for name in names if name.count(":") == 2),

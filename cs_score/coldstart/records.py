@@ -12,12 +12,11 @@ Judgment: TypeAlias = Literal["CORRECT", "INCORRECT", "INEXACT", "IGNORE", "INEX
 """What an assessor said of an answer; also the name of its category before any policy (specification 4.8)."""
 
 CORRECT: Final = "CORRECT"
-INEXACT: Final = "INEXACT"
 
 JUDGMENT_OF_CODE: Final[dict[str, Judgment]] = {
     "C": CORRECT,
     "W": "INCORRECT",
-    "X": INEXACT,
+    "X": "INEXACT",
     "I": "IGNORE",
     "S": "INEXACT_SHORT",
     "L": "INEXACT_LONG",
@@ -79,11 +78,6 @@ class AnswerLine:
         return self.answer[2]
 
     @property
-    def docid(self) -> str:
-        """The document of the value provenance (specification 14, rule 5)."""
-        return document_of(self.answer[2])
-
-    @property
     def place(self) -> Place:
         """File and line number."""
         return Place(self.file, self.number)
@@ -94,9 +88,10 @@ class Response(AnswerLine):
     """A line of a run.
 
     `index` counts the run lines of the whole input from 0 (load order); `node` is the fully qualified node id, None in
-    layouts without node ids; `target` is the short id of the query that asks about this answer. `kept` is the answer
-    where its columns had to be brought into canonical form, or where an assessment is known to hold it. For most lines
-    it is None and the answer is read from the text: runs are long, and few answers are asked for more than once.
+    layouts without node ids; `target` is the short id of the query that asks about this answer; `docid` is the document
+    of the value provenance. `kept` is the answer where its columns had to be brought into canonical form, or where an
+    assessment is known to hold it. For most lines it is None and the answer is read from the text: runs are long, and
+    few answers are asked for more than once.
     """
 
     index: int
@@ -108,6 +103,7 @@ class Response(AnswerLine):
     node: str | None
     target: str
     file: str
+    docid: str
     kept: Answer | None
 
     @property
@@ -142,8 +138,9 @@ class SkippedLine(NamedTuple):
 class Assessment(AnswerLine):
     """A line of an assessment file.
 
-    `value_class` is the equivalence class, `0` (or empty) where the answer has none; the mention types are None in
-    layouts without them. Other fields as in `Response`.
+    `is_accepted` tells whether the answer was judged correct or inexact. Exactly those have an equivalence class, which
+    is `value_class`; of others it is `0` or empty. The mention types are None in layouts without them. Other fields as
+    in `Response`.
     """
 
     number: int
@@ -151,6 +148,7 @@ class Assessment(AnswerLine):
     query: LinkedQuery
     answer: Answer
     judgment: Judgment
+    is_accepted: bool
     value_class: str
     value_mention: str | None
     class_mention: str | None
@@ -158,11 +156,6 @@ class Assessment(AnswerLine):
     file: str
 
     @property
-    def has_class(self) -> bool:
-        """Whether the answer belongs to an equivalence class (only the texts "" and "0" say no)."""
-        return self.value_class not in ("", "0")
-
-    @property
-    def is_accepted(self) -> bool:
-        """Whether the answer was judged correct or inexact."""
-        return self.judgment in (CORRECT, INEXACT)
+    def docid(self) -> str:
+        """The document of the value provenance (specification 14, rule 5)."""
+        return document_of(self.answer[2])

@@ -20,7 +20,7 @@ from cs_score.coldstart.writers.intervals import intervals_text
 from cs_score.coldstart.writers.json_result import json_text
 from cs_score.errors import InputError, UsageError
 from cs_score.statistics.options import Resampling
-from tests.coldstart.handmade import AGE, CHILDREN, Inputs, Line, Q, query_xml, sf_query
+from tests.coldstart.handmade import AGE, CHILDREN, SCHOOLS, Inputs, Line, Q, query_xml, sf_query
 
 BO, CY = Line(), Line("Cy", "N_ENG_2", ":E2", "0.8")
 OTHER = sf_query(docid="N_ENG_R")
@@ -275,6 +275,31 @@ def test_all_children_discarded_below_a_single_valued_slot_still_have_a_winner(i
     inputs.run(parent, second, second.child("41", slot=AGE))
     result = score([inputs.folder / "queries.xml"], [inputs.folder / "run.tab"], OPTIONS)
     assert sorted(problem.code for problem in result.problems) == ["DISCARDED_DEPENDENT", "DISCARDED_ENTRY"]
+
+
+def test_a_line_below_an_answer_that_the_run_does_not_give_is_discarded(inputs: Inputs) -> None:
+    """No node has too many lines, and the assessments know the query."""
+    inputs.pool(BO.judged("1"))
+    inputs.run(CY, BO.child())
+    assert [problem.code for problem in _loaded(inputs, "pool.tab", "run.tab").problems] == ["DISCARDED_DEPENDENT"]
+
+
+def test_a_line_below_an_answer_that_was_discarded_with_an_earlier_file_is_discarded(inputs: Inputs) -> None:
+    """The slot takes one value; the answer that lost stands in the first file, a line below it in the second."""
+    slots = (AGE, SCHOOLS)
+    inputs.queries(query_xml(slots=slots))
+    kept = replace(BO, value="41", query=sf_query(slots), slot=AGE)
+    lost = replace(kept, value="42", confidence="0.5", span="N_ENG_1:7-9", node=":E2")
+    inputs.run(kept, lost)
+    inputs.write("second.tab", lost.child())
+    codes = [problem.code for problem in _loaded(inputs, "run.tab", "second.tab").problems]
+    assert codes == ["DISCARDED_DEPENDENT", "DISCARDED_ENTRY"]
+
+
+def _loaded(inputs: Inputs, *names: str) -> Evaluation:
+    evaluation = open_evaluation([inputs.folder / "queries.xml"], OPTIONS)
+    load_files(evaluation, [inputs.folder / name for name in names])
+    return evaluation
 
 
 def test_no_ldc_query_has_a_row_where_no_slot_filling_query_has(folder: Path) -> None:

@@ -10,9 +10,9 @@ from typing import Final
 
 from cs_score.coldstart.counts import Tally
 from cs_score.coldstart.justifications import load_order
-from cs_score.coldstart.policy import MatchedAssessments, pre_policy_category, without
+from cs_score.coldstart.policy import Labels, MatchedAssessments, pre_policy_category, without
 from cs_score.coldstart.ranking import Ranking
-from cs_score.coldstart.records import Assessment, Response
+from cs_score.coldstart.records import Response
 
 _number: Final = attrgetter("number")
 
@@ -24,56 +24,45 @@ RANKINGS_BEGIN: Final = b"AP COMPUTATION DEBUG INFO BEGINS:\n"
 RANKINGS_END: Final = b"AP COMPUTATION DEBUG INFO ENDS\n"
 
 
-def responses_text(
-    tallies: Iterable[Tally], matched: MatchedAssessments, labels: Sequence[tuple[str, ...]]
-) -> Iterator[str]:
+def responses_text(tallies: Iterable[Tally], matched: MatchedAssessments, labels: Sequence[Labels]) -> Iterator[str]:
     """Part 1 without its end: query by query, class by class, every response that a policy put anywhere.
 
     `matched`, `labels`: assessment and labels of each response by index.
     """
     for tally in tallies:
         yield f"{_RULE}{tally.name}\n"
-        responses = tally.responses
-        if len({*map(_number, responses)}) == len(responses):
-            for response in sorted(responses, key=_number):
-                index = response.index
-                yield _response_text(response, labels[index], matched[index])
-        else:
-            for response, of_all in _by_number(tally, labels):
-                yield _response_text(response, of_all, matched[response.index])
+        for response, of_line in _by_number(tally.responses, labels):
+            assessment = matched[response.index]
+            category = pre_policy_category(assessment)
+            shown = _shown(of_line, category)
+            if shown is not None:
+                yield (
+                    f"\tFQNODEID:\t{response.node or '-'}\n"
+                    f"\tSUBMISSION:\t{response.text}\n"
+                    f"\tTARGET_QID:\t{response.query.full_id}_{response.target}\n"
+                    f"\tASSESSMENT:\t{'-' if assessment is None else assessment.text}\n"
+                    "\n"
+                    f"\tPREPOLICY ASSESSMENT:\t{category}\n"
+                    f"\tPOSTPOLICY ASSESSMENT:\t{shown}\n"
+                    f"{_DOTS}"
+                )
 
 
-def _by_number(tally: Tally, labels: Sequence[tuple[str, ...]]) -> Iterator[tuple[Response, tuple[str, ...]]]:
-    """The lines of a row by line number; of several files' lines with one number the first, with the lists of all."""
+def _by_number(responses: Sequence[Response], labels: Sequence[Labels]) -> Iterable[tuple[Response, Labels]]:
+    """Responses with their labels by line number; of several files' lines with one number the first with all labels."""
+    by_number = dict(zip(map(_number, responses), responses))
+    if len(by_number) == len(responses):
+        return [(by_number[number], labels[by_number[number].index]) for number in sorted(by_number)]
     lines: dict[int, list[Response]] = {}
-    for response in tally.responses:
+    for response in responses:
         lines.setdefault(response.number, []).append(response)
-    for number in sorted(lines):
-        same = sorted(lines[number], key=load_order)
-        yield same[0], tuple(sorted(label for response in same for label in labels[response.index]))
-
-
-def _response_text(response: Response, labels: tuple[str, ...], assessment: Assessment | None) -> str:
-    """The block of a response; empty where no list but that of its category before the policies holds it."""
-    category = pre_policy_category(assessment)
-    shown = _shown(labels, category)
-    if shown is None:
-        return ""
-    return (
-        f"\tFQNODEID:\t{response.node or '-'}\n"
-        f"\tSUBMISSION:\t{response.text}\n"
-        f"\tTARGET_QID:\t{response.target_full_id}\n"
-        f"\tASSESSMENT:\t{'-' if assessment is None else assessment.text}\n"
-        "\n"
-        f"\tPREPOLICY ASSESSMENT:\t{category}\n"
-        f"\tPOSTPOLICY ASSESSMENT:\t{shown}\n"
-        f"{_DOTS}"
-    )
+    in_order = [sorted(lines[number], key=load_order) for number in sorted(lines)]
+    return [(same[0], tuple(sorted(label for line in same for label in labels[line.index]))) for same in in_order]
 
 
 @functools.cache
-def _shown(labels: tuple[str, ...], category: str) -> str | None:
-    """The labels as the file shows them, None where there is none to show."""
+def _shown(labels: Labels, category: str) -> str | None:
+    """The labels as the file shows them; None where there is none beside the category before the policies."""
     left = without(labels, category)
     return ",".join(left) if left else None
 
