@@ -205,6 +205,11 @@ class ProblemLog:
         """Occurrences of problems of this severity, repeated ones included."""
         return self._totals[severity]
 
+    @property
+    def total(self) -> int:
+        """Occurrences of warnings and errors, repeated ones included."""
+        return sum(self._totals.values())
+
     def __iter__(self) -> Iterator[Problem]:
         """The problems in the order of the report: by code, then by message, both as byte strings."""
         for (code, message), (places, count) in sorted(self._found.items(), key=lambda item: _byte_order(item[0])):

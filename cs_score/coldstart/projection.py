@@ -9,7 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from cs_score.coldstart.counts import Counts, harmonic_mean, sum_counts
 from cs_score.coldstart.queries import QuerySet
@@ -19,6 +19,9 @@ MICRO: Final = "ALL-Micro"
 MACRO: Final = "ALL-Macro"
 
 Row = TypeVar("Row")
+
+OfLdcQuery: TypeAlias = tuple[str, list[tuple[str, Sequence[Row]]]]
+"""Full id of an LDC query; the short ids of its slot-filling queries, in query-file order, with their rows."""
 
 _LEADING_NUMBER: Final = re.compile(r"\s*[-+]?\d+")
 
@@ -96,13 +99,19 @@ def averaged_table(ordered: Iterable[ScoreRow]) -> Table:
     return Table(rows, _micro(by_level), _macro(by_level))
 
 
-def ldc_max_table(table: Table, queries: QuerySet) -> Table:
-    """The LDC-MAX variant: each LDC query is represented by its entry point with the highest F1 over both hops.
+def ldc_tables(table: Table, queries: QuerySet) -> tuple[Table, Table]:
+    """The LDC-MAX and the LDC-MEAN variant of an SF table."""
+    ldc_queries = list(by_ldc_query(_by_query(table.rows), queries))
+    return _ldc_max_table(ldc_queries), _ldc_mean_table(ldc_queries)
+
+
+def _ldc_max_table(ldc_queries: Iterable[OfLdcQuery[ScoreRow]]) -> Table:
+    """Each LDC query is represented by its entry point with the highest F1 over both hops.
 
     Equal F1: the first entry point in query-file order (14, rule 1).
     """
     chosen: list[ScoreRow] = []
-    for full_id, entry_points in by_ldc_query(_by_query(table.rows), queries):
+    for full_id, entry_points in ldc_queries:
         rows_of = [rows for _, rows in entry_points]
         best = rows_of[0] if len(rows_of) == 1 else max(rows_of, key=lambda rows: sum_counts(_counts(rows)).f1)
         for row in best:
@@ -111,10 +120,10 @@ def ldc_max_table(table: Table, queries: QuerySet) -> Table:
     return averaged_table(in_printing_order(chosen))
 
 
-def ldc_mean_table(table: Table, queries: QuerySet) -> Table:
-    """The LDC-MEAN variant: means over those entry points of an LDC query that have the row."""
+def _ldc_mean_table(ldc_queries: Iterable[OfLdcQuery[ScoreRow]]) -> Table:
+    """Means over those entry points of an LDC query that have the row."""
     means: list[ScoreRow] = []
-    for full_id, entry_points in by_ldc_query(_by_query(table.rows), queries):
+    for full_id, entry_points in ldc_queries:
         members: dict[str, list[ScoreRow]] = {}
         for _, rows in sorted(entry_points):
             for row in rows:
@@ -159,12 +168,10 @@ def _by_query(rows: Iterable[ScoreRow]) -> dict[str, list[ScoreRow]]:
     return grouped
 
 
-def by_ldc_query(
-    rows_of: Mapping[str, Sequence[Row]], queries: QuerySet
-) -> Iterator[tuple[str, list[tuple[str, Sequence[Row]]]]]:
-    """Full id of each LDC query with the short ids of its slot-filling queries, in query-file order, and their rows.
+def by_ldc_query(rows_of: Mapping[str, Sequence[Row]], queries: QuerySet) -> Iterator[OfLdcQuery[Row]]:
+    """Each LDC query with the rows of its slot-filling queries, which `rows_of` has by short id.
 
-    Only what has rows is there; `rows_of` has them by short id.
+    Only what has rows is there.
     """
     ldc_of = queries.ldc_of
     for ldc_id in dict.fromkeys(ldc_of.values()):

@@ -19,8 +19,7 @@ from cs_score.coldstart.projection import (
     averaged_table,
     counted_row,
     in_printing_order,
-    ldc_max_table,
-    ldc_mean_table,
+    ldc_tables,
 )
 from cs_score.coldstart.queries import Query, report_languages, report_slots
 from cs_score.coldstart.ranking import (
@@ -38,7 +37,6 @@ from cs_score.coldstart.resamples import last_by_label, read_samples
 from cs_score.coldstart.result import AveragePrecision, PrecisionRecall, Result, RunResult, ScoringStopped
 from cs_score.collector import paused_collector
 from cs_score.errors import InputError
-from cs_score.problems import Severity
 from cs_score.signature import Signature
 from cs_score.sources import Input
 
@@ -138,11 +136,7 @@ class Scoring:
     def projected(self, run_id: str, sf: Table) -> RunResult:
         """The tables of a run with this SF table."""
         queries = self._evaluation.queries
-        tables = PrecisionRecall(
-            sf,
-            ldc_max_table(sf, queries) if queries.ldc_of else None,
-            ldc_mean_table(sf, queries) if queries.ldc_of else None,
-        )
+        tables = PrecisionRecall(sf, *(ldc_tables(sf, queries) if queries.ldc_of else (None, None)))
         unit_of = {
             query.full_id: queries.by_id[queries.ldc_of.get(query.short_id, query.short_id)].full_id
             for query in self._selected
@@ -234,25 +228,25 @@ class Scoring:
 
     def _tally_query(self, query: Query, responses: Iterable[Response]) -> list[Tally]:
         """The counts of each inner node of one query's tree, down to the last hop that is scored."""
-        if self._evaluation.queries.was_expanded:  # the reference makes a copy of the query here, and one for AP
-            report_languages(query, self._problems, times=2)
-            report_slots(query, self._problems, times=2)
         tree = self._tree(query)
         members = place_responses(tree, responses, self.matched, self._linker)
         hop_limit = self._hop_limits[query.short_id]
         return [tally for tally in self._counting.tally(tree, members) if tree.depth(tally.name) <= hop_limit]
 
     def _tree(self, query: Query) -> ClassTree:
-        """The tree of a query with its assessments; one that has nothing to report is planted once for all runs."""
-        planted = None if self._shared is None else self._shared.trees.get(query.full_id)
+        """The tree of a query with its assessments; where nothing is to be reported it is planted once for all runs."""
+        planted = None if self._shared is None else self._shared.trees.get(query.short_id)
         if planted is not None:
             return planted.branch()
-        before = self._problems.count(Severity.ERROR)
+        before = self._problems.total
+        if self._evaluation.queries.was_expanded:  # the reference makes a copy of the query here, and one for AP
+            report_languages(query, self._problems, times=2)
+            report_slots(query, self._problems, times=2)
         tree = plant_tree(
             self._linker.root(query), self._assessments.get(query.base_id, ()), self._linker, self._problems
         )
-        if self._shared is not None and self._problems.count(Severity.ERROR) == before:
-            self._shared.trees[query.full_id] = tree.branch()
+        if self._shared is not None and self._problems.total == before:
+            self._shared.trees[query.short_id] = tree.branch()
         return tree
 
     def _classes(self, query: Query) -> AssessedClasses:

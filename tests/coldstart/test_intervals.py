@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from cs_score.coldstart import Options, Result, RunResult, intervals, score
 from cs_score.coldstart.loading import open_evaluation
-from cs_score.coldstart.projection import averaged_table, in_printing_order, ldc_max_table, ldc_mean_table
+from cs_score.coldstart.projection import averaged_table, in_printing_order, ldc_tables
 from cs_score.coldstart.queries import Query, QuerySet
 from cs_score.coldstart.ranking import ap_rows_in_printing_order, averaged_ap_table, ldc_mean_ap
 from cs_score.coldstart.result import AveragePrecision, PrecisionRecall
@@ -136,7 +136,7 @@ def replicated(run: RunResult, queries: QuerySet, times: dict[str, int]) -> RunR
     sf, sf_ap = averaged_table(in_printing_order(rows)), averaged_ap_table(ap_rows_in_printing_order(ap_rows))
     return replace(
         run,
-        tables=PrecisionRecall(sf, ldc_max_table(sf, copies), ldc_mean_table(sf, copies)),
+        tables=PrecisionRecall(sf, *ldc_tables(sf, copies)),
         average_precision=AveragePrecision(run.run_id, sf_ap, ldc_mean_ap(sf_ap, copies)),
     )
 

@@ -10,7 +10,7 @@ import pytest
 
 from cs_score.coldstart import Options, Policy, Result, ScoringStopped, intervals, score
 from cs_score.coldstart.loading import Evaluation, load_files, open_evaluation
-from cs_score.coldstart.projection import ldc_max_table
+from cs_score.coldstart.projection import ldc_tables
 from cs_score.coldstart.queries import QuerySet
 from cs_score.coldstart.resamples import read_samples
 from cs_score.coldstart.scorer import score_loaded
@@ -20,7 +20,7 @@ from cs_score.coldstart.writers.intervals import intervals_text
 from cs_score.coldstart.writers.json_result import json_text
 from cs_score.errors import InputError, UsageError
 from cs_score.statistics.options import Resampling
-from tests.coldstart.handmade import AGE, CHILDREN, SCHOOLS, Inputs, Line, Q, query_xml, sf_query
+from tests.coldstart.handmade import AGE, CHILDREN, LISTS, SCHOOLS, Inputs, Line, Q, query_xml, sf_query
 
 BO, CY = Line(), Line("Cy", "N_ENG_2", ":E2", "0.8")
 OTHER = sf_query(docid="N_ENG_R")
@@ -191,6 +191,23 @@ def test_branches_of_an_evaluation_do_not_see_each_other(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("docid", "slots"), [("N_ENG_Q", LISTS), ("unclear", (CHILDREN,)), ("N_ENG_Q", (CHILDREN, "per:shoes"))]
+)
+def test_what_is_wrong_with_a_query_is_told_of_every_run(inputs: Inputs, docid: str, slots: tuple[str, ...]) -> None:
+    """Nothing is wrong, a document is of no known language, a slot is unknown. The second run finds the tree there."""
+    inputs.queries(query_xml(slots=slots, docids=(docid,)))
+    line = replace(BO, query=sf_query(slots, docid))
+    inputs.pool(line.judged("1"))
+    inputs.run(line)
+    evaluation = _opened(inputs.folder)
+    evaluation.index_assessments()
+    for _ in range(2):
+        branch = evaluation.branch()
+        load_files(branch, [inputs.folder / "run.tab"])
+        assert _as_json(score_loaded(branch)) == _as_json(_result(inputs.folder, "run.tab"))
+
+
+@pytest.mark.parametrize(
     ("relation", "provenance"),
     [
         ("N_ENG_1:1-20", "N_ENG_1:3-5"),
@@ -306,5 +323,6 @@ def test_no_ldc_query_has_a_row_where_no_slot_filling_query_has(folder: Path) ->
     evaluation = _opened(folder)
     assert isinstance(evaluation.queries, QuerySet)
     result = _result(folder, "run.tab")
-    table = ldc_max_table(replace(result.runs[0].tables.sf, rows=()), evaluation.queries)
-    assert list(table.rows) == []
+    ldc_max, ldc_mean = ldc_tables(replace(result.runs[0].tables.sf, rows=()), evaluation.queries)
+    assert not ldc_max.rows
+    assert not ldc_mean.rows
