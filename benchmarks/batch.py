@@ -136,7 +136,9 @@ def measure(folder: str, runs: int, lines: int, rounds: int) -> tuple[dict[str, 
     """Seconds of each way, and the ways whose bytes differ from those of single calls.
 
     A machine is faster at one moment than at the next, so the ways take turns, in each round some of the single calls
-    and each batch as a whole; and of the rounds the fastest counts, since all that disturbs a measurement slows it.
+    and each batch as a whole; and of the rounds the fastest counts, since all that disturbs a measurement slows it. It
+    may also be slower once two processors have worked for a while, so ways that need one and ways that need two
+    alternate.
     """
     paths = make_inputs(folder, runs, lines)
     took: dict[str, list[float]] = {}
@@ -150,8 +152,8 @@ def measure(folder: str, runs: int, lines: int, rounds: int) -> tuple[dict[str, 
         calls = paths[number::rounds]
         timed("single", single_calls, calls)
         took["single"][-1] *= runs / len(calls)
-        timed("one job", batch, "one job", "--jobs", "1")
         timed("two jobs", batch, "two jobs", "--jobs", "2")
+        timed("one job", batch, "one job", "--jobs", "1")
         with tempfile.TemporaryDirectory(prefix="dask-") as place, dask_cluster(place) as address:
             timed("dask", batch, "dask", "--dask", address)
     seconds = {name: min(of_rounds) for name, of_rounds in took.items()}
