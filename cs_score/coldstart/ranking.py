@@ -102,18 +102,18 @@ class Nodes:
         """`lines_of`: the lines of every node by FQ node id; `most`: how many justifications count, None for all."""
         self._lines_of = lines_of
         self._most = most
-        # Query -> its nodes, each with the components of its name.
-        self._of_query: dict[str, list[tuple[str, list[str]]]] = defaultdict(list)
+        self._of_query: dict[str, list[str]] = defaultdict(list)
         for name in lines_of:
-            components = name.split(":", 3)
-            if len(components) > 1:
-                self._of_query[components[0]].append((name, components))
+            query, colon, _ = name.partition(":")
+            if colon:
+                self._of_query[query].append(name)
 
     def of_query(self, query_id: str) -> dict[str, Node]:
         """The nodes of a query by FQ node id; a node that only has children gets their lines."""
         nodes: dict[str, Node] = {}
-        for name, components in self._of_query.get(query_id, ()):
+        for name in self._of_query.get(query_id, ()):
             lines = self._lines_of[name]
+            components = name.split(":", 3)
             parent = name if len(components) == 2 else f"{query_id}:{components[1]}"
             if len(components) > 2 and components[2] not in ("", "0"):
                 child = name if len(components) == 3 else f"{parent}:{components[2]}"

@@ -119,7 +119,7 @@ def _counted_blocks(source: Source) -> Iterator[Iterable[tuple[int, str]]]:
     Only a line feed ends a line: U+0085, U+2028 and form feeds are data.
     """
     number = 0
-    for block in line_blocks(source):
+    for block in line_blocks(source, _BLOCK):
         try:
             text = block.decode("utf-8")
         except UnicodeDecodeError as error:
@@ -132,11 +132,14 @@ def _counted_blocks(source: Source) -> Iterator[Iterable[tuple[int, str]]]:
         number += len(lines)
 
 
-def line_blocks(source: Source) -> Iterator[bytes]:
-    """The bytes of a file in blocks of whole lines, without the line feed at the end of a block."""
+def line_blocks(source: Source, size: int) -> Iterator[bytes]:
+    """The bytes of a file in blocks of whole lines, without the line feed at the end of a block.
+
+    `size`: about how many bytes a block has, in so far as no line is longer.
+    """
     pending: list[bytes] = []
     try:
-        while block := source.binary.read(_BLOCK):
+        while block := source.binary.read(size):
             end = block.rfind(b"\n")
             if end < 0:
                 pending.append(block)

@@ -22,6 +22,8 @@ from cs_score.sources import Source, open_source
 # What the id of a follow-on query has after that of the query whose answer it asks about.
 _FOLLOW_ON: Final = len("_000000000000")
 
+_BLOCK: Final = 1 << 20
+"""Bytes that are spread over the shares at a time: many, so that what each share gets of them is not only crumbs."""
 
 Block: TypeAlias = tuple["array[int]", bytes]
 """Some lines of a file: their numbers from 1, and their texts joined by line feeds."""
@@ -108,7 +110,7 @@ def _spread(source: Source, schema: Schema, cut: Cut) -> list[list[Block]]:
     counted = 0
     family: bytes | None = None
     share = 0
-    for block in line_blocks(source):
+    for block in line_blocks(source, _BLOCK):
         numbers: list[array[int]] = [array("L") for _ in blocks]
         lines: list[list[bytes]] = [[] for _ in blocks]
         texts = block.replace(b"\r", b"").split(b"\n")
