@@ -188,7 +188,7 @@ def _scored_whole(command: Command, evaluation: Evaluation) -> Result:
             load_validated(evaluation, command.files)
         else:
             load_files(evaluation, command.files)
-        if evaluation.run_ids:
+        if evaluation.has_runs:
             check_fields(command.layout.fields)
         result = score_loaded(evaluation)
         return signed_as_validated(result) if command.validates else result

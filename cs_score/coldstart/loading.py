@@ -10,8 +10,6 @@ import contextlib
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from operator import attrgetter
-from typing import Final
 
 from cs_score.coldstart.justifications import DiscardRules
 from cs_score.coldstart.linking import Linker
@@ -27,8 +25,6 @@ from cs_score.collector import paused_collector
 from cs_score.errors import InputError
 from cs_score.problems import Place, ProblemLog
 from cs_score.sources import Input, InputDigest, digests_of_files, name_of, open_source, plain_name
-
-_run_id: Final = attrgetter("run_id")
 
 RUN_SUFFIX = ".tab.txt"
 """Members of a folder that count as runs or assessments end like this, perhaps compressed."""
@@ -80,11 +76,9 @@ class Evaluation:
             self.index = AssessmentIndex(self.linker, self.options.discipline)
 
     @property
-    def run_ids(self) -> list[str]:
-        """The runs to score, in order: those asked for, else all that lines were loaded of, sorted."""
-        if self.options.runids is not None:
-            return list(self.options.runids)
-        return sorted({*map(_run_id, self.linker.responses)})
+    def has_runs(self) -> bool:
+        """Whether there is a run to score: one that was asked for, or one that lines were loaded of."""
+        return bool(self.linker.responses if self.options.runids is None else self.options.runids)
 
 
 @dataclass(frozen=True, slots=True)

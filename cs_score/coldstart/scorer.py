@@ -88,9 +88,10 @@ class Scoring:
         by_id = evaluation.queries.by_id
         self._hop_limits: Mapping[str, int] = evaluation.hop_limits
         self._selected = [by_id[short_id] for short_id in sorted(self._hop_limits)]
-        self._responses: dict[str, list[Response]] = defaultdict(list)
+        # Run -> base id of a query -> the responses to it and to those that follow from it, in load order.
+        self._responses: dict[str, dict[str, list[Response]]] = defaultdict(lambda: defaultdict(list))
         for response in self._linker.responses:
-            self._responses[response.run_id].append(response)
+            self._responses[response.run_id][response.query.base_id].append(response)
         index = evaluation.index
         is_current = index is not None and index.size == len(self._linker.assessments)
         self._shared = index if is_current else None
@@ -104,7 +105,8 @@ class Scoring:
         self.matched: list[Assessment | None] = [None] * count
         self._counting = Counting(self.matched, self._options)
         self.labels = self._counting.labels
-        self.run_ids = evaluation.run_ids
+        self.run_ids = sorted(self._responses) if self._options.runids is None else list(self._options.runids)
+        """The runs to score, in order: those asked for, else all that lines were loaded of."""
         self._has_resampled = False
         self._remarks = [
             *evaluation.remarks,
@@ -122,12 +124,11 @@ class Scoring:
 
     def tallies(self, run_id: str) -> list[Tally]:
         """Match the responses of a run and count them class by class; in the order of the queries' full ids."""
-        responses = self._responses[run_id]
-        self._match(responses)
-        self._remark(remark_on_matches(run_id, len(responses), self.has_met(responses)))
-        by_query: dict[str, list[Response]] = defaultdict(list)
-        for response in responses:
-            by_query[response.query.base_id].append(response)
+        by_query = self._responses.get(run_id, {})
+        for responses in by_query.values():
+            self._match(responses)
+        lines = sum(map(len, by_query.values()))
+        self._remark(remark_on_matches(run_id, lines, any(map(self.has_met, by_query.values()))))
         of_queries = sorted(
             (query.full_id, self._tally_query(query, by_query.get(query.base_id, ()))) for query in self._selected
         )

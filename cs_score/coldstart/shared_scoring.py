@@ -118,10 +118,10 @@ def _score_lines(task: _Task, share: int) -> _ShareScore:
     evaluation = open_share(task.evaluation, task.cut, share)
     load_share(evaluation, task.files, share)
     linker = evaluation.linker
-    run_ids = frozenset(evaluation.run_ids)
+    scoring = Scoring(evaluation)
+    run_ids = frozenset(scoring.run_ids)
     if len(run_ids) > 1 or linker.without_parent:  # average precision mixes the nodes of such lines across queries
         raise NeedsWholeError
-    scoring = Scoring(evaluation)
     tallies = scoring.tallies(next(iter(run_ids), ""))
     rankings = scoring.rankings()
     rows = score_rows(tallies)
