@@ -141,7 +141,7 @@ class Linker:
                 self.is_in_order = False
             node, of_node = None, None
             if has_nodes and columns[8] != no_node:
-                prefix = parent or "" if query.level == 1 else full_id
+                prefix = (parent or "") if query.level == 1 else full_id
                 node = prefix + columns[8]
                 of_node = nodes.get(node)
                 if of_node is not None:
