@@ -148,6 +148,7 @@ def measure(folder: str, runs: int, lines: int, rounds: int) -> tuple[list[dict[
         work(folder, *arguments)
         found[-1][name] = found[-1].get(name, 0.0) + time.perf_counter() - start
 
+    rounds = min(rounds, runs)  # each round has a call at least
     for number in range(rounds):
         found.append({})
         calls = paths[number::rounds]

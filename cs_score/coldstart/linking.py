@@ -186,8 +186,9 @@ class Linker:
                 else:
                     self._create_follow_on(target, query, provenance, Place(name, number))
             code, value_class = columns[at_code], columns[at_class]
-            if (code == "C" or code == "X") is (value_class == "0" or not value_class):
-                raise _contradiction(query, code, value_class, Place(name, number))
+            is_accepted = code == "C" or code == "X"
+            if is_accepted is (value_class == "0" or not value_class):
+                raise _contradiction(query, is_accepted, value_class, Place(name, number))
             is_sound = slot == query.known_slot and all(map(str.strip, columns))
             if not is_sound and not self._is_complete(tab_file, columns, slot, query, number):
                 before = len(self.assessments)
@@ -197,14 +198,14 @@ class Linker:
             if code not in JUDGMENT_OF_CODE or columns[at_provenance_code] not in JUDGMENT_OF_CODE:
                 raise _unknown_code(code, columns[at_provenance_code], Place(name, number))
             assessment = Assessment(
-                number, text, query, (relation, value, provenance), JUDGMENT_OF_CODE[code], code in ("C", "X"),
+                number, text, query, (relation, value, provenance), JUDGMENT_OF_CODE[code], is_accepted,
                 sys.intern(value_class),
                 None if at_mention is None else sys.intern(columns[at_mention]),
                 None if at_class_mention is None else sys.intern(columns[at_class_mention]),
                 target, name,
             )  # fmt: skip
             self.assessments.append(assessment)
-            if assessment.is_accepted:
+            if is_accepted:
                 self.accepting[target] = assessment
 
     def class_of_query(self, query: LinkedQuery) -> str:
@@ -370,9 +371,9 @@ def _about_slots(slots: tuple[str, ...]) -> tuple[str | None, bool, tuple[str, .
     return (slots[0], predicate.single, unknown_next) if predicate is not None else (None, False, unknown_next)
 
 
-def _contradiction(query: LinkedQuery, code: str, value_class: str, place: Place) -> InputError:
+def _contradiction(query: LinkedQuery, is_accepted: bool, value_class: str, place: Place) -> InputError:
     """A class stands exactly beside correct and inexact answers (specification 4.8); here it does not."""
-    if code in ("C", "X"):
+    if is_accepted:
         return _at(
             place,
             f"Correct entry without equivalence class, query = {query.short_id} at line {place.line}",

@@ -52,7 +52,8 @@ class AssessmentIndex:
     """The assessments by answer, by query and, where the discipline compares values, by value.
 
     It depends on nothing but the assessments, so that one index serves all runs that are scored against them. `trees`
-    and `classes` keep what scoring derives from the assessments of a query, by its id, at its first use.
+    and `classes` keep what scoring derives from the assessments of a query, by its id, at its first use; `trees` only
+    those of queries about which nothing is to be reported.
     """
 
     def __init__(self, linker: Linker, discipline: str) -> None:

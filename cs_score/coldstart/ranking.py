@@ -129,11 +129,9 @@ class Nodes:
         return nodes
 
     def _node(self, name: str, level: int, parent: str, lines: Sequence[Response]) -> Node:
-        if len(lines) == 1:
-            (first,) = lines
-            return Node(name, level, parent, lines, node_confidence((first.confidence,), self._most), first)
         confidence = node_confidence([line.confidence for line in lines], self._most)
-        return Node(name, level, parent, lines, confidence, min(lines, key=_number))
+        first = min(lines, key=_number) if len(lines) > 1 else lines[0]
+        return Node(name, level, parent, lines, confidence, first)
 
 
 class AssessedClasses:

@@ -219,13 +219,12 @@ class Scoring:
             self._remarks.append(remark)
 
     def _match(self, responses: Sequence[Response]) -> None:
-        if responses and self._matcher is None:
+        if self._matcher is None:  # made late: a run without responses needs none, and an index may be impossible
             index = self._shared or AssessmentIndex(self._linker, self._options.discipline)
             self._matcher = Matcher(self._linker, index, self._problems)
-        if self._matcher is not None:
-            match, matched = self._matcher.match, self.matched
-            for response in responses:
-                matched[response.index] = match(response)
+        match, matched = self._matcher.match, self.matched
+        for response in responses:
+            matched[response.index] = match(response)
 
     def _tally_query(self, query: Query, responses: Iterable[Response]) -> list[Tally]:
         """The counts of each inner node of one query's tree, down to the last hop that is scored."""

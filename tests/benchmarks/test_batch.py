@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -43,9 +44,17 @@ def test_a_batch_has_the_bytes_of_single_calls(tmp_path: Path) -> None:
     assert batch.outputs(f"{folder}/one job") != expected
 
 
+def test_there_are_no_more_rounds_than_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batch, "dask_cluster", lambda folder: contextlib.nullcontext("nowhere"))
+    for way in ("single_calls", "batch"):
+        monkeypatch.setattr(batch, way, lambda *arguments: None)
+    found, _ = batch.measure(str(tmp_path), runs=2, lines=50, rounds=3)
+    assert len(found) == 2
+
+
 @pytest.mark.slow
 def test_the_whole_benchmark(tmp_path: Path) -> None:
-    found, different = batch.measure(str(tmp_path), runs=4, lines=200, rounds=2)
+    found, different = batch.measure(str(tmp_path), runs=3, lines=200, rounds=2)
     assert [set(of_round) for of_round in found] == [{"single", "one job", "two jobs", "dask"}] * 2
     assert different == []
 

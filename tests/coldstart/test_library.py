@@ -171,9 +171,10 @@ def test_what_ends_a_scoring_names_the_run_file(folder: Path, inputs: Inputs) ->
 # ---- Branches
 
 
-def _opened(folder: Path, options: Options = OPTIONS) -> Evaluation:
+def _opened(folder: Path, *names: str, options: Options = OPTIONS) -> Evaluation:
+    """The queries, with the assessments or the files of these names loaded."""
     evaluation = open_evaluation([folder / "queries.xml"], options)
-    load_files(evaluation, [folder / "pool.tab"])
+    load_files(evaluation, [folder / name for name in names or ("pool.tab",)])
     return evaluation
 
 
@@ -252,7 +253,7 @@ def test_a_branch_may_have_a_policy_of_its_own(folder: Path) -> None:
 
 def test_an_index_of_an_unknown_discipline_is_refused(folder: Path) -> None:
     with pytest.raises(InputError, match="No matcher called NOPE"):
-        _opened(folder, replace(OPTIONS, discipline="NOPE")).index_assessments()
+        _opened(folder, options=replace(OPTIONS, discipline="NOPE")).index_assessments()
 
 
 # ---- Odd inputs
@@ -298,7 +299,8 @@ def test_a_line_below_an_answer_that_the_run_does_not_give_is_discarded(inputs: 
     """No node has too many lines, and the assessments know the query."""
     inputs.pool(BO.judged("1"))
     inputs.run(CY, BO.child())
-    assert [problem.code for problem in _loaded(inputs, "pool.tab", "run.tab").problems] == ["DISCARDED_DEPENDENT"]
+    codes = [problem.code for problem in _opened(inputs.folder, "pool.tab", "run.tab").problems]
+    assert codes == ["DISCARDED_DEPENDENT"]
 
 
 def test_a_line_below_an_answer_that_was_discarded_with_an_earlier_file_is_discarded(inputs: Inputs) -> None:
@@ -309,14 +311,8 @@ def test_a_line_below_an_answer_that_was_discarded_with_an_earlier_file_is_disca
     lost = replace(kept, value="42", confidence="0.5", span="N_ENG_1:7-9", node=":E2")
     inputs.run(kept, lost)
     inputs.write("second.tab", lost.child())
-    codes = [problem.code for problem in _loaded(inputs, "run.tab", "second.tab").problems]
+    codes = [problem.code for problem in _opened(inputs.folder, "run.tab", "second.tab").problems]
     assert codes == ["DISCARDED_DEPENDENT", "DISCARDED_ENTRY"]
-
-
-def _loaded(inputs: Inputs, *names: str) -> Evaluation:
-    evaluation = open_evaluation([inputs.folder / "queries.xml"], OPTIONS)
-    load_files(evaluation, [inputs.folder / name for name in names])
-    return evaluation
 
 
 def test_no_ldc_query_has_a_row_where_no_slot_filling_query_has(folder: Path) -> None:

@@ -39,7 +39,7 @@ def responses_text(tallies: Iterable[Tally], matched: MatchedAssessments, labels
                 yield (
                     f"\tFQNODEID:\t{response.node or '-'}\n"
                     f"\tSUBMISSION:\t{response.text}\n"
-                    f"\tTARGET_QID:\t{response.query.full_id}_{response.target}\n"
+                    f"\tTARGET_QID:\t{response.target_full_id}\n"
                     f"\tASSESSMENT:\t{'-' if assessment is None else assessment.text}\n"
                     "\n"
                     f"\tPREPOLICY ASSESSMENT:\t{category}\n"
@@ -52,7 +52,7 @@ def _by_number(responses: Sequence[Response], labels: Sequence[Labels]) -> Itera
     """Responses with their labels by line number; of several files' lines with one number the first with all labels."""
     by_number = dict(zip(map(_number, responses), responses))
     if len(by_number) == len(responses):
-        return [(by_number[number], labels[by_number[number].index]) for number in sorted(by_number)]
+        return [(line, labels[line.index]) for line in map(by_number.__getitem__, sorted(by_number))]
     lines: dict[int, list[Response]] = {}
     for response in responses:
         lines.setdefault(response.number, []).append(response)
