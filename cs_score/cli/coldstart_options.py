@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from cs_score.cli.coldstart_usage import DEFAULTS
 from cs_score.cli.switches import CommandLine
 from cs_score.coldstart.options import Justifications, Options, Policy
@@ -15,7 +17,6 @@ def options_of(line: CommandLine) -> Options:
     """The options that the switches ask for. Raises UsageError for an impossible policy or limit."""
     policy = Policy(**{name.removeprefix("-"): items(text) for name, text in _policy_switches(line).items()})
     policy.check()
-    fields = layout_of(line).fields
     return Options(
         discipline=line.text("-discipline", DEFAULTS["-discipline"]),
         expand=line.switches.get("-expand"),
@@ -24,8 +25,15 @@ def options_of(line: CommandLine) -> Options:
         queries=line.switches.get("-queries"),
         runids=items(line.text("-runids", "")) or None,
         samples=line.switches.get("-samples"),
-        metrics=tuple(metric for metric in ("P", "R", "F") if metric in fields),
+        metrics=_resampled_metrics(layout_of(line).fields),
     )
+
+
+def _resampled_metrics(fields: Sequence[str]) -> tuple[str, ...]:
+    """The metrics that resamples have values of, by the fields shown: cells are found by their row's name and hop."""
+    if not {"EC", "LEVEL"} <= set(fields):
+        return ()
+    return tuple(metric for metric in ("P", "R", "F") if metric in fields)
 
 
 def layout_of(line: CommandLine) -> Layout:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from cs_score.coldstart.counts import Counts as RowCounts
 from cs_score.coldstart.counts import sum_counts
-from cs_score.coldstart.projection import ALL_LEVELS, MACRO, MICRO, ScoreRow, Table, row_order
+from cs_score.coldstart.projection import ALL_LEVELS, MACRO, MICRO, ScoreRow, Table, ldc_max_rows, row_order
 from cs_score.coldstart.queries import QuerySet
 from cs_score.coldstart.resamples import Sample
 from cs_score.coldstart.result import PrecisionRecall
@@ -95,7 +95,7 @@ def bootstrap(
 ) -> Bootstrap:
     """Score every sample from the rows of one run's tables.
 
-    `metrics`: those of P, R and F that the tables show; others have no value.
+    `metrics`: those of P, R and F that the tables show so that they can be read; others have no value.
     """
     shown = frozenset(metrics)
     columns: dict[ValueCode, list[str]] = {}
@@ -141,7 +141,7 @@ def _own_score(code: ValueCode, tables: PrecisionRecall, shown: frozenset[str]) 
     for row in table.averages if table is not None else ():
         if (row.name, row.level) == (_AVERAGES[code.average], _LEVELS[code.level]):
             score = {"P": row.precision, "R": row.recall, "F": row.f1}[code.metric]
-            return f"{score:.4f}" if code.metric in shown else ABSENT
+            return f"{score:.4f}" if code.metric in shown else NO_SCORE
     return NO_SCORE
 
 
@@ -191,9 +191,7 @@ class _Replicates:
                 chosen = np.where(free, times, 0)
                 free &= times == 0
                 full_id = self._queries.by_id[ldc_id].full_id
-                for row in self._rows_of[short_id]:
-                    name = full_id + row.name[len(row.name.partition(":")[0]) :]
-                    renamed.append((row._replace(name=name), chosen))
+                renamed += ((row, chosen) for row in ldc_max_rows(full_id, self._rows_of[short_id]))
         return iter(sorted(renamed, key=lambda item: row_order(item[0].name)))
 
     def _mean_rows(self) -> Iterator[tuple[ScoreRow, Counts, Floats, npt.NDArray[np.bool_]]]:

@@ -109,7 +109,7 @@ class Options:
     `expand`: base of the names of slot-filling queries made from LDC queries, None for no expansion. `queries`: a file
     or a colon-separated list naming the queries to score, None for all. `runids`: the runs to score in this order,
     None for all. `samples`: a bootstrap resample file, or None;
-    `metrics`: those of P, R and F that tables show, since the reference resamples what it shows.
+    `metrics`: those of P, R and F that resamples have values of, since the reference resamples what its tables show.
     """
 
     discipline: str = "ASSESSED"

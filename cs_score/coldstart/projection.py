@@ -5,6 +5,7 @@ Source: specification, section 8.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -99,6 +100,20 @@ def averaged_table(ordered: Iterable[ScoreRow]) -> Table:
     return Table(rows, _micro(by_level), _macro(by_level))
 
 
+def ldc_max_rows(full_id: str, rows: Iterable[ScoreRow]) -> list[ScoreRow]:
+    """The rows of an entry point in the name of its LDC query, which tells the first class component only (8.2).
+
+    Classes of the second hop so have the name of the class above them, and stand before it.
+    """
+
+    def order(row: ScoreRow) -> tuple[str, tuple[float, ...]]:
+        query, components = row_order(row.name)
+        # What is below a class sorts before the class itself; a query before its classes.
+        return query, (*components, math.inf) if components else ()
+
+    return [row._replace(name=":".join((full_id, *row.name.split(":", 2)[1:2]))) for row in sorted(rows, key=order)]
+
+
 def ldc_tables(table: Table, queries: QuerySet) -> tuple[Table, Table]:
     """The LDC-MAX and the LDC-MEAN variant of an SF table."""
     ldc_queries = list(by_ldc_query(_by_query(table.rows), queries))
@@ -106,7 +121,7 @@ def ldc_tables(table: Table, queries: QuerySet) -> tuple[Table, Table]:
 
 
 def _ldc_max_table(ldc_queries: Iterable[OfLdcQuery[ScoreRow]]) -> Table:
-    """Each LDC query is represented by its entry point with the highest F1 over both hops.
+    """Each LDC query is represented by its entry point with the highest F1 over all hops.
 
     Equal F1: the first entry point in query-file order (14, rule 1).
     """
@@ -114,9 +129,7 @@ def _ldc_max_table(ldc_queries: Iterable[OfLdcQuery[ScoreRow]]) -> Table:
     for full_id, entry_points in ldc_queries:
         rows_of = [rows for _, rows in entry_points]
         best = rows_of[0] if len(rows_of) == 1 else max(rows_of, key=lambda rows: sum_counts(_counts(rows)).f1)
-        for row in best:
-            _, colon, components = row.name.partition(":")
-            chosen.append(ScoreRow(f"{full_id}{colon}{components}", *row[1:]))
+        chosen += ldc_max_rows(full_id, best)
     return averaged_table(in_printing_order(chosen))
 
 

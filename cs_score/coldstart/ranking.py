@@ -43,7 +43,7 @@ class RankedNode:
 
 @record()
 class Ranking:
-    """Average precision of one query at one level (`0`, `1` or `ALL`).
+    """Average precision of one query at one level (a hop, or `ALL`).
 
     `ground_truth` is the number that the score is divided by, None where the slot is unknown; `classes` are the
     equivalence classes of the level; their number differs from it for single-valued slots. `nodes` are in rank order.
@@ -143,11 +143,14 @@ class AssessedClasses:
             self._members[assessment.value_class].append(assessment)
         self._documents: dict[str, int] = {}
         names = sorted(name for name, members in self._members.items() if members[0].is_accepted)
+        hop_of = {name: name.count(":") - 1 for name in names}
         self._by_level = {
-            "0": tuple(name for name in names if name.count(":") == 1),
-            "1": tuple(name for name in names if name.count(":") == 2),
-            ALL_LEVELS: tuple(names),
+            str(hop): tuple(name for name in names if hop_of[name] == hop)
+            for hop in (0, 1, *range(2, max(hop_of.values(), default=0) + 1))
         }
+        self.deeper_levels = tuple(level for level, of_level in self._by_level.items() if int(level) > 1 and of_level)
+        """The levels below the second hop that have a class, in ascending order."""
+        self._by_level[ALL_LEVELS] = tuple(names)
 
     def documents(self, name: str) -> int:
         """Number of documents in which the class was found."""
@@ -164,6 +167,7 @@ class AssessedClasses:
         """The number of answers to be found by level (specification 9.7).
 
         `single` tells for each hop whether its slot takes one value; None: the slot is unknown, and so is the number.
+        Below the second hop each class counts, but not for `ALL`.
         """
         first: int | None = len(self.of_level("0"))
         if single and (single[0] is None or (single[0] and first)):
@@ -172,7 +176,8 @@ class AssessedClasses:
         if len(single) > 1 and (single[1] is None or (single[1] and second)):
             second = None if single[1] is None else first
         both = first if len(single) == 1 and not second else (first or 0) + (second or 0)
-        return {"0": first, "1": second, ALL_LEVELS: both}
+        deeper = {level: len(self.of_level(level)) for level in self.deeper_levels}
+        return {"0": first, "1": second, **deeper, ALL_LEVELS: both}
 
 
 def rank_query(
@@ -184,7 +189,9 @@ def rank_query(
     labels: Sequence[tuple[str, ...]],
     most: int | None,
 ) -> list[Ranking]:
-    """The rankings of one query: level 0, level 1 where there is one, and both together.
+    """The rankings of one query: level 0, level 1 where there is one, deeper ones that have a class, and `ALL`.
+
+    Nodes are of level 0 or 1, so that deeper levels rank none (specification 9.2).
 
     `single`: per hop, whether the slot takes one value, None where it is unknown; `matched`, `labels`: assessment and
     labels of each response by index; `most`: how many justifications of a node count, None for all.
@@ -210,6 +217,7 @@ def rank_query(
     of_level = {
         "0": tuple(node for node in ranked if node.level == 0),
         "1": tuple(node for node in ranked if node.level == 1),
+        **dict.fromkeys(classes.deeper_levels, ()),
         ALL_LEVELS: ranked,
     }
     if len(query.slots) <= 1 and not truth["1"] and not of_level["1"]:

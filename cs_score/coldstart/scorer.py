@@ -14,6 +14,7 @@ from cs_score.coldstart.matching import AssessmentIndex, Matcher, assessments_by
 from cs_score.coldstart.options import MANY, Options
 from cs_score.coldstart.predicates import find_predicate
 from cs_score.coldstart.projection import (
+    ALL_LEVELS,
     ScoreRow,
     Table,
     averaged_table,
@@ -274,6 +275,5 @@ class Scoring:
                     self._linker.nodes,
                     MANY if most is None else str(most),
                 )
-        if self._hop_limits[query.short_id] == 0:
-            return [ranking for ranking in rankings if ranking.level != "1"]
-        return rankings
+        kept = {"0", ALL_LEVELS, *map(str, range(1, self._hop_limits[query.short_id] + 1))}
+        return [ranking for ranking in rankings if ranking.level in kept]

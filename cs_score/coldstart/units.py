@@ -1,6 +1,6 @@
 """A run reduced to one row of sufficient statistics per unit of resampling, and the summary computed from their sums.
 
-The unit is the LDC query, with all its entry points, both hops and all answers; where no LDC query was expanded, the
+The unit is the LDC query, with all its entry points, hops and all answers; where no LDC query was expanded, the
 slot-filling query. Every unit that is scored has a row, one of zeros where the run and the pool say nothing about it,
 so that the runs of one evaluation have the same units.
 

@@ -1,0 +1,123 @@
+"""Queries with three slots: what the third hop gives in the AP report and in LDC-MAX (specification 8.2 and 9.2)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+
+from tests.coldstart.handmade import CHILDREN, SCHOOLS, Inputs, Line, query_xml, row, sf_query
+from tests.coldstart.worlds import Scored
+
+SLOTS: Final = (CHILDREN, CHILDREN, SCHOOLS)
+Q: Final = sf_query(SLOTS)
+BO: Final = Line(query=Q)
+SON: Final = BO.child("Cy", ":C1", CHILDREN)
+SCHOOL: Final = SON.child("Sch", ":D1")
+SON_2: Final = Line("Di", "N_ENG_2", ":E1", query=BO.follow_on)
+SCHOOL_2: Final = SON_2.child("Uni", ":D2")
+
+
+@pytest.fixture
+def family(inputs: Inputs) -> Inputs:
+    """One child with two children, the schools of both; the run has all but the second school."""
+    inputs.queries(query_xml(slots=SLOTS))
+    inputs.pool(
+        BO.judged("1"), SON.judged("1:1"), SON_2.judged("1:2"), SCHOOL.judged("1:1:1"), SCHOOL_2.judged("1:2:1")
+    )
+    inputs.run(BO, SON, SCHOOL)
+    return inputs
+
+
+def ap_levels(scored: Scored, name: str) -> dict[str, float]:
+    return {
+        level: score
+        for (variant, of_name, level), score in scored.average_precision.items()
+        if (variant, of_name) == ("SF", name)
+    }
+
+
+def test_classes_of_the_third_hop_make_a_level_without_nodes(family: Inputs) -> None:
+    scored = family.score()
+    assert ap_levels(scored, Q) == {"0": 1.0, "1": 0.5, "2": 0.0, "ALL": 0.6667}
+    assert ap_levels(scored, "ALL-Macro").keys() == {"0", "1", "2", "ALL"}
+    debug = scored.outcome.files["out.debug"].decode()
+    ranking = debug.partition("LEVEL:            2\n")[2].partition("=" * 80)[0]
+    assert ranking == (
+        "AP:               0.0000\nNUM_GROUND_TRUTH: 2\n"
+        f"GROUND TRUTH:\n  {Q}:1:1:1\n  {Q}:1:2:1\nRANKING:\n........\nRANK NODEID CONFIDENCE MAPPED_EC V\n"
+    )
+
+
+def test_a_single_valued_third_slot_takes_nothing_from_its_level(inputs: Inputs) -> None:
+    slots = (CHILDREN, CHILDREN, "per:age")
+    bo = Line(query=sf_query(slots))
+    son = bo.child("Cy", ":C1", CHILDREN)
+    age, other = (son.child(value, None, "per:age") for value in ("5", "6"))
+    inputs.queries(query_xml(slots=slots))
+    inputs.pool(bo.judged("1"), son.judged("1:1"), age.judged("1:1:1"), other.judged("1:1:2"))
+    inputs.run(bo)
+    debug = inputs.score().outcome.files["out.debug"].decode()
+    assert "LEVEL:            2\nAP:               0.0000\nNUM_GROUND_TRUTH: 2\n" in debug
+
+
+def test_the_level_is_not_there_without_classes_or_above_the_hop_limit(family: Inputs) -> None:
+    family.write("two.txt", f"CSX_0001 {Q} 1")
+    family.write("one.txt", f"CSX_0001 {Q} 0")
+    assert ap_levels(family.score("-queries", "two.txt"), Q).keys() == {"0", "1", "ALL"}
+    assert ap_levels(family.score("-queries", "one.txt"), Q).keys() == {"0", "ALL"}
+    family.pool(BO.judged("1"), SON.judged("1:1"))
+    assert ap_levels(family.score(), Q).keys() == {"0", "1", "ALL"}
+
+
+def ldc_max(scored: Scored) -> list[tuple[str, str, str]]:
+    """Name, level and number of classes to be found of each row."""
+    lines = scored.outcome.files["out.ldcmax"].decode().split("\n")[1:]
+    rows = [line.split() for line in lines if line.startswith("CSX_")]
+    return [(cells[0], cells[2], cells[3]) for cells in rows]
+
+
+def test_ldc_max_names_the_first_class_only_and_has_children_before_it(family: Inputs) -> None:
+    assert ldc_max(family.score()) == [
+        ("CSX_0001", "0", "1"),
+        ("CSX_0001:1", "2", "1"),
+        ("CSX_0001:1", "2", "1"),
+        ("CSX_0001:1", "1", "2"),
+    ]
+
+
+def test_children_of_one_class_stand_in_numerical_order(family: Inputs) -> None:
+    further = [Line(f"V{n}", "N_ENG_2", ":E1", query=BO.follow_on) for n in range(3, 11)]
+    pool = [SON.judged("1:1"), SON_2.judged("1:2")]
+    pool += [line.judged(f"1:{n}") for n, line in enumerate(further, 3)]
+    tenth = [further[-1].child(f"S{n}", None) for n in range(3)]
+    family.pool(
+        BO.judged("1"), *pool, SCHOOL_2.judged("1:2:1"), *(s.judged(f"1:10:{n}") for n, s in enumerate(tenth, 1))
+    )
+    family.run(BO)
+    scored = family.score()
+    assert row(scored, f"{Q}:1:10").counts["GT"] == 3
+    assert ldc_max(scored)[1:] == [("CSX_0001:1", "2", "1"), ("CSX_0001:1", "2", "3"), ("CSX_0001:1", "1", "10")]
+
+
+# ---- Resamples read the cells that -fields selects (specification 11.2)
+
+
+def confidence_lines(inputs: Inputs, fields: str) -> dict[str, str]:
+    inputs.write("samples.txt", f"1 CSX_0001:{Q}", f"2 CSX_0001:{Q}")
+    outcome = inputs.call("-samples", "samples.txt", "-fields", fields)
+    lines = outcome.files["call.confidence"].decode().splitlines()[1:]
+    return dict(line.split(" ", 1) for line in lines)
+
+
+@pytest.mark.parametrize("fields", ["EC:P:R:F", "LEVEL:P:R:F", "EC:LEVEL", "RUNID:GT"])
+def test_without_names_levels_or_metrics_no_value_exists(family: Inputs, fields: str) -> None:
+    lines = confidence_lines(family, fields)
+    assert len(lines) == 63
+    assert set(lines.values()) == {"   0.0000      -   "}
+
+
+def test_a_metric_that_is_not_shown_has_no_value(family: Inputs) -> None:
+    lines = confidence_lines(family, "R:LEVEL:EC")
+    values = {code[-1]: value for code, value in lines.items() if code.startswith("ALLEP_LDCMEAN_Ma_0_")}
+    assert values == {"R": " ".join(["1.0000"] * 8), "P": "   0.0000      -   ", "F": "   0.0000      -   "}
