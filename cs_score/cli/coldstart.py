@@ -24,7 +24,7 @@ from cs_score.cli.sharing_options import Sharing, read_sharing
 from cs_score.cli.switches import CommandLine, HelpWanted, SwitchError, VersionWanted, read_command_line
 from cs_score.coldstart.debug_text import DebugFiles, temporary_file
 from cs_score.coldstart.interval_estimates import RunIntervals, intervals
-from cs_score.coldstart.loading import Evaluation, load_files, members, open_evaluation
+from cs_score.coldstart.loading import Evaluation, load_files, members, note_folders, open_evaluation
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.scorer import score_loaded
@@ -140,6 +140,7 @@ def _score(command: Command, problems: ProblemLog, leave: Leave) -> int:
         raise InputError(
             "EvaluationQueryOutput->new called with no filenames", remedy="name a run and its assessments, too"
         )
+    note_folders(evaluation, command.files)
     with contextlib.ExitStack() as unfinished:
         result = _scored_in_shares(command, evaluation, unfinished) or _scored_whole(command, evaluation)
         _write_files(command, result, () if command.resampling is None else intervals(result, command.resampling))

@@ -5,25 +5,37 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from cs_score.coldstart.loading import Evaluation
+from cs_score.coldstart.options import DUPLICATE, SIDES, Policy
 from cs_score.coldstart.queries import QuerySet
 from cs_score.coldstart.ranking import Ranking
 from cs_score.coldstart.records import LinkedQuery, Response
 from cs_score.coldstart.resamples import SampleFile
+from cs_score.coldstart.schemas import FileKind
 from cs_score.errors import InputError
 
 _SHOWN = 3
 
 
-def remarks_on_runs(
-    responses: Sequence[Response], run_ids: Sequence[str], without_parent: Sequence[Response], has_samples: bool
-) -> Iterator[str]:
+def check_lines(evaluation: Evaluation) -> None:
+    """Raises InputError where files have lines and none of them was accepted. Files of size zero are only warned of."""
+    linker = evaluation.linker
+    if evaluation.layouts and not linker.responses and not linker.assessments:
+        raise InputError(
+            f"nothing was loaded: no line of {_some(evaluation.layouts)} was accepted",
+            remedy="the problems reported say why",
+        )
+
+
+def remarks_on_runs(evaluation: Evaluation, run_ids: Sequence[str]) -> Iterator[str]:
     """Remarks on the runs as loaded: several of them, second-hop lines before their parents."""
+    without_parent = evaluation.linker.without_parent
     if len(run_ids) > 1:
         yield (
             f"{len(run_ids)} runs are scored in one invocation ({_some(run_ids)}): average precision pools the nodes "
             "of all of them, so score each run by itself to compare them by AP"
         )
-        if has_samples:
+        if evaluation.options.samples is not None:
             yield (
                 "-samples with several runs: the resampling of the first run narrows the queries of all later ones, "
                 "whose scores are then wrong; score each run by itself"
@@ -37,12 +49,38 @@ def remarks_on_runs(
         )
 
 
-def remark_on_matches(run_id: str, lines: int, has_met: bool) -> str | None:
+def remark_on_no_run(evaluation: Evaluation) -> str:
+    """The remark that there is no run to score, and why."""
+    runs = [name for name, schema in evaluation.layouts.items() if schema.kind is FileKind.RUN]
+    pools = [name for name in evaluation.layouts if name not in runs]
+    if runs:
+        return f"nothing was scored: no line of {_some(runs)} was accepted"
+    found = f" ({_some(pools)}: assessments)" if pools else ""
+    return f"nothing was scored: none of the files is a run with lines{found}; name the run, too"
+
+
+def remarks_on_policy(policy: Policy) -> Iterator[str]:
+    """Remarks on categories that a policy names more than once (specification 7.5)."""
+    named = [(item, side) for side in SIDES for item in policy.items(side)]
+    for item in dict.fromkeys(item for item, _ in named):
+        sides = [side for other, side in named if other == item]
+        if len(sides) == 1:
+            continue
+        switches = " and ".join(f"-{side.lower()}" for side in sides)
+        if item == DUPLICATE:
+            yield f"DUPLICATE is in {switches}: duplicates count as {policy.duplicate_side} only, the last of these"
+        else:
+            yield f"{item} is in {switches}: such responses count {len(sides)} times; name it in one list only"
+
+
+def remark_on_matches(evaluation: Evaluation, run_id: str, lines: int, has_met: bool) -> str | None:
     """A remark where a run has no line, or none of them met an assessment, which usually means a wrong id or pool."""
     if not lines:
         return f"no line of run {run_id} was loaded, so it is scored as if it had answered nothing; is the id right?"
     if has_met:
         return None
+    if all(schema.kind is FileKind.RUN for schema in evaluation.layouts.values()):
+        return f"no file holds assessments, so all {lines} lines of run {run_id} are unassessed; name the pool, too"
     return f"none of the {lines} lines of run {run_id} met an assessment; is this the right assessment file?"
 
 

@@ -73,7 +73,7 @@ class Linker:
         # Follow-on query ids that lines which were skipped lead to.
         self._skipped: set[str] = set()
         # Follow-on query id -> FQ node id of the first run line that leads to it.
-        self._parent_node: dict[str, str] = {}
+        self._parent_node: dict[str, str] | None = None
         # First four characters of document ids that tell the language by themselves.
         self._clear_starts: set[str] = set()
         self._value_types: set[str] = set()
@@ -103,7 +103,7 @@ class Linker:
             )
         has_nodes = tab_file.schema.position("NODEID") is not None
         linked, value_types, responses = self._linked, self._value_types, self.responses
-        nodes, parent_node = self.nodes, self._parent_node
+        nodes, parent_node = self.nodes, self._parent_nodes()
         created_by, clear_starts = self._created_by, self._clear_starts
         documents, no_node, known = self._documents, self._no_node, self._known
         for number, text, columns in tab_file.lines:
@@ -236,8 +236,17 @@ class Linker:
         self._link_follow_on = functools.lru_cache(maxsize=1 << 14)(_link_follow_on)
 
     def forget_caches(self) -> None:
-        """Release what only linking needs, once all files are linked."""
-        self._parent_node = {}
+        """Release what only linking needs, and finds again where more files are to be linked after all."""
+        self._parent_node = None
+
+    def _parent_nodes(self) -> dict[str, str]:
+        """The node that each follow-on query asks about, as the run lines linked so far tell it."""
+        if self._parent_node is None:
+            self._parent_node = {}
+            for response in self.responses:
+                if len(response.query.slots) > 1:
+                    self._parent_node.setdefault(response.target, response.node or "")
+        return self._parent_node
 
     def root(self, query: Query) -> LinkedQuery:
         """The query of a query file in the form that lines are linked to."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from cs_score.coldstart.justifications import DiscardRules
@@ -163,6 +163,14 @@ def load_files(evaluation: Evaluation, files: Iterable[Input], reading: Reading 
             for member in members(given):
                 _load_file(evaluation, member, reading)
     evaluation.linker.forget_caches()
+
+
+def note_folders(evaluation: Evaluation, files: Sequence[Input]) -> None:
+    """Remark on folders that hold no file to load. Raises InputError where nothing else was named."""
+    empty = [name_of(given) for given in files if not members(given)]
+    if empty and len(empty) == len(files):
+        raise InputError(f"nothing to load: no file *{RUN_SUFFIX} in {', '.join(empty)}", remedy="name the files")
+    evaluation.remarks += (f"no file *{RUN_SUFFIX} in {name}, so nothing of it was loaded" for name in empty)
 
 
 def members(given: Input) -> list[Input]:

@@ -22,6 +22,10 @@ SIDES: Final[tuple[Side, ...]] = (RIGHT, WRONG, IGNORE)
 _CHECKED_SIDES: Final[tuple[Side, ...]] = (IGNORE, RIGHT, WRONG)
 
 
+DUPLICATE: Final = "DUPLICATE"
+"""The category that counts on one side only, however many name it."""
+
+
 @dataclass(frozen=True, slots=True)
 class PolicyItem:
     """A category that policies speak of: the sides it may be put on, and what it counts."""
@@ -32,9 +36,7 @@ class PolicyItem:
 
 POLICY_ITEMS: Final[dict[str, PolicyItem]] = {
     "CORRECT": PolicyItem(frozenset({RIGHT}), "responses assessed as correct"),
-    "DUPLICATE": PolicyItem(
-        frozenset({RIGHT, WRONG, IGNORE}), "further right responses in a class that has one already"
-    ),
+    DUPLICATE: PolicyItem(frozenset({RIGHT, WRONG, IGNORE}), "further right responses in a class that has one already"),
     "INCORRECT": PolicyItem(frozenset({WRONG}), "responses assessed as incorrect"),
     "INCORRECT_PARENT": PolicyItem(frozenset({WRONG, IGNORE}), "responses below a response that is not right"),
     "INEXACT": PolicyItem(frozenset({RIGHT, WRONG, IGNORE}), "responses assessed as inexact"),
@@ -94,7 +96,7 @@ class Policy:
     @property
     def duplicate_side(self) -> Side | None:
         """Where duplicates go: the last side that names them (specification 7.5); None where none does."""
-        named = [side for side in SIDES if "DUPLICATE" in self.items(side)]
+        named = [side for side in SIDES if DUPLICATE in self.items(side)]
         return named[-1] if named else None
 
 

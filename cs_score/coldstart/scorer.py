@@ -7,9 +7,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from cs_score.coldstart.counts import Counting, Tally
-from cs_score.coldstart.diagnosis import above_one, remark_on_matches, remarks_on_runs, remarks_on_samples
+from cs_score.coldstart.diagnosis import (
+    above_one,
+    check_lines,
+    remark_on_matches,
+    remark_on_no_run,
+    remarks_on_policy,
+    remarks_on_runs,
+    remarks_on_samples,
+)
 from cs_score.coldstart.equivalence import ClassTree, place_responses, plant_tree
-from cs_score.coldstart.loading import Evaluation, load_files, open_evaluation
+from cs_score.coldstart.loading import Evaluation, load_files, note_folders, open_evaluation
 from cs_score.coldstart.matching import AssessmentIndex, Matcher, assessments_by_query
 from cs_score.coldstart.options import MANY, Options
 from cs_score.coldstart.predicates import find_predicate
@@ -53,7 +61,9 @@ def score(queries: Iterable[Input], files: Iterable[Input], options: Options | N
     options.policy.check()
     with paused_collector():
         evaluation = open_evaluation(queries, options)
-        load_files(evaluation, files)
+        given = list(files)
+        note_folders(evaluation, given)
+        load_files(evaluation, given)
         return score_loaded(evaluation)
 
 
@@ -62,6 +72,8 @@ def score_loaded(evaluation: Evaluation) -> Result:
     scoring = Scoring(evaluation)
     runs: list[RunResult] = []
     try:
+        check_lines(evaluation)
+        scoring.check_runs()
         for run_id in scoring.run_ids:
             runs.append(scoring.precision_and_recall(run_id))
             scoring.check_something_scored(runs[-1])
@@ -111,10 +123,14 @@ class Scoring:
         self._has_resampled = False
         self._remarks = [
             *evaluation.remarks,
-            *remarks_on_runs(
-                self._linker.responses, self.run_ids, self._linker.without_parent, self._options.samples is not None
-            ),
+            *remarks_on_policy(self._options.policy),
+            *remarks_on_runs(evaluation, self.run_ids),
         ]
+
+    def check_runs(self) -> None:
+        """Remark on the absence of any run; what is scored in shares has one."""
+        if not self.run_ids:
+            self._remark(remark_on_no_run(self._evaluation))
 
     def precision_and_recall(self, run_id: str) -> RunResult:
         """Match the responses of a run, count them class by class, and project the counts."""
@@ -129,7 +145,7 @@ class Scoring:
         for responses in by_query.values():
             self._match(responses)
         lines = sum(map(len, by_query.values()))
-        self._remark(remark_on_matches(run_id, lines, any(map(self.has_met, by_query.values()))))
+        self._remark(remark_on_matches(self._evaluation, run_id, lines, any(map(self.has_met, by_query.values()))))
         of_queries = sorted(
             (query.full_id, self._tally_query(query, by_query.get(query.base_id, ()))) for query in self._selected
         )

@@ -86,7 +86,8 @@ def _score(evaluation: Evaluation, files: Sequence[str], shares: int, jobs: int,
     (run_id,) = run_ids
     for score in scores:
         evaluation.problems.take_over(score.problems)
-    remark = remark_on_matches(run_id, sum(score.lines for score in scores), any(score.has_met for score in scores))
+    lines, has_met = sum(score.lines for score in scores), any(score.has_met for score in scores)
+    remark = remark_on_matches(evaluation, run_id, lines, has_met)
     if remark is not None:
         evaluation.remarks.append(remark)
     scoring = Scoring(evaluation)

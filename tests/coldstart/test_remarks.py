@@ -1,0 +1,159 @@
+"""What is told on standard error where a scoring says less than the user may think; the report stays as it is."""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from cs_score.coldstart import Options, Policy, score
+from cs_score.coldstart.loading import load_files, open_evaluation
+from cs_score.coldstart.scorer import score_loaded
+from cs_score.coldstart.writers.json_result import json_text
+from cs_score.errors import InputError
+from tests.coldstart.handmade import Inputs, Line
+from tests.coldstart.worlds import BASE, World, worlds
+
+BO = Line()
+NO_RUN = "warning: nothing was scored: none of the files is a run with lines"
+
+
+@pytest.fixture
+def both(inputs: Inputs) -> Inputs:
+    """A pool and a run."""
+    inputs.pool(BO.judged("1"))
+    inputs.run(BO)
+    return inputs
+
+
+def remarks(inputs: Inputs, *switches: str, files: tuple[str, ...] = ()) -> str:
+    """The lines before the report of a call that succeeds."""
+    outcome = inputs.call(*switches, files=files)
+    said, report = outcome.stderr.decode().rsplit("No warnings encountered\n", 1)
+    assert (outcome.status, outcome.stdout, report) == (0, b"", "")
+    return said
+
+
+# ---- Nothing scored
+
+
+def test_a_pool_alone_scores_nothing(both: Inputs) -> None:
+    assert remarks(both, files=("pool.tab",)) == (f"cs-score: {NO_RUN} (pool.tab: assessments); name the run, too\n")
+
+
+@pytest.mark.parametrize("folder", [".", "empty"])
+def test_a_folder_without_runs_is_told(both: Inputs, folder: str) -> None:
+    (both.folder / "empty").mkdir()
+    said = remarks(both, files=(folder, "pool.tab"))
+    assert f"no file *.tab.txt in {folder}, so nothing of it was loaded" in said
+    assert NO_RUN in said
+
+
+def test_a_folder_without_runs_is_told_beside_a_run(both: Inputs) -> None:
+    (both.folder / "empty").mkdir()
+    said = remarks(both, files=("run.tab", "empty", "pool.tab"))
+    assert said.count("\n") == 1
+    assert "no file *.tab.txt in empty" in said
+
+
+@pytest.mark.parametrize("switch", ["--validate", "-tabs"])
+def test_only_folders_without_runs_are_refused(both: Inputs, switch: str) -> None:
+    (both.folder / "empty").mkdir()
+    assert "nothing to load: no file *.tab.txt in empty, ." in both.refusal(switch, files=("empty", "."))
+
+
+def test_files_whose_lines_are_all_refused_are_an_error(both: Inputs) -> None:
+    both.run(Line(slot="per:age"))
+    assert "nothing was loaded: no line of run.tab was accepted" in both.refusal(files=("run.tab",))
+
+
+def test_a_run_whose_lines_are_all_refused_is_told(both: Inputs) -> None:
+    both.run(Line(slot="per:age"))
+    outcome = both.call()
+    assert outcome.status == 0
+    assert b"nothing was scored: no line of run.tab was accepted\n" in outcome.stderr
+
+
+def test_a_run_alone_is_unassessed(both: Inputs) -> None:
+    for shares in ("1", "3"):
+        assert remarks(both, "--shares", shares, files=("run.tab",)) == (
+            "cs-score: warning: no file holds assessments, so all 1 lines of run runA are unassessed; "
+            "name the pool, too\n"
+        )
+
+
+def test_a_run_with_its_pool_is_scored_without_a_remark(both: Inputs) -> None:
+    assert remarks(both) == ""
+
+
+def test_the_library_says_it_too(both: Inputs) -> None:
+    queries = [both.folder / "queries.xml"]
+    (said,) = score(queries, [both.folder / "pool.tab"], Options(expand="CSX")).warnings
+    assert said.startswith("nothing was scored")
+    (both.folder / "empty").mkdir()
+    with pytest.raises(InputError, match="nothing to load"):
+        score(queries, [both.folder / "empty"], Options(expand="CSX"))
+
+
+# ---- A category in two lists
+
+
+@pytest.mark.parametrize(
+    ("switches", "said"),
+    [
+        (("-right", "CORRECT:INEXACT"), "INEXACT is in -right and -wrong: such responses count 2 times"),
+        (("-wrong", "UNASSESSED"), "UNASSESSED is in -wrong and -ignore: such responses count 2 times"),
+        (("-right", "CORRECT:CORRECT"), "CORRECT is in -right and -right: such responses count 2 times"),
+        (("-right", "CORRECT:DUPLICATE"), "DUPLICATE is in -right and -ignore: duplicates count as IGNORE only"),
+    ],
+)
+def test_a_category_that_is_named_twice_is_told(both: Inputs, switches: tuple[str, str], said: str) -> None:
+    for shares in ("1", "3"):
+        (line,) = remarks(both, "--shares", shares, *switches).splitlines()
+        assert said in line
+
+
+def test_moving_a_category_is_no_reason_for_a_remark(both: Inputs) -> None:
+    assert remarks(both, "-right", "CORRECT:INEXACT", "-wrong", "INCORRECT:INCORRECT_PARENT") == ""
+    policy = Policy(wrong=("INCORRECT", "INCORRECT_PARENT", "INEXACT", "DUPLICATE"), ignore=("UNASSESSED",))
+    files = [both.folder / name for name in ("pool.tab", "run.tab")]
+    assert score([both.folder / "queries.xml"], files, Options(expand="CSX", policy=policy)).warnings == ()
+
+
+# ---- Loading at once or bit by bit
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.data(), worlds())
+def test_files_may_be_loaded_in_any_number_of_calls(data: st.DataObject, world: World) -> None:
+    lines = [*(line.line() for line in world.pool), *(line.line() for line in world.run)]
+    # Assessments and responses never share a file.
+    cuts = data.draw(st.sets(st.integers(0, len(lines)))) | {0, len(world.pool), len(lines)}
+    calls = data.draw(st.sets(st.integers(0, len(cuts)))) | {0, len(cuts)}
+    with tempfile.TemporaryDirectory() as name:
+        queries = Path(name, "queries.xml")
+        queries.write_text(world.query_xml(), encoding="utf-8")
+        files = []
+        for start, end in zip(sorted(cuts), sorted(cuts)[1:]):
+            files.append(Path(name, f"{start}.tab"))
+            files[-1].write_bytes("".join(f"{line}\n" for line in lines[start:end]).encode())
+        results = []
+        for bounds in ([0, len(files)], sorted(calls)):
+            evaluation = open_evaluation([queries], Options(expand=BASE))
+            for start, end in itertools.pairwise(bounds):
+                load_files(evaluation, files[start:end])
+            results.append("".join(json_text(score_loaded(evaluation))))
+    assert results[0] == results[1]
+
+
+def test_parents_of_an_earlier_call_keep_their_children(both: Inputs) -> None:
+    evaluation = open_evaluation([both.folder / "queries.xml"], Options(expand="CSX"))
+    both.run(BO.child(), name="second.tab")
+    for name in ("run.tab", "second.tab"):
+        load_files(evaluation, [both.folder / name])
+    assert list(evaluation.linker.nodes) == [f"{BO.query}:E1", f"{BO.query}:E1:C1"]
+    assert evaluation.linker.without_parent == []
