@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any, Final
 
 from cs_score.sources import InputDigest
 from cs_score.version import VERSION
@@ -35,7 +36,25 @@ class Signature:
         }
 
 
-def short_signature(signature: Mapping[str, object]) -> str:
-    """Sixteen hexadecimal digits of the SHA-256 of a signature in JSON: equal where scores can be compared."""
-    text = json.dumps(signature, sort_keys=True, separators=(",", ":"))
+# What a batch signs beside the scores: it changes files, and no score.
+_LAYOUT: Final = frozenset({"fields", "tabs", "json"})
+
+
+def short_signature(signature: Mapping[str, Any]) -> str:
+    """Sixteen hexadecimal digits of the SHA-256 of a signature in JSON: equal where scores can be compared.
+
+    Neither how paths are spelled nor the layout of files goes into it.
+    """
+    counted = {name: value for name, value in without_names(signature).items() if name not in _LAYOUT}
+    text = json.dumps(counted, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("ascii")).hexdigest()[:16]
+
+
+def without_names(signature: Mapping[str, Any]) -> dict[str, Any]:
+    """A signature in JSON with the digests of the inputs alone; options that name an input have its digest, too."""
+    digests = {given["name"]: given["sha256"] for given in signature["inputs"]}
+    options = {
+        name: digests.get(value, value) if isinstance(value, str) else value
+        for name, value in signature["options"].items()
+    }
+    return {**signature, "options": options, "inputs": [given["sha256"] for given in signature["inputs"]]}

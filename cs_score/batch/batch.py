@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from cs_score.batch.execution import Backend, Watcher, run_tasks
@@ -17,10 +18,10 @@ from cs_score.batch.outcomes import FAILED, Outcome
 from cs_score.batch.problem_table import write_problem_report, write_problem_table
 from cs_score.batch.runs import RunFile
 from cs_score.batch.scoring import Plan, Prepared
-from cs_score.batch.state import clear, clear_leftovers, read_whole_run, write_run
+from cs_score.batch.state import SIGNATURE, clear, clear_leftovers, read_whole_run, write_run
 from cs_score.batch.tasks import Delivery, Task, failures
 from cs_score.collector import paused_collector
-from cs_score.errors import CsScoreError, InputError, OutputError
+from cs_score.errors import CsScoreError, InputError, OutputError, UsageError
 from cs_score.outputs import cannot_write
 
 OpenBackend = Callable[[str, Plan, Prepared], contextlib.AbstractContextManager[Backend]]
@@ -31,13 +32,13 @@ OpenBackend = Callable[[str, Plan, Prepared], contextlib.AbstractContextManager[
 class BatchOptions:
     """What a batch may choose beside the scoring.
 
-    `out` is the output folder, `measure` ranks the leaderboard, `resume` keeps runs that are scored already; with
-    `ships` workers receive the bytes of all inputs and return those of all outputs. `problems` names a file for all
-    problems with their details, which the plan then has to ask for.
+    `out` is the output folder, `measure` ranks the leaderboard (None: the usual one of the mode), `resume` keeps runs
+    that are scored already; with `ships` workers receive the bytes of all inputs and return those of all outputs.
+    `problems` names a file for all problems with their details, which the plan then has to ask for.
     """
 
     out: str
-    measure: str
+    measure: str | None
     resume: bool = False
     ships: bool = False
     problems: str | None = None
@@ -71,12 +72,18 @@ def run_batch(
     be scored: gold is unusable, the folder cannot be written or is in use, no executor answers.
     """
     _make_folder(options.out)
+    policies = plan.policy_names()
     with locked(options.out) as taken_over:
         if taken_over is not None:
             remark(taken_over)
         clear_leftovers(options.out)
         with paused_collector():
             prepared = plan.prepare()
+        measure = _measure(options.measure, prepared.measures())
+        if others := _other_results(
+            options.out, {_folder(options.out, plan, r.name, p) for r in runs for p in policies}
+        ):
+            remark(f"{options.out} holds results of other runs, too ({others}); the leaderboard has those of this call")
         found: dict[tuple[str, str], Outcome] = {}
         tasks = [task for run in runs if (task := _task(run, plan, prepared, options, found)) is not None]
         kept = len(found)
@@ -94,12 +101,33 @@ def run_batch(
                         for policy in task.folders:
                             clear_leftovers(_folder(options.out, plan, task.run.name, policy))
         outcomes = tuple(found[run.name, policy] for run in runs for policy in plan.policy_names())
-        leaderboard = make_leaderboard(outcomes, plan.policy_names(), options.measure, plan.headline())
+        leaderboard = make_leaderboard(outcomes, policies, measure, plan.headline())
+        if not any(measure in row.scores for row in leaderboard.rows) and any(row.scores for row in leaderboard.rows):
+            remark(f"no run has a score {measure}, so none has a rank")
         write_leaderboard(options.out, leaderboard)
         write_problem_table(options.out, outcomes)
         if options.problems is not None:
             write_problem_report(options.problems, prepared.occurrences, outcomes)
         return BatchResult(outcomes, leaderboard, kept)
+
+
+def _measure(wanted: str | None, known: Mapping[str, Sequence[str]]) -> str:
+    """The measure that ranks the runs. Raises UsageError where none of them can have it."""
+    if wanted is None:
+        return next(iter(known))
+    name, at, hop = wanted.partition("@")
+    if name in known and (not at or hop in known[name]):
+        return wanted
+    there = ", ".join(f"{name} (@{', @'.join(hops)})" if hops else name for name, hops in known.items())
+    raise UsageError(f"--sort-by {wanted}: no run can have this measure here; there are {there}")
+
+
+def _other_results(out: str, folders: Set[str]) -> str:
+    """The runs in the output folder, of a policy or not, that this batch does not score; empty if there are none."""
+    patterns = (os.path.join(glob.escape(out), *depth, SIGNATURE) for depth in ("*", ("*", "*")))
+    found = sorted({os.path.dirname(path) for pattern in patterns for path in glob.glob(pattern)} - folders)
+    names = [os.path.relpath(folder, out) for folder in found]
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 def _make_folder(out: str) -> None:

@@ -17,9 +17,10 @@ from cs_score.batch.scoring import Plan, Scored
 from cs_score.coldstart.interval_estimates import intervals
 from cs_score.coldstart.loading import Evaluation, load_files, open_evaluation
 from cs_score.coldstart.options import Options
+from cs_score.coldstart.projection import MACRO, MICRO
 from cs_score.coldstart.result import Result, RunResult, ScoringStopped
 from cs_score.coldstart.scorer import score_loaded
-from cs_score.coldstart.units import average_scores
+from cs_score.coldstart.units import average_scores, resampled_unit
 from cs_score.coldstart.writers.fields import check_fields
 from cs_score.coldstart.writers.files import Layout, file_blocks
 from cs_score.coldstart.writers.params import Invocation
@@ -44,7 +45,7 @@ PREFIX: Final = "out"
 
 _VARIANTS: Final = ("SF", "LDC-MAX", "LDC-MEAN")
 _RANKED_VARIANTS: Final = ("SF", "LDC-MEAN")
-_AVERAGES: Final = ("ALL-Micro", "ALL-Macro")
+_AVERAGES: Final = {"SF": (MICRO, MACRO), "LDC-MAX": (MICRO, MACRO), "LDC-MEAN": (MACRO,)}
 _MEASURES: Final = ("P", "R", "F1")
 
 
@@ -54,7 +55,7 @@ def measures(expanded: bool) -> list[str]:
     names = [
         f"{variant}-{average}-{measure}"
         for variant in (_VARIANTS if expanded else _VARIANTS[:1])
-        for average in _AVERAGES
+        for average in _AVERAGES[variant]
         for measure in _MEASURES
     ]
     names += [f"{variant}-AP" for variant in (_RANKED_VARIANTS if expanded else _RANKED_VARIANTS[:1])]
@@ -150,9 +151,19 @@ class PreparedColdStart:
         log = self._evaluation.problems
         return log.occurrences() if isinstance(log, RecordingLog) else ()
 
+    def measures(self) -> Mapping[str, Sequence[str]]:
+        hops = [str(hop) for hop in range(max(self._evaluation.hop_limits.values(), default=0) + 1)]
+        # LDC-MEAN has the classes of later hops in the row of the class above them.
+        return {
+            name: hops[:2] if name.startswith("LDC-MEAN-ALL") else hops
+            for name in measures(bool(self._evaluation.queries.ldc_of))
+        }
+
     def signature(self, run: InputDigest, policy: str) -> Mapping[str, object]:
         layout = self._plan.layout
         resampling = self._plan.resampling
+        if resampling is not None:
+            resampling = replace(resampling, unit=resampled_unit(bool(self._evaluation.queries.ldc_of)))
         return {
             **self._signed(self._policies[policy], run).as_json(),
             "policy": policy,

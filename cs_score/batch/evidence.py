@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Protocol, cast
+from typing import Protocol, cast
 
 from cs_score.batch.inputs import InputFile
 from cs_score.batch.outcomes import FAILED, OK, Outcome, RunScores
@@ -20,8 +20,6 @@ from cs_score.problem_reports import Occurrence
 from cs_score.signature import Signature
 from cs_score.sources import Input, InputDigest
 from cs_score.statistics.options import Resampling
-
-MODES: Final = ("scifact", "claims", "r4c", "hotpotqa")
 
 
 class _ModeModule(Protocol):
@@ -73,9 +71,14 @@ class PreparedEvidence:
         self.digests = (digest,)
         self.occurrences: Sequence[Occurrence] = ()
 
+    def measures(self) -> Mapping[str, Sequence[str]]:
+        return dict.fromkeys(self._plan.measures(), ())
+
     def signature(self, run: InputDigest, policy: str) -> Mapping[str, object]:
         signature = Signature(self._plan.mode, self._plan.options, (*self.digests, run))
         resampling = self._plan.resampling
+        if resampling is not None:
+            resampling = replace(resampling, unit=_module(self._plan.mode).MODE.unit)
         return {**signature.as_json(), "bootstrap": None if resampling is None else resampling.as_json()}
 
     def score(self, run: RunFile, policies: Sequence[str]) -> Iterator[Scored]:

@@ -33,6 +33,10 @@ class Prepared(Protocol):
         """The problems of those inputs with their details, where the plan asks for them."""
         ...
 
+    def measures(self) -> Mapping[str, Sequence[str]]:
+        """The measures that runs can have on these inputs, the usual one first, each with the hops it exists for."""
+        ...
+
     def score(self, run: RunFile, policies: Sequence[str]) -> Iterator[Scored]:
         """The run as if it were alone, under each of the policies; a run that cannot be scored has a failed outcome."""
         ...
@@ -50,7 +54,7 @@ class Plan(Protocol):
         ...
 
     def measures(self) -> Sequence[str]:
-        """The measures that runs can be ranked by, the usual one first."""
+        """The measures that the options allow, the usual one first."""
         ...
 
     def headline(self) -> Sequence[str]:

@@ -15,6 +15,7 @@ from cs_score.batch.outcomes import FAILED, Outcome, ProblemPlace, RunScores, Wr
 from cs_score.outputs import cannot_write, write_whole
 from cs_score.problem_reports import Occurrence
 from cs_score.problems import Severity
+from cs_score.signature import without_names
 
 SIGNATURE: Final = "signature.json"
 
@@ -52,7 +53,7 @@ def read_whole_run(folder: str, signature: Mapping[str, object]) -> Outcome | No
     try:
         with open(os.path.join(folder, SIGNATURE), "rb") as file:
             record = json.load(file)
-        if record.pop("format") != _FIRST_FORMAT or record["signature"] != json.loads(json.dumps(signature)):
+        if record.pop("format") != _FIRST_FORMAT or not _is_same(record["signature"], signature):
             return None
         outcome = Outcome(
             **{
@@ -72,6 +73,11 @@ def read_whole_run(folder: str, signature: Mapping[str, object]) -> Outcome | No
     except (OSError, ValueError, TypeError, KeyError, AttributeError):  # no record, or one that was damaged
         return None
     return outcome
+
+
+def _is_same(recorded: Mapping[str, Any], signature: Mapping[str, object]) -> bool:
+    """Whether a run was made from what it would be made from now, wherever its inputs lay."""
+    return without_names(recorded) == without_names(json.loads(json.dumps(signature)))
 
 
 def _occurrences(record: Sequence[Mapping[str, Any]] | None) -> tuple[Occurrence, ...] | None:

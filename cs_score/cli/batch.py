@@ -64,7 +64,7 @@ def score_batch(plan: Plan, choices: Choices, members: Sequence[str]) -> int:
 
     `members`: endings of the files of a folder that are runs. Raises CsScoreError where nothing can be scored.
     """
-    measure = _measure(choices.sort_by, plan.measures())
+    measure = None if choices.sort_by is None else _measure(choices.sort_by, plan.measures())
     if choices.dask is not None and choices.jobs is not None:
         raise UsageError("--jobs is for this machine; with --dask the workers of the cluster are used")
     if choices.ship_inputs and choices.dask is None:
@@ -85,9 +85,7 @@ def score_batch(plan: Plan, choices: Choices, members: Sequence[str]) -> int:
     return 1 if result.failed else 0
 
 
-def _measure(wanted: str | None, known: Sequence[str]) -> str:
-    if wanted is None:
-        return known[0]
+def _measure(wanted: str, known: Sequence[str]) -> str:
     name, at, hop = wanted.partition("@")
     for measure in known:
         if name.casefold() == measure.casefold() and (not at or hop.isdecimal()):

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 from typing import Final, TypeAlias
 
+from cs_score.coldstart.identifiers import parse_query_id
 from cs_score.errors import InputError
 from cs_score.sources import Input, open_source
 
@@ -31,7 +32,7 @@ def read_groups(given: Input) -> dict[str, list[str]]:
     A repeated SF id belongs to the last LDC id that it appears with, and an LDC id that loses all its SF ids that way
     is no longer drawn. Blank lines are skipped. Bytes that are not UTF-8 are carried over as they are.
 
-    Raises InputError where the file cannot be read or a line has one column only.
+    Raises InputError where the file cannot be read, a line has one column only, or the columns are the other way round.
     """
     with open_source(given) as source:
         text = source.read_bytes().decode("utf-8-sig", "surrogateescape")
@@ -48,10 +49,22 @@ def read_groups(given: Input) -> dict[str, list[str]]:
                 remedy="every line needs an LDC query id and an SF query id",
             )
         ldc_of[columns[1]] = columns[0]
+    if ldc_of and all(_is_slot_filling(ldc) and not _is_slot_filling(sf) for sf, ldc in ldc_of.items()):
+        raise InputError(
+            "the columns are the other way round: SF_ID LDC_ID, as validate-queries -index_file writes them",
+            file=source.name,
+            remedy="every line needs an LDC query id and then an SF query id; awk '{ print $2, $1 }' exchanges them",
+        )
     groups: dict[str, list[str]] = {}
     for sf_id in sorted(ldc_of):
         groups.setdefault(ldc_of[sf_id], []).append(sf_id)
     return dict(sorted(groups.items()))
+
+
+def _is_slot_filling(text: str) -> bool:
+    """Whether a query id has the form that expansion gives."""
+    parts = parse_query_id(text)
+    return parts is not None and parts.expanded
 
 
 def resample_lines(groups: Groups, resamples: int, seed: int) -> Iterator[str]:

@@ -111,7 +111,12 @@ class QueryTable:
 
 def unit_name(result: Result) -> str:
     """What is resampled."""
-    return LDC_QUERY if result.has_ldc_index else SF_QUERY
+    return resampled_unit(result.has_ldc_index)
+
+
+def resampled_unit(has_ldc_index: bool) -> str:
+    """What is resampled where LDC queries were expanded, and where not."""
+    return LDC_QUERY if has_ldc_index else SF_QUERY
 
 
 def average_scores(run: RunResult) -> dict[SummaryMeasure, float]:

@@ -12,16 +12,21 @@ from cs_score.batch.leaderboard import make_leaderboard
 from cs_score.batch.leaderboard_writers import WRITERS, leaderboard_text
 from cs_score.batch.outcomes import FAILED, OK, Outcome, ProblemPlace, RunScores
 from cs_score.batch.problem_table import write_problem_table
+from cs_score.signature import Signature, short_signature
+from cs_score.sources import InputDigest
 from tests.batch.command import leaderboard, problems, table
 from tests.coldstart.command import score_in as cs_score_in
 
+CALL = ("batch", "-expand", "CSSF17", "--out", "out")
+FILES = ("queries.xml", "pool.tab", "runs")
 HOSTILE = "a\tb\nc\x1b[31m|*_$%&\\{}<x>\u202e\udcff"
 
 
 def _outcome(run: str, score: float | None, policy: str = "") -> Outcome:
     if score is None:
         return Outcome(run, f"{run}.tab", policy, FAILED, failure="no reason")
-    return Outcome(run, f"{run}.tab", policy, OK, (RunScores(run, {"F1": score, "P": 1.0}),), signature={"v": run})
+    signature = Signature("mode", {}, [InputDigest("gold", "00"), InputDigest("run", run)]).as_json()
+    return Outcome(run, f"{run}.tab", policy, OK, (RunScores(run, {"F1": score, "P": 1.0}),), signature=signature)
 
 
 def test_ties_share_a_rank_and_the_next_one_is_left_out() -> None:
@@ -52,6 +57,15 @@ def test_equal_signatures_are_those_of_equal_inputs() -> None:
     assert rows[0].signature != rows[1].signature
     assert rows[0].signature == rows[2].signature
     assert len(rows[0].signature) == 16
+
+
+def test_names_of_inputs_and_the_layout_of_files_are_not_in_the_short_signature() -> None:
+    def short(name: str, *, chosen: str = "ab", **more: object) -> str:
+        signature = Signature("mode", {"queries": name}, [InputDigest(name, chosen), InputDigest("run", "cd")])
+        return short_signature({**signature.as_json(), **more})
+
+    assert short("a.txt") == short("./a.txt") == short("/x/a.txt", json=True, tabs=True, fields=["EC"])
+    assert short("a.txt") not in (short("a.txt", chosen="ef"), short("a.txt", policy="kb"))
 
 
 @pytest.mark.parametrize("ending", WRITERS)
@@ -134,3 +148,56 @@ def test_sort_by(world: Path) -> None:
     wrong = cs_score_in(world, [*words[:3], "--sort-by", "nonsense", *words[3:]])
     assert wrong.status == 255
     assert wrong.stderr.startswith(b"cs-score: --sort-by nonsense: no such measure; there are LDC-MEAN-ALL-Macro-F1,")
+
+
+@pytest.mark.parametrize("measure", ["LDC-MEAN-ALL-Micro-F1", "SF-ALL-Micro-P@2", "LDC-MEAN-AP@7", "SF-AP@01"])
+def test_a_measure_that_no_run_can_have_is_refused_with_those_there_are(world: Path, measure: str) -> None:
+    refused = cs_score_in(world, [*CALL, "--sort-by", measure, *FILES])
+    assert refused.status == 255
+    (line,) = refused.stderr.decode().splitlines()
+    assert line.startswith(f"cs-score: --sort-by {measure}: no ")
+    assert "LDC-MEAN-ALL-Macro-F1" in line
+    assert "LDC-MEAN-ALL-Micro-F1," not in line
+    assert not (world / "out" / "leaderboard.tsv").exists()
+
+
+def test_ldc_measures_need_queries_that_were_expanded(world: Path) -> None:
+    """With -expand and a file of SF queries there are no LDC queries."""
+    expand = ["validate-queries", "-expand", "-query_base", "CSSF17", "queries.xml", "sf.xml"]
+    assert cs_score_in(world, expand).status == 0
+    sf_files = ["sf.xml", *FILES[1:]]
+    assert cs_score_in(world, [*CALL, *sf_files]).status == 0
+    rows = leaderboard(world / "out")
+    assert list(rows[0])[4] == "SF-ALL-Micro-F1"
+    assert all(row["rank"] for row in rows)
+    refused = cs_score_in(world, [*CALL, "--sort-by", "LDC-MAX-ALL-Micro-F1", *sf_files])
+    assert refused.status == 255
+    assert b"no run can have this measure here; there are SF-ALL-Micro-F1 (@0, @1), " in refused.stderr
+
+
+def test_results_of_other_runs_are_told(world: Path) -> None:
+    first = cs_score_in(world, [*CALL, *FILES])
+    assert b"other runs" not in first.stderr
+    assert b"other runs" not in cs_score_in(world, [*CALL, *FILES]).stderr
+    second = cs_score_in(world, [*CALL, *FILES[:2], "runs/beta.tab.txt"])
+    said = "cs-score: out holds results of other runs, too (alpha, gamma); the leaderboard has those of this call"
+    assert said in second.stderr.decode().splitlines()
+    assert [row["run"] for row in leaderboard(world / "out")] == ["beta"]
+    of_policies = cs_score_in(world, [*CALL, "--policy", "kb", "--policy", "sf", *FILES])
+    assert b"too (alpha, beta, gamma); the" in of_policies.stderr
+    again = cs_score_in(world, [*CALL, *FILES[:2], "runs/alpha.tab.txt"])
+    assert b"too (beta, gamma, kb/alpha and 5 more); the" in again.stderr
+
+
+def test_the_signature_is_that_of_the_scores(world: Path) -> None:
+    """Not of the spelling of a path, nor of the files beside them; and it calls the unit as a single call does."""
+    signatures = []
+    for words in (["queries.xml", *FILES[1:]], ["--json", f"{world}/queries.xml", "./pool.tab", "./runs"]):
+        assert cs_score_in(world, [*CALL, "--bootstrap", "20", *words]).status == 0
+        signatures.append([row["signature"] for row in leaderboard(world / "out")])
+    assert signatures[0] == signatures[1]
+    assert len(set(signatures[0])) == 3
+    made_from = json.loads((world / "out" / "alpha" / "signature.json").read_text())["signature"]
+    single = json.loads((world / "out" / "alpha" / "out.json").read_text())["signature"]["options"]["bootstrap"]
+    assert made_from["bootstrap"] == single
+    assert single["unit"] == "LDC query"

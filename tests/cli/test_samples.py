@@ -47,6 +47,22 @@ def test_same_seed_same_bytes_another_seed_others(queries: str, capfd: Capture) 
     assert outputs[0] == outputs[1] != outputs[2]
 
 
+@pytest.mark.parametrize("form", ["{sf} {ldc}", "{ldc} {sf}"])
+def test_an_index_of_validate_queries_is_refused_until_its_columns_are_exchanged(
+    queries: str, capfd: Capture, form: str
+) -> None:
+    pairs = (("CSX_0001", "CSX_ENG_00fb79cef8"), ("CSX_0002", "CSX_CMN_6c75e39ab6"))
+    Path("index").write_text("".join(f"{form.format(ldc=ldc, sf=sf)}\n" for ldc, sf in pairs), encoding="utf-8")
+    status = run("1", "index")
+    out, err = capfd.readouterr()
+    if form.startswith("{ldc}"):
+        assert (status, err) == (0, "")
+        assert out.startswith("1 CSX_000")
+    else:
+        assert (status, out) == (255, "")
+        assert err.startswith("index: the columns are the other way round: SF_ID LDC_ID")
+
+
 def test_default_seed_is_0(queries: str, capfd: Capture) -> None:
     assert run("50", queries) == 0
     default = capfd.readouterr().out
