@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 
 from cs_score.coldstart.justifications import DiscardRules
 from cs_score.coldstart.linking import Linker
-from cs_score.coldstart.matching import AssessmentIndex, unknown_discipline
-from cs_score.coldstart.options import DISCIPLINES, Options
+from cs_score.coldstart.matching import AssessmentIndex
+from cs_score.coldstart.options import DISCIPLINES, Options, no_discipline
 from cs_score.coldstart.provenance import DocumentLengths
 from cs_score.coldstart.queries import Query, QuerySet, build_query_set
 from cs_score.coldstart.query_files import read_query_file
@@ -70,7 +70,7 @@ class Evaluation:
         there is no index to share, and each scoring makes its own.
         """
         if self.options.discipline not in DISCIPLINES:
-            raise unknown_discipline(self.options.discipline)
+            raise InputError(no_discipline(self.options.discipline))
         self.linker.keep_answers()
         with contextlib.suppress(InputError):
             self.index = AssessmentIndex(self.linker, self.options.discipline)

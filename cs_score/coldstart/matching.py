@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from cs_score.coldstart.linking import Linker
+from cs_score.coldstart.options import no_discipline
 from cs_score.coldstart.records import CORRECT, Assessment, Response
 from cs_score.errors import InputError
 from cs_score.problems import ProblemLog
@@ -35,11 +36,6 @@ _COMPARED: Final[dict[str, Callable[[str], str] | None]] = {
 }
 
 
-def unknown_discipline(name: str) -> InputError:
-    """The error for a discipline that is not there."""
-    return InputError(f"No matcher called {name}", remedy=f"there are {', '.join(_COMPARED)}")
-
-
 def assessments_by_query(assessments: Iterable[Assessment]) -> dict[str, list[Assessment]]:
     """Assessments by the base id of their query, in load order."""
     by_query: dict[str, list[Assessment]] = defaultdict(list)
@@ -59,7 +55,7 @@ class AssessmentIndex:
     def __init__(self, linker: Linker, discipline: str) -> None:
         """Raises InputError for an unknown discipline, and where the class of an assessed query is not known."""
         if discipline not in _COMPARED:
-            raise unknown_discipline(discipline)
+            raise InputError(no_discipline(discipline))
         self.size = len(linker.assessments)
         self.compared = _COMPARED[discipline]
         # The follow-on id of an answer stands for query, value and value provenance, so it finds all candidates.

@@ -49,6 +49,11 @@ DISCIPLINES: Final = {
     "STRING_EXACT": "otherwise an assessment of exactly the same text counts",
 }
 
+def no_discipline(name: str) -> str:
+    """What is said of a discipline that is not there."""
+    return f"No matcher called {name}; there are {', '.join(DISCIPLINES)}"
+
+
 MANY: Final = "M"
 """The limit that is none."""
 
@@ -122,6 +127,15 @@ class Options:
     runids: tuple[str, ...] | None = None
     samples: str | None = None
     metrics: tuple[str, ...] = ("P", "R", "F")
+
+    def check(self) -> None:
+        """Raises UsageError for an impossible policy, and for a discipline that is not there.
+
+        The command line tells the latter later, where the reference does.
+        """
+        self.policy.check()
+        if self.discipline not in DISCIPLINES:
+            raise UsageError(no_discipline(self.discipline))
 
     def as_json(self) -> dict[str, object]:
         """The options as a JSON object, for the signature."""

@@ -58,7 +58,7 @@ def score(queries: Iterable[Input], files: Iterable[Input], options: Options | N
     InputError) where scoring cannot go on; what had been computed by then is its `partial` result.
     """
     options = options or Options()
-    options.policy.check()
+    options.check()
     with paused_collector():
         evaluation = open_evaluation(queries, options)
         given = list(files)

@@ -45,7 +45,7 @@ def score_separately(
     Raises InputError for a file that holds several runs, and what `score` raises.
     """
     options = options or Options()
-    options.policy.check()
+    options.check()
     results: list[Result] = []
     with paused_collector():
         evaluation = open_evaluation(queries, options)

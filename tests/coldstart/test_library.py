@@ -251,6 +251,14 @@ def test_a_branch_may_have_a_policy_of_its_own(folder: Path) -> None:
     assert _as_json(score_loaded(branch)) == _as_json(_result(folder, "run.tab", options=strict))
 
 
+def test_an_unknown_discipline_is_wrong_usage(folder: Path) -> None:
+    unknown = replace(OPTIONS, discipline="X")
+    with pytest.raises(UsageError, match="No matcher called X; there are ASSESSED, STRING_CASE, STRING_EXACT"):
+        _result(folder, "run.tab", options=unknown)
+    with pytest.raises(UsageError, match="No matcher called X"):
+        score_separately([folder / "queries.xml"], [folder / "pool.tab"], [folder / "run.tab"], unknown)
+
+
 def test_an_index_of_an_unknown_discipline_is_refused(folder: Path) -> None:
     with pytest.raises(InputError, match="No matcher called NOPE"):
         _opened(folder, options=replace(OPTIONS, discipline="NOPE")).index_assessments()
