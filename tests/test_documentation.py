@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import json
 import re
 import shlex
@@ -14,8 +15,9 @@ from typing import Any, Final
 import pytest
 
 from cs_score.cli import main
+from cs_score.cli.batch_coldstart import BATCH_SWITCHES
 from cs_score.cli.coldstart_usage import DEFAULTS, SWITCHES
-from cs_score.cli.main import FIRST_WORDS
+from cs_score.cli.main import FIRST_WORDS, PREPARATION_COMMANDS
 from cs_score.coldstart import Justifications, Options, Policy, Result, RunResult
 from cs_score.coldstart.counts import Counts, Tally
 from cs_score.coldstart.options import DISCIPLINES, POLICY_ITEMS
@@ -26,6 +28,7 @@ from cs_score.coldstart.result import AveragePrecision, PrecisionRecall
 from cs_score.coldstart.schemas import SCHEMAS
 from cs_score.coldstart.writers.fields import DEFAULT_FIELDS, SCORE_FIELDS
 from cs_score.coldstart.writers.files import ENDINGS
+from cs_score.problem_guide import FATAL_CONDITIONS
 from cs_score.problems import KINDS
 from tests.coldstart.command import score_in
 from tests.documents import (
@@ -100,6 +103,37 @@ def test_every_problem_code_with_its_severity() -> None:
     described = rows_by_name(section("Problem report and exit status"), "code")
     severity = {name: row[""] for name, row in described.items()}
     assert severity == {code: str(kind.severity).lower() for code, kind in KINDS.items()}
+
+
+def test_every_condition_that_ends_a_program_in_the_words_of_the_guide() -> None:
+    described = rows_by_name(section("Problem report and exit status"), "condition")
+    assert {code: row[""] for code, row in described.items()} == {
+        code: explanation.meaning for code, explanation in FATAL_CONDITIONS.items()
+    }
+
+
+def test_every_command_takes_the_common_switches_but_those_that_say_otherwise() -> None:
+    switches_of = {command: preparation_switches(command) for command in PREPARATION_COMMANDS}
+    described = table(section("Preparing runs"), "switch")
+    names = {name.split()[0]: row["not taken by"] for row in described for name in spans(row["switch"])}
+    assert "-error_file" in names
+    for name, cell in names.items():
+        named = set(spans(cell))
+        refusing = set(switches_of) - named if cell.startswith("all but") else named
+        assert refusing == {command for command, switches in switches_of.items() if name not in switches}, name
+
+
+def preparation_switches(command: str) -> set[str]:
+    program = importlib.import_module(PREPARATION_COMMANDS[command].partition(":")[0]).PROGRAM
+    return {switch.name for switch in program.switches}
+
+
+def test_every_switch_and_file_of_a_batch() -> None:
+    text = section("Many runs")
+    described = set(re.findall(r"`(--?\w[\w-]*)", text))
+    # Of these only the batch itself speaks: help, and shares of large runs, which are those of a single call.
+    assert {switch.name for switch in BATCH_SWITCHES} - {"-h", "-help", "--shares"} <= described
+    assert "`DIR/RUN/out.intervals`" in text
 
 
 def test_every_layout_with_its_columns() -> None:
