@@ -49,6 +49,7 @@ DISCIPLINES: Final = {
     "STRING_EXACT": "otherwise an assessment of exactly the same text counts",
 }
 
+
 def no_discipline(name: str) -> str:
     """What is said of a discipline that is not there."""
     return f"No matcher called {name}; there are {', '.join(DISCIPLINES)}"
