@@ -16,7 +16,7 @@ from cs_score.cli.destinations import write_text
 from cs_score.cli.resampling_options import read_resampling
 from cs_score.cli.switches import CommandLine, HelpWanted, Switch, SwitchError, read_command_line, switch_help
 from cs_score.coldstart.loading import RUN_SUFFIX, members
-from cs_score.errors import UsageError
+from cs_score.errors import InputError, UsageError
 from cs_score.sources import name_of
 
 FAILED: Final = 255
@@ -112,7 +112,7 @@ def _plan(line: CommandLine, queries: tuple[str, ...], pool: tuple[str, ...]) ->
     policies = read_policies(line.texts("--policy"), options, texts)
     return ColdStartPlan(
         queries=tuple(map(held, queries)),
-        pool=tuple(held(name_of(member)) for word in pool for member in members(word)),
+        pool=tuple(map(held, _pool_files(pool))),
         options=options,
         policies=tuple(policies) or (NamedPolicy("", options.policy, options.justifications, texts),),
         layout=layout_of(line),
@@ -131,7 +131,15 @@ def _gold(line: CommandLine, queries: Sequence[str], pool: Sequence[str]) -> tup
     """The files that all runs share, those that options name with them."""
     named = (line.switches.get(name) for name in ("-queries", "-samples"))
     of_options = [name for name in named if name is not None and os.path.isfile(name)]
-    return (*queries, *(name_of(member) for word in pool for member in members(word)), *of_options)
+    return (*queries, *_pool_files(pool), *of_options)
+
+
+def _pool_files(pool: Sequence[str]) -> list[str]:
+    """The files of the pool; a folder stands for its members. Raises InputError for a folder without any."""
+    for word in pool:
+        if not members(word):
+            raise InputError(f"no file *{RUN_SUFFIX} in it", file=word, remedy="name the files of the pool")
+    return [name_of(member) for word in pool for member in members(word)]
 
 
 def _option_file(choice: str | None) -> InputFile | None:

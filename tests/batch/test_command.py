@@ -197,6 +197,14 @@ def test_where_gold_fails_nothing_is_scored(world: Path, change: Callable[[Path]
     assert os.listdir(world / "out") == []
 
 
+def test_a_pool_folder_without_files_is_refused(world: Path) -> None:
+    (world / "empty").mkdir()
+    for words in (("queries.xml", "empty", "runs"), ("--pool", "empty", *FILES)):
+        assert "empty: no file *.tab.txt in it; name the files of the pool" in _line(
+            _batch(world, "--out", "o", *words)
+        )
+
+
 def test_output_folders_that_are_none(world: Path) -> None:
     (world / "file").touch()
     assert "file is a file; --out needs a folder" in _line(_batch(world, "--out", "file", *FILES))
