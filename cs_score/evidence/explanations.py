@@ -65,15 +65,19 @@ def _sentence_lines(
     given: scifact.PredictedAbstract, verdict: scifact.Verdict, gold: scifact.GoldAbstract
 ) -> Iterable[str]:
     every = frozenset(given.sentences)
+    lacking: dict[Hashable, str] = {}  # what the first gold set that a sentence lies in needs beside those predicted
+    for listed in gold.sets:
+        needed = _set(frozenset(listed) - every)
+        for sentence in listed:
+            lacking.setdefault(sentence, needed)
     seen: set[Hashable] = set()
     for sentence in given.sentences:
-        lacking = [_set(frozenset(listed) - every) for listed in gold.sets if sentence in listed]
         if sentence in seen:
             reason = "wrong: listed before"
         elif sentence in verdict.correct:
             reason = "correct" if verdict.label_right else "correct for selection, not with label"
-        elif lacking:
-            reason = f"wrong: its gold set also needs {lacking[0]}"
+        elif sentence in lacking:
+            reason = f"wrong: its gold set also needs {lacking[sentence]}"
         else:
             reason = "wrong: in no gold set"
         seen.add(sentence)
@@ -93,7 +97,7 @@ def explain_claim(
     if predicted is None:
         lines.append(f"{INDENT}predicted  nothing: every cited document and every listed gold sentence is missed")
     else:
-        given = claims.predicted_documents(predicted, needed=bool(wanted))
+        given = claims.predicted_documents(predicted, needed=claims.has_sets(wanted))
         lines.append(f"{INDENT}predicted  documents {_ids(given)}")
         documents = claims.compare_documents(cited, given)
         for outcome, numbers in zip(("right (tp)", "wrong (fp)", "missed (fn)"), documents):

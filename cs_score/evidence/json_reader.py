@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import os
-from collections.abc import Hashable, Iterable, Iterator
-from typing import Final, TypeAlias
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import Any, Final, TypeAlias
 
 from cs_score.display import one_line
 from cs_score.errors import InputError
+from cs_score.evidence.large_numbers import hashable_float, hashable_integer
 from cs_score.sources import READING_ERRORS, Input, Source, open_source, reason_of
 
 Object: TypeAlias = dict[str, object]
@@ -21,7 +23,13 @@ Object: TypeAlias = dict[str, object]
 
 BYTE_ORDER_MARK: Final = "\ufeff"
 
-_decode: Final = json.JSONDecoder().decode
+
+def json_decoder(objects: Callable[[list[tuple[str, Any]]], Object] | None = None) -> json.JSONDecoder:
+    """What turns text into values; `objects` as in `json.JSONDecoder` makes an object of its members."""
+    return json.JSONDecoder(object_pairs_hook=objects, parse_int=hashable_integer, parse_float=hashable_float)
+
+
+_decode: Final = json_decoder().decode
 
 
 def open_lines(given: Input | Iterable[object], role: str) -> Source:
@@ -165,6 +173,24 @@ def identifier(fields: Object, key: str) -> Hashable:
     value = member(fields, key)
     if isinstance(value, (dict, list)):
         raise InputError(f"'{key}' is {kind_of(value)} where a number or text is expected")
+    return value
+
+
+def as_key(value: object) -> Hashable:
+    """What two JSON values have in common exactly if they are equal. Raises InputError for one nested too deeply."""
+    if isinstance(value, float) and math.isnan(value):
+        return object()  # equal to nothing
+    try:
+        return _frozen(value)
+    except RecursionError:
+        raise InputError("lists or objects nested too deeply to be compared") from None
+
+
+def _frozen(value: object) -> Hashable:
+    if isinstance(value, list):
+        return "list", tuple(map(_frozen, value))
+    if isinstance(value, dict):
+        return "object", frozenset((key, _frozen(each)) for key, each in value.items())
     return value
 
 
