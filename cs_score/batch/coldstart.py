@@ -148,7 +148,7 @@ class PreparedColdStart:
     @property
     def occurrences(self) -> Sequence[Occurrence]:
         log = self._evaluation.problems
-        return log.occurrences() if isinstance(log, RecordingLog) else ()
+        return tuple(log.occurrences()) if isinstance(log, RecordingLog) else ()
 
     def signature(self, run: InputDigest, policy: str) -> Mapping[str, object]:
         layout = self._plan.layout
