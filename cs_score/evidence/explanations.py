@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import Final
 
 from cs_score.evidence import claims, hotpotqa, r4c, scifact
-from cs_score.evidence.alignment import Fact
+from cs_score.evidence.alignment import Comparer, Fact
 from cs_score.evidence.json_reader import plain, quoted
 from cs_score.evidence.report import aligned
 from cs_score.evidence.result import counted
@@ -179,11 +179,12 @@ def explain_instance(instance: str, evaluation: r4c.Evaluation) -> list[str]:
 def _alignment(evaluation: r4c.Evaluation, choice: r4c.Choice) -> list[str]:
     """A line per aligned pair with the similarities of its parts, then the facts that stay alone on either side."""
     gold = evaluation.references[choice.reference]
-    similarities = evaluation.similarities[choice.reference]
+    comparer = Comparer()
     rows: list[tuple[str, ...]] = [("predicted", "gold", "head", "relation", "tail", "weight")]
     for pair in choice.pairs:
-        parts = (f"{part:.4f}" for part in similarities[pair.predicted][pair.gold])
-        rows.append((_fact(evaluation.predicted[pair.predicted]), _fact(gold[pair.gold]), *parts, f"{pair.weight:.4f}"))
+        facts = evaluation.predicted[pair.predicted], gold[pair.gold]
+        parts = (f"{part.item():.4f}" for part in comparer.compare(*([fact] for fact in facts)))
+        rows.append((*map(_fact, facts), *parts, f"{pair.weight:.4f}"))
     matched, found = {pair.predicted for pair in choice.pairs}, {pair.gold for pair in choice.pairs}
     rows += [(_fact(fact), "-") for position, fact in enumerate(evaluation.predicted) if position not in matched]
     rows += [("-", _fact(fact)) for position, fact in enumerate(gold) if position not in found]
