@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import functools
+import mmap
+import os
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from cs_score.errors import InputError, MissingExtraError
+from cs_score.errors import CsScoreError, InputError, MissingExtraError
 
 if TYPE_CHECKING:  # numpy is imported with what needs it
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     Matrix: TypeAlias = NDArray[np.float64]
+    Solve: TypeAlias = Callable[..., tuple[NDArray[np.intp], NDArray[np.intp]]]
 
 EXTRA: Final = "r4c"
 """The extra of the package that brings the edit distance and the assignment solver."""
+
+# Address space that scipy and what it loads take with one thread, and some more to work in.
+_ROOM: Final = 224 << 20
+
+_THREADS: Final = "OPENBLAS_NUM_THREADS"
 
 
 class Fact(NamedTuple):
@@ -116,17 +125,13 @@ def _numbered(texts: Iterable[str]) -> dict[str, int]:
 class Aligner:
     """Finds one-to-one alignments of greatest total weight.
 
-    Raises MissingExtraError where scipy is not installed.
+    Raises MissingExtraError where scipy is not installed, and CsScoreError where memory is too limited for it.
     """
 
     __slots__ = ("_solve",)
 
     def __init__(self) -> None:
-        try:
-            from scipy.optimize import linear_sum_assignment
-        except ImportError:
-            raise MissingExtraError("scipy", EXTRA) from None
-        self._solve = linear_sum_assignment
+        self._solve = _solver()
 
     def align(self, weights: ArrayLike) -> list[Pair]:
         """The aligned pairs, in the order of the predicted facts.
@@ -144,6 +149,31 @@ class Aligner:
         rows, columns = self._solve(worth, maximize=True)
         chosen = zip(rows.tolist(), columns.tolist(), worth[rows, columns].tolist())
         return [Pair(row, column, weight) for row, column, weight in chosen if weight > 0]
+
+
+def _solver() -> Solve:
+    """scipy's solver of assignments. Raises MissingExtraError, and CsScoreError where there is no room for it.
+
+    The library for linear algebra that comes with it is not needed here. It starts a thread for each processor as soon
+    as it is loaded and, where memory is limited too tightly for that, may wait for ever, deaf to signals.
+    """
+    if "scipy.optimize" not in sys.modules:
+        try:
+            mmap.mmap(-1, _ROOM).close()
+        except OSError:
+            problem = f"scipy needs {_ROOM >> 20} MB of address space, and there is less; raise the limit (ulimit -v)"
+            raise CsScoreError(problem) from None
+    is_chosen = _THREADS in os.environ
+    os.environ.setdefault(_THREADS, "1")
+    try:
+        from scipy.optimize import linear_sum_assignment
+    except ImportError:
+        raise MissingExtraError("scipy", EXTRA) from None
+    finally:
+        if not is_chosen:
+            del os.environ[_THREADS]
+    solve: Solve = linear_sum_assignment
+    return solve
 
 
 def total_weight(pairs: Sequence[Pair]) -> float:
