@@ -177,21 +177,26 @@ def identifier(fields: Object, key: str) -> Hashable:
 
 
 def as_key(value: object) -> Hashable:
-    """What two JSON values have in common exactly if they are equal. Raises InputError for one nested too deeply."""
-    if isinstance(value, float) and math.isnan(value):
-        return object()  # equal to nothing
-    try:
-        return _frozen(value)
-    except RecursionError:
-        raise InputError("lists or objects nested too deeply to be compared") from None
+    """What two JSON values have in common exactly if they are equal.
 
-
-def _frozen(value: object) -> Hashable:
-    if isinstance(value, list):
-        return "list", tuple(map(_frozen, value))
-    if isinstance(value, dict):
-        return "object", frozenset((key, _frozen(each)) for key, each in value.items())
-    return value
+    Of a list or an object, however deeply nested, a flat tuple: each list as its length, each object as its keys.
+    """
+    if not isinstance(value, (dict, list)):
+        return object() if isinstance(value, float) and math.isnan(value) else value  # NaN is equal to nothing
+    key: list[Hashable] = []
+    waiting: list[object] = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, list):
+            key.append((list, len(each)))
+            waiting += each
+        elif isinstance(each, dict):
+            names = sorted(each)
+            key.append((dict, *names))
+            waiting += (each[name] for name in names)
+        else:
+            key.append(each)
+    return tuple(key)
 
 
 def kind_of(value: object) -> str:
