@@ -67,7 +67,7 @@ def test_many_equal_answers(inputs: Inputs, discipline: str) -> None:
             inputs.run(*lines)
         return lambda: inputs.score("-discipline", discipline)
 
-    assert_grows_in_proportion(prepared, 700)
+    assert_grows_in_proportion(prepared, 1500)
 
 
 def test_parents_that_are_skipped_once(inputs: Inputs) -> None:
@@ -81,14 +81,14 @@ def test_parents_that_are_skipped_once(inputs: Inputs) -> None:
         inputs.run(*skipped, *parents, *children)
         return lambda: inputs.score()
 
-    assert_grows_in_proportion(prepared, 500)
+    assert_grows_in_proportion(prepared, 1500)
 
 
 @pytest.mark.parametrize(
     "work",
     [
         lambda size: read_provenance(" " * size, VALUE_SPANS),
-        lambda size: read_provenance(" " * size + ":1-2", VALUE_SPANS),
+        lambda size: read_provenance(" " * size + ":1", VALUE_SPANS),
         lambda size: read_confidence("." + "1" * size + "x"),
         lambda size: decoded_name("&" * size),
     ],
