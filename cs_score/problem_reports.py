@@ -5,11 +5,13 @@ The text report of the reference is `cs_score.coldstart.writers.report`; these s
 
 from __future__ import annotations
 
+import heapq
+import itertools
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
-from typing import Final, Self
+from typing import Final, Self, TypeAlias
 
 from cs_score.errors import InputError, UsageError
 from cs_score.outputs import write_whole
@@ -39,12 +41,20 @@ class Occurrence:
     times: int
 
 
+_Noted: TypeAlias = tuple[str, tuple[object, ...], Place | None, Detail | None]
+"""A problem at one place as it was noted: its code, the arguments of the message, the place and the detail."""
+
+
 class RecordingLog(ProblemLog):
-    """A log that keeps every occurrence with its details."""
+    """A log that keeps every occurrence with its details.
+
+    Kept is only what was noted, and how often. A bad line may be in the message of each of its problems, so messages
+    are made when they are written.
+    """
 
     def __init__(self) -> None:
         super().__init__()
-        self._occurrences: dict[tuple[object, ...], Occurrence] = {}
+        self._times: dict[_Noted, int] = {}
 
     def add(
         self, code: str, *arguments: object, place: Place | None = None, times: int = 1, detail: Detail | None = None
@@ -53,20 +63,17 @@ class RecordingLog(ProblemLog):
         super().add(code, *arguments, place=place, times=times, detail=detail)
         if times == 0:
             return
-        key = (code, arguments, place, detail)
-        known = self._occurrences.get(key)
-        if known is not None:
-            times += known.times
-        self._occurrences[key] = _occurrence(code, arguments, place, detail or Detail(), times)
+        noted = (code, arguments, place, detail)
+        self._times[noted] = self._times.get(noted, 0) + times
 
     def also_report(self, other: RecordingLog) -> None:
         """Take over what another log has noted, for the report only; nothing is counted."""
-        self._occurrences.update(other._occurrences)
+        self._times.update(other._times)
 
     def branch(self) -> Self:
         """As `ProblemLog.branch`."""
         other = super().branch()
-        other._occurrences = dict(self._occurrences)
+        other._times = dict(self._times)
         return other
 
     def noted_since(self, earlier: RecordingLog, file: str) -> list[Occurrence]:
@@ -75,32 +82,39 @@ class RecordingLog(ProblemLog):
         A problem that `earlier` has in a file, too, is counted as often as this log does.
         """
         noted = []
-        for key, one in self._occurrences.items():
-            known = earlier._occurrences.get(key)
-            before = 0 if known is None else known.times
-            if one.times > before:
-                noted.append(one if one.file is not None else replace(one, file=file, times=one.times - before))
+        for key, times in self._times.items():
+            before = earlier._times.get(key, 0)
+            if times > before:
+                one = _occurrence(key, times)
+                noted.append(one if one.file is not None else replace(one, file=file, times=times - before))
         for error in self._other_errors():
             noted.append(replace(error, file=error.file or file))
         return sorted(noted, key=_order)
 
-    def occurrences(self) -> list[Occurrence]:
+    def occurrences(self) -> Iterator[Occurrence]:
         """All that was noted, in the order of files, lines and codes; fatal conditions that have no line come last."""
-        return sorted((*self._occurrences.values(), *self._other_errors()), key=_order)
+        return heapq.merge(self._in_order(), sorted(self._other_errors(), key=_order), key=_order)
+
+    def codes(self) -> Set[str]:
+        """The codes of all that was noted."""
+        return {code for code, *_ in self._times} | {error.code for error in self._other_errors()}
+
+    def _in_order(self) -> Iterator[Occurrence]:
+        for _, alike in itertools.groupby(sorted(self._times, key=_order_of_noted), _order_of_noted):
+            yield from sorted((_occurrence(noted, self._times[noted]) for noted in alike), key=_order)
 
     def _other_errors(self) -> list[Occurrence]:
         """The fatal conditions that were not noted as problems."""
         return [of_error(error) for error in self.fatal if error.code not in KINDS]
 
 
-def _occurrence(
-    code: str, arguments: tuple[object, ...], place: Place | None, detail: Detail, times: int
-) -> Occurrence:
-    guide = GUIDE[code]
+def _occurrence(noted: _Noted, times: int) -> Occurrence:
+    code, arguments, place, given = noted
+    detail, guide = given or Detail(), GUIDE[code]
     text = detail.text
     if text is None and guide.offender is not None:
         text = str(arguments[guide.offender]).strip("\n")
-    line = place.line if place is not None and isinstance(place.line, int) and place.line > 0 else None
+    line = _line_of(place)
     return Occurrence(
         code=code,
         severity=KINDS[code].severity,
@@ -113,6 +127,10 @@ def _occurrence(
         repaired=detail.repaired,
         times=times,
     )
+
+
+def _line_of(place: Place | None) -> int | None:
+    return place.line if place is not None and isinstance(place.line, int) and place.line > 0 else None
 
 
 def of_error(error: InputError) -> Occurrence:
@@ -137,7 +155,13 @@ def _order(one: Occurrence) -> tuple[bool, str, float, str, str]:
     return one.file is None, one.file or "", one.line or 0, one.code, one.message
 
 
-def _as_json(occurrences: Iterable[Occurrence]) -> Iterator[str]:
+def _order_of_noted(noted: _Noted) -> tuple[bool, str, int, str]:
+    """As `_order`, save for the message."""
+    code, _, place, _ = noted
+    return place is None, "" if place is None else place.file, _line_of(place) or 0, code
+
+
+def _as_json(occurrences: Iterable[Occurrence], codes: Set[str]) -> Iterator[str]:
     yield f'{{"tool": "cs-score", "version": {json.dumps(VERSION)}, "problems": ['
     separator = "\n"
     for one in occurrences:
@@ -157,7 +181,7 @@ _TSV_COLUMNS: Final = ("code", "severity", "file", "line", "within", "column", "
 _TSV_ESCAPES: Final = {ord("\\"): "\\\\", ord("\t"): "\\t", ord("\n"): "\\n", ord("\r"): "\\r"}
 
 
-def _as_tsv(occurrences: Iterable[Occurrence]) -> Iterator[str]:
+def _as_tsv(occurrences: Iterable[Occurrence], codes: Set[str]) -> Iterator[str]:
     yield "\t".join(_TSV_COLUMNS) + "\n"
     for one in occurrences:
         values = (getattr(one, column) for column in _TSV_COLUMNS)
@@ -167,9 +191,8 @@ def _as_tsv(occurrences: Iterable[Occurrence]) -> Iterator[str]:
 _SARIF_LEVELS: Final = {Severity.WARNING: "warning", Severity.ERROR: "error", Severity.FATAL: "error"}
 
 
-def _as_sarif(occurrences: Iterable[Occurrence]) -> Iterator[str]:
-    occurrences = list(occurrences)
-    codes = sorted({one.code for one in occurrences})
+def _as_sarif(occurrences: Iterable[Occurrence], codes: Set[str]) -> Iterator[str]:
+    """Results one by one, on a line each: there may be a million of them."""
     rules = [
         {
             "id": code,
@@ -178,28 +201,33 @@ def _as_sarif(occurrences: Iterable[Occurrence]) -> Iterator[str]:
             "help": {"text": f"{GUIDE[code].action} {GUIDE[code].remedy}"},
             "defaultConfiguration": {"level": _SARIF_LEVELS[severity_of(code)]},
         }
-        for code in codes
+        for code in sorted(codes)
     ]
-    results = [
-        {
-            "ruleId": one.code,
-            "ruleIndex": codes.index(one.code),
-            "level": _SARIF_LEVELS[one.severity],
-            "message": {"text": one.message},
-            **({} if one.file is None else {"locations": [_sarif_location(one)]}),
-            "properties": {
-                "column": one.column, "text": one.text, "repaired": one.repaired, "times": one.times,
-            },
-        }
-        for one in occurrences
-    ]  # fmt: skip
     driver = {"name": "cs-score", "version": VERSION, "rules": rules}
     log = {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
-        "runs": [{"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}],
+        "runs": [{"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": []}],
     }
-    yield json.dumps(log, ensure_ascii=False, indent=1) + "\n"
+    before, _, after = json.dumps(log, ensure_ascii=False, indent=1).rpartition("]\n  }")
+    yield before
+    numbers = {code: number for number, code in enumerate(sorted(codes))}
+    separator = "\n"
+    for one in occurrences:
+        yield separator + json.dumps(_sarif_result(one, numbers[one.code]), ensure_ascii=False)
+        separator = ",\n"
+    yield f"\n]\n  }}{after}\n"
+
+
+def _sarif_result(one: Occurrence, rule: int) -> dict[str, object]:
+    return {
+        "ruleId": one.code,
+        "ruleIndex": rule,
+        "level": _SARIF_LEVELS[one.severity],
+        "message": {"text": one.message},
+        **({} if one.file is None else {"locations": [_sarif_location(one)]}),
+        "properties": {"column": one.column, "text": one.text, "repaired": one.repaired, "times": one.times},
+    }
 
 
 def _sarif_location(one: Occurrence) -> dict[str, object]:
@@ -218,7 +246,7 @@ def _uri(path: str) -> str:
     return quote(path.encode("utf-8", "surrogateescape"))
 
 
-_FORMATS: Final[dict[str, Callable[[Iterable[Occurrence]], Iterator[str]]]] = {
+_FORMATS: Final[dict[str, Callable[[Iterable[Occurrence], Set[str]], Iterator[str]]]] = {
     ".json": _as_json,
     ".tsv": _as_tsv,
     ".sarif": _as_sarif,
@@ -235,7 +263,7 @@ def report_format(path: str) -> str:
 
 def write_problems(log: RecordingLog, path: str) -> None:
     """Write all problems of a log to a file, in the format that its name ends in."""
-    write_occurrences(log.occurrences(), path)
+    _write(log.occurrences(), log.codes(), path)
 
 
 def merged(occurrences: Iterable[Occurrence]) -> list[Occurrence]:
@@ -248,7 +276,11 @@ def merged(occurrences: Iterable[Occurrence]) -> list[Occurrence]:
     return sorted(most.values(), key=_order)
 
 
-def write_occurrences(occurrences: Iterable[Occurrence], path: str) -> None:
+def write_occurrences(occurrences: Sequence[Occurrence], path: str) -> None:
     """Write problems to a file, in the format that its name ends in. Raises OutputError."""
-    texts = _FORMATS[report_format(path)](occurrences)
+    _write(occurrences, {one.code for one in occurrences}, path)
+
+
+def _write(occurrences: Iterable[Occurrence], codes: Set[str], path: str) -> None:
+    texts = _FORMATS[report_format(path)](occurrences, codes)
     write_whole(path, (text.encode("utf-8", "backslashreplace") for text in texts))

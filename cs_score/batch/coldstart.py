@@ -149,7 +149,7 @@ class PreparedColdStart:
     @property
     def occurrences(self) -> Sequence[Occurrence]:
         log = self._evaluation.problems
-        return log.occurrences() if isinstance(log, RecordingLog) else ()
+        return tuple(log.occurrences()) if isinstance(log, RecordingLog) else ()
 
     def measures(self) -> Mapping[str, Sequence[str]]:
         hops = [str(hop) for hop in range(max(self._evaluation.hop_limits.values(), default=0) + 1)]

@@ -7,7 +7,7 @@ import re
 from typing import Final, NamedTuple
 
 _SCIENTIFIC: Final = re.compile(r"\d+\.\d+e[-+]?\d\d")
-_LEGAL: Final = re.compile(r"1\.0*|0?\.[0-9]*[1-9][0-9]*")
+_LEGAL: Final = re.compile(r"1\.0*|0?\.0*+[1-9][0-9]*+")
 
 
 class Confidence(NamedTuple):

@@ -72,6 +72,8 @@ class Linker:
         )
         # Follow-on query ids that lines which were skipped lead to.
         self._skipped: set[str] = set()
+        # Those of them that an accepted line leads to as well, found when there were so many lines and ids.
+        self._led_to: tuple[int, frozenset[str]] = 0, frozenset()
         # Follow-on query id -> FQ node id of the first run line that leads to it.
         self._parent_node: dict[str, str] | None = None
         # First four characters of document ids that tell the language by themselves.
@@ -314,10 +316,13 @@ class Linker:
             self._problems.add("UNKNOWN_SLOT_NAME", slot)
 
     def _is_led_to(self, target: str) -> bool:
-        """Whether any accepted line leads to a follow-on query."""
-        return any(line.target == target for line in self.responses) or any(
-            line.target == target for line in self.assessments
-        )
+        """Whether any accepted line leads to a follow-on query, one that a skipped line leads to."""
+        size = len(self.responses) + len(self.assessments) + len(self._skipped)
+        if self._led_to[0] != size:
+            found = self._skipped.intersection(line.target for line in self.responses)
+            found |= self._skipped.intersection(line.target for line in self.assessments)
+            self._led_to = size, frozenset(found)
+        return target in self._led_to[1]
 
     def _confidence(self, written: str, place: Place) -> float:
         """The value of a confidence; its faults are reported."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Hashable, Iterable
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
 from cs_score.coldstart.linking import Linker
 from cs_score.coldstart.options import no_discipline
-from cs_score.coldstart.records import CORRECT, Assessment, Response
+from cs_score.coldstart.records import CORRECT, Answer, Assessment, LinkedQuery, Response
 from cs_score.errors import InputError
 from cs_score.problems import ProblemLog
 
@@ -44,6 +44,29 @@ def assessments_by_query(assessments: Iterable[Assessment]) -> dict[str, list[As
     return dict(by_query)
 
 
+class Found(NamedTuple):
+    """Of assessments that meet the same responses the one that counts, and whether several of them are correct."""
+
+    assessment: Assessment
+    is_ambiguous: bool
+
+
+_Key = TypeVar("_Key", bound=Hashable)
+
+_Exact: TypeAlias = tuple[LinkedQuery, Answer]
+"""What a response and an assessment with the same justification have in common."""
+
+
+def _add(found: dict[_Key, Found], key: _Key, assessment: Assessment) -> None:
+    """Add an assessment in load order: the first correct one counts, or the first of all."""
+    known = found.get(key)
+    if known is None:
+        found[key] = Found(assessment, False)
+    elif assessment.judgment == CORRECT:
+        was_correct = known.assessment.judgment == CORRECT
+        found[key] = Found(known.assessment if was_correct else assessment, was_correct)
+
+
 class AssessmentIndex:
     """The assessments by answer, by query and, where the discipline compares values, by value.
 
@@ -63,17 +86,19 @@ class AssessmentIndex:
         self.classes: dict[str, AssessedClasses] = {}
         self.by_query = assessments_by_query(linker.assessments)
         self.by_answer: dict[str, Assessment] = {}
-        self.others: dict[str, list[Assessment]] = {}
+        self.exact: dict[str, dict[_Exact, Found]] = {}  # of the answers that several assessments have
         for assessment in linker.assessments:
-            if self.by_answer.setdefault(assessment.target, assessment) is not assessment:
-                self.others.setdefault(assessment.target, []).append(assessment)
-        self.by_value: dict[tuple[str, int, str, str], list[Assessment]] = {}
+            first = self.by_answer.setdefault(assessment.target, assessment)
+            if first is not assessment:
+                exact = self.exact.setdefault(assessment.target, {(first.query, first.answer): Found(first, False)})
+                _add(exact, (assessment.query, assessment.answer), assessment)
+        self.by_value: dict[tuple[str, int, str, str], Found] = {}
         if self.compared is not None:
             for assessment in linker.assessments:
                 query = assessment.query
                 parent_class = linker.class_of_query(query)
                 key = (query.base_id, query.level, parent_class, self.compared(assessment.value))
-                self.by_value.setdefault(key, []).append(assessment)
+                _add(self.by_value, key, assessment)
 
 
 class Matcher:
@@ -84,33 +109,26 @@ class Matcher:
         self._problems = problems
         self._compared = index.compared
         self._by_answer = index.by_answer
-        self._others = index.others
+        self._exact = index.exact
         self._by_value = index.by_value
 
     def match(self, response: Response) -> Assessment | None:
         """The assessment of a response, or None. Several correct ones are warned of, and the first counts."""
         candidate = self._by_answer.get(response.target)
         if candidate is not None:
-            if response.target not in self._others:
-                if _same(response, candidate):
+            if response.target not in self._exact:
+                if response.query is candidate.query and response.answer == candidate.answer:
                     return candidate
-            else:
-                exact = [a for a in (candidate, *self._others[response.target]) if _same(response, a)]
-                if exact:
-                    return self._choose(response, exact)
+            elif exact := self._exact[response.target].get((response.query, response.answer)):
+                return self._take(response, exact)
         if self._compared is None:
             return None
         query = response.query
         parent_class = self._linker.class_of_query(query)
         same_text = self._by_value.get((query.base_id, query.level, parent_class, self._compared(response.value)))
-        return self._choose(response, same_text) if same_text else None
+        return None if same_text is None else self._take(response, same_text)
 
-    def _choose(self, response: Response, candidates: Sequence[Assessment]) -> Assessment:
-        correct = [assessment for assessment in candidates if assessment.judgment == CORRECT]
-        if len(correct) > 1:
+    def _take(self, response: Response, found: Found) -> Assessment:
+        if found.is_ambiguous:
             self._problems.add("MULTIPLE_CORRECT_GROUND_TRUTH", response.query.short_id, place=response.place)
-        return correct[0] if correct else candidates[0]
-
-
-def _same(response: Response, assessment: Assessment) -> bool:
-    return response.query is assessment.query and response.answer == assessment.answer
+        return found.assessment

@@ -75,6 +75,7 @@ def _not_well_formed(data: bytes, name: str) -> str | None:
 
 def _queries(text: str, name: str, problems: ProblemLog, documents: DocumentLengths | None) -> Iterator[Query]:
     end = 0
+    line, counted = 1, 0  # the line of the last query that was complained of, and where that query starts
     while (start := text.find("<query ", end)) >= 0:
         end = text.find("</query>", start)
         if end < 0:
@@ -84,10 +85,11 @@ def _queries(text: str, name: str, problems: ProblemLog, documents: DocumentLeng
         id_end = body.find('">', head.end()) if head else -1
         if head is None or id_end < 0:
             beginning = text[start:end][:25]
+            line, counted = line + text.count("\n", counted, start), start
             problems.add(
                 "MALFORMED_QUERY",
                 f'Query starting with "{beginning}" in text beginning <<{beginning}>>',
-                place=Place(name, text.count("\n", 0, start) + 1, "In file $filename"),
+                place=Place(name, line, "In file $filename"),
             )
             continue
         query = _read_query(body[head.end() : id_end], body[id_end + 2 :], name, problems, documents)

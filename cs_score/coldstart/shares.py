@@ -40,22 +40,28 @@ class SharedFile:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """How queries fall to shares: the queries of each share, and the share of each query by full id in UTF-8."""
+    """How queries fall to shares: the queries of each share, and the share of each query by full id in UTF-8.
+
+    `lengths` are those of the ids, the longest first.
+    """
 
     queries: Sequence[Mapping[str, Query]]
     share_of: Mapping[bytes, int]
+    lengths: Sequence[int]
 
     def family(self, query_id: bytes) -> tuple[bytes | None, int]:
         """The query that a line names, or the first one in the chain of answers that led to that; and its share.
 
         A line that names no query goes to the first share, where its fault is found.
         """
-        first = query_id
-        while (share := self.share_of.get(first)) is None:
-            if len(first) <= _FOLLOW_ON:
-                return None, 0
-            first = first[:-_FOLLOW_ON]
-        return first, share
+        # Of all the beginnings only those as long as an id are looked up: a column may hold megabytes.
+        for length in self.lengths:
+            if length <= len(query_id) and (len(query_id) - length) % _FOLLOW_ON == 0:
+                first = query_id[:length]
+                share = self.share_of.get(first)
+                if share is not None:
+                    return first, share
+        return None, 0
 
 
 def cut_queries(queries: QuerySet, shares: int) -> Cut | None:
@@ -82,7 +88,7 @@ def cut_queries(queries: QuerySet, shares: int) -> Cut | None:
         work += query.expansions is None
         of_share[-1][query.short_id] = query
         share_of[query.full_id.encode("utf-8", "surrogatepass")] = len(of_share) - 1
-    return Cut(of_share, share_of)
+    return Cut(of_share, share_of, sorted({*map(len, share_of)}, reverse=True))
 
 
 def share_files(evaluation: Evaluation, files: Iterable[str], cut: Cut) -> list[SharedFile]:

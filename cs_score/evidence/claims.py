@@ -6,6 +6,7 @@ the user documentation). Section numbers refer to the project's claims contract.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final, NamedTuple
@@ -14,6 +15,7 @@ from cs_score.collector import paused_collector
 from cs_score.errors import InputError
 from cs_score.evidence import json_reader as reader
 from cs_score.evidence.gold import Gold, signed
+from cs_score.evidence.large_numbers import hashable_integer
 from cs_score.evidence.result import InputSummary, Mode, ReportRow, Result, counted, scores_of
 from cs_score.evidence.units import Divide, Number, UnitTable, precision_recall_f1
 from cs_score.signature import Signature
@@ -192,7 +194,7 @@ def _count(gold: Claim, predicted: Claim | None, gold_name: str, predictions_nam
     except InputError as error:
         raise reader.located(error, gold_name, f"claim {reader.plain(gold.id)}") from None
     try:
-        right, wrong, missed = compare_documents(cited, predicted_documents(predicted, needed=bool(documents)))
+        right, wrong, missed = compare_documents(cited, predicted_documents(predicted, needed=has_sets(documents)))
     except InputError as error:
         raise reader.located(error, predictions_name, f"claim {reader.plain(gold.id)}") from None
     verdicts = judge(gold, predicted, gold_name, predictions_name)
@@ -214,16 +216,17 @@ def judge(gold: Claim, predicted: Claim, gold_name: str, predictions_name: str) 
     The names are for the InputError raised where something that is looked at is malformed.
     """
     documents = gold_documents(gold)
-    given = predicted_documents(predicted, needed=bool(documents))
+    given = predicted_documents(predicted, needed=has_sets(documents))
     verdicts = []
     for document, sets in documents.items():
         looked_at = gold_name
         try:
             listed = [(reader.member(each, "label"), _sentence_set(each)) for each in _entries(sets)]
             looked_at = predictions_name
+            entries = _Entries(given[document]) if listed and document in given else None
             for label, sentences in listed:
-                if document in given:
-                    verdicts.append(_judge_set(document, label, sentences, given[document]))
+                if entries is not None:
+                    verdicts.append(_judge_set(document, label, sentences, entries))
                 else:
                     missed = len(sentences)
                     verdicts.append(SetVerdict(document, label, sentences, False, None, frozenset(), 0, 0, missed))
@@ -233,21 +236,48 @@ def judge(gold: Claim, predicted: Claim, gold_name: str, predictions_name: str) 
     return verdicts
 
 
-def _judge_set(document: str, label: object, gold: frozenset[Hashable], value: object) -> SetVerdict:
-    if isinstance(value, dict):
-        raise InputError(
-            "one object where a list of entries is expected",
-            remedy="files in this shape are scored with cs-score scifact",
-        )
-    for position, entry in enumerate(_entries(value)):
-        if reader.member(entry, "label") == label:
-            predicted = _sentence_set(entry)
-            right = len(gold & predicted)
-            return SetVerdict(
-                document, label, gold, True, position, predicted, right, len(predicted) - right, len(gold) - right
+class _Entries:
+    """The predicted entries of a document, each looked at once, and only when a gold set has need of it."""
+
+    def __init__(self, value: object) -> None:
+        if isinstance(value, dict):
+            raise InputError(
+                "one object where a list of entries is expected",
+                remedy="files in this shape are scored with cs-score scifact",
             )
-    wrong = sum(len(_sentences(entry)) for entry in _entries(value))
-    return SetVerdict(document, label, gold, True, None, frozenset(), 0, wrong, len(gold))
+        self._value = value
+        self._unread = enumerate(_entries(value))
+        self._first: dict[Hashable, tuple[int, reader.Object]] = {}
+        self._sentences: dict[int, frozenset[Hashable]] = {}
+
+    def first(self, label: object) -> tuple[int, frozenset[Hashable]] | None:
+        """The position and the sentences of the first entry with this label."""
+        key = reader.as_key(label)
+        while key not in self._first:
+            unread = next(self._unread, None)
+            if unread is None:
+                return None
+            self._first.setdefault(reader.as_key(reader.member(unread[1], "label")), unread)
+        position, entry = self._first[key]
+        if position not in self._sentences:
+            self._sentences[position] = _sentence_set(entry)
+        return position, self._sentences[position]
+
+    @functools.cached_property
+    def listed(self) -> int:
+        """The sentences of all entries, as often as they are listed."""
+        return sum(len(_sentences(entry)) for entry in _entries(self._value))
+
+
+def _judge_set(document: str, label: object, gold: frozenset[Hashable], entries: _Entries) -> SetVerdict:
+    found = entries.first(label)
+    if found is None:
+        return SetVerdict(document, label, gold, True, None, frozenset(), 0, entries.listed, len(gold))
+    position, predicted = found
+    right = len(gold & predicted)
+    return SetVerdict(
+        document, label, gold, True, position, predicted, right, len(predicted) - right, len(gold) - right
+    )
 
 
 def cited_documents(gold: Claim) -> list[object]:
@@ -260,8 +290,13 @@ def gold_documents(gold: Claim) -> Mapping[str, object]:
     return reader.as_object(gold.evidence, "'evidence'") if gold.evidence and gold.evidence is not ABSENT else {}
 
 
+def has_sets(documents: Mapping[str, object]) -> bool:
+    """Whether any document of gold has an evidence set: only then are predictions looked at."""
+    return any(documents.values())
+
+
 def predicted_documents(predicted: Claim, *, needed: bool) -> Mapping[str, object]:
-    """Predicted evidence by document id as text; null is as good as absent unless gold has evidence (`needed`)."""
+    """Predicted evidence by document id as text; null is as good as absent unless gold has sets (`needed`)."""
     if predicted.evidence is ABSENT or (predicted.evidence is None and not needed):
         return {}
     return reader.as_object(predicted.evidence, "'evidence'")
@@ -278,9 +313,10 @@ def document_numbers(ids: Collection[object]) -> set[int]:
     numbers = set()
     for each in ids:
         try:
-            numbers.add(int(each))  # type: ignore[call-overload]  # whatever int refuses is the error below
+            number = int(each)  # type: ignore[call-overload]  # whatever int refuses is the error below
         except (TypeError, ValueError, OverflowError):
             raise InputError("document id is not an integer", place=f"document {reader.plain(each)}") from None
+        numbers.add(hashable_integer(number))
     return numbers
 
 

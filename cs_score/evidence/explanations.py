@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import Final
 
 from cs_score.evidence import claims, hotpotqa, r4c, scifact
-from cs_score.evidence.alignment import Fact
+from cs_score.evidence.alignment import Comparer, Fact
 from cs_score.evidence.json_reader import plain, quoted
 from cs_score.evidence.report import aligned
 from cs_score.evidence.result import counted
@@ -65,15 +65,19 @@ def _sentence_lines(
     given: scifact.PredictedAbstract, verdict: scifact.Verdict, gold: scifact.GoldAbstract
 ) -> Iterable[str]:
     every = frozenset(given.sentences)
+    lacking: dict[Hashable, str] = {}  # what the first gold set that a sentence lies in needs beside those predicted
+    for listed in gold.sets:
+        needed = _set(frozenset(listed) - every)
+        for sentence in listed:
+            lacking.setdefault(sentence, needed)
     seen: set[Hashable] = set()
     for sentence in given.sentences:
-        lacking = [_set(frozenset(listed) - every) for listed in gold.sets if sentence in listed]
         if sentence in seen:
             reason = "wrong: listed before"
         elif sentence in verdict.correct:
             reason = "correct" if verdict.label_right else "correct for selection, not with label"
-        elif lacking:
-            reason = f"wrong: its gold set also needs {lacking[0]}"
+        elif sentence in lacking:
+            reason = f"wrong: its gold set also needs {lacking[sentence]}"
         else:
             reason = "wrong: in no gold set"
         seen.add(sentence)
@@ -93,7 +97,7 @@ def explain_claim(
     if predicted is None:
         lines.append(f"{INDENT}predicted  nothing: every cited document and every listed gold sentence is missed")
     else:
-        given = claims.predicted_documents(predicted, needed=bool(wanted))
+        given = claims.predicted_documents(predicted, needed=claims.has_sets(wanted))
         lines.append(f"{INDENT}predicted  documents {_ids(given)}")
         documents = claims.compare_documents(cited, given)
         for outcome, numbers in zip(("right (tp)", "wrong (fp)", "missed (fn)"), documents):
@@ -175,11 +179,12 @@ def explain_instance(instance: str, evaluation: r4c.Evaluation) -> list[str]:
 def _alignment(evaluation: r4c.Evaluation, choice: r4c.Choice) -> list[str]:
     """A line per aligned pair with the similarities of its parts, then the facts that stay alone on either side."""
     gold = evaluation.references[choice.reference]
-    similarities = evaluation.similarities[choice.reference]
+    comparer = Comparer()
     rows: list[tuple[str, ...]] = [("predicted", "gold", "head", "relation", "tail", "weight")]
     for pair in choice.pairs:
-        parts = (f"{part:.4f}" for part in similarities[pair.predicted][pair.gold])
-        rows.append((_fact(evaluation.predicted[pair.predicted]), _fact(gold[pair.gold]), *parts, f"{pair.weight:.4f}"))
+        facts = evaluation.predicted[pair.predicted], gold[pair.gold]
+        parts = (f"{part.item():.4f}" for part in comparer.compare(*([fact] for fact in facts)))
+        rows.append((*map(_fact, facts), *parts, f"{pair.weight:.4f}"))
     matched, found = {pair.predicted for pair in choice.pairs}, {pair.gold for pair in choice.pairs}
     rows += [(_fact(fact), "-") for position, fact in enumerate(evaluation.predicted) if position not in matched]
     rows += [("-", _fact(fact)) for position, fact in enumerate(gold) if position not in found]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from cs_score.errors import InputError
-from cs_score.evidence.json_reader import BYTE_ORDER_MARK, Object, decoding_problem
+from cs_score.evidence.json_reader import BYTE_ORDER_MARK, Object, decoding_problem, json_decoder
 from cs_score.sources import READING_ERRORS, Source, reason_of
 
 BLOCK: Final = 1 << 20
@@ -27,7 +27,7 @@ def json_array(source: Source, objects: Callable[[list[tuple[str, object]]], Obj
     `objects` turns the members of each object, innermost first, into the object that stands for it; what it leaves
     out is gone before the next element is read. Raises InputError where the text is not UTF-8 or not one JSON list.
     """
-    window = _Window(source, json.JSONDecoder(object_pairs_hook=objects))
+    window = _Window(source, json_decoder(objects))
     if window.next_character() != "[":
         marked = window.next_character() == BYTE_ORDER_MARK
         raise window.problem("a byte order mark; save the file as UTF-8 without it" if marked else "not a JSON list")

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import os
-from collections.abc import Hashable, Iterable, Iterator
-from typing import Final, TypeAlias
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import Any, Final, TypeAlias
 
 from cs_score.display import one_line
 from cs_score.errors import InputError
+from cs_score.evidence.large_numbers import hashable_float, hashable_integer
 from cs_score.sources import READING_ERRORS, Input, Source, open_source, reason_of
 
 Object: TypeAlias = dict[str, object]
@@ -21,7 +23,13 @@ Object: TypeAlias = dict[str, object]
 
 BYTE_ORDER_MARK: Final = "\ufeff"
 
-_decode: Final = json.JSONDecoder().decode
+
+def json_decoder(objects: Callable[[list[tuple[str, Any]]], Object] | None = None) -> json.JSONDecoder:
+    """What turns text into values; `objects` as in `json.JSONDecoder` makes an object of its members."""
+    return json.JSONDecoder(object_pairs_hook=objects, parse_int=hashable_integer, parse_float=hashable_float)
+
+
+_decode: Final = json_decoder().decode
 
 
 def open_lines(given: Input | Iterable[object], role: str) -> Source:
@@ -166,6 +174,29 @@ def identifier(fields: Object, key: str) -> Hashable:
     if isinstance(value, (dict, list)):
         raise InputError(f"'{key}' is {kind_of(value)} where a number or text is expected")
     return value
+
+
+def as_key(value: object) -> Hashable:
+    """What two JSON values have in common exactly if they are equal.
+
+    Of a list or an object, however deeply nested, a flat tuple: each list as its length, each object as its keys.
+    """
+    if not isinstance(value, (dict, list)):
+        return object() if isinstance(value, float) and math.isnan(value) else value  # NaN is equal to nothing
+    key: list[Hashable] = []
+    waiting: list[object] = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, list):
+            key.append((list, len(each)))
+            waiting += each
+        elif isinstance(each, dict):
+            names = sorted(each)
+            key.append((dict, *names))
+            waiting += (each[name] for name in names)
+        else:
+            key.append(each)
+    return tuple(key)
 
 
 def kind_of(value: object) -> str:

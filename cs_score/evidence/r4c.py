@@ -7,7 +7,7 @@ contract.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Final, NamedTuple, TypeAlias
 
@@ -18,7 +18,6 @@ from cs_score.evidence.alignment import (
     Comparer,
     Fact,
     Pair,
-    Similarity,
     Weight,
     entity_weight,
     full_weight,
@@ -90,12 +89,11 @@ class Choice(NamedTuple):
 class Evaluation(NamedTuple):
     """An instance with its facts told apart, and the choice that each of the three evaluations made.
 
-    `references` and `similarities` (predicted x gold facts) hold, by position, the references that were drawn.
+    `references` holds, by position, the references that were drawn.
     """
 
     predicted: Derivation
     references: Mapping[int, Derivation]
-    similarities: Mapping[int, Sequence[Sequence[Similarity]]]
     choices: tuple[Choice, ...]
 
     def row(self) -> tuple[float, ...]:
@@ -232,30 +230,34 @@ class Scorer:
             predicted = _facts(instance.predicted)
         except InputError as error:
             raise reader.located(error, self.predictions_name, place) from None
-        references: dict[int, Derivation] = {}
-        similarities: dict[int, list[list[Similarity]]] = {}
+        positions = {position for order in instance.orders for position in order}
         try:
-            for position in {position for order in instance.orders for position in order}:
-                references[position] = gold = _reference(instance.references, position)
-                similarities[position] = [[self.comparer.compare(fact, other) for other in gold] for fact in predicted]
-            choices = tuple(
-                self._choose(similarities, order, weight) for order, weight in zip(instance.orders, WEIGHTS.values())
-            )
+            references = {position: _reference(instance.references, position) for position in positions}
+            choices = tuple(self._choices(predicted, references, instance.orders))
         except InputError as error:
             raise reader.located(error, self.gold_name, place) from None
-        return Evaluation(predicted, references, similarities, choices)
+        return Evaluation(predicted, references, choices)
 
-    def _choose(
-        self, similarities: Mapping[int, Sequence[Sequence[Similarity]]], order: Order, weight: Weight
-    ) -> Choice:
-        """The reference of the largest total weight, the one drawn first among equals."""
-        alignments = [
-            self.aligner.align([[weight(similarity) for similarity in row] for row in similarities[position]])
-            for position in order
-        ]
-        totals = tuple(map(total_weight, alignments))
-        best = totals.index(max(totals))
-        return Choice(order, totals, order[best], alignments[best])
+    def _choices(
+        self, predicted: Derivation, references: Mapping[int, Derivation], orders: Iterable[Order]
+    ) -> Iterator[Choice]:
+        """What each evaluation chooses among the references that it draws."""
+        facts: list[Fact] = []
+        columns: dict[int, slice] = {}
+        for position, gold in references.items():
+            columns[position] = slice(len(facts), len(facts) + len(gold))
+            facts += gold
+        similarities = self.comparer.compare(predicted, facts)
+        for order, weight in zip(orders, WEIGHTS.values()):
+            weights = weight(similarities)
+            yield _choose(order, [self.aligner.align(weights[:, columns[position]]) for position in order])
+
+
+def _choose(order: Order, alignments: Sequence[list[Pair]]) -> Choice:
+    """The reference of the largest total weight, the one drawn first among equals."""
+    totals = tuple(map(total_weight, alignments))
+    best = totals.index(max(totals))
+    return Choice(order, totals, order[best], alignments[best])
 
 
 def _reference(references: object, position: int) -> Derivation:

@@ -80,8 +80,9 @@ def validate_runs(
     prepared = Preparation()
     for given in files:
         held = [_rereadable(member) for member in members(given)]
-        runs = [member for member in held if _is_run(member)]
-        others = [member for member in held if member not in runs]
+        are_runs = [_is_run(member) for member in held]
+        runs = [member for member, is_run in zip(held, are_runs) if is_run]
+        others = [member for member, is_run in zip(held, are_runs) if not is_run]
         if not runs:
             prepared.files += held
             continue

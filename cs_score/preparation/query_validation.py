@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -19,7 +18,6 @@ LANGUAGES: Final = {"ENG": "ENGLISH", "CMN": "CHINESE", "SPA": "SPANISH"}
 """Language names by the code in document ids."""
 
 _ENTITIES: Final = {"quot": '"', "amp": "&", "apos": "'", "lt": "<", "gt": ">"}
-_ENTITY: Final = re.compile(r"&([^;]*);")
 _SENTIMENTS: Final = frozenset({"likes", "dislikes", "is_liked_by", "is_disliked_by"})
 _EVENT_TYPES: Final = frozenset(node_type for node_type in NODE_TYPES if "." in node_type)
 
@@ -74,7 +72,14 @@ def validate_queries(loaded: QuerySet, options: QueryOptions, problems: ProblemL
 
 def decoded_name(name: str) -> str:
     """The name of an entry point with its entities decoded; unknown ones vanish."""
-    return _ENTITY.sub(lambda match: _ENTITIES.get(match.group(1), ""), name)
+    *ended, rest = name.split(";")
+    return "".join(map(_decoded, ended)) + rest
+
+
+def _decoded(text: str) -> str:
+    """A text that a semicolon follows, with that: what begins at its first "&" is an entity."""
+    before, ampersand, entity = text.partition("&")
+    return before + _ENTITIES.get(entity, "") if ampersand else f"{text};"
 
 
 def _without_duplicates(queries: Iterable[Query], action: Duplicates, problems: ProblemLog) -> Iterator[Query]:

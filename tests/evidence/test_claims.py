@@ -279,3 +279,14 @@ def test_explanation_of_what_is_missing() -> None:
     assert lines[-1] == "label: wrong, gold CONTRADICT, predicted a list"
     unlabelled = claims.score([{"id": 5}], [{"id": 5}]).explain(5).lines
     assert unlabelled[-1] == "label: not counted, gold has none"
+
+
+def test_null_evidence_is_nothing_predicted_where_gold_documents_list_no_sets() -> None:
+    gold = {"id": 1, "cited_doc_ids": [5], "evidence": {"5": []}}
+    result = claims.score([gold], [{"id": 1, "evidence": None}])
+    assert set(result.scores.values()) == {0.0}
+    assert "documents missed (fn): 1  [5]" in str(result.explain(1))
+    with pytest.raises(InputError, match="'evidence' is null"):
+        claims.score(
+            [{**gold, "evidence": {"5": [], "6": [{"sentences": [1], "label": "S"}]}}], [{"id": 1, "evidence": None}]
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import random
 import sys
 from collections.abc import Iterator, Sequence
@@ -55,12 +56,18 @@ def problem(predicted: object, derivations: object) -> str:
     ],
 )
 def test_similarity(one: str, other: str, expected: float) -> None:
-    assert Comparer().similarity(one, other) == expected
+    assert Comparer().similarities([one], [other]).tolist() == [[expected]]
+
+
+def test_similarities_of_equal_strings_stand_in_all_their_places() -> None:
+    ones, others = ["ab", "b", "ab", ""], ["b", "", "AB", "b"]
+    comparer = Comparer()
+    one_by_one = [[comparer.similarities([one], [other]).item() for other in others] for one in ones]
+    assert str(comparer.similarities(ones, others).tolist()) == str(one_by_one)  # as text: one is not a number
 
 
 def test_similarity_of_empty_strings_is_no_number() -> None:
-    similarity = Comparer().similarity("", "")
-    assert similarity != similarity
+    assert math.isnan(Comparer().similarities([""], [""]).item())
 
 
 def best_total(weights: Sequence[Sequence[float]]) -> float:
@@ -93,8 +100,8 @@ def test_nothing_to_align(weights: list[list[float]]) -> None:
 
 
 def test_full_weight_is_added_in_the_order_of_the_official_script() -> None:
-    similarity = Comparer().compare(Fact("Ada", "born at", "Londn"), Fact("Ada", "born in", "London"))
-    assert full_weight(similarity) == (1.0 + (1 - 1 / 6) + (1 - 2 / 7)) / 3
+    similarities = Comparer().compare([Fact("Ada", "born at", "Londn")], [Fact("Ada", "born in", "London")])
+    assert full_weight(similarities).item() == (1.0 + (1 - 1 / 6) + (1 - 2 / 7)) / 3
 
 
 def stream(instances: int, references: int) -> Iterator[str]:

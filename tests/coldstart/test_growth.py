@@ -1,0 +1,128 @@
+"""Hostile queries, runs and pools cost work in proportion to their size, and problem reports little memory."""
+
+from __future__ import annotations
+
+import io
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cs_score.coldstart.confidence import read_confidence
+from cs_score.coldstart.provenance import VALUE_SPANS, read_provenance
+from cs_score.coldstart.query_files import read_query_file
+from cs_score.preparation.query_validation import decoded_name
+from cs_score.problem_reports import RecordingLog, write_problems
+from cs_score.problems import Place, ProblemLog
+from cs_score.sources import Source
+from tests.coldstart.handmade import AGE, Inputs, Line
+from tests.growth import assert_grows_in_proportion
+
+
+@pytest.fixture
+def inputs(tmp_path: Path) -> Inputs:
+    made = Inputs(tmp_path)
+    made.queries()
+    return made
+
+
+def test_a_long_column_in_a_run_of_shares(inputs: Inputs) -> None:
+    def prepared(size: int) -> Callable[[], object]:
+        inputs.run(Line(), Line(query="x" * size))
+        return lambda: inputs.refusal("--shares", "2", "--jobs", "1")
+
+    assert_grows_in_proportion(prepared, 200_000)
+
+
+@pytest.mark.parametrize("query", ["<query >\n</query>\n", "<query id='1'>\n</query>"])
+def test_queries_without_an_id(query: str) -> None:
+    def prepared(size: int) -> Callable[[], object]:
+        data = (query * size).encode()
+        return lambda: read_query_file(Source("q.xml", io.BytesIO(data)), ProblemLog())
+
+    assert_grows_in_proportion(prepared, 5000)
+
+
+def test_queries_without_an_id_are_told_with_their_lines() -> None:
+    problems = ProblemLog()
+    text = b'<query_set>\n<query >\n</query>\n\n<query id="1"></query><query ></query>\n <query x="1">\n</query>'
+    read_query_file(Source("q.xml", io.BytesIO(text)), problems)
+    places = [place for problem in problems if problem.code == "MALFORMED_QUERY" for place in problem.places]
+    assert sorted(place.line for place in places if place is not None) == [2, 5, 6]
+
+
+@pytest.mark.parametrize("discipline", ["STRING_CASE", "ASSESSED"])
+def test_many_equal_answers(inputs: Inputs, discipline: str) -> None:
+    """Of the values under STRING_CASE, and of one justification where relations differ only."""
+
+    def prepared(size: int) -> Callable[[], object]:
+        own = [str(number) for number in range(size)]
+        if discipline == "STRING_CASE":
+            inputs.pool(*(Line("Bo", f"N_ENG_{number}").judged("1") for number in own))
+            inputs.run(*(Line("bo", f"M_ENG_{number}", node=f":E{number}") for number in own))
+        else:
+            lines = [Line(relation=f"N_ENG_1:{number}-{number}", node=f":E{number}") for number in own]
+            inputs.pool(*(line.judged() for line in lines))
+            inputs.run(*lines)
+        return lambda: inputs.score("-discipline", discipline)
+
+    assert_grows_in_proportion(prepared, 1500)
+
+
+def test_parents_that_are_skipped_once(inputs: Inputs) -> None:
+    """A line with a slot that was not asked for, then the same answer with the right one, and a line about it."""
+
+    def prepared(size: int) -> Callable[[], object]:
+        parents = [Line(f"Bo{number}", node=f":E{number}") for number in range(size)]
+        skipped = [Line(parent.value, node=parent.node, slot=AGE) for parent in parents]
+        children = [parent.child(node=f":C{number}") for number, parent in enumerate(parents)]
+        inputs.pool(Line("else").judged())
+        inputs.run(*skipped, *parents, *children)
+        return lambda: inputs.score()
+
+    assert_grows_in_proportion(prepared, 1500)
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda size: read_provenance(" " * size, VALUE_SPANS),
+        lambda size: read_provenance(" " * size + ":1", VALUE_SPANS),
+        lambda size: read_confidence("." + "1" * size + "x"),
+        lambda size: decoded_name("&" * size),
+    ],
+)
+def test_long_columns_that_patterns_nearly_match(work: Callable[[int], object]) -> None:
+    assert_grows_in_proportion(lambda size: lambda: work(size), 5000)
+
+
+@pytest.mark.parametrize(
+    ("text", "canonical"), [("  :3-5", " :3-5"), (" \t D x :3-5 ", "D x :3-5"), (":3-5", ""), (" 3-5", "")]
+)
+def test_white_space_before_a_document_id(text: str, canonical: str) -> None:
+    assert read_provenance(text, VALUE_SPANS).canonical == canonical
+
+
+@pytest.mark.parametrize(
+    ("name", "decoded"),
+    [("a&amp;b", "a&b"), ("&a&amp;b;c;", "b;c;"), ("&lt", "&lt"), (";&;&", ";&"), ("x&no;y", "xy")],
+)
+def test_entities_of_names(name: str, decoded: str) -> None:
+    assert decoded_name(name) == decoded
+
+
+@pytest.mark.parametrize("ending", ["json", "tsv", "sarif"])
+def test_a_problem_report_is_written_problem_by_problem(tmp_path: Path, ending: str) -> None:
+    """What is needed beside the problems themselves is their order: some hundred bytes for each."""
+    log, count = RecordingLog(), 4000
+    for number in range(count):
+        log.add("DUPLICATE_LINE", f"\n{number}" + "x" * 1000, place=Place("run.tab", number))
+    tracemalloc.start()
+    try:
+        write_problems(log, str(tmp_path / f"p.{ending}"))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert (tmp_path / f"p.{ending}").stat().st_size > 1000 * count
+    assert peak < (1 << 20) + 300 * count

@@ -1,0 +1,195 @@
+"""Hostile predictions and gold cost work in proportion to their size."""
+
+from __future__ import annotations
+
+import math
+import random
+import subprocess
+import sys
+import tracemalloc
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from cs_score.evidence import claims, hotpotqa, r4c, scifact
+from tests.evidence.command import REPOSITORY
+from tests.growth import assert_grows_in_proportion
+
+COLLIDING: Final = sys.hash_info.modulus
+"""Multiples of this have one hash."""
+
+Claims = list[object]
+
+
+def _claims_with_ids(size: int) -> Claims:
+    return [{"id": number * COLLIDING, "evidence": {}} for number in range(1, size + 1)]
+
+
+def _scifact(size: int) -> Callable[[], object]:
+    gold = _claims_with_ids(size)
+    return lambda: scifact.score(gold, gold[::-1], any_order=True)
+
+
+def _scifact_sentences(size: int) -> Callable[[], object]:
+    sentences = [number * COLLIDING for number in range(size)]
+    gold = {"id": 1, "evidence": {"1": [{"sentences": sentences, "label": "SUPPORT"}]}}
+    given = {"id": 1, "evidence": {"1": {"sentences": sentences[::-1], "label": "SUPPORT"}}}
+    return lambda: scifact.score([gold], [given])
+
+
+def _claims(size: int) -> Callable[[], object]:
+    gold = _claims_with_ids(size)
+    return lambda: claims.score(gold, gold[::-1])
+
+
+def _claims_documents(size: int) -> Callable[[], object]:
+    documents = [number * COLLIDING for number in range(1, size + 1)]
+    gold = {"id": 1, "cited_doc_ids": documents}
+    return lambda: claims.score([gold], [{"id": 1, "evidence": dict.fromkeys(map(str, documents), ())}])
+
+
+def _hotpotqa(size: int) -> Callable[[], object]:
+    gold = [{"_id": number * COLLIDING, "answer": "", "supporting_facts": []} for number in range(size)]
+    return lambda: hotpotqa.score(gold, {"answer": {}, "sp": {}}).answered()
+
+
+def _hotpotqa_facts(size: int) -> Callable[[], object]:
+    facts = [["Title", number * COLLIDING] for number in range(size)]
+    gold = [{"_id": "q", "answer": "", "supporting_facts": facts}]
+    return lambda: hotpotqa.score(gold, {"answer": {}, "sp": {"q": facts[::-1]}})
+
+
+@pytest.mark.parametrize("prepared", [_scifact_sentences, _claims, _claims_documents, _hotpotqa_facts])
+def test_numbers_that_python_hashes_alike(prepared: Callable[[int], Callable[[], object]]) -> None:
+    assert_grows_in_proportion(prepared, 2500)
+
+
+@pytest.mark.parametrize("prepared", [_scifact, _hotpotqa])
+def test_ids_that_python_hashes_alike(prepared: Callable[[int], Callable[[], object]]) -> None:
+    assert_grows_in_proportion(prepared, 2500)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (COLLIDING, COLLIDING * 1.0),
+        (2**61, 2.0**61),
+        (-(2**70), -(2.0**70)),
+        (10**22, 1e22),
+        (1, 1.0),
+        (1, True),
+        (2**61, 2**61 + 1),
+        (10**23, 1e23),
+        (str(COLLIDING), COLLIDING),
+    ],
+)
+def test_large_numbers_are_equal_where_python_says_so(one: object, other: object) -> None:
+    """As ids, as document numbers and as sentences."""
+    gold = [{"id": one, "label": "SUPPORT"}]
+    result = claims.score(gold, [{"id": other, "label": "SUPPORT"}])
+    assert result.scores["label_accuracy"] == float(one == other)
+    facts = [{"_id": "q", "answer": "", "supporting_facts": [["Title", one]]}]
+    found = hotpotqa.score(facts, {"answer": {}, "sp": {"q": [["Title", other]]}})
+    assert found.scores["sp_em"] == float(one == other)
+
+
+def _sets_and_entries(size: int, gold_label: str, predicted_label: str) -> Callable[[], object]:
+    gold = [{"sentences": [number], "label": gold_label.format(number)} for number in range(size)]
+    given = [{"sentences": [number], "label": predicted_label.format(size - number)} for number in range(size)]
+    return lambda: claims.score([{"id": 1, "evidence": {"5": gold}}], [{"id": 1, "evidence": {"5": given}}])
+
+
+@pytest.mark.parametrize(("gold", "predicted"), [("S{}", "S{}"), ("S{}", "C{}"), ("S", "C")])
+def test_many_sets_and_entries(gold: str, predicted: str) -> None:
+    assert_grows_in_proportion(lambda size: _sets_and_entries(size, gold, predicted), 600)
+
+
+def _sets_and_sentences(size: int) -> Callable[[], object]:
+    gold = [{"sentences": [number], "label": "S"} for number in range(size)]
+    given = [{"sentences": list(range(size)), "label": "S"}]
+    return lambda: claims.score([{"id": 1, "evidence": {"5": gold}}], [{"id": 1, "evidence": {"5": given}}])
+
+
+def test_many_sets_and_one_long_entry() -> None:
+    assert_grows_in_proportion(_sets_and_sentences, 600)
+
+
+def _explained(size: int) -> Callable[[], object]:
+    gold = [{"sentences": [number, -number - 1], "label": "SUPPORT"} for number in range(size)]
+    given = {"sentences": list(range(size)), "label": "SUPPORT"}
+    result = scifact.score([{"id": 1, "evidence": {"1": gold}}], [{"id": 1, "evidence": {"1": given}}])
+    return lambda: result.explain(1)
+
+
+def test_explanation_of_many_sets() -> None:
+    assert_grows_in_proportion(_explained, 500)
+
+
+@pytest.mark.parametrize(
+    ("gold", "predicted", "position"),
+    [
+        (["a", 1], [["a", 1.0]], 0),
+        ({"a": None}, [{"a": 0}, {"a": None}], 1),
+        (1, ["1", True], 1),
+        (None, [0, None], 1),
+        ([["a"]], ["a", ["a"]], None),
+        ([[], [1]], [[[1], []], [[], [1]]], 1),
+        ({"a": 1, "b": [2]}, [{"a": [2], "b": 1}, {"b": [2], "a": 1}], 1),
+        (math.nan, [math.nan], None),
+    ],
+)
+def test_labels_of_any_kind_are_compared_by_value(gold: object, predicted: list[object], position: int | None) -> None:
+    entries = [{"sentences": [number], "label": label} for number, label in enumerate(predicted)]
+    wanted = {"id": 1, "evidence": {"5": [{"sentences": [0, 1], "label": gold}]}}
+    result = claims.score([wanted], [{"id": 1, "evidence": {"5": entries}}])
+    text = str(result.explain(1))
+    assert (f"entry {position + 1}, the first" if position is not None else "no predicted entry") in text
+
+
+def test_labels_nested_deeply() -> None:
+    label: object = "S"
+    for _ in range(600):
+        label = [label]
+    sets = [{"sentences": [0], "label": label}]
+    result = claims.score([{"id": 1, "evidence": {"5": sets}}], [{"id": 1, "evidence": {"5": sets}}])
+    assert result.scores["sentence_f1"] == 1
+
+
+def test_many_steps_need_little_memory() -> None:
+    draw = random.Random(5)
+
+    def derivation() -> list[object]:
+        return [["t", 0, [f"{draw.random()}", f"{draw.random()}", f"{draw.random()}"]] for _ in range(400)]
+
+    corpus: Mapping[str, object] = {"k": [derivation() for _ in range(3)]}
+    predicted = {"re": {"k": derivation()}}
+    r4c.score({"k": [[]] * 3}, {"re": {"k": []}})  # loads what is needed
+    tracemalloc.start()
+    try:
+        r4c.score(corpus, predicted)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 80 * 3 * 400 * 400  # ten numbers for each pair of facts
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="address space is limited as Linux does")
+@pytest.mark.parametrize("megabytes", [64, 128, 200, 240])
+def test_too_little_memory_for_the_solver_is_one_line(tmp_path: Path, megabytes: int) -> None:
+    (tmp_path / "g.json").write_text('{"k": [[], [], []]}')
+    (tmp_path / "p.json").write_text('{"re": {"k": []}}')
+    command = f"ulimit -v {megabytes * 1024}; exec {sys.executable} -m cs_score r4c --gold g.json --predictions p.json"
+    done = subprocess.run(
+        ["/bin/sh", "-c", command],
+        cwd=tmp_path,
+        capture_output=True,
+        check=False,
+        text=True,
+        timeout=60,
+        env={"PYTHONPATH": str(REPOSITORY), "PATH": "/usr/bin:/bin"},
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("cs-score: scipy needs ")
+    assert done.stderr.count("\n") == 1
