@@ -106,8 +106,11 @@ def explanation(comparison: Comparison) -> tuple[str, ...]:
     """The sentences that a reader of the tables needs, each unescaped."""
     resampling = comparison.resampling
     confidence = f"{resampling.confidence:g} %"
-    ways = f"all 2^{comparison.units} exchanges, exact" if comparison.is_enumerated else "approximate"
-    names = {"randomisation": f"randomisation ({ways})", "bootstrap": "the paired bootstrap"}
+    exact = f"exact randomisation (all 2^{comparison.units} exchanges)"
+    names = {
+        "randomisation": exact if comparison.is_enumerated else "approximate randomisation",
+        "bootstrap": "the paired bootstrap",
+    }
     tier = (
         f"systems that do not differ significantly from the best of the tier by {names[comparison.test]} "
         f"(p after Holm's correction above {resampling.level:g})."
