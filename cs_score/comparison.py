@@ -66,7 +66,7 @@ def compare_evidence(
         {name: result.signature for name, result in results.items()},
         [mode.measures[position] for position in chosen],
         partial(_scores_at, mode.formula, tuple(chosen)),
-        replace(resampling or Resampling(), unit=mode.unit),
+        replace(resampling or Resampling(can_grow=True), unit=mode.unit),
         common,
         executor,
     )
@@ -101,7 +101,7 @@ def compare_coldstart(
         {name: result.signature for name, result in results.items()},
         [measure.name for measure in chosen],
         summary_formula(chosen),
-        replace(resampling or Resampling(), unit=unit_name(next(iter(results.values())))),
+        replace(resampling or Resampling(can_grow=True), unit=unit_name(next(iter(results.values())))),
         common,
         executor,
     )
@@ -173,4 +173,9 @@ def _compare(
 ) -> Comparison:
     scores = column_formula(formula)
     compared = compare_tables(tables, measures, scores, settings, common=common, executor=executor)
+    if compared.dropped is not None:
+        signatures = {
+            name: signature.with_option("common", {"units": compared.units, "dropped": compared.dropped[name]})
+            for name, signature in signatures.items()
+        }
     return replace(compared, signatures={name: signature.as_json() for name, signature in signatures.items()})

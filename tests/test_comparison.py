@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import random
+import re
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,6 +24,7 @@ from cs_score.statistics.options import Resampling
 from tests.documents import ROOT
 from tests.evidence.command import cs_score
 from tests.evidence.test_command import EXAMPLES, files
+from tests.statistics.cases import present
 
 Json = dict[str, Any]
 
@@ -60,7 +63,7 @@ def test_a_system_against_itself() -> None:
         (pair,) = measure.pairs
         assert pair.difference.point == pair.difference.low == pair.difference.high == 0
         assert (pair.randomisation.raw, pair.bootstrap.raw) == (1, 1)
-        assert pair.record.wins == pair.record.losses == 0
+        assert present(pair.record).wins == present(pair.record).losses == 0
         assert [(system.rank, system.tier) for system in measure.systems] == [(1, 1), (1, 1)]
 
 
@@ -70,7 +73,8 @@ def test_exchanging_two_systems_keeps_p_and_turns_the_difference() -> None:
     assert one.randomisation == other.randomisation
     assert one.bootstrap == other.bootstrap
     assert one.difference.point == -other.difference.point > 0
-    assert (one.record.wins, one.record.losses) == (other.record.losses, other.record.wins) == (3, 0)
+    won, lost = present(one.record), present(other.record)
+    assert (won.wins, won.losses) == (lost.losses, lost.wins) == (3, 0)
 
 
 def test_another_system_changes_no_raw_p_and_no_interval() -> None:
@@ -133,7 +137,80 @@ def test_different_units_are_refused_and_compared_on_the_common_ones() -> None:
     }
     with pytest.raises(InputError, match=r"system B lacks 1 unit \(a\), which system A has.*--common"):
         compare_evidence(systems)
-    assert compare_evidence(systems, SETTINGS, common=True).units == 1
+    shared = compare_evidence(systems, SETTINGS, common=True)
+    assert shared.units == 1
+    assert shared.dropped == {"A": ("a",), "B": ("c",)}
+    for name, signature in shared.signatures.items():
+        assert isinstance(signature, dict)
+        assert signature["options"]["common"] == {"units": 1, "dropped": shared.dropped[name]}
+    alike = compare_evidence({"A": systems["A"], "copy": systems["A"]}, SETTINGS)
+    assert isinstance(alike.signatures["A"], dict)
+    assert "common" not in alike.signatures["A"]["options"]
+
+
+def write_lines(path: Path, lines: list[Json]) -> str:
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    return str(path)
+
+
+ALL_FORMATS: Final = ("", "--json", "--tsv", "--markdown", "--latex")
+
+
+@pytest.fixture(scope="module")
+def twenty(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Gold of 120 claims and twenty systems whose true scores go from 1 down to a twentieth."""
+    folder, rng = tmp_path_factory.mktemp("twenty"), random.Random(4)
+    words = ["--gold", write_lines(folder / "gold.jsonl", [{"id": n, "label": "S"} for n in range(120)])]
+    for system in range(20):
+        labels = ["S" if rng.random() < 1 - system / 20 else "C" for _ in range(120)]
+        lines = [{"id": n, "label": label} for n, label in enumerate(labels)]
+        words.append(write_lines(folder / f"run{system:02}.jsonl", lines))
+    return ["compare", "claims", "--measure", "label_accuracy", *words]
+
+
+@pytest.mark.parametrize("option", ALL_FORMATS)
+def test_too_few_resamples_are_told_in_every_format(option: str, twenty: list[str]) -> None:
+    outcome = cs_score(*twenty, "--bootstrap", "1000", *([option] if option else []))
+    assert outcome.status == 0
+    assert "no difference could have been significant here" in outcome.out
+    assert "do not differ significantly" not in outcome.out
+    assert "3800" in outcome.out
+
+
+def test_as_many_resamples_as_needed_unless_they_are_given(twenty: list[str]) -> None:
+    for words, resamples in (((), 10_000), (("--confidence", "99"), 19_000)):
+        found = json.loads(cs_score(*twenty, *words, "--json").out)
+        assert found["resampling"]["resamples"] == resamples
+        assert found["notes"] == []
+        (measure,) = found["measures"]
+        assert {system["tier"] for system in measure["systems"]} > {1, 2, 3}
+
+
+@pytest.mark.parametrize("option", ALL_FORMATS)
+def test_few_units_and_common_units_are_told_in_every_format(option: str, tmp_path: Path) -> None:
+    gold = {f"q{number}": [[["T", 0, ["a", "rel", "tail"]]]] * 3 for number in range(9)}
+    files = []
+    for name, missing in (("A", "q7"), ("B", "q8")):
+        answers = {each: facts[0] for each, facts in gold.items() if each != missing}
+        (tmp_path / name).write_text(json.dumps({"re": answers}), encoding="utf-8")
+        files.append(str(tmp_path / name))
+    (tmp_path / "gold").write_text(json.dumps(gold), encoding="utf-8")
+    words = ("compare", "r4c", "--gold", str(tmp_path / "gold"), "--ignore-missing", "--measure", "er_f1", *files)
+    outcome = cs_score(*words, "--common", "--bootstrap", "200", *([option] if option else []))
+    assert outcome.status == 0
+    plain = re.sub(r"\\(?=[^a-z])|{}", "", outcome.out)
+    assert (
+        "compared on the 7 units that all systems have (--common); dropped: 1 unit (q8) of A; 1 unit (q7) of B" in plain
+    )
+    assert "7 units only: below 20 the bootstrap" in plain
+
+
+def test_exact_p_values_do_not_depend_on_the_seed() -> None:
+    one, other = (compare_evidence(results(A=range(6), B=range(2, 5)), Resampling(400, seed)) for seed in (1, 2))
+    assert one.is_enumerated
+    assert f1(one).pairs[0].randomisation == f1(other).pairs[0].randomisation
+    assert f1(one).pairs[0].bootstrap != f1(other).pairs[0].bootstrap
+    assert f1(one).pairs[0].randomisation.raw == 2 * 2**5 / 2**8  # three units differ, all for A
 
 
 @pytest.mark.parametrize(

@@ -163,7 +163,10 @@ class PreparedColdStart:
         layout = self._plan.layout
         resampling = self._plan.resampling
         if resampling is not None:
-            resampling = replace(resampling, unit=resampled_unit(bool(self._evaluation.queries.ldc_of)))
+            evaluation = self._evaluation
+            of_query = evaluation.queries.by_id
+            has_clusters = any(of_query[query].full_id != unit for query, unit in evaluation.ldc_ids.items())
+            resampling = replace(resampling, unit=resampled_unit(bool(evaluation.queries.ldc_of) or has_clusters))
         return {
             **self._signed(self._policies[policy], run).as_json(),
             "policy": policy,

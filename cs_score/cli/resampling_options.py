@@ -35,7 +35,9 @@ OPTIONS: Final = (
 DEFAULTS: Final = {option.name: option.default for option in OPTIONS if option.default is not None}
 
 COMPARISON_OPTIONS: Final = (
-    ResamplingOption("--bootstrap", "N", str(DEFAULT_RESAMPLES), "Resamples, for the intervals and for each test"),
+    ResamplingOption(
+        "--bootstrap", "N", str(DEFAULT_RESAMPLES), "Resamples; if not given, more than that where many pairs need them"
+    ),
     *OPTIONS[1:],
 )
 """The same for a comparison, which cannot do without resampling."""
@@ -88,4 +90,10 @@ def read_resampling(
         raise UsageError(f"--confidence takes a percentage between 0 and 100, both excluded, not {confidence}")
     if method not in INTERVAL_METHODS:
         raise UsageError(f"--interval takes {' or '.join(INTERVAL_METHODS)}, not {method}")
-    return Resampling(int(resamples), int(seed), float(confidence), cast(IntervalMethod, method))
+    return Resampling(
+        int(resamples),
+        int(seed),
+        float(confidence),
+        cast(IntervalMethod, method),
+        can_grow="--bootstrap" not in words,
+    )

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.units import SummaryMeasure, query_table, summary_formula, summary_scores, unit_name
+from cs_score.statistics import notes
+from cs_score.statistics.notes import Note
 from cs_score.statistics.options import Resampling
 
 if TYPE_CHECKING:  # it loads numpy, which only resampling needs
@@ -26,11 +28,17 @@ class RunIntervals:
     def __repr__(self) -> str:
         return f"<{len(self.rows)} intervals of run {self.run_id}, {self.units} units>"
 
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What a reader must know of all of them; notes on single ones stand with these."""
+        return notes.of_resampling(self.units, self.resampling)
+
     def as_json(self) -> dict[str, object]:
-        """The settings, the number of units, and one object per score."""
+        """The settings, the number of units, notes on all of it, and one object per score."""
         return {
             **self.resampling.as_json(),
             "units": self.units,
+            "notes": notes.as_json(self.notes),
             "scores": [
                 {"row": measure.row, "level": measure.level, "measure": measure.score, **interval.as_json()}
                 for measure, interval in self.rows
@@ -41,7 +49,7 @@ class RunIntervals:
 def intervals(
     result: Result, resampling: Resampling | None = None, *, executor: Executor | None = None
 ) -> tuple[RunIntervals, ...]:
-    """The intervals of every run of `result`, from resamples of its LDC queries (SF queries where it has none).
+    """The intervals of every run of `result`, from resamples of its LDC queries (SF queries where none are known).
 
     The name of the unit in `resampling` is set here. The executor spreads the resamples and changes no number.
     """

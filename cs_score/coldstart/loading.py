@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cs_score.coldstart.justifications import DiscardRules
@@ -35,7 +35,8 @@ class Evaluation:
     """What has been loaded: queries, the lines linked to them, the problems and remarks on the way.
 
     `hop_limits` maps the short id of each query to score to the highest hop that is scored; `layouts` tells the column
-    layout of each file by its name; `index` finds assessments, where it was made before scoring.
+    layout of each file by its name; `index` finds assessments, where it was made before scoring; `ldc_ids` are the LDC
+    ids that a list of queries has for them, by short id.
     """
 
     options: Options
@@ -48,6 +49,7 @@ class Evaluation:
     digests: list[InputDigest] = field(default_factory=list)
     layouts: dict[str, Schema] = field(default_factory=dict)
     index: AssessmentIndex | None = None
+    ldc_ids: Mapping[str, str] = field(default_factory=dict)
 
     def branch(self, options: Options | None = None) -> Evaluation:
         """An evaluation that starts from what is loaded here; what it loads and reports changes nothing here.
@@ -60,7 +62,7 @@ class Evaluation:
         return Evaluation(
             options, problems, self.queries, self.hop_limits, self.linker.branch(problems),
             self.discard.branch(options.justifications, problems),
-            list(self.remarks), list(self.digests), dict(self.layouts), self.index,
+            list(self.remarks), list(self.digests), dict(self.layouts), self.index, self.ldc_ids,
         )  # fmt: skip
 
     def index_assessments(self) -> None:
@@ -139,8 +141,9 @@ def open_evaluation(queries: Iterable[Input], options: Options, problems: Proble
     """
     problems = ProblemLog() if problems is None else problems
     loaded = load_queries(queries, options.expand, problems)
-    hop_limits = select_queries(options.queries, loaded.table, problems)
-    evaluation = evaluation_of(loaded.table, hop_limits, options, problems)
+    selection = select_queries(options.queries, loaded.table, problems)
+    evaluation = evaluation_of(loaded.table, selection.hop_limits, options, problems)
+    evaluation.ldc_ids = selection.ldc_ids
     evaluation.remarks += loaded.remarks
     evaluation.digests += (*loaded.digests, *digests_of_files(options.queries, options.samples))
     return evaluation

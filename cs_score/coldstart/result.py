@@ -61,7 +61,7 @@ class RunResult:
     `tallies` are the scored nodes of all queries, sorted by name as a string; `matched` and `labels` hold the
     assessment of each response and the names of the lists it stands in, by the response's index. `average_precision`
     is None where scoring stopped before it, `bootstrap` where no samples were given. `unit_of` maps each query scored
-    to the unit that a resample draws, by full id: its LDC query where it has one, else itself.
+    to the unit that a resample draws, by full id: its LDC query where that is known, else itself.
 
     A run that was scored in shares has its `debug_text` and, as nothing else needs them, no tallies and no rankings.
     """

@@ -155,8 +155,11 @@ class Scoring:
         """The tables of a run with this SF table."""
         queries = self._evaluation.queries
         tables = PrecisionRecall(sf, *(ldc_tables(sf, queries) if queries.ldc_of else (None, None)))
+        listed = self._evaluation.ldc_ids
         unit_of = {
-            query.full_id: queries.by_id[queries.ldc_of.get(query.short_id, query.short_id)].full_id
+            query.full_id: queries.by_id[queries.ldc_of[query.short_id]].full_id
+            if query.short_id in queries.ldc_of
+            else listed.get(query.short_id, query.full_id)
             for query in self._selected
         }
         return RunResult(run_id, tables, unit_of=unit_of)

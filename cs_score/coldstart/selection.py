@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from cs_score.coldstart.identifiers import parse_query_id
 from cs_score.coldstart.queries import Query, QuerySet
@@ -16,14 +16,24 @@ _SPACES: Final = re.compile(r"[^\S\x1c-\x1f]+")
 _LEADING_NUMBER: Final = re.compile(r"[-+]?[0-9]{1,9}(\.[0-9]{0,9})?")
 
 
-def select_queries(choice: str | None, queries: QuerySet, problems: ProblemLog) -> dict[str, int]:
-    """Short id of each query to score -> the highest hop that is scored.
+class Selection(NamedTuple):
+    """Short id of each query to score -> the highest hop that is scored, and -> the LDC id that a file lists it under.
+
+    The last LDC id counts where a file has several, as in the program that draws resamples.
+    """
+
+    hop_limits: dict[str, int]
+    ldc_ids: dict[str, str]
+
+
+def select_queries(choice: str | None, queries: QuerySet, problems: ProblemLog) -> Selection:
+    """The queries to score.
 
     `choice` is the value of `-queries`: None for all queries, the name of a file, or a colon-separated list of ids.
     Raises InputError for ids that cannot be parsed and for impossible hop limits.
     """
     if choice is None:
-        return {query.short_id: len(query.slots) - 1 for query in queries.scored_by_default()}
+        return Selection({query.short_id: len(query.slots) - 1 for query in queries.scored_by_default()}, {})
     if os.path.isfile(choice):
         return _from_file(choice, queries, problems)
     selected: dict[str, int] = {}
@@ -31,10 +41,10 @@ def select_queries(choice: str | None, queries: QuerySet, problems: ProblemLog) 
         query = _find(text, queries, problems, "-queries", None)
         if query is not None:
             selected.update(_limits(query, len(query.slots) - 1, selected))
-    return selected
+    return Selection(selected, {})
 
 
-def _from_file(name: str, queries: QuerySet, problems: ProblemLog) -> dict[str, int]:
+def _from_file(name: str, queries: QuerySet, problems: ProblemLog) -> Selection:
     limits_of: dict[str, float] = {}
     listed: list[tuple[int, str, str, float | None]] = []
     for number, columns in _columns(name):
@@ -45,6 +55,7 @@ def _from_file(name: str, queries: QuerySet, problems: ProblemLog) -> dict[str, 
             raise InputError(f"{ldc_id} has multiple/conflicting num_slots in {name}", place=f"line {number}")
         listed.append((number, ldc_id, text, limit))
     selected: dict[str, int] = {}
+    ldc_ids: dict[str, str] = {}
     for number, ldc_id, text, limit in listed:
         query = _find(text, queries, problems, name, number)
         if query is None:
@@ -58,8 +69,11 @@ def _from_file(name: str, queries: QuerySet, problems: ProblemLog) -> dict[str, 
                 place=f"line {number}",
                 remedy=f"the hop limit of this query is 0 to {most}",
             )
-        selected.update(_limits(query, int(limit), selected))
-    return selected
+        limits = _limits(query, int(limit), selected)
+        selected.update(limits)
+        if ldc_id:
+            ldc_ids.update(dict.fromkeys(limits, ldc_id))
+    return Selection(selected, ldc_ids)
 
 
 def _columns(name: str) -> Iterator[tuple[int, list[str]]]:

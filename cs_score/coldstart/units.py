@@ -1,8 +1,9 @@
 """A run reduced to one row of sufficient statistics per unit of resampling, and the summary computed from their sums.
 
-The unit is the LDC query, with all its entry points, hops and all answers; where no LDC query was expanded, the
-slot-filling query. Every unit that is scored has a row, one of zeros where the run and the pool say nothing about it,
-so that the runs of one evaluation have the same units.
+The unit is the LDC query, with all its entry points, hops and answers: the one that was expanded, or that the
+file of `-queries` lists a slot-filling query under; where neither tells, the slot-filling query. Every unit that is
+scored has a row, one of zeros where the run and the pool say nothing about it, so that the runs of one evaluation have
+the same units.
 
 A row holds what the averages are made of: the counts behind the micro averages, and the sums of P, R, F1 and AP with
 the number of rows that they are divided by (those that have something to find) behind the macro averages. The rows are
@@ -24,6 +25,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from cs_score.coldstart.projection import ALL_LEVELS, MACRO, MICRO, ScoreRow
 from cs_score.coldstart.ranking import ApRow
 from cs_score.coldstart.result import Result, RunResult
+from cs_score.statistics.ratios import f1
 
 LDC_QUERY: Final = "LDC query"
 SF_QUERY: Final = "SF query"
@@ -55,8 +57,7 @@ def _ratio(divide: Divide, numerator: Any, denominator: Any) -> Any:
 
 
 def _f1(divide: Divide, right: Any, answered: Any, ground_truth: Any) -> Any:
-    precision, recall = divide(right, answered), divide(right, ground_truth)
-    return divide(2 * precision * recall, precision + recall)
+    return f1(divide(right, answered), divide(right, ground_truth), divide)
 
 
 # (average, score) -> the statistics that it is made of, and how.
@@ -110,13 +111,14 @@ class QueryTable:
 
 
 def unit_name(result: Result) -> str:
-    """What is resampled."""
-    return resampled_unit(result.has_ldc_index)
+    """What is resampled: LDC queries where anything tells them, be it only the list of queries to score."""
+    has_clusters = any(unit != query for run in result.runs for query, unit in run.unit_of.items())
+    return resampled_unit(result.has_ldc_index or has_clusters)
 
 
-def resampled_unit(has_ldc_index: bool) -> str:
-    """What is resampled where LDC queries were expanded, and where not."""
-    return LDC_QUERY if has_ldc_index else SF_QUERY
+def resampled_unit(has_clusters: bool) -> str:
+    """What is resampled where the LDC queries of queries are known, and where not."""
+    return LDC_QUERY if has_clusters else SF_QUERY
 
 
 def average_scores(run: RunResult) -> dict[SummaryMeasure, float]:

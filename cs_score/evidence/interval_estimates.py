@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from cs_score.evidence.result import Result
+from cs_score.statistics import notes
+from cs_score.statistics.notes import Note
 from cs_score.statistics.options import Resampling
 
 if TYPE_CHECKING:  # it loads numpy, which only resampling needs
@@ -25,11 +27,17 @@ class ScoreIntervals:
     def __repr__(self) -> str:
         return f"<{len(self.scores)} intervals, {self.units} units>"
 
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What a reader must know of all of them; notes on single ones stand with these."""
+        return notes.of_resampling(self.units, self.resampling)
+
     def as_json(self) -> dict[str, object]:
-        """The settings, the number of units, and the intervals by measure."""
+        """The settings, the number of units, notes on all of it, and the intervals by measure."""
         return {
             **self.resampling.as_json(),
             "units": self.units,
+            "notes": notes.as_json(self.notes),
             "scores": {measure: interval.as_json() for measure, interval in self.scores.items()},
         }
 

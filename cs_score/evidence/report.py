@@ -11,8 +11,9 @@ from typing import Final
 from cs_score.display import one_line
 from cs_score.evidence.interval_estimates import ScoreIntervals
 from cs_score.evidence.result import Explanation, Result, counted
+from cs_score.statistics.notes import sentences
 
-_NUMBER: Final = re.compile(r"-?\d+(\.\d+)?")
+_NUMBER: Final = re.compile(r"-?\d+(\.\d+)?|-")
 
 ROWS_PER_BLOCK: Final = 10_000
 
@@ -50,13 +51,14 @@ def intervals_text(intervals: ScoreIntervals) -> str:
     rows: list[tuple[str, ...]] = [("", "score", "low", "high", "std. error", "")]
     for measure, interval in intervals.scores.items():
         numbers = (interval.point, interval.low, interval.high, interval.standard_error)
-        rows.append((measure, *(f"{number:.4f}" for number in numbers), interval.note))
+        cells = ["-" if number is None else f"{number:.4f}" for number in numbers]
+        rows.append((measure, *cells, interval.note))
     settings = intervals.resampling
     foot = (
         f"low, high: {settings.confidence:g} % {settings.method} bootstrap interval, {settings.resamples} resamples of "
         f"{counted(intervals.units, settings.unit)}, seed {settings.seed}"
     )
-    return "\n".join((*aligned(rows), foot))
+    return "\n".join((*aligned(rows), *sentences(intervals.notes), foot))
 
 
 def explanation_text(explanation: Explanation) -> str:

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Protocol, Self, TypeAlias, TypeVar
 
+from cs_score.statistics.ratios import f1
+
 
 class Arithmetic(Protocol):
     """What formulas ask of a number."""
@@ -68,7 +70,6 @@ def divide(numerator: float, denominator: float) -> float:
 def precision_recall_f1(
     correct: Number, retrieved: Number, relevant: Number, divide: Divide[Number]
 ) -> tuple[Number, Number, Number]:
-    """Precision, recall and their harmonic mean, the doubled product formed first as the official evaluators do."""
-    precision = divide(correct, retrieved)
-    recall = divide(correct, relevant)
-    return precision, recall, divide(2 * precision * recall, precision + recall)
+    """Precision, recall and their harmonic mean."""
+    precision, recall = divide(correct, retrieved), divide(correct, relevant)
+    return precision, recall, f1(precision, recall, divide)

@@ -10,8 +10,11 @@ every measure is a formula of the column sums. Intervals, tests and rankings are
 `exact_sums`     sums without rounding error, so that no order of addition can show
 `resampling`     scores of the whole set, of the jackknife and of the bootstrap resamples
 `intervals`      percentile and BCa intervals
-`paired_tests`   paired bootstrap, approximate randomisation, Holm, wins and losses
+`ratios`         measures as what is divided and what divides it: where 0/0 is no score
+`contributions`  what each unit contributes to the difference of two scores
+`paired_tests`   paired bootstrap, approximate or exact randomisation, Holm, wins and losses
 `ranking`        ranks, rank ranges and tiers
+`notes`          what a reader must know beside the numbers, worded once
 `units`          which units several systems share
 `comparison`     all of it for two or more systems; `comparison_writers` print it
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from cs_score.statistics.ratios import Ratio
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -36,21 +38,47 @@ def divide(numerator: ArrayLike, denominator: ArrayLike) -> Floats:
     return quotient
 
 
-def column_formula(measures: ColumnMeasures) -> Formula:
+@dataclass(frozen=True, slots=True)
+class ColumnFormula:
+    """What `column_formula` makes."""
+
+    measures: ColumnMeasures
+
+    def __call__(self, sums: Floats) -> Floats:
+        return _columns(self._named(sums, divide), len(sums))
+
+    def ratios(self, sums: Floats) -> Ratio:
+        """What is divided and what divides, each (N, m). Raises TypeError where measures reckon with quotients."""
+        found = [part if isinstance(part, Ratio) else Ratio(part, 1.0) for part in self._named(sums, Ratio)]
+        numerators = _columns([ratio.numerator for ratio in found], len(sums))
+        return Ratio(numerators, _columns([ratio.denominator for ratio in found], len(sums)))
+
+    def _named(self, sums: Floats, divide_by: Callable[[Any, Any], Any]) -> list[Any]:
+        given = self.measures(sums.T, divide_by)
+        return list(given.values() if isinstance(given, Mapping) else given)
+
+
+def column_formula(measures: ColumnMeasures) -> ColumnFormula:
     """The vectorised formula of `measures`, which get the columns of the sums as a sequence of arrays, and `divide`.
 
     The columns of the result are the scores in the order in which `measures` gives them. The formula can be sent to
     another process if `measures` can.
     """
-    return partial(_apply, measures)
+    return ColumnFormula(measures)
 
 
-def _apply(measures: ColumnMeasures, sums: Floats) -> Floats:
-    given = measures(sums.T, divide)
-    scores = list(given.values() if isinstance(given, Mapping) else given)
-    result = np.empty((len(sums), len(scores)), dtype=np.float64)
-    for column, score in enumerate(scores):
-        result[:, column] = score
+def ratios_of(formula: Formula, sums: Floats) -> Ratio:
+    """The ratios (N, m) that a formula divides. One that does not tell them is defined everywhere: x is its score."""
+    if isinstance(formula, ColumnFormula):
+        return formula.ratios(sums)
+    scores = formula(sums)
+    return Ratio(scores, np.ones_like(scores))
+
+
+def _columns(columns: Sequence[Any], rows: int) -> Floats:
+    result = np.empty((rows, len(columns)), dtype=np.float64)
+    for place, column in enumerate(columns):
+        result[:, place] = column
     return result
 
 

@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
+from typing import Final
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from cs_score.errors import UsageError
+from cs_score.statistics import notes
 from cs_score.statistics.arithmetic import Floats, Formula
 from cs_score.statistics.exact_sums import exact_statistics
 from cs_score.statistics.intervals import Interval, interval, jackknife_for
+from cs_score.statistics.notes import Note
 from cs_score.statistics.options import PAIRED_TESTS, PairedTest, Resampling
 from cs_score.statistics.paired_tests import (
     Pair,
     UnitRecord,
     holm,
+    is_enumerated,
     paired_bootstrap_p,
     randomisation_p,
+    smallest_p,
     unit_record,
 )
 from cs_score.statistics.ranking import rank_ranges, ranks, tiers
-from cs_score.statistics.resampling import bootstrap_scores, point_scores, unit_scores
+from cs_score.statistics.ratios import Ratio
+from cs_score.statistics.resampling import bootstrap_scores, point_scores, unit_ratios
 from cs_score.statistics.units import UnitRows, common_units, same_units
+
+_MOST_SCORES: Final = 1 << 27
+"""Scores of resamples, at 8 bytes each, up to which their number grows by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +64,17 @@ class PValues:
 
 @dataclass(frozen=True, slots=True)
 class PairedSystems:
-    """Two systems under one measure: `difference` is the score of `first` minus that of `second`."""
+    """Two systems under one measure: `difference` is the score of `first` minus that of `second`.
+
+    There is no `record` where one of the scores is undefined (0/0).
+    """
 
     first: str
     second: str
     difference: Interval
     randomisation: PValues
     bootstrap: PValues
-    record: UnitRecord
+    record: UnitRecord | None
 
     def p_values(self, test: PairedTest) -> PValues:
         """The p-values of the test called `test`."""
@@ -82,7 +96,8 @@ class Comparison:
     """The comparison of two or more systems on the same units.
 
     `test` is the one that decides about the tiers, at the level 1 - confidence, after Holm's correction. `signatures`
-    tell by system what its scores were computed from, where that is known.
+    tell by system what its scores were computed from, where that is known. `dropped` are the units that were left out
+    of each system to compare all on the same; None where all units had to be the same.
     """
 
     systems: tuple[str, ...]
@@ -91,6 +106,41 @@ class Comparison:
     test: PairedTest
     measures: tuple[MeasureComparison, ...]
     signatures: Mapping[str, object] = field(default_factory=dict)
+    dropped: Mapping[str, tuple[str, ...]] | None = None
+
+    @property
+    def is_enumerated(self) -> bool:
+        """Whether randomisation has made every exchange of units, so that its p-values are exact."""
+        return is_enumerated(self.units, self.resampling.resamples)
+
+    @property
+    def can_be_significant(self) -> bool:
+        """Whether any difference could have been called significant by the test that decides about the tiers."""
+        return self._smallest_p * self._pairs <= self.resampling.level
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What a reader must know about all of it; notes on single numbers stand with their intervals."""
+        told = [] if self.dropped is None else [notes.common_only(self.units, self.dropped)]
+        if not self.can_be_significant:
+            resamples = math.ceil(self._pairs / self.resampling.level)
+            least = smallest_p(self.test, self.units, resamples) * self._pairs
+            can_help = resamples > self.resampling.resamples and least <= self.resampling.level
+            remedy = (
+                f"that takes {resamples} resamples (--bootstrap {resamples})"
+                if can_help
+                else f"{self.units} units are too few for that, whatever the number of resamples"
+            )
+            told.append(notes.never_significant(self._pairs, self._smallest_p, self.resampling.level, remedy))
+        return (*told, *notes.of_resampling(self.units, self.resampling))
+
+    @property
+    def _pairs(self) -> int:
+        return math.comb(len(self.systems), 2)
+
+    @property
+    def _smallest_p(self) -> float:
+        return smallest_p(self.test, self.units, self.resampling.resamples)
 
     def as_json(self) -> dict[str, object]:
         """The comparison as a JSON object."""
@@ -99,6 +149,9 @@ class Comparison:
             "units": self.units,
             "resampling": self.resampling.as_json(),
             "test": self.test,
+            "enumerated": self.is_enumerated,
+            "notes": notes.as_json(self.notes),
+            **({} if self.dropped is None else {"dropped": {name: list(ids) for name, ids in self.dropped.items()}}),
             "measures": [
                 {
                     "measure": measure.measure,
@@ -124,13 +177,13 @@ def compare(
     """Compare systems by name, given their statistics (units, k) in the same order of `units`.
 
     `scores` gives one column per name in `measures`; a higher score is better. The executor spreads the resampling.
+    Without settings, or where these let their number grow, there are as many resamples as significance needs.
     Raises UsageError for fewer than two systems or an unknown test, InputError where statistics cannot be resampled.
     """
     if len(systems) < 2:
         raise UsageError("a comparison needs at least two systems")
     if test not in PAIRED_TESTS:
         raise UsageError(f"no paired test called {test}; there are {', '.join(PAIRED_TESTS)}")
-    settings = resampling or Resampling()
     names = tuple(systems)
     statistics = exact_statistics([systems[name] for name in names])
     if statistics.units != len(units):
@@ -139,6 +192,7 @@ def compare(
     if len(measures) != points.shape[1]:
         raise ValueError(f"{len(measures)} names for {points.shape[1]} measures")
     pairs = list(combinations(range(len(names)), 2))
+    settings = (resampling or Resampling(can_grow=True)).enough_for(len(pairs), _MOST_SCORES // points.size)
     materials = _Materials(
         names=names,
         resampling=settings,
@@ -146,7 +200,7 @@ def compare(
         pairs=pairs,
         points=points,
         jackknife=jackknife_for(settings, statistics, scores),
-        unit=unit_scores(statistics, scores),
+        unit=unit_ratios(statistics, scores),
         resampled=bootstrap_scores(statistics, scores, settings, executor=executor),
         randomisation=randomisation_p(statistics, scores, pairs, settings, executor=executor),
     )
@@ -177,7 +231,8 @@ def compare_tables(
     if len(tables) < 2:
         raise UsageError("a comparison needs at least two systems")
     aligned = common_units(tables) if common else same_units(tables)
-    return compare(aligned.rows, aligned.ids, measures, scores, resampling, test=test, executor=executor)
+    compared = compare(aligned.rows, aligned.ids, measures, scores, resampling, test=test, executor=executor)
+    return replace(compared, dropped=aligned.dropped) if common else compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,9 +245,13 @@ class _Materials:
     pairs: list[Pair]
     points: Floats
     jackknife: Floats
-    unit: Floats
+    unit: Ratio
     resampled: Floats
     randomisation: list[list[float]]
+
+    def ratio(self, system: int, column: int) -> Ratio:
+        """What each unit adds to either side of a score."""
+        return Ratio(self.unit.numerator[:, system, column], self.unit.denominator[:, system, column])
 
 
 def _measure(materials: _Materials, column: int, name: str) -> MeasureComparison:
@@ -201,7 +260,7 @@ def _measure(materials: _Materials, column: int, name: str) -> MeasureComparison
 
 
 def _pairs(materials: _Materials, column: int) -> tuple[PairedSystems, ...]:
-    units = len(materials.unit)
+    units = len(materials.unit.denominator)
     points = materials.points[:, column]
     differences: list[Interval] = []
     bootstrap: list[float] = []
@@ -210,7 +269,11 @@ def _pairs(materials: _Materials, column: int) -> tuple[PairedSystems, ...]:
         jackknife = materials.jackknife[:, first, column] - materials.jackknife[:, second, column]
         one, other = float(points[first]), float(points[second])
         scale = max(abs(one), abs(other))
-        differences.append(interval(one - other, resampled, jackknife, units, materials.resampling, scale=scale))
+        sides = [materials.ratio(system, column).denominator for system in (first, second)]
+        counted = int(np.count_nonzero((sides[0] != 0) | (sides[1] != 0)))
+        differences.append(
+            interval(one - other, resampled, jackknife, units, materials.resampling, counted=counted, scale=scale)
+        )
         bootstrap.append(paired_bootstrap_p(one, other, resampled, units))
     return tuple(
         PairedSystems(
@@ -219,7 +282,7 @@ def _pairs(materials: _Materials, column: int) -> tuple[PairedSystems, ...]:
             difference,
             randomisation,
             resampling,
-            unit_record(materials.unit[:, first, column], materials.unit[:, second, column]),
+            unit_record(materials.ratio(first, column), materials.ratio(second, column)),
         )
         for (first, second), difference, randomisation, resampling in zip(
             materials.pairs,
@@ -249,8 +312,9 @@ def _ranked(materials: _Materials, column: int, pairs: tuple[PairedSystems, ...]
                 float(points[system]),
                 materials.resampled[column, system],
                 materials.jackknife[:, system, column],
-                len(materials.unit),
+                len(materials.unit.denominator),
                 materials.resampling,
+                counted=int(np.count_nonzero(materials.ratio(system, column).denominator)),
             ),
             int(rank[system]),
             *ranges[system],
@@ -278,7 +342,5 @@ def _pair_json(pair: PairedSystems) -> dict[str, object]:
         "difference": pair.difference.as_json(),
         "randomisation": {"p": pair.randomisation.raw, "p_holm": pair.randomisation.holm},
         "bootstrap": {"p": pair.bootstrap.raw, "p_holm": pair.bootstrap.holm},
-        "wins": pair.record.wins,
-        "ties": pair.record.ties,
-        "losses": pair.record.losses,
+        **(dict.fromkeys(("wins", "ties", "losses")) if pair.record is None else asdict(pair.record)),
     }

@@ -65,6 +65,15 @@ def swap_flags(seed: int, units: int, resamples: range, *, cells: int = CHUNK_CE
     return _chunks(seed, _Purpose.SWAPS, units, resamples, cells, draw)
 
 
+def all_swaps(units: int, ways: range, *, cells: int = CHUNK_CELLS) -> Iterator[tuple[int, Counts]]:
+    """The swaps numbered `ways` of all 2^units, in chunks like those of `swap_flags`: flags are the number's digits."""
+    chunk = max(1, cells // units)
+    places = np.arange(units, dtype=np.int64)
+    for first in range(ways.start, ways.stop, chunk):
+        numbers = np.arange(first, min(first + chunk, ways.stop), dtype=np.int64)
+        yield first, (numbers[:, np.newaxis] >> places) & 1
+
+
 def _chunks(
     seed: int, purpose: _Purpose, units: int, resamples: range, cells: int, draw: _Draw
 ) -> Iterator[tuple[int, Counts]]:

@@ -5,7 +5,8 @@ The percentile interval cuts the same share off either end of the sorted scores 
 acceleration - the standard error's dependence on the score - estimated by the jackknife (Efron 1987; Efron and
 Tibshirani 1993, eq. 14.9, 14.14, 14.15). Resamples that tie with the point count half, as in scipy. Quantiles
 interpolate linearly between the sorted scores, numpy's default (definition 7 of Hyndman and Fan 1996). The standard
-error is the standard deviation of the scores of the resamples, with N - 1 in the divisor.
+error is the standard deviation of the scores of the resamples, with N - 1 in the divisor. Resamples without a score
+(0/0) are left out of all of it.
 """
 
 from __future__ import annotations
@@ -19,45 +20,50 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cs_score.statistics import notes
 from cs_score.statistics.arithmetic import Floats, Formula, noise
 from cs_score.statistics.exact_sums import ExactStatistics, exact_statistics
+from cs_score.statistics.notes import Note
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.resampling import bootstrap_scores, jackknife_scores, point_scores
-
-ONE_UNIT: Final = "one unit only: nothing to resample"
-ONE_RESAMPLE: Final = "one resample only: no standard error"
-ALL_EQUAL: Final = "every resample gives the same score"
-OUTSIDE: Final = "BCa is undefined where all resamples lie on one side of the score: percentile limits"
+from cs_score.statistics.resampling import bootstrap_scores, defined, jackknife_scores, point_scores, unit_ratios
 
 _NORMAL: Final = NormalDist()
+_NO_NOTES: Final[tuple[Note, ...]] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
     """A score with its bootstrap interval.
 
-    `point` is the score on all units, `low` and `high` the limits, `standard_error` the spread of the resamples,
-    `units` how many there were, `resampling` the settings. `note` says in one line what a reader must know about a
-    degenerate case; it is empty otherwise.
+    `point` is the score on all units, `low` and `high` the limits, `standard_error` the spread of the resamples: None
+    where too many resamples are undefined for an interval. `units` is how many units there were, `resampling` the
+    settings, `undefined` the number of resamples left out; `notes` say what a reader must know of this score.
     """
 
     point: float
-    low: float
-    high: float
-    standard_error: float
+    low: float | None
+    high: float | None
+    standard_error: float | None
     units: int
     resampling: Resampling
-    note: str = ""
+    notes: tuple[Note, ...] = ()
+    undefined: int = 0
+
+    @property
+    def note(self) -> str:
+        """The texts of the notes in one line; empty where there is none."""
+        return notes.joined(self.notes)
 
     def as_json(self) -> dict[str, object]:
-        """The numbers as a JSON object, without the settings; `note` only where there is one."""
-        numbers: dict[str, object] = {
+        """The numbers as a JSON object, without the settings; notes and undefined resamples only where there are."""
+        return {
             "point": self.point,
             "low": self.low,
             "high": self.high,
             "standard_error": self.standard_error,
+            **({"undefined_resamples": self.undefined} if self.undefined else {}),
+            **({"note": self.note, "notes": notes.as_json(self.notes)} if self.notes else {}),
         }
-        return {**numbers, "note": self.note} if self.note else numbers
 
 
 def bootstrap_intervals(
@@ -76,8 +82,16 @@ def bootstrap_intervals(
     points = point_scores(exact, formula)[0]
     jackknife = jackknife_for(settings, exact, formula)[:, 0, :]
     resampled = bootstrap_scores(exact, formula, settings, executor=executor)[:, 0, :]
+    counted = np.count_nonzero(unit_ratios(exact, formula).denominator[:, 0, :], axis=0)
     return tuple(
-        interval(float(point), resampled[measure], jackknife[:, measure], exact.units, settings)
+        interval(
+            float(point),
+            resampled[measure],
+            jackknife[:, measure],
+            exact.units,
+            settings,
+            counted=int(counted[measure]),
+        )
         for measure, point in enumerate(points)
     )
 
@@ -89,29 +103,52 @@ def interval(
     units: int,
     resampling: Resampling,
     *,
+    counted: int,
     scale: float | None = None,
 ) -> Interval:
     """The interval of one score from its bootstrap distribution (N,) and its jackknife values (units,).
 
-    `jackknife` is looked at for BCa only. `scale` is the size of the numbers that rounding errors come from: for a
-    difference of scores that of the scores; by default that of the point.
+    `jackknife` is looked at for BCa only; in both, a score that is not a number is undefined. `counted` is the number
+    of units with a denominator. `scale` is the size of the numbers that rounding errors come from: for a difference of
+    scores that of the scores; by default that of the point.
     """
+    found = defined(resampled)
+    if found is None:
+        undefined = int(np.count_nonzero(np.isnan(resampled)))
+        return Interval(
+            point, None, None, None, units, resampling, (notes.withheld(undefined, len(resampled)),), undefined
+        )
+    low, high, error, told = _limits(point, found, jackknife[~np.isnan(jackknife)], units, resampling, scale)
+    if notes.ALL_EQUAL in told and scale is None and point in (0.0, 1.0):
+        told = (*told, notes.faultless(point, counted, resampling))
+    elif counted < notes.FEW <= units:
+        told = (*told, notes.few_counted(counted, units))
+    undefined = len(resampled) - len(found)
+    if undefined:
+        told = (*told, notes.left_out(undefined, len(resampled)))
+    return Interval(point, low, high, error, units, resampling, told, undefined)
+
+
+def _limits(
+    point: float, resampled: Floats, jackknife: Floats, units: int, resampling: Resampling, scale: float | None
+) -> tuple[float, float, float, tuple[Note, ...]]:
+    """Low, high and standard error, and notes on how they came about."""
     slack = float(noise(point if scale is None else scale))
     if units == 1:
-        return Interval(point, point, point, 0.0, units, resampling, ONE_UNIT)
+        return point, point, 0.0, (notes.ONE_UNIT,)
     lowest, highest = float(resampled.min()), float(resampled.max())
     if len(resampled) > 1 and highest - lowest <= slack:
         # Rounding is no spread; the limits are the score itself where the resamples agree with it.
         limit = point if abs(lowest - point) <= slack else lowest
-        return Interval(point, limit, limit, 0.0, units, resampling, ALL_EQUAL)
-    cuts, note = (resampling.level / 2, 1 - resampling.level / 2), ""
+        return limit, limit, 0.0, (notes.ALL_EQUAL,)
+    cuts, told = (resampling.level / 2, 1 - resampling.level / 2), _NO_NOTES
     if resampling.method == "bca":
         adjusted = _bca_cuts(point, resampled, jackknife, resampling.level, slack)
-        cuts, note = (adjusted, "") if adjusted else (cuts, OUTSIDE)
+        cuts, told = (adjusted, told) if adjusted else (cuts, (notes.OUTSIDE,))
     low, high = np.quantile(resampled, np.asarray(cuts), method="linear").tolist()
     if len(resampled) == 1:
-        return Interval(point, low, high, 0.0, units, resampling, ONE_RESAMPLE)
-    return Interval(point, low, high, float(resampled.std(ddof=1)), units, resampling, note)
+        return low, high, 0.0, (notes.ONE_RESAMPLE,)
+    return low, high, float(resampled.std(ddof=1)), told
 
 
 def jackknife_for(resampling: Resampling, statistics: ExactStatistics, formula: Formula) -> Floats:
@@ -146,6 +183,8 @@ def _bca_cut(normal: float, bias: float, acceleration: float) -> float:
 
 def _acceleration(jackknife: Floats, slack: float) -> float:
     """A sixth of the skewness of the jackknife influences (Efron and Tibshirani 1993, eq. 14.15); 0 without spread."""
+    if not len(jackknife):
+        return 0.0
     influences = np.ascontiguousarray(jackknife.mean() - jackknife)
     if float(np.abs(influences).max()) <= slack:
         return 0.0

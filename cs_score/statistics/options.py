@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final, Literal, TypeAlias, get_args
 
@@ -24,7 +24,8 @@ class Resampling:
     """Settings of a bootstrap or of a paired test; equal settings on equal input give equal results.
 
     `resamples` is their number (at least 1), `seed` a whole number of at least 0, `confidence` a percentage between 0
-    and 100 (both excluded), `unit` the name of what is drawn ("claim"). Raises UsageError for anything else.
+    and 100 (both excluded), `unit` the name of what is drawn ("claim"). With `can_grow` nobody has asked for just that
+    number, and a comparison of many systems draws as many as significance needs. Raises UsageError for anything else.
     """
 
     resamples: int = DEFAULT_RESAMPLES
@@ -32,6 +33,7 @@ class Resampling:
     confidence: float = 95.0
     method: IntervalMethod = "percentile"
     unit: str = "unit"
+    can_grow: bool = False
 
     def __post_init__(self) -> None:
         set_field = object.__setattr__  # the checked value replaces a numpy number, which JSON cannot print
@@ -45,6 +47,14 @@ class Resampling:
     def level(self) -> float:
         """The probability left outside an interval, and the level of the tests: 0.05 for a confidence of 95 %."""
         return float((100 - Decimal(repr(self.confidence))) / 100)  # 0.001, not 0.00099999..., for 99.9
+
+    def enough_for(self, pairs: int, most: int) -> Resampling:
+        """The settings of tests of so many pairs: up to `most` resamples where that number may grow and has to.
+
+        With N resamples the smallest p that Holm's correction leaves is pairs / (N + 1).
+        """
+        needed = math.ceil(pairs / self.level) if self.can_grow else 0
+        return replace(self, resamples=max(self.resamples, min(needed, most)), can_grow=False)
 
     def as_json(self) -> dict[str, object]:
         """The settings as a JSON object."""

@@ -1,16 +1,17 @@
 """Is one system better than another on the same units? Two paired tests, Holm's correction, and a count per unit.
 
-Both tests are two-sided, both count a resample whose difference is *at least as* extreme as the observed one, and both
-report (1 + count) / (1 + N) (Phipson and Smyth 2010). A system tested against its own copy therefore has difference 0
-and p = 1 exactly, no p is 0, and exchanging the systems changes nothing.
+Both tests are two-sided, both count a resample whose difference is *at least as* extreme as the observed one, and of N
+random resamples both report (1 + count) / (1 + N) (Phipson and Smyth 2010). A system tested against its own copy
+therefore has difference 0 and p = 1 exactly, no p is 0, and exchanging the systems changes nothing.
 
 *Approximate randomisation* (Noreen 1989): if the systems do not differ, either could have produced either row of a
 unit. Every resample exchanges the two rows of each unit with probability 1/2 and computes the difference d* anew;
-extreme is |d*| >= |d|.
+extreme is |d*| >= |d|. Where all 2^n exchanges of n units are no more than N, each is made once, and p is the share of
+extreme ones: exact, whatever the seed. A score of 0/0 is 0 here as everywhere; any statistic makes the test honest.
 
 *Paired bootstrap* (Koehn 2004; the shifted two-sided form of Berg-Kirkpatrick et al. 2012): the same draws for both
-systems give differences d* scattered around d as d around its expectation; extreme is |d* - d| >= |d|. With one unit
-there is no scatter and nothing can be told: p = 1.
+systems give differences d* scattered around d as d around its expectation; extreme is |d* - d| >= |d|. Resamples in
+which a score is 0/0 are left out. With one unit, or too few resamples left, nothing can be told: p = 1.
 
 Equal within rounding counts as equal (`arithmetic.TIE_TOLERANCE`, relative to the larger of the two scores).
 """
@@ -27,10 +28,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cs_score.statistics.arithmetic import Floats, Formula, noise
-from cs_score.statistics.draws import CHUNK_CELLS, swap_flags
+from cs_score.statistics.contributions import contributions
+from cs_score.statistics.draws import CHUNK_CELLS, all_swaps, swap_flags
 from cs_score.statistics.exact_sums import ExactStatistics
-from cs_score.statistics.options import Resampling
-from cs_score.statistics.resampling import digit_sums, over_resamples, point_scores, scores_of
+from cs_score.statistics.options import PairedTest, Resampling
+from cs_score.statistics.ratios import Ratio
+from cs_score.statistics.resampling import defined, digit_sums, over_resamples, point_scores, scores_of
 
 Pair: TypeAlias = tuple[int, int]
 """Two systems by their position."""
@@ -38,7 +41,7 @@ Pair: TypeAlias = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class UnitRecord:
-    """On how many units the first of two systems scores higher, the same, or lower than the second."""
+    """How many units speak for the first of two systems, for neither, and for the second."""
 
     wins: int
     ties: int
@@ -52,11 +55,24 @@ def add_one(extreme: int, resamples: int) -> float:
 
 def paired_bootstrap_p(first: float, second: float, resampled_difference: Floats, units: int) -> float:
     """The two-sided p-value of `first - second`, given that difference in each bootstrap resample (N,)."""
-    if units == 1:
+    resampled = defined(resampled_difference)
+    if units == 1 or resampled is None:
         return 1.0
     difference = first - second
-    extreme = np.abs(resampled_difference - difference) >= abs(difference) - noise(first, second)
-    return add_one(int(np.count_nonzero(extreme)), len(resampled_difference))
+    extreme = np.abs(resampled - difference) >= abs(difference) - noise(first, second)
+    return add_one(int(np.count_nonzero(extreme)), len(resampled))
+
+
+def is_enumerated(units: int, resamples: int) -> bool:
+    """Whether randomisation makes every exchange of the units once instead of so many at random."""
+    return units < resamples.bit_length()  # 2^units <= resamples
+
+
+def smallest_p(test: PairedTest, units: int, resamples: int) -> float:
+    """The smallest p that a test can give. Of all exchanges at least two are extreme: none, and that of all units."""
+    if test == "randomisation" and is_enumerated(units, resamples):
+        return 2.0 ** (1 - units)
+    return add_one(0, resamples)
 
 
 def randomisation_p(
@@ -68,17 +84,19 @@ def randomisation_p(
     executor: Executor | None = None,
     cells: int = CHUNK_CELLS,
 ) -> list[list[float]]:
-    """The two-sided p-values of approximate randomisation: per pair, per measure.
+    """The two-sided p-values of randomisation: per pair, per measure.
 
     All pairs share the random swaps, so that the p-values of a pair do not depend on the other systems. `executor`
     and `cells` are as in `bootstrap_scores`.
     """
     observed = point_scores(statistics, formula)
-    task = partial(_swap_task, statistics, formula, observed, tuple(pairs), resampling.seed, cells)
+    seed = None if is_enumerated(statistics.units, resampling.resamples) else resampling.seed
+    ways = resampling.resamples if seed is not None else 2**statistics.units
+    task = partial(_swap_task, statistics, formula, observed, tuple(pairs), seed, cells)
     extreme = np.zeros((len(pairs), observed.shape[1]), dtype=np.int64)
-    for _, counted in over_resamples(task, resampling.resamples, executor):
+    for _, counted in over_resamples(task, ways, executor):
         extreme += counted
-    return [[add_one(int(count), resampling.resamples) for count in row] for row in extreme]
+    return [[int(count) / ways if seed is None else add_one(int(count), ways) for count in row] for row in extreme]
 
 
 def _swap_task(
@@ -86,14 +104,17 @@ def _swap_task(
     formula: Formula,
     observed: Floats,
     pairs: tuple[Pair, ...],
-    seed: int,
+    seed: int | None,
     cells: int,
     resamples: range,
 ) -> NDArray[np.int64]:
-    """How many of the swaps `resamples` are extreme: (pairs, measures)."""
+    """How many of the swaps `resamples`, without a seed those of all ways, are extreme: (pairs, measures)."""
     extreme = np.zeros((len(pairs), observed.shape[1]), dtype=np.int64)
     total = statistics.total()
-    draws = swap_flags(seed, statistics.units, resamples, cells=cells)
+    units = statistics.units
+    draws = (
+        all_swaps(units, resamples, cells=cells) if seed is None else swap_flags(seed, units, resamples, cells=cells)
+    )
     for given in digit_sums(statistics, draws):
         kept = total - given
         for row, (first, second) in enumerate(pairs):
@@ -117,9 +138,16 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def unit_record(first: Floats, second: Floats) -> UnitRecord:
-    """Wins, ties and losses of one measure, from the scores of each unit alone (units,)."""
-    slack = noise(first, second)
-    wins = int(np.count_nonzero(first - second > slack))
-    losses = int(np.count_nonzero(second - first > slack))
-    return UnitRecord(wins, len(first) - wins - losses, losses)
+def unit_record(first: Ratio, second: Ratio) -> UnitRecord | None:
+    """Wins, ties and losses under one measure, by the sign of what each unit contributes to the difference.
+
+    The score of a unit alone would not do: a system that is right where the other says nothing has 1 against 0/0, and
+    a false alarm scores 0 like silence. None where a score is undefined.
+    """
+    shares = contributions(second, first)
+    if shares is None:
+        return None
+    largest = noise(first.numerator, first.denominator, second.numerator, second.denominator)
+    slack = 2 * largest / (np.sum(first.denominator) + np.sum(second.denominator))
+    wins, losses = int(np.count_nonzero(shares > slack)), int(np.count_nonzero(-shares > slack))
+    return UnitRecord(wins, len(shares) - wins - losses, losses)

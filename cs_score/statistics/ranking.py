@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cs_score.statistics.arithmetic import Floats, noise
+from cs_score.statistics.resampling import defined
 
 
 def ranks(scores: Floats) -> NDArray[np.int64]:
@@ -25,10 +26,13 @@ def ranks(scores: Floats) -> NDArray[np.int64]:
 def rank_ranges(resampled: Floats, level: float) -> list[tuple[int, int]]:
     """Per system the lowest and the highest rank over the resamples (systems, N), the extremes left out.
 
-    Of the N sorted ranks of a system, floor(N * level / 2) are dropped at either end: the central 95 % where level is
-    0.05.
+    Resamples in which a score is undefined are left out; where that leaves too few, any rank is possible. Of the N
+    sorted ranks of a system, floor(N * level / 2) are dropped at either end: the central 95 % where level is 0.05.
     """
-    ordered = np.sort(ranks(resampled), axis=1)
+    found = defined(resampled)
+    if found is None:
+        return [(1, len(resampled))] * len(resampled)
+    ordered = np.sort(ranks(found), axis=1)
     count = ordered.shape[1]
     dropped = min(int(count * level / 2 + 1e-9), (count - 1) // 2)  # 100 * 0.58 is 57.99999999999999
     return [(int(row[dropped]), int(row[count - 1 - dropped])) for row in ordered]

@@ -9,12 +9,16 @@ from typing import Final, TypeVar
 
 import numpy as np
 
-from cs_score.statistics.arithmetic import Floats, Formula
+from cs_score.statistics.arithmetic import Floats, Formula, ratios_of
 from cs_score.statistics.draws import BLOCK, CHUNK_CELLS, Counts, bootstrap_counts
 from cs_score.statistics.exact_sums import ExactStatistics
 from cs_score.statistics.options import Resampling
+from cs_score.statistics.ratios import Ratio
 
 _Result = TypeVar("_Result")
+
+MOST_UNDEFINED: Final = 0.2
+"""The share of undefined resamples above which nothing is said from the others."""
 
 _TASK: Final = 16 * BLOCK
 """Resamples that one task of an executor makes."""
@@ -40,19 +44,43 @@ def scores_of(formula: Formula, sums: Floats) -> Floats:
     return scores.reshape(*sums.shape[:-1], scores.shape[1])
 
 
+def _defined_scores_of(formula: Formula, sums: Floats) -> Floats:
+    """The scores (..., m) of sums (..., k), not a number where the denominator is 0."""
+    scores = scores_of(formula, sums)
+    denominators = ratios_of(formula, sums.reshape(-1, sums.shape[-1])).denominator
+    return np.where(denominators.reshape(scores.shape) == 0, np.nan, scores)
+
+
+def defined(resampled: Floats) -> Floats | None:
+    """The resamples (N,) or (systems, N) in which all scores are defined; None where fewer than 80 % are.
+
+    A resample in which a denominator is 0 has no score: it says nothing, and not that the score is 0.
+    """
+    undefined = np.asarray(np.atleast_2d(np.isnan(resampled)).any(axis=0))
+    count = int(np.count_nonzero(undefined))
+    if count > MOST_UNDEFINED * len(undefined):
+        return None
+    return resampled[..., ~undefined] if count else resampled
+
+
 def point_scores(statistics: ExactStatistics, formula: Formula) -> Floats:
     """The scores of each system on all units: (systems, measures)."""
     return scores_of(formula, statistics.values(statistics.total()))
 
 
-def unit_scores(statistics: ExactStatistics, formula: Formula) -> Floats:
-    """The scores of each system on each unit alone: (units, systems, measures)."""
-    return scores_of(formula, statistics.values(statistics.digits))
+def unit_ratios(statistics: ExactStatistics, formula: Formula) -> Ratio:
+    """What each unit adds to what is divided, and to what divides: (units, systems, measures) each."""
+    rows = statistics.values(statistics.digits)
+    ratios = ratios_of(formula, rows.reshape(-1, rows.shape[-1]))
+    return Ratio(*(part.reshape(*rows.shape[:-1], -1) for part in (ratios.numerator, ratios.denominator)))
 
 
 def jackknife_scores(statistics: ExactStatistics, formula: Formula) -> Floats:
-    """The scores of each system without each unit in turn: (units, systems, measures). Needs two units."""
-    return scores_of(formula, statistics.values(statistics.total() - statistics.digits))
+    """The scores of each system without each unit in turn: (units, systems, measures). Needs two units.
+
+    Not a number where the others give 0/0.
+    """
+    return _defined_scores_of(formula, statistics.values(statistics.total() - statistics.digits))
 
 
 def bootstrap_scores(
@@ -63,7 +91,7 @@ def bootstrap_scores(
     executor: Executor | None = None,
     cells: int = CHUNK_CELLS,
 ) -> Floats:
-    """The scores of every bootstrap resample: (measures, systems, resamples).
+    """The scores of every bootstrap resample: (measures, systems, resamples); not a number where a resample gives 0/0.
 
     All systems get the same draws, which makes differences between them paired. `executor` spreads the work (the
     formula must then be picklable for a pool of processes) and `cells` bounds the memory of the draws; neither
@@ -76,7 +104,7 @@ def bootstrap_scores(
 
 def _bootstrap_task(statistics: ExactStatistics, formula: Formula, seed: int, cells: int, resamples: range) -> Floats:
     draws = bootstrap_counts(seed, statistics.units, resamples, cells=cells)
-    scores = [scores_of(formula, statistics.values(sums)) for sums in digit_sums(statistics, draws)]
+    scores = [_defined_scores_of(formula, statistics.values(sums)) for sums in digit_sums(statistics, draws)]
     return np.ascontiguousarray(np.concatenate(scores).transpose(2, 1, 0))
 
 

@@ -30,10 +30,14 @@ class UnitRows(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AlignedUnits:
-    """Several systems on the same units: `rows[system][i]` is about the unit `ids[i]`."""
+    """Several systems on the same units: `rows[system][i]` is about the unit `ids[i]`.
+
+    `dropped` are the units of each system that another one lacks.
+    """
 
     ids: tuple[str, ...]
     rows: Mapping[str, Sequence[Any]]
+    dropped: Mapping[str, tuple[str, ...]]
 
 
 def same_units(systems: Mapping[str, UnitRows]) -> AlignedUnits:
@@ -48,7 +52,7 @@ def same_units(systems: Mapping[str, UnitRows]) -> AlignedUnits:
             units = [unit for unit, _ in (key for key in places[having] if key not in places[lacking])]
             if units:
                 raise InputError(
-                    f"system {lacking} lacks {_named(units)}, which system {having} has",
+                    f"system {lacking} lacks {named_units(units)}, which system {having} has",
                     remedy="compare them on the units that all systems have (--common)",
                 )
     return _aligned(systems, places, list(places[first]))
@@ -75,10 +79,10 @@ def require_gold_units(system: str, ids: Iterable[str], gold: Collection[str]) -
     answered = list(ids)
     known = frozenset(gold)
     if not any(unit in known for unit in answered):
-        wants = _named(list(gold)) if gold else "none"
+        wants = named_units(list(gold)) if gold else "none"
         if not answered:
             raise InputError(f"system {system} answers no unit of the gold standard, which has {wants}")
-        has = _named(answered)
+        has = named_units(answered)
         raise InputError(f"system {system} shares no unit with the gold standard: it has {has}, the gold {wants}")
 
 
@@ -100,10 +104,12 @@ def _aligned(
     systems: Mapping[str, UnitRows], places: Mapping[str, Mapping[_Unit, int]], units: Sequence[_Unit]
 ) -> AlignedUnits:
     rows = {name: [table.rows[places[name][unit]] for unit in units] for name, table in systems.items()}
-    return AlignedUnits(tuple(unit for unit, _ in units), rows)
+    kept = frozenset(units)
+    dropped = {name: tuple(unit for unit, _ in (key for key in places[name] if key not in kept)) for name in systems}
+    return AlignedUnits(tuple(unit for unit, _ in units), rows, dropped)
 
 
-def _named(units: Sequence[str]) -> str:
+def named_units(units: Sequence[str]) -> str:
     """`3 units (a, b, c)`, with at most five names."""
     names = ", ".join(one_line(unit, 80) for unit in units[:_NAMED])
     more = f" and {len(units) - _NAMED} more" if len(units) > _NAMED else ""

@@ -84,7 +84,8 @@ def test_intervals_surround_the_numbers_of_the_summaries(folder: Path) -> None:
     assert found.resampling.unit == "LDC query"
     shown = summary_scores(result.runs[0])
     assert {measure: interval.point for measure, interval in found.rows} == pytest.approx(shown)
-    assert all(interval.low <= interval.point <= interval.high for _, interval in found.rows)
+    for _, interval in found.rows:
+        assert interval.low is None or interval.low <= interval.point <= (interval.high or 0)
     (recall,) = (each for measure, each in found.rows if measure.name == "SF-ALL-Micro-R@0")
     # Of two queries, one found: 0, 1/2 or 1 in every resample.
     assert (recall.low, recall.point, recall.high) == (0, 0.5, 1)
@@ -96,7 +97,8 @@ def test_intervals_as_text_and_json(folder: Path) -> None:
     aligned, tabs = ("".join(intervals_text(found[0], tabs)).split("\n") for tabs in (False, True))
     assert aligned[0].split() == tabs[0].split("\t")
     assert [line.split()[:6] for line in aligned[1:5]] == [
-        [*line.split("\t")[:4], *(f"{float(cell):.4f}" for cell in line.split("\t")[4:6])] for line in tabs[1:5]
+        [*line.split("\t")[:4], *(f"{float(cell):.4f}" if cell else "-" for cell in line.split("\t")[4:6])]
+        for line in tabs[1:5]
     ]
     assert aligned[-2].startswith("*Low and High: 95% percentile bootstrap interval from 50 resamples; ")
     assert aligned[-2].endswith("; units of resampling (LDC query): 2; seed 3.")
@@ -119,6 +121,38 @@ def test_units_are_slot_filling_queries_without_ldc_queries(folder: Path, inputs
     sums = [sum(column) for column in zip(*table.rows)]
     computed = summary_formula(measures)(sums, lambda a, b: a / b if b else 0.0)
     assert computed == pytest.approx(list(summary_scores(run).values()))
+
+
+def test_units_are_the_ldc_queries_that_a_list_of_queries_names(folder: Path, inputs: Inputs) -> None:
+    """Queries that come from one LDC query rise and fall together, whoever expanded them."""
+    third = sf_query(docid="N_ENG_S")
+    inputs.queries(
+        query_xml().replace("CSX_0001", Q),
+        query_xml(2, docids=("N_ENG_R",)).replace("CSX_0002", OTHER),
+        query_xml(3, docids=("N_ENG_S",)).replace("CSX_0003", third),
+    )
+    ids = folder / "ids.txt"
+    ids.write_text(f"CSX_0001 {Q}\nCSX_0009 {OTHER}\nCSX_0001 {OTHER} 1\nCSX_0002 {third}\n".replace(" 1\n", "\n"))
+    result = _result(folder, "run.tab", options=Options(queries=str(ids)))
+    (run,) = result.runs
+    assert unit_name(result) == "LDC query"
+    assert run.unit_of == {Q: "CSX_0001", OTHER: "CSX_0001", third: "CSX_0002"}  # the last LDC id counts
+    (found,) = intervals(result, Resampling(40))
+    assert (found.units, found.resampling.unit) == (2, "LDC query")
+    assert answered_units(run) == ["CSX_0001"]
+    measures = list(summary_scores(run))
+    sums = [sum(column) for column in zip(*query_table(run, measures).rows)]
+    computed = summary_formula(measures)(sums, lambda a, b: a / b if b else 0.0)
+    assert computed == pytest.approx(list(summary_scores(run).values()))
+
+
+def test_a_list_that_names_each_query_by_itself_tells_no_ldc_query(folder: Path, inputs: Inputs) -> None:
+    inputs.queries(query_xml().replace("CSX_0001", Q), query_xml(2, docids=("N_ENG_R",)).replace("CSX_0002", OTHER))
+    ids = folder / "ids.txt"
+    ids.write_text(f"{Q} {Q}\n\t{OTHER}\n")
+    result = _result(folder, "run.tab", options=Options(queries=str(ids)))
+    assert unit_name(result) == "SF query"
+    assert result.runs[0].unit_of == {Q: Q, OTHER: OTHER}
 
 
 # ---- Runs one by one

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from cs_score.statistics.arithmetic import Floats, column_formula
+from cs_score.statistics.ratios import f1
+
+_Value = TypeVar("_Value")
 
 MEASURES = ("P", "R", "F1")
 """Of the statistics correct, retrieved and relevant."""
@@ -16,7 +19,13 @@ MEASURES = ("P", "R", "F1")
 def precision_recall_f1(sums: Sequence[Any], divide: Callable[[Any, Any], Any]) -> tuple[Any, Any, Any]:
     correct, retrieved, relevant = sums
     precision, recall = divide(correct, retrieved), divide(correct, relevant)
-    return precision, recall, divide(2 * precision * recall, precision + recall)
+    return precision, recall, f1(precision, recall, divide)
+
+
+def present(value: _Value | None) -> _Value:
+    """A number or record that is there."""
+    assert value is not None
+    return value
 
 
 FORMULA = column_formula(precision_recall_f1)

@@ -14,11 +14,12 @@ import pytest
 from cs_score.errors import InputError, UsageError
 from cs_score.statistics.arithmetic import Floats
 from cs_score.statistics.comparison import Comparison, compare, compare_tables
-from cs_score.statistics.intervals import ALL_EQUAL, ONE_UNIT, bootstrap_intervals
+from cs_score.statistics.intervals import bootstrap_intervals
+from cs_score.statistics.notes import ALL_EQUAL, ONE_UNIT
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.paired_tests import UnitRecord, holm
+from cs_score.statistics.paired_tests import UnitRecord, holm, smallest_p
 from cs_score.statistics.units import UnitRows
-from tests.statistics.cases import FORMULA, MEASURES, ROUNDING, system
+from tests.statistics.cases import FORMULA, MEASURES, ROUNDING, present, system
 
 SETTINGS = Resampling(999, seed=5, unit="claim")
 
@@ -60,10 +61,10 @@ def test_everything_about_one_measure() -> None:
         ("poor", "poorer"),
     ]
     clear, _, unclear = f1.pairs
-    assert clear.difference.low > 0
+    assert present(clear.difference.low) > 0
     assert clear.randomisation.raw == clear.bootstrap.raw == 0.001
     assert clear.randomisation.holm == 0.003
-    assert unclear.difference.low < 0 < unclear.difference.high
+    assert present(unclear.difference.low) < 0 < present(unclear.difference.high)
     assert unclear.randomisation.holm > 0.05
 
 
@@ -72,7 +73,7 @@ def test_differences_are_those_of_the_scores_and_lie_inside_their_interval() -> 
         score = {entry.system: entry.score.point for entry in measure.systems}
         for pair in measure.pairs:
             assert pair.difference.point == score[pair.first] - score[pair.second]
-            assert pair.difference.low < pair.difference.point < pair.difference.high
+            assert present(pair.difference.low) < pair.difference.point < present(pair.difference.high)
 
 
 def test_holm_is_over_the_pairs_of_a_measure() -> None:
@@ -88,7 +89,7 @@ def test_a_system_against_its_copy() -> None:
     for measure in compared.measures:
         [pair] = measure.pairs
         assert (pair.difference.point, pair.difference.low, pair.difference.high) == (0.0, 0.0, 0.0)
-        assert pair.difference.note == ALL_EQUAL
+        assert pair.difference.notes == (ALL_EQUAL,)
         assert pair.randomisation == pair.bootstrap
         assert pair.randomisation.raw == pair.randomisation.holm == 1.0
         assert pair.record == UnitRecord(0, 60, 0)
@@ -106,7 +107,7 @@ def test_rounding_is_no_difference() -> None:
             systems, list("abcd"), ["ratio"], ROUNDING, dataclasses.replace(SETTINGS, method=method)
         ).measures
         [pair] = measure.pairs
-        assert pair.difference.note == ALL_EQUAL
+        assert pair.difference.notes == (ALL_EQUAL,)
         assert pair.difference.low == pair.difference.high == pair.difference.point
         assert pair.randomisation.raw == pair.bootstrap.raw == 1.0
         assert pair.record == UnitRecord(0, 4, 0)
@@ -120,8 +121,9 @@ def test_swapping_the_systems() -> None:
         [pair], [turned] = one.pairs, other.pairs
         assert (pair.randomisation, pair.bootstrap) == (turned.randomisation, turned.bootstrap)
         assert pair.difference.point == -turned.difference.point
-        assert pair.difference.low == pytest.approx(-turned.difference.high, rel=0, abs=1e-14)
-        assert pair.record == UnitRecord(turned.record.losses, turned.record.ties, turned.record.wins)
+        assert pair.difference.low == pytest.approx(-present(turned.difference.high), rel=0, abs=1e-14)
+        record = present(turned.record)
+        assert pair.record == UnitRecord(record.losses, record.ties, record.wins)
         assert sorted(one.systems, key=lambda entry: entry.system) == sorted(
             other.systems, key=lambda entry: entry.system
         )
@@ -156,7 +158,7 @@ def test_one_unit() -> None:
     compared = comparison({"A": system(0.9, units=1, seed=4), "B": np.array([[0.0, 1.0, 1.0]])})
     for measure in compared.measures:
         [pair] = measure.pairs
-        assert pair.difference.note == ONE_UNIT
+        assert pair.difference.notes == (ONE_UNIT,)
         assert pair.randomisation.raw == pair.bootstrap.raw == 1.0
         assert {entry.tier for entry in measure.systems} == {1}
 
@@ -178,6 +180,7 @@ def test_json_is_plain_and_complete() -> None:
         "unit": "claim",
     }
     assert (found["units"], found["test"], found["systems"]) == (60, "randomisation", ["good", "poor", "poorer"])
+    assert (found["enumerated"], found["notes"]) == (False, [])
     measure = found["measures"][2]
     assert set(measure["systems"][0]) == {
         "system", "point", "low", "high", "standard_error", "rank", "rank_low", "rank_high", "tier",
@@ -216,7 +219,8 @@ def test_tables_are_aligned_before_they_are_compared() -> None:
     expected = comparison({"A": first, "B": second})
     tables: dict[str, UnitRows] = {"A": Table(ids, first), "B": Table(ids[::-1], second[::-1])}
     assert compare_tables(tables, MEASURES, FORMULA, SETTINGS) == expected
-    assert compare_tables(tables, MEASURES, FORMULA, SETTINGS, common=True) == expected
+    common = compare_tables(tables, MEASURES, FORMULA, SETTINGS, common=True)
+    assert common == dataclasses.replace(expected, dropped={"A": (), "B": ()})
 
 
 def test_tables_of_different_units_need_common() -> None:
@@ -228,4 +232,118 @@ def test_tables_of_different_units_need_common() -> None:
     with pytest.raises(InputError, match=r"system B lacks 10 units \(c0, c1, c2, c3, c4 and 5 more\).*--common"):
         compare_tables(tables, MEASURES, FORMULA, SETTINGS)
     shared = compare_tables(tables, MEASURES, FORMULA, SETTINGS, common=True)
-    assert shared == comparison({"A": system(0.8)[10:], "B": system(0.4, seed=2)[10:]})
+    expected = comparison({"A": system(0.8)[10:], "B": system(0.4, seed=2)[10:]})
+    assert shared == dataclasses.replace(expected, dropped={"A": ids[:10], "B": ()})
+    assert shared.as_json()["dropped"] == {"A": list(ids[:10]), "B": []}
+    [note] = shared.notes
+    assert note == (
+        "COMMON_UNITS",
+        "compared on the 50 units that all systems have (--common); dropped: 10 units (c0, c1, c2, c3, c4 and 5 more) "
+        "of A",
+    )
+
+
+def test_common_says_so_though_nothing_was_dropped() -> None:
+    tables: dict[str, UnitRows] = {name: Table(tuple("abc"), system(0.5, units=3).tolist()) for name in "AB"}
+    shared = compare_tables(tables, MEASURES, FORMULA, SETTINGS, common=True)
+    assert shared.notes[0].text.endswith("3 units that all systems have (--common); dropped: none")
+    assert "dropped" not in compare_tables(tables, MEASURES, FORMULA, SETTINGS).as_json()
+
+
+def many(count: int, units: int = 200) -> dict[str, Floats]:
+    """Systems whose true scores go down from 1 to a twentieth."""
+    return {f"S{number}": system(1 - number / count, units=units, seed=number) for number in range(count)}
+
+
+def note_codes(compared: Comparison) -> list[str]:
+    return [note.code for note in compared.notes]
+
+
+def test_as_many_resamples_as_significance_needs() -> None:
+    """190 pairs at 1 %: of 10,000 resamples the smallest corrected p is 0.019."""
+    twenty = many(20, units=25)
+    units = [str(number) for number in range(25)]
+    grown = compare(twenty, units, MEASURES[:1], precision, Resampling(confidence=99, can_grow=True))
+    assert grown.resampling == Resampling(19_000, confidence=99)
+    assert note_codes(grown) == []
+    assert {entry.tier for entry in grown.measures[0].systems} > {1}
+    assert min(pair.randomisation.holm for pair in grown.measures[0].pairs) <= 0.01
+    asked = compare(twenty, units, MEASURES[:1], precision, Resampling(10_000, confidence=99))
+    assert asked.resampling.resamples == 10_000
+    assert note_codes(asked) == ["NEVER_SIGNIFICANT"]
+    assert {entry.tier for entry in asked.measures[0].systems} == {1}
+    assert "--bootstrap 19000" in asked.notes[0].text
+
+
+def precision(sums: Floats) -> Floats:
+    return FORMULA(sums)[:, :1]
+
+
+def test_enough_is_what_is_needed_and_no_more_than_can_be_held() -> None:
+    assert Resampling(can_grow=True).enough_for(190, 10**6) == Resampling()
+    assert Resampling(can_grow=True, confidence=99).enough_for(190, 10**6).resamples == 19_000
+    assert Resampling(can_grow=True, confidence=99).enough_for(190, 15_000).resamples == 15_000
+    assert Resampling(can_grow=True, confidence=99).enough_for(190, 5_000).resamples == 10_000
+    assert Resampling(50).enough_for(190, 10**6).resamples == 50
+
+
+@pytest.mark.parametrize(
+    ("resamples", "systems", "units", "warned"),
+    [
+        (3799, 20, 60, False),
+        (3798, 20, 60, True),  # 190 / 3799 is above 0.05
+        (19, 2, 60, False),
+        (18, 2, 60, True),
+        (10_000, 2, 6, False),  # exact: 2 of 64 exchanges
+        (10_000, 2, 5, True),  # 2 of 32
+        (10_000, 2, 1, True),
+    ],
+)
+def test_significance_that_cannot_be_is_told(resamples: int, systems: int, units: int, warned: bool) -> None:
+    matrices = {f"S{number}": np.tile([1.0, 1.0, 1.0], (units, 1)) for number in range(systems)}
+    compared = compare(matrices, ["u"] * units, MEASURES[:1], lambda sums: FORMULA(sums)[:, :1], Resampling(resamples))
+    assert compared.can_be_significant != warned
+    assert ("NEVER_SIGNIFICANT" in note_codes(compared)) == warned
+    if warned:
+        [text] = [note.text for note in compared.notes if note.code == "NEVER_SIGNIFICANT"]
+        assert ("--bootstrap" in text) == (units > 10)  # no number of resamples helps where units are few
+
+
+def test_a_smallest_p_is_reached_where_every_unit_is_won() -> None:
+    """What the notes call possible is what the tests give."""
+    for units in (6, 30):
+        won, lost = np.tile([1.0, 1.0, 1.0], (units, 1)), np.tile([0.0, 1.0, 1.0], (units, 1))
+        compared = comparison({"A": won, "B": lost})
+        [pair] = compared.measures[0].pairs
+        assert pair.randomisation.raw == smallest_p("randomisation", units, 999)
+        assert compared.can_be_significant
+
+
+def test_a_false_alarm_counts_against_the_system_that_raised_it() -> None:
+    """Precision of a system with 60 false alarms on units of which the other says nothing: 0/0 is no tie."""
+    careful, rash = np.zeros((90, 3)), np.zeros((90, 3))
+    careful[:30] = rash[:30] = 1.0
+    rash[30:, 1] = 1.0
+    compared = comparison({"careful": careful, "rash": rash})
+    [pair] = compared.measures[0].pairs
+    assert pair.difference.point == pytest.approx(2 / 3)
+    assert pair.randomisation.raw < 0.05
+    # The thirty right answers of both are worth more to the one with the smaller denominator.
+    assert pair.record == UnitRecord(wins=60, ties=30, losses=0)
+
+
+def test_a_system_without_any_denominator_has_no_record() -> None:
+    silent = np.tile([0.0, 0.0, 1.0], (30, 1))
+    compared = comparison({"A": system(0.5, units=30), "silent": silent})
+    [pair] = compared.measures[0].pairs
+    assert (pair.difference.low, pair.difference.high, pair.record) == (None, None, None)
+    assert pair.bootstrap.raw == 1.0
+    found = json.loads(json.dumps(compared.as_json()["measures"][0]["pairs"][0]))  # type: ignore[index]
+    assert (found["wins"], found["difference"]["low"]) == (None, None)
+    ranked = compared.measures[0].systems
+    assert {(entry.rank_low, entry.rank_high) for entry in ranked} == {(1, 2)}
+
+
+def test_few_units_are_flagged() -> None:
+    assert note_codes(comparison({"A": system(0.5, units=19), "B": system(0.4, units=19)})) == ["FEW_UNITS"]
+    assert note_codes(comparison({"A": system(0.5, units=20), "B": system(0.4, units=20)})) == []

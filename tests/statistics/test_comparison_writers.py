@@ -23,6 +23,7 @@ from cs_score.statistics.comparison import (
 from cs_score.statistics.comparison_writers import WRITERS
 from cs_score.statistics.comparison_writers.tsv import COLUMNS
 from cs_score.statistics.intervals import Interval
+from cs_score.statistics.notes import Note
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.paired_tests import UnitRecord
 from tests.statistics.cases import FORMULA, MEASURES, system
@@ -35,7 +36,7 @@ SETTINGS = Resampling(10_000, 3, 99.9, "bca", "claim")
 def small(first: str = "run 1", second: str = "run_2") -> Comparison:
     """A comparison written by hand, so that every printed number can be told from every other."""
     better = Interval(0.75, 0.5, 1.0, 0.125, 8, SETTINGS)
-    worse = Interval(0.25, 0.0, 0.375, 0.0625, 8, SETTINGS, "a note")
+    worse = Interval(0.25, 0.0, 0.375, 0.0625, 8, SETTINGS, (Note("A_NOTE", "a note"),))
     difference = Interval(-0.00001, -0.5, 0.25, 0.2, 8, SETTINGS)
     pair = PairedSystems(first, second, difference, PValues(0.00005, 0.0001), PValues(0.0123, 1.0), UnitRecord(5, 2, 1))
     ranked = (RankedSystem(first, better, 1, 1, 2, 1), RankedSystem(second, worse, 2, 1, 3, 2))
@@ -57,8 +58,11 @@ def test_text() -> None:
         "Ranks: central 99.9 % of the ranks over the resamples.\n"
         "Tier: systems that do not differ significantly from the best of the tier by the paired bootstrap "
         "(p after Holm's correction above 0.001).\n"
-        "Difference: first minus second. p: two-sided, by approximate randomisation and by the paired bootstrap, each "
-        "also with Holm's correction over the pairs of the measure. Wins, Ties, Losses: of the first, unit by unit.\n"
+        "Difference: first minus second. p: two-sided, by exact randomisation (all 2^8 exchanges) and by the paired "
+        "bootstrap, each also with Holm's correction over the pairs of the measure. Wins, Ties, Losses: units that "
+        "speak for the first, for neither, for the second.\n"
+        "Note: 8 units only: below 20 the bootstrap's intervals are too narrow and its p-values too small, a hint at "
+        "most.\n"
     )
 
 
@@ -90,9 +94,11 @@ def test_latex() -> None:
 
 
 def test_tsv_in_full_precision() -> None:
-    header, *rows = [line.split("\t") for line in WRITERS["tsv"](small()).splitlines()]
+    header, *rows, note = [line.split("\t") for line in WRITERS["tsv"](small()).splitlines()]
     assert header == list(COLUMNS)
-    assert all(len(row) == len(COLUMNS) for row in rows)
+    assert all(len(row) == len(COLUMNS) for row in (*rows, note))
+    assert {name for name, value in zip(COLUMNS, note) if value} == {"kind", "note"}
+    assert note[1] == "note"
     second, difference = dict(zip(COLUMNS, rows[1])), dict(zip(COLUMNS, rows[2]))
     assert {name: value for name, value in second.items() if value} == {
         "measure": "F_1", "kind": "system", "system": "run_2", "point": "0.25", "low": "0.0", "high": "0.375",
@@ -117,6 +123,44 @@ def test_a_hostile_name_adds_no_line_and_no_control_character(name: str) -> None
     assert hostile.count("\t") == plain.count("\t")
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", hostile)
     hostile.encode("utf-8")
+
+
+def noted(name: str = "A") -> Comparison:
+    """Everything that can be said of a whole comparison, and a score without an interval."""
+    undefined = Interval(0.0, None, None, None, 5, Resampling(3), (Note("WITHHELD", "no interval: because"),), 2)
+    ranked = RankedSystem(name, undefined, 1, 1, 2, 1)
+    pair = PairedSystems(name, "B", undefined, PValues(1.0, 1.0), PValues(1.0, 1.0), None)
+    measure = MeasureComparison("F1", (ranked,), (pair,))
+    return Comparison((name, "B"), 5, Resampling(3), "randomisation", (measure,), {}, {name: ("u1", "u2"), "B": ()})
+
+
+@pytest.mark.parametrize("name", list(WRITERS))
+def test_every_format_has_all_notes(name: str) -> None:
+    plain = re.sub(r"\\(?=[^a-z])|{}", "", WRITERS[name](noted()))
+    compared = noted()
+    assert [note.code for note in compared.notes] == ["COMMON_UNITS", "NEVER_SIGNIFICANT", "FEW_UNITS", "FEW_RESAMPLES"]
+    for note in compared.notes:
+        assert note.text in plain
+    assert "no interval: because" in plain
+    assert "do not differ significantly" not in plain
+
+
+def test_what_there_is_not_is_a_hyphen_for_people_and_nothing_for_programs() -> None:
+    lines = WRITERS["text"](noted()).splitlines()
+    assert lines[2].split()[:8] == ["1", "1", "1-2", "A", "0.0000", "-", "-", "-"]
+    assert lines[5].split()[8:13] == ["1.0000", "-", "-", "-", "no"]
+    rows = [dict(zip(COLUMNS, line.split("\t"))) for line in WRITERS["tsv"](noted()).splitlines()[1:]]
+    assert {(row["low"], row["wins"]) for row in rows} == {("", "")}
+    assert json.loads(WRITERS["json"](noted()))["measures"][0]["systems"][0]["undefined_resamples"] == 2
+
+
+@pytest.mark.parametrize("name", list(WRITERS))
+def test_hostile_names_in_notes_do_no_harm(name: str) -> None:
+    plain, hostile = (WRITERS[name](noted(first)) for first in ("A", HOSTILE))
+    assert hostile.count("\n") == plain.count("\n")
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", hostile)
+    if name in ("markdown", "latex"):
+        assert "<b>" not in hostile
 
 
 @pytest.mark.parametrize("name", list(WRITERS))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import multiprocessing
@@ -15,14 +16,14 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from cs_score.errors import InputError
-from cs_score.statistics import intervals
-from cs_score.statistics.arithmetic import Floats
+from cs_score.statistics import intervals, notes
+from cs_score.statistics.arithmetic import Floats, column_formula
 from cs_score.statistics.draws import bootstrap_counts
 from cs_score.statistics.exact_sums import exact_statistics
 from cs_score.statistics.intervals import Interval, bootstrap_intervals
 from cs_score.statistics.options import IntervalMethod, Resampling
 from cs_score.statistics.resampling import bootstrap_scores, jackknife_scores
-from tests.statistics.cases import FORMULA, ROUNDING, identity, system
+from tests.statistics.cases import FORMULA, ROUNDING, identity, present, system
 
 SPAWN = multiprocessing.get_context("spawn")  # forking a process whose BLAS has threads is warned of
 
@@ -83,7 +84,7 @@ def test_scipy_with_its_own_draws(method: IntervalMethod) -> None:
     for column, ours in enumerate(bootstrap_intervals(matrix, FORMULA, settings)):
         theirs = scipy_interval(matrix, column, settings, np.random.default_rng(8))
         # The 2.5 % quantile of 20,000 draws of a normal distribution has a standard error of 0.019 standard deviations.
-        error = 5 * math.sqrt(2) * 0.019 * ours.standard_error
+        error = 5 * math.sqrt(2) * 0.019 * present(ours.standard_error)
         assert ours.low == pytest.approx(theirs.confidence_interval.low, rel=0, abs=error)
         assert ours.high == pytest.approx(theirs.confidence_interval.high, rel=0, abs=error)
         assert ours.standard_error == pytest.approx(theirs.standard_error, rel=0.03)
@@ -116,15 +117,98 @@ def test_the_spatial_test_data() -> None:
 def test_one_unit_is_its_own_interval(method: IntervalMethod) -> None:
     [interval] = bootstrap_intervals([[0.3]], identity, Resampling(50, method=method))
     assert (interval.point, interval.low, interval.high, interval.standard_error) == (0.3, 0.3, 0.3, 0.0)
-    assert (interval.note, interval.units) == (intervals.ONE_UNIT, 1)
+    assert (interval.note, interval.units) == (notes.ONE_UNIT.text, 1)
 
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("resamples", [1, 2, 1000])
 def test_units_that_are_all_zero(method: IntervalMethod, resamples: int) -> None:
-    for interval in bootstrap_intervals(np.zeros((9, 3)), FORMULA, Resampling(resamples, method=method)):
+    zeros = np.tile([0.0, 1.0, 1.0], (9, 1))
+    for interval in bootstrap_intervals(zeros, FORMULA, Resampling(resamples, method=method)):
         assert (interval.point, interval.low, interval.high, interval.standard_error) == (0.0, 0.0, 0.0, 0.0)
-        assert interval.note == (intervals.ALL_EQUAL if resamples > 1 else intervals.ONE_RESAMPLE)
+        assert interval.notes[0] == (notes.ALL_EQUAL if resamples > 1 else notes.ONE_RESAMPLE)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_units_without_any_denominator_have_no_interval(method: IntervalMethod) -> None:
+    for units in (1, 9):
+        for interval in bootstrap_intervals(np.zeros((units, 3)), FORMULA, Resampling(50, method=method)):
+            assert (interval.point, interval.low, interval.high, interval.standard_error) == (0.0, None, None, None)
+            assert [note.code for note in interval.notes] == ["WITHHELD"]
+            assert interval.undefined == 50
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_rare_label_that_is_always_right_is_not_sometimes_0(method: IntervalMethod) -> None:
+    """100 claims, 3 of them with a label: one resample in twenty has none, and says nothing about the label."""
+    matrix = np.zeros((100, 2))
+    matrix[[7, 50, 99]] = 1.0
+    accuracy = column_formula(lambda sums, divide: [divide(*sums)])
+    [interval] = bootstrap_intervals(matrix, accuracy, Resampling(10_000, method=method))
+    assert (interval.point, interval.low, interval.high, interval.standard_error) == (1.0, 1.0, 1.0, 0.0)
+    drawn = np.concatenate([counts for _, counts in bootstrap_counts(0, 100, range(10_000))])
+    assert interval.undefined == np.count_nonzero(drawn[:, [7, 50, 99]].sum(axis=1) == 0)
+    assert [note.code for note in interval.notes] == ["ALL_EQUAL", "RULE_OF_THREE", "LEFT_OUT"]
+    assert f"{interval.undefined} of 10000 resamples" in interval.note
+    assert "no error in 3 units: at 95 % confidence up to 63 % of such units have an error" in interval.note
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_limits_without_the_undefined_resamples_are_scipys(method: IntervalMethod) -> None:
+    """The same draws in scipy, those without a score taken from it as it takes the others in."""
+    matrix = np.zeros((40, 3))
+    matrix[:6] = [[1, 1, 1], [0, 1, 1], [2, 3, 2], [0, 2, 1], [1, 1, 3], [0, 0, 1]]
+    settings = Resampling(2000, method=method)
+    ours = bootstrap_intervals(matrix, FORMULA, settings)[0]
+    drawn = np.concatenate([counts for _, counts in bootstrap_counts(0, 40, range(2000))])
+    sums = drawn @ matrix
+    kept = np.flatnonzero(sums[:, 1])
+    assert 0 < ours.undefined == 2000 - len(kept)
+    if method == "percentile":
+        expected = np.quantile(sums[kept, 0] / sums[kept, 1], [0.025, 0.975])
+        assert [ours.low, ours.high] == pytest.approx(expected.tolist(), rel=0, abs=1e-12)
+        return
+
+    class Kept(Replay):
+        def integers(self, low: Any, high: Any = None, size: Any = None, **_: Any) -> Any:  # type: ignore[override]
+            return super().integers(low, high, (2000, 40))[kept]
+
+    theirs = scipy_interval(matrix, 0, dataclasses.replace(settings, resamples=len(kept)), Kept(0, 40))
+    assert ours.low == pytest.approx(theirs.confidence_interval.low, rel=0, abs=1e-9)
+    assert ours.high == pytest.approx(theirs.confidence_interval.high, rel=0, abs=1e-9)
+
+
+@pytest.mark.parametrize(("score", "words"), [(1, "no error in 60 units"), (0, "nothing right in 60 units")])
+def test_a_score_without_exception_tells_what_it_is_worth(score: int, words: str) -> None:
+    matrix = np.tile([score, 1, 1], (60, 1))
+    for confidence, most in ((95, "4.9"), (99, "7.4")):
+        *_, interval = bootstrap_intervals(matrix, FORMULA, Resampling(50, confidence=confidence))
+        assert interval.low == interval.high == score
+        upper = stats.binomtest(0, 60).proportion_ci(2 * confidence / 100 - 1).high  # Clopper and Pearson, one-sided
+        assert f"{100 * upper:.2g}" == most
+        assert f"{words}: at {confidence} % confidence up to {most} % of such units" in interval.note
+
+
+def test_scores_that_few_units_are_about_are_flagged() -> None:
+    matrix = np.tile([0.0, 0.0, 1.0], (30, 1))
+    matrix[:19, :2] = 1.0
+    matrix[:4, 0] = 0.0
+    precision, recall, _ = bootstrap_intervals(matrix, FORMULA, Resampling(200))
+    assert [note.code for note in precision.notes] == ["FEW_UNITS"]
+    assert "only 19 of 30 units count" in precision.note
+    assert recall.notes == ()
+
+
+def test_notes_on_all_intervals() -> None:
+    assert notes.of_resampling(20, Resampling(39)) == ()
+    [few] = notes.of_resampling(19, Resampling(39))
+    assert few.code == "FEW_UNITS"
+    [few] = notes.of_resampling(20, Resampling(38))
+    assert (few.code, few.text.endswith("that takes at least 39 (--bootstrap 39)")) == ("FEW_RESAMPLES", True)
+    [few] = notes.of_resampling(60, Resampling(10, confidence=99.9))
+    assert "10 resamples cannot give limits at 99.9 %" in few.text
+    assert "at least 1999" in few.text
+    assert notes.of_resampling(60, Resampling(1999, confidence=99.9)) == ()
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -136,7 +220,7 @@ def test_constant_statistic_has_no_spread_in_spite_of_rounding(method: IntervalM
     [interval] = bootstrap_intervals(matrix, ROUNDING, Resampling(500, method=method))
     assert interval.low == interval.point == interval.high
     assert interval.standard_error == 0.0
-    assert interval.note == intervals.ALL_EQUAL
+    assert interval.note == notes.ALL_EQUAL.text
 
 
 def test_bca_takes_rounding_for_a_tie() -> None:
@@ -144,7 +228,7 @@ def test_bca_takes_rounding_for_a_tie() -> None:
     rounded = exact + np.tile([0.0, 1e-16, -1e-16, -2e-16, -2e-16], 20)
     jackknife = np.array([0.2, 0.25, 0.3, 0.42])
     settings = Resampling(100, method="bca", confidence=50)
-    one, other = (intervals.interval(0.3, scores, jackknife, 4, settings) for scores in (exact, rounded))
+    one, other = (intervals.interval(0.3, scores, jackknife, 4, settings, counted=4) for scores in (exact, rounded))
     assert [one.low, one.high] == pytest.approx([other.low, other.high], rel=0, abs=1e-12)
 
 
@@ -164,13 +248,13 @@ def test_bca_without_median_bias_falls_back_to_the_percentile_interval() -> None
     matrix = np.eye(30)
     [bca] = bootstrap_intervals(matrix, distinct, Resampling(300, method="bca"))
     [percentile] = bootstrap_intervals(matrix, distinct, Resampling(300))
-    assert (bca.low, bca.high, bca.note) == (percentile.low, percentile.high, intervals.OUTSIDE)
-    assert bca.point == 30.0 > bca.high
+    assert (bca.low, bca.high, bca.note) == (percentile.low, percentile.high, notes.OUTSIDE.text)
+    assert bca.point == 30.0 > present(bca.high)
 
 
 def test_bca_with_a_jackknife_that_does_not_vary() -> None:
     resampled = np.linspace(0.0, 1.0, 101)
-    ours = intervals.interval(0.5, resampled, np.full(10, 0.5), 10, Resampling(101, method="bca"))
+    ours = intervals.interval(0.5, resampled, np.full(10, 0.5), 10, Resampling(101, method="bca"), counted=10)
     assert [ours.low, ours.high] == pytest.approx([0.025, 0.975])
 
 
@@ -180,7 +264,7 @@ def test_extreme_confidence(method: IntervalMethod, confidence: float) -> None:
     matrix = np.zeros((50, 1))
     matrix[0] = 1.0  # the most skewed that fifty units can be
     [interval] = bootstrap_intervals(matrix, identity, Resampling(200, confidence=confidence, method=method))
-    assert 0.0 <= interval.low <= interval.high <= 8.0
+    assert 0.0 <= present(interval.low) <= present(interval.high) <= 8.0
 
 
 @settings(max_examples=60, deadline=None)
@@ -195,8 +279,13 @@ def test_no_input_gives_nan_or_a_warning(
 ) -> None:
     matrix = [[min(row), row[1], row[2]] for row in rows]
     for interval in bootstrap_intervals(matrix, FORMULA, Resampling(resamples, 1, confidence, method)):
-        assert 0.0 <= interval.low <= interval.high <= 1.0
-        assert 0.0 <= interval.standard_error <= 1.0
+        if interval.low is None:
+            assert (interval.high, interval.standard_error) == (None, None)
+            assert interval.undefined > 0.2 * resamples
+        else:
+            assert 0.0 <= interval.low <= present(interval.high) <= 1.0
+            assert 0.0 <= present(interval.standard_error) <= 1.0
+            assert interval.undefined <= 0.2 * resamples
 
 
 def test_same_seed_same_bits_whatever_the_chunks_and_processes() -> None:
@@ -233,7 +322,7 @@ def test_more_resamples_leave_the_limits_within_monte_carlo_error(method: Interv
         bootstrap_intervals(matrix, FORMULA, Resampling(10_000, method=method)),
         bootstrap_intervals(matrix, FORMULA, Resampling(20_000, method=method)),
     ):
-        error = 5 * 0.027 * few.standard_error  # of a 2.5 % quantile of 10,000
+        error = 5 * 0.027 * present(few.standard_error)  # of a 2.5 % quantile of 10,000
         assert few.low == pytest.approx(many.low, rel=0, abs=error)
         assert few.high == pytest.approx(many.high, rel=0, abs=error)
 
@@ -251,7 +340,7 @@ def test_order_of_the_units_only_moves_the_draws() -> None:
         bootstrap_intervals(matrix[::-1], FORMULA, Resampling(20_000)),
     ):
         assert one.point == other.point
-        assert one.low == pytest.approx(other.low, rel=0, abs=0.15 * one.standard_error)
+        assert one.low == pytest.approx(other.low, rel=0, abs=0.15 * present(one.standard_error))
 
 
 def test_formulas_that_break_their_contract_are_named() -> None:
@@ -270,5 +359,5 @@ def test_json_holds_plain_numbers_and_a_note_where_there_is_one() -> None:
     *_, interval = bootstrap_intervals(system(0.5), FORMULA, Resampling(20))
     assert set(json.loads(json.dumps(interval.as_json()))) == {"point", "low", "high", "standard_error"}
     [single] = bootstrap_intervals([[1]], identity, Resampling(20))
-    assert single.as_json()["note"] == intervals.ONE_UNIT
+    assert single.as_json()["note"] == notes.ONE_UNIT.text
     assert isinstance(single, Interval)

@@ -15,17 +15,20 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from cs_score.statistics.arithmetic import Floats
-from cs_score.statistics.draws import swap_flags
+from cs_score.statistics.draws import all_swaps, swap_flags
 from cs_score.statistics.exact_sums import exact_statistics
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.paired_tests import (
     UnitRecord,
     add_one,
     holm,
+    is_enumerated,
     paired_bootstrap_p,
     randomisation_p,
+    smallest_p,
     unit_record,
 )
+from cs_score.statistics.ratios import Ratio
 from tests.statistics.cases import FORMULA, MEASURES, system
 
 SPAWN = multiprocessing.get_context("spawn")  # forking a process whose BLAS has threads is warned of
@@ -69,9 +72,10 @@ def test_randomisation_agrees_with_scipys_enumeration(column: int) -> None:
         n_resamples=np.inf,
         axis=-1,
     ).pvalue
-    drawn = 40_000
-    ours = randomisation(first, second, Resampling(drawn))[column]
     assert 0.01 < exact < 1.0
+    assert randomisation(first, second, Resampling(2048))[column] == exact
+    drawn = 2047
+    ours = randomisation(first, second, Resampling(drawn))[column]
     assert ours == pytest.approx(exact, rel=0, abs=5 * math.sqrt(exact * (1 - exact) / drawn) + 2 / drawn)
 
 
@@ -82,7 +86,31 @@ def test_randomisation_agrees_with_enumeration_where_ties_abound() -> None:
     ways = [np.array(way)[:, np.newaxis] for way in itertools.product([False, True], repeat=5)]
     swapped = [scores(np.where(w, second, first)) - scores(np.where(w, first, second)) for w in ways]
     exact = (np.abs(swapped) >= observed - 1e-12).mean(axis=0)
-    assert randomisation(first, second, Resampling(40_000)) == pytest.approx(exact, abs=0.0125)
+    assert randomisation(first, second, Resampling(32)) == exact.tolist()
+    assert randomisation(first, second, Resampling(32, seed=5), cells=3) == exact.tolist()
+
+
+def test_exact_randomisation_of_single_answers_is_the_sign_test() -> None:
+    """Won 9, lost 2, tied 4: McNemar's exact test."""
+    first = np.array([[1, 1, 1]] * 9 + [[0, 1, 1]] * 2 + [[1, 1, 1]] * 4, dtype=float)
+    second = np.array([[0, 1, 1]] * 9 + [[1, 1, 1]] * 2 + [[1, 1, 1]] * 4, dtype=float)
+    exact = stats.binomtest(9, 11).pvalue
+    assert randomisation(first, second, Resampling(2**15)) == pytest.approx([exact] * 3, rel=1e-12)
+
+
+def test_every_exchange_is_made_once() -> None:
+    whole = np.concatenate([flags for _, flags in all_swaps(5, range(32), cells=17)])
+    assert sorted(map(tuple, whole.tolist())) == sorted(itertools.product([0, 1], repeat=5))
+    assert np.array_equal(np.concatenate([flags for _, flags in all_swaps(5, range(8, 20))]), whole[8:20])
+
+
+@pytest.mark.parametrize(
+    ("units", "resamples", "smallest"), [(4, 16, 1 / 8), (4, 15, 1 / 16), (1, 2, 1.0), (30, 999, 0.001)]
+)
+def test_smallest_p(units: int, resamples: int, smallest: float) -> None:
+    assert is_enumerated(units, resamples) == (2**units <= resamples)
+    assert smallest_p("randomisation", units, resamples) == smallest
+    assert smallest_p("bootstrap", units, resamples) == 1 / (1 + resamples)
 
 
 def test_bootstrap_p_agrees_with_the_normal_distribution() -> None:
@@ -108,6 +136,12 @@ def test_bootstrap_p_takes_rounding_for_a_tie() -> None:
     assert paired_bootstrap_p(difference, 0.0, np.array([0.6, 0.3]), 9) == 2 / 3
 
 
+def test_bootstrap_p_leaves_out_undefined_resamples() -> None:
+    resampled = np.array([0.1, 0.2, 0.3, 0.4, 0.41, -0.01, 0.0, 0.39, 0.395, np.nan, np.nan])
+    assert paired_bootstrap_p(0.5, 0.3, resampled, 9) == 5 / 10
+    assert paired_bootstrap_p(0.5, 0.3, np.append(resampled, np.nan), 9) == 1.0  # more than 20 % are
+
+
 def test_bootstrap_of_one_unit_tells_nothing() -> None:
     assert paired_bootstrap_p(1.0, 0.0, np.ones(99), 1) == 1.0
 
@@ -126,7 +160,7 @@ def test_swapping_the_systems_keeps_p(units: int, seed: int, scale: float) -> No
     first, second = system(0.6, units=units, seed=seed) * scale, system(0.4, units=units, seed=seed + 1) * scale
     one = randomisation(first, second, Resampling(300, seed=seed))
     assert one == randomisation(second, first, Resampling(300, seed=seed))
-    assert all(1 / 301 <= p <= 1 for p in one)
+    assert all(min(1 / 301, 2.0 ** (1 - units)) <= p <= 1 for p in one)
 
 
 def test_p_of_a_pair_does_not_depend_on_the_others_nor_on_chunks_nor_on_processes() -> None:
@@ -147,6 +181,8 @@ def test_rounding_does_not_break_ties() -> None:
     thirds = rng.integers(0, 4, 30) / 3
     matrix = np.stack([thirds, np.ones(30), np.ones(30)], axis=1)
     assert randomisation(matrix, matrix[::-1].copy(), Resampling(400)) == [1.0, 1.0, 1.0]
+    few, turned = matrix[:8].copy(), matrix[:8][::-1].copy()
+    assert randomisation(few, turned, Resampling(256)) == [1.0, 1.0, 1.0]
 
 
 def test_p_is_never_zero() -> None:
@@ -174,7 +210,7 @@ def test_holm_lies_between_the_raw_and_bonferronis(p_values: list[float]) -> Non
 
 
 def test_record_counts_units_and_takes_rounding_for_a_tie() -> None:
-    first = np.array([0.5, 0.2, 0.3, 0.0, 1.0])
-    second = np.array([0.4, 0.6, 0.1 + 0.2, 0.0, 0.0])
+    first = Ratio(np.array([0.5, 0.2, 0.3, 0.0, 1.0]), np.ones(5))
+    second = Ratio(np.array([0.4, 0.6, 0.1 + 0.2, 0.0, 0.0]), np.ones(5))
     assert unit_record(first, second) == UnitRecord(wins=2, ties=2, losses=1)
     assert unit_record(second, first) == UnitRecord(wins=1, ties=2, losses=2)

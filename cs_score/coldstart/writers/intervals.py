@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from cs_score.coldstart.interval_estimates import RunIntervals
+from cs_score.statistics.notes import sentences
 
 _HEADINGS: Final = ("QID/EC", "RunID", "Hop", "Measure", "Score", "Low", "High", "StdErr", "Note")
 _TO_THE_RIGHT: Final = frozenset({"Score", "Low", "High", "StdErr"})
@@ -13,14 +14,18 @@ _METHOD_NAMES: Final = {"percentile": "percentile", "bca": "BCa"}
 
 
 def intervals_text(intervals: RunIntervals, tabs: bool = False) -> Iterator[str]:
-    """A line per number, with four decimals, and one that says how the limits were found.
+    """A line per number, with four decimals, then notes on all of them, and last how the limits were found.
 
-    With `tabs` the columns are separated by one tab instead of being aligned, and numbers have all their digits.
+    With `tabs` the columns are separated by one tab instead of being aligned, and numbers have all their digits. Where
+    there is no interval stands a hyphen, with tabs nothing.
     """
     rows: list[tuple[str, ...]] = [_HEADINGS]
     for measure, interval in intervals.rows:
         numbers = (interval.point, interval.low, interval.high, interval.standard_error)
-        cells = [repr(number) if tabs else f"{number:6.4f}" for number in numbers]
+        if tabs:
+            cells = ["" if number is None else repr(number) for number in numbers]
+        else:
+            cells = ["-" if number is None else f"{number:6.4f}" for number in numbers]
         rows.append((measure.row, intervals.run_id, measure.level, measure.score, *cells, interval.note))
     widths = [max(map(len, column)) for column in zip(*rows)]
     for row in rows:
@@ -32,9 +37,12 @@ def intervals_text(intervals: RunIntervals, tabs: bool = False) -> Iterator[str]
                 for cell, width, heading in zip(row, widths, _HEADINGS)
             )
             yield " ".join(padded).rstrip() + "\n"
+    yield "\n"
+    for note in sentences(intervals.notes):
+        yield f"*{note}\n"
     settings = intervals.resampling
     yield (
-        f"\n*Low and High: {settings.confidence:g}% {_METHOD_NAMES[settings.method]} bootstrap interval from "
+        f"*Low and High: {settings.confidence:g}% {_METHOD_NAMES[settings.method]} bootstrap interval from "
         f"{settings.resamples} resamples; units of resampling ({settings.unit}): {intervals.units}; "
         f"seed {settings.seed}.\n"
     )

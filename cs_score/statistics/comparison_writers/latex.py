@@ -7,6 +7,7 @@ from typing import Final
 from cs_score.markup import escape_latex
 from cs_score.statistics.comparison import Comparison
 from cs_score.statistics.comparison_writers.tables import Kind, Table, explanation, pair_table, system_table
+from cs_score.statistics.notes import sentences
 
 _ALIGNMENT: Final = {Kind.NAME: "l", Kind.NOTE: "l", Kind.NUMBER: "r", Kind.RANGE: "r"}
 
@@ -17,7 +18,7 @@ def comparison_latex(comparison: Comparison) -> str:
     for measure in comparison.measures:
         lines += [rf"\paragraph{{{escape_latex(measure.measure)}}}", "", *_tabular(system_table(measure)), ""]
         lines += [*_tabular(pair_table(measure)), ""]
-    lines += [escape_latex(sentence) for sentence in explanation(comparison)]
+    lines += [escape_latex(sentence) for sentence in (*explanation(comparison), *sentences(comparison.notes))]
     return "\n".join(lines) + "\n"
 
 

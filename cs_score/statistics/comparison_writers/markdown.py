@@ -8,6 +8,7 @@ from cs_score.display import one_line
 from cs_score.markup import escape_markdown
 from cs_score.statistics.comparison import Comparison
 from cs_score.statistics.comparison_writers.tables import Kind, Table, explanation, pair_table, system_table
+from cs_score.statistics.notes import sentences
 
 _RULES: Final = {Kind.NAME: ":---", Kind.NOTE: ":---", Kind.NUMBER: "---:", Kind.RANGE: "---:"}
 
@@ -19,6 +20,7 @@ def comparison_markdown(comparison: Comparison) -> str:
         blocks += [f"### {escape_markdown(measure.measure)}", ""]
         blocks += [*_lines(system_table(measure)), "", *_lines(pair_table(measure)), ""]
     blocks += [f"- {one_line(sentence)}" for sentence in explanation(comparison)]
+    blocks += [f"- {escape_markdown(note)}" for note in sentences(comparison.notes)]  # they may quote names
     return "\n".join(blocks) + "\n"
 
 

@@ -42,14 +42,18 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
 
 
-def score_text(score: float) -> str:
+UNDEFINED: Final = "-"
+"""Stands for a number that there is not; a note says why."""
+
+
+def score_text(score: float | None) -> str:
     """Four decimals, and no negative zero."""
-    return f"{score:z.4f}"
+    return UNDEFINED if score is None else f"{score:z.4f}"
 
 
-def difference_text(difference: float) -> str:
+def difference_text(difference: float | None) -> str:
     """Four decimals with a sign."""
-    return f"{difference:+z.4f}"
+    return UNDEFINED if difference is None else f"{difference:+z.4f}"
 
 
 def p_text(p_value: float) -> str:
@@ -79,14 +83,13 @@ PAIR_COLUMNS: Final[tuple[Column[PairedSystems], ...]] = (
     Column("Holm", Kind.NUMBER, lambda pair: p_text(pair.randomisation.holm)),
     Column("p (boot.)", Kind.NUMBER, lambda pair: p_text(pair.bootstrap.raw)),
     Column("Holm", Kind.NUMBER, lambda pair: p_text(pair.bootstrap.holm)),
-    Column("Wins", Kind.NUMBER, lambda pair: str(pair.record.wins)),
-    Column("Ties", Kind.NUMBER, lambda pair: str(pair.record.ties)),
-    Column("Losses", Kind.NUMBER, lambda pair: str(pair.record.losses)),
+    Column("Wins", Kind.NUMBER, lambda pair: UNDEFINED if pair.record is None else str(pair.record.wins)),
+    Column("Ties", Kind.NUMBER, lambda pair: UNDEFINED if pair.record is None else str(pair.record.ties)),
+    Column("Losses", Kind.NUMBER, lambda pair: UNDEFINED if pair.record is None else str(pair.record.losses)),
     Column("Note", Kind.NOTE, lambda pair: pair.difference.note),
 )
 
 _METHOD_NAMES: Final = {"percentile": "percentile", "bca": "BCa"}
-_TEST_NAMES: Final = {"randomisation": "approximate randomisation", "bootstrap": "the paired bootstrap"}
 
 
 def system_table(measure: MeasureComparison) -> Table:
@@ -103,15 +106,26 @@ def explanation(comparison: Comparison) -> tuple[str, ...]:
     """The sentences that a reader of the tables needs, each unescaped."""
     resampling = comparison.resampling
     confidence = f"{resampling.confidence:g} %"
+    exact = f"exact randomisation (all 2^{comparison.units} exchanges)"
+    names = {
+        "randomisation": exact if comparison.is_enumerated else "approximate randomisation",
+        "bootstrap": "the paired bootstrap",
+    }
+    tier = (
+        f"systems that do not differ significantly from the best of the tier by {names[comparison.test]} "
+        f"(p after Holm's correction above {resampling.level:g})."
+        if comparison.can_be_significant
+        else "one for all, since no difference could have been significant; it says nothing about the systems."
+    )
     return (
         f"{len(comparison.systems)} systems on {comparison.units} units of resampling ({resampling.unit}).",
         f"Low and High: {confidence} {_METHOD_NAMES[resampling.method]} bootstrap interval, "
         f"{resampling.resamples} resamples, seed {resampling.seed}.",
         f"Ranks: central {confidence} of the ranks over the resamples.",
-        f"Tier: systems that do not differ significantly from the best of the tier by {_TEST_NAMES[comparison.test]} "
-        f"(p after Holm's correction above {resampling.level:g}).",
-        "Difference: first minus second. p: two-sided, by approximate randomisation and by the paired bootstrap, each "
-        "also with Holm's correction over the pairs of the measure. Wins, Ties, Losses: of the first, unit by unit.",
+        f"Tier: {tier}",
+        f"Difference: first minus second. p: two-sided, by {names['randomisation']} and by {names['bootstrap']}, each "
+        "also with Holm's correction over the pairs of the measure. Wins, Ties, Losses: units that speak for the "
+        "first, for neither, for the second.",
     )
 
 

@@ -8,6 +8,7 @@ from typing import Final
 from cs_score.display import one_line
 from cs_score.statistics.comparison import Comparison
 from cs_score.statistics.comparison_writers.tables import Kind, Table, explanation, pair_table, system_table
+from cs_score.statistics.notes import sentences
 
 _LONGEST_CELL: Final = 200
 _LEFT: Final = (Kind.NAME, Kind.NOTE)
@@ -19,7 +20,7 @@ def comparison_text(comparison: Comparison) -> str:
     for measure in comparison.measures:
         blocks += [one_line(measure.measure), *_lines(system_table(measure)), ""]
         blocks += [*_lines(pair_table(measure)), ""]
-    blocks += [one_line(sentence) for sentence in explanation(comparison)]
+    blocks += [one_line(sentence) for sentence in (*explanation(comparison), *sentences(comparison.notes))]
     return "\n".join(blocks) + "\n"
 
 

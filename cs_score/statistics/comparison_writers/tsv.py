@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Final
 
 from cs_score.display import one_line
@@ -31,21 +32,22 @@ COLUMNS: Final = (
     "losses",
     "note",
 )
-"""`kind` is `system` or `difference` (`system` minus `second`); what does not apply to a row is empty."""
+"""`kind` is `system`, `difference` (`system` minus `second`) or `note`; what does not apply to a row is empty."""
 
 
 def comparison_tsv(comparison: Comparison) -> str:
-    """A header line, then per measure one line per system and one per pair of systems."""
+    """A header line, then per measure one line per system and one per pair of systems; last the notes on all of it."""
     lines = ["\t".join(COLUMNS)]
     for measure in comparison.measures:
         rows = [*map(_system, measure.systems), *map(_pair, measure.pairs)]
         lines += ["\t".join(_cells({"measure": measure.measure, **row})) for row in rows]
+    lines += ["\t".join(_cells({"kind": "note", "note": note.text})) for note in comparison.notes]
     return "\n".join(lines) + "\n"
 
 
 def _cells(row: dict[str, object]) -> Iterator[str]:
     """The cells in the order of the columns; a name with a tab or a line feed keeps to its cell."""
-    return (one_line(str(row.get(column, ""))) for column in COLUMNS)
+    return ("" if row.get(column) is None else one_line(str(row[column])) for column in COLUMNS)
 
 
 def _system(entry: RankedSystem) -> dict[str, object]:
@@ -70,9 +72,7 @@ def _pair(pair: PairedSystems) -> dict[str, object]:
         "p_randomisation_holm": pair.randomisation.holm,
         "p_bootstrap": pair.bootstrap.raw,
         "p_bootstrap_holm": pair.bootstrap.holm,
-        "wins": pair.record.wins,
-        "ties": pair.record.ties,
-        "losses": pair.record.losses,
+        **({} if pair.record is None else asdict(pair.record)),
     }
 
 

@@ -1,0 +1,88 @@
+"""Contributions of units to a difference: they sum to it, whatever the units."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cs_score.statistics.arithmetic import ColumnFormula, ratios_of
+from cs_score.statistics.contributions import contributions
+from cs_score.statistics.paired_tests import unit_record
+from cs_score.statistics.ratios import Ratio
+from tests.statistics.cases import FORMULA, MEASURES, identity
+
+Counts = list[tuple[int, int, int]]
+
+UNITS = st.lists(st.tuples(*[st.tuples(st.integers(0, 3), st.integers(0, 5), st.integers(0, 9))] * 2), min_size=1)
+
+
+def ratios(rows: Counts) -> list[Ratio]:
+    """Precision, recall and F1, by unit."""
+    found = FORMULA.ratios(np.array([[min(row), *row[1:]] for row in rows], dtype=np.float64))
+    return [Ratio(found.numerator[:, column], found.denominator[:, column]) for column in range(len(MEASURES))]
+
+
+@given(UNITS)
+def test_contributions_sum_to_the_difference(units: list[tuple[tuple[int, int, int], tuple[int, int, int]]]) -> None:
+    firsts, seconds = ([pair[side] for pair in units] for side in (0, 1))
+    scores = [
+        FORMULA(np.array([[min(row), *row[1:]] for row in rows], dtype=np.float64).sum(axis=0, keepdims=True))[0]
+        for rows in (firsts, seconds)
+    ]
+    for first, second, difference in zip(ratios(firsts), ratios(seconds), scores[1] - scores[0]):
+        found, turned = contributions(first, second), contributions(second, first)
+        if not (first.denominator.sum() and second.denominator.sum()):
+            assert found is None
+            continue
+        assert found is not None
+        assert turned is not None
+        assert found.sum() == pytest.approx(difference, rel=0, abs=1e-12)
+        assert (found == -turned).all()
+        copy = contributions(first, first)
+        assert copy is not None
+        assert not copy.any()
+
+
+@given(UNITS)
+def test_a_unit_wins_by_the_sign_of_its_contribution(
+    units: list[tuple[tuple[int, int, int], tuple[int, int, int]]],
+) -> None:
+    for first, second in zip(*(ratios([pair[side] for pair in units]) for side in (0, 1))):
+        found, record = contributions(second, first), unit_record(first, second)
+        if found is None:
+            assert record is None
+            continue
+        assert record is not None
+        assert record.wins == np.count_nonzero(found > 1e-9)
+        assert record.losses == np.count_nonzero(found < -1e-9)
+        assert record.wins + record.ties + record.losses == len(units)
+
+
+def test_contributions_by_hand() -> None:
+    """Precision of 2/4 and 3/4: a right answer more; the unit that both have wrong changes nothing."""
+    first = Ratio([1, 1, 0, 0], [1, 1, 1, 1])
+    second = Ratio([1, 1, 1, 0], [1, 1, 1, 1])
+    found = contributions(first, second)
+    assert found is not None
+    assert found.tolist() == [0, 0, 0.25, 0]
+    # A false alarm less: 2/4 against 2/3, of which the alarm is all.
+    less = contributions(first, Ratio([1, 1, 0, 0], [1, 1, 1, 0]))
+    assert less is not None
+    assert less.tolist() == pytest.approx([0, 0, 0, 1 / 6])
+
+
+def test_the_ratio_of_f1_is_that_of_its_counts() -> None:
+    [_, _, f1] = ratios([(2, 3, 5), (0, 0, 0)])
+    assert (f1.numerator.tolist(), f1.denominator.tolist()) == ([4, 0], [8, 0])
+
+
+def test_formulas_that_tell_no_ratio_are_defined_everywhere() -> None:
+    sums = np.array([[2.0, 3.0]])
+    assert ratios_of(identity, sums).numerator.tolist() == [[2, 3]]
+    assert ratios_of(identity, sums).denominator.tolist() == [[1, 1]]
+    constant = ColumnFormula(lambda sums, divide: {"a": sums[0], "b": 1.0})
+    assert constant.ratios(sums).numerator.tolist() == [[2, 1]]
+    with pytest.raises(TypeError):
+        ColumnFormula(lambda sums, divide: [divide(sums[0], sums[1]) - 1]).ratios(sums)
