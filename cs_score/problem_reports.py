@@ -6,13 +6,14 @@ The text report of the reference is `cs_score.coldstart.writers.report`; these s
 from __future__ import annotations
 
 import json
-import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final, Self
 
-from cs_score.errors import InputError, UsageError
-from cs_score.outputs import write_whole
+from cs_score.errors import InputError
+from cs_score.outputs import write_packed
+from cs_score.planned_outputs import Format, OwnOption, ending_of
 from cs_score.problem_guide import GUIDE, severity_of
 from cs_score.problems import KINDS, Detail, Place, ProblemLog, Severity
 from cs_score.version import VERSION
@@ -218,19 +219,28 @@ def _uri(path: str) -> str:
     return quote(path.encode("utf-8", "surrogateescape"))
 
 
-_FORMATS: Final[dict[str, Callable[[Iterable[Occurrence]], Iterator[str]]]] = {
+_WRITERS: Final[dict[str, Callable[[Iterable[Occurrence]], Iterator[str]]]] = {
     ".json": _as_json,
     ".tsv": _as_tsv,
     ".sarif": _as_sarif,
 }
 
-
-def report_format(path: str) -> str:
-    """The format that a file name asks for. Raises UsageError where its ending is none of the known ones."""
-    ending = os.path.splitext(path)[1].lower()
-    if ending not in _FORMATS:
-        raise UsageError(f"--problems {path}: the name must end in {', '.join(_FORMATS)}")
-    return ending
+# White space is left open, so that a report of another version with other indentation is known again.
+OPTION: Final = OwnOption(
+    "--problems",
+    {
+        ".json": Format(re.compile(rb'\{\s*"tool":\s*"cs-score",\s*"version":\s*"[^"]*",\s*"problems":\s*\[')),
+        ".tsv": Format(re.compile("\t".join(_TSV_COLUMNS).encode() + rb"\n")),
+        ".sarif": Format(
+            re.compile(
+                rb'\{\s*"\$schema":\s*"[^"]*sarif[^"]*",\s*"version":\s*"[^"]*",\s*"runs":\s*\[\s*\{\s*"tool":'
+                rb'\s*\{\s*"driver":\s*\{\s*"name":\s*"cs-score"'
+            )
+        ),
+    },
+    "problems.json",
+)
+"""The option that names a problem report."""
 
 
 def write_problems(log: RecordingLog, path: str) -> None:
@@ -250,5 +260,5 @@ def merged(occurrences: Iterable[Occurrence]) -> list[Occurrence]:
 
 def write_occurrences(occurrences: Iterable[Occurrence], path: str) -> None:
     """Write problems to a file, in the format that its name ends in. Raises OutputError."""
-    texts = _FORMATS[report_format(path)](occurrences)
-    write_whole(path, (text.encode("utf-8", "backslashreplace") for text in texts))
+    texts = _WRITERS[ending_of(path)](occurrences)
+    write_packed(path, (text.encode("utf-8", "backslashreplace") for text in texts))

@@ -92,7 +92,7 @@ def run_batch(
                 finally:
                     for task in tasks:
                         for policy in task.folders:
-                            clear_leftovers(_folder(options.out, plan, task.run.name, policy))
+                            clear_leftovers(folder_of_run(options.out, plan, task.run.name, policy))
         outcomes = tuple(found[run.name, policy] for run in runs for policy in plan.policy_names())
         leaderboard = make_leaderboard(outcomes, plan.policy_names(), options.measure, plan.headline())
         write_leaderboard(options.out, leaderboard)
@@ -111,7 +111,7 @@ def _make_folder(out: str) -> None:
         raise cannot_write(out, error) from None
 
 
-def _folder(out: str, plan: Plan, run: str, policy: str) -> str:
+def folder_of_run(out: str, plan: Plan, run: str, policy: str) -> str:
     """The folder of a run: below that of its policy where there are several."""
     return os.path.join(out, policy, run) if len(plan.policy_names()) > 1 else os.path.join(out, run)
 
@@ -126,7 +126,7 @@ def _task(
         with contextlib.suppress(InputError):
             digest = run.file.digest()
     for policy in plan.policy_names():
-        folder = _folder(options.out, plan, run.name, policy)
+        folder = folder_of_run(options.out, plan, run.name, policy)
         earlier = None if digest is None else read_whole_run(folder, prepared.signature(digest, policy))
         if earlier is None or (options.problems is not None and earlier.occurrences is None):
             folders[policy] = None if options.ships else os.path.abspath(folder)
@@ -160,7 +160,7 @@ def _checked(delivery: Delivery, prepared: Prepared) -> Delivery:
 def _stored(delivery: Delivery, options: BatchOptions, plan: Plan) -> Outcome:
     """The outcome once its files are in the output folder."""
     outcome = delivery.outcome
-    folder = _folder(options.out, plan, outcome.run, outcome.policy)
+    folder = folder_of_run(options.out, plan, outcome.run, outcome.policy)
     if delivery.contents:
         try:
             return write_run(folder, outcome, [(name, [data]) for name, data in delivery.contents.items()])
