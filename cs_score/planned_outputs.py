@@ -94,7 +94,7 @@ class PlannedOutput:
         if self.existing is Existing.REFUSED and os.path.exists(self.path):
             raise UsageError(f"File {self.path} already exists; {self.option} must name a new file")
         if (reason := why_not_writable(self.path)) is not None:
-            raise OutputError(f"Could not open {self.path}: {reason}")
+            raise OutputError(f"Could not open {self.path}: {reason}; choose another {self.option}")
 
     def check_content(self) -> None:
         """Raises UsageError where an own option would replace what it has not written."""
@@ -152,7 +152,7 @@ class OutputPlan:
 
 
 def _is_stream(path: str) -> bool:
-    return is_device(path) and not os.path.isdir(path)
+    return is_device(path) and not os.path.isdir(os.path.realpath(path))
 
 
 def _identity(path: str) -> _Identity:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -12,8 +13,10 @@ from pathlib import Path
 from typing import Final
 
 from cs_score.batch.runs import FILES as BATCH_FILES
-from tests.coldstart.command import score_in
+from tests.coldstart.command import Outcome, score_in
 from tests.evidence.test_claims import GOLD, PREDICTIONS
+from tests.evidence.test_command import EXAMPLES
+from tests.evidence.test_command import files as evidence_files
 from tests.preparation.invented import AskedQuery, Inputs, Judged, RunLine
 
 
@@ -49,6 +52,11 @@ class Form:
     options: Mapping[str, Word] = field(default_factory=dict)
     words: tuple[Word, ...] = ()
     wrong_usage: int = 255
+
+    @property
+    def takes_force(self) -> bool:
+        """Whether it has options of our own that name files."""
+        return any(word.kind is Kind.OWN for word in self.options.values())
 
     def call(self, options: Mapping[str, str], words: tuple[str, ...]) -> list[str]:
         """A command line."""
@@ -141,6 +149,10 @@ FORMS: Final = {
 }  # fmt: skip
 
 
+OUTPUTS: Final = [(name, slot) for name, form in FORMS.items() for slot, word in form.slots() if word.kind is not READ]
+"""The name of a form and an option or place of its outputs."""
+
+
 def fill(folder: Path) -> None:
     """Sound inputs of every kind, ordinary notes under all sorts of names, links, folders, and earlier outputs."""
     inputs = Inputs(folder)
@@ -183,3 +195,26 @@ def digests(folder: Path) -> dict[str, str]:
         else:
             found[name] = "folder" if path.is_dir() else hashlib.sha256(path.read_bytes()).hexdigest()
     return found
+
+
+def copied(filled: Path, target: Path) -> Path:
+    """A copy of the folder with links as links and with new hard links."""
+    shutil.copytree(filled, target, symlinks=True)
+    for name, of in (("hard.tsv", "qrel"), ("hard.sf", "q.xml")):
+        (target / name).unlink()
+        os.link(target / of, target / name)
+    return target
+
+
+def give_inputs(name: str, folder: Path) -> None:
+    """Inputs under the names that the form has, where those of the folder are none for this command."""
+    if name in EXAMPLES:
+        for source, target in zip(evidence_files(name), ("gold.jsonl", "predictions.jsonl")):
+            shutil.copy(source, folder / target)
+
+
+def refusal(outcome: Outcome) -> str:
+    """The one line of a refusal."""
+    assert outcome.stdout == b""
+    (line,) = outcome.stderr.decode().splitlines()
+    return line

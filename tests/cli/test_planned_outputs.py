@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -14,49 +13,23 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cs_score.cli.main import FIRST_WORDS, SWITCH_COMMANDS
-from tests.cli.forms import FOLDER, FORMS, NAMED, NEW, OWN, PREFIX, READ, Form, Word, digests, fill
-from tests.coldstart.command import Outcome, score_in
-
-DEMO: Final = Path(__file__).parents[2]
-L, R, P = "queries/ldc-queries.xml", "submissions/tide-kb.tab.txt", "assessments/pool-2016.tab"
-
-
-@pytest.fixture(scope="module")
-def filled() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory() as name:
-        fill(Path(name))
-        yield Path(name)
-
-
-@pytest.fixture
-def folder(filled: Path, tmp_path: Path) -> Path:
-    return _copy(filled, tmp_path / "copy")
-
-
-@pytest.fixture
-def demo(tmp_path: Path) -> Path:
-    for name in ("queries", "submissions", "assessments"):
-        shutil.copytree(DEMO / name, tmp_path / name)
-    return tmp_path
-
-
-def _copy(filled: Path, target: Path) -> Path:
-    """A copy of the folder with links as links and with new hard links."""
-    shutil.copytree(filled, target, symlinks=True)
-    for name, of in (("hard.tsv", "qrel"), ("hard.sf", "q.xml")):
-        (target / name).unlink()
-        os.link(target / of, target / name)
-    return target
-
-
-def _said(outcome: Outcome) -> str:
-    """The one line of a refusal."""
-    assert outcome.stdout == b""
-    (line,) = outcome.stderr.decode().splitlines()
-    return line
-
-
-# ----- every output against every input and every other output
+from tests.cli.forms import (
+    FOLDER,
+    FORMS,
+    NAMED,
+    NEW,
+    OUTPUTS,
+    OWN,
+    PREFIX,
+    READ,
+    Form,
+    Word,
+    copied,
+    digests,
+    give_inputs,
+    refusal,
+)
+from tests.coldstart.command import score_in
 
 
 def test_there_is_a_form_of_every_command() -> None:
@@ -64,25 +37,13 @@ def test_there_is_a_form_of_every_command() -> None:
     assert first == {*SWITCH_COMMANDS, *FIRST_WORDS}
 
 
-def _inputs_for(mode: str, folder: Path) -> None:
-    """The inputs of an evidence mode under the names that its form has."""
-    from tests.evidence.test_command import files
-
-    for source, name in zip(files(mode), ("gold.jsonl", "predictions.jsonl")):
-        shutil.copy(source, folder / name)
-
-
 @pytest.mark.parametrize("name", FORMS)
 def test_the_forms_do_their_work(name: str, folder: Path) -> None:
-    if name in ("scifact", "r4c", "hotpotqa"):
-        _inputs_for(name, folder)
+    give_inputs(name, folder)
     outcome = score_in(folder, FORMS[name].with_values({}))
     assert outcome.status == 0, outcome.stderr
     written = {word.value for _, word in FORMS[name].slots() if word.kind in (NEW, NAMED, OWN)}
     assert written <= outcome.files.keys()
-
-
-_OUTPUTS: Final = [(name, slot) for name, form in FORMS.items() for slot, word in form.slots() if word.kind is not READ]
 
 
 def _called(slot: str | int) -> str:
@@ -107,7 +68,7 @@ def _leading_to(target: str, output: Word, folder: Path, how: str) -> Iterator[s
 
 
 @pytest.mark.parametrize("how", ["itself", "symbolic", "hard"])
-@pytest.mark.parametrize(("name", "slot"), _OUTPUTS)
+@pytest.mark.parametrize(("name", "slot"), OUTPUTS)
 def test_an_output_is_never_an_input(name: str, slot: str | int, how: str, folder: Path) -> None:
     form = FORMS[name]
     output = dict(form.slots())[slot]
@@ -122,11 +83,11 @@ def test_an_output_is_never_an_input(name: str, slot: str | int, how: str, folde
             outcome = score_in(folder, form.with_values({slot: value}))
             assert digests(folder) == before, (target, value)
             assert outcome.status == form.wrong_usage, (target, value)
-            assert _called(slot) in _said(outcome)
+            assert _called(slot) in refusal(outcome)
 
 
 @pytest.mark.parametrize("how", ["itself", "symbolic"])
-@pytest.mark.parametrize(("name", "slot"), _OUTPUTS)
+@pytest.mark.parametrize(("name", "slot"), OUTPUTS)
 def test_an_output_is_never_another_output(name: str, slot: str | int, how: str, folder: Path) -> None:
     form = FORMS[name]
     output = dict(form.slots())[slot]
@@ -140,10 +101,10 @@ def test_an_output_is_never_another_output(name: str, slot: str | int, how: str,
                 outcome = score_in(folder, form.with_values({slot: value}))
                 assert digests(folder) == before, (target, value)
                 assert outcome.status == form.wrong_usage, (target, value)
-                assert _called(slot) in _said(outcome) or _called(other) in _said(outcome)
+                assert _called(slot) in refusal(outcome) or _called(other) in refusal(outcome)
 
 
-@pytest.mark.parametrize(("name", "slot"), _OUTPUTS)
+@pytest.mark.parametrize(("name", "slot"), OUTPUTS)
 def test_an_output_is_never_a_folder(name: str, slot: str | int, folder: Path) -> None:
     form = FORMS[name]
     output = dict(form.slots())[slot]
@@ -156,7 +117,7 @@ def test_an_output_is_never_a_folder(name: str, slot: str | int, folder: Path) -
         outcome = score_in(folder, form.with_values({slot: f"place{ending}"}))
         assert digests(folder) == before
         assert outcome.status == form.wrong_usage
-        assert _called(slot) in _said(outcome)
+        assert _called(slot) in refusal(outcome)
         (folder / value).rmdir()
 
 
@@ -184,13 +145,15 @@ def _calls(draw: st.DrawFn) -> tuple[str, dict[str, str], tuple[str, ...], bool]
     return name, options, tuple(map(value, form.words)), draw(st.booleans())
 
 
-def _may_change(form: Form, options: Mapping[str, str], words: tuple[str, ...], folder: Path) -> set[str]:
+def _may_change(
+    form: Form, options: Mapping[str, str], words: tuple[str, ...], folder: Path, is_forced: bool
+) -> set[str]:
     """Paths that a call may replace or remove: none that is read, and of the rest those that its outputs mean."""
     slots = [(form.options[option], value) for option, value in options.items()]
     slots += list(zip(form.words, words))
     may = set()
     for word, value in slots:
-        if word.kind in (NAMED, PREFIX, FOLDER) or (word.kind is OWN and "ours" in value):
+        if word.kind in (NAMED, PREFIX, FOLDER) or (word.kind is OWN and ("ours" in value or is_forced)):
             may |= {os.path.relpath(os.path.realpath(folder / path), folder) for path in word.written(value)}
     read = set()
     for word, value in slots:
@@ -205,18 +168,20 @@ def _may_change(form: Form, options: Mapping[str, str], words: tuple[str, ...], 
 def test_nothing_changes_that_a_call_did_not_write(
     filled: Path, call: tuple[str, dict[str, str], tuple[str, ...], bool]
 ) -> None:
-    name, options, words, has_wrong_base = call
+    name, options, words, is_pressed = call
     form = FORMS[name]
     with tempfile.TemporaryDirectory() as parent:
-        folder = _copy(filled, Path(parent).resolve() / "copy")
+        folder = copied(filled, Path(parent).resolve() / "copy")
         before = digests(folder)
         line = form.call(options, words)
-        if name == "scorer" and has_wrong_base:
+        if name == "scorer" and is_pressed:
             line = ["-expand", "WRONG", *line]
+        if is_pressed and form.takes_force and not form.first[1:]:
+            line[len(form.first) : len(form.first)] = ["--force"]
         outcome = score_in(folder, line)
         after = digests(folder)
         changed = {path for path, digest in before.items() if after.get(path) != digest}
-        assert changed <= _may_change(form, options, words, folder), (line, outcome)
+        assert changed <= _may_change(form, options, words, folder, "--force" in line), (line, outcome)
         assert not [path for path in after if path.endswith(".part")]
         if outcome.status == form.wrong_usage == 2:
             assert after == before

@@ -164,9 +164,13 @@ def test_no_queries(queries: str, capfd: Capture) -> None:
 
 def test_output_that_cannot_be_written(queries: str, capfd: Capture) -> None:
     assert run("-output_file", "missing/samples", "1", queries) == 255
-    assert capfd.readouterr().err == "cs-score samples: Could not open missing/samples: No such file or directory\n"
+    assert capfd.readouterr().err == (
+        "cs-score samples: Could not open missing/samples: No such file or directory; choose another -output_file\n"
+    )
     assert run("-error_file", "missing/log", "1", queries) == 255
-    assert capfd.readouterr().err == "cs-score samples: Could not open missing/log: No such file or directory\n"
+    assert capfd.readouterr().err == (
+        "cs-score samples: Could not open missing/log: No such file or directory; choose another -error_file\n"
+    )
 
 
 def test_closed_and_full_output(queries: str) -> None:
