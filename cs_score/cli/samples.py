@@ -122,7 +122,8 @@ def _plan(command: _Command) -> OutputPlan:
         *Destination(command.output).planned("-output_file", Existing.REPLACED),
         *Destination(command.errors).planned("-error_file", Existing.REFUSED),
     )
-    return OutputPlan([command.queries], outputs)
+    # A file in place of the number is an input, too: the two words are easily swapped.
+    return OutputPlan([command.num_samples, command.queries], outputs)
 
 
 def _generate(command: _Command) -> str:
