@@ -126,7 +126,8 @@ class OutputPlan:
             if not self._is_in_new_folder(output):
                 output.check_place()
             other = taken.setdefault(_identity(output.path), output)
-            if other is not output:
+            # Files of one option never share a path; what is left of earlier calls may have been linked to save space.
+            if other.option != output.option:
                 raise UsageError(f"{output.path} is what {other.option} writes; choose another {output.option}")
         for identity in map(_identity_of_input, self.inputs if taken else ()):
             if identity in taken:

@@ -181,3 +181,17 @@ def test_a_comparison_knows_query_files_as_the_scorer_does(demo: Path) -> None:
     words = ["compare", "coldstart", "-expand", "ISLE26", "--bootstrap", "20"]
     packed = score_in(demo, [*words, "q.xml.gz", *runs])
     assert (packed.status, packed.stdout) == (0, score_in(demo, [*words, L, *runs]).stdout)
+
+
+def test_equal_results_of_an_earlier_call_may_have_become_one_file(folder: Path) -> None:
+    words = ["batch", "--jobs", "1", "--out", "new", "q.xml", "qrel", "run.tab", "round2.tab"]
+    score_in(folder, words)
+    before = digests(folder / "new")
+    for ending in ("sf", "ap"):
+        (folder / "new" / "run" / f"out.{ending}").unlink()
+        os.link(folder / "new" / "round2" / "out.errlog", folder / "new" / "run" / f"out.{ending}")
+    score_in(folder, words)
+    after = digests(folder / "new")
+    assert {name for name in before if before[name] != after[name]} <= {"run/out.params", "run/signature.json",
+            "round2/out.params", "round2/signature.json", "leaderboard.json"}  # fmt: skip
+    assert after["run/out.sf"] == before["run/out.sf"]
