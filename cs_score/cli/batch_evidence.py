@@ -12,11 +12,9 @@ from cs_score.cli.batch import Choices, held, score_batch
 from cs_score.cli.commands import SUBCOMMANDS
 from cs_score.cli.destinations import write_text
 from cs_score.cli.evidence import COMMANDS, RESAMPLING_NAMES, with_options
+from cs_score.cli.main import WRONG_USAGE
 from cs_score.cli.resampling_options import click_options, read_resampling
 from cs_score.errors import UsageError
-
-WRONG_USAGE: Final = 2
-"""The status of the commands with click options for wrong usage."""
 
 _MEMBERS: Final = (".jsonl", ".json")
 
