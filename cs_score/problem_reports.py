@@ -8,13 +8,14 @@ from __future__ import annotations
 import heapq
 import itertools
 import json
-import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Final, Self, TypeAlias
 
-from cs_score.errors import InputError, UsageError
-from cs_score.outputs import write_whole
+from cs_score.errors import InputError
+from cs_score.outputs import write_packed
+from cs_score.planned_outputs import Format, OwnOption, ending_of
 from cs_score.problem_guide import GUIDE, severity_of
 from cs_score.problems import KINDS, Detail, Place, ProblemLog, Severity
 from cs_score.version import VERSION
@@ -246,19 +247,28 @@ def _uri(path: str) -> str:
     return quote(path.encode("utf-8", "surrogateescape"))
 
 
-_FORMATS: Final[dict[str, Callable[[Iterable[Occurrence], Set[str]], Iterator[str]]]] = {
+_WRITERS: Final[dict[str, Callable[[Iterable[Occurrence], Set[str]], Iterator[str]]]] = {
     ".json": _as_json,
     ".tsv": _as_tsv,
     ".sarif": _as_sarif,
 }
 
-
-def report_format(path: str) -> str:
-    """The format that a file name asks for. Raises UsageError where its ending is none of the known ones."""
-    ending = os.path.splitext(path)[1].lower()
-    if ending not in _FORMATS:
-        raise UsageError(f"--problems {path}: the name must end in {', '.join(_FORMATS)}")
-    return ending
+# White space is left open, so that a report of another version with other indentation is known again.
+OPTION: Final = OwnOption(
+    "--problems",
+    {
+        ".json": Format(re.compile(rb'\{\s*"tool":\s*"cs-score",\s*"version":\s*"[^"]*",\s*"problems":\s*\[')),
+        ".tsv": Format(re.compile("\t".join(_TSV_COLUMNS).encode() + rb"\n")),
+        ".sarif": Format(
+            re.compile(
+                rb'\{\s*"\$schema":\s*"[^"]*sarif[^"]*",\s*"version":\s*"[^"]*",\s*"runs":\s*\[\s*\{\s*"tool":'
+                rb'\s*\{\s*"driver":\s*\{\s*"name":\s*"cs-score"'
+            )
+        ),
+    },
+    "problems.json",
+)
+"""The option that names a problem report."""
 
 
 def write_problems(log: RecordingLog, path: str) -> None:
@@ -282,5 +292,5 @@ def write_occurrences(occurrences: Sequence[Occurrence], path: str) -> None:
 
 
 def _write(occurrences: Iterable[Occurrence], codes: Set[str], path: str) -> None:
-    texts = _FORMATS[report_format(path)](occurrences, codes)
-    write_whole(path, (text.encode("utf-8", "backslashreplace") for text in texts))
+    texts = _WRITERS[ending_of(path)](occurrences, codes)
+    write_packed(path, (text.encode("utf-8", "backslashreplace") for text in texts))

@@ -81,7 +81,7 @@ def run_batch(
             prepared = plan.prepare()
         measure = _measure(options.measure, prepared.measures())
         if others := _other_results(
-            options.out, {_folder(options.out, plan, r.name, p) for r in runs for p in policies}
+            options.out, {folder_of_run(options.out, plan, r.name, p) for r in runs for p in policies}
         ):
             remark(f"{options.out} holds results of other runs, too ({others}); the leaderboard has those of this call")
         found: dict[tuple[str, str], Outcome] = {}
@@ -99,7 +99,7 @@ def run_batch(
                 finally:
                     for task in tasks:
                         for policy in task.folders:
-                            clear_leftovers(_folder(options.out, plan, task.run.name, policy))
+                            clear_leftovers(folder_of_run(options.out, plan, task.run.name, policy))
         outcomes = tuple(found[run.name, policy] for run in runs for policy in plan.policy_names())
         leaderboard = make_leaderboard(outcomes, policies, measure, plan.headline())
         if not any(measure in row.scores for row in leaderboard.rows) and any(row.scores for row in leaderboard.rows):
@@ -139,7 +139,7 @@ def _make_folder(out: str) -> None:
         raise cannot_write(out, error) from None
 
 
-def _folder(out: str, plan: Plan, run: str, policy: str) -> str:
+def folder_of_run(out: str, plan: Plan, run: str, policy: str) -> str:
     """The folder of a run: below that of its policy where there are several."""
     return os.path.join(out, policy, run) if len(plan.policy_names()) > 1 else os.path.join(out, run)
 
@@ -154,7 +154,7 @@ def _task(
         with contextlib.suppress(InputError):
             digest = run.file.digest()
     for policy in plan.policy_names():
-        folder = _folder(options.out, plan, run.name, policy)
+        folder = folder_of_run(options.out, plan, run.name, policy)
         earlier = None if digest is None else read_whole_run(folder, prepared.signature(digest, policy))
         if earlier is None or (options.problems is not None and earlier.occurrences is None):
             folders[policy] = None if options.ships else os.path.abspath(folder)
@@ -188,7 +188,7 @@ def _checked(delivery: Delivery, prepared: Prepared) -> Delivery:
 def _stored(delivery: Delivery, options: BatchOptions, plan: Plan) -> Outcome:
     """The outcome once its files are in the output folder."""
     outcome = delivery.outcome
-    folder = _folder(options.out, plan, outcome.run, outcome.policy)
+    folder = folder_of_run(options.out, plan, outcome.run, outcome.policy)
     if delivery.contents:
         try:
             return write_run(folder, outcome, [(name, [data]) for name, data in delivery.contents.items()])

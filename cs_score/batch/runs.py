@@ -16,10 +16,12 @@ from cs_score.sources import open_source, plain_name
 # Endings that say what a file is and not which run it holds; the longest that fits is taken off.
 _ENDINGS: Final = (".tab.txt", ".tab", ".tsv", ".txt", ".jsonl", ".json")
 
-RESERVED: Final = frozenset({
-    "", ".", "..", ".batch.lock", "problems.tsv",
-    "leaderboard.tsv", "leaderboard.json", "leaderboard.md", "leaderboard.tex",
-})  # fmt: skip
+FILES: Final = (
+    ".batch.lock", "problems.tsv", "leaderboard.tsv", "leaderboard.json", "leaderboard.md", "leaderboard.tex",
+)  # fmt: skip
+"""The files of every batch, in its output folder."""
+
+RESERVED: Final = frozenset({"", ".", "..", *FILES})
 """Names that would hide a file of the batch, or that no folder can have."""
 
 STANDARD_INPUT: Final = "stdin"

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import glob
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any, Final
 
@@ -91,15 +90,36 @@ def clear(folder: str) -> None:
     clear_leftovers(folder)
     with contextlib.suppress(OSError):
         os.unlink(os.path.join(folder, SIGNATURE))
-    for path in glob.glob(os.path.join(glob.escape(folder), "out.*")):
-        if os.path.isfile(path):
-            with contextlib.suppress(OSError):
-                os.unlink(path)
+    _remove(folder, is_of_run)
 
 
 def clear_leftovers(folder: str) -> None:
     """Remove the temporary files that a killed process left behind."""
-    for path in glob.glob(os.path.join(glob.escape(folder), ".*.part")):
+    _remove(folder, is_leftover)
+
+
+def is_of_run(name: str) -> bool:
+    """Whether a file of this name in the folder of a run is replaced or removed when the run is scored again."""
+    return name.startswith("out.") or name == SIGNATURE or is_leftover(name)
+
+
+def is_leftover(name: str) -> bool:
+    """Whether a file is called like what a killed process left half written."""
+    return name.startswith(".") and name.endswith(".part")
+
+
+def files_in(folder: str, is_meant: Callable[[str], bool]) -> list[str]:
+    """The files of such names in a folder, links as well; none where there is no folder."""
+    try:
+        names = sorted(filter(is_meant, os.listdir(folder)))
+    except OSError:
+        return []
+    paths = [os.path.join(folder, name) for name in names]
+    return [path for path in paths if os.path.islink(path) or os.path.isfile(path)]
+
+
+def _remove(folder: str, is_meant: Callable[[str], bool]) -> None:
+    for path in files_in(folder, is_meant):
         with contextlib.suppress(OSError):
             os.unlink(path)
 

@@ -10,15 +10,15 @@ from cs_score.cli.companion import (
     Parameter,
     Program,
     Session,
-    check_output,
     justifications_switch,
     run_program,
 )
-from cs_score.cli.destinations import Destination, write_result, write_text
+from cs_score.cli.destinations import file_named, write_result, write_text
 from cs_score.cli.leaving import Leave, stay
 from cs_score.cli.switches import CommandLine, Switch
 from cs_score.collector import paused_collector
 from cs_score.outputs import encoded
+from cs_score.planned_outputs import Existing
 from cs_score.preparation.quick_filter import documents_per_node, kept_lines
 from cs_score.sources import open_source
 
@@ -32,7 +32,10 @@ PROGRAM: Final = Program(
         justifications_switch(DEFAULT_JUSTIFICATIONS),
         *COMMON,
     ),
-    (Parameter("runfile", "The run"), Parameter("outputfile", "The file for the lines that are kept")),
+    (Parameter("runfile", "The run"), Parameter("outputfile", "The file for the lines that are kept", is_output=True)),
+    # Standard output has no special name here.
+    lambda line: file_named(line.words[1]).planned("OUTPUTFILE", Existing.REPLACED),
+    error_file=None,
 )
 
 
@@ -52,10 +55,8 @@ def _filter(line: CommandLine, session: Session) -> int:
         if not lines[-1]:
             lines.pop()
         kept = kept_lines(lines, most)
-    # Standard output has no special name here.
-    output = check_output(output_file, (run_file,)) if Destination(output_file).stream is None else None
     blocks = encoded(f"{text}\n" for text, is_kept in zip(lines, kept) if is_kept)
-    write_result(output or Destination(f"./{output_file}"), blocks)
+    write_result(file_named(output_file), blocks)
     discarded = [f"--discarding: {text}\n" for text, is_kept in zip(lines, kept) if not is_kept]
     write_text("stderr", "".join(discarded).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"))
     return session.leave(0)

@@ -13,12 +13,14 @@ from cs_score.batch.batch import BatchOptions, BatchResult, run_batch
 from cs_score.batch.execution import Backend
 from cs_score.batch.inputs import InputFile
 from cs_score.batch.leaderboard_writers import leaderboard_text
+from cs_score.batch.planned_files import planned_batch
 from cs_score.batch.progress import Progress
-from cs_score.batch.runs import RESERVED, RunFile, find_runs
+from cs_score.batch.runs import RunFile, find_runs
 from cs_score.batch.scoring import Plan, Prepared
-from cs_score.cli.destinations import Destination, print_text
+from cs_score.cli.destinations import print_text
 from cs_score.display import one_line
 from cs_score.errors import UsageError
+from cs_score.planned_outputs import OutputPlan
 
 SHOWN: Final = 10
 """Rows of the leaderboard that are printed."""
@@ -38,8 +40,9 @@ class Choices:
     dask: str | None = None
     ship_inputs: bool = False
     resume: bool = False
-    problems: str | None = None
     gold: tuple[str, ...] = ()
+    problems: str | None = None
+    forced: bool = False
 
 
 def run(words: list[str]) -> int:
@@ -72,8 +75,9 @@ def score_batch(plan: Plan, choices: Choices, members: Sequence[str]) -> int:
     runs, remarks = find_runs(choices.runs, choices.runs_from, members)
     for text in remarks:
         _tell(text)
-    if choices.problems is not None:
-        _make_way(choices.problems, choices.out, [*choices.gold, *(given.file.name for given in runs)])
+    outputs = _outputs(plan, choices, runs)
+    outputs.check()
+    outputs.clear()
     runs = [_fit_for_task(given, choices) for given in runs]
     options = BatchOptions(choices.out, measure, choices.resume, choices.ship_inputs, choices.problems)
     try:
@@ -93,15 +97,12 @@ def _measure(wanted: str, known: Sequence[str]) -> str:
     raise UsageError(f"--sort-by {wanted}: no such measure; there are {', '.join(known)}")
 
 
-def _make_way(problems: str, out: str, inputs: Sequence[str]) -> None:
-    """Check where the problems are written, and remove those of an earlier batch. Raises UsageError or OutputError."""
-    from cs_score.cli.companion import check_problems_file, forget_earlier
+def _outputs(plan: Plan, choices: Choices, runs: Sequence[RunFile]) -> OutputPlan:
+    """What is read and written. Raises UsageError where --problems names a file that cannot be called so."""
+    from cs_score.problem_reports import OPTION
 
-    folder, name = os.path.split(os.path.abspath(problems))
-    if folder == os.path.abspath(out) and name in RESERVED:
-        raise UsageError(f"--problems {problems}: every batch writes another file of that name; choose another")
-    check_problems_file(problems, inputs)
-    forget_earlier(Destination(problems))
+    shared = choices.gold if choices.runs_from is None else (*choices.gold, choices.runs_from)
+    return planned_batch(plan, choices.out, runs, shared, tuple(OPTION.outputs(choices.problems)), choices.forced)
 
 
 def _fit_for_task(given: RunFile, choices: Choices) -> RunFile:

@@ -10,12 +10,13 @@ from cs_score.batch.coldstart import ColdStartPlan
 from cs_score.batch.inputs import InputFile
 from cs_score.batch.policies import PRESETS, NamedPolicy, read_policies
 from cs_score.cli.batch import Choices, held, score_batch
-from cs_score.cli.coldstart_options import POLICY_SWITCHES, is_query_file, layout_of, options_of, policy_texts
+from cs_score.cli.coldstart_options import POLICY_SWITCHES, layout_of, options_of, policy_texts
 from cs_score.cli.coldstart_usage import SWITCHES
 from cs_score.cli.destinations import write_text
 from cs_score.cli.resampling_options import read_resampling
 from cs_score.cli.switches import CommandLine, HelpWanted, Switch, SwitchError, read_command_line, switch_help
 from cs_score.coldstart.loading import RUN_SUFFIX, members
+from cs_score.coldstart.query_files import is_query_file
 from cs_score.errors import InputError, UsageError
 from cs_score.sources import name_of
 
@@ -79,8 +80,9 @@ def run(words: list[str]) -> int:
         dask=line.switches.get("--dask"),
         ship_inputs="--ship-inputs" in line.switches,
         resume="--resume" in line.switches,
-        problems=line.switches.get("--problems"),
         gold=_gold(line, queries, (pool, *line.texts("--pool"))),
+        problems=line.switches.get("--problems"),
+        forced="--force" in line.switches,
     )
     if [*choices.gold, *runs, choices.runs_from].count("-") > 1:
         raise UsageError("only one of the files can be standard input")
@@ -149,7 +151,7 @@ def _option_file(choice: str | None) -> InputFile | None:
 
 def _scoring_switches(line: CommandLine) -> tuple[str, ...]:
     """The switches that a single call takes as well, but for the policy and its limits."""
-    own = {switch.name for switch in _OF_A_BATCH} | {*POLICY_SWITCHES, "-justifications", "--problems"}
+    own = {switch.name for switch in _OF_A_BATCH} | {*POLICY_SWITCHES, "-justifications", "--problems", "--force"}
     words: list[str] = []
     for name, value in line.switches.items():
         if name not in own:

@@ -10,8 +10,11 @@ import click
 from cs_score.batch.evidence import EvidencePlan
 from cs_score.cli.batch import Choices, held, score_batch
 from cs_score.cli.commands import SUBCOMMANDS
+from cs_score.cli.destinations import write_text
 from cs_score.cli.evidence import COMMANDS, RESAMPLING_NAMES, with_options
+from cs_score.cli.main import WRONG_USAGE
 from cs_score.cli.resampling_options import click_options, read_resampling
+from cs_score.errors import UsageError
 
 _MEMBERS: Final = (".jsonl", ".json")
 
@@ -39,6 +42,9 @@ def run(words: list[str]) -> int:
     except click.ClickException as error:  # wrong usage: click's own text
         error.show()
         return error.exit_code
+    except UsageError as error:
+        write_text("stderr", f"cs-score: {error}\n")
+        return WRONG_USAGE
     return result if isinstance(result, int) else 0
 
 
@@ -49,7 +55,7 @@ def batch_command(mode: str) -> click.Command:
               jobs: int | None, dask: str | None, ship_inputs: bool, resume: bool, **options: Any) -> int:  # fmt: skip
         if [gold, *predictions, runs_from].count("-") > 1:
             raise click.UsageError("only one of the files can be standard input.")
-        choices = Choices(out, predictions, runs_from, sort_by, jobs, dask, ship_inputs, resume)
+        choices = Choices(out, predictions, runs_from, sort_by, jobs, dask, ship_inputs, resume, (gold,))
         resampling = read_resampling({name: options.pop(name.removeprefix("--")) for name in RESAMPLING_NAMES})
         return score_batch(EvidencePlan(mode, held(gold), options, resampling), choices, _MEMBERS)
 

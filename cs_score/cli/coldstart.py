@@ -11,13 +11,14 @@ from typing import Final
 
 from cs_score.cli.coldstart_extras import (
     load_validated,
-    recording_log,
+    new_log,
+    own_outputs,
     signed_as_validated,
     write_problems_file,
 )
-from cs_score.cli.coldstart_options import is_query_file, layout_of, options_of, policy_texts
+from cs_score.cli.coldstart_options import layout_of, options_of, policy_texts
 from cs_score.cli.coldstart_usage import DEFAULTS, PROGRAM, SWITCHES, usage_text
-from cs_score.cli.destinations import Destination, why_not_writable, write_report, write_text, write_to_stream
+from cs_score.cli.destinations import Destination, write_report, write_text, write_to_stream
 from cs_score.cli.leaving import Leave, stay
 from cs_score.cli.resampling_options import read_resampling
 from cs_score.cli.sharing_options import Sharing, read_sharing
@@ -26,6 +27,7 @@ from cs_score.coldstart.debug_text import DebugFiles, temporary_file
 from cs_score.coldstart.interval_estimates import RunIntervals, intervals
 from cs_score.coldstart.loading import Evaluation, load_files, members, note_folders, open_evaluation
 from cs_score.coldstart.options import Options
+from cs_score.coldstart.query_files import is_query_file
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.scorer import score_loaded
 from cs_score.coldstart.writers.fields import check_fields
@@ -33,10 +35,11 @@ from cs_score.coldstart.writers.files import Layout, endings, file_blocks, parts
 from cs_score.coldstart.writers.params import Invocation
 from cs_score.coldstart.writers.report import doubly_encoded, report_text, stopped_report, whole_report
 from cs_score.collector import paused_collector
-from cs_score.errors import CsScoreError, InputError, OutputError, UsageError
-from cs_score.outputs import encoded, is_device, new_file, write_whole
+from cs_score.errors import CsScoreError, InputError, OutputError
+from cs_score.outputs import encoded, is_device, new_file, write_packed, write_whole
+from cs_score.planned_outputs import Existing, OutputPlan, PlannedOutput, why_not_writable
 from cs_score.problems import ProblemLog
-from cs_score.sources import Input, open_source
+from cs_score.sources import name_of, open_source
 from cs_score.statistics.options import Resampling
 from cs_score.version import REFERENCE_VERSION
 
@@ -48,6 +51,7 @@ FAILED: Final = 255
 class Command:
     """A command line that has been understood and checked."""
 
+    plan: OutputPlan
     options: Options
     layout: Layout
     output: Destination
@@ -69,16 +73,13 @@ def run(words: Sequence[str], leave: Leave = stay) -> int:
     the time to free them one by one.
     """
     problems = ProblemLog()
-    errors: Destination | None = None
-    problems_file: str | None = None
+    command: Command | None = None
     try:
         line = _read(words)
         if line is None:
             return 0
-        if (problems_file := line.switches.get("--problems")) is not None:
-            problems = recording_log(problems_file)
         command = _understand(line, words)
-        errors = command.errors
+        problems = new_log(command.problems_file)
         with paused_collector():
             return _score(command, problems, leave)
     except SwitchError as error:
@@ -86,7 +87,7 @@ def run(words: Sequence[str], leave: Leave = stay) -> int:
             write_text("stdout", f"{error}\n\n{usage_text()}")
         return FAILED
     except CsScoreError as error:
-        return _give_up(error, problems, errors, problems_file)
+        return _give_up(error, problems, command)
 
 
 def _read(words: Sequence[str]) -> CommandLine | None:
@@ -107,16 +108,14 @@ def _read(words: Sequence[str]) -> CommandLine | None:
 def _understand(line: CommandLine, words: Sequence[str]) -> Command:
     """Check the command line in the reference's order, so that the same fault is named first; touches no file."""
     output = Destination(line.text("-output_file", DEFAULTS["-output_file"]))
-    errors = Destination(line.text("-error_file", DEFAULTS["-error_file"]))
     if output.stream is None and (reason := why_not_writable(f"{output.text}.debug")) is not None:
         raise OutputError(f"Could not open {output.text} .  . lc(DEBUG): {reason}; -output_file is a prefix of files")
-    if errors.stream is None:
-        if os.path.exists(errors.text):
-            raise UsageError(f"File {errors.text} already exists; -error_file must name a new file")
-        if (reason := why_not_writable(errors.text)) is not None:
-            raise OutputError(f"Could not open {errors.text}: {reason}")
+    errors = Destination(line.text("-error_file", DEFAULTS["-error_file"]))
+    plan = _plan(line, output, errors)
+    plan.check()
     options = options_of(line)
     return Command(
+        plan,
         options,
         layout_of(line),
         output,
@@ -132,9 +131,24 @@ def _understand(line: CommandLine, words: Sequence[str]) -> Command:
     )
 
 
+def _plan(line: CommandLine, output: Destination, errors: Destination) -> OutputPlan:
+    """What the call reads and writes. Raises UsageError for an own option's file that cannot be called so."""
+    named = (*line.words, *filter(None, map(line.switches.get, ("-queries", "-samples"))))
+    outputs: list[PlannedOutput] = []
+    if output.stream is None:
+        written = endings("-expand" in line.switches, "-samples" in line.switches, "--bootstrap" in line.switches)
+        paths = [f"{output.text}.{ending}" for ending in written]
+        outputs += [PlannedOutput("-output_file", path, Existing.CLEARED) for path in paths]
+    outputs += errors.planned("-error_file", Existing.REFUSED)
+    outputs += own_outputs(line)
+    return OutputPlan(
+        [name_of(member) for word in named for member in members(word)], outputs, "--force" in line.switches
+    )
+
+
 def _score(command: Command, problems: ProblemLog, leave: Leave) -> int:
     _check_inputs(command)
-    _remove_earlier_outputs(command)
+    command.plan.clear()
     evaluation = open_evaluation(command.query_files, command.options, problems)
     if not command.files:
         raise InputError(
@@ -199,32 +213,11 @@ def _scored_whole(command: Command, evaluation: Evaluation) -> Result:
 
 
 def _check_inputs(command: Command) -> None:
-    """Raises InputError where an input cannot be opened, UsageError where an output would replace an input."""
-    inputs: list[Input] = [member for word in command.files for member in members(word)]
-    for given in (*command.query_files, *inputs):
+    """Raises InputError where an input cannot be opened."""
+    for given in (*command.query_files, *(member for word in command.files for member in members(word))):
         if given != "-":
             with open_source(given):
                 pass
-    named = (*command.query_files, *inputs, command.options.queries, command.options.samples)
-    existing = [name for name in named if isinstance(name, str) and os.path.exists(name)]
-    for output in filter(os.path.exists, _output_paths(command)):
-        if any(os.path.samefile(output, name) for name in existing):
-            raise UsageError(f"{output} is an input; choose another -output_file")
-
-
-def _output_paths(command: Command) -> list[str]:
-    paths = [path for path in (command.json_file, command.problems_file) if path is not None and path != "-"]
-    if command.output.stream is None:
-        wanted = endings(command.options, has_intervals=command.resampling is not None)
-        paths += [f"{command.output.text}.{ending}" for ending in wanted]
-    return paths
-
-
-def _remove_earlier_outputs(command: Command) -> None:
-    for path in _output_paths(command):
-        if os.path.isfile(path):
-            with contextlib.suppress(OSError):
-                os.unlink(path)
 
 
 def _write_files(
@@ -250,7 +243,7 @@ def _write_json(path: str, result: Result, of_runs: Sequence[RunIntervals]) -> N
     if path == "-":
         write_to_stream(Destination("stdout"), encoded(json_text(result, of_runs)))
     else:
-        write_whole(path, encoded(json_text(result, of_runs)))
+        write_packed(path, encoded(json_text(result, of_runs)))
 
 
 def _report(command: Command, result: Result) -> None:
@@ -267,21 +260,23 @@ def _remark(remarks: Sequence[str]) -> None:
         write_text("stderr", f"{PROGRAM}: warning: {InputError(remark)}\n")
 
 
-def _give_up(
-    error: CsScoreError, problems: ProblemLog, errors: Destination | None, problems_file: str | None = None
-) -> int:
-    """The problems so far and one line that says what ended the scoring, there and on standard error."""
+def _give_up(error: CsScoreError, problems: ProblemLog, command: Command | None) -> int:
+    """The problems so far and one line that says what ended the scoring, there and on standard error.
+
+    No file is written where there is no command: its outputs have not passed all checks.
+    """
     collected = list(problems)
+    errors = Destination("stderr") if command is None else command.errors
     with contextlib.suppress(OutputError):
         if isinstance(error, ScoringStopped):
             _remark(error.partial.warnings)
-        if errors is None or errors.stream == "stderr":
+        if errors.stream == "stderr":
             write_text("stderr", "".join(report_text(collected)))
         write_text("stderr", f"{PROGRAM}: {error}\n")
     with contextlib.suppress(OutputError):
-        if errors is not None and errors.stream is None:
+        if errors.stream is None:
             write_whole(errors.text, [doubly_encoded(stopped_report(collected, error))])
-    if problems_file is not None and not isinstance(error, UsageError):  # it may have named an input
+    if command is not None and command.problems_file is not None:
         with contextlib.suppress(CsScoreError):
-            write_problems_file(problems, problems_file, error)
+            write_problems_file(problems, command.problems_file, error)
     return FAILED

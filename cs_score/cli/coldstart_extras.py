@@ -5,15 +5,17 @@ Nothing of the programs before the scorer is imported unless it is asked for.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from cs_score.cli.coldstart_usage import PROGRAM
 from cs_score.cli.destinations import write_text
+from cs_score.cli.switches import CommandLine
 from cs_score.coldstart.loading import Evaluation
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.writers.report import report_text
 from cs_score.errors import CsScoreError, InputError
+from cs_score.planned_outputs import PlannedOutput
 from cs_score.problems import ProblemLog
 from cs_score.sources import Input
 
@@ -46,11 +48,24 @@ def signed_as_validated(result: Result) -> Result:
     return replace(result, signature=replace(signature, options=signed_options(signature.options)))
 
 
-def recording_log(path: str) -> ProblemLog:
-    """A log for a problems file. Raises UsageError where the name asks for no known format."""
-    from cs_score.problem_reports import RecordingLog, report_format
+def own_outputs(line: CommandLine) -> Iterator[PlannedOutput]:
+    """The files of the options that the reference does not have. Raises UsageError for one that cannot be called so."""
+    if "--json" in line.switches:
+        from cs_score.coldstart.writers import json_result
 
-    report_format(path)
+        yield from json_result.OPTION.outputs(line.switches["--json"])
+    if "--problems" in line.switches:
+        from cs_score import problem_reports
+
+        yield from problem_reports.OPTION.outputs(line.switches["--problems"])
+
+
+def new_log(problems_file: str | None) -> ProblemLog:
+    """A log that keeps all details where they are written to a file."""
+    if problems_file is None:
+        return ProblemLog()
+    from cs_score.problem_reports import RecordingLog
+
     return RecordingLog()
 
 

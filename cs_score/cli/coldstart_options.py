@@ -8,7 +8,6 @@ from cs_score.cli.coldstart_usage import DEFAULTS
 from cs_score.cli.switches import CommandLine
 from cs_score.coldstart.options import Justifications, Options, Policy
 from cs_score.coldstart.writers.files import Layout
-from cs_score.sources import plain_name
 
 POLICY_SWITCHES = ("-ignore", "-right", "-wrong")
 
@@ -50,11 +49,6 @@ def items(text: str) -> tuple[str, ...]:
     """A colon-separated list; empty items at the end do not count."""
     text = text.rstrip(":")
     return tuple(text.split(":")) if text else ()
-
-
-def is_query_file(word: str) -> bool:
-    """Whether a word of the command line names a query file: its name ends in `.xml`, perhaps compressed."""
-    return plain_name(word).endswith(".xml")
 
 
 def _policy_switches(line: CommandLine) -> dict[str, str]:

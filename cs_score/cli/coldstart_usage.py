@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from cs_score.cli import resampling_options, sharing_options
-from cs_score.cli.switches import Switch, switch_help
+from cs_score.cli.switches import FORCE, Switch, switch_help
 from cs_score.coldstart.options import DISCIPLINES, POLICY_ITEMS
 from cs_score.coldstart.writers.fields import DEFAULT_FIELDS, SCORE_FIELDS
 
@@ -47,8 +47,9 @@ SWITCHES: Final = (
     Switch("-tabs", None, "Separate columns by one tab instead of aligning them"),
     Switch("-version", None, "Show the version of the reference scorer that is followed"),
     _with_default("-wrong", "LIST", "Colon-separated categories that count as wrong"),
-    Switch("--json", "FILE", "Write the whole result as JSON, too"),
-    Switch("--problems", "FILE", "Write every problem to FILE, too (.json, .tsv or .sarif)"),
+    Switch("--json", "FILE", "Write the whole result as JSON, too (.json, perhaps compressed, or -)"),
+    Switch("--problems", "FILE", "Write every problem to FILE, too (.json, .tsv or .sarif, perhaps compressed)"),
+    FORCE,
     Switch("--validate", None, "Validate runs before they are scored, as cs-score validate-run does"),
     *resampling_options.switches(),
     *sharing_options.SWITCHES,

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from cs_score.cli.destinations import Destination, why_not_writable, write_report, write_text
+from cs_score.cli.destinations import Destination, write_report, write_text
 from cs_score.cli.leaving import Leave, stay
 from cs_score.cli.switches import (
+    FORCE,
     CommandLine,
     HelpWanted,
     Switch,
@@ -22,13 +23,17 @@ from cs_score.cli.switches import (
     read_command_line,
     switch_help,
 )
+from cs_score.coldstart.loading import members
 from cs_score.coldstart.writers.report import closing_line, doubly_encoded, report_text
 from cs_score.collector import paused_collector
-from cs_score.errors import CsScoreError, InputError, OutputError, UsageError
+from cs_score.errors import CsScoreError, InputError, OutputError
 from cs_score.outputs import encoded
+from cs_score.planned_outputs import Existing, OutputPlan, PlannedOutput
 from cs_score.preparation.documents import DocumentList, read_document_list
-from cs_score.problem_reports import RecordingLog, report_format, write_problems
+from cs_score.problem_reports import OPTION as PROBLEMS_OPTION
+from cs_score.problem_reports import RecordingLog, write_problems
 from cs_score.problems import ProblemLog, Severity
+from cs_score.sources import name_of
 from cs_score.version import REFERENCE_VERSION
 
 FAILED: Final = 255
@@ -41,7 +46,10 @@ ALLOW_COMMENTS: Final = Switch("-allow_comments", None, "Cut off comments at the
 DOCUMENTS: Final = Switch("-docs", "FILE", "Documents of the task: DOCID, LENGTH and FILE, separated by tabs")
 ERROR_FILE: Final = Switch("-error_file", "FILE", "Where problems are reported: a new file, stdout or stderr", "STDERR")
 GROUND_TRUTH: Final = Switch("-groundtruth", None, "Accepted and without effect")
-PROBLEMS: Final = Switch("--problems", "FILE", "Also write every problem to FILE (.json, .tsv or .sarif)")
+PROBLEMS: Final = (
+    Switch("--problems", "FILE", "Also write every problem to FILE (.json, .tsv or .sarif, perhaps compressed)"),
+    FORCE,
+)
 COMMON: Final = (
     Switch("-help", None, "Show this text"),
     Switch("-h", None, "Show this text"),
@@ -61,21 +69,28 @@ def justifications_switch(default: str) -> Switch:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A word that is no switch: the name that messages use, and its help."""
+    """A word that is no switch: the name that messages use, its help, and whether it names an output."""
 
     name: str
     help: str
     is_optional: bool = False
+    is_output: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program before the scorer: its name, what it does, its switches and parameters in order."""
+    """A program before the scorer: its name, what it does, its switches and parameters in order.
+
+    `outputs` are the files that a command line asks for beside reports, `error_file` what becomes of an error file that
+    is there (None: the program writes none).
+    """
 
     name: str
     summary: str
     switches: tuple[Switch, ...]
     parameters: tuple[Parameter, ...]
+    outputs: Callable[[CommandLine], Iterable[PlannedOutput]]
+    error_file: Existing | None = Existing.REFUSED
 
     @property
     def called(self) -> str:
@@ -106,6 +121,22 @@ class Program:
             raise SwitchError("ERROR: Too many arguments")
         return line
 
+    def plan(self, line: CommandLine) -> OutputPlan:
+        """What a call reads and writes. Raises UsageError for a problems file that cannot be called so."""
+        outputs = [*self.outputs(line)]
+        if self.error_file is not None:
+            outputs += Destination(line.text("-error_file", "stderr")).planned("-error_file", self.error_file)
+        outputs += PROBLEMS_OPTION.outputs(line.switches.get("--problems"))
+        read = (word for parameter, word in zip(self.parameters, line.words) if not parameter.is_output)
+        inputs = [name_of(member) for word in read for member in members(word)]
+        documents = line.switches.get("-docs")
+        if documents is not None:
+            inputs.append(documents)
+            if os.path.isfile(documents) and any(os.path.exists(output.path) for output in outputs):
+                with contextlib.suppress(InputError):  # told when the list is read
+                    inputs += read_document_list(documents).files.values()
+        return OutputPlan(inputs, outputs, "--force" in line.switches)
+
 
 class Session:
     """One call of a program: its log of problems, where the report goes, and how it ends."""
@@ -123,15 +154,9 @@ class Session:
         if problems_file is not None:
             self.problems = RecordingLog()
 
-    def report_to(self, text: str, *, may_exist: bool = False) -> Destination:
-        """Name the destination of the report. Raises UsageError where a file exists that must not, or OutputError."""
-        errors = Destination(text)
-        if errors.stream is None:
-            if not may_exist and os.path.exists(text):
-                raise UsageError(f"File {text} already exists; -error_file must name a new file")
-            _check_writable(text)
-        self._errors = errors
-        return errors
+    def report_to(self, text: str) -> None:
+        """Name the destination of the report; until then it is standard error."""
+        self._errors = Destination(text)
 
     def remark(self, text: str) -> None:
         """A remark beside the report, on standard error only."""
@@ -205,59 +230,18 @@ def run_program(program: Program, words: Sequence[str], body: Body, leave: Leave
         write_text("stdout", f"{error}\n\n{program.usage()}")
         return FAILED
     try:
-        session = Session(program, _problems_file(line), leave, encoded_once=encoded_once)
+        plan = program.plan(line)
+        plan.check()
     except CsScoreError as error:
         write_text("stderr", f"{program.called}: {error}\n")
         return FAILED
+    plan.clear()
+    session = Session(program, line.switches.get("--problems"), leave, encoded_once=encoded_once)
     try:
         with paused_collector():
             return body(line, session)
     except CsScoreError as error:
         return session.give_up(error)
-
-
-def _problems_file(line: CommandLine) -> str | None:
-    """The file that --problems names. Raises UsageError or OutputError as `check_problems_file`."""
-    path = line.switches.get("--problems")
-    if path is not None:
-        check_problems_file(path, line.words)
-    return path
-
-
-def check_problems_file(path: str, inputs: Iterable[str]) -> None:
-    """Raises UsageError or OutputError where a problems file has no known format, is an input or cannot be made."""
-    report_format(path)
-    check_output(os.path.join(os.curdir, path) if Destination(path).stream else path, inputs)
-
-
-def _check_writable(path: str) -> None:
-    if (reason := why_not_writable(path)) is not None:
-        raise OutputError(f"Could not open {path}: {reason}")
-
-
-def check_output(text: str, inputs: Iterable[str], *, must_be_new: bool = False) -> Destination:
-    """The destination of a result. Raises OutputError or UsageError where it cannot be made or is an input.
-
-    An output that must be new is a file, whatever its name.
-    """
-    output = Destination(text)
-    if output.stream is not None:
-        if not must_be_new:
-            return output
-        output = Destination(os.path.join(os.curdir, text))
-    if must_be_new and os.path.exists(text):
-        raise UsageError(f"File {text} already exists; the output must be a new file")
-    if os.path.exists(text) and any(os.path.exists(name) and os.path.samefile(name, text) for name in inputs):
-        raise UsageError(f"{text} is an input; choose another name for the output")
-    _check_writable(text)
-    return output
-
-
-def forget_earlier(output: Destination) -> None:
-    """Remove the file of an earlier call, so that it cannot be taken for the result of one that fails."""
-    if output.stream is None and os.path.isfile(output.text):
-        with contextlib.suppress(OSError):
-            os.unlink(output.text)
 
 
 def document_list(line: CommandLine) -> DocumentList | None:

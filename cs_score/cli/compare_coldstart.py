@@ -11,6 +11,7 @@ from cs_score.cli.comparison_options import OPTIONS, print_comparison, read_sett
 from cs_score.cli.destinations import print_text, write_text
 from cs_score.cli.resampling_options import COMPARISON_OPTIONS, switches
 from cs_score.cli.switches import HelpWanted, Switch, SwitchError, read_command_line, switch_help
+from cs_score.coldstart.query_files import is_query_file
 from cs_score.coldstart.separate_runs import run_files, score_separately
 from cs_score.errors import InputError, UsageError
 
@@ -44,8 +45,8 @@ def run(words: Sequence[str]) -> None:
     if "-" in line.words:
         raise UsageError("standard input cannot be read once for each run: name a file")
     options = options_of(line)
-    queries = [word for word in line.words if word.endswith(".xml")]
-    runs, assessments = run_files([word for word in line.words if not word.endswith(".xml")])
+    queries = [word for word in line.words if is_query_file(word)]
+    runs, assessments = run_files([word for word in line.words if not is_query_file(word)])
     if len(runs) < 2:
         raise UsageError(f"a comparison needs at least two run files, not {len(runs)}; see {PROGRAM} -help")
 
@@ -72,7 +73,8 @@ def usage_text() -> str:
         f"Usage: {PROGRAM} {{-switch {{-switch ...}}}} files...\n\n"
         f"Legal switches are:\n{switch_help(COMPARISON_SWITCHES)}\n\n"
         "Parameters are:\n"
-        "files are query files (names ending in .xml), assessment files, and two or more run files, in any order.\n"
-        "Each run is scored with all queries and assessments as if alone. A folder stands for its files *.tab.txt.\n\n"
+        "files are query files (names ending in .xml, perhaps compressed), assessment files, and two or more runs, in\n"
+        "any order. Each run is scored with all queries and assessments as if alone. A folder stands for its files\n"
+        "*.tab.txt.\n\n"
         f"{legend().rstrip()}"
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import sys
 from collections.abc import Iterable
@@ -13,6 +12,7 @@ from typing import IO
 from cs_score.display import terminal_safe
 from cs_score.errors import OutputError
 from cs_score.outputs import write_whole
+from cs_score.planned_outputs import Existing, PlannedOutput
 from cs_score.sources import reason_of
 
 STREAMS = ("stdout", "stderr")
@@ -28,6 +28,16 @@ class Destination:
     def stream(self) -> str | None:
         """`stdout` or `stderr`, or None for a path."""
         return self.text.lower() if self.text.lower() in STREAMS else None
+
+    def planned(self, option: str, existing: Existing) -> tuple[PlannedOutput, ...]:
+        """The file that an option names; none for a stream."""
+        return () if self.stream is not None else (PlannedOutput(option, self.text, existing),)
+
+
+def file_named(text: str) -> Destination:
+    """A file, also where its name is that of a stream."""
+    destination = Destination(text)
+    return destination if destination.stream is None else Destination(os.path.join(os.curdir, text))
 
 
 def write_to_stream(destination: Destination, blocks: Iterable[bytes]) -> None:
@@ -89,17 +99,3 @@ def _discard_the_rest(stream: IO[str]) -> None:
     """Point the descriptor elsewhere: the buffer is flushed once more when the interpreter ends."""
     with contextlib.suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-
-
-def why_not_writable(path: str) -> str | None:
-    """Why a new file `path` cannot be made, in the operating system's words; None where it can."""
-    if os.path.isdir(path):
-        return os.strerror(errno.EISDIR)
-    if os.path.exists(path):
-        return None if os.access(path, os.W_OK) else os.strerror(errno.EACCES)
-    folder = os.path.dirname(path) or "."
-    if not os.path.exists(folder):
-        return os.strerror(errno.ENOENT)
-    if not os.path.isdir(folder):
-        return os.strerror(errno.ENOTDIR)
-    return None if os.access(folder, os.W_OK | os.X_OK) else os.strerror(errno.EACCES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,9 +16,10 @@ from cs_score.cli.resampling_options import OPTIONS as RESAMPLING_OPTIONS
 from cs_score.cli.resampling_options import click_options, read_resampling
 from cs_score.display import one_line
 from cs_score.evidence.interval_estimates import intervals
-from cs_score.evidence.report import explanation_text, intervals_text, json_text, table_text, unit_blocks
-from cs_score.evidence.result import Result
-from cs_score.outputs import write_whole
+from cs_score.evidence.report import explanation_text, intervals_text, json_text, table_text, unit_blocks, units_option
+from cs_score.evidence.result import Mode, Result
+from cs_score.outputs import write_packed
+from cs_score.planned_outputs import OutputPlan
 from cs_score.statistics.options import Resampling
 
 Score: TypeAlias = Callable[..., Result]
@@ -32,7 +34,11 @@ SHARED_OPTIONS: Final[tuple[ClickOption, ...]] = (
     (("--gold",), {"required": True, "metavar": "FILE", "help": "Gold annotation; - is standard input."}),
     (("--predictions",), {"required": True, "metavar": "FILE", "help": "The system's output; - is standard input."}),
     (("--json", "as_json"), {"is_flag": True, "help": "Print one JSON object at full precision instead of a table."}),
-    (("--per-item",), {"metavar": "FILE", "help": "Also write the statistics of each {unit}, tab-separated."}),
+    (
+        ("--per-item",),
+        {"metavar": "FILE", "help": "Also write the statistics of each {unit}, as .tsv."},
+    ),
+    (("--force",), {"is_flag": True, "help": "Let --per-item replace a file that cs-score did not write."}),
     (
         ("--explain",),
         {
@@ -72,17 +78,19 @@ def _scoring(described: EvidenceCommand) -> click.Command:
         as_json: bool,
         per_item: str | None,
         explain: tuple[str, ...],
+        force: bool,
         **options: Any,
     ) -> None:
         if gold == predictions == "-":
             raise click.UsageError("only one of --gold and --predictions can be standard input.")
         if as_json and explain:
             raise click.UsageError("--explain prints text; leave out --json.")
-        if per_item == "-":
-            raise click.UsageError("--per-item needs the name of a file.")
+        plan = _plan(described.name, (gold, predictions), per_item, force)
+        plan.check()
         resampling = read_resampling({name: options.pop(name.removeprefix("--")) for name in RESAMPLING_NAMES})
         if resampling is not None and explain:
             raise click.UsageError("--explain prints text; leave out --bootstrap.")
+        plan.clear()
         _deliver(described.score(gold, predictions, **options), as_json, per_item, explain, resampling)
 
     shared = tuple(
@@ -93,13 +101,21 @@ def _scoring(described: EvidenceCommand) -> click.Command:
     return click.command(described.name, help=inspect.getdoc(described.score))(command)
 
 
+def _plan(mode: str, inputs: Sequence[str], per_item: str | None, forced: bool) -> OutputPlan:
+    """What is read and written. Raises UsageError where --per-item names a file that cannot be called so."""
+    if per_item is None:
+        return OutputPlan(inputs, ())
+    described: Mode = importlib.import_module(f"cs_score.evidence.{mode}").MODE
+    return OutputPlan(inputs, tuple(units_option(described).outputs(per_item)), forced)
+
+
 def _deliver(
     result: Result, as_json: bool, per_item: str | None, explain: Sequence[str], resampling: Resampling | None
 ) -> None:
     explanations = [result.explain(unit) for unit in explain]
     found = None if resampling is None else intervals(result, resampling)
     if per_item is not None:
-        write_whole(per_item, unit_blocks(result))
+        write_packed(per_item, unit_blocks(result))
     for notice in result.notices:
         click.echo(f"cs-score: {one_line(notice)}", err=True)
     if explanations:

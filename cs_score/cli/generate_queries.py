@@ -14,19 +14,18 @@ from cs_score.cli.companion import (
     Program,
     Session,
     check_exists,
-    check_output,
     document_list,
-    forget_earlier,
     justifications_switch,
     run_program,
 )
-from cs_score.cli.destinations import write_result
+from cs_score.cli.destinations import Destination, write_result
 from cs_score.cli.leaving import Leave, stay
 from cs_score.cli.switches import CommandLine, Switch
 from cs_score.coldstart.loading import load_queries
 from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.writers.report import report_text
 from cs_score.outputs import encoded
+from cs_score.planned_outputs import Existing
 from cs_score.preparation.query_generation import first_round, second_round
 from cs_score.preparation.query_writing import query_file_text
 from cs_score.preparation.run_loading import Limits
@@ -41,13 +40,15 @@ PROGRAM: Final = Program(
         justifications_switch("M:M"),
         Switch("-valid", None, "Escape the names taken from the run, so that the file is XML"),
         *COMMON,
-        PROBLEMS,
+        *PROBLEMS,
     ),
     (
         Parameter("queryfile", "The queries"),
-        Parameter("outputfile", "The queries to write: a file, stdout or stderr"),
+        Parameter("outputfile", "The queries to write: a file, stdout or stderr", is_output=True),
         Parameter("runfile", "Answers to the first round", is_optional=True),
     ),
+    lambda line: Destination(line.words[1]).planned("OUTPUTFILE", Existing.REPLACED),
+    error_file=Existing.REPLACED,
 )
 
 
@@ -58,10 +59,9 @@ def run(words: Sequence[str], leave: Leave = stay) -> int:
 
 def _generate(line: CommandLine, session: Session) -> int:
     query_file, output_file, *runs = line.words
-    output = check_output(output_file, (query_file, *runs))
+    output = Destination(output_file)
     errors = line.switches.get("-error_file")
-    session.report_to(errors or "stderr", may_exist=True)
-    forget_earlier(output)
+    session.report_to(errors or "stderr")
     document_list(line)  # must be readable; nothing is checked against it (5.2)
     queries = load_queries([query_file], None, session.problems)
     limits = Limits(Justifications.parse(line.text("-justifications", "M:M")))

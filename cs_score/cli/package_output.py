@@ -14,17 +14,17 @@ from cs_score.cli.companion import (
     Program,
     Session,
     check_exists,
-    check_output,
     document_list,
     justifications_switch,
     run_program,
 )
-from cs_score.cli.destinations import Destination, write_result
+from cs_score.cli.destinations import file_named, write_result
 from cs_score.cli.leaving import Leave, stay
 from cs_score.cli.switches import CommandLine
 from cs_score.coldstart.loading import load_queries
 from cs_score.coldstart.options import Justifications
 from cs_score.outputs import encoded
+from cs_score.planned_outputs import Existing
 from cs_score.preparation.run_loading import Limits
 from cs_score.preparation.run_validation import check_run
 from cs_score.problems import ProblemLog
@@ -32,13 +32,14 @@ from cs_score.problems import ProblemLog
 PROGRAM: Final = Program(
     "package-output",
     "Put the answers to both rounds into one run",
-    (DOCUMENTS, ERROR_FILE, justifications_switch("M:M"), *COMMON, PROBLEMS),
+    (DOCUMENTS, ERROR_FILE, justifications_switch("M:M"), *COMMON, *PROBLEMS),
     (
         Parameter("queryfile", "The queries of the first round"),
         Parameter("round1file", "Answers to the first round"),
         Parameter("round2file", "Answers to the second round"),
-        Parameter("outputfile", "A new file for the run"),
+        Parameter("outputfile", "A new file for the run", is_output=True),
     ),
+    lambda line: file_named(line.words[3]).planned("OUTPUTFILE", Existing.REFUSED),
 )
 
 
@@ -54,14 +55,13 @@ def _package(line: CommandLine, session: Session) -> int:
     limits = Limits(Justifications.parse(line.text("-justifications", "M:M")))
     for name in rounds:
         check_exists(name)
-    output: Destination = check_output(output_file, (), must_be_new=True)
     lengths = None if documents is None else documents.lengths
     queries = load_queries([query_file], None, session.problems, lengths)
     checked = check_run(list(rounds), queries, limits, session.problems, documents)
     for remark in checked.evaluation.remarks:
         session.remark(remark)
     _check_run_ids({response.run_id for response in checked.evaluation.linker.responses}, session.problems)
-    return session.finish(lambda: write_result(output, encoded(checked.validated().pieces)))
+    return session.finish(lambda: write_result(file_named(output_file), encoded(checked.validated().pieces)))
 
 
 def _check_run_ids(run_ids: set[str], problems: ProblemLog) -> None:

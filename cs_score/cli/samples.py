@@ -6,7 +6,6 @@ addition.
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import dataclass
 from decimal import Decimal
@@ -26,6 +25,7 @@ from cs_score.coldstart.resample_draws import read_groups, resample_lines
 from cs_score.display import one_line
 from cs_score.errors import CsScoreError, UsageError
 from cs_score.outputs import encoded
+from cs_score.planned_outputs import Existing, OutputPlan
 
 PROGRAM: Final = "cs-score samples"
 GENERATOR_VERSION: Final = "1.1"
@@ -80,9 +80,10 @@ def run(words: list[str]) -> int:
     except UsageError as error:
         write_text("stdout", f"ERROR: {error}\n\n{usage()}")
         return FAILED
-    if Destination(command.errors).stream is None and os.path.exists(command.errors):
-        error_file = one_line(command.errors)
-        write_text("stderr", f"File {error_file} already exists; -error_file must name a new file\n")
+    try:
+        _plan(command).check()
+    except CsScoreError as error:
+        write_text("stderr", f"{PROGRAM}: {error}\n")
         return FAILED
     try:
         report, status = _generate(command), 0
@@ -114,6 +115,15 @@ def _understand(line: CommandLine) -> _Command:
     num_samples, queries = line.words
     output, errors = line.text("-output_file", "stdout"), line.text("-error_file", "stderr")
     return _Command(num_samples, queries, output, errors, int(seed))
+
+
+def _plan(command: _Command) -> OutputPlan:
+    outputs = (
+        *Destination(command.output).planned("-output_file", Existing.REPLACED),
+        *Destination(command.errors).planned("-error_file", Existing.REFUSED),
+    )
+    # A file in place of the number is an input, too: the two words are easily swapped.
+    return OutputPlan([command.num_samples, command.queries], outputs)
 
 
 def _generate(command: _Command) -> str:

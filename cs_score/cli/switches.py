@@ -46,6 +46,9 @@ class CommandLine:
         return [value for given, value in self.given if given == name and value is not None]
 
 
+FORCE: Final = Switch("--force", None, "Let --json and --problems replace files that cs-score did not write")
+
+
 class SwitchError(Exception):
     """A word that is no switch, or a missing word; the message is the reference's."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from cs_score.cli.companion import (
@@ -15,9 +15,7 @@ from cs_score.cli.companion import (
     Program,
     Session,
     check_exists,
-    check_output,
     document_list,
-    forget_earlier,
     run_program,
 )
 from cs_score.cli.destinations import Destination, write_result
@@ -25,8 +23,9 @@ from cs_score.cli.leaving import Leave, stay
 from cs_score.cli.switches import CommandLine, Switch
 from cs_score.coldstart.loading import load_queries
 from cs_score.coldstart.options import Justifications
-from cs_score.errors import InputError, OutputError, UsageError
+from cs_score.errors import InputError, UsageError
 from cs_score.outputs import encoded
+from cs_score.planned_outputs import Existing
 from cs_score.preparation.assessment_validation import LANGUAGES, SortedAssessment, sort_by_language
 from cs_score.preparation.run_loading import Limits
 from cs_score.preparation.run_validation import check_run
@@ -45,11 +44,14 @@ PROGRAM: Final = Program(
         Switch("-languages", "LIST", "Checked and without effect", DEFAULT_LANGUAGES),
         Switch("-output_file", "PREFIX", "Prefix of the files to write, or stdout or stderr", DEFAULT_PREFIX),
         *COMMON,
-        PROBLEMS,
+        *PROBLEMS,
     ),
     (
         Parameter("queryfile", "The slot-filling queries that were assessed"),
         Parameter("filename", "The assessments, or a folder of them"),
+    ),
+    lambda line: (
+        planned for output in _outputs(line).values() for planned in output.planned("-output_file", Existing.CLEARED)
     ),
 )
 
@@ -61,10 +63,8 @@ def run(words: Sequence[str], leave: Leave = stay) -> int:
 
 def _validate(line: CommandLine, session: Session) -> int:
     query_file, assessment_file = line.words
-    outputs = _outputs(Destination(line.text("-output_file", DEFAULT_PREFIX)), line.words)
+    outputs = _outputs(line)
     session.report_to(line.text("-error_file", "stderr"))
-    for output in outputs.values():
-        forget_earlier(output)
     for language in filter(None, line.text("-languages", DEFAULT_LANGUAGES).split(":")):
         if language not in LANGUAGES:
             raise UsageError(f"Unexpected language {language} for -languages; choose {', '.join(LANGUAGES)}")
@@ -83,14 +83,12 @@ def _validate(line: CommandLine, session: Session) -> int:
     return session.finish(lambda: _write(found, outputs))
 
 
-def _outputs(prefix: Destination, inputs: Iterable[str]) -> dict[str, Destination]:
-    """The file of each language. Raises OutputError or UsageError where one cannot be made."""
+def _outputs(line: CommandLine) -> dict[str, Destination]:
+    """The file of each language; a stream takes all of them."""
+    prefix = Destination(line.text("-output_file", DEFAULT_PREFIX))
     if prefix.stream is not None:
         return dict.fromkeys(LANGUAGES, prefix)
-    try:
-        return {language: check_output(f"{prefix.text}.{language.lower()}", inputs) for language in LANGUAGES}
-    except OutputError as error:
-        raise OutputError(f"{error.args[0]}; -output_file is a prefix of files") from None
+    return {language: Destination(f"{prefix.text}.{language.lower()}") for language in LANGUAGES}
 
 
 def _write(found: Sequence[SortedAssessment], outputs: dict[str, Destination]) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import Final, TypeVar
 
@@ -14,15 +13,15 @@ from cs_score.cli.companion import (
     Parameter,
     Program,
     Session,
-    check_output,
     run_program,
 )
-from cs_score.cli.destinations import Destination, why_not_writable, write_result
+from cs_score.cli.destinations import Destination, file_named, write_result
 from cs_score.cli.leaving import Leave, stay
 from cs_score.cli.switches import CommandLine, Switch
 from cs_score.coldstart.loading import load_queries
-from cs_score.errors import OutputError, UsageError
+from cs_score.errors import UsageError
 from cs_score.outputs import encoded
+from cs_score.planned_outputs import Existing, PlannedOutput
 from cs_score.preparation.hop_checks import SUBTYPE_ACTIONS, TYPE_ACTIONS, HopChecks
 from cs_score.preparation.query_validation import Duplicates, QueryOptions, validate_queries
 from cs_score.preparation.query_writing import query_file_text
@@ -44,9 +43,13 @@ PROGRAM: Final = Program(
         Switch("-subtypes", "VALUE", "Places that do not fit: none, repair, delete-slot, delete-query", "none"),
         Switch("-types", "VALUE", "Slots that do not fit: none, delete-slot, delete-query", "none"),
         *COMMON,
-        PROBLEMS,
+        *PROBLEMS,
     ),
-    (Parameter("queryfile", "The queries"), Parameter("outputfile", "A new file for the validated queries")),
+    (
+        Parameter("queryfile", "The queries"),
+        Parameter("outputfile", "A new file for the validated queries", is_output=True),
+    ),
+    lambda line: _outputs(line),
 )
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
@@ -59,11 +62,10 @@ def run(words: Sequence[str], leave: Leave = stay) -> int:
 
 def _validate(line: CommandLine, session: Session) -> int:
     query_file, output_file = line.words
+    output, index = file_named(output_file), _index(line)
     checks = HopChecks(_choice(line, "-types", TYPE_ACTIONS), _choice(line, "-subtypes", SUBTYPE_ACTIONS))
     duplicates = _choice(line, "-dups", tuple(Duplicates))
     session.report_to(line.text("-error_file", "stderr"))
-    output = check_output(output_file, (), must_be_new=True)
-    index = _index(line.switches.get("-index_file"))
     base = line.text("-query_base", DEFAULT_BASE) if "-expand" in line.switches else None
     languages = frozenset(filter(None, line.text("-languages", DEFAULT_LANGUAGES).split(":")))
     options = QueryOptions(checks, duplicates, base, languages, "-retain_sf" in line.switches)
@@ -90,11 +92,12 @@ def _choice(line: CommandLine, name: str, choices: Sequence[_Choice]) -> _Choice
     raise UsageError(f"Unknown {name} argument: {text}; choose {', '.join(choice.value for choice in choices)}")
 
 
-def _index(name: str | None) -> Destination | None:
-    if name is None:
-        return None
-    if os.path.exists(name):
-        raise UsageError(f"File {name} already exists; -index_file must name a new file")
-    if (reason := why_not_writable(name)) is not None:
-        raise OutputError(f"Could not create {name}: {reason}")
-    return Destination(name)
+def _outputs(line: CommandLine) -> Iterator[PlannedOutput]:
+    yield from file_named(line.words[1]).planned("OUTPUTFILE", Existing.REFUSED)
+    if (index := _index(line)) is not None:
+        yield from index.planned("-index_file", Existing.REFUSED)
+
+
+def _index(line: CommandLine) -> Destination | None:
+    name = line.switches.get("-index_file")
+    return None if name is None else Destination(name)

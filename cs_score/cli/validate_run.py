@@ -18,9 +18,7 @@ from cs_score.cli.companion import (
     Program,
     Session,
     check_exists,
-    check_output,
     document_list,
-    forget_earlier,
     justifications_switch,
     run_program,
 )
@@ -34,6 +32,7 @@ from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.schemas import detect_schema
 from cs_score.display import terminal_safe
 from cs_score.outputs import encoded
+from cs_score.planned_outputs import Existing
 from cs_score.preparation.differences import differences
 from cs_score.preparation.pooling import Depth
 from cs_score.preparation.run_loading import Limits
@@ -59,10 +58,11 @@ PROGRAM: Final = Program(
         *COMMON,
         Switch("--check", None, "Only check: write no run, whatever -output_file says"),
         Switch("--diff", None, "Show on standard output how the run is changed, as a unified diff in its own order"),
-        PROBLEMS,
+        *PROBLEMS,
         *SHARING,
     ),
     (Parameter("queryfile", "The queries that the run answers"), Parameter("filename", "The run, or a folder of runs")),
+    lambda line: () if (output := _output(line)) is None else output.planned("-output_file", Existing.REPLACED),
 )
 
 
@@ -73,13 +73,8 @@ def run(words: Sequence[str], leave: Leave = stay) -> int:
 
 def _validate(line: CommandLine, session: Session) -> int:
     query_file, run_file = line.words
-    output = None
-    text = line.text("-output_file", NO_OUTPUT)
-    if text != NO_OUTPUT and "--check" not in line.switches:
-        output = check_output(text, line.words)
+    output = _output(line)
     session.report_to(line.text("-error_file", "stderr"))
-    if output is not None:
-        forget_earlier(output)
     documents = document_list(line)
     depth = Depth.parse(line.text("-depth", ""))
     limits = Limits(Justifications.parse(line.text("-justifications", "1:3")), depth)
@@ -100,6 +95,11 @@ def _validate(line: CommandLine, session: Session) -> int:
             f"(wrong slot or an empty column): {', '.join(dropped[:5])}{' ...' if len(dropped) > 5 else ''}"
         )
     return session.finish(lambda: _write(validated, output, session, checked if "--diff" in line.switches else None))
+
+
+def _output(line: CommandLine) -> Destination | None:
+    text = line.text("-output_file", NO_OUTPUT)
+    return None if text == NO_OUTPUT or "--check" in line.switches else Destination(text)
 
 
 def _validated_in_shares(

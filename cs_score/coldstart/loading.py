@@ -184,6 +184,16 @@ def members(given: Input) -> list[Input]:
     return [given]
 
 
+def kind_of(given: Input) -> FileKind | None:
+    """Whether a file is a run or assessments, by its first line; None for an empty one, of which nobody can tell.
+
+    Raises InputError for a file that is neither.
+    """
+    with open_source(given) as source:
+        tab_file = read_tab_file(source, ProblemLog())
+    return None if tab_file is None else tab_file.schema.kind
+
+
 def _load_file(evaluation: Evaluation, given: Input, reading: Reading) -> None:
     with open_source(given) as source:
         tab_file = read_tab_file(source, evaluation.problems, allow_comments=reading.allow_comments)

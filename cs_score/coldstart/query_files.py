@@ -23,7 +23,7 @@ from cs_score.coldstart.queries import (
 )
 from cs_score.errors import InputError
 from cs_score.problems import Detail, Place, ProblemLog
-from cs_score.sources import InputDigest, Source
+from cs_score.sources import InputDigest, Source, plain_name
 
 SINGLE_FIELDS: Final = ("ENTTYPE", "NODEID", "SLOT", "SLOT0", "SLOT1", "SLOT2")
 SLOT_FIELDS: Final = ("SLOT0", "SLOT1", "SLOT2")
@@ -44,6 +44,11 @@ class QueryFile:
     queries: tuple[Query, ...]
     note: str | None
     digest: InputDigest
+
+
+def is_query_file(name: str) -> bool:
+    """Whether a file that is given beside runs and assessments holds queries: `*.xml`, perhaps compressed."""
+    return plain_name(name).endswith(".xml")
 
 
 def read_query_file(source: Source, problems: ProblemLog, documents: DocumentLengths | None = None) -> QueryFile:

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from cs_score.coldstart.loading import Evaluation, load_files, members, open_evaluation
+from cs_score.coldstart.loading import Evaluation, kind_of, load_files, members, open_evaluation
 from cs_score.coldstart.options import Options
-from cs_score.coldstart.reader import read_tab_file
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.schemas import FileKind
 from cs_score.coldstart.scorer import score_loaded
 from cs_score.collector import paused_collector
 from cs_score.errors import InputError
-from cs_score.problems import ProblemLog
-from cs_score.sources import Input, name_of, open_source
+from cs_score.sources import Input, name_of
 
 
 def run_files(files: Iterable[Input]) -> tuple[list[Input], list[Input]]:
@@ -29,11 +27,10 @@ def run_files(files: Iterable[Input]) -> tuple[list[Input], list[Input]]:
     assessments: list[Input] = []
     for given in files:
         for member in members(given):
-            with open_source(member) as source:
-                tab_file = read_tab_file(source, ProblemLog())
-            if tab_file is None:
+            kind = kind_of(member)
+            if kind is None:
                 raise InputError("empty: neither a run nor assessments", file=name_of(member))
-            (runs if tab_file.schema.kind is FileKind.RUN else assessments).append(member)
+            (runs if kind is FileKind.RUN else assessments).append(member)
     return runs, assessments
 
 

@@ -10,7 +10,8 @@ from typing import Final
 
 from cs_score.display import one_line
 from cs_score.evidence.interval_estimates import ScoreIntervals
-from cs_score.evidence.result import Explanation, Result, counted
+from cs_score.evidence.result import Explanation, Mode, Result, counted
+from cs_score.planned_outputs import Format, OwnOption
 from cs_score.statistics.notes import sentences
 
 _NUMBER: Final = re.compile(r"-?\d+(\.\d+)?|-")
@@ -73,12 +74,21 @@ def unit_blocks(result: Result) -> Iterator[bytes]:
     escaped.
     """
     table = result.table
-    yield "\t".join(("id", *table.columns, "\n")).replace("\t\n", "\n").encode()
+    yield _header(result.mode)
     for start in range(0, len(table.ids), ROWS_PER_BLOCK):
         block = slice(start, start + ROWS_PER_BLOCK)
         yield "".join(
             "\t".join((_cell(unit), *map(repr, row))) + "\n" for unit, row in zip(table.ids[block], table.rows[block])
         ).encode()
+
+
+def units_option(mode: Mode) -> OwnOption:
+    """The option that names the file of the table of units."""
+    return OwnOption("--per-item", {".tsv": Format(re.compile(re.escape(_header(mode))))}, "units.tsv")
+
+
+def _header(mode: Mode) -> bytes:
+    return "\t".join(("id", *mode.columns)).encode() + b"\n"
 
 
 def _cell(text: str) -> str:

@@ -7,10 +7,9 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from cs_score.coldstart.loading import Evaluation, Queries, load_files, members
+from cs_score.coldstart.loading import Evaluation, Queries, kind_of, load_files, members
 from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.queries import QuerySet
-from cs_score.coldstart.reader import read_tab_file
 from cs_score.coldstart.schemas import FileKind
 from cs_score.coldstart.writers.report import closing_line
 from cs_score.errors import InputError
@@ -137,8 +136,7 @@ def _rereadable(given: Input) -> Input:
 
 
 def _is_run(given: Input) -> bool:
-    with open_source(given) as source:
-        tab_file = read_tab_file(source, ProblemLog())
+    kind = kind_of(given)
     if hasattr(given, "seek"):
         given.seek(0)
-    return tab_file is not None and tab_file.schema.kind is FileKind.RUN
+    return kind is FileKind.RUN

@@ -105,10 +105,10 @@ def test_resumed_runs_tell_theirs_again(flawed: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "said"),
     [
-        ("p.txt", "--problems p.txt: the name must end in .json, .tsv, .sarif"),
-        ("runs/alpha.json", "runs/alpha.json is an input; choose another name for the output"),
-        ("pool.json", "pool.json is an input; choose another name for the output"),
-        ("out/problems.tsv", "--problems out/problems.tsv: every batch writes another file of that name"),
+        ("p.txt", "--problems takes a file; did you mean --problems problems.json? p.txt does not end in"),
+        ("runs/alpha.json", "runs/alpha.json is an input; choose another --problems"),
+        ("pool.json", "pool.json is an input; choose another --problems"),
+        ("out/problems.tsv", "out/problems.tsv is what --out writes; choose another --problems"),
         ("no/p.json", "Could not open no/p.json: No such file or directory"),
     ],
 )

@@ -173,7 +173,10 @@ def test_as_sarif(inputs: Inputs) -> None:
 def test_a_name_that_asks_for_no_format_is_refused_before_anything_is_read(inputs: Inputs) -> None:
     outcome = inputs.call("validate-run", "--problems", "p.txt", "nope.xml", "nope")
     assert outcome.status == 255
-    assert outcome.stderr == (b"cs-score validate-run: --problems p.txt: the name must end in .json, .tsv, .sarif\n")
+    assert outcome.stderr == (
+        b"cs-score validate-run: --problems takes a file; did you mean --problems problems.json? "
+        b"p.txt does not end in .json, .tsv or .sarif (perhaps compressed)\n"
+    )
 
 
 def test_the_report_for_people_is_the_same_with_and_without(inputs: Inputs) -> None:

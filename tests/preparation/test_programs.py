@@ -227,11 +227,18 @@ def test_a_run_on_standard_input_and_a_compressed_one(inputs: Inputs) -> None:
     assert (done.returncode, done.stdout) == (0, data)
 
 
-def test_the_output_of_an_earlier_call_does_not_survive_a_failure(inputs: Inputs) -> None:
+def test_a_call_that_fails_leaves_the_file_that_it_would_have_replaced(inputs: Inputs) -> None:
     inputs.write("out", "old")
     inputs.lines(RunLine(confidence="7"))
     assert inputs.call("validate-run", "-output_file", "out", "q.xml", "run.tab").status == 255
-    assert not (inputs.folder / "out").exists()
+    assert inputs.call("generate-queries", "q.xml", "out", "nope").status == 255
+    assert (inputs.folder / "out").read_text(encoding="utf-8") == "old"
+
+
+def test_files_of_an_earlier_call_with_the_same_prefix_do_not_survive_a_failure(inputs: Inputs) -> None:
+    inputs.write("out.eng", "old")
+    assert inputs.call("validate-assessments", "-output_file", "out", "q.xml", "nope").status == 255
+    assert not (inputs.folder / "out.eng").exists()
 
 
 def test_a_reader_that_goes_away_costs_one_line(inputs: Inputs) -> None:

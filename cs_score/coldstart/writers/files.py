@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from cs_score.coldstart.interval_estimates import RunIntervals
-from cs_score.coldstart.options import Options
 from cs_score.coldstart.result import AveragePrecision, Result, RunResult
 from cs_score.coldstart.writers.average_precision import average_precision_text
 from cs_score.coldstart.writers.debug import (
@@ -40,12 +39,12 @@ class Layout:
     tabs: bool = False
 
 
-def endings(options: Options, has_intervals: bool = False) -> tuple[str, ...]:
-    """Endings of the files that a scoring with these options writes."""
+def endings(is_expanded: bool, has_samples: bool, has_intervals: bool) -> tuple[str, ...]:
+    """Endings of the files that a scoring writes."""
     unwanted: set[str] = set()
-    if options.expand is None:
+    if not is_expanded:
         unwanted |= _LDC_ENDINGS
-    if options.samples is None:
+    if not has_samples:
         unwanted |= _SAMPLE_ENDINGS
     if not has_intervals:
         unwanted.add("intervals")
@@ -112,7 +111,9 @@ def file_blocks(
 
     Of a debug file that was begun while it was scored it is what follows the responses.
     """
-    by_ending: dict[str, list[Iterable[bytes]]] = {ending: [] for ending in endings(result.options, bool(intervals))}
+    options = result.options
+    written = endings(options.expand is not None, options.samples is not None, bool(intervals))
+    by_ending: dict[str, list[Iterable[bytes]]] = {ending: [] for ending in written}
     for ending, blocks in parts(result, layout, invocation, intervals):
         by_ending[ending].append(blocks)
     for ending, pieces in by_ending.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -11,12 +12,22 @@ from cs_score.coldstart.policy import pre_policy_category, without
 from cs_score.coldstart.projection import ScoreRow, Table
 from cs_score.coldstart.ranking import ApRow, ApTable, Ranking
 from cs_score.coldstart.result import AveragePrecision, Result, RunResult
+from cs_score.planned_outputs import Format, OwnOption
 
 if TYPE_CHECKING:  # it needs numpy, which only resampling needs
     from cs_score.coldstart.bootstrap import Bootstrap
 
 SCHEMA_VERSION: Final = 1
 """Raised when a key changes its meaning or goes away; new keys do not raise it."""
+
+
+OPTION: Final = OwnOption(
+    "--json",
+    {".json": Format(re.compile(rb'\{\s*"schema_version":\s*\d+,\s*"signature":\s*\{\s*"tool":\s*"cs-score"'))},
+    "result.json",
+    takes_dash=True,
+)
+"""The option that names the file of this object."""
 
 
 def json_text(result: Result, intervals: Sequence[RunIntervals] = ()) -> Iterator[str]:

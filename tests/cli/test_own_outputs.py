@@ -1,0 +1,197 @@
+"""Files of the options that the reference lacks: how they are called, what they replace; calls that once lost files."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import lzma
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.cli.forms import FORMS, OUTPUTS, OWN, Form, digests, give_inputs, refusal
+from tests.coldstart.command import score_in
+
+DEMO: Final = Path(__file__).parents[2]
+L, R, P = "queries/ldc-queries.xml", "submissions/tide-kb.tab.txt", "assessments/pool-2016.tab"
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> Path:
+    for name in ("queries", "submissions", "assessments"):
+        shutil.copytree(DEMO / name, tmp_path / name)
+    return tmp_path
+
+
+OWN_OPTIONS: Final = [(name, str(slot)) for name, slot in OUTPUTS if dict(FORMS[name].slots())[slot].kind is OWN]
+
+
+@pytest.mark.parametrize(
+    "value", ["notes", "run.tab", "new", "new.txt", "new.json.zip", "json", ".json", "", "/dev/nul"]
+)
+@pytest.mark.parametrize(("name", "slot"), OWN_OPTIONS)
+def test_a_file_of_an_own_option_is_called_after_its_format(name: str, slot: str, value: str, folder: Path) -> None:
+    before = digests(folder)
+    outcome = score_in(folder, FORMS[name].with_values({slot: value}))
+    assert (outcome.status, digests(folder)) == (FORMS[name].wrong_usage, before)
+    assert f"{slot} takes a file; did you mean {slot} " in refusal(outcome)
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"[]", b"\x1f\x8b", b"a\tb\n", b'{"tool": "cs-score"}', b"id\tcode\n"])
+@pytest.mark.parametrize(("name", "slot"), OWN_OPTIONS)
+def test_what_somebody_else_wrote_is_replaced_by_force_alone(
+    name: str, slot: str, content: bytes, folder: Path
+) -> None:
+    give_inputs(name, folder)
+    form = FORMS[name]
+    path = folder / dict(form.slots())[slot].value
+    path.write_bytes(content)
+    before = digests(folder)
+    outcome = score_in(folder, form.with_values({}))
+    assert (outcome.status, digests(folder)) == (form.wrong_usage, before)
+    assert f"was not written by {slot}; name another file, or replace it with --force" in refusal(outcome)
+    failing = form.with_values({"-error_file": "stderr", "--gold": "none", 0: "none"})
+    assert score_in(folder, _forced(form, failing)).status != 0
+    is_reported = slot == "--problems" and name != "batch"  # of a failure, too
+    assert (path.read_bytes() == content) != is_reported
+    assert score_in(folder, _forced(form, form.with_values({"-error_file": "stderr"}))).status == 0
+    assert path.read_bytes() not in (b"", content)
+
+
+def _forced(form: Form, words: list[str]) -> list[str]:
+    return [*form.first, "--force", *words[len(form.first) :]]
+
+
+@pytest.mark.parametrize("packing", ["", ".gz", ".bz2", ".xz"])
+@pytest.mark.parametrize("ending", [".json", ".tsv", ".sarif", ".JSON"])
+@pytest.mark.parametrize(("name", "slot"), OWN_OPTIONS)
+def test_an_earlier_output_of_the_same_option_is_replaced(
+    name: str, slot: str, ending: str, packing: str, folder: Path
+) -> None:
+    if slot != "--problems" and ending not in dict(FORMS[name].slots())[slot].value:
+        return
+    give_inputs(name, folder)
+    unpack: Mapping[str, Callable[[bytes], bytes]]
+    unpack = {"": bytes, ".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress}
+    line = FORMS[name].with_values({slot: f"p{ending}{packing}"})
+    line = [word for word in line if word not in ("-error_file", "o.log", "-index_file", "o.index")]
+    results = []
+    for _ in range(2):
+        outcome = score_in(folder, line)
+        assert outcome.status == 0, outcome.stderr
+        results.append((folder / f"p{ending}{packing}").read_bytes())
+        if line[-1] == "o":
+            (folder / "o").unlink()
+    assert results[0] == results[1]
+    assert unpack[packing](results[0]).decode().startswith(("{", "id\t", "code\t"))
+
+
+@pytest.mark.parametrize("ending", ["json", "tsv", "sarif"])
+def test_an_earlier_output_in_another_format_is_somebody_elses(ending: str, folder: Path) -> None:
+    other = {"json": "tsv", "tsv": "sarif", "sarif": "json"}[ending]
+    words = ["validate-run", "--check", "q.xml", "run.tab"]
+    assert score_in(folder, [words[0], "--problems", f"p.{ending}", *words[1:]]).status == 0
+    (folder / f"p.{ending}").rename(folder / f"p.{other}")
+    outcome = score_in(folder, [words[0], "--problems", f"p.{other}", *words[1:]])
+    assert (outcome.status, "was not written by --problems" in refusal(outcome)) == (255, True)
+
+
+def test_a_result_of_an_earlier_call_does_not_stand_beside_a_failure(folder: Path) -> None:
+    words = ["--json", "ours.json", "-output_file", "ours", "q.xml", "run.tab", "nope"]
+    assert score_in(folder, words).status == 255
+    assert (folder / "ours.sf").exists(), "an input is missing: nothing has begun"
+    words[-1] = "docs"
+    assert score_in(folder, words).status == 255
+    assert not (folder / "ours.json").exists()
+    assert not (folder / "ours.sf").exists()
+
+
+def test_devices_and_standard_output_take_anything(folder: Path) -> None:
+    assert score_in(folder, ["--json", "/dev/null", "-output_file", "o", "q.xml", "run.tab", "qrel"]).status == 0
+    words = ["--json", "-", "-output_file", "o", "q.xml", "run.tab", "qrel"]
+    assert json.loads(score_in(folder, words).stdout)["schema_version"] == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "said"),
+    [
+        (f"-expand ISLE26 --json {L} {R} {P}", 255, "--json takes a file; did you mean --json result.json?"),
+        (f"-expand WRONG --json notes.txt {L} {R} {P}", 255, "--json takes a file; did you mean --json result.json?"),
+        (f"-expand ISLE26 --json {R} {L} {R} {P}", 255, "--json takes a file"),
+        (f"-expand ISLE26 --problems {P} {L} {R}", 255, "--problems takes a file"),
+        (f"-expand ISLE26 --json a.json --problems a.json {L} {R} {P}", 255, "choose another --problems"),
+        (f"-expand ISLE26 -output_file o --json o.sf {L} {R} {P}", 255, "--json takes a file"),
+        (f"-expand ISLE26 -output_file o -error_file o.sf {L} {R} {P}", 255, "choose another -error_file"),
+        ("scifact --gold g.jsonl --predictions p.jsonl --per-item g.jsonl", 2, "--per-item takes a file"),
+        ("scifact --gold g.jsonl --predictions p.jsonl --per-item p.jsonl", 2, "--per-item takes a file"),
+        ("claims --gold g.tsv --predictions p.jsonl --per-item g.tsv", 2, "choose another --per-item"),
+        ("samples -output_file ids 2 ids", 255, "ids is an input; choose another -output_file"),
+        ("samples -output_file s -error_file s 2 ids", 255, "choose another -error_file"),
+        ("validate-run -docs d -output_file d q.xml run.tab", 255, "d is an input; choose another -output_file"),
+        ("validate-queries -index_file o q.xml o", 255, "choose another -index_file"),
+        ("generate-queries q.xml notes.txt none", 255, "File none does not exist"),
+        ("batch scifact --gold E/leaderboard.json --out E p.jsonl", 2, "E/leaderboard.json is an input"),
+        (f"batch --jobs 1 --out E {L} {P} E/run/out.tab E/run.tab", 255, "E/run/out.tab is an input; choose another"),
+        (f"batch --jobs 1 --out E --problems E/run/out.json {L} {P} E/run.tab", 255, "choose another --problems"),
+    ],
+)  # fmt: skip
+def test_calls_that_lost_files(line: str, status: int, said: str, demo: Path, filled: Path) -> None:
+    of_gold = {"g.jsonl": "gold.jsonl", "g.tsv": "gold.jsonl", "p.jsonl": "predictions.jsonl"}
+    others = {"d": "docs", "ids": "ids", "q.xml": "q.xml", "run.tab": "run.tab", "notes.txt": "notes"}
+    for name, of in (of_gold | others).items():
+        shutil.copy(filled / of, demo / name)
+    (demo / "E" / "run").mkdir(parents=True)
+    shutil.copy(demo / R, demo / "E" / "run" / "out.tab")
+    shutil.copy(demo / R, demo / "E" / "run.tab")
+    shutil.copy(demo / "g.jsonl", demo / "E" / "leaderboard.json")
+    before = digests(demo)
+    outcome = score_in(demo, line.split())
+    assert (outcome.status, digests(demo)) == (status, before)
+    assert said in outcome.stderr.decode().splitlines()[-1]
+
+
+def test_the_problems_of_a_batch_may_lie_in_its_new_folder(folder: Path) -> None:
+    words = ["batch", "--jobs", "1", "--out", "new", "--problems", "new/p.json", "q.xml", "qrel", "run.tab"]
+    assert score_in(folder, words).status == 0
+    assert json.loads((folder / "new" / "p.json").read_bytes())["problems"] == []
+    assert score_in(folder, words).status == 0, "its own file is replaced"
+
+
+def test_an_input_led_to_standard_input_is_one_too(folder: Path) -> None:
+    (folder / "gold.tsv").write_bytes((folder / "gold.jsonl").read_bytes())
+    words = ["scifact", "--gold", "-", "--predictions", "predictions.jsonl", "--per-item", "gold.tsv"]
+    with open(folder / "gold.tsv", "rb") as stdin:
+        done = subprocess.run(
+            [sys.executable, "-m", "cs_score", *words], stdin=stdin, cwd=folder, capture_output=True,
+            env={**os.environ, "PYTHONPATH": str(DEMO)}, check=False,
+        )  # fmt: skip
+    assert (done.returncode, b"gold.tsv is an input" in done.stderr) == (2, True)
+
+
+def test_a_comparison_knows_query_files_as_the_scorer_does(demo: Path) -> None:
+    (demo / "q.xml.gz").write_bytes(gzip.compress((demo / L).read_bytes()))
+    runs = [R, "submissions/gull-sf.tab.txt", P]
+    words = ["compare", "coldstart", "-expand", "ISLE26", "--bootstrap", "20"]
+    packed = score_in(demo, [*words, "q.xml.gz", *runs])
+    assert (packed.status, packed.stdout) == (0, score_in(demo, [*words, L, *runs]).stdout)
+
+
+def test_equal_results_of_an_earlier_call_may_have_become_one_file(folder: Path) -> None:
+    words = ["batch", "--jobs", "1", "--out", "new", "q.xml", "qrel", "run.tab", "round2.tab"]
+    score_in(folder, words)
+    before = digests(folder / "new")
+    for ending in ("sf", "ap"):
+        (folder / "new" / "run" / f"out.{ending}").unlink()
+        os.link(folder / "new" / "round2" / "out.errlog", folder / "new" / "run" / f"out.{ending}")
+    score_in(folder, words)
+    after = digests(folder / "new")
+    assert {name for name in before if before[name] != after[name]} <= {"run/out.params", "run/signature.json",
+            "round2/out.params", "round2/signature.json", "leaderboard.json"}  # fmt: skip
+    assert after["run/out.sf"] == before["run/out.sf"]

@@ -1,0 +1,187 @@
+"""No file is lost: an output is never an input, another output or somebody else's file, in any command."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from cs_score.cli.main import FIRST_WORDS, SWITCH_COMMANDS
+from tests.cli.forms import (
+    FOLDER,
+    FORMS,
+    NAMED,
+    NEW,
+    OUTPUTS,
+    OWN,
+    PREFIX,
+    READ,
+    Form,
+    Word,
+    copied,
+    digests,
+    give_inputs,
+    refusal,
+)
+from tests.coldstart.command import score_in
+
+
+def test_there_is_a_form_of_every_command() -> None:
+    first = {form.first[0] for form in FORMS.values() if form.first}
+    assert first == {*SWITCH_COMMANDS, *FIRST_WORDS}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_the_forms_do_their_work(name: str, folder: Path) -> None:
+    give_inputs(name, folder)
+    outcome = score_in(folder, FORMS[name].with_values({}))
+    assert outcome.status == 0, outcome.stderr
+    written = {word.value for _, word in FORMS[name].slots() if word.kind in (NEW, NAMED, OWN)}
+    assert written <= outcome.files.keys()
+
+
+def _called(slot: str | int) -> str:
+    """What messages call an output."""
+    return slot if isinstance(slot, str) else "OUTPUTFILE"
+
+
+def _leading_to(target: str, output: Word, folder: Path, how: str) -> Iterator[str]:
+    """Values with which an output means the file `target`: its name, or that of a link to it that fits the output."""
+    if how == "itself":
+        yield target
+        return
+    of_kind = Path(output.value).suffix if output.kind is OWN else ""
+    for path in map(folder.joinpath, output.written(f"other{of_kind}")):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if how == "hard":
+            os.link(folder / target, path)
+        else:
+            path.symlink_to(folder / target)
+        yield f"other{of_kind}"
+        path.unlink()
+
+
+@pytest.mark.parametrize("how", ["itself", "symbolic", "hard"])
+@pytest.mark.parametrize(("name", "slot"), OUTPUTS)
+def test_an_output_is_never_an_input(name: str, slot: str | int, how: str, folder: Path) -> None:
+    form = FORMS[name]
+    output = dict(form.slots())[slot]
+    if how == "itself" and output.members:
+        return  # names are made of it; links have them
+    targets = {word.value for _, word in form.slots() if word.kind is READ and (folder / word.value).is_file()}
+    targets |= {"text.json"} if "-docs" in form.options else set()
+    assert targets
+    for target in sorted(targets):
+        for value in _leading_to(target, output, folder, how):
+            before = digests(folder)
+            outcome = score_in(folder, form.with_values({slot: value}))
+            assert digests(folder) == before, (target, value)
+            assert outcome.status == form.wrong_usage, (target, value)
+            assert _called(slot) in refusal(outcome)
+
+
+@pytest.mark.parametrize("how", ["itself", "symbolic"])
+@pytest.mark.parametrize(("name", "slot"), OUTPUTS)
+def test_an_output_is_never_another_output(name: str, slot: str | int, how: str, folder: Path) -> None:
+    form = FORMS[name]
+    output = dict(form.slots())[slot]
+    for other, word in form.slots():
+        if other == slot or word.kind is READ or (output.members and how == "itself"):
+            continue
+        for target in word.written(word.value):
+            values = _leading_to(target, output, folder, how)
+            for value in values if (folder / target).parent.is_dir() else ():
+                before = digests(folder)
+                outcome = score_in(folder, form.with_values({slot: value}))
+                assert digests(folder) == before, (target, value)
+                assert outcome.status == form.wrong_usage, (target, value)
+                assert _called(slot) in refusal(outcome) or _called(other) in refusal(outcome)
+
+
+@pytest.mark.parametrize(("name", "slot"), OUTPUTS)
+def test_an_output_is_never_a_folder(name: str, slot: str | int, folder: Path) -> None:
+    form = FORMS[name]
+    output = dict(form.slots())[slot]
+    if output.kind is FOLDER:
+        return
+    ending = Path(output.value).suffix
+    for value in output.written(f"place{ending}"):
+        (folder / value).mkdir()
+        before = digests(folder)
+        outcome = score_in(folder, form.with_values({slot: f"place{ending}"}))
+        assert digests(folder) == before
+        assert outcome.status == form.wrong_usage
+        assert _called(slot) in refusal(outcome)
+        (folder / value).rmdir()
+
+
+# ----- any assignment of files to options and places
+
+_NAMES: Final = (
+    "q.xml", "run.tab", "qrel", "docs", "text.json", "ids", "list", "gold.jsonl", "predictions.jsonl", "notes",
+    "notes.json", "notes.tsv", "notes.sarif", "notes.sf", "notes.json.gz", "empty.json", "runs", "link", "link.json",
+    "nowhere.json", "hard.tsv", "hard", "ours", "ours.json", "ours.tsv", "./ours.json", "runs/../notes.json",
+    "new", "new.json", "new.tsv", "new.tsv.gz", "-", "runs/a.tab.txt", "runs/problems.tsv", "ours.sf", "none/x.json",
+)  # fmt: skip
+
+
+@st.composite
+def _calls(draw: st.DrawFn) -> tuple[str, dict[str, str], tuple[str, ...], bool]:
+    name = draw(st.sampled_from(sorted(FORMS)))
+    form = FORMS[name]
+    names = st.sampled_from(_NAMES)
+
+    def value(word: Word) -> str:
+        return word.value if draw(st.booleans()) else draw(names)
+
+    chosen = [option for option in form.options if draw(st.booleans())]
+    options = {option: value(form.options[option]) for option in chosen}
+    return name, options, tuple(map(value, form.words)), draw(st.booleans())
+
+
+def _may_change(
+    form: Form, options: Mapping[str, str], words: tuple[str, ...], folder: Path, is_forced: bool
+) -> set[str]:
+    """Paths that a call may replace or remove: none that is read, and of the rest those that its outputs mean."""
+    slots = [(form.options[option], value) for option, value in options.items()]
+    slots += list(zip(form.words, words))
+    may = set()
+    for word, value in slots:
+        if word.kind in (NAMED, PREFIX, FOLDER) or (word.kind is OWN and ("ours" in value or is_forced)):
+            may |= {os.path.relpath(os.path.realpath(folder / path), folder) for path in word.written(value)}
+    read = set()
+    for word, value in slots:
+        if word.kind is READ and (folder / value).exists():
+            paths = [folder / value, *(folder / value).glob("*.tab.txt")]
+            read |= {os.path.relpath(path.resolve(), folder) for path in paths}
+    return may - read
+
+
+@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@given(call=_calls())
+def test_nothing_changes_that_a_call_did_not_write(
+    filled: Path, call: tuple[str, dict[str, str], tuple[str, ...], bool]
+) -> None:
+    name, options, words, is_pressed = call
+    form = FORMS[name]
+    with tempfile.TemporaryDirectory() as parent:
+        folder = copied(filled, Path(parent).resolve() / "copy")
+        before = digests(folder)
+        line = form.call(options, words)
+        if name == "scorer" and is_pressed:
+            line = ["-expand", "WRONG", *line]
+        if is_pressed and form.takes_force and not form.first[1:]:
+            line[len(form.first) : len(form.first)] = ["--force"]
+        outcome = score_in(folder, line)
+        after = digests(folder)
+        changed = {path for path, digest in before.items() if after.get(path) != digest}
+        assert changed <= _may_change(form, options, words, folder, "--force" in line), (line, outcome)
+        assert not [path for path in after if path.endswith(".part")]
+        if outcome.status == form.wrong_usage == 2:
+            assert after == before
