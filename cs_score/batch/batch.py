@@ -85,7 +85,7 @@ def run_batch(
             with open_backend(batch, plan, prepared) as backend, watch(len(tasks)) as watcher:
                 todo = list(_sent(tasks, options, found)) if options.ships else tasks
                 try:
-                    for deliveries in run_tasks(batch, todo, backend, watcher):
+                    for deliveries in run_tasks(todo, backend, watcher):
                         for delivery in deliveries:
                             outcome = _stored(_checked(delivery, prepared), options, plan)
                             found[outcome.run, outcome.policy] = outcome

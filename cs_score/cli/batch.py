@@ -126,7 +126,8 @@ def _opener(choices: Choices, runs: int) -> Callable[[str, Plan, Prepared], cont
         from cs_score.batch.executors import local_backend
         from cs_score.processes import processors
 
-        yield local_backend(batch, plan, prepared, min(choices.jobs or processors(), runs))
+        with local_backend(batch, plan, prepared, min(choices.jobs or processors(), runs)) as backend:
+            yield backend
 
     return open_backend
 
