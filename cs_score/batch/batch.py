@@ -82,17 +82,17 @@ def run_batch(
         kept = len(found)
         if tasks:
             batch = uuid.uuid4().hex
-            with open_backend(batch, plan, prepared) as backend, watch(len(tasks)) as watcher:
-                todo = list(_sent(tasks, options, found)) if options.ships else tasks
-                try:
+            try:
+                with open_backend(batch, plan, prepared) as backend, watch(len(tasks)) as watcher:
+                    todo = list(_sent(tasks, options, found)) if options.ships else tasks
                     for deliveries in run_tasks(todo, backend, watcher):
                         for delivery in deliveries:
                             outcome = _stored(_checked(delivery, prepared), options, plan)
                             found[outcome.run, outcome.policy] = outcome
-                finally:
-                    for task in tasks:
-                        for policy in task.folders:
-                            clear_leftovers(_folder(options.out, plan, task.run.name, policy))
+            finally:  # the workers are gone
+                for task in tasks:
+                    for policy in task.folders:
+                        clear_leftovers(_folder(options.out, plan, task.run.name, policy))
         outcomes = tuple(found[run.name, policy] for run in runs for policy in plan.policy_names())
         leaderboard = make_leaderboard(outcomes, plan.policy_names(), options.measure, plan.headline())
         write_leaderboard(options.out, leaderboard)
