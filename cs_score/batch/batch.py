@@ -17,7 +17,7 @@ from cs_score.batch.outcomes import FAILED, Outcome
 from cs_score.batch.problem_table import write_problem_report, write_problem_table
 from cs_score.batch.runs import RunFile
 from cs_score.batch.scoring import Plan, Prepared
-from cs_score.batch.state import clear, clear_leftovers, read_whole_run, write_run
+from cs_score.batch.state import UnfitError, clear, clear_leftovers, read_whole_run, write_run
 from cs_score.batch.tasks import Delivery, Task, failures
 from cs_score.collector import paused_collector
 from cs_score.errors import CsScoreError, InputError, OutputError
@@ -78,7 +78,7 @@ def run_batch(
         with paused_collector():
             prepared = plan.prepare()
         found: dict[tuple[str, str], Outcome] = {}
-        tasks = [task for run in runs if (task := _task(run, plan, prepared, options, found)) is not None]
+        tasks = [task for run in runs if (task := _task(run, plan, prepared, options, found, remark)) is not None]
         kept = len(found)
         if tasks:
             batch = uuid.uuid4().hex
@@ -117,7 +117,12 @@ def _folder(out: str, plan: Plan, run: str, policy: str) -> str:
 
 
 def _task(
-    run: RunFile, plan: Plan, prepared: Prepared, options: BatchOptions, found: dict[tuple[str, str], Outcome]
+    run: RunFile,
+    plan: Plan,
+    prepared: Prepared,
+    options: BatchOptions,
+    found: dict[tuple[str, str], Outcome],
+    remark: Callable[[str], None],
 ) -> Task | None:
     """What is left to do for a run; whole outcomes of an earlier batch go into `found`."""
     folders: dict[str, str | None] = {}
@@ -127,7 +132,12 @@ def _task(
             digest = run.file.digest()
     for policy in plan.policy_names():
         folder = _folder(options.out, plan, run.name, policy)
-        earlier = None if digest is None else read_whole_run(folder, prepared.signature(digest, policy))
+        earlier = None
+        if digest is not None:
+            try:
+                earlier = read_whole_run(folder, prepared.signature(digest, policy))
+            except UnfitError as error:
+                remark(f"{error} is not as this version writes it; {run.name} is scored again")
         if earlier is None or (options.problems is not None and earlier.occurrences is None):
             folders[policy] = None if options.ships else os.path.abspath(folder)
         else:
