@@ -189,9 +189,10 @@ def _serve(
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes of a terminal; the owner acts on it
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOP_SIGNALS)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    start()
-    with contextlib.suppress(EOFError, OSError):  # the owner is gone
+    with contextlib.suppress(RuntimeError):  # without the memory for a thread it ends when it next looks at its pipe
+        threading.Thread(target=_end_with_parent, daemon=True).start()
+    with contextlib.suppress(EOFError, OSError, MemoryError):  # the owner is gone, or learns of it by the closed pipe
+        start()
         while True:
             item = connection.recv()
             try:

@@ -65,8 +65,11 @@ def interrupted() -> int:
 
 
 def _to_status(run: Callable[[list[str]], int], words: list[str], failed: int, wrong_usage: int) -> int:
+    from cs_score.sources import pipes_are_kept
+
     try:
-        status = run(words)
+        with pipes_are_kept():
+            status = run(words)
         if sys.stdout is not None:
             sys.stdout.flush()
         return status
@@ -93,7 +96,8 @@ def _run_click(words: list[str]) -> int:
     except click.Abort:
         return interrupted()
     except click.ClickException as error:  # wrong usage: click's own text
-        error.show()
+        with contextlib.suppress(OSError):
+            error.show()
         return error.exit_code
 
 
@@ -117,7 +121,8 @@ def _reason(error: OSError | ImportError | MemoryError) -> str:
         return "the working folder does not exist any more; change to another one"
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    return str(error)
+    # Packages wrap what the system says in advice of their own.
+    return _reason(error.__context__) if isinstance(error.__context__, ImportError) else str(error)
 
 
 def _complain(message: str, status: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from cs_score.display import one_line
+from cs_score.display import spreadsheet_cell
 from cs_score.statistics.comparison import Comparison, PairedSystems, RankedSystem
 from cs_score.statistics.intervals import Interval
 
@@ -45,7 +45,8 @@ def comparison_tsv(comparison: Comparison) -> str:
 
 def _cells(row: dict[str, object]) -> Iterator[str]:
     """The cells in the order of the columns; a name with a tab or a line feed keeps to its cell."""
-    return (one_line(str(row.get(column, ""))) for column in COLUMNS)
+    values = (row.get(column, "") for column in COLUMNS)
+    return (spreadsheet_cell(value) if isinstance(value, str) else str(value) for value in values)
 
 
 def _system(entry: RankedSystem) -> dict[str, object]:
