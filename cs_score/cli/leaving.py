@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import gc
+
 
 class Finished(int):
     """An exit status that keeps what was computed in memory as long as it is kept itself.
 
-    A process that ends while it has the status saves the time to free millions of rows one by one.
+    A process that ends while it has the status saves the time to free millions of rows one by one, or to walk them once
+    more to find cycles.
     """
 
     def __new__(cls, status: int, kept: object) -> Finished:
         finished = super().__new__(cls, status)
         finished._kept = kept
+        gc.freeze()
         return finished
 
     _kept: object
