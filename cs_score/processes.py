@@ -172,12 +172,24 @@ class Pool(Generic[T, R]):
 
 @contextlib.contextmanager
 def _signals_held() -> Iterator[None]:
-    """A block that no stop signal interrupts: a process begins in it, and is known to its owner at the end of it."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOP_SIGNALS)
+    """A block that no stop signal interrupts: a process begins in it, and is known to its owner at the end of it.
+
+    Signals are not blocked but noted: where there are threads, any of them may be told of one.
+    """
+    if threading.current_thread() is not threading.main_thread():  # only the main thread is interrupted
+        yield
+        return
+    came: list[int] = []
+    before = {number: signal.getsignal(number) for number in _STOP_SIGNALS}
     try:
+        for number in _STOP_SIGNALS:
+            signal.signal(number, lambda met, frame: came.append(met))
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for noted in came:
+            signal.raise_signal(noted)
 
 
 def _serve(
@@ -188,7 +200,6 @@ def _serve(
         other.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes of a terminal; the owner acts on it
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOP_SIGNALS)
     with contextlib.suppress(RuntimeError):  # without the memory for a thread it ends when it next looks at its pipe
         threading.Thread(target=_end_with_parent, daemon=True).start()
     with contextlib.suppress(EOFError, OSError, MemoryError):  # the owner is gone, or learns of it by the closed pipe
