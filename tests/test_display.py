@@ -14,7 +14,7 @@ from cs_score.display import cell, one_line, spreadsheet_cell, terminal_safe
 HIDDEN = [
     character
     for character in map(chr, range(sys.maxunicode + 1))
-    if unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp", "Cs")
+    if unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp", "Cs") and character != "\ufeff"
 ]
 
 
