@@ -7,8 +7,8 @@ import sys
 from typing import Final
 
 # What moves a cursor, turns text around or is not seen: controls, format characters, separators of lines and
-# paragraphs, lone surrogates (the Unicode categories Cc, Cf, Zl, Zp, Cs), but for tab, line feed and the byte order mark,
-# which does nothing to a terminal and stands in messages of the reference.
+# paragraphs, lone surrogates (the Unicode categories Cc, Cf, Zl, Zp, Cs), but for tab, line feed and the byte order
+# mark, which does nothing to a terminal and stands in messages of the reference.
 _HIDDEN: Final = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u2028-\u202e"
     "\u2060-\u2064\u2066-\u206f\ud800-\udfff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f"
