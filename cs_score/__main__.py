@@ -1,6 +1,54 @@
-"""`python -m cs_score` is the command `cs-score`."""
+"""The process of the command `cs-score`, which is also `python -m cs_score`: its streams, its signals, its end.
 
-from cs_score.cli.main import console
+Everything else is imported once signals are cared for.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+from typing import NoReturn
+
+from cs_score.interruption import ignore_signals, leave_at_once_on_signals, stop_on_signals
+
+
+def console() -> NoReturn:
+    """Run the command of this process.
+
+    The process is left at once when everything is written: the operating system takes back millions of rows in one go.
+    """
+    leave_at_once_on_signals()
+    _open_closed_streams()
+    from cs_score.cli.main import interrupted, main
+
+    try:
+        stop_on_signals()
+        status = main()
+        ignore_signals()
+    except KeyboardInterrupt:
+        status = interrupted()
+    except SystemExit as stop:
+        status = stop.code if isinstance(stop.code, int) else 1
+    atexit._run_exitfuncs()
+    os._exit(status)
+
+
+def _open_closed_streams() -> None:
+    """Let nothing that is opened later take the number of a standard stream that was closed when the process began.
+
+    To use such a stream stays an error.
+    """
+    for number, name, way in ((0, "stdin", os.O_WRONLY), (1, "stdout", os.O_RDONLY), (2, "stderr", os.O_RDONLY)):
+        if getattr(sys, name) is None:
+            descriptor = os.open(os.devnull, way)  # the lowest number that is free
+            if descriptor != number:
+                os.dup2(descriptor, number)
+    if sys.stdin is None:
+        sys.stdin = os.fdopen(0)
+    if sys.stderr is None:  # without one, what is printed on it goes to standard output
+        sys.stderr = os.fdopen(2, "w")
+
 
 if __name__ == "__main__":
     console()

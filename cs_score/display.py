@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import Final
 
-# C0 and C1 controls, DEL, line and paragraph separators, bidirectional overrides and isolates, lone surrogates.
-_UNSAFE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-_UNSAFE_BUT_TAB: Final = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-_UNSAFE_IN_TEXT: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+# What moves a cursor, turns text around or is not seen: controls, format characters, separators of lines and
+# paragraphs, lone surrogates (the Unicode categories Cc, Cf, Zl, Zp, Cs), but for tab, line feed and the byte order
+# mark, which does nothing to a terminal and stands in messages of the reference.
+_HIDDEN: Final = (
+    "\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u2028-\u202e"
+    "\u2060-\u2064\u2066-\u206f\ud800-\udfff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f"
+)
+_UNSAFE: Final = re.compile(f"[\t\n{_HIDDEN}]")
+_UNSAFE_BUT_TAB: Final = re.compile(f"[\n{_HIDDEN}]")
+_UNSAFE_IN_TEXT: Final = re.compile(f"[{_HIDDEN}]")
+
+# A text that a spreadsheet would take for a formula, perhaps marked as text already.
+_FORMULA: Final = re.compile("'*[=+@\t\r-]")
 
 LONGEST_LINE: Final = 2000
 """Characters of a message that are shown; a megabyte field must not fill a terminal."""
@@ -26,6 +37,16 @@ def one_line(text: str, limit: int = LONGEST_LINE, *, keep_tabs: bool = False) -
     if len(text) > limit:
         text = f"{text[:limit]}... ({len(text) - limit} more characters)"
     return (_UNSAFE_BUT_TAB if keep_tabs else _UNSAFE).sub(_escaped, text)
+
+
+def cell(text: str, limit: int = LONGEST_LINE) -> str:
+    """`text` in a table: in one line, and like no other text, since its own backslashes are doubled."""
+    return one_line(text.replace("\\", "\\\\"), limit)
+
+
+def spreadsheet_cell(text: str) -> str:
+    """`text` in a table that a spreadsheet may open: an apostrophe keeps it from being a formula. Not for numbers."""
+    return ("'" if _FORMULA.match(text) else "") + cell(text, sys.maxsize)
 
 
 def terminal_safe(text: str) -> str:

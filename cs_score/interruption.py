@@ -1,72 +1,70 @@
-"""Stopping a worker process in the middle of its work, and never in the middle of handing over what it has done.
+"""What Ctrl-C and a termination signal do to the process of a command: it ends soon, and in good order.
 
-A worker that dies while it writes into the pipe to its pool leaves a pool that waits for the rest for ever. So a signal
-acts on what is being scored only; between two tasks it does nothing.
+The first signal is an exception in the main thread, on whose way out half-written files go and workers end. A further
+one changes nothing but that this may not take long.
 """
 
 from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import sys
+from collections.abc import Callable
 from types import FrameType
-from typing import NoReturn
+from typing import Final, TypeAlias
+
+_Handler: TypeAlias = Callable[[int, FrameType | None], object]
+
+_PATIENCE: Final = 0.5
+"""Seconds that the way out may take after a second signal."""
+
+_SOON: Final = 0.01
 
 
-class Interrupted(BaseException):
-    """What is being scored is not wanted any more. Not an Exception: nothing on the way may take it for one."""
+def leave_at_once_on_signals() -> None:
+    """For a process that has done nothing yet."""
+    _handle_signals_with(_leave)
 
 
-_stop: Callable[[], NoReturn] | None = None
+def stop_on_signals() -> None:
+    """Let the first signal raise KeyboardInterrupt or SystemExit with the status of the process."""
+    sys.unraisablehook = _stop_again
+    _handle_signals_with(_stop)
 
 
-def stop_scoring_on_signals() -> None:
-    """Let interrupt and termination signals end what this process scores; only for worker processes."""
-    signal.signal(signal.SIGINT, _stop_scoring)
-    signal.signal(signal.SIGTERM, _stop_scoring)
+def ignore_signals() -> None:
+    """For a process that has done everything: it ends by itself."""
+    _handle_signals_with(lambda number, frame: None)
+    signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-@contextmanager
-def interruptible() -> Iterator[None]:
-    """A block that a signal may end with Interrupted, in a process that has called `stop_scoring_on_signals`.
-
-    The process goes on in good order, and can say that it has been interrupted.
-    """
-    with _stopped_by(_interrupt):
-        yield
+def _handle_signals_with(handler: _Handler) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as for a job in the background of a script
+            signal.signal(number, handler)
 
 
-@contextmanager
-def expendable() -> Iterator[None]:
-    """A block in which a signal ends the whole process, where that has called `stop_scoring_on_signals`.
-
-    For work that leaves nothing behind; its pool notices. No code is left half done that would have to go on.
-    """
-    with _stopped_by(_leave):
-        yield
+def _leave(number: int, frame: FrameType | None) -> None:
+    os._exit(128 + number)
 
 
-@contextmanager
-def _stopped_by(stop: Callable[[], NoReturn]) -> Iterator[None]:
-    global _stop
-    _stop = stop
-    try:
-        yield
-    finally:
-        _stop = None
+def _stop(number: int, frame: FrameType | None) -> None:
+    _handle_signals_with(lambda second, frame: _leave_after(_PATIENCE, number))
+    if number == signal.SIGINT:
+        raise KeyboardInterrupt
+    raise SystemExit(128 + number)
 
 
-def _interrupt() -> NoReturn:
-    raise Interrupted
+def _leave_after(seconds: float, number: int) -> None:
+    signal.signal(signal.SIGALRM, lambda alarm, frame: _leave(number, frame))
+    signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
-def _leave() -> NoReturn:
-    os._exit(1)
-
-
-def _stop_scoring(signal_number: int, frame: FrameType | None) -> None:
-    global _stop
-    stop, _stop = _stop, None
-    if stop is not None:
-        stop()
+def _stop_again(dropped: sys.UnraisableHookArgs) -> None:
+    """Where Python drops exceptions, as in a destructor, the signal came too early: it is acted on a little later."""
+    if not isinstance(dropped.exc_value, (KeyboardInterrupt, SystemExit)):
+        sys.__unraisablehook__(dropped)
+        return
+    number = signal.SIGINT if isinstance(dropped.exc_value, KeyboardInterrupt) else signal.SIGTERM
+    signal.signal(signal.SIGALRM, lambda alarm, frame: _stop(number, frame))
+    signal.setitimer(signal.ITIMER_REAL, _SOON)

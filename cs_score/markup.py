@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from cs_score.display import one_line
+from cs_score.display import cell
 
 # Every sign that may begin markup inside a line or end a cell, and those of links that are recognised without markup.
 _MARKUP: Final = re.compile(r"([\\`*_{}\[\]()<>#!|~&$@:.^=+-])")
@@ -36,10 +36,10 @@ _LIGATURE: Final = re.compile(r"([-',])(?=\1)")
 
 def escape_markdown(text: str) -> str:
     """`text` such that Markdown shows it as it is, in one line."""
-    return _MARKUP.sub(r"\\\1", one_line(text))
+    return _MARKUP.sub(r"\\\1", cell(text))
 
 
 def escape_latex(text: str) -> str:
     """`text` such that LaTeX sets it as it is, in one line."""
-    escaped = _SPECIAL.sub(lambda match: _SIGNS[match.group()], one_line(text))
+    escaped = _SPECIAL.sub(lambda match: _SIGNS[match.group()], cell(text))
     return _LIGATURE.sub(r"\1{}", escaped)

@@ -5,12 +5,15 @@ Every byte that is read is hashed on the way, so that a score can be signed with
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib
 import io
 import os
+import stat
 import sys
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO, Final, TypeAlias, cast
 
@@ -153,6 +156,42 @@ def name_of(given: Input) -> str:
     return str(getattr(given, "name", "<input>"))
 
 
+_kept_pipes: dict[tuple[int, int], bytes] | None = None
+
+
+@contextlib.contextmanager
+def pipes_are_kept() -> Iterator[None]:
+    """A block in which a named pipe can be opened again, as a file can: what was in it is kept in memory.
+
+    For commands, whose pipes are filled once; elsewhere a pipe may be filled again and again.
+    """
+    global _kept_pipes
+    before, _kept_pipes = _kept_pipes, {}
+    try:
+        yield
+    finally:
+        _kept_pipes = before
+
+
+def is_pipe(path: str | os.PathLike[str]) -> bool:
+    """Whether there is a pipe of that name, which can be read once only."""
+    try:
+        return stat.S_ISFIFO(os.stat(path).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def _opened(path: str | os.PathLike[str]) -> io.FileIO | io.BytesIO:
+    if _kept_pipes is None or not is_pipe(path):
+        return open(path, "rb", buffering=0)
+    found = os.stat(path)
+    known = (found.st_dev, found.st_ino)
+    if known not in _kept_pipes:
+        with open(path, "rb") as file:
+            _kept_pipes[known] = file.read()
+    return io.BytesIO(_kept_pipes[known])
+
+
 def open_source(given: Input, *, stdin_as_dash: bool = True) -> Source:
     """Open an input.
 
@@ -163,7 +202,7 @@ def open_source(given: Input, *, stdin_as_dash: bool = True) -> Source:
         if name == "-" and stdin_as_dash:
             return Source(name, open(sys.stdin.fileno(), "rb", buffering=0, closefd=False))
         try:
-            return Source(name, open(given, "rb", buffering=0))
+            return Source(name, _opened(given))
         except (OSError, ValueError) as error:  # ValueError: a NUL inside the path
             raise InputError(f"Could not open {name}: {reason_of(error)}") from None
     # An open file keeps belonging to its owner, so what is left of it is read now and it is not closed.

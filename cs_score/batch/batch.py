@@ -18,7 +18,7 @@ from cs_score.batch.outcomes import FAILED, Outcome
 from cs_score.batch.problem_table import write_problem_report, write_problem_table
 from cs_score.batch.runs import RunFile
 from cs_score.batch.scoring import Plan, Prepared
-from cs_score.batch.state import SIGNATURE, clear, clear_leftovers, read_whole_run, write_run
+from cs_score.batch.state import SIGNATURE, UnfitError, clear, clear_leftovers, read_whole_run, write_run
 from cs_score.batch.tasks import Delivery, Task, failures
 from cs_score.collector import paused_collector
 from cs_score.errors import CsScoreError, InputError, OutputError, UsageError
@@ -85,21 +85,21 @@ def run_batch(
         ):
             remark(f"{options.out} holds results of other runs, too ({others}); the leaderboard has those of this call")
         found: dict[tuple[str, str], Outcome] = {}
-        tasks = [task for run in runs if (task := _task(run, plan, prepared, options, found)) is not None]
+        tasks = [task for run in runs if (task := _task(run, plan, prepared, options, found, remark)) is not None]
         kept = len(found)
         if tasks:
             batch = uuid.uuid4().hex
-            with open_backend(batch, plan, prepared) as backend, watch(len(tasks)) as watcher:
-                todo = list(_sent(tasks, options, found)) if options.ships else tasks
-                try:
-                    for deliveries in run_tasks(batch, todo, backend, watcher):
+            try:
+                with open_backend(batch, plan, prepared) as backend, watch(len(tasks)) as watcher:
+                    todo = list(_sent(tasks, options, found)) if options.ships else tasks
+                    for deliveries in run_tasks(todo, backend, watcher):
                         for delivery in deliveries:
                             outcome = _stored(_checked(delivery, prepared), options, plan)
                             found[outcome.run, outcome.policy] = outcome
-                finally:
-                    for task in tasks:
-                        for policy in task.folders:
-                            clear_leftovers(folder_of_run(options.out, plan, task.run.name, policy))
+            finally:  # the workers are gone
+                for task in tasks:
+                    for policy in task.folders:
+                        clear_leftovers(folder_of_run(options.out, plan, task.run.name, policy))
         outcomes = tuple(found[run.name, policy] for run in runs for policy in plan.policy_names())
         leaderboard = make_leaderboard(outcomes, policies, measure, plan.headline())
         if not any(measure in row.scores for row in leaderboard.rows) and any(row.scores for row in leaderboard.rows):
@@ -145,7 +145,12 @@ def folder_of_run(out: str, plan: Plan, run: str, policy: str) -> str:
 
 
 def _task(
-    run: RunFile, plan: Plan, prepared: Prepared, options: BatchOptions, found: dict[tuple[str, str], Outcome]
+    run: RunFile,
+    plan: Plan,
+    prepared: Prepared,
+    options: BatchOptions,
+    found: dict[tuple[str, str], Outcome],
+    remark: Callable[[str], None],
 ) -> Task | None:
     """What is left to do for a run; whole outcomes of an earlier batch go into `found`."""
     folders: dict[str, str | None] = {}
@@ -155,7 +160,12 @@ def _task(
             digest = run.file.digest()
     for policy in plan.policy_names():
         folder = folder_of_run(options.out, plan, run.name, policy)
-        earlier = None if digest is None else read_whole_run(folder, prepared.signature(digest, policy))
+        earlier = None
+        if digest is not None:
+            try:
+                earlier = read_whole_run(folder, prepared.signature(digest, policy))
+            except UnfitError as error:
+                remark(f"{error} is not as this version writes it; {run.name} is scored again")
         if earlier is None or (options.problems is not None and earlier.occurrences is None):
             folders[policy] = None if options.ships else os.path.abspath(folder)
         else:

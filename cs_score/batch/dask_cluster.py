@@ -1,16 +1,16 @@
-"""The workers of a Dask cluster as an executor. Needs the extra `dask` (package distributed)."""
+"""The workers of a Dask cluster. Needs the extra `dask` (package distributed)."""
 
 from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Iterator
-from concurrent.futures import Executor
+from collections.abc import Collection, Iterator
+from concurrent.futures import FIRST_COMPLETED, wait
 from typing import Any, Final
 
-from cs_score.batch.execution import Backend
+from cs_score.batch.execution import Backend, Deliveries
 from cs_score.batch.scoring import Plan
-from cs_score.batch.tasks import forget, install
+from cs_score.batch.tasks import forget, install, run_task
 from cs_score.errors import InputError, MissingExtraError
 from cs_score.version import VERSION
 
@@ -43,13 +43,17 @@ def dask_backend(batch: str, plan: Plan, address: str) -> Iterator[Backend]:
         _wait_for_worker(client, address)
         plugin = distributed_plugin(batch, plan)
         client.register_plugin(plugin, name=batch)
+        executor = client.get_executor(pure=False)
         try:
             yield Backend(
-                lambda: _executor(client),
+                lambda task: executor.submit(run_task, batch, task),
+                _done,
                 width=2 * max(1, sum(client.nthreads().values())),
-                broken=(distributed.scheduler.KilledWorker,),
+                died=(distributed.scheduler.KilledWorker,),
+                retries=True,
             )
         finally:
+            executor.shutdown(wait=False)
             with contextlib.suppress(Exception):  # a scheduler that is gone has nothing to forget
                 client.unregister_worker_plugin(batch)
 
@@ -70,13 +74,8 @@ def distributed_plugin(batch: str, plan: Plan) -> Any:
     return InstallPlan()
 
 
-@contextlib.contextmanager
-def _executor(client: Any) -> Iterator[Executor]:
-    executor: Executor = client.get_executor(pure=False)
-    try:
-        yield executor
-    finally:
-        executor.shutdown(wait=False)
+def _done(running: Collection[Deliveries], seconds: float) -> Collection[Deliveries]:
+    return wait(running, timeout=seconds, return_when=FIRST_COMPLETED).done
 
 
 def _wait_for_worker(client: Any, address: str) -> None:

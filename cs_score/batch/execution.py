@@ -1,31 +1,33 @@
-"""Tasks through an executor with the interface of `concurrent.futures`, whatever stands behind it."""
+"""Tasks through workers, whatever stands behind these."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeAlias
 
-from cs_score.batch.tasks import Delivery, Task, failures, run_task
+from cs_score.batch.tasks import Delivery, Task, failures
 
 _TICK_SECONDS: Final = 0.5
+
+Deliveries: TypeAlias = Future[list[Delivery]]
 
 
 @dataclass(frozen=True, slots=True)
 class Backend:
-    """Where tasks are computed: how to open an executor, and how many tasks to hand out at a time.
+    """Where tasks are computed: at most `width` of them are handed out at a time.
 
-    `broken` are the exceptions of a future whose worker died. After one of them the executor is opened anew if
-    `reopens`; otherwise it has replaced the worker and tried the task again by itself.
+    `wait` gives those of some futures that are done, after so many seconds at most. `died` are the exceptions of a
+    future whose worker died; a backend that `retries` has tried the task again by itself.
     """
 
-    open: Callable[[], AbstractContextManager[Executor]]
+    submit: Callable[[Task], Deliveries]
+    wait: Callable[[Collection[Deliveries], float], Collection[Deliveries]]
     width: int
-    broken: tuple[type[BaseException], ...] = ()
-    reopens: bool = False
+    died: tuple[type[BaseException], ...] = ()
+    retries: bool = False
 
 
 class Watcher(Protocol):
@@ -36,48 +38,42 @@ class Watcher(Protocol):
     def tick(self) -> None: ...
 
 
-def run_tasks(batch: str, tasks: Sequence[Task], backend: Backend, watcher: Watcher) -> Iterator[list[Delivery]]:
+def run_tasks(tasks: Sequence[Task], backend: Backend, watcher: Watcher) -> Iterator[list[Delivery]]:
     """Compute tasks, and give the deliveries of each as soon as they are there, in any order.
 
-    A task whose worker dies is tried once more, alone, so that others are not blamed for it; if the worker dies again
-    the run has failed.
+    A task whose worker dies is tried once more after all others, alone: two large runs may be too much for the memory
+    where one is not. If the worker dies again the run has failed.
     """
-    waiting = deque(tasks)
     suspects: deque[Task] = deque()
-    while waiting or suspects:
-        alone = bool(suspects)
-        queue = suspects if alone else waiting
-        with backend.open() as executor:
-            running: dict[Future[list[Delivery]], Task] = {}
-            is_broken = False
-            while (queue or running) and not (is_broken and not running):
-                while queue and not is_broken and len(running) < (1 if alone else backend.width):
-                    task = queue.popleft()
-                    watcher.starts(task.run.name)
-                    try:
-                        running[executor.submit(run_task, batch, task)] = task
-                    except backend.broken:
-                        queue.appendleft(task)
-                        is_broken = True
-                done, _ = wait(running, timeout=_TICK_SECONDS, return_when=FIRST_COMPLETED)
-                watcher.tick()
-                for future in done:
-                    task = running.pop(future)
-                    try:
-                        deliveries = future.result()
-                    except backend.broken as error:
-                        is_broken = backend.reopens
-                        if backend.reopens and not alone:
-                            suspects.append(task)
-                            continue
-                        deliveries = failures(task, _died(error))
-                    except CancelledError:
-                        deliveries = failures(task, "the executor gave the run up: the connection to it was lost")
-                    except Exception as error:
-                        deliveries = failures(task, f"the executor could not run it: {type(error).__name__}: {error}")
-                    watcher.finished()
-                    yield deliveries
+    for waiting, width in ((deque(tasks), backend.width), (suspects, 1)):
+        running: dict[Deliveries, Task] = {}
+        while waiting or running:
+            while waiting and len(running) < width:
+                task = waiting.popleft()
+                watcher.starts(task.run.name)
+                running[backend.submit(task)] = task
+            done = backend.wait(running, _TICK_SECONDS)
+            watcher.tick()
+            for future in done:
+                task = running.pop(future)
+                if waiting is not suspects and not backend.retries and isinstance(_error(future), backend.died):
+                    suspects.append(task)
+                    continue
+                deliveries = _deliveries(task, future, backend)
+                watcher.finished()
+                yield deliveries
 
 
-def _died(error: BaseException) -> str:
-    return f"the worker died at it each time it was tried (out of memory?): {type(error).__name__}"
+def _error(future: Deliveries) -> BaseException | None:
+    return None if future.cancelled() else future.exception()
+
+
+def _deliveries(task: Task, future: Deliveries, backend: Backend) -> list[Delivery]:
+    try:
+        return future.result()
+    except CancelledError:
+        return failures(task, "the executor gave the run up: the connection to it was lost")
+    except backend.died as error:
+        return failures(task, f"the worker died at it each time it was tried (out of memory?): {type(error).__name__}")
+    except Exception as error:
+        return failures(task, f"the executor could not run it: {type(error).__name__}: {error}")

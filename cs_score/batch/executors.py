@@ -1,56 +1,46 @@
-"""The executors: this process, a pool of processes, the workers of a Dask cluster."""
+"""Where a batch computes on this machine: in its own process, or in a pool of processes."""
 
 from __future__ import annotations
 
 import contextlib
 import gc
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future
-from concurrent.futures.process import BrokenProcessPool
-from typing import ParamSpec, TypeVar
+from collections.abc import Iterator
+from concurrent.futures import Future
+from functools import partial
 
-from cs_score.batch.execution import Backend
+from cs_score.batch.execution import Backend, Deliveries
 from cs_score.batch.scoring import Plan, Prepared
-from cs_score.batch.tasks import forget, install
-from cs_score.processes import process_pool, workers_share_memory
-
-_P = ParamSpec("_P")
-_T = TypeVar("_T")
-
-
-class InProcess(Executor):
-    """Computes each task when it is submitted."""
-
-    def submit(self, fn: Callable[_P, _T], /, *args: _P.args, **kwargs: _P.kwargs) -> Future[_T]:
-        future: Future[_T] = Future()
-        future.set_result(fn(*args, **kwargs))
-        return future
-
-
-def local_backend(batch: str, plan: Plan, prepared: Prepared, jobs: int) -> Backend:
-    """`jobs` processes on this machine; one job is this process itself."""
-    if jobs == 1:
-        return Backend(lambda: _in_process(batch, plan, prepared), width=1)
-    return Backend(
-        lambda: _pool(batch, plan, prepared, jobs), width=jobs + 1, broken=(BrokenProcessPool,), reopens=True
-    )
+from cs_score.batch.tasks import Delivery, Task, forget, install, run_task
+from cs_score.processes import Pool, WorkerDiedError, workers_share_memory
 
 
 @contextlib.contextmanager
-def _in_process(batch: str, plan: Plan, prepared: Prepared) -> Iterator[Executor]:
+def local_backend(batch: str, plan: Plan, prepared: Prepared, jobs: int) -> Iterator[Backend]:
+    """`jobs` processes on this machine; one job is this process itself.
+
+    Forked workers find gold prepared in their memory; others receive the plan once and prepare gold themselves.
+    """
+    if jobs == 1:
+        with _installed(batch, plan, prepared):
+            yield Backend(partial(_computed, batch), lambda running, seconds: list(running), width=1)
+        return
+    shared = prepared if workers_share_memory() else None
+    with Pool[Task, list[Delivery]](jobs, partial(run_task, batch), partial(install, batch, plan, shared)) as pool:
+        yield Backend(pool.submit, lambda running, seconds: pool.wait(seconds), jobs, (WorkerDiedError,))
+
+
+def _computed(batch: str, task: Task) -> Deliveries:
+    future: Deliveries = Future()
+    future.set_result(run_task(batch, task))
+    return future
+
+
+@contextlib.contextmanager
+def _installed(batch: str, plan: Plan, prepared: Prepared) -> Iterator[None]:
     install(batch, plan, prepared)
     gc.freeze()  # what all runs share need not be walked by the collector again and again
     try:
-        with InProcess() as executor:
-            yield executor
+        yield
     finally:
         gc.unfreeze()
         forget(batch)
-
-
-@contextlib.contextmanager
-def _pool(batch: str, plan: Plan, prepared: Prepared, jobs: int) -> Iterator[Executor]:
-    """Forked workers find gold prepared in their memory; others receive the plan once and prepare gold themselves."""
-    shared = prepared if workers_share_memory() else None
-    with process_pool(jobs, install, (batch, plan, shared)) as executor:
-        yield executor

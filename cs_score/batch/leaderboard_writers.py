@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Callable, Sequence
 from typing import Final
 
 from cs_score.batch.leaderboard import AFTER, BEFORE, Column, Leaderboard, Row
-from cs_score.display import one_line
+from cs_score.display import cell, one_line, spreadsheet_cell
 from cs_score.markup import escape_latex, escape_markdown
 from cs_score.outputs import write_whole
 
@@ -27,11 +26,14 @@ def write_leaderboard(folder: str, board: Leaderboard) -> None:
 
 
 def leaderboard_tsv(board: Leaderboard) -> str:
-    """A header and one line a row, scores at full precision; what does not apply is empty."""
+    """A header and one line a row, scores at full precision; what does not apply is empty.
+
+    No text is a formula to a spreadsheet.
+    """
     columns = (*BEFORE, *AFTER)
-    lines = ["\t".join([*_names(BEFORE), *map(cell_text, board.measures), *_names(AFTER)])]
+    lines = ["\t".join([*_names(BEFORE), *map(spreadsheet_cell, board.measures), *_names(AFTER)])]
     for row in board.rows:
-        cells = {column.name: cell_text(_text(column, row)) for column in columns}
+        cells = {column.name: _tsv_cell(column, row) for column in columns}
         scores = [repr(row.scores[measure]) if measure in row.scores else "" for measure in board.measures]
         lines.append("\t".join([*(cells[c.name] for c in BEFORE), *scores, *(cells[c.name] for c in AFTER)]))
     return "\n".join(lines) + "\n"
@@ -55,7 +57,7 @@ def leaderboard_markdown(board: Leaderboard) -> str:
     """A table, and below it why runs have no score."""
     headings, kinds, rows = _readable(board)
     rule = ["---:" if is_number else ":---" for is_number in kinds]
-    lines = [headings, rule, *([escape_markdown(cell) if not k else cell for cell, k in zip(r, kinds)] for r in rows)]
+    lines = [headings, rule, *([escape_markdown(text) if not k else text for text, k in zip(r, kinds)] for r in rows)]
     table = [f"| {' | '.join(cells)} |" for cells in lines]
     failures = [f"- {escape_markdown(text)}" for text in failure_lines(board)]
     return "\n".join([*table, *(["", *failures] if failures else [])]) + "\n"
@@ -81,7 +83,7 @@ def leaderboard_latex(board: Leaderboard) -> str:
 def leaderboard_text(board: Leaderboard, most: int) -> str:
     """The first `most` rows aligned for a terminal, how many there are more, and why runs have no score."""
     headings, kinds, rows = _readable(board)
-    shown = [[one_line(cell, 60) for cell in row] for row in [headings, *rows[:most]]]
+    shown = [[cell(text, 60) for text in row] for row in [headings, *rows[:most]]]
     widths = [max(map(len, column)) for column in zip(*shown)]
     lines = [
         "  ".join(c.rjust(w) if k else c.ljust(w) for c, w, k in zip(row, widths, kinds)).rstrip() for row in shown
@@ -102,11 +104,6 @@ def failure_lines(board: Leaderboard) -> list[str]:
         for row in board.rows
         if row.outcome.failure is not None
     ]
-
-
-def cell_text(text: str) -> str:
-    """A cell of a tab-separated table: one line, no tab, whatever the text."""
-    return one_line(text, sys.maxsize).replace("\t", "\\t")
 
 
 WRITERS: Final[dict[str, Callable[[Leaderboard], str]]] = {
@@ -143,6 +140,11 @@ def _is_shown(column: Column, board: Leaderboard) -> bool:
 def _text(column: Column, row: Row) -> str:
     cell = column.cell(row)
     return "" if cell is None else str(cell)
+
+
+def _tsv_cell(column: Column, row: Row) -> str:
+    text = _text(column, row)
+    return text if column.is_number else spreadsheet_cell(text)
 
 
 def _names(columns: Sequence[Column]) -> list[str]:

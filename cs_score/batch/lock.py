@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import socket
+import stat
 import time
 from collections.abc import Iterator
 from typing import Final
@@ -18,6 +19,8 @@ LOCK: Final = ".batch.lock"
 
 # The workers of a batch that was killed hold its lock until they notice.
 _PATIENCE_SECONDS: Final = 3.0
+
+_LARGEST_PID: Final = (1 << 31) - 1
 
 
 @contextlib.contextmanager
@@ -44,10 +47,7 @@ def locked(folder: str) -> Iterator[str | None]:
 def _acquire(path: str) -> int:
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while True:
-        try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-        except OSError as error:
-            raise cannot_write(path, error) from None
+        descriptor = _opened(path)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if _is_same_file(descriptor, path):
@@ -61,10 +61,33 @@ def _acquire(path: str) -> int:
         os.close(descriptor)
 
 
+def _opened(path: str) -> int:
+    """The lock file, made where there is none. Raises OutputError, and UsageError where something else has its name.
+
+    It will be written over, so a file that has another name, too, is no lock file.
+    """
+    while True:
+        try:
+            return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        except FileExistsError:
+            pass
+        except OSError as error:
+            raise cannot_write(path, error) from None
+        try:
+            found = os.lstat(path)
+            if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+                raise UsageError(f"{path} is not the lock file of a batch; remove it, or take another --out")
+            return os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        except FileNotFoundError:  # its owner has just removed it
+            continue
+        except OSError as error:
+            raise cannot_write(path, error) from None
+
+
 def _is_same_file(descriptor: int, path: str) -> bool:
     """Whether the locked file is still the one of that name: its owner may have removed it in between."""
     try:
-        return os.path.samestat(os.fstat(descriptor), os.stat(path))
+        return os.path.samestat(os.fstat(descriptor), os.lstat(path))
     except FileNotFoundError:
         return False
 
@@ -81,12 +104,15 @@ def _take_over(descriptor: int, path: str) -> str | None:
 
 
 def _owner(descriptor: int) -> tuple[int | None, str]:
-    """Process id and host in a lock file; no id where nothing readable stands in it."""
+    """Process id and host in a lock file; no id where nothing stands in it that a batch has written."""
     try:
         owner = json.loads(os.pread(descriptor, 4096, 0))
-        return int(owner["pid"]), str(owner["host"])
-    except (ValueError, TypeError, KeyError, OSError):
+    except (ValueError, RecursionError, OSError):
         return None, ""
+    pid, host = (owner.get("pid"), owner.get("host")) if isinstance(owner, dict) else (None, None)
+    if type(pid) is not int or not 0 < pid <= _LARGEST_PID or not isinstance(host, str):
+        return None, ""
+    return pid, host
 
 
 def _lives(owner: tuple[int | None, str]) -> bool:

@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from cs_score.batch.leaderboard_writers import cell_text
 from cs_score.batch.outcomes import Outcome
+from cs_score.display import spreadsheet_cell
 from cs_score.errors import InputError
 from cs_score.outputs import write_whole
 from cs_score.problem_reports import Occurrence, merged, of_error, write_occurrences
@@ -41,7 +41,9 @@ def write_problem_report(path: str, of_gold: Iterable[Occurrence], outcomes: Ite
 def _blocks(outcomes: Iterable[Outcome]) -> Iterator[bytes]:
     yield "\t".join(COLUMNS).encode() + b"\n"
     for outcome in outcomes:
-        lines = ["\t".join(map(cell_text, (outcome.run, outcome.policy, *cells))) + "\n" for cells in _cells(outcome)]
+        lines = [
+            "\t".join(map(spreadsheet_cell, (outcome.run, outcome.policy, *cells))) + "\n" for cells in _cells(outcome)
+        ]
         yield "".join(lines).encode("utf-8", "backslashreplace")
 
 

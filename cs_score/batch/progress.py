@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import time
 from collections.abc import Callable
@@ -47,8 +48,7 @@ class Progress:
     def close(self) -> None:
         """Clear the line of a terminal."""
         if self._drawn:
-            self._stream.write("\r\x1b[K")
-            self._stream.flush()
+            self._write("\r\x1b[K")
 
     def line(self, now: float) -> str:
         """The line: runs done, rate, time left, the run handed out last."""
@@ -63,11 +63,15 @@ class Progress:
         text = self.line(now)
         if self._on_terminal:
             width = shutil.get_terminal_size().columns - 1
-            self._stream.write(f"\r\x1b[K{text[:width]}")
+            self._write(f"\r\x1b[K{text[:width]}")
             self._drawn = True
         else:
-            self._stream.write(f"cs-score: {text}\n")
-        self._stream.flush()
+            self._write(f"cs-score: {text}\n")
+
+    def _write(self, text: str) -> None:
+        with contextlib.suppress(OSError):  # a batch does not end because nobody can be told how far it is
+            self._stream.write(text)
+            self._stream.flush()
 
 
 def _rate_text(rate: float) -> str:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
+import io
 import json
 import os
+import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from cs_score.batch.outcomes import FAILED, Outcome, ProblemPlace, RunScores, WrittenFile
 from cs_score.outputs import cannot_write, write_whole
@@ -18,7 +21,10 @@ from cs_score.signature import without_names
 
 SIGNATURE: Final = "signature.json"
 
-_FIRST_FORMAT: Final = 1
+_FORMAT: Final = 2
+
+_LARGEST_SIGNATURE: Final = 1 << 28
+"""Bytes; it may hold the problems of a run with their details."""
 
 _TIMED: Final = ".params"
 """Ending of the file that holds the time of the call."""
@@ -42,18 +48,29 @@ def write_run(folder: str, outcome: Outcome, files: Iterable[tuple[str, Iterable
         written.append(WrittenFile(name, counted.size, "" if name.endswith(_TIMED) else counted.sha256.hexdigest()))
     outcome = replace(outcome, files=tuple(written))
     if outcome.state != FAILED:
-        text = json.dumps({"format": _FIRST_FORMAT, **asdict(outcome)}, indent=1)
+        # As JSON reads it again, so that the digest is of the same.
+        record = json.loads(json.dumps({"format": _FORMAT, **asdict(outcome)}))
+        text = json.dumps({**record, "digest": _digest(record)}, indent=1)
         write_whole(os.path.join(folder, SIGNATURE), [text.encode("ascii"), b"\n"])
     return outcome
 
 
+class UnfitError(Exception):
+    """A file of an earlier batch that is not as the batch has written it; its text names the file."""
+
+
 def read_whole_run(folder: str, signature: Mapping[str, object]) -> Outcome | None:
-    """The outcome of a run that was scored before; None unless it was made from the same and its files are whole."""
+    """The outcome of a run that was scored before; None where there is none, or it was made from something else.
+
+    Raises UnfitError where the signature or one of the files that it lists was changed.
+    """
+    path = os.path.join(folder, SIGNATURE)
+    if not os.path.lexists(path):
+        return None
+    record = _read_record(path)
+    if not _is_same(record["signature"], signature):
+        return None
     try:
-        with open(os.path.join(folder, SIGNATURE), "rb") as file:
-            record = json.load(file)
-        if record.pop("format") != _FIRST_FORMAT or not _is_same(record["signature"], signature):
-            return None
         outcome = Outcome(
             **{
                 **record,
@@ -64,19 +81,55 @@ def read_whole_run(folder: str, signature: Mapping[str, object]) -> Outcome | No
                 "occurrences": _occurrences(record["occurrences"]),
             }
         )
-        for written in outcome.files:
-            with open(os.path.join(folder, written.name), "rb") as file:
-                digest = hashlib.file_digest(file, "sha256").hexdigest()
-                if file.tell() != written.size or written.sha256 not in ("", digest):
-                    return None
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):  # no record, or one that was damaged
-        return None
+    except (ValueError, TypeError, KeyError, AttributeError):
+        raise UnfitError(path) from None
+    for written in outcome.files:
+        _check_file(os.path.join(folder, written.name), written)
     return outcome
 
 
 def _is_same(recorded: Mapping[str, Any], signature: Mapping[str, object]) -> bool:
     """Whether a run was made from what it would be made from now, wherever its inputs lay."""
     return without_names(recorded) == without_names(json.loads(json.dumps(signature)))
+
+
+def _read_record(path: str) -> dict[str, Any]:
+    """What a batch has written into a signature file, without its format and digest. Raises UnfitError."""
+    try:
+        with _plain_file(path) as file:
+            record = json.loads(file.read(_LARGEST_SIGNATURE))
+        digest = record.pop("digest")
+        if record.get("format") != _FORMAT or digest != _digest(record):
+            raise UnfitError(path)
+        del record["format"]
+        return cast(dict[str, Any], record)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError, MemoryError):
+        raise UnfitError(path) from None
+
+
+def _digest(record: Mapping[str, object]) -> str:
+    """The SHA-256 of a record, by which a change of it is noticed. Raises ValueError for what JSON does not know."""
+    return hashlib.sha256(json.dumps(record, sort_keys=True, allow_nan=False).encode("ascii")).hexdigest()
+
+
+def _check_file(path: str, written: WrittenFile) -> None:
+    try:
+        with _plain_file(path) as file:
+            if os.fstat(file.fileno()).st_size != written.size:
+                raise UnfitError(path)
+            if written.sha256 not in ("", hashlib.file_digest(file, "sha256").hexdigest()):
+                raise UnfitError(path)
+    except (OSError, ValueError):
+        raise UnfitError(path) from None
+
+
+def _plain_file(path: str) -> io.BufferedReader:
+    """A file that is neither a link nor a pipe, where reading might never end. Raises OSError."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "not a file")
+    return open(descriptor, "rb")
 
 
 def _occurrences(record: Sequence[Mapping[str, Any]] | None) -> tuple[Occurrence, ...] | None:

@@ -17,7 +17,6 @@ from cs_score.batch.scoring import Plan, Prepared
 from cs_score.batch.state import write_run
 from cs_score.collector import paused_collector
 from cs_score.errors import CsScoreError
-from cs_score.interruption import Interrupted, interruptible
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +56,8 @@ def forget(batch: str) -> None:
 def run_task(batch: str, task: Task) -> list[Delivery]:
     """Score one run under its policies. Whatever is wrong with it becomes its outcome, never an exception."""
     try:
-        with interruptible(), paused_collector():
+        with paused_collector():
             return list(_deliveries(_prepared_for(batch), task))
-    except Interrupted:
-        return failures(task, "interrupted")
     except CsScoreError as error:  # gold as this worker sees it, or a disk that is full
         return failures(task, str(error))
     except Exception as error:  # a defect of ours costs one run, not the batch

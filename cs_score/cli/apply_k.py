@@ -14,7 +14,7 @@ from cs_score.cli.companion import (
     run_program,
 )
 from cs_score.cli.destinations import file_named, write_result, write_text
-from cs_score.cli.leaving import Leave, stay
+from cs_score.cli.leaving import Finished
 from cs_score.cli.switches import CommandLine, Switch
 from cs_score.collector import paused_collector
 from cs_score.outputs import encoded
@@ -39,9 +39,9 @@ PROGRAM: Final = Program(
 )
 
 
-def run(words: Sequence[str], leave: Leave = stay) -> int:
+def run(words: Sequence[str]) -> int:
     """Filter a run as the words of the command line say; returns the exit status, 0 or 255."""
-    return run_program(PROGRAM, words, _filter, leave)
+    return run_program(PROGRAM, words, _filter)
 
 
 def _filter(line: CommandLine, session: Session) -> int:
@@ -59,4 +59,4 @@ def _filter(line: CommandLine, session: Session) -> int:
     write_result(file_named(output_file), blocks)
     discarded = [f"--discarding: {text}\n" for text, is_kept in zip(lines, kept) if not is_kept]
     write_text("stderr", "".join(discarded).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"))
-    return session.leave(0)
+    return Finished(0, (lines, kept))

@@ -17,15 +17,18 @@ from cs_score.batch.planned_files import planned_batch
 from cs_score.batch.progress import Progress
 from cs_score.batch.runs import RunFile, find_runs
 from cs_score.batch.scoring import Plan, Prepared
-from cs_score.cli.destinations import print_text
+from cs_score.cli.destinations import print_text, write_text
 from cs_score.display import one_line
-from cs_score.errors import UsageError
+from cs_score.errors import OutputError, UsageError
 from cs_score.planned_outputs import OutputPlan
+from cs_score.sources import is_pipe
 
 SHOWN: Final = 10
 """Rows of the leaderboard that are printed."""
 
 INTERRUPTED: Final = 130
+
+MOST_JOBS: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +60,9 @@ def run(words: list[str]) -> int:
 
 
 def held(path: str) -> InputFile:
-    """An input as all runs share it: standard input can be read only once."""
+    """An input as all runs share it: standard input and pipes can be read only once."""
     given = InputFile(path)
-    return given.loaded() if path == "-" else given
+    return given.loaded() if path == "-" or is_pipe(path) else given
 
 
 def score_batch(plan: Plan, choices: Choices, members: Sequence[str]) -> int:
@@ -106,7 +109,7 @@ def _outputs(plan: Plan, choices: Choices, runs: Sequence[RunFile]) -> OutputPla
 
 
 def _fit_for_task(given: RunFile, choices: Choices) -> RunFile:
-    if given.file.name == "-":
+    if given.file.name == "-" or is_pipe(given.file.name):
         return RunFile(given.name, given.file.loaded())
     if choices.dask is not None and not choices.ship_inputs:
         return RunFile(given.name, given.file.located())
@@ -125,7 +128,8 @@ def _opener(choices: Choices, runs: int) -> Callable[[str, Plan, Prepared], cont
         from cs_score.batch.executors import local_backend
         from cs_score.processes import processors
 
-        yield local_backend(batch, plan, prepared, min(choices.jobs or processors(), runs))
+        with local_backend(batch, plan, prepared, min(choices.jobs or processors(), runs)) as backend:
+            yield backend
 
     return open_backend
 
@@ -140,7 +144,8 @@ def _watch(total: int) -> Iterator[Progress]:
 
 
 def _tell(text: str) -> None:
-    print(f"cs-score: {one_line(text)}", file=sys.stderr)
+    with contextlib.suppress(OutputError):
+        write_text("stderr", f"cs-score: {one_line(text)}\n")
 
 
 def _report(result: BatchResult, out: str) -> None:

@@ -9,11 +9,12 @@ from typing import Final
 from cs_score.batch.coldstart import ColdStartPlan
 from cs_score.batch.inputs import InputFile
 from cs_score.batch.policies import PRESETS, NamedPolicy, read_policies
-from cs_score.cli.batch import Choices, held, score_batch
+from cs_score.cli.batch import MOST_JOBS, Choices, held, score_batch
 from cs_score.cli.coldstart_options import POLICY_SWITCHES, layout_of, options_of, policy_texts
 from cs_score.cli.coldstart_usage import SWITCHES
 from cs_score.cli.destinations import write_text
 from cs_score.cli.resampling_options import read_resampling
+from cs_score.cli.sharing_options import whole_number
 from cs_score.cli.switches import CommandLine, HelpWanted, Switch, SwitchError, read_command_line, switch_help
 from cs_score.coldstart.loading import RUN_SUFFIX, members
 from cs_score.coldstart.query_files import is_query_file
@@ -76,7 +77,7 @@ def run(words: list[str]) -> int:
         runs=tuple(runs),
         runs_from=line.switches.get("--runs-from"),
         sort_by=line.switches.get("--sort-by"),
-        jobs=_jobs(line.switches.get("--jobs")),
+        jobs=whole_number(line, "--jobs", MOST_JOBS),
         dask=line.switches.get("--dask"),
         ship_inputs="--ship-inputs" in line.switches,
         resume="--resume" in line.switches,
@@ -98,14 +99,6 @@ def _missing(line: CommandLine) -> str | None:
     if all(map(is_query_file, line.words)):
         return "ERROR: Not enough arguments; assessments and runs must be given after the query files"
     return None
-
-
-def _jobs(text: str | None) -> int | None:
-    if text is None:
-        return None
-    if not text.isdecimal() or not 1 <= int(text) <= 4096:
-        raise UsageError(f"--jobs {text}: a whole number from 1 on is needed")
-    return int(text)
 
 
 def _plan(line: CommandLine, queries: tuple[str, ...], pool: tuple[str, ...]) -> ColdStartPlan:

@@ -8,7 +8,7 @@ from typing import Any, Final
 import click
 
 from cs_score.batch.evidence import EvidencePlan
-from cs_score.cli.batch import Choices, held, score_batch
+from cs_score.cli.batch import MOST_JOBS, Choices, held, score_batch
 from cs_score.cli.commands import SUBCOMMANDS
 from cs_score.cli.destinations import write_text
 from cs_score.cli.evidence import COMMANDS, RESAMPLING_NAMES, with_options
@@ -23,7 +23,7 @@ _BATCH_OPTIONS: Final[tuple[Callable[[Callable[..., int]], Callable[..., int]], 
     click.option("--out", required=True, metavar="DIR", help="Output folder; made if missing."),
     click.option("--runs-from", metavar="FILE", help="File with further predictions, one path a line."),
     click.option("--sort-by", metavar="MEASURE", help="Measure that ranks the leaderboard."),
-    click.option("--jobs", type=click.IntRange(1, 4096), help="Processes; default: the number of processors."),
+    click.option("--jobs", type=click.IntRange(1, MOST_JOBS), help="Processes; default: the number of processors."),
     click.option("--dask", metavar="ADDRESS", help="Compute on the Dask cluster with this scheduler."),
     click.option("--ship-inputs", is_flag=True, help="Send inputs to the workers of --dask."),
     click.option("--resume", is_flag=True, help="Keep what an earlier batch scored from the same inputs."),

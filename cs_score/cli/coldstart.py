@@ -19,7 +19,7 @@ from cs_score.cli.coldstart_extras import (
 from cs_score.cli.coldstart_options import layout_of, options_of, policy_texts
 from cs_score.cli.coldstart_usage import DEFAULTS, PROGRAM, SWITCHES, usage_text
 from cs_score.cli.destinations import Destination, write_report, write_text, write_to_stream
-from cs_score.cli.leaving import Leave, stay
+from cs_score.cli.leaving import Finished
 from cs_score.cli.resampling_options import read_resampling
 from cs_score.cli.sharing_options import Sharing, read_sharing
 from cs_score.cli.switches import CommandLine, HelpWanted, SwitchError, VersionWanted, read_command_line
@@ -66,12 +66,8 @@ class Command:
     sharing: Sharing
 
 
-def run(words: Sequence[str], leave: Leave = stay) -> int:
-    """Score as the words of the command line say; returns the exit status, 0 or 255.
-
-    `leave` is called with the status of a scoring while its rows are still in memory; a process that ends there saves
-    the time to free them one by one.
-    """
+def run(words: Sequence[str]) -> int:
+    """Score as the words of the command line say; returns the exit status, 0 or 255."""
     problems = ProblemLog()
     command: Command | None = None
     try:
@@ -81,7 +77,7 @@ def run(words: Sequence[str], leave: Leave = stay) -> int:
         command = _understand(line, words)
         problems = new_log(command.problems_file)
         with paused_collector():
-            return _score(command, problems, leave)
+            return _score(command, problems)
     except SwitchError as error:
         with contextlib.suppress(OutputError):
             write_text("stdout", f"{error}\n\n{usage_text()}")
@@ -146,7 +142,7 @@ def _plan(line: CommandLine, output: Destination, errors: Destination) -> Output
     )
 
 
-def _score(command: Command, problems: ProblemLog, leave: Leave) -> int:
+def _score(command: Command, problems: ProblemLog) -> Finished:
     _check_inputs(command)
     command.plan.clear()
     evaluation = open_evaluation(command.query_files, command.options, problems)
@@ -161,9 +157,7 @@ def _score(command: Command, problems: ProblemLog, leave: Leave) -> int:
         _report(command, result)
         if command.problems_file is not None:
             write_problems_file(problems, command.problems_file)
-        status = FAILED if result.error_count else 0
-        leave(status)
-    return status
+    return Finished(FAILED if result.error_count else 0, (evaluation, result))
 
 
 def _scored_in_shares(command: Command, evaluation: Evaluation, unfinished: contextlib.ExitStack) -> Result | None:

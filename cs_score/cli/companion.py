@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from cs_score.cli.destinations import Destination, write_report, write_text
-from cs_score.cli.leaving import Leave, stay
+from cs_score.cli.leaving import Finished
 from cs_score.cli.switches import (
     FORCE,
     CommandLine,
@@ -141,11 +141,8 @@ class Program:
 class Session:
     """One call of a program: its log of problems, where the report goes, and how it ends."""
 
-    def __init__(
-        self, program: Program, problems_file: str | None, leave: Leave = stay, *, encoded_once: bool = False
-    ) -> None:
+    def __init__(self, program: Program, problems_file: str | None, *, encoded_once: bool = False) -> None:
         self.problems = ProblemLog()
-        self._leave = leave
         self._program = program
         self._encoded_once = encoded_once
         self._problems_file = problems_file
@@ -163,7 +160,7 @@ class Session:
         write_text("stderr", f"{self._program.called}: warning: {InputError(text)}\n")
 
     def finish(self, write: Callable[[], None], *, write_in_spite_of_errors: bool = False) -> int:
-        """Report; write the results unless there are errors; the closing line. Leaves with the exit status."""
+        """Report; write the results unless there are errors; the closing line; the exit status."""
         errors, warnings = (self.problems.count(severity) for severity in (Severity.ERROR, Severity.WARNING))
         report = "".join(report_text(self.problems))
         closing = closing_line(errors, warnings)
@@ -174,12 +171,7 @@ class Session:
             write()
         self._say(closing if self._errors.stream is not None else report + closing)
         self._write_problems()
-        return self.leave(FAILED if errors else 0)
-
-    def leave(self, status: int) -> int:
-        """End a program that has written everything; returns the exit status where the process stays."""
-        self._leave(status)
-        return status
+        return Finished(FAILED if errors else 0, write)
 
     def close(self, report: str = "") -> None:
         """End without report where the reference writes none (quirk 23)."""
@@ -216,8 +208,8 @@ class Session:
 Body = Callable[[CommandLine, Session], int]
 
 
-def run_program(program: Program, words: Sequence[str], body: Body, leave: Leave, *, encoded_once: bool = False) -> int:
-    """Run a program: usage and version, then its body; returns the exit status unless `leave` ends the process."""
+def run_program(program: Program, words: Sequence[str], body: Body, *, encoded_once: bool = False) -> int:
+    """Run a program: usage and version, then its body; returns the exit status."""
     try:
         line = program.read(words)
     except HelpWanted:
@@ -236,7 +228,7 @@ def run_program(program: Program, words: Sequence[str], body: Body, leave: Leave
         write_text("stderr", f"{program.called}: {error}\n")
         return FAILED
     plan.clear()
-    session = Session(program, line.switches.get("--problems"), leave, encoded_once=encoded_once)
+    session = Session(program, line.switches.get("--problems"), encoded_once=encoded_once)
     try:
         with paused_collector():
             return body(line, session)

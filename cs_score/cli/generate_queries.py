@@ -19,7 +19,6 @@ from cs_score.cli.companion import (
     run_program,
 )
 from cs_score.cli.destinations import Destination, write_result
-from cs_score.cli.leaving import Leave, stay
 from cs_score.cli.switches import CommandLine, Switch
 from cs_score.coldstart.loading import load_queries
 from cs_score.coldstart.options import Justifications
@@ -52,9 +51,9 @@ PROGRAM: Final = Program(
 )
 
 
-def run(words: Sequence[str], leave: Leave = stay) -> int:
+def run(words: Sequence[str]) -> int:
     """Make queries as the words of the command line say; returns the exit status, 0 or 255."""
-    return run_program(PROGRAM, words, _generate, leave, encoded_once=True)
+    return run_program(PROGRAM, words, _generate, encoded_once=True)
 
 
 def _generate(line: CommandLine, session: Session) -> int:

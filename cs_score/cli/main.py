@@ -5,21 +5,20 @@ The Cold Start path does not import click, so that a ten-line run is scored in t
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from typing import Final, NoReturn
+from typing import Final
 
-from cs_score.cli.leaving import Leave, stay
-from cs_score.errors import CsScoreError, UsageError
+from cs_score.errors import CsScoreError, OutputError, UsageError
 
 # Kept apart from commands.SUBCOMMANDS, which needs click; a test holds the two together.
 FIRST_WORDS: Final = frozenset({"scifact", "claims", "r4c", "hotpotqa", "compare", "problems"})
 
-# The programs before the scorer: word -> `module:function`, which takes the words after it and `leave` (see `main`),
-# and returns the exit status.
+# The programs before the scorer: word -> `module:function`, which takes the words after it and returns the status.
 PREPARATION_COMMANDS: Final = {
     "validate-run": "cs_score.cli.validate_run:run",
     "validate-queries": "cs_score.cli.validate_queries:run",
@@ -29,7 +28,7 @@ PREPARATION_COMMANDS: Final = {
     "apply-k": "cs_score.cli.apply_k:run",
 }
 
-# All programs with single-dash switches, which click cannot read; the others take the words only.
+# All programs with single-dash switches, which click cannot read.
 SWITCH_COMMANDS: Final = {
     "batch": "cs_score.cli.batch:run",
     "samples": "cs_score.cli.samples:run",
@@ -37,39 +36,51 @@ SWITCH_COMMANDS: Final = {
     **PREPARATION_COMMANDS,
 }
 
+FAILED: Final = 255
+"""The status of the programs with single-dash switches for every failure, that of the reference."""
+
 WRONG_USAGE: Final = 2
-"""The status of the commands for wrong usage, that of click."""
+"""The status of the commands for wrong usage, that of click; other failures have the status 1."""
 
 OWN_OPTIONS: Final = frozenset({"--help", "--version"})
 
 COMPLETION_VARIABLE: Final = "_CS_SCORE_COMPLETE"
 
 
-def main(arguments: Sequence[str] | None = None, leave: Leave = stay) -> int:
-    """Run cs-score and return its exit status.
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run cs-score and return its exit status (see README-Usage); `arguments` default to those of the process.
 
-    `arguments` default to those of the process; `leave` is called with the status of a Cold Start scoring, or of a
-    program before it, that has written all its outputs. Status: see README-Usage; a deliberate error is one line on
-    standard error, never a traceback.
+    What goes wrong is one line on standard error, never a traceback.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     first = words[0] if words else ""
     if first in FIRST_WORDS or first in OWN_OPTIONS or COMPLETION_VARIABLE in os.environ:
-        return _run_click(words)
-    if first in SWITCH_COMMANDS:
-        return _run_switch_command(first, words[1:], leave)
-    from cs_score.cli.coldstart import run
-
-    return _run_to_status(lambda: run(words, leave))
+        return _to_status(_run_click, words, failed=1, wrong_usage=WRONG_USAGE)
+    return _to_status(_run_program, words, failed=FAILED, wrong_usage=FAILED)
 
 
-def console() -> NoReturn:
-    """The console script. Who holds rows leaves at once: the operating system takes millions of them back in one go.
+def interrupted() -> int:
+    """One line and the status for Ctrl-C."""
+    return _complain("interrupted", 128 + signal.SIGINT)
 
-    A termination signal ends it in good order, so that nothing half written is left.
-    """
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
-    sys.exit(main(leave=os._exit))
+
+def _to_status(run: Callable[[list[str]], int], words: list[str], failed: int, wrong_usage: int) -> int:
+    from cs_score.sources import pipes_are_kept
+
+    try:
+        with pipes_are_kept():
+            status = run(words)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return status
+    except CsScoreError as error:
+        return _complain(str(error), wrong_usage if isinstance(error, UsageError) else failed)
+    except BrokenPipeError:
+        return _complain("standard output was closed before everything was written", failed)
+    except (OSError, ImportError, MemoryError) as error:  # no descriptors, no memory, no working folder, a full device
+        return _complain(_reason(error), failed)
+    except KeyboardInterrupt:
+        return interrupted()
 
 
 def _run_click(words: list[str]) -> int:
@@ -83,43 +94,41 @@ def _run_click(words: list[str]) -> int:
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.Abort:
-        return _complain("interrupted", 130)
+        return interrupted()
     except click.ClickException as error:  # wrong usage: click's own text
-        error.show()
+        with contextlib.suppress(OSError):
+            error.show()
         return error.exit_code
-    except CsScoreError as error:
-        return _complain(str(error), WRONG_USAGE if isinstance(error, UsageError) else 1)
-    except BrokenPipeError:
-        return closed_pipe()
-    except KeyboardInterrupt:
-        return _complain("interrupted", 130)
 
 
-def _run_switch_command(word: str, words: list[str], leave: Leave) -> int:
-    module, _, function = SWITCH_COMMANDS[word].partition(":")
-    run: Callable[..., int] = getattr(importlib.import_module(module), function)
-    return _run_to_status(lambda: run(words, leave) if word in PREPARATION_COMMANDS else run(words))
+def _run_program(words: list[str]) -> int:
+    """A program with single-dash switches: the one that the first word names, otherwise the scorer."""
+    if words and words[0] in SWITCH_COMMANDS:
+        module, _, function = SWITCH_COMMANDS[words[0]].partition(":")
+        run: Callable[[list[str]], int] = getattr(importlib.import_module(module), function)
+        return run(words[1:])
+    from cs_score.cli.coldstart import run as score
+
+    return score(words)
 
 
-def _run_to_status(run: Callable[[], int]) -> int:
-    """Run a program that takes the reference's switches; its status for every failure is the reference's 255."""
+def _reason(error: OSError | ImportError | MemoryError) -> str:
+    if isinstance(error, MemoryError):
+        return "not enough memory"
     try:
-        return run()
-    except CsScoreError as error:
-        return _complain(str(error), 255)
-    except BrokenPipeError:
-        closed_pipe()
-        return 255
-    except KeyboardInterrupt:
-        return _complain("interrupted", 130)
+        os.getcwd()
+    except OSError:
+        return "the working folder does not exist any more; change to another one"
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    # Packages wrap what the system says in advice of their own.
+    return _reason(error.__context__) if isinstance(error.__context__, ImportError) else str(error)
 
 
 def _complain(message: str, status: int) -> int:
-    print(f"cs-score: {message}", file=sys.stderr)
+    from cs_score.cli.destinations import write_text
+    from cs_score.display import one_line
+
+    with contextlib.suppress(OutputError):
+        write_text("stderr", f"cs-score: {one_line(message, keep_tabs=True)}\n")
     return status
-
-
-def closed_pipe() -> int:
-    """One line and a status when the reader of our output has gone; the interpreter must not try to flush again."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return _complain("standard output was closed before everything was written", 1)

@@ -19,7 +19,6 @@ from cs_score.cli.companion import (
     run_program,
 )
 from cs_score.cli.destinations import file_named, write_result
-from cs_score.cli.leaving import Leave, stay
 from cs_score.cli.switches import CommandLine
 from cs_score.coldstart.loading import load_queries
 from cs_score.coldstart.options import Justifications
@@ -43,9 +42,9 @@ PROGRAM: Final = Program(
 )
 
 
-def run(words: Sequence[str], leave: Leave = stay) -> int:
+def run(words: Sequence[str]) -> int:
     """Package a run as the words of the command line say; returns the exit status, 0 or 255."""
-    return run_program(PROGRAM, words, _package, leave)
+    return run_program(PROGRAM, words, _package)
 
 
 def _package(line: CommandLine, session: Session) -> int:

@@ -23,7 +23,6 @@ from cs_score.cli.companion import (
     run_program,
 )
 from cs_score.cli.destinations import Destination, write_result
-from cs_score.cli.leaving import Leave, stay
 from cs_score.cli.sharing_options import SWITCHES as SHARING
 from cs_score.cli.sharing_options import read_sharing
 from cs_score.cli.switches import CommandLine, Switch
@@ -66,9 +65,9 @@ PROGRAM: Final = Program(
 )
 
 
-def run(words: Sequence[str], leave: Leave = stay) -> int:
+def run(words: Sequence[str]) -> int:
     """Validate a run as the words of the command line say; returns the exit status, 0 or 255."""
-    return run_program(PROGRAM, words, _validate, leave)
+    return run_program(PROGRAM, words, _validate)
 
 
 def _validate(line: CommandLine, session: Session) -> int:

@@ -11,6 +11,7 @@ from cs_score.coldstart.identifiers import parse_query_id
 from cs_score.coldstart.queries import Query, QuerySet
 from cs_score.errors import InputError
 from cs_score.problems import ProblemLog
+from cs_score.sources import is_pipe
 
 _SPACES: Final = re.compile(r"[^\S\x1c-\x1f]+")
 _LEADING_NUMBER: Final = re.compile(r"[-+]?[0-9]{1,9}(\.[0-9]{0,9})?")
@@ -36,6 +37,8 @@ def select_queries(choice: str | None, queries: QuerySet, problems: ProblemLog) 
         return Selection({query.short_id: len(query.slots) - 1 for query in queries.scored_by_default()}, {})
     if os.path.isfile(choice):
         return _from_file(choice, queries, problems)
+    if is_pipe(choice):
+        raise InputError("-queries is read from a file, not from a pipe", file=choice, remedy="write it into a file")
     selected: dict[str, int] = {}
     for text in choice.rstrip(":").split(":") if choice.rstrip(":") else ():
         query = _find(text, queries, problems, "-queries", None)

@@ -13,7 +13,7 @@ from functools import partial
 from cs_score.coldstart.debug_text import DebugFiles, DebugText, Stretch, write_at
 from cs_score.coldstart.diagnosis import remark_on_matches
 from cs_score.coldstart.loading import Evaluation
-from cs_score.coldstart.part_places import AbandonedError, PartPlaces
+from cs_score.coldstart.part_places import PartPlaces
 from cs_score.coldstart.projection import ScoreRow, averaged_table
 from cs_score.coldstart.ranking import ApRow, averaged_ap_table, slot_filling_ap
 from cs_score.coldstart.result import Result
@@ -78,8 +78,7 @@ def _score(evaluation: Evaluation, files: Sequence[str], shares: int, jobs: int,
         raise NeedsWholeError
     places = PartPlaces(len(cut.queries), texts=2)
     task = _Task(evaluation, shared, cut, debug, places)
-    # A worker that dies, or is stopped, places no part.
-    scores = map_shares(partial(_score_share, task), len(cut.queries), jobs, stop=places.abandon)
+    scores = map_shares(partial(_score_share, task), len(cut.queries), jobs)
     run_ids = frozenset[str]().union(*(score.run_ids for score in scores))
     if len(run_ids) != 1:
         raise NeedsWholeError
@@ -109,10 +108,8 @@ def _score_share(task: _Task, share: int) -> _ShareScore:
     """
     try:
         return _score_lines(task, share)
-    except (InputError, AbandonedError):
+    except InputError:
         raise NeedsWholeError from None
-    finally:
-        task.places.settle(share)
 
 
 def _score_lines(task: _Task, share: int) -> _ShareScore:

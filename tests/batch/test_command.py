@@ -274,11 +274,39 @@ class TestLock:
         assert "process 1 on elsewhere" in said
         assert "remove out/.batch.lock" in said
 
-    @pytest.mark.parametrize("content", [b"", b"\xff", b"[]", b"{}"])
+    @pytest.mark.parametrize(
+        "content",
+        [
+            b"", b"\xff", b"[]", b"{}", b'{"pid": 1e400, "host": "h"}', b'{"pid": 0, "host": "h"}', b"[" * 4096,
+            b'{"pid": %d, "host": "h"}' % 10**30, b'{"pid": "1", "host": "h"}', b'{"pid": 1, "host": [1]}', b"1" * 5000,
+        ],
+        ids=lambda content: content.decode("latin-1")[:24],
+    )  # fmt: skip
     def test_a_lock_file_without_an_owner_holds_nobody_off(self, world: Path, content: bytes) -> None:
         (world / "out").mkdir()
         (world / "out" / ".batch.lock").write_bytes(content)
         assert _batch(world, "--out", "out", *FILES).status == 0
+
+    @pytest.mark.timeout(30)
+    @pytest.mark.parametrize("kind", ["link", "dangling link", "second name", "pipe", "folder"])
+    def test_what_is_no_lock_file_is_left_alone(self, world: Path, kind: str) -> None:
+        (world / "out").mkdir()
+        path, other = world / "out" / ".batch.lock", world / "precious"
+        other.write_bytes(b'{"pid": 1}')
+        makers: dict[str, Callable[[], object]] = {
+            "link": lambda: path.symlink_to(other),
+            "dangling link": lambda: path.symlink_to(world / "nowhere"),
+            "second name": lambda: path.hardlink_to(other),
+            "pipe": lambda: os.mkfifo(path),
+            "folder": path.mkdir,
+        }
+        makers[kind]()
+        before = os.lstat(path)
+        said = _line(_batch(world, "--out", "out", *FILES))
+        assert "out/.batch.lock is not the lock file of a batch; remove it" in said
+        assert other.read_bytes() == b'{"pid": 1}'
+        assert os.path.samestat(os.lstat(path), before)
+        assert not (world / "nowhere").exists()
 
     def test_it_is_gone_after_a_failure(self, world: Path) -> None:
         (world / "pool.tab").write_bytes(b"\xff")

@@ -6,6 +6,7 @@ import itertools
 import shutil
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -14,8 +15,10 @@ from pathlib import Path
 
 import pytest
 
+from cs_score.batch import dask_cluster
 from tests.batch.cluster import Cluster, local_cluster
 from tests.batch.command import batch_process, contents, invented_runs, leaderboard
+from tests.coldstart.command import score_in
 from tests.coldstart.recorded import COMMITTED
 
 pytest.importorskip("distributed")
@@ -74,14 +77,40 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("how", [(), ("--ship-inputs",)], ids=["shared", "shipped"])
-def test_the_cluster_gives_the_bytes_of_a_local_batch(cluster: Cluster, world: Path, how: tuple[str, ...]) -> None:
-    out = f"out{len(how)}"
-    words = (*SWITCHES, *how, "--dask", cluster.address, "--out", out, "queries.xml", "pool.tab", "runs")
+def test_the_cluster_in_the_process_of_the_test(cluster: Cluster, world: Path, tmp_path: Path) -> None:
+    """As a library would, so that what is executed can be seen; nothing of the batch stays at the scheduler."""
+    words = [*SWITCHES, "--dask", cluster.address, "--out", str(tmp_path / "out"), "queries.xml", "pool.tab", "runs"]
+    done = score_in(world, ["batch", *words])
+    assert done.status == 1, done.stderr
+    assert b"8 scored; 1 failed" in done.stderr
+    assert contents(tmp_path / "out") == contents(world / "local")
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # of the transport that finds nobody
+def test_what_hinders_a_cluster_is_told(cluster: Cluster, world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def said(address: str) -> str:
+        done = score_in(
+            world, ["batch", *SWITCHES, "--dask", address, "--out", "never", "queries.xml", "pool.tab", "runs"]
+        )
+        assert done.status == 255
+        return done.stderr.decode()
+
+    monkeypatch.setattr(dask_cluster, "CONNECT_SECONDS", 0.2)
+    assert "no Dask scheduler answers at tcp://127.0.0.1:9" in said("tcp://127.0.0.1:9")
+    with monkeypatch.context() as patch:
+        patch.setattr(dask_cluster, "CONNECT_SECONDS", 10)
+        patch.setattr(dask_cluster, "VERSION", "0.0.0")
+        assert "this is 0.0.0" in said(cluster.address)
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    assert "needs the package distributed" in said(cluster.address)
+
+
+def test_shipped_inputs_give_the_bytes_of_a_local_batch(cluster: Cluster, world: Path) -> None:
+    words = (*SWITCHES, "--ship-inputs", "--dask", cluster.address, "--out", "out", "queries.xml", "pool.tab", "runs")
     done = batch_process(world, *words)
     assert done.returncode == 1, done.stderr
     assert b"8 scored; 1 failed" in done.stderr
-    assert contents(world / out) == contents(world / "local")
+    assert contents(world / "out") == contents(world / "local")
 
 
 def test_an_address_that_does_not_answer_is_one_line_within_half_a_minute(unanswered: Future[Unanswered]) -> None:

@@ -1,12 +1,11 @@
-"""Tasks through executors that misbehave, and what progress says."""
+"""Tasks through workers that misbehave, and what progress says."""
 
 from __future__ import annotations
 
-import contextlib
 import io
 import os
-from collections.abc import Callable, Iterator
-from concurrent.futures import CancelledError, Executor, Future
+from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import CancelledError, Future
 from typing import Any
 
 import pytest
@@ -21,7 +20,7 @@ from cs_score.batch.tasks import Delivery, Task
 
 
 class Died(Exception):
-    """What an executor of these tests raises for a worker that died."""
+    """What a backend of these tests raises for a worker that died."""
 
 
 class Watched:
@@ -41,43 +40,30 @@ class Watched:
         pass
 
 
-class Fragile(Executor):
-    """Breaks for good, with all that it has in hand, at the tasks that `is_deadly` names."""
+def _run(names: str, error_of: Callable[[str], BaseException | None], *, retries: bool = False) -> dict[str, Outcome]:
+    """Tasks of those names, where `error_of` names what becomes of one instead of an outcome."""
+    most = 0
 
-    def __init__(self, is_deadly: Callable[[str], BaseException | None]) -> None:
-        self._is_deadly = is_deadly
-        self._pending: list[tuple[Future[Any], Task]] = []
-        self.is_broken = False
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        if self.is_broken:
-            raise Died
-        _, task = args
-        future: Future[Any] = Future()
-        error = self._is_deadly(task.run.name)
-        if isinstance(error, Died):
-            self.is_broken = True
+    def submit(task: Task) -> Future[list[Delivery]]:
+        future: Future[list[Delivery]] = Future()
+        error = error_of(task.run.name)
         if error is not None:
             future.set_exception(error)
         else:
             future.set_result([Delivery(Outcome(task.run.name, "", "", OK))])
         return future
 
-
-def _run(names: str, is_deadly: Callable[[str], BaseException | None], reopens: bool = True) -> dict[str, Outcome]:
-    opened = []
-
-    @contextlib.contextmanager
-    def open_executor() -> Iterator[Executor]:
-        opened.append(True)
-        yield Fragile(is_deadly)
+    def done(running: Collection[Future[list[Delivery]]], seconds: float) -> Collection[Future[list[Delivery]]]:
+        nonlocal most
+        most = max(most, len(running))
+        return list(running)[:1]
 
     watcher = Watched()
     work = [Task(RunFile(name, InputFile(name)), {"": None}) for name in names]
-    backend = Backend(open_executor, width=3, broken=(Died,), reopens=reopens)
-    found = {d.outcome.run: d.outcome for ds in run_tasks("b", work, backend, watcher) for d in ds}
+    backend = Backend(submit, done, width=3, died=(Died,), retries=retries)
+    found = {d.outcome.run: d.outcome for ds in run_tasks(work, backend, watcher) for d in ds}
+    assert most == 3
     assert watcher.done == len(names) == len(found)
-    assert len(opened) < 3 * len(names)
     return found
 
 
@@ -99,9 +85,16 @@ def test_a_task_whose_worker_dies_once_is_tried_again() -> None:
     assert {outcome.state for outcome in _run("abcdef", once).values()} == {OK}
 
 
-def test_an_executor_that_tries_again_by_itself_is_believed() -> None:
-    found = _run("abc", lambda name: None, reopens=False)
-    assert {outcome.state for outcome in found.values()} == {OK}
+def test_a_backend_that_tries_again_by_itself_is_believed() -> None:
+    tried: list[str] = []
+
+    def died(name: str) -> BaseException | None:
+        tried.append(name)
+        return Died() if name == "b" else None
+
+    found = _run("abc", died, retries=True)
+    assert [found[name].state for name in "abc"] == [OK, FAILED, OK]
+    assert tried == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize("error", [CancelledError(), RuntimeError("full"), TimeoutError()], ids=repr)

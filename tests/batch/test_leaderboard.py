@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from cs_score.batch.leaderboard import make_leaderboard
+from cs_score.batch.leaderboard import Leaderboard, make_leaderboard
 from cs_score.batch.leaderboard_writers import WRITERS, leaderboard_text
 from cs_score.batch.outcomes import FAILED, OK, Outcome, ProblemPlace, RunScores
 from cs_score.batch.problem_table import write_problem_table
@@ -66,6 +67,26 @@ def test_names_of_inputs_and_the_layout_of_files_are_not_in_the_short_signature(
 
     assert short("a.txt") == short("./a.txt") == short("/x/a.txt", json=True, tabs=True, fields=["EC"])
     assert short("a.txt") not in (short("a.txt", chosen="ef"), short("a.txt", policy="kb"))
+
+
+@pytest.mark.parametrize("sign", list("=+-@\t\r"))
+def test_a_name_is_no_formula_to_a_spreadsheet(sign: str, tmp_path: Path) -> None:
+    name = f"{sign}1+1"
+    outcome = Outcome(name, name, "", OK, (RunScores(name, {"F1": -0.5}),), remarks=(name,))
+    board = make_leaderboard([outcome], [""], "F1", [])
+    [row] = table(WRITERS["tsv"](board))
+    write_problem_table(str(tmp_path), [outcome])
+    [problem] = problems(tmp_path)
+    cells = [row["run"], row["run_id"], row["file"], problem["run"], problem["message"]]
+    assert all(cell.startswith("'") for cell in cells)
+    assert row["F1"] == "-0.5"
+    assert json.loads(WRITERS["json"](board))["rows"][0]["run"] == name
+
+
+@pytest.mark.parametrize("write", [*WRITERS.values(), lambda board: leaderboard_text(board, 5)])
+def test_a_tab_and_its_escape_are_told_apart(write: Callable[[Leaderboard], str]) -> None:
+    texts = {write(make_leaderboard([_outcome(name, 0.5)], [""], "F1", [])) for name in ("a\tb", "a\\tb", "a\\\\tb")}
+    assert len(texts) == 3
 
 
 @pytest.mark.parametrize("ending", WRITERS)

@@ -102,10 +102,72 @@ def test_a_damaged_or_missing_file_means_its_run(scored: Path, name: str, how: s
     assert contents(scored / "out") == before
 
 
-@pytest.mark.parametrize("record", [b"[]", b"{}", b"\xff", b'{"format": 1, "signature": 3}', b"null"])
+def _told(world: Path, file: str) -> None:
+    """Only beta is scored again, because of that file, and it ends as it was."""
+    os.link(world / "out" / "alpha" / "out.sf", world / "held")
+    done = _batch(world, "--resume")
+    assert done.status == 0
+    expected = f"cs-score: out/beta/{file} is not as this version writes it; beta is scored again"
+    assert expected in done.stderr.decode().splitlines()
+    assert b"3 scored (2 of them before)" in done.stderr
+    assert os.path.samefile(world / "out" / "alpha" / "out.sf", world / "held")
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        b"[]", b"{}", b"\xff", b'{"format": 1, "signature": 3}', b"null", b"", b"NaN", b"text", b"[" * 100_000,
+        b'{"digest":' * 50_000, b"1" * 5000, b'{"digest": NaN, "format": 2}',
+    ],
+    ids=lambda record: record.decode("latin-1")[:20],
+)  # fmt: skip
 def test_a_signature_of_another_kind_is_none(scored: Path, record: bytes) -> None:
+    before = contents(scored / "out")
     (scored / "out" / "beta" / "signature.json").write_bytes(record)
-    assert _scored_again(scored) == {"beta"}
+    _told(scored, "signature.json")
+    assert contents(scored / "out") == before
+
+
+def test_an_edited_score_does_not_reach_the_leaderboard(scored: Path) -> None:
+    before = contents(scored / "out")
+    path = scored / "out" / "beta" / "signature.json"
+    record = json.loads(path.read_text())
+    name = next(iter(record["scores"][0][1]))
+    for value in (0.99, None, float("nan"), "1", 10**400):
+        record["scores"][0][1][name] = value
+        path.write_text(json.dumps(record))
+        _told(scored, "signature.json")
+        assert contents(scored / "out") == before
+        (scored / "held").unlink()
+
+
+def test_another_state_does_not_either(scored: Path) -> None:
+    path = scored / "out" / "beta" / "signature.json"
+    path.write_text(path.read_text().replace('"errors": 0', '"errors": 7'))
+    _told(scored, "signature.json")
+    assert {row["errors"] for row in leaderboard(scored / "out")} == {"0"}
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("name", ["signature.json", "out.sf"])
+@pytest.mark.parametrize("kind", ["pipe", "link", "device"])
+def test_what_is_no_file_is_not_read(scored: Path, name: str, kind: str) -> None:
+    before = contents(scored / "out")
+    path = scored / "out" / "beta" / name
+    data = path.read_bytes()
+    path.unlink()
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "link":
+        (scored / "other").write_bytes(data)
+        path.symlink_to(scored / "other")
+    else:
+        path.symlink_to("/dev/zero")
+    _told(scored, name)
+    assert contents(scored / "out") == before
+    assert not path.is_symlink()
+    if kind == "link":
+        assert (scored / "other").read_bytes() == data
 
 
 def test_a_failed_run_is_tried_again(world: Path) -> None:

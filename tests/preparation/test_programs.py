@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from cs_score.cli.commands import SUBCOMMANDS, SWITCH_SUMMARIES
+from cs_score.cli.leaving import Finished
 from cs_score.cli.main import FIRST_WORDS, SWITCH_COMMANDS, main
 from cs_score.coldstart import Justifications
 from cs_score.coldstart.loading import load_queries
@@ -156,20 +157,16 @@ def test_each_source_document_is_opened_once(inputs: Inputs, monkeypatch: pytest
         ("apply-k run.tab out", "0.9", 0),
     ],
 )
-def test_a_program_leaves_once_it_has_written_everything(
+def test_a_program_keeps_its_rows_for_the_end_of_the_process(
     words: str, confidence: str, status: int, inputs: Inputs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(inputs.folder)
     inputs.lines(RunLine(confidence=confidence))
     inputs.lines(Judged(), name="pool.tab")
-    contents = {}
-
-    def leave(status: int) -> None:
-        contents[status] = {path.name: path.read_bytes() for path in inputs.folder.iterdir()}
-
-    assert main(words.split(), leave) == status
-    assert contents == {status: {path.name: path.read_bytes() for path in inputs.folder.iterdir()}}
-    assert {"out", "out.eng", "log"} & contents[status].keys()
+    finished = main(words.split())
+    assert finished == status
+    assert isinstance(finished, Finished)
+    assert {"out", "out.eng", "log"} & {path.name for path in inputs.folder.iterdir()}
 
 
 def test_check_writes_no_run(inputs: Inputs) -> None:

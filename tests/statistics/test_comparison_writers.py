@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cs_score.display import one_line
+from cs_score.display import cell
 from cs_score.markup import escape_latex, escape_markdown
 from cs_score.statistics.comparison import (
     Comparison,
@@ -184,7 +184,7 @@ def test_long_and_wide_names_are_cut_and_aligned() -> None:
 @example("\\|")
 def test_markdown_shows_the_name_as_it_is(name: str) -> None:
     escaped = escape_markdown(name)
-    assert re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", escaped) == one_line(name)
+    assert re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", escaped) == cell(name)
     assert not re.search(r"(?<!\\)(?:\\\\)*[|*_`<>\[\]&#~$@:.]", escaped)
 
 
@@ -202,7 +202,7 @@ LATEX_TOKEN = re.compile("|".join(map(re.escape, LATEX_SIGNS)))
 @example("\\\\[1em]")
 def test_latex_sets_the_name_as_it_is(name: str) -> None:
     escaped = escape_latex(name)
-    assert LATEX_TOKEN.sub(lambda match: LATEX_SIGNS[match.group()], escaped) == one_line(name)
+    assert LATEX_TOKEN.sub(lambda match: LATEX_SIGNS[match.group()], escaped) == cell(name)
     bare = LATEX_TOKEN.sub("\x00", escaped)
     assert not set(bare) & set('\\{}$&#%_^~<>|"`[]*')
     assert not re.search("--|''|,,", bare)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from typing import Final
 
-from cs_score.display import one_line
+from cs_score.display import cell, one_line
 from cs_score.statistics.comparison import Comparison
 from cs_score.statistics.comparison_writers.tables import Kind, Table, explanation, pair_table, system_table
 from cs_score.statistics.notes import sentences
@@ -26,8 +26,8 @@ def comparison_text(comparison: Comparison) -> str:
 
 def _lines(table: Table) -> list[str]:
     rows = [table.headings, *table.rows]
-    cells = [[one_line(cell, _LONGEST_CELL) for cell in row] for row in rows]
-    widths = [max(_width(cell) for cell in column) for column in zip(*cells)]
+    cells = [[cell(text, _LONGEST_CELL) for text in row] for row in rows]
+    widths = [max(map(_width, column)) for column in zip(*cells)]
     return [
         "  ".join(_padded(cell, width, kind in _LEFT) for cell, width, kind in zip(row, widths, table.kinds)).rstrip()
         for row in cells

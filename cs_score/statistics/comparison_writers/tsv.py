@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Final
 
-from cs_score.display import one_line
+from cs_score.display import spreadsheet_cell
 from cs_score.statistics.comparison import Comparison, PairedSystems, RankedSystem
 from cs_score.statistics.intervals import Interval
 
@@ -47,7 +47,8 @@ def comparison_tsv(comparison: Comparison) -> str:
 
 def _cells(row: dict[str, object]) -> Iterator[str]:
     """The cells in the order of the columns; a name with a tab or a line feed keeps to its cell."""
-    return ("" if row.get(column) is None else one_line(str(row[column])) for column in COLUMNS)
+    values = ("" if row.get(column) is None else row[column] for column in COLUMNS)
+    return (spreadsheet_cell(value) if isinstance(value, str) else str(value) for value in values)
 
 
 def _system(entry: RankedSystem) -> dict[str, object]:

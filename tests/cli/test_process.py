@@ -1,0 +1,360 @@
+"""The command as a process of its own: signals, what is left in the folder, and surroundings that lack something."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.batch.command import contents, invented_runs
+from tests.coldstart.recorded import COMMITTED
+
+pytestmark = pytest.mark.timeout(120)
+
+ENTRY: Final = Path(sys.executable).with_name("cs-score")
+EXPAND: Final = ("-expand", "CSSF17")
+FILES: Final = ("queries.xml", "run.tab", "pool.tab")
+BATCH: Final = ("batch", *EXPAND, "--jobs", "2", "--out", "out", "queries.xml", "pool.tab", "runs")
+SHARES: Final = (*EXPAND, "-output_file", "o", "--shares", "6", "--jobs", "2", *FILES)
+
+needs_proc = pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="children are found in /proc")
+
+
+def _evaluation(folder: Path, case: str, runs: int) -> Path:
+    for name in FILES:
+        shutil.copy(COMMITTED / case / name, folder / name)
+    invented_runs(folder, folder / "run.tab", [f"r{number:02}" for number in range(runs)])
+    return folder
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A small evaluation."""
+    return _evaluation(tmp_path, "multi_ep_011", 3)
+
+
+@pytest.fixture
+def busy(tmp_path: Path) -> Path:
+    """An evaluation that takes long enough to be disturbed."""
+    return _evaluation(tmp_path, "medium_001", 12)
+
+
+def _call(folder: Path, *words: str, before: str = "", after: str = "") -> subprocess.CompletedProcess[bytes]:
+    """The console entry on a shell's line, between what stands before it and after it."""
+    script = f'{before} "$@" {after}'
+    return subprocess.run(
+        ["sh", "-c", script, "sh", str(ENTRY), *words],
+        cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=100, check=False,
+    )  # fmt: skip
+
+
+def _names(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
+
+
+def _is_clean(error: bytes) -> bool:
+    return not any(word in error for word in (b"Traceback", b"Exception ignored", b"Error in sys"))
+
+
+# ---- What is left behind
+
+
+@pytest.mark.parametrize(
+    "switches", [(), ("-runids", "RUN1"), ("-fields", "EC:NONE"), ("-right", "CORRECT:NONE")], ids=str
+)
+def test_a_large_run_leaves_no_temporary_file(folder: Path, switches: tuple[str, ...]) -> None:
+    """Also one that turns out to be scored whole."""
+    before = _names(folder)
+    whole = _call(folder, *switches, *EXPAND, "-output_file", "w", "--shares", "1", *FILES)
+    shared = _call(folder, *switches, *SHARES)
+    assert (shared.returncode, shared.stdout, shared.stderr) == (whole.returncode, whole.stdout, whole.stderr)
+    left = _names(folder) - before
+    assert {name for name in left if name[0] not in "wo"} == set()
+    for name in left - {"w.params", "o.params"}:
+        assert (folder / f"w{name[1:]}").read_bytes() == (folder / f"o{name[1:]}").read_bytes()
+
+
+def test_a_run_whose_lines_are_in_no_order_leaves_no_temporary_file(folder: Path) -> None:
+    lines = (folder / "run.tab").read_bytes().splitlines(keepends=True)
+    (folder / "run.tab").write_bytes(b"".join(reversed(lines)))
+    before = _names(folder)
+    _call(folder, *SHARES)
+    assert {name for name in _names(folder) - before if not name.startswith("o.")} == set()
+
+
+# ---- Signals
+
+
+def _children(pid: int) -> list[int]:
+    with contextlib.suppress(OSError):
+        return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    return []
+
+
+def _workers(pid: int) -> list[int]:
+    deadline = time.monotonic() + 60
+    while not (found := _children(pid)):
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
+    return found
+
+
+def _written(folder: Path) -> dict[str, bytes]:
+    found = {**contents(folder / "out"), **{path.name: path.read_bytes() for path in folder.glob("o.*")}}
+    return {name: data for name, data in found.items() if not name.endswith(".params")}
+
+
+@needs_proc
+@pytest.mark.parametrize("delay", [0.0, 0.1])
+@pytest.mark.parametrize("words", [BATCH, SHARES], ids=["batch", "shares"])
+def test_workers_that_are_killed_cost_time_only(busy: Path, words: tuple[str, ...], delay: float) -> None:
+    """Whatever a worker does just then: begin, score, wait for work, hand over."""
+    assert _call(busy, *words).returncode == 0
+    calm = _written(busy)
+    shutil.rmtree(busy / "out", ignore_errors=True)
+    with subprocess.Popen([ENTRY, *words], cwd=busy, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as command:
+        for worker in _workers(command.pid):
+            with contextlib.suppress(OSError):
+                os.kill(worker, signal.SIGKILL)
+            time.sleep(delay)
+        _, error = command.communicate(timeout=100)
+    assert _is_clean(error)
+    assert command.returncode == 0
+    assert _written(busy) == calm
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
+@pytest.mark.parametrize("gap", [0.0, 0.02])
+@pytest.mark.parametrize("words", [BATCH, SHARES], ids=["batch", "shares"])
+@needs_proc
+def test_a_second_signal_changes_nothing(
+    busy: Path, words: tuple[str, ...], number: signal.Signals, gap: float
+) -> None:
+    before = _names(busy)
+    with subprocess.Popen([ENTRY, *words], cwd=busy, stderr=subprocess.PIPE, start_new_session=True) as command:
+        workers = _workers(command.pid)
+        for _ in range(2):
+            os.killpg(command.pid, number) if number is signal.SIGINT else command.send_signal(number)
+            time.sleep(gap)
+        start = time.monotonic()
+        _, error = command.communicate(timeout=60)
+    assert time.monotonic() - start < 20
+    assert command.returncode == 128 + number
+    said = b"cs-score: interrupted; the runs in out" if words is BATCH else b"cs-score: interrupted\n"
+    assert error.startswith(said) if number is signal.SIGINT else error == b""
+    left = _names(busy) - before
+    assert not [name for name in left if name.endswith((".part", ".lock"))]
+    assert words is BATCH or not left
+    assert not any(Path(f"/proc/{worker}").exists() for worker in workers)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
+@pytest.mark.parametrize("words", [FILES, ("scifact", "--help")], ids=["scorer", "click"])
+def test_a_signal_while_the_command_begins_leaves_no_traceback(
+    folder: Path, number: signal.Signals, words: tuple[str, ...]
+) -> None:
+    """At every module that is imported; the handlers are those of the console entry from its first line on."""
+    script = (
+        "import os, signal, sys\n"
+        "from cs_score.__main__ import console\n"
+        "left = [int(sys.argv.pop(1))]\n"
+        "class Sender:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        left[0] -= 1\n"
+        "        if left[0] == 0:\n"
+        f"            os.kill(os.getpid(), {int(number)})\n"
+        "sys.meta_path.insert(0, Sender())\n"
+        "console()\n"
+    )
+    met = 0
+    for count in range(1, 200, 12):
+        process = subprocess.run(
+            [sys.executable, "-c", script, str(count), *words], cwd=folder, capture_output=True, timeout=60, check=False
+        )
+        assert _is_clean(process.stderr), process.stderr
+        if process.returncode != 128 + number:
+            break
+        met += 1
+    assert met > 3
+
+
+def test_a_signal_where_exceptions_are_dropped_ends_the_command_all_the_same(folder: Path) -> None:
+    script = (
+        "import os, signal, sys, time\n"
+        "from cs_score import interruption\n"
+        "interruption.stop_on_signals()\n"
+        "class Dropped:\n"
+        "    def __del__(self):\n"
+        "        os.kill(os.getpid(), signal.SIGTERM)\n"
+        "        time.sleep(1)\n"
+        "try:\n"
+        "    del [Dropped()][0]\n"
+        "    time.sleep(30)\n"
+        "finally:\n"
+        "    print('tidied')\n"
+    )
+    process = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=25, check=False)
+    assert (process.returncode, process.stdout, process.stderr) == (143, b"tidied\n", b"")
+
+
+def test_a_second_signal_bounds_the_way_out(folder: Path) -> None:
+    script = (
+        "import os, signal, time\n"
+        "from cs_score import interruption\n"
+        "interruption.stop_on_signals()\n"
+        "try:\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "finally:\n"
+        "    os.kill(os.getpid(), signal.SIGTERM)\n"
+        "    time.sleep(30)\n"
+    )
+    process = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=25, check=False)
+    assert (process.returncode, process.stderr) == (130, b"")
+
+
+def test_a_signal_that_is_ignored_stays_ignored(folder: Path) -> None:
+    done = _call(folder, *EXPAND, "-output_file", "o", *FILES, before="trap '' INT; (sleep 0.1; kill -INT $$) & exec")
+    assert done.returncode == 0
+
+
+# ---- Surroundings
+
+
+def _told(process: subprocess.CompletedProcess[bytes], status: int, text: str) -> None:
+    assert (process.returncode, process.stderr.decode().splitlines()) == (status, [f"cs-score: {text}"])
+
+
+def test_a_working_folder_that_is_gone_is_one_line(folder: Path) -> None:
+    words = [str(folder / name) for name in FILES]
+    (folder / "gone").mkdir()
+    before = _names(folder) - {"gone"}
+    text = "the working folder does not exist any more; change to another one"
+    for call in (words, ["batch", "--out", "out", *words]):
+        (folder / "gone").mkdir(exist_ok=True)
+        _told(_call(folder / "gone", *call, before="rmdir ../gone; exec"), 255, text)
+    assert _names(folder) == before
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
+@pytest.mark.parametrize("words", [("--help",), ("--version",), ("scifact", "--help"), ("compare", "--help")], ids=str)
+def test_help_to_a_full_device_is_one_line(folder: Path, words: tuple[str, ...]) -> None:
+    _told(_call(folder, *words, after="> /dev/full"), 1, "No space left on device")
+
+
+@pytest.mark.parametrize("digits", [5, 5000])
+@pytest.mark.parametrize("words", [("--jobs",), ("--shares",), ("batch", "--out", "out", "--jobs")], ids=str)
+def test_a_number_of_many_digits_is_one_line(folder: Path, words: tuple[str, ...], digits: int) -> None:
+    done = _call(folder, *words, "9" * digits, *FILES)
+    assert done.returncode == 255
+    assert done.stderr.startswith(b"cs-score: --")
+    assert done.stderr.count(b"\n") == 1
+
+
+@pytest.mark.parametrize("limit", [5, 6, 8, 10])
+@pytest.mark.parametrize("words", [BATCH, SHARES], ids=["batch", "shares"])
+def test_few_descriptors_are_enough_or_one_line(folder: Path, words: tuple[str, ...], limit: int) -> None:
+    done = _call(folder, *words, before=f"ulimit -n {limit}; exec")
+    assert _is_clean(done.stderr)
+    assert done.returncode in (0, 1, 255)
+    if done.returncode == 255:
+        assert b"Too many open files" in done.stderr
+        assert done.stderr.count(b"\n") == 1
+    assert not [name for name in _names(folder) if name.endswith((".part", ".lock"))]
+
+
+@pytest.mark.parametrize("kilobytes", [30_000, 40_000, 60_000])
+@pytest.mark.parametrize("words", [BATCH, SHARES, ("scifact", "--help")], ids=["batch", "shares", "click"])
+def test_little_memory_is_no_traceback(folder: Path, words: tuple[str, ...], kilobytes: int) -> None:
+    done = _call(folder, *words, before=f"ulimit -v {kilobytes}; exec")
+    assert _is_clean(done.stderr), done.stderr
+    assert done.returncode in (0, 1, 255)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("scifact", "--nope"), ("scifact", "--gold", "nope", "--predictions", "nope"),
+     ("batch", "--out", "out", "queries.xml", "nope", "nope"),
+     (*FILES[:2], "nope"), ("validate-run", "queries.xml", "nope"), ("problems", "NOPE")],
+    ids=lambda words: words[0],
+)  # fmt: skip
+def test_with_standard_error_closed_no_error_reaches_standard_output(folder: Path, words: tuple[str, ...]) -> None:
+    done = _call(folder, *words, after="2>&-")
+    assert done.returncode not in (0, 120)
+    assert done.stdout == b""
+
+
+@pytest.mark.parametrize("stream", [0, 1, 2])
+def test_no_file_takes_the_place_of_a_closed_stream(folder: Path, stream: int) -> None:
+    """What is meant for a stream would be written into an output that has its number."""
+    expected = _call(folder, *EXPAND, "-output_file", "want", *FILES)
+    assert expected.returncode == 0
+    _call(folder, *EXPAND, "-output_file", "o", *FILES, after=f"{stream}>&-")
+    for path in folder.glob("want.*"):
+        if path.suffix != ".params":
+            assert (folder / path.name.replace("want", "o")).read_bytes() == path.read_bytes()
+
+
+# ---- Pipes
+
+
+@contextlib.contextmanager
+def _filled(pipe: Path, content: bytes) -> Iterator[None]:
+    """A named pipe that is filled once, by whoever opens it for reading first."""
+    os.mkfifo(pipe)
+
+    def fill() -> None:
+        with contextlib.suppress(OSError), open(pipe, "wb") as writing:
+            writing.write(content)
+
+    thread = threading.Thread(target=fill, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):  # lets the thread go where nobody has read
+            os.close(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK))
+        thread.join(10)
+        pipe.unlink()
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize(
+    "form",
+    [
+        (*EXPAND, "-output_file", "OUT", "queries.xml", "run.tab", "pool.tab"),
+        (*EXPAND, "--shares", "3", "-output_file", "OUT", "queries.xml", "run.tab", "pool.tab"),
+        (*EXPAND, "--validate", "-output_file", "OUT", "queries.xml", "run.tab", "pool.tab"),
+        ("batch", *EXPAND, "--jobs", "1", "--out", "OUT", "queries.xml", "pool.tab", "run.tab"),
+        ("batch", *EXPAND, "--jobs", "2", "--resume", "--out", "OUT", "queries.xml", "pool.tab", "run.tab", "runs"),
+        ("compare", "coldstart", *EXPAND, "--bootstrap", "10", "queries.xml", "pool.tab", "run.tab", "runs"),
+        ("validate-run", "-error_file", "OUT.log", "-output_file", "OUT", "queries.xml", "run.tab"),
+        ("validate-queries", "-error_file", "OUT.log", "queries.xml", "OUT"),
+        ("apply-k", "run.tab", "OUT"),
+    ],
+    ids=lambda form: " ".join(form[:3]),
+)
+def test_a_named_pipe_is_read_as_a_file_is(folder: Path, form: tuple[str, ...], name: str) -> None:
+    if name not in form:
+        return
+    if form[0] == "compare":
+        form = tuple("runs/r01.tab.txt" if word == "runs" else word for word in form)
+    expected = _call(folder, *(word.replace("OUT", "want") for word in form))
+    data = (folder / name).read_bytes()
+    (folder / name).unlink()
+    with _filled(folder / name, data):
+        done = _call(folder, *(word.replace("OUT", "got") for word in form))
+    assert done.returncode == expected.returncode
+    assert done.stdout == expected.stdout
+    for path in (*folder.glob("want.*"), *folder.glob("want")):
+        if path.is_file() and path.suffix != ".params":
+            assert (folder / path.name.replace("want", "got")).read_bytes() == path.read_bytes()
