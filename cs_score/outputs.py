@@ -43,7 +43,10 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 def is_device(path: str | os.PathLike[str]) -> bool:
     """Whether what has this name is no file that another can take the place of."""
-    target = os.path.realpath(path)
+    try:
+        target = os.path.realpath(path)
+    except ValueError:  # a NUL inside the name, which no file has
+        return False
     return os.fspath(path) in _STREAMS or (os.path.exists(target) and not os.path.isfile(target))
 
 

@@ -90,7 +90,7 @@ class PlannedOutput:
     def check_place(self) -> None:
         """Raises UsageError where something is in the way, OutputError where no file can be made."""
         if os.path.isdir(self.path):
-            raise UsageError(f"{self.path} is a folder; {self.option} takes a file")
+            raise UsageError(f"{self.path} is a folder, where {self.option} writes a file")
         if self.existing is Existing.REFUSED and os.path.exists(self.path):
             raise UsageError(f"File {self.path} already exists; {self.option} must name a new file")
         if (reason := why_not_writable(self.path)) is not None:

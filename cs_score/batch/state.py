@@ -162,13 +162,13 @@ def is_leftover(name: str) -> bool:
 
 
 def files_in(folder: str, is_meant: Callable[[str], bool]) -> list[str]:
-    """The files of such names in a folder, links as well; none where there is no folder."""
+    """What has such a name in a folder and is no folder: files, links, pipes; none where there is no folder."""
     try:
         names = sorted(filter(is_meant, os.listdir(folder)))
     except OSError:
         return []
     paths = [os.path.join(folder, name) for name in names]
-    return [path for path in paths if os.path.islink(path) or os.path.isfile(path)]
+    return [path for path in paths if os.path.islink(path) or not os.path.isdir(path)]
 
 
 def _remove(folder: str, is_meant: Callable[[str], bool]) -> None:

@@ -214,7 +214,7 @@ def test_output_folders_that_are_none(world: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--out", "o", "--jobs", "0", *FILES), "--jobs 0: a whole number from 1 on is needed"),
+        (("--out", "o", "--jobs", "0", *FILES), "--jobs 0: a whole number from 1 to 4096 is needed"),
         (("--out", "o", "--jobs", "2", "--dask", "tcp://127.0.0.1:1", *FILES), "--jobs is for this machine"),
         (("--out", "o", "--ship-inputs", *FILES), "--ship-inputs goes with --dask"),
         (("--out", "o", "queries.xml", "-", "-"), "only one of the files can be standard input"),
@@ -303,7 +303,8 @@ class TestLock:
         makers[kind]()
         before = os.lstat(path)
         said = _line(_batch(world, "--out", "out", *FILES))
-        assert "out/.batch.lock is not the lock file of a batch; remove it" in said
+        told = "is a folder" if kind == "folder" else "is not the lock file of a batch; remove it"
+        assert f"out/.batch.lock {told}" in said
         assert other.read_bytes() == b'{"pid": 1}'
         assert os.path.samestat(os.lstat(path), before)
         assert not (world / "nowhere").exists()
