@@ -1,6 +1,6 @@
 """cs-score: scoring for knowledge-base population and evidence-based fact checking."""
 
-from cs_score.version import VERSION
+from cs_score.foundation.version import VERSION
 
 __version__ = VERSION
 

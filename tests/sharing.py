@@ -6,7 +6,7 @@ from types import ModuleType
 
 import pytest
 
-from cs_score.cli.sharing_options import Sharing
+from cs_score.cli.parts_options import Sharing
 
 Taken = list[bool]
 
@@ -28,4 +28,4 @@ def note_tries(monkeypatch: pytest.MonkeyPatch, module: ModuleType, function: st
 def force_three_shares(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let inputs of any size be worked on in three shares, one after the other."""
     monkeypatch.setattr(Sharing, "shares_of", lambda sharing, files: 3)
-    monkeypatch.setattr("cs_score.processes.processors", lambda: 1)
+    monkeypatch.setattr("cs_score.foundation.processes.processors", lambda: 1)

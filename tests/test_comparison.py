@@ -13,12 +13,12 @@ from typing import Any, Final
 
 import pytest
 
+from cs_score.analysis.comparison import chosen_measures, compare_coldstart, compare_evidence, system_names
 from cs_score.batch.coldstart import _scores_by_name as leaderboard_scores
 from cs_score.coldstart import Options, score
-from cs_score.coldstart.units import summary_scores
-from cs_score.comparison import chosen_measures, compare_coldstart, compare_evidence, system_names
-from cs_score.errors import InputError, UsageError
-from cs_score.evidence import claims, hotpotqa, r4c, scifact
+from cs_score.coldstart.counting.unit_statistics import summary_scores
+from cs_score.evidence.modes import claims, hotpotqa, r4c, scifact
+from cs_score.foundation.errors import InputError, UsageError
 from cs_score.statistics.comparison import MeasureComparison
 from cs_score.statistics.options import Resampling
 from tests.documents import ROOT

@@ -15,21 +15,21 @@ from typing import Any, Final
 import pytest
 
 from cs_score.cli import main
-from cs_score.cli.batch_coldstart import BATCH_SWITCHES
-from cs_score.cli.coldstart_usage import DEFAULTS, SWITCHES
+from cs_score.cli.batch.coldstart import BATCH_SWITCHES
 from cs_score.cli.main import FIRST_WORDS, PREPARATION_COMMANDS
+from cs_score.cli.scorer.usage import DEFAULTS, SWITCHES
 from cs_score.coldstart import Justifications, Options, Policy, Result, RunResult
-from cs_score.coldstart.counts import Counts, Tally
+from cs_score.coldstart.counting.counts import Counts, Tally
+from cs_score.coldstart.counting.projection import ScoreRow, Table
+from cs_score.coldstart.lines.layouts import SCHEMAS
+from cs_score.coldstart.lines.records import JUDGMENT_OF_CODE
 from cs_score.coldstart.options import DISCIPLINES, POLICY_ITEMS
-from cs_score.coldstart.projection import ScoreRow, Table
-from cs_score.coldstart.ranking import RankedNode, Ranking
-from cs_score.coldstart.records import JUDGMENT_OF_CODE
+from cs_score.coldstart.ranking.average_precision import RankedNode, Ranking
 from cs_score.coldstart.result import AveragePrecision, PrecisionRecall
-from cs_score.coldstart.schemas import SCHEMAS
 from cs_score.coldstart.writers.fields import DEFAULT_FIELDS, SCORE_FIELDS
 from cs_score.coldstart.writers.files import ENDINGS
-from cs_score.problem_guide import FATAL_CONDITIONS
-from cs_score.problems import KINDS
+from cs_score.problems.codes import FATAL_CONDITIONS
+from cs_score.problems.log import KINDS
 from tests.coldstart.command import score_in
 from tests.documents import (
     ROOT,

@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from cs_score.record import record
+from cs_score.foundation.record import record
 
 
 @record()

@@ -9,20 +9,20 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from cs_score.batch.execution import Backend, Watcher, run_tasks
-from cs_score.batch.inputs import InputFile
-from cs_score.batch.leaderboard import Leaderboard, make_leaderboard
-from cs_score.batch.leaderboard_writers import write_leaderboard
-from cs_score.batch.lock import locked
-from cs_score.batch.outcomes import FAILED, Outcome
-from cs_score.batch.problem_table import write_problem_report, write_problem_table
-from cs_score.batch.runs import RunFile
-from cs_score.batch.scoring import Plan, Prepared
-from cs_score.batch.state import SIGNATURE, UnfitError, clear, clear_leftovers, read_whole_run, write_run
-from cs_score.batch.tasks import Delivery, Task, failures
-from cs_score.collector import paused_collector
-from cs_score.errors import CsScoreError, InputError, OutputError, UsageError
-from cs_score.outputs import cannot_write
+from cs_score.batch.execution.run_tasks import Backend, Watcher, run_tasks
+from cs_score.batch.execution.tasks import Delivery, Task, failures
+from cs_score.batch.plan.inputs import InputFile
+from cs_score.batch.plan.plan import Plan, Prepared
+from cs_score.batch.plan.runs import RunFile
+from cs_score.batch.store.lock import locked
+from cs_score.batch.store.outcomes import FAILED, Outcome
+from cs_score.batch.store.state import SIGNATURE, UnfitError, clear, clear_leftovers, read_whole_run, write_run
+from cs_score.batch.tables.leaderboard import Leaderboard, make_leaderboard
+from cs_score.batch.tables.leaderboard_writers import write_leaderboard
+from cs_score.batch.tables.problem_table import write_problem_report, write_problem_table
+from cs_score.foundation.errors import CsScoreError, InputError, OutputError, UsageError
+from cs_score.foundation.garbage_collection import paused_collector
+from cs_score.foundation.outputs import cannot_write
 
 OpenBackend = Callable[[str, Plan, Prepared], contextlib.AbstractContextManager[Backend]]
 """Makes the executor of a batch from its id, its plan and the gold prepared here."""

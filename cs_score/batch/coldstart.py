@@ -9,35 +9,35 @@ from dataclasses import dataclass, replace
 from itertools import chain, groupby
 from typing import Final
 
-from cs_score.batch.inputs import InputFile
-from cs_score.batch.outcomes import FAILED, OK, WITH_ERRORS, Outcome, RunScores, problem_places
-from cs_score.batch.policies import NamedPolicy
-from cs_score.batch.runs import RunFile
-from cs_score.batch.scoring import Plan, Scored
-from cs_score.coldstart.interval_estimates import intervals
+from cs_score.batch.plan.inputs import InputFile
+from cs_score.batch.plan.plan import Plan, Scored
+from cs_score.batch.plan.policies import NamedPolicy
+from cs_score.batch.plan.runs import RunFile
+from cs_score.batch.store.outcomes import FAILED, OK, WITH_ERRORS, Outcome, RunScores, problem_places
+from cs_score.coldstart.counting.projection import MACRO, MICRO
+from cs_score.coldstart.counting.unit_statistics import average_scores, resampled_unit
 from cs_score.coldstart.loading import Evaluation, load_files, open_evaluation
 from cs_score.coldstart.options import Options
-from cs_score.coldstart.projection import MACRO, MICRO
+from cs_score.coldstart.resampling.intervals import intervals
 from cs_score.coldstart.result import Result, RunResult, ScoringStopped
 from cs_score.coldstart.scorer import score_loaded
-from cs_score.coldstart.units import average_scores, resampled_unit
 from cs_score.coldstart.writers.fields import check_fields
 from cs_score.coldstart.writers.files import Layout, file_blocks
 from cs_score.coldstart.writers.params import Invocation
 from cs_score.coldstart.writers.report import doubly_encoded, stopped_report, whole_report
-from cs_score.errors import InputError
-from cs_score.outputs import encoded
-from cs_score.preparation.prevalidation import (
+from cs_score.foundation.errors import InputError
+from cs_score.foundation.outputs import encoded
+from cs_score.foundation.signature import Signature
+from cs_score.foundation.sources import InputDigest
+from cs_score.preparation.runs.prevalidation import (
     Preparation,
     PreparedRun,
     load_prepared,
     signed_options,
     validate_runs,
 )
-from cs_score.problem_reports import Occurrence, RecordingLog
-from cs_score.problems import Problem, ProblemLog, Severity
-from cs_score.signature import Signature
-from cs_score.sources import InputDigest
+from cs_score.problems.log import Problem, ProblemLog, Severity
+from cs_score.problems.reports import Occurrence, RecordingLog
 from cs_score.statistics.options import Resampling
 
 PREFIX: Final = "out"

@@ -7,18 +7,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, cast
 
-from cs_score.batch.inputs import InputFile
-from cs_score.batch.outcomes import FAILED, OK, Outcome, RunScores
-from cs_score.batch.runs import RunFile
-from cs_score.batch.scoring import Plan, Scored
-from cs_score.display import terminal_safe
-from cs_score.errors import CsScoreError
-from cs_score.evidence.interval_estimates import intervals
+from cs_score.batch.plan.inputs import InputFile
+from cs_score.batch.plan.plan import Plan, Scored
+from cs_score.batch.plan.runs import RunFile
+from cs_score.batch.store.outcomes import FAILED, OK, Outcome, RunScores
+from cs_score.evidence.intervals import intervals
 from cs_score.evidence.report import intervals_text, json_text, table_text, unit_blocks
 from cs_score.evidence.result import Mode, Result
-from cs_score.problem_reports import Occurrence
-from cs_score.signature import Signature
-from cs_score.sources import Input, InputDigest
+from cs_score.foundation.display import terminal_safe
+from cs_score.foundation.errors import CsScoreError
+from cs_score.foundation.signature import Signature
+from cs_score.foundation.sources import Input, InputDigest
+from cs_score.problems.reports import Occurrence
 from cs_score.statistics.options import Resampling
 
 
@@ -31,7 +31,7 @@ class _ModeModule(Protocol):
 
 
 def _module(mode: str) -> _ModeModule:
-    return cast(_ModeModule, importlib.import_module(f"cs_score.evidence.{mode}"))
+    return cast(_ModeModule, importlib.import_module(f"cs_score.evidence.modes.{mode}"))
 
 
 @dataclass(frozen=True, slots=True)

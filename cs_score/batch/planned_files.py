@@ -6,10 +6,10 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 
 from cs_score.batch.batch import folder_of_run
-from cs_score.batch.runs import FILES, RunFile
-from cs_score.batch.scoring import Plan
-from cs_score.batch.state import files_in, is_leftover, is_of_run
-from cs_score.planned_outputs import Existing, OutputPlan, PlannedOutput
+from cs_score.batch.plan.plan import Plan
+from cs_score.batch.plan.runs import FILES, RunFile
+from cs_score.batch.store.state import files_in, is_leftover, is_of_run
+from cs_score.foundation.planned_outputs import Existing, OutputPlan, PlannedOutput
 
 
 def planned_batch(

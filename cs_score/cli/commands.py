@@ -12,7 +12,7 @@ from typing import Final
 import click
 from click.shell_completion import CompletionItem
 
-from cs_score.version import REFERENCE_VERSION, VERSION
+from cs_score.foundation.version import REFERENCE_VERSION, VERSION
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,9 @@ SUBCOMMANDS: Final[dict[str, Subcommand]] = {
     "claims": Subcommand("cs_score.cli.evidence:claims", "Score claim verification: documents, evidence, verdict."),
     "r4c": Subcommand("cs_score.cli.evidence:r4c", "Score R4C derivations."),
     "hotpotqa": Subcommand("cs_score.cli.evidence:hotpotqa", "Score HotpotQA answers and supporting facts."),
-    "compare": Subcommand("cs_score.cli.compare:compare", "Compare systems: intervals, paired tests, ranks, tiers."),
+    "compare": Subcommand(
+        "cs_score.cli.comparison.command:compare", "Compare systems: intervals, paired tests, ranks, tiers."
+    ),
     "problems": Subcommand("cs_score.cli.problems:problems", "Explain the problem codes of Cold Start inputs."),
 }
 
@@ -77,7 +79,7 @@ class SubcommandGroup(click.Group):
             CompletionItem(name, help=text) for name, text in SWITCH_SUMMARIES.items() if name.startswith(incomplete)
         ]
         if incomplete.startswith("-"):
-            from cs_score.cli.coldstart_usage import SWITCHES
+            from cs_score.cli.scorer.usage import SWITCHES
 
             found += [
                 CompletionItem(switch.name, help=switch.help)

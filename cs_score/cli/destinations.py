@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import IO
 
-from cs_score.display import terminal_safe
-from cs_score.errors import OutputError
-from cs_score.outputs import write_whole
-from cs_score.planned_outputs import Existing, PlannedOutput
-from cs_score.sources import reason_of
+from cs_score.foundation.display import terminal_safe
+from cs_score.foundation.errors import OutputError
+from cs_score.foundation.outputs import write_whole
+from cs_score.foundation.planned_outputs import Existing, PlannedOutput
+from cs_score.foundation.sources import reason_of
 
 STREAMS = ("stdout", "stderr")
 

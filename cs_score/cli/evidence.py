@@ -14,12 +14,12 @@ import click
 from cs_score.cli.destinations import print_text
 from cs_score.cli.resampling_options import OPTIONS as RESAMPLING_OPTIONS
 from cs_score.cli.resampling_options import click_options, read_resampling
-from cs_score.display import one_line
-from cs_score.evidence.interval_estimates import intervals
+from cs_score.evidence.intervals import intervals
 from cs_score.evidence.report import explanation_text, intervals_text, json_text, table_text, unit_blocks, units_option
 from cs_score.evidence.result import Mode, Result
-from cs_score.outputs import write_packed
-from cs_score.planned_outputs import OutputPlan
+from cs_score.foundation.display import one_line
+from cs_score.foundation.outputs import write_packed
+from cs_score.foundation.planned_outputs import OutputPlan
 from cs_score.statistics.options import Resampling
 
 Score: TypeAlias = Callable[..., Result]
@@ -105,7 +105,7 @@ def _plan(mode: str, inputs: Sequence[str], per_item: str | None, forced: bool) 
     """What is read and written. Raises UsageError where --per-item names a file that cannot be called so."""
     if per_item is None:
         return OutputPlan(inputs, ())
-    described: Mode = importlib.import_module(f"cs_score.evidence.{mode}").MODE
+    described: Mode = importlib.import_module(f"cs_score.evidence.modes.{mode}").MODE
     return OutputPlan(inputs, tuple(units_option(described).outputs(per_item)), forced)
 
 
@@ -132,7 +132,7 @@ def _scifact(gold: str, predictions: str, any_order: bool) -> Result:
     Both files hold one JSON object per line: gold a claim with its evidence sets, predictions the same claims in the
     same order, each with a label and a list of sentences per abstract.
     """
-    from cs_score.evidence.scifact import score
+    from cs_score.evidence.modes.scifact import score
 
     return score(gold, predictions, any_order=any_order)
 
@@ -143,7 +143,7 @@ def _claims(gold: str, predictions: str) -> Result:
     Both files hold one JSON object per line. Gold is as for scifact; predictions give a list of entries per document,
     and are matched by id.
     """
-    from cs_score.evidence.claims import score
+    from cs_score.evidence.modes.claims import score
 
     return score(gold, predictions)
 
@@ -154,7 +154,7 @@ def _r4c(gold: str, predictions: str, references: int, ignore_missing: bool) -> 
     Gold is a JSON object from instance id to reference derivations; predictions hold derivations by instance id under
     the key "re". Needs the extra packages of cs-score[r4c].
     """
-    from cs_score.evidence.r4c import score
+    from cs_score.evidence.modes.r4c import score
 
     return score(gold, predictions, references=references, ignore_missing=ignore_missing, progress=_with_bar)
 
@@ -165,7 +165,7 @@ def _hotpotqa(gold: str, predictions: str) -> Result:
     Gold is the corpus's JSON list of questions; predictions hold answers and supporting facts by question id under the
     keys "answer" and "sp".
     """
-    from cs_score.evidence.hotpotqa import score
+    from cs_score.evidence.modes.hotpotqa import score
 
     return score(gold, predictions)
 

@@ -13,26 +13,26 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from cs_score.errors import CsScoreError, OutputError, UsageError
+from cs_score.foundation.errors import CsScoreError, OutputError, UsageError
 
 # Kept apart from commands.SUBCOMMANDS, which needs click; a test holds the two together.
 FIRST_WORDS: Final = frozenset({"scifact", "claims", "r4c", "hotpotqa", "compare", "problems"})
 
 # The programs before the scorer: word -> `module:function`, which takes the words after it and returns the status.
 PREPARATION_COMMANDS: Final = {
-    "validate-run": "cs_score.cli.validate_run:run",
-    "validate-queries": "cs_score.cli.validate_queries:run",
-    "generate-queries": "cs_score.cli.generate_queries:run",
-    "package-output": "cs_score.cli.package_output:run",
-    "validate-assessments": "cs_score.cli.validate_assessments:run",
-    "apply-k": "cs_score.cli.apply_k:run",
+    "validate-run": "cs_score.cli.preparation.validate_run:run",
+    "validate-queries": "cs_score.cli.preparation.validate_queries:run",
+    "generate-queries": "cs_score.cli.preparation.generate_queries:run",
+    "package-output": "cs_score.cli.preparation.package_output:run",
+    "validate-assessments": "cs_score.cli.preparation.validate_assessments:run",
+    "apply-k": "cs_score.cli.preparation.apply_k:run",
 }
 
 # All programs with single-dash switches, which click cannot read.
 SWITCH_COMMANDS: Final = {
-    "batch": "cs_score.cli.batch:run",
-    "samples": "cs_score.cli.samples:run",
-    "expand-queries": "cs_score.cli.expand_queries:run",
+    "batch": "cs_score.cli.batch.command:run",
+    "samples": "cs_score.cli.preparation.samples:run",
+    "expand-queries": "cs_score.cli.preparation.expand_queries:run",
     **PREPARATION_COMMANDS,
 }
 
@@ -65,7 +65,7 @@ def interrupted() -> int:
 
 
 def _to_status(run: Callable[[list[str]], int], words: list[str], failed: int, wrong_usage: int) -> int:
-    from cs_score.sources import pipes_are_kept
+    from cs_score.foundation.sources import pipes_are_kept
 
     try:
         with pipes_are_kept():
@@ -107,7 +107,7 @@ def _run_program(words: list[str]) -> int:
         module, _, function = SWITCH_COMMANDS[words[0]].partition(":")
         run: Callable[[list[str]], int] = getattr(importlib.import_module(module), function)
         return run(words[1:])
-    from cs_score.cli.coldstart import run as score
+    from cs_score.cli.scorer.scorer import run as score
 
     return score(words)
 
@@ -127,7 +127,7 @@ def _reason(error: OSError | ImportError | MemoryError) -> str:
 
 def _complain(message: str, status: int) -> int:
     from cs_score.cli.destinations import write_text
-    from cs_score.display import one_line
+    from cs_score.foundation.display import one_line
 
     with contextlib.suppress(OutputError):
         write_text("stderr", f"cs-score: {one_line(message, keep_tabs=True)}\n")

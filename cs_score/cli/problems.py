@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 import click
 
 from cs_score.cli.destinations import print_text
-from cs_score.errors import UsageError
-from cs_score.problem_guide import GUIDE, Explanation, severity_of
-from cs_score.problems import KINDS
+from cs_score.foundation.errors import UsageError
+from cs_score.problems.codes import GUIDE, Explanation, severity_of
+from cs_score.problems.log import KINDS
 
 _WIDTH = 100
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from cs_score.cli.switches import Switch
-from cs_score.errors import UsageError
+from cs_score.foundation.errors import UsageError
 from cs_score.statistics.options import DEFAULT_RESAMPLES, INTERVAL_METHODS, IntervalMethod, Resampling
 
 MOST_RESAMPLES: Final = 1_000_000

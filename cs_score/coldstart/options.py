@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
-from cs_score.errors import UsageError
+from cs_score.foundation.errors import UsageError
 
 Side: TypeAlias = Literal["RIGHT", "WRONG", "IGNORE"]
 """What a policy makes of a response. Plain text, because responses are filed under it by the million."""

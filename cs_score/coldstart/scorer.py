@@ -6,22 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from cs_score.coldstart.counts import Counting, Tally
-from cs_score.coldstart.diagnosis import (
-    above_one,
-    check_lines,
-    remark_on_matches,
-    remark_on_no_run,
-    remarks_on_policy,
-    remarks_on_runs,
-    remarks_on_samples,
-)
-from cs_score.coldstart.equivalence import ClassTree, place_responses, plant_tree
-from cs_score.coldstart.loading import Evaluation, load_files, note_folders, open_evaluation
-from cs_score.coldstart.matching import AssessmentIndex, Matcher, assessments_by_query
-from cs_score.coldstart.options import MANY, Options
-from cs_score.coldstart.predicates import find_predicate
-from cs_score.coldstart.projection import (
+from cs_score.coldstart.counting.counts import Counting, Tally
+from cs_score.coldstart.counting.projection import (
     ALL_LEVELS,
     ScoreRow,
     Table,
@@ -30,8 +16,14 @@ from cs_score.coldstart.projection import (
     in_printing_order,
     ldc_tables,
 )
-from cs_score.coldstart.queries import Query, report_languages, report_slots
-from cs_score.coldstart.ranking import (
+from cs_score.coldstart.judging.class_tree import ClassTree, place_responses, plant_tree
+from cs_score.coldstart.judging.matching import AssessmentIndex, Matcher, assessments_by_query
+from cs_score.coldstart.lines.records import Assessment, Response
+from cs_score.coldstart.loading import Evaluation, load_files, note_folders, open_evaluation
+from cs_score.coldstart.options import MANY, Options
+from cs_score.coldstart.queries.predicates import find_predicate
+from cs_score.coldstart.queries.query_set import Query, report_languages, report_slots
+from cs_score.coldstart.ranking.average_precision import (
     ApTable,
     AssessedClasses,
     Nodes,
@@ -41,13 +33,21 @@ from cs_score.coldstart.ranking import (
     rank_query,
     slot_filling_ap,
 )
-from cs_score.coldstart.records import Assessment, Response
-from cs_score.coldstart.resamples import last_by_label, read_samples
+from cs_score.coldstart.remarks import (
+    above_one,
+    check_lines,
+    remark_on_matches,
+    remark_on_no_run,
+    remarks_on_policy,
+    remarks_on_runs,
+    remarks_on_samples,
+)
+from cs_score.coldstart.resampling.sample_files import last_by_label, read_samples
 from cs_score.coldstart.result import AveragePrecision, PrecisionRecall, Result, RunResult, ScoringStopped
-from cs_score.collector import paused_collector
-from cs_score.errors import InputError
-from cs_score.signature import Signature
-from cs_score.sources import Input
+from cs_score.foundation.errors import InputError
+from cs_score.foundation.garbage_collection import paused_collector
+from cs_score.foundation.signature import Signature
+from cs_score.foundation.sources import Input
 
 
 def score(queries: Iterable[Input], files: Iterable[Input], options: Options | None = None) -> Result:
@@ -193,7 +193,7 @@ class Scoring:
 
     def with_bootstrap(self, run: RunResult, samples_file: str) -> RunResult:
         """The run with the scores of its resamples. Raises InputError without LDC queries to resample (11.1)."""
-        from cs_score.coldstart.bootstrap import bootstrap
+        from cs_score.coldstart.resampling.resampled_tables import bootstrap
 
         queries = self._evaluation.queries
         if not queries.ldc_of:

@@ -1,5 +1,5 @@
 """Scorers of evidence-based fact checking: SciFact, claims, R4C and HotpotQA, and intervals for what they give."""
 
-from cs_score.evidence.interval_estimates import ScoreIntervals, intervals
+from cs_score.evidence.intervals import ScoreIntervals, intervals
 
 __all__ = ["ScoreIntervals", "intervals"]

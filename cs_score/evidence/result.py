@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from cs_score.errors import InputError
-from cs_score.evidence.units import Formula, UnitTable, divide
-from cs_score.signature import Signature
+from cs_score.evidence.unit_statistics import Formula, UnitTable, divide
+from cs_score.foundation.errors import InputError
+from cs_score.foundation.signature import Signature
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from cs_score.errors import InputError
-from cs_score.sources import Input, open_source
+from cs_score.foundation.errors import InputError
+from cs_score.foundation.sources import Input, open_source
 
 _LEADING_NUMBER: Final = re.compile(r"\s*([0-9]+)", re.ASCII)
 

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cs_score.errors import UsageError
+from cs_score.foundation.errors import UsageError
 from cs_score.statistics import notes
 from cs_score.statistics.arithmetic import Floats, Formula
 from cs_score.statistics.exact_sums import exact_statistics

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final, Literal, TypeAlias, get_args
 
-from cs_score.errors import UsageError
+from cs_score.foundation.errors import UsageError
 
 IntervalMethod: TypeAlias = Literal["percentile", "bca"]
 PairedTest: TypeAlias = Literal["randomisation", "bootstrap"]

@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeAlias
 
-from cs_score.display import one_line
-from cs_score.errors import InputError
+from cs_score.foundation.display import one_line
+from cs_score.foundation.errors import InputError
 
 _NAMED: Final = 5
 """Units that a message names before it only counts."""

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from cs_score.batch.runs import find_runs
-from cs_score.cli.batch_coldstart import BATCH_SWITCHES
-from cs_score.cli.coldstart_usage import SWITCHES
-from cs_score.errors import InputError
+from cs_score.batch.plan.runs import find_runs
+from cs_score.cli.batch.coldstart import BATCH_SWITCHES
+from cs_score.cli.scorer.usage import SWITCHES
+from cs_score.foundation.errors import InputError
 from tests.batch.command import batch_process, contents, leaderboard, problems
 from tests.coldstart.command import Outcome
 from tests.coldstart.command import score_in as cs_score_in

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from cs_score.batch import tasks
-from cs_score.batch.execution import Backend, run_tasks
-from cs_score.batch.inputs import InputFile
-from cs_score.batch.outcomes import FAILED, OK, Outcome
-from cs_score.batch.progress import Progress
-from cs_score.batch.runs import RunFile
-from cs_score.batch.tasks import Delivery, Task
+from cs_score.batch.execution import tasks
+from cs_score.batch.execution.progress import Progress
+from cs_score.batch.execution.run_tasks import Backend, run_tasks
+from cs_score.batch.execution.tasks import Delivery, Task
+from cs_score.batch.plan.inputs import InputFile
+from cs_score.batch.plan.runs import RunFile
+from cs_score.batch.store.outcomes import FAILED, OK, Outcome
 
 
 class Died(Exception):

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from cs_score.batch.leaderboard import Leaderboard, make_leaderboard
-from cs_score.batch.leaderboard_writers import WRITERS, leaderboard_text
-from cs_score.batch.outcomes import FAILED, OK, Outcome, ProblemPlace, RunScores
-from cs_score.batch.problem_table import write_problem_table
-from cs_score.signature import Signature, short_signature
-from cs_score.sources import InputDigest
+from cs_score.batch.store.outcomes import FAILED, OK, Outcome, ProblemPlace, RunScores
+from cs_score.batch.tables.leaderboard import Leaderboard, make_leaderboard
+from cs_score.batch.tables.leaderboard_writers import WRITERS, leaderboard_text
+from cs_score.batch.tables.problem_table import write_problem_table
+from cs_score.foundation.signature import Signature, short_signature
+from cs_score.foundation.sources import InputDigest
 from tests.batch.command import leaderboard, problems, table
 from tests.coldstart.command import score_in as cs_score_in
 

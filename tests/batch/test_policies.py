@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from cs_score.batch.policies import read_policies
+from cs_score.batch.plan.policies import read_policies
 from cs_score.coldstart.options import Justifications, Options, Policy
-from cs_score.errors import UsageError
+from cs_score.foundation.errors import UsageError
 from tests.batch.command import contents, leaderboard, without_call
 from tests.coldstart.command import score_in as cs_score_in
 

@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-from cs_score.cli.coldstart_usage import SWITCHES
+from cs_score.cli.scorer.usage import SWITCHES
 from cs_score.cli.switches import HelpWanted, SwitchError, VersionWanted, read_command_line
 from tests.batch.command import contents, leaderboard, without_call
 from tests.coldstart.command import score_in as cs_score_in

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from cs_score.batch import tasks
 from cs_score.batch.coldstart import ColdStartPlan
-from cs_score.batch.inputs import InputFile
-from cs_score.batch.runs import RunFile
-from cs_score.batch.tasks import Delivery, Task
-from cs_score.cli.batch_coldstart import BATCH_SWITCHES, _plan
-from cs_score.cli.coldstart_usage import SWITCHES
+from cs_score.batch.execution import tasks
+from cs_score.batch.execution.tasks import Delivery, Task
+from cs_score.batch.plan.inputs import InputFile
+from cs_score.batch.plan.runs import RunFile
+from cs_score.cli.batch.coldstart import BATCH_SWITCHES, _plan
+from cs_score.cli.scorer.usage import SWITCHES
 from cs_score.cli.switches import read_command_line
-from cs_score.errors import InputError
+from cs_score.foundation.errors import InputError
 from tests.batch.command import without_time
 from tests.coldstart.recorded import Case, committed_cases, copy_inputs
 

@@ -7,11 +7,11 @@ import hashlib
 import json
 from pathlib import Path
 
-from cs_score.batch.inputs import InputFile
+from cs_score.batch.plan.inputs import InputFile
 from cs_score.coldstart import Justifications
 from cs_score.coldstart.loading import load_queries
-from cs_score.preparation.prevalidation import validate_runs
-from cs_score.problems import ProblemLog
+from cs_score.preparation.runs.prevalidation import validate_runs
+from cs_score.problems.log import ProblemLog
 from tests.batch.command import batch_process, contents, leaderboard, problems
 from tests.coldstart.command import Outcome
 from tests.coldstart.command import score_in as cs_score_in

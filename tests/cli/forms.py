@@ -12,7 +12,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Final
 
-from cs_score.batch.runs import FILES as BATCH_FILES
+from cs_score.batch.plan.runs import FILES as BATCH_FILES
 from tests.coldstart.command import Outcome, score_in
 from tests.evidence.test_claims import GOLD, PREDICTIONS
 from tests.evidence.test_command import EXAMPLES

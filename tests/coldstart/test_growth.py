@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from cs_score.coldstart.confidence import read_confidence
-from cs_score.coldstart.provenance import VALUE_SPANS, read_provenance
-from cs_score.coldstart.query_files import read_query_file
-from cs_score.preparation.query_validation import decoded_name
-from cs_score.problem_reports import RecordingLog, write_problems
-from cs_score.problems import Place, ProblemLog
-from cs_score.sources import Source
+from cs_score.coldstart.lines.confidence import read_confidence
+from cs_score.coldstart.lines.provenance import VALUE_SPANS, read_provenance
+from cs_score.coldstart.queries.query_files import read_query_file
+from cs_score.foundation.sources import Source
+from cs_score.preparation.queries.query_validation import decoded_name
+from cs_score.problems.log import Place, ProblemLog
+from cs_score.problems.reports import RecordingLog, write_problems
 from tests.coldstart.handmade import AGE, Inputs, Line
 from tests.growth import assert_grows_in_proportion
 

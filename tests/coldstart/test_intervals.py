@@ -15,14 +15,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cs_score.coldstart import Options, Result, RunResult, intervals, score
+from cs_score.coldstart.counting.projection import averaged_table, in_printing_order, ldc_tables
+from cs_score.coldstart.counting.unit_statistics import answered_units, query_table, summary_formula, summary_scores
 from cs_score.coldstart.loading import open_evaluation
-from cs_score.coldstart.projection import averaged_table, in_printing_order, ldc_tables
-from cs_score.coldstart.queries import Query, QuerySet
-from cs_score.coldstart.ranking import ap_rows_in_printing_order, averaged_ap_table, ldc_mean_ap
+from cs_score.coldstart.queries.query_set import Query, QuerySet
+from cs_score.coldstart.ranking.average_precision import ap_rows_in_printing_order, averaged_ap_table, ldc_mean_ap
 from cs_score.coldstart.result import AveragePrecision, PrecisionRecall
-from cs_score.coldstart.units import answered_units, query_table, summary_formula, summary_scores
-from cs_score.errors import InputError, UsageError
-from cs_score.evidence.units import divide
+from cs_score.evidence.unit_statistics import divide
+from cs_score.foundation.errors import InputError, UsageError
 from cs_score.statistics.arithmetic import column_formula
 from cs_score.statistics.draws import bootstrap_counts
 from cs_score.statistics.exact_sums import exact_statistics

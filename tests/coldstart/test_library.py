@@ -9,16 +9,22 @@ from pathlib import Path
 import pytest
 
 from cs_score.coldstart import Options, Policy, Result, ScoringStopped, intervals, score
+from cs_score.coldstart.counting.projection import ldc_tables
+from cs_score.coldstart.counting.unit_statistics import (
+    answered_units,
+    query_table,
+    summary_formula,
+    summary_scores,
+    unit_name,
+)
 from cs_score.coldstart.loading import Evaluation, load_files, open_evaluation
-from cs_score.coldstart.projection import ldc_tables
-from cs_score.coldstart.queries import QuerySet
-from cs_score.coldstart.resamples import read_samples
+from cs_score.coldstart.many_runs import run_files, score_separately
+from cs_score.coldstart.queries.query_set import QuerySet
+from cs_score.coldstart.resampling.sample_files import read_samples
 from cs_score.coldstart.scorer import score_loaded
-from cs_score.coldstart.separate_runs import run_files, score_separately
-from cs_score.coldstart.units import answered_units, query_table, summary_formula, summary_scores, unit_name
 from cs_score.coldstart.writers.intervals import intervals_text
 from cs_score.coldstart.writers.json_result import json_text
-from cs_score.errors import InputError, UsageError
+from cs_score.foundation.errors import InputError, UsageError
 from cs_score.statistics.options import Resampling
 from tests.coldstart.handmade import AGE, CHILDREN, LISTS, SCHOOLS, Inputs, Line, Q, query_xml, sf_query
 

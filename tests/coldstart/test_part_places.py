@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cs_score.coldstart.part_places import PartPlaces
+from cs_score.coldstart.partition.part_places import PartPlaces
 
 
 @settings(max_examples=30, deadline=None)

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cs_score.coldstart import known_answers, linking
-from cs_score.coldstart.confidence import plain_confidence, read_confidence
-from cs_score.coldstart.identifiers import follow_on_id, parse_query_id
+from cs_score.coldstart.lines import known_answers, linking
+from cs_score.coldstart.lines.confidence import plain_confidence, read_confidence
+from cs_score.coldstart.lines.provenance import RELATION_SPANS, VALUE_SPANS, are_plain, read_provenance
 from cs_score.coldstart.loading import Evaluation, Reading, load_files, open_evaluation
 from cs_score.coldstart.options import Options
-from cs_score.coldstart.predicates import find_predicate
-from cs_score.coldstart.provenance import RELATION_SPANS, VALUE_SPANS, are_plain, read_provenance
-from cs_score.errors import InputError
+from cs_score.coldstart.queries.identifiers import follow_on_id, parse_query_id
+from cs_score.coldstart.queries.predicates import find_predicate
+from cs_score.foundation.errors import InputError
 from tests.coldstart.handmade import CHILDREN, Line, Q, query_xml, sf_query
 
 _OFFSETS: Final = ("0", "1", "003", "3", "5", "20", "199", "200", "201", "9" * 15, "9" * 16)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from cs_score.coldstart.loading import open_evaluation
 from cs_score.coldstart.options import Options
-from cs_score.problems import ProblemLog
+from cs_score.problems.log import ProblemLog
 from tests.coldstart.handmade import CHILDREN
 
 

@@ -14,7 +14,7 @@ from cs_score.coldstart import Options, Policy, score
 from cs_score.coldstart.loading import load_files, open_evaluation
 from cs_score.coldstart.scorer import score_loaded
 from cs_score.coldstart.writers.json_result import json_text
-from cs_score.errors import InputError
+from cs_score.foundation.errors import InputError
 from tests.coldstart.handmade import Inputs, Line
 from tests.coldstart.worlds import BASE, World, worlds
 

@@ -16,8 +16,8 @@ from typing import Any, Final
 import pytest
 
 from cs_score.coldstart import Options, score
-from cs_score.coldstart.counts import sum_counts
-from cs_score.coldstart.identifiers import follow_on_id
+from cs_score.coldstart.counting.counts import sum_counts
+from cs_score.coldstart.queries.identifiers import follow_on_id
 from tests.coldstart.command import Outcome, score_in
 from tests.documents import ROOT, Formula, formulas, missing_line, quotations, table
 

@@ -15,15 +15,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from benchmarks.generate import Evaluation, Shape, generate
-from cs_score.cli.sharing_options import SHARE, Sharing
-from cs_score.coldstart import debug_text, shared_scoring
+from cs_score.cli.parts_options import SHARE, Sharing
 from cs_score.coldstart.loading import Evaluation as Loaded
 from cs_score.coldstart.loading import open_evaluation
 from cs_score.coldstart.options import Options
-from cs_score.coldstart.queries import Query, QuerySet, build_query_set, query_id
-from cs_score.coldstart.shares import cut_queries
-from cs_score.errors import OutputError
-from cs_score.problems import Place, ProblemLog
+from cs_score.coldstart.partition import debug_text
+from cs_score.coldstart.partition import scoring as shared_scoring
+from cs_score.coldstart.partition.parts import cut_queries
+from cs_score.coldstart.queries.query_set import Query, QuerySet, build_query_set, query_id
+from cs_score.foundation.errors import OutputError
+from cs_score.problems.log import Place, ProblemLog
 from tests.coldstart.command import Outcome, score_in
 from tests.coldstart.handmade import Inputs
 from tests.coldstart.recorded import Case, committed_cases, replay
@@ -185,7 +186,7 @@ def test_a_full_disk_is_one_line(
     evaluation: Evaluation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: str
 ) -> None:
     full = Path("/dev/full")
-    monkeypatch.setattr("cs_score.cli.coldstart.temporary_file", lambda folder: full.open("w+b", buffering=0))
+    monkeypatch.setattr("cs_score.cli.scorer.scorer.temporary_file", lambda folder: full.open("w+b", buffering=0))
     status, stderr, files = outputs(tmp_path, "--shares", "5", "--jobs", jobs, *evaluation.words())
     assert (status, files) == (255, {})
     last = stderr.decode().splitlines()[-1]

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from cs_score.coldstart.confidence import read_confidence
-from cs_score.coldstart.identifiers import follow_on_id, slot_filling_id
-from cs_score.coldstart.provenance import read_provenance
+from cs_score.coldstart.lines.confidence import read_confidence
+from cs_score.coldstart.lines.provenance import read_provenance
+from cs_score.coldstart.queries.identifiers import follow_on_id, slot_filling_id
 from tests.coldstart.handmade import (
     AGE,
     BIRTHPLACE,

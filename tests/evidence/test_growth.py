@@ -13,7 +13,7 @@ from typing import Final
 
 import pytest
 
-from cs_score.evidence import claims, hotpotqa, r4c, scifact
+from cs_score.evidence.modes import claims, hotpotqa, r4c, scifact
 from tests.evidence.command import REPOSITORY
 from tests.growth import assert_grows_in_proportion
 

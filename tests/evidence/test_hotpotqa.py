@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from cs_score.errors import InputError
-from cs_score.evidence import hotpotqa
-from cs_score.evidence.hotpotqa import Agreement, compare_answers, compare_facts, normalised
+from cs_score.evidence.modes import hotpotqa
+from cs_score.evidence.modes.hotpotqa import Agreement, compare_answers, compare_facts, normalised
+from cs_score.foundation.errors import InputError
 
 Json = dict[str, Any]
 

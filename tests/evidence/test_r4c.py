@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from cs_score.errors import InputError, MissingExtraError, UsageError
-from cs_score.evidence import r4c
-from cs_score.evidence.alignment import Aligner, Comparer, Fact, full_weight, total_weight
+from cs_score.evidence.modes import r4c
+from cs_score.evidence.modes.alignment import Aligner, Comparer, Fact, full_weight, total_weight
+from cs_score.foundation.errors import InputError, MissingExtraError, UsageError
 
 Step = tuple[str, int, tuple[str, ...]]
 

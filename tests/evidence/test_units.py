@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from cs_score.evidence import claims, hotpotqa, r4c, scifact
+from cs_score.evidence.modes import claims, hotpotqa, r4c, scifact
 from cs_score.evidence.result import Mode
-from cs_score.evidence.units import UnitTable, divide, precision_recall_f1
+from cs_score.evidence.unit_statistics import UnitTable, divide, precision_recall_f1
 
 MODES = (scifact.MODE, claims.MODE, r4c.MODE, hotpotqa.MODE)
 

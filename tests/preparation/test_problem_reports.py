@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from cs_score.coldstart.schemas import COLUMN_PATTERNS
-from cs_score.problem_guide import EXPLANATIONS, FATAL_CONDITIONS, GUIDE, severity_of
-from cs_score.problem_reports import RecordingLog
-from cs_score.problems import KINDS, ProblemLog, Severity
+from cs_score.coldstart.lines.layouts import COLUMN_PATTERNS
+from cs_score.problems.codes import EXPLANATIONS, FATAL_CONDITIONS, GUIDE, severity_of
+from cs_score.problems.log import KINDS, ProblemLog, Severity
+from cs_score.problems.reports import RecordingLog
 from tests.preparation.invented import OTHER, QUERY, AskedQuery, Inputs, Judged, RunLine
 
 

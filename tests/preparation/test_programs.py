@@ -16,11 +16,11 @@ from cs_score.cli.leaving import Finished
 from cs_score.cli.main import FIRST_WORDS, SWITCH_COMMANDS, main
 from cs_score.coldstart import Justifications
 from cs_score.coldstart.loading import load_queries
-from cs_score.preparation.pooling import Depth
-from cs_score.preparation.run_loading import Limits
-from cs_score.preparation.run_validation import check_run
-from cs_score.problems import ProblemLog
-from cs_score.sources import Input, Source, open_source
+from cs_score.foundation.sources import Input, Source, open_source
+from cs_score.preparation.runs.pooling import Depth
+from cs_score.preparation.runs.run_loading import Limits
+from cs_score.preparation.runs.run_validation import check_run
+from cs_score.problems.log import ProblemLog
 from tests.preparation.invented import QUERY, AskedQuery, Inputs, Judged, RunLine, column, report_lines
 
 PROGRAMS = (
@@ -132,7 +132,7 @@ def test_each_source_document_is_opened_once(inputs: Inputs, monkeypatch: pytest
         opened.append(str(given))
         return open_source(given, stdin_as_dash=stdin_as_dash)
 
-    monkeypatch.setattr("cs_score.preparation.fillers.open_source", counting)
+    monkeypatch.setattr("cs_score.preparation.runs.fillers.open_source", counting)
     inputs.write("a", "...Bo" * 9)
     inputs.write("b", "...Bo" * 9)
     inputs.write("docs", "ENG_A\t9\nENG_1\t99\ta\nENG_2\t99\tb\n")

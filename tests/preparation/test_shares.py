@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from benchmarks.generate import BASE, Shape, generate
-from cs_score.preparation import shared_validation
+from cs_score.preparation.runs import validation_in_parts as shared_validation
 from tests.coldstart.command import Outcome, score_in
 from tests.coldstart.recorded import Case, cases_in, replay
 from tests.preparation.messy import Messy, messy

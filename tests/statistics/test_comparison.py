@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cs_score.errors import InputError, UsageError
+from cs_score.foundation.errors import InputError, UsageError
 from cs_score.statistics.arithmetic import Floats
 from cs_score.statistics.comparison import Comparison, compare, compare_tables
 from cs_score.statistics.intervals import bootstrap_intervals

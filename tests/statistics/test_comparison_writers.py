@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cs_score.display import cell
-from cs_score.markup import escape_latex, escape_markdown
+from cs_score.foundation.display import cell
+from cs_score.foundation.markup import escape_latex, escape_markdown
 from cs_score.statistics.comparison import (
     Comparison,
     MeasureComparison,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from cs_score.errors import InputError
+from cs_score.foundation.errors import InputError
 from cs_score.statistics.units import common_units, require_gold_units, same_units
 
 

@@ -8,11 +8,11 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Final
 
-from cs_score.coldstart.counts import Tally
-from cs_score.coldstart.justifications import load_order
-from cs_score.coldstart.policy import Labels, MatchedAssessments, pre_policy_category, without
-from cs_score.coldstart.ranking import Ranking
-from cs_score.coldstart.records import Response
+from cs_score.coldstart.counting.counts import Tally
+from cs_score.coldstart.judging.labels import Labels, MatchedAssessments, pre_policy_category, without
+from cs_score.coldstart.lines.justifications import load_order
+from cs_score.coldstart.lines.records import Response
+from cs_score.coldstart.ranking.average_precision import Ranking
 
 _number: Final = attrgetter("number")
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
-from cs_score.coldstart.counts import Counts
-from cs_score.coldstart.projection import ScoreRow
-from cs_score.coldstart.ranking import ApRow
-from cs_score.errors import InputError
+from cs_score.coldstart.counting.counts import Counts
+from cs_score.coldstart.counting.projection import ScoreRow
+from cs_score.coldstart.ranking.average_precision import ApRow
+from cs_score.foundation.errors import InputError
 
 Row = TypeVar("Row", ScoreRow, ApRow)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from cs_score.coldstart.interval_estimates import RunIntervals
+from cs_score.coldstart.resampling.intervals import RunIntervals
 from cs_score.coldstart.result import AveragePrecision, Result, RunResult
 from cs_score.coldstart.writers.average_precision import average_precision_text
 from cs_score.coldstart.writers.debug import (
@@ -20,7 +20,7 @@ from cs_score.coldstart.writers.fields import DEFAULT_FIELDS
 from cs_score.coldstart.writers.intervals import intervals_text
 from cs_score.coldstart.writers.params import Invocation, params_text
 from cs_score.coldstart.writers.tables import table_texts
-from cs_score.outputs import encoded
+from cs_score.foundation.outputs import encoded
 
 # In the order in which the reference creates them; it knows no intervals.
 ENDINGS: Final = (

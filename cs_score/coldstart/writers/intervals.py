@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from cs_score.coldstart.interval_estimates import RunIntervals
+from cs_score.coldstart.resampling.intervals import RunIntervals
 from cs_score.statistics.notes import sentences
 
 _HEADINGS: Final = ("QID/EC", "RunID", "Hop", "Measure", "Score", "Low", "High", "StdErr", "Note")

@@ -7,15 +7,15 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from cs_score.coldstart.interval_estimates import RunIntervals
-from cs_score.coldstart.policy import pre_policy_category, without
-from cs_score.coldstart.projection import ScoreRow, Table
-from cs_score.coldstart.ranking import ApRow, ApTable, Ranking
+from cs_score.coldstart.counting.projection import ScoreRow, Table
+from cs_score.coldstart.judging.labels import pre_policy_category, without
+from cs_score.coldstart.ranking.average_precision import ApRow, ApTable, Ranking
+from cs_score.coldstart.resampling.intervals import RunIntervals
 from cs_score.coldstart.result import AveragePrecision, Result, RunResult
-from cs_score.planned_outputs import Format, OwnOption
+from cs_score.foundation.planned_outputs import Format, OwnOption
 
 if TYPE_CHECKING:  # it needs numpy, which only resampling needs
-    from cs_score.coldstart.bootstrap import Bootstrap
+    from cs_score.coldstart.resampling.resampled_tables import Bootstrap
 
 SCHEMA_VERSION: Final = 1
 """Raised when a key changes its meaning or goes away; new keys do not raise it."""

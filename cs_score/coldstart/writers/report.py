@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cs_score.problems import NO_PLACE, Problem
+from cs_score.problems.log import NO_PLACE, Problem
 
 
 def report_text(problems: Iterable[Problem]) -> Iterator[str]:

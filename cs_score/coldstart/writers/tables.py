@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from cs_score.coldstart.projection import ScoreRow, Table
+from cs_score.coldstart.counting.projection import ScoreRow, Table
 from cs_score.coldstart.result import RunResult
 from cs_score.coldstart.writers.fields import DEFAULT_FIELDS, SCORE_FIELDS, SUMMARY_FIELDS, Layout
 

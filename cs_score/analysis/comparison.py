@@ -1,0 +1,181 @@
+"""Comparing results of one mode with each other: which units, which measures, which formula.
+
+The arithmetic is `cs_score.statistics.comparison`; this module joins it to the modes.
+
+from cs_score.analysis.comparison import compare_evidence
+from cs_score.evidence.modes.scifact import score
+
+comparison = compare_evidence({name: score("gold.jsonl", name) for name in ("A.jsonl", "B.jsonl")})
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from functools import partial
+
+from cs_score.coldstart.counting.unit_statistics import (
+    SummaryMeasure,
+    answered_units,
+    query_table,
+    summary_formula,
+    summary_scores,
+    unit_name,
+)
+from cs_score.coldstart.result import Result as ColdStartResult
+from cs_score.evidence.result import Result as EvidenceResult
+from cs_score.evidence.unit_statistics import Divide, Formula, Number
+from cs_score.foundation.errors import UsageError
+from cs_score.foundation.signature import Signature
+from cs_score.foundation.sources import Input, name_of
+from cs_score.statistics.arithmetic import ColumnMeasures, column_formula
+from cs_score.statistics.comparison import Comparison, compare_tables
+from cs_score.statistics.options import Resampling
+from cs_score.statistics.units import UnitRows, require_gold_units
+
+
+def compare_evidence(
+    results: Mapping[str, EvidenceResult],
+    resampling: Resampling | None = None,
+    *,
+    measures: Sequence[str] = (),
+    common: bool = False,
+    executor: Executor | None = None,
+) -> Comparison:
+    """Compare results of one evidence mode, by the name of the system.
+
+    `measures` are names or patterns (`*_f1`) of the mode's measures, all if none is given. Systems must have the same
+    units unless `common`, which compares them on the units that all have. Raises UsageError for fewer than two
+    systems, for results of several modes and for a measure that does not exist; InputError for a system that answers
+    no unit of gold and for different units.
+    """
+    modes = {result.mode.name: result.mode for result in results.values()}
+    if len(modes) > 1:
+        raise UsageError(f"results of different modes cannot be compared: {', '.join(modes)}")
+    for name, result in results.items():
+        require_gold_units(name, result.answered(), frozenset(result.table.ids))
+    _at_least_two(results)
+    (mode,) = modes.values()
+    chosen = [mode.measures.index(name) for name in chosen_measures(mode.measures, measures)]
+    return _compare(
+        {name: result.table for name, result in results.items()},
+        {name: result.signature for name, result in results.items()},
+        [mode.measures[position] for position in chosen],
+        partial(_scores_at, mode.formula, tuple(chosen)),
+        replace(resampling or Resampling(can_grow=True), unit=mode.unit),
+        common,
+        executor,
+    )
+
+
+def compare_coldstart(
+    results: Mapping[str, ColdStartResult],
+    resampling: Resampling | None = None,
+    *,
+    measures: Sequence[str] = (),
+    common: bool = False,
+    executor: Executor | None = None,
+) -> Comparison:
+    """Compare Cold Start results of one run each, by the name of the system.
+
+    `measures` are names such as `LDC-MAX-ALL-Micro-F1`, or patterns of them; all of the summaries' if none is
+    given. A level that only some of the runs have counts as 0 for the others. Otherwise as `compare_evidence`; raises
+    ValueError for a result that has not exactly one run.
+    """
+    runs = {}
+    for name, result in results.items():
+        if len(result.runs) != 1:
+            raise ValueError(f"the result of {name} has {len(result.runs)} runs instead of one")
+        runs[name] = result.runs[0]
+        require_gold_units(name, answered_units(runs[name]), frozenset(runs[name].unit_of.values()))
+    _at_least_two(results)
+    shown = _in_order(measure for run in runs.values() for measure in summary_scores(run))
+    by_name = {measure.name: measure for measure in shown}
+    chosen = [by_name[name] for name in chosen_measures(list(by_name), measures)]
+    return _compare(
+        {name: query_table(run, chosen) for name, run in runs.items()},
+        {name: result.signature for name, result in results.items()},
+        [measure.name for measure in chosen],
+        summary_formula(chosen),
+        replace(resampling or Resampling(can_grow=True), unit=unit_name(next(iter(results.values())))),
+        common,
+        executor,
+    )
+
+
+def chosen_measures(known: Sequence[str], patterns: Sequence[str]) -> list[str]:
+    """The measures that match a pattern (`*`, `?` and `[...]` as in a shell), in their order; all without patterns.
+
+    Raises UsageError for a pattern that no measure matches.
+    """
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in known):
+            raise UsageError(f"no measure called {pattern}; there are {', '.join(known)}")
+    return [name for name in known if not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)]
+
+
+def system_names(files: Sequence[Input]) -> list[str]:
+    """A name for each file: its own, with as many folders before it as tell it from the others.
+
+    A file that is named twice is numbered: `A.jsonl`, `A.jsonl (2)`.
+    """
+    paths = [os.path.abspath(name_of(file)) for file in files]
+    parts = {path: path.split(os.sep) for path in paths}
+    shown = dict.fromkeys(parts, 1)
+    while True:
+        names = {path: os.sep.join(parts[path][-shown[path] :]) for path in parts}
+        often = Counter(names.values())
+        short = [path for path in parts if often[names[path]] > 1 and shown[path] < len(parts[path])]
+        if not short:
+            break
+        for path in short:
+            shown[path] += 1
+    seen: Counter[str] = Counter()
+    numbered: list[str] = []
+    for path in paths:
+        seen[path] += 1
+        numbered.append(names[path] if seen[path] == 1 else f"{names[path]} ({seen[path]})")
+    return numbered
+
+
+def _in_order(measures: Iterable[SummaryMeasure]) -> list[SummaryMeasure]:
+    """Each measure once; the levels of a row together and sorted, though some runs lack one."""
+    once = dict.fromkeys(measures)
+    blocks = dict.fromkeys((measure.score == "AP", measure.variant, measure.average) for measure in once)
+    rank = {block: position for position, block in enumerate(sorted(blocks, key=lambda block: block[0]))}
+    return sorted(once, key=lambda each: (rank[each.score == "AP", each.variant, each.average], each.level))
+
+
+def _scores_at(
+    formula: Formula, positions: Sequence[int], sums: Sequence[Number], divide: Divide[Number]
+) -> list[Number]:
+    scores = formula(sums, divide)
+    return [scores[position] for position in positions]
+
+
+def _at_least_two(results: Mapping[str, object]) -> None:
+    if len(results) < 2:
+        raise UsageError("a comparison needs at least two systems")
+
+
+def _compare(
+    tables: Mapping[str, UnitRows],
+    signatures: Mapping[str, Signature],
+    measures: Sequence[str],
+    formula: ColumnMeasures,
+    settings: Resampling,
+    common: bool,
+    executor: Executor | None,
+) -> Comparison:
+    scores = column_formula(formula)
+    compared = compare_tables(tables, measures, scores, settings, common=common, executor=executor)
+    if compared.dropped is not None:
+        signatures = {
+            name: signature.with_option("common", {"units": compared.units, "dropped": compared.dropped[name]})
+            for name, signature in signatures.items()
+        }
+    return replace(compared, signatures={name: signature.as_json() for name, signature in signatures.items()})

@@ -1,0 +1,1 @@
+"""Tasks on this process, a pool of processes or a Dask cluster."""

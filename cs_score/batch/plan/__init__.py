@@ -1,0 +1,1 @@
+"""What a batch is to do: inputs, runs, policies."""

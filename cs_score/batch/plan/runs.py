@@ -1,0 +1,128 @@
+"""Which runs a batch has, and what each is called: the name of its folder and of its rows."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from cs_score.batch.plan.inputs import InputFile
+from cs_score.foundation.errors import InputError
+from cs_score.foundation.sources import open_source, plain_name
+
+# Endings that say what a file is and not which run it holds; the longest that fits is taken off.
+_ENDINGS: Final = (".tab.txt", ".tab", ".tsv", ".txt", ".jsonl", ".json")
+
+FILES: Final = (
+    ".batch.lock", "problems.tsv", "leaderboard.tsv", "leaderboard.json", "leaderboard.md", "leaderboard.tex",
+)  # fmt: skip
+"""The files of every batch, in its output folder."""
+
+RESERVED: Final = frozenset({"", ".", "..", *FILES})
+"""Names that would hide a file of the batch, or that no folder can have."""
+
+STANDARD_INPUT: Final = "stdin"
+
+
+@dataclass(frozen=True, slots=True)
+class RunFile:
+    """A run: its name, unique in the batch and fit for a folder, and its file."""
+
+    name: str
+    file: InputFile
+
+
+def find_runs(words: Iterable[str], list_file: str | None, members: Sequence[str]) -> tuple[list[RunFile], list[str]]:
+    """The runs that words of a command line name, in their order, and remarks for the user.
+
+    A word is a file, a folder (its files that end like `members`, compressed or not), or a pattern with `*`, `?` or
+    `[...]`. `list_file` holds further words, one a line; blank lines and lines that begin with `#` do not count. Raises
+    InputError where a folder or a pattern has no file.
+    """
+    remarks: list[str] = []
+    paths: dict[str, str] = {}
+    for word in (*words, *(_listed(list_file) if list_file is not None else ())):
+        for path in _files(word, members):
+            if paths.setdefault(os.path.abspath(path), path) != path:
+                remarks.append(f"{path} is {paths[os.path.abspath(path)]} again; it is scored once")
+    if not paths:
+        raise InputError("no run to score", remedy="name run files, folders or patterns after the pool, or --runs-from")
+    names = _names(list(paths.values()), remarks)
+    return [RunFile(name, InputFile(path)) for name, path in zip(names, paths.values())], remarks
+
+
+def _listed(list_file: str) -> Iterator[str]:
+    with open_source(list_file) as source:
+        data = source.read_bytes()
+    for line in data.split(b"\n"):
+        word = os.fsdecode(line.strip())
+        if word and not word.startswith("#"):
+            yield word
+
+
+def _files(word: str, members: Sequence[str]) -> list[str]:
+    if os.path.isdir(word):
+        found = sorted(name for name in os.listdir(word) if plain_name(name).endswith(tuple(members)))
+        if not found:
+            endings = " or ".join(f"*{ending}" for ending in members)
+            raise InputError(f"no file {endings} in it", file=word, remedy=f"name the files: {os.path.join(word, '*')}")
+        return [os.path.join(word, name) for name in found]
+    if glob.has_magic(word) and not os.path.exists(word):
+        matching = sorted(path for path in glob.glob(word, recursive=True) if not os.path.isdir(path))
+        if not matching:
+            raise InputError("no file matches this pattern", file=word)
+        return matching
+    return [word]
+
+
+def _names(paths: Sequence[str], remarks: list[str]) -> list[str]:
+    """A name for each path: that of the file, with as many folders before it as make it unique."""
+    depth = dict.fromkeys(paths, 1)
+    names = {path: _name(path, 1) for path in paths}
+    while True:
+        counts = Counter(names.values())
+        unclear = [path for path in paths if counts[names[path]] > 1 or names[path] in RESERVED]
+        deeper = {path: _name(path, depth[path] + 1) for path in unclear}
+        if not unclear or all(deeper[path] == names[path] for path in unclear):
+            break
+        for path in unclear:
+            depth[path] += 1
+            names[path] = deeper[path]
+    _number(names)
+    by_stem: dict[str, list[str]] = defaultdict(list)
+    for path in paths:
+        if names[path] != _name(path, 1):
+            by_stem[_name(path, 1)].append(path)
+    for stem, renamed in by_stem.items():
+        shown = ", ".join(f"{path} as {names[path]}" for path in renamed[:5])
+        rest = f" and {len(renamed) - 5} more" if len(renamed) > 5 else ""
+        remarks.append(f"the name {stem or '(empty)'} does not tell runs apart: {shown}{rest}")
+    return [names[path] for path in paths]
+
+
+def _number(names: dict[str, str]) -> None:
+    """Put a number behind names that no folder tells apart."""
+    taken = Counter(names.values())
+    for path, name in names.items():
+        if taken[name] < 2 and name not in RESERVED:
+            continue
+        number = 2
+        while f"{name}-{number}" in taken:
+            number += 1
+        taken[name] -= 1
+        names[path] = f"{name}-{number}"
+        taken[names[path]] += 1
+
+
+def _name(path: str, depth: int) -> str:
+    """The last `depth` parts of a path as one word, without the endings of the file."""
+    if path == "-":
+        return STANDARD_INPUT
+    *folders, file = [part for part in os.path.abspath(path).split(os.sep) if part]
+    file = plain_name(file)
+    ending = next((ending for ending in _ENDINGS if file.endswith(ending) and len(file) > len(ending)), "")
+    stem = file.removesuffix(ending)
+    return "-".join((*folders[len(folders) - depth + 1 :], stem) if depth > 1 else (stem,))

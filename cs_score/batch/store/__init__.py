@@ -1,0 +1,1 @@
+"""The output folder: state, lock, outcomes."""

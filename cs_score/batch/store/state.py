@@ -1,0 +1,192 @@
+"""The folder of one run: files that appear whole, and last of all the signature that says that they are complete."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import io
+import json
+import os
+import stat
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any, Final, cast
+
+from cs_score.batch.store.outcomes import FAILED, Outcome, ProblemPlace, RunScores, WrittenFile
+from cs_score.foundation.outputs import cannot_write, write_whole
+from cs_score.foundation.signature import without_names
+from cs_score.problems.log import Severity
+from cs_score.problems.reports import Occurrence
+
+SIGNATURE: Final = "signature.json"
+
+_FORMAT: Final = 2
+
+_LARGEST_SIGNATURE: Final = 1 << 28
+"""Bytes; it may hold the problems of a run with their details."""
+
+_TIMED: Final = ".params"
+"""Ending of the file that holds the time of the call."""
+
+
+def write_run(folder: str, outcome: Outcome, files: Iterable[tuple[str, Iterable[bytes]]]) -> Outcome:
+    """Replace what the folder holds of an earlier scoring; returns the outcome with the files written.
+
+    A failed run gets no signature, so that `--resume` tries it again. Raises OutputError where the folder cannot be
+    written.
+    """
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        raise cannot_write(folder, error) from None
+    clear(folder)
+    written = []
+    for name, blocks in files:
+        counted = _Counted(blocks)
+        write_whole(os.path.join(folder, name), counted)
+        written.append(WrittenFile(name, counted.size, "" if name.endswith(_TIMED) else counted.sha256.hexdigest()))
+    outcome = replace(outcome, files=tuple(written))
+    if outcome.state != FAILED:
+        # As JSON reads it again, so that the digest is of the same.
+        record = json.loads(json.dumps({"format": _FORMAT, **asdict(outcome)}))
+        text = json.dumps({**record, "digest": _digest(record)}, indent=1)
+        write_whole(os.path.join(folder, SIGNATURE), [text.encode("ascii"), b"\n"])
+    return outcome
+
+
+class UnfitError(Exception):
+    """A file of an earlier batch that is not as the batch has written it; its text names the file."""
+
+
+def read_whole_run(folder: str, signature: Mapping[str, object]) -> Outcome | None:
+    """The outcome of a run that was scored before; None where there is none, or it was made from something else.
+
+    Raises UnfitError where the signature or one of the files that it lists was changed.
+    """
+    path = os.path.join(folder, SIGNATURE)
+    if not os.path.lexists(path):
+        return None
+    record = _read_record(path)
+    if not _is_same(record["signature"], signature):
+        return None
+    try:
+        outcome = Outcome(
+            **{
+                **record,
+                "scores": tuple(RunScores(*scores) for scores in record["scores"]),
+                "problems": tuple(ProblemPlace(*place) for place in record["problems"]),
+                "remarks": tuple(record["remarks"]),
+                "files": tuple(WrittenFile(*written) for written in record["files"]),
+                "occurrences": _occurrences(record["occurrences"]),
+            }
+        )
+    except (ValueError, TypeError, KeyError, AttributeError):
+        raise UnfitError(path) from None
+    for written in outcome.files:
+        _check_file(os.path.join(folder, written.name), written)
+    return outcome
+
+
+def _is_same(recorded: Mapping[str, Any], signature: Mapping[str, object]) -> bool:
+    """Whether a run was made from what it would be made from now, wherever its inputs lay."""
+    return without_names(recorded) == without_names(json.loads(json.dumps(signature)))
+
+
+def _read_record(path: str) -> dict[str, Any]:
+    """What a batch has written into a signature file, without its format and digest. Raises UnfitError."""
+    try:
+        with _plain_file(path) as file:
+            record = json.loads(file.read(_LARGEST_SIGNATURE))
+        digest = record.pop("digest")
+        if record.get("format") != _FORMAT or digest != _digest(record):
+            raise UnfitError(path)
+        del record["format"]
+        return cast(dict[str, Any], record)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError, MemoryError):
+        raise UnfitError(path) from None
+
+
+def _digest(record: Mapping[str, object]) -> str:
+    """The SHA-256 of a record, by which a change of it is noticed. Raises ValueError for what JSON does not know."""
+    return hashlib.sha256(json.dumps(record, sort_keys=True, allow_nan=False).encode("ascii")).hexdigest()
+
+
+def _check_file(path: str, written: WrittenFile) -> None:
+    try:
+        with _plain_file(path) as file:
+            if os.fstat(file.fileno()).st_size != written.size:
+                raise UnfitError(path)
+            if written.sha256 not in ("", hashlib.file_digest(file, "sha256").hexdigest()):
+                raise UnfitError(path)
+    except (OSError, ValueError):
+        raise UnfitError(path) from None
+
+
+def _plain_file(path: str) -> io.BufferedReader:
+    """A file that is neither a link nor a pipe, where reading might never end. Raises OSError."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "not a file")
+    return open(descriptor, "rb")
+
+
+def _occurrences(record: Sequence[Mapping[str, Any]] | None) -> tuple[Occurrence, ...] | None:
+    if record is None:
+        return None
+    return tuple(Occurrence(**{**one, "severity": Severity(one["severity"])}) for one in record)
+
+
+def clear(folder: str) -> None:
+    """Remove the signature, then the files of an earlier scoring and what a killed one left half written."""
+    clear_leftovers(folder)
+    with contextlib.suppress(OSError):
+        os.unlink(os.path.join(folder, SIGNATURE))
+    _remove(folder, is_of_run)
+
+
+def clear_leftovers(folder: str) -> None:
+    """Remove the temporary files that a killed process left behind."""
+    _remove(folder, is_leftover)
+
+
+def is_of_run(name: str) -> bool:
+    """Whether a file of this name in the folder of a run is replaced or removed when the run is scored again."""
+    return name.startswith("out.") or name == SIGNATURE or is_leftover(name)
+
+
+def is_leftover(name: str) -> bool:
+    """Whether a file is called like what a killed process left half written."""
+    return name.startswith(".") and name.endswith(".part")
+
+
+def files_in(folder: str, is_meant: Callable[[str], bool]) -> list[str]:
+    """What has such a name in a folder and is no folder: files, links, pipes; none where there is no folder."""
+    try:
+        names = sorted(filter(is_meant, os.listdir(folder)))
+    except OSError:
+        return []
+    paths = [os.path.join(folder, name) for name in names]
+    return [path for path in paths if os.path.islink(path) or not os.path.isdir(path)]
+
+
+def _remove(folder: str, is_meant: Callable[[str], bool]) -> None:
+    for path in files_in(folder, is_meant):
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+
+
+class _Counted:
+    """Blocks that are counted and hashed as they pass."""
+
+    def __init__(self, blocks: Iterable[bytes]) -> None:
+        self._blocks = blocks
+        self.size = 0
+        self.sha256 = hashlib.sha256()
+
+    def __iter__(self) -> Iterator[bytes]:
+        for block in self._blocks:
+            self.size += len(block)
+            self.sha256.update(block)
+            yield block

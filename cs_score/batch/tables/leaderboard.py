@@ -1,0 +1,103 @@
+"""The runs of a batch from best to worst by one measure, policy by policy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from cs_score.batch.store.outcomes import Outcome
+from cs_score.foundation.signature import short_signature
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One run id of one run under one policy.
+
+    `rank` counts from 1 within the policy; equal scores share it and the next rank is left out. It is None where the
+    run has no such score.
+    """
+
+    rank: int | None
+    run: str
+    run_id: str
+    policy: str
+    scores: Mapping[str, float]
+    outcome: Outcome
+
+    @property
+    def signature(self) -> str:
+        """Sixteen hexadecimal digits that differ wherever scores were made from something else."""
+        return short_signature(self.outcome.signature) if self.outcome.signature else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Leaderboard:
+    """Rows by policy and rank. `measures` are all measures that any row has, that of the ranking first; `headline`
+    are those that readable tables show, in the same order.
+    """
+
+    measure: str
+    measures: tuple[str, ...]
+    headline: tuple[str, ...]
+    has_policies: bool
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column beside the measures: its name in tables for machines, its heading for people, and its cell."""
+
+    name: str
+    heading: str
+    cell: Callable[[Row], str | int | None]
+    is_number: bool = False
+
+
+BEFORE: Final = (
+    Column("rank", "Rank", lambda row: row.rank, is_number=True),
+    Column("policy", "Policy", lambda row: row.policy),
+    Column("run", "Run", lambda row: row.run),
+    Column("run_id", "Run id", lambda row: row.run_id),
+)
+AFTER: Final = (
+    Column("errors", "Errors", lambda row: row.outcome.errors, is_number=True),
+    Column("warnings", "Warnings", lambda row: row.outcome.warnings, is_number=True),
+    Column("state", "State", lambda row: row.outcome.state),
+    Column("file", "File", lambda row: row.outcome.file),
+    Column("signature", "Signature", lambda row: row.signature),
+    Column("failure", "Failure", lambda row: row.outcome.failure),
+)
+
+
+def make_leaderboard(
+    outcomes: Sequence[Outcome], policies: Sequence[str], measure: str, headline: Sequence[str]
+) -> Leaderboard:
+    """Rank the outcomes by `measure`, policy by policy in the order of `policies`; runs without scores come last."""
+    rows = [row for policy in policies for row in _ranked([o for o in outcomes if o.policy == policy], measure)]
+    known = dict.fromkeys([measure, *headline])
+    for row in rows:
+        known.update(dict.fromkeys(row.scores))
+    return Leaderboard(
+        measure,
+        tuple(known),
+        tuple(dict.fromkeys([measure, *headline])),
+        len(policies) > 1,
+        tuple(rows),
+    )
+
+
+def _ranked(outcomes: Sequence[Outcome], measure: str) -> list[Row]:
+    rows = []
+    for outcome in outcomes:
+        if not outcome.scores:
+            rows.append(Row(None, outcome.run, "", outcome.policy, {}, outcome))
+        for run_id, scores in outcome.scores:
+            rows.append(Row(None, outcome.run, run_id, outcome.policy, scores, outcome))
+    scored = sorted((row for row in rows if measure in row.scores), key=lambda row: -row.scores[measure])
+    ranked: list[Row] = []
+    for place, row in enumerate(scored, 1):
+        is_tie = bool(ranked) and ranked[-1].scores[measure] == row.scores[measure]
+        rank = ranked[-1].rank if is_tie else place
+        ranked.append(Row(rank, row.run, row.run_id, row.policy, row.scores, row.outcome))
+    return ranked + [row for row in rows if measure not in row.scores]

@@ -1,0 +1,151 @@
+"""A leaderboard as tab-separated text, JSON, Markdown, LaTeX and aligned text."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from cs_score.batch.tables.leaderboard import AFTER, BEFORE, Column, Leaderboard, Row
+from cs_score.foundation.display import cell, one_line, spreadsheet_cell
+from cs_score.foundation.markup import escape_latex, escape_markdown
+from cs_score.foundation.outputs import write_whole
+
+LEADERBOARD: Final = "leaderboard"
+
+# Columns that readable tables leave out: they are for machines, or too wide.
+_NOT_SHOWN: Final = frozenset({"file", "signature", "failure"})
+
+
+def write_leaderboard(folder: str, board: Leaderboard) -> None:
+    """Write `leaderboard.tsv`, `.json`, `.md` and `.tex` into the folder. Raises OutputError."""
+    for ending, text_of in WRITERS.items():
+        text = text_of(board).encode("utf-8", "backslashreplace")
+        write_whole(os.path.join(folder, f"{LEADERBOARD}.{ending}"), [text])
+
+
+def leaderboard_tsv(board: Leaderboard) -> str:
+    """A header and one line a row, scores at full precision; what does not apply is empty.
+
+    No text is a formula to a spreadsheet.
+    """
+    columns = (*BEFORE, *AFTER)
+    lines = ["\t".join([*_names(BEFORE), *map(spreadsheet_cell, board.measures), *_names(AFTER)])]
+    for row in board.rows:
+        cells = {column.name: _tsv_cell(column, row) for column in columns}
+        scores = [repr(row.scores[measure]) if measure in row.scores else "" for measure in board.measures]
+        lines.append("\t".join([*(cells[c.name] for c in BEFORE), *scores, *(cells[c.name] for c in AFTER)]))
+    return "\n".join(lines) + "\n"
+
+
+def leaderboard_json(board: Leaderboard) -> str:
+    """An object with the measure and the rows; each row has its full signature and the remarks of the scorer."""
+    rows = [
+        {
+            **{column.name: column.cell(row) for column in (*BEFORE, *AFTER)},
+            "scores": dict(row.scores),
+            "remarks": list(row.outcome.remarks),
+            "made_from": dict(row.outcome.signature),
+        }
+        for row in board.rows
+    ]
+    return json.dumps({"sorted_by": board.measure, "rows": rows}, indent=1, allow_nan=False) + "\n"
+
+
+def leaderboard_markdown(board: Leaderboard) -> str:
+    """A table, and below it why runs have no score."""
+    headings, kinds, rows = _readable(board)
+    rule = ["---:" if is_number else ":---" for is_number in kinds]
+    lines = [headings, rule, *([escape_markdown(text) if not k else text for text, k in zip(r, kinds)] for r in rows)]
+    table = [f"| {' | '.join(cells)} |" for cells in lines]
+    failures = [f"- {escape_markdown(text)}" for text in failure_lines(board)]
+    return "\n".join([*table, *(["", *failures] if failures else [])]) + "\n"
+
+
+def leaderboard_latex(board: Leaderboard) -> str:
+    """A `tabular` for the package booktabs."""
+    headings, kinds, rows = _readable(board)
+    lines = [
+        r"% \usepackage{booktabs}",
+        rf"\begin{{tabular}}{{{''.join('r' if is_number else 'l' for is_number in kinds)}}}",
+        r"\toprule",
+        *(
+            " & ".join(map(escape_latex, cells)) + (r" \\ \midrule" if at == 0 else r" \\")
+            for at, cells in enumerate([headings, *rows])
+        ),
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def leaderboard_text(board: Leaderboard, most: int) -> str:
+    """The first `most` rows aligned for a terminal, how many there are more, and why runs have no score."""
+    headings, kinds, rows = _readable(board)
+    shown = [[cell(text, 60) for text in row] for row in [headings, *rows[:most]]]
+    widths = [max(map(len, column)) for column in zip(*shown)]
+    lines = [
+        "  ".join(c.rjust(w) if k else c.ljust(w) for c, w, k in zip(row, widths, kinds)).rstrip() for row in shown
+    ]
+    if len(rows) > most:
+        lines.append(f"... and {len(rows) - most} more")
+    failures = failure_lines(board)
+    lines += [one_line(text, 300) for text in failures[:most]]
+    if len(failures) > most:
+        lines.append(f"... and {len(failures) - most} more that failed")
+    return "\n".join(lines)
+
+
+def failure_lines(board: Leaderboard) -> list[str]:
+    """A sentence for each run that was not scored to its end."""
+    return [
+        f"{row.run}{f' ({row.policy})' if board.has_policies else ''}: {row.outcome.failure}"
+        for row in board.rows
+        if row.outcome.failure is not None
+    ]
+
+
+WRITERS: Final[dict[str, Callable[[Leaderboard], str]]] = {
+    "tsv": leaderboard_tsv,
+    "json": leaderboard_json,
+    "md": leaderboard_markdown,
+    "tex": leaderboard_latex,
+}
+
+
+def _readable(board: Leaderboard) -> tuple[list[str], list[bool], list[list[str]]]:
+    """Headings, which columns are numbers, and rows; policies and run ids only where they tell rows apart."""
+    before = [column for column in BEFORE if _is_shown(column, board)]
+    after = [column for column in AFTER if _is_shown(column, board)]
+    headings = [c.heading for c in before] + list(board.headline) + [c.heading for c in after]
+    kinds = [c.is_number for c in before] + [True] * len(board.headline) + [c.is_number for c in after]
+    rows = [
+        [_text(c, row) for c in before]
+        + [f"{row.scores[m]:.4f}" if m in row.scores else "-" for m in board.headline]
+        + [_text(c, row) for c in after]
+        for row in board.rows
+    ]
+    return headings, kinds, rows
+
+
+def _is_shown(column: Column, board: Leaderboard) -> bool:
+    if column.name == "policy":
+        return board.has_policies
+    if column.name == "run_id":
+        return any(row.run_id not in ("", row.run) for row in board.rows)
+    return column.name not in _NOT_SHOWN
+
+
+def _text(column: Column, row: Row) -> str:
+    cell = column.cell(row)
+    return "" if cell is None else str(cell)
+
+
+def _tsv_cell(column: Column, row: Row) -> str:
+    text = _text(column, row)
+    return text if column.is_number else spreadsheet_cell(text)
+
+
+def _names(columns: Sequence[Column]) -> list[str]:
+    return [column.name for column in columns]

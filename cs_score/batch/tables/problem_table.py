@@ -1,0 +1,56 @@
+"""Every problem of every run of a batch: as a table, one line a place, and for programs and editors."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from cs_score.batch.store.outcomes import Outcome
+from cs_score.foundation.display import spreadsheet_cell
+from cs_score.foundation.errors import InputError
+from cs_score.foundation.outputs import write_whole
+from cs_score.problems.reports import Occurrence, merged, of_error, write_occurrences
+
+PROBLEMS: Final = "problems.tsv"
+COLUMNS: Final = ("run", "policy", "severity", "code", "file", "line", "message")
+
+REMARK: Final = "REMARK"
+"""Code of what the scorer remarks beside its report; such rows have the severity NOTE."""
+
+FATAL: Final = "FATAL"
+"""Code of the reason why a run was not scored to its end; such rows have the severity ERROR."""
+
+
+def write_problem_table(folder: str, outcomes: Sequence[Outcome]) -> None:
+    """Write `problems.tsv` into the folder. Raises OutputError."""
+    write_whole(os.path.join(folder, PROBLEMS), _blocks(outcomes))
+
+
+def write_problem_report(path: str, of_gold: Iterable[Occurrence], outcomes: Iterable[Outcome]) -> None:
+    """Write the problems of the shared inputs and of all runs with their details, each once. Raises OutputError."""
+    found = [*of_gold]
+    for outcome in outcomes:
+        if outcome.occurrences is not None:
+            found += outcome.occurrences
+        elif outcome.failure is not None:  # nobody was left to say more
+            found.append(of_error(InputError(outcome.failure, file=outcome.file)))
+    write_occurrences(merged(found), path)
+
+
+def _blocks(outcomes: Iterable[Outcome]) -> Iterator[bytes]:
+    yield "\t".join(COLUMNS).encode() + b"\n"
+    for outcome in outcomes:
+        lines = [
+            "\t".join(map(spreadsheet_cell, (outcome.run, outcome.policy, *cells))) + "\n" for cells in _cells(outcome)
+        ]
+        yield "".join(lines).encode("utf-8", "backslashreplace")
+
+
+def _cells(outcome: Outcome) -> Iterator[tuple[str, str, str, str, str]]:
+    for problem in outcome.problems:
+        yield problem.severity, problem.code, problem.file, problem.line, problem.message.strip()
+    for remark in outcome.remarks:
+        yield "NOTE", REMARK, "", "", remark
+    if outcome.failure is not None:
+        yield "ERROR", FATAL, outcome.file, "", outcome.failure

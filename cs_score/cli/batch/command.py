@@ -1,0 +1,158 @@
+"""`cs-score batch`: many runs against one gold standard, on one machine or several."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from cs_score.batch.batch import BatchOptions, BatchResult, run_batch
+from cs_score.batch.execution.progress import Progress
+from cs_score.batch.execution.run_tasks import Backend
+from cs_score.batch.plan.inputs import InputFile
+from cs_score.batch.plan.plan import Plan, Prepared
+from cs_score.batch.plan.runs import RunFile, find_runs
+from cs_score.batch.planned_files import planned_batch
+from cs_score.batch.tables.leaderboard_writers import leaderboard_text
+from cs_score.cli.destinations import print_text, write_text
+from cs_score.foundation.display import one_line
+from cs_score.foundation.errors import OutputError, UsageError
+from cs_score.foundation.planned_outputs import OutputPlan
+from cs_score.foundation.sources import is_pipe
+
+SHOWN: Final = 10
+"""Rows of the leaderboard that are printed."""
+
+INTERRUPTED: Final = 130
+
+MOST_JOBS: Final = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What both forms of the command line say beside the scoring; `gold` are the files that all runs share."""
+
+    out: str
+    runs: tuple[str, ...]
+    runs_from: str | None = None
+    sort_by: str | None = None
+    jobs: int | None = None
+    dask: str | None = None
+    ship_inputs: bool = False
+    resume: bool = False
+    gold: tuple[str, ...] = ()
+    problems: str | None = None
+    forced: bool = False
+
+
+def run(words: list[str]) -> int:
+    """Run the words after `batch`; 0, 1 where a run failed, 255 where nothing was scored, 130 after Ctrl-C."""
+    if words and words[0] in ("scifact", "claims", "r4c", "hotpotqa"):
+        from cs_score.cli.batch.evidence import run as run_evidence
+
+        return run_evidence(words)
+    from cs_score.cli.batch.coldstart import run as run_cold_start
+
+    return run_cold_start(words)
+
+
+def held(path: str) -> InputFile:
+    """An input as all runs share it: standard input and pipes can be read only once."""
+    given = InputFile(path)
+    return given.loaded() if path == "-" or is_pipe(path) else given
+
+
+def score_batch(plan: Plan, choices: Choices, members: Sequence[str]) -> int:
+    """Find the runs, score them, print the top of the leaderboard; the exit status.
+
+    `members`: endings of the files of a folder that are runs. Raises CsScoreError where nothing can be scored.
+    """
+    measure = None if choices.sort_by is None else _measure(choices.sort_by, plan.measures())
+    if choices.dask is not None and choices.jobs is not None:
+        raise UsageError("--jobs is for this machine; with --dask the workers of the cluster are used")
+    if choices.ship_inputs and choices.dask is None:
+        raise UsageError("--ship-inputs goes with --dask")
+    runs, remarks = find_runs(choices.runs, choices.runs_from, members)
+    for text in remarks:
+        _tell(text)
+    outputs = _outputs(plan, choices, runs)
+    outputs.check()
+    outputs.clear()
+    runs = [_fit_for_task(given, choices) for given in runs]
+    options = BatchOptions(choices.out, measure, choices.resume, choices.ship_inputs, choices.problems)
+    try:
+        result = run_batch(plan, runs, options, _opener(choices, len(runs)), _watch, _tell)
+    except KeyboardInterrupt:
+        _tell(f"interrupted; the runs in {choices.out} are whole, and the same command with --resume goes on")
+        return INTERRUPTED
+    _report(result, choices.out)
+    return 1 if result.failed else 0
+
+
+def _measure(wanted: str, known: Sequence[str]) -> str:
+    name, at, hop = wanted.partition("@")
+    for measure in known:
+        if name.casefold() == measure.casefold() and (not at or hop.isdecimal()):
+            return measure + at + hop
+    raise UsageError(f"--sort-by {wanted}: no such measure; there are {', '.join(known)}")
+
+
+def _outputs(plan: Plan, choices: Choices, runs: Sequence[RunFile]) -> OutputPlan:
+    """What is read and written. Raises UsageError where --problems names a file that cannot be called so."""
+    from cs_score.problems.reports import OPTION
+
+    shared = choices.gold if choices.runs_from is None else (*choices.gold, choices.runs_from)
+    return planned_batch(plan, choices.out, runs, shared, tuple(OPTION.outputs(choices.problems)), choices.forced)
+
+
+def _fit_for_task(given: RunFile, choices: Choices) -> RunFile:
+    if given.file.name == "-" or is_pipe(given.file.name):
+        return RunFile(given.name, given.file.loaded())
+    if choices.dask is not None and not choices.ship_inputs:
+        return RunFile(given.name, given.file.located())
+    return given
+
+
+def _opener(choices: Choices, runs: int) -> Callable[[str, Plan, Prepared], contextlib.AbstractContextManager[Backend]]:
+    @contextlib.contextmanager
+    def open_backend(batch: str, plan: Plan, prepared: Prepared) -> Iterator[Backend]:
+        if choices.dask is not None:
+            from cs_score.batch.execution.dask_cluster import dask_backend
+
+            with dask_backend(batch, plan.travelling(choices.ship_inputs), choices.dask) as backend:
+                yield backend
+            return
+        from cs_score.batch.execution.executors import local_backend
+        from cs_score.foundation.processes import processors
+
+        with local_backend(batch, plan, prepared, min(choices.jobs or processors(), runs)) as backend:
+            yield backend
+
+    return open_backend
+
+
+@contextlib.contextmanager
+def _watch(total: int) -> Iterator[Progress]:
+    progress = Progress(sys.stderr, total)
+    try:
+        yield progress
+    finally:
+        progress.close()
+
+
+def _tell(text: str) -> None:
+    with contextlib.suppress(OutputError):
+        write_text("stderr", f"cs-score: {one_line(text)}\n")
+
+
+def _report(result: BatchResult, out: str) -> None:
+    print_text(leaderboard_text(result.leaderboard, SHOWN))
+    scored = len(result.outcomes)
+    parts = [f"{scored} scored" if not result.kept else f"{scored} scored ({result.kept} of them before)"]
+    if result.failed:
+        parts.append(f"{result.failed} failed or with errors (see {os.path.join(out, 'problems.tsv')})")
+    parts.append(f"all ranks in {os.path.join(out, 'leaderboard.tsv')}")
+    _tell("; ".join(parts))

@@ -1,0 +1,61 @@
+"""The switches that say how large runs are scored: in how many shares, by how many processes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from cs_score.cli.switches import CommandLine, Switch
+from cs_score.coldstart.loading import members
+from cs_score.foundation.errors import UsageError
+from cs_score.foundation.sources import plain_name
+
+SHARE: Final = 2 << 20
+"""Bytes of assessments and runs that make one share. Scoring it takes some thirty times as much memory."""
+
+# A compressed file holds about this many times its size.
+_COMPRESSION: Final = 6
+
+MOST: Final = 1024
+
+SWITCHES: Final = (
+    Switch("--jobs", "N", "Processes that score a large run", "the number of processors"),
+    Switch("--shares", "N", "Score in N shares of the queries; 1: whole", f"one for each {SHARE >> 20} MB of lines"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sharing:
+    """How many shares and processes were asked for; None: not said."""
+
+    shares: int | None
+    jobs: int | None
+
+    def shares_of(self, files: Sequence[str]) -> int:
+        """Shares to score these runs and assessments in; 1 where a file can be read only once."""
+        paths = [member for word in files for member in members(word)]
+        if not all(isinstance(path, str) and os.path.isfile(path) for path in paths):
+            return 1
+        return self.shares or min(MOST, sum(map(_plain_size, map(str, paths))) // SHARE) or 1
+
+
+def read_sharing(line: CommandLine) -> Sharing:
+    """What the command line says. Raises UsageError."""
+    return Sharing(whole_number(line, "--shares", MOST), whole_number(line, "--jobs", MOST))
+
+
+def whole_number(line: CommandLine, name: str, most: int) -> int | None:
+    """The value of a switch that takes a whole number from 1 on, None where it was not given. Raises UsageError."""
+    text = line.switches.get(name)
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdecimal() and len(text) <= len(str(most)) and 1 <= int(text) <= most):
+        raise UsageError(f"{name} {text}: a whole number from 1 to {most} is needed")
+    return int(text)
+
+
+def _plain_size(path: str) -> int:
+    size = os.path.getsize(path)
+    return size if plain_name(path) == path else size * _COMPRESSION

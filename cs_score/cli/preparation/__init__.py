@@ -1,0 +1,1 @@
+"""The programs before the scorer."""

@@ -1,0 +1,70 @@
+"""`cs-score package-output QUERYFILE ROUND1FILE ROUND2FILE OUTPUTFILE` (specification of the companions, 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from cs_score.cli.destinations import file_named, write_result
+from cs_score.cli.preparation.program import (
+    COMMON,
+    DOCUMENTS,
+    ERROR_FILE,
+    PROBLEMS,
+    Parameter,
+    Program,
+    Session,
+    check_exists,
+    document_list,
+    justifications_switch,
+    run_program,
+)
+from cs_score.cli.switches import CommandLine
+from cs_score.coldstart.loading import load_queries
+from cs_score.coldstart.options import Justifications
+from cs_score.foundation.outputs import encoded
+from cs_score.foundation.planned_outputs import Existing
+from cs_score.preparation.runs.run_loading import Limits
+from cs_score.preparation.runs.run_validation import check_run
+from cs_score.problems.log import ProblemLog
+
+PROGRAM: Final = Program(
+    "package-output",
+    "Put the answers to both rounds into one run",
+    (DOCUMENTS, ERROR_FILE, justifications_switch("M:M"), *COMMON, *PROBLEMS),
+    (
+        Parameter("queryfile", "The queries of the first round"),
+        Parameter("round1file", "Answers to the first round"),
+        Parameter("round2file", "Answers to the second round"),
+        Parameter("outputfile", "A new file for the run", is_output=True),
+    ),
+    lambda line: file_named(line.words[3]).planned("OUTPUTFILE", Existing.REFUSED),
+)
+
+
+def run(words: Sequence[str]) -> int:
+    """Package a run as the words of the command line say; returns the exit status, 0 or 255."""
+    return run_program(PROGRAM, words, _package)
+
+
+def _package(line: CommandLine, session: Session) -> int:
+    query_file, *rounds, output_file = line.words
+    session.report_to(line.text("-error_file", "stderr"))
+    documents = document_list(line)
+    limits = Limits(Justifications.parse(line.text("-justifications", "M:M")))
+    for name in rounds:
+        check_exists(name)
+    lengths = None if documents is None else documents.lengths
+    queries = load_queries([query_file], None, session.problems, lengths)
+    checked = check_run(list(rounds), queries, limits, session.problems, documents)
+    for remark in checked.evaluation.remarks:
+        session.remark(remark)
+    _check_run_ids({response.run_id for response in checked.evaluation.linker.responses}, session.problems)
+    return session.finish(lambda: write_result(file_named(output_file), encoded(checked.validated().pieces)))
+
+
+def _check_run_ids(run_ids: set[str], problems: ProblemLog) -> None:
+    """Raises InputError where the rounds have more than one run id (9, rule 7)."""
+    if len(run_ids) > 1:
+        problems.add("MISMATCHED_RUNID", ",".join(sorted(run_ids)))
+        problems.end_if_fatal()

@@ -1,0 +1,98 @@
+"""`cs-score validate-assessments QUERYFILE ASSESSMENTFILE` (specification of the companions, 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from cs_score.cli.destinations import Destination, write_result
+from cs_score.cli.preparation.program import (
+    COMMON,
+    DOCUMENTS,
+    ERROR_FILE,
+    GROUND_TRUTH,
+    PROBLEMS,
+    Parameter,
+    Program,
+    Session,
+    check_exists,
+    document_list,
+    run_program,
+)
+from cs_score.cli.switches import CommandLine, Switch
+from cs_score.coldstart.loading import load_queries
+from cs_score.coldstart.options import Justifications
+from cs_score.foundation.errors import InputError, UsageError
+from cs_score.foundation.outputs import encoded
+from cs_score.foundation.planned_outputs import Existing
+from cs_score.preparation.assessments.assessment_validation import LANGUAGES, SortedAssessment, sort_by_language
+from cs_score.preparation.runs.run_loading import Limits
+from cs_score.preparation.runs.run_validation import check_run
+from cs_score.problems.log import Severity
+
+DEFAULT_LANGUAGES: Final = ":".join(LANGUAGES)
+DEFAULT_PREFIX: Final = "none"
+
+PROGRAM: Final = Program(
+    "validate-assessments",
+    "Validate assessments, and sort them by language",
+    (
+        DOCUMENTS,
+        ERROR_FILE,
+        GROUND_TRUTH,
+        Switch("-languages", "LIST", "Checked and without effect", DEFAULT_LANGUAGES),
+        Switch("-output_file", "PREFIX", "Prefix of the files to write, or stdout or stderr", DEFAULT_PREFIX),
+        *COMMON,
+        *PROBLEMS,
+    ),
+    (
+        Parameter("queryfile", "The slot-filling queries that were assessed"),
+        Parameter("filename", "The assessments, or a folder of them"),
+    ),
+    lambda line: (
+        planned for output in _outputs(line).values() for planned in output.planned("-output_file", Existing.CLEARED)
+    ),
+)
+
+
+def run(words: Sequence[str]) -> int:
+    """Validate assessments as the words of the command line say; returns the exit status, 0 or 255."""
+    return run_program(PROGRAM, words, _validate)
+
+
+def _validate(line: CommandLine, session: Session) -> int:
+    query_file, assessment_file = line.words
+    outputs = _outputs(line)
+    session.report_to(line.text("-error_file", "stderr"))
+    for language in filter(None, line.text("-languages", DEFAULT_LANGUAGES).split(":")):
+        if language not in LANGUAGES:
+            raise UsageError(f"Unexpected language {language} for -languages; choose {', '.join(LANGUAGES)}")
+    documents = document_list(line)
+    check_exists(assessment_file)
+    lengths = None if documents is None else documents.lengths
+    queries = load_queries([query_file], None, session.problems, lengths)
+    limits = Limits(Justifications(None, None))
+    checked = check_run([assessment_file], queries, limits, session.problems, documents)
+    if checked.evaluation.linker.responses:
+        raise InputError("this is a run", file=assessment_file, remedy="cs-score validate-run validates runs")
+    for remark in checked.evaluation.remarks:
+        session.remark(remark)
+    is_sound = not session.problems.count(Severity.ERROR)
+    found = list(sort_by_language(checked.evaluation)) if is_sound else []
+    return session.finish(lambda: _write(found, outputs))
+
+
+def _outputs(line: CommandLine) -> dict[str, Destination]:
+    """The file of each language; a stream takes all of them."""
+    prefix = Destination(line.text("-output_file", DEFAULT_PREFIX))
+    if prefix.stream is not None:
+        return dict.fromkeys(LANGUAGES, prefix)
+    return {language: Destination(f"{prefix.text}.{language.lower()}") for language in LANGUAGES}
+
+
+def _write(found: Sequence[SortedAssessment], outputs: dict[str, Destination]) -> None:
+    if outputs[LANGUAGES[0]].stream is not None:
+        write_result(outputs[LANGUAGES[0]], encoded(f"{one.text}\n" for one in found))
+        return
+    for language, output in outputs.items():
+        write_result(output, encoded(f"{one.text}\n" for one in found if one.language == language))

@@ -1,0 +1,102 @@
+"""`cs-score validate-queries QUERYFILE OUTPUTFILE` (specification of the companions, 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from typing import Final, TypeVar
+
+from cs_score.cli.destinations import Destination, file_named, write_result
+from cs_score.cli.preparation.program import (
+    COMMON,
+    ERROR_FILE,
+    PROBLEMS,
+    Parameter,
+    Program,
+    Session,
+    run_program,
+)
+from cs_score.cli.switches import CommandLine, Switch
+from cs_score.coldstart.loading import load_queries
+from cs_score.foundation.errors import UsageError
+from cs_score.foundation.outputs import encoded
+from cs_score.foundation.planned_outputs import Existing, PlannedOutput
+from cs_score.preparation.queries.hop_checks import SUBTYPE_ACTIONS, TYPE_ACTIONS, HopChecks
+from cs_score.preparation.queries.query_validation import Duplicates, QueryOptions, validate_queries
+from cs_score.preparation.queries.query_writing import query_file_text
+
+DEFAULT_BASE: Final = "TAC2015CS"
+DEFAULT_LANGUAGES: Final = "ENGLISH:CHINESE:SPANISH"
+
+PROGRAM: Final = Program(
+    "validate-queries",
+    "Validate TAC Cold Start queries, and split them by entry point",
+    (
+        Switch("-dups", "VALUE", "Queries that share entry points: none, ignore, delete", "none"),
+        ERROR_FILE,
+        Switch("-expand", None, "Write one query for each entry point"),
+        Switch("-index_file", "FILE", "Names of expanded queries, each with the name it comes from"),
+        Switch("-languages", "LIST", "Colon-separated languages to write; empty for all", DEFAULT_LANGUAGES),
+        Switch("-query_base", "BASE", "Beginning of the names of expanded queries", DEFAULT_BASE),
+        Switch("-retain_sf", None, "Leave out event and sentiment slots"),
+        Switch("-subtypes", "VALUE", "Places that do not fit: none, repair, delete-slot, delete-query", "none"),
+        Switch("-types", "VALUE", "Slots that do not fit: none, delete-slot, delete-query", "none"),
+        *COMMON,
+        *PROBLEMS,
+    ),
+    (
+        Parameter("queryfile", "The queries"),
+        Parameter("outputfile", "A new file for the validated queries", is_output=True),
+    ),
+    lambda line: _outputs(line),
+)
+
+_Choice = TypeVar("_Choice", bound=StrEnum)
+
+
+def run(words: Sequence[str]) -> int:
+    """Validate queries as the words of the command line say; returns the exit status, 0 or 255."""
+    return run_program(PROGRAM, words, _validate)
+
+
+def _validate(line: CommandLine, session: Session) -> int:
+    query_file, output_file = line.words
+    output, index = file_named(output_file), _index(line)
+    checks = HopChecks(_choice(line, "-types", TYPE_ACTIONS), _choice(line, "-subtypes", SUBTYPE_ACTIONS))
+    duplicates = _choice(line, "-dups", tuple(Duplicates))
+    session.report_to(line.text("-error_file", "stderr"))
+    base = line.text("-query_base", DEFAULT_BASE) if "-expand" in line.switches else None
+    languages = frozenset(filter(None, line.text("-languages", DEFAULT_LANGUAGES).split(":")))
+    options = QueryOptions(checks, duplicates, base, languages, "-retain_sf" in line.switches)
+    queries = load_queries([query_file], None, session.problems)
+    for remark in queries.remarks:
+        session.remark(remark)
+    validated = validate_queries(queries.table, options, session.problems)
+    text = query_file_text(validated.queries)
+
+    def write() -> None:
+        write_result(output, encoded((text,)))
+        if index is not None:
+            pairs = "".join(f"{expanded}\t{origin}\n" for expanded, origin in validated.index)
+            write_result(index, encoded((pairs,)))
+
+    return session.finish(write, write_in_spite_of_errors=True)
+
+
+def _choice(line: CommandLine, name: str, choices: Sequence[_Choice]) -> _Choice:
+    text = line.text(name, "none").lower()
+    for choice in choices:
+        if choice.value == text:
+            return choice
+    raise UsageError(f"Unknown {name} argument: {text}; choose {', '.join(choice.value for choice in choices)}")
+
+
+def _outputs(line: CommandLine) -> Iterator[PlannedOutput]:
+    yield from file_named(line.words[1]).planned("OUTPUTFILE", Existing.REFUSED)
+    if (index := _index(line)) is not None:
+        yield from index.planned("-index_file", Existing.REFUSED)
+
+
+def _index(line: CommandLine) -> Destination | None:
+    name = line.switches.get("-index_file")
+    return None if name is None else Destination(name)

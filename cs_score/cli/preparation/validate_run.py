@@ -1,0 +1,133 @@
+"""`cs-score validate-run QUERYFILE RUNFILE` (specification of the companions, 2)."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from itertools import chain
+from typing import Final
+
+from cs_score.cli.destinations import Destination, write_result
+from cs_score.cli.parts_options import SWITCHES as SHARING
+from cs_score.cli.parts_options import read_sharing
+from cs_score.cli.preparation.program import (
+    ALLOW_COMMENTS,
+    COMMON,
+    DOCUMENTS,
+    ERROR_FILE,
+    GROUND_TRUTH,
+    PROBLEMS,
+    Parameter,
+    Program,
+    Session,
+    check_exists,
+    document_list,
+    justifications_switch,
+    run_program,
+)
+from cs_score.cli.switches import CommandLine, Switch
+from cs_score.coldstart.lines.layouts import detect_schema
+from cs_score.coldstart.loading import Queries, load_queries
+from cs_score.coldstart.options import Justifications
+from cs_score.foundation.display import terminal_safe
+from cs_score.foundation.outputs import encoded
+from cs_score.foundation.planned_outputs import Existing
+from cs_score.preparation.runs.differences import differences
+from cs_score.preparation.runs.pooling import Depth
+from cs_score.preparation.runs.run_loading import Limits
+from cs_score.preparation.runs.run_validation import CheckedRun, ValidatedRun, check_run
+from cs_score.problems.log import ProblemLog
+
+NO_OUTPUT: Final = "none"
+
+# Switches with which a run is checked in one piece: they look at single lines, or at lines of all queries together.
+_NEED_ALL: Final = ("-allow_comments", "-depth", "-docs", "--diff", "--problems")
+
+PROGRAM: Final = Program(
+    "validate-run",
+    "Validate a TAC Cold Start run and write it as the scorer wants it",
+    (
+        ALLOW_COMMENTS,
+        Switch("-depth", "S:D", "Pooling: A or B, a colon and the number of nodes; 0 for none"),
+        DOCUMENTS,
+        ERROR_FILE,
+        GROUND_TRUTH,
+        justifications_switch("1:3"),
+        Switch("-output_file", "FILE", "The validated run: a file, stdout, stderr or none", NO_OUTPUT),
+        *COMMON,
+        Switch("--check", None, "Only check: write no run, whatever -output_file says"),
+        Switch("--diff", None, "Show on standard output how the run is changed, as a unified diff in its own order"),
+        *PROBLEMS,
+        *SHARING,
+    ),
+    (Parameter("queryfile", "The queries that the run answers"), Parameter("filename", "The run, or a folder of runs")),
+    lambda line: () if (output := _output(line)) is None else output.planned("-output_file", Existing.REPLACED),
+)
+
+
+def run(words: Sequence[str]) -> int:
+    """Validate a run as the words of the command line say; returns the exit status, 0 or 255."""
+    return run_program(PROGRAM, words, _validate)
+
+
+def _validate(line: CommandLine, session: Session) -> int:
+    query_file, run_file = line.words
+    output = _output(line)
+    session.report_to(line.text("-error_file", "stderr"))
+    documents = document_list(line)
+    depth = Depth.parse(line.text("-depth", ""))
+    limits = Limits(Justifications.parse(line.text("-justifications", "1:3")), depth)
+    check_exists(run_file)
+    lengths = None if documents is None else documents.lengths
+    queries = load_queries([query_file], None, session.problems, lengths)
+    checked = None
+    validated = _validated_in_shares(line, run_file, queries, limits, session.problems)
+    if validated is None:
+        allow_comments = "-allow_comments" in line.switches
+        checked = check_run([run_file], queries, limits, session.problems, documents, allow_comments=allow_comments)
+        validated = checked.validated()
+    for remark in validated.remarks:
+        session.remark(remark)
+    if dropped := validated.dropped:
+        session.remark(
+            f"lines of {len(dropped)} queries are left out, because a line with the answer they ask about was skipped "
+            f"(wrong slot or an empty column): {', '.join(dropped[:5])}{' ...' if len(dropped) > 5 else ''}"
+        )
+    return session.finish(lambda: _write(validated, output, session, checked if "--diff" in line.switches else None))
+
+
+def _output(line: CommandLine) -> Destination | None:
+    text = line.text("-output_file", NO_OUTPUT)
+    return None if text == NO_OUTPUT or "--check" in line.switches else Destination(text)
+
+
+def _validated_in_shares(
+    line: CommandLine, run_file: str, queries: Queries, limits: Limits, problems: ProblemLog
+) -> ValidatedRun | None:
+    """A large run that is validated in shares; None where it is small, or has to be checked whole."""
+    sharing = read_sharing(line)
+    needs_all = any(switch in line.switches for switch in _NEED_ALL)
+    shares = 1 if needs_all else sharing.shares_of([run_file])
+    if shares == 1:
+        return None
+    from cs_score.foundation.processes import processors
+    from cs_score.preparation.runs.validation_in_parts import validate_in_shares
+
+    return validate_in_shares(run_file, queries, limits, problems, shares, sharing.jobs or processors())
+
+
+def _write(validated: ValidatedRun, output: Destination | None, session: Session, shown: CheckedRun | None) -> None:
+    """Write the validated run, and show how it differs from the run that was checked."""
+    if output is not None:
+        pieces = validated.pieces
+        first = next(pieces, "")
+        if first and detect_schema(first.partition("\n")[0].split("\t")) is None:
+            session.remark(
+                "the first line of the validated run fits no layout, so the scorer will not read it (usually a "
+                "confidence such as .5 or 1.); write that line otherwise"
+            )
+        write_result(output, encoded(chain((first,), pieces)))
+    if shown is not None:
+        diff = differences(shown)
+        # What reaches a terminal must not move its cursor; a file or a pipe gets the lines as they are.
+        write_result(Destination("stdout"), encoded(map(terminal_safe, diff) if sys.stdout.isatty() else diff))

@@ -1,0 +1,1 @@
+"""The Cold Start scorer's command line."""

@@ -1,0 +1,1 @@
+"""Counts, precision, recall and F1, projection to LDC queries, averages."""

@@ -1,0 +1,1 @@
+"""Lines of runs and assessments: layouts, reading, provenance, confidence, linking, limits."""

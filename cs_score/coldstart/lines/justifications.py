@@ -1,0 +1,197 @@
+"""Limits on justifications and single-valued slots: which run lines are reported as discarded.
+
+In the scorer a mark changes no score (specification 5); the validators write only unmarked lines.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
+from typing import Final
+
+from cs_score.coldstart.lines.records import Response
+from cs_score.coldstart.options import Justifications
+from cs_score.foundation.errors import InputError
+from cs_score.problems.log import ProblemLog
+
+_query: Final = attrgetter("query")
+_target: Final = attrgetter("target")
+
+
+def load_order(line: Response) -> tuple[int, int]:
+    """Sort key: line number, then load order among equal numbers of several files."""
+    return line.number, line.index
+
+
+def best_first(lines: Iterable[Response]) -> list[Response]:
+    """Lines by confidence descending, then line number, then load order."""
+    return sorted(lines, key=lambda line: (-line.confidence, line.number))
+
+
+def node_confidence(confidences: Sequence[float], most: int | None) -> float:
+    """Confidence of a node from those of its lines (specification 9.3).
+
+    The i-th best line weighs 1/i; `most` lines count, and a node with fewer lines is divided by the weight of `most`
+    all the same. None: all lines count. Without lines the confidence is 0.
+    """
+    if not confidences:
+        return 0.0
+    weights = _sum_of_weights(len(confidences) if most is None else most)
+    if len(confidences) == 1:
+        return confidences[0] / weights
+    numerator = 0.0
+    for rank, confidence in enumerate(sorted(confidences, reverse=True)[:most], 1):
+        numerator += confidence / rank
+    return numerator / weights
+
+
+@functools.cache
+def _sum_of_weights(lines: int) -> float:
+    total = 0.0
+    for rank in range(1, lines + 1):
+        total += 1 / rank
+    return total
+
+
+class DiscardRules:
+    """Marks the run lines beyond the limits; marks persist from one file to the next (specification 5.3)."""
+
+    def __init__(self, limits: Justifications, problems: ProblemLog) -> None:
+        self.marked: set[int] = set()
+        """Indexes of the discarded responses."""
+        self._limits = limits
+        self._problems = problems
+
+    def branch(self, limits: Justifications, problems: ProblemLog) -> DiscardRules:
+        """Rules of their own that begin with the marks of these."""
+        other = DiscardRules(limits, problems)
+        other.marked = set(self.marked)
+        return other
+
+    def apply(self, responses: Sequence[Response], nodes: Mapping[str, Sequence[Response]], are_in_order: bool) -> None:
+        """Apply both rules to all run lines loaded so far.
+
+        `nodes` are the same lines by FQ node id; `are_in_order` tells that all lines of later hops stand behind a line
+        that gives the answer which they ask about.
+        """
+        crowded = list(self._crowded(nodes.values()))
+        if crowded or self.marked or not are_in_order:  # otherwise all answers that are asked about are there
+            self._limit_justifications(responses, crowded)
+        self._keep_single_values(responses, nodes)
+
+    def _limit_justifications(self, responses: Sequence[Response], nodes: Iterable[Sequence[Response]]) -> None:
+        # The order of nodes within a level shows nowhere: they share no line, and reports are sorted.
+        crowded: dict[int, list[Sequence[Response]]] = defaultdict(list)
+        for lines in nodes:
+            crowded[lines[-1].query.level].append(lines)
+        queries = {*map(_query, responses)}
+        for level in sorted({query.level for query in queries}):
+            for lines in crowded[level]:
+                self._limit_node(lines)
+            unanswered = {query.short_id for query in queries if query.level == level + 1}
+            if not unanswered:
+                continue
+            # Only lines of this level lead to queries of the next.
+            left = responses if not self.marked else [line for line in responses if line.index not in self.marked]
+            unanswered.difference_update(map(_target, left))
+            for line in responses if unanswered else ():
+                if line.query.level == level + 1 and line.query.short_id in unanswered:
+                    self._discard(line, "DISCARDED_DEPENDENT")
+
+    def _crowded(self, nodes: Iterable[Sequence[Response]]) -> Iterator[Sequence[Response]]:
+        """The nodes that may have more lines than the limits allow, in all or from one document."""
+        per_document, most = self._limits.per_document, self._limits.most
+        for lines in nodes:
+            if (most is not None and len(lines) > most) or (
+                per_document is not None
+                and len(lines) > per_document
+                # A document with more lines than that leaves fewer other documents.
+                and len({line.docid for line in lines}) <= len(lines) - per_document
+            ):
+                yield lines
+
+    def _limit_node(self, lines: Sequence[Response]) -> None:
+        per_document, most = self._limits.per_document, self._limits.most
+        if per_document is not None:
+            by_document: dict[str, list[Response]] = defaultdict(list)
+            for line in lines:
+                if line.index not in self.marked:
+                    by_document[line.docid].append(line)
+            for of_document in by_document.values():
+                for line in best_first(of_document)[per_document:]:
+                    self._discard(line, "DISCARDED_ENTRY")
+        if most is not None:
+            for line in best_first(line for line in lines if line.index not in self.marked)[most:]:
+                self._discard(line, "DISCARDED_ENTRY")
+
+    def _keep_single_values(self, responses: Sequence[Response], nodes: Mapping[str, Sequence[Response]]) -> None:
+        parents = {node.rpartition(":")[0] for node, lines in nodes.items() if lines[0].query.single}
+        if not parents:
+            return
+        groups: dict[str, list[str]] = defaultdict(list)
+        for node in nodes:
+            if (parent := node.rpartition(":")[0]) in parents:
+                groups[parent].append(node)
+        single = [
+            (parent, first_line.query.level)
+            for parent, children in groups.items()
+            if (first_line := nodes[min(children, key=len)][0]).query.single
+            and (len(children) > 1 or self._limits.most is None)
+        ]
+        if not single:
+            return
+        answers = Counter(line.target for line in responses if line.index not in self.marked)
+        asking: dict[str, list[Response]] = defaultdict(list)
+        for line in responses:
+            if line.query.level > 0:
+                asking[line.query.short_id].append(line)
+        orphaned: dict[int, dict[str, None]] = defaultdict(dict)
+        for parent, level in sorted(single, key=lambda group: len(group[0])):
+            children = groups[parent]
+            winner = self._winner(children, nodes)
+            for child in children:
+                if child == winner:
+                    continue
+                for line in nodes[child]:
+                    self._lose(line, answers, orphaned)
+                    self._problems.add("DISCARDED_ENTRY", f"\n{line.text}", place=line.place)
+            for target in orphaned.pop(level, ()):
+                for line in asking[target]:
+                    if line.index not in self.marked:
+                        self._lose(line, answers, orphaned)
+                        self._problems.add("DISCARDED_DEPENDENT", f"\n{line.text}\n", place=line.place)
+
+    def _lose(self, line: Response, answers: Counter[str], orphaned: Mapping[int, dict[str, None]]) -> None:
+        """Mark a line and note when the last answer that its follow-on query asks about is gone."""
+        if line.index in self.marked:
+            return
+        self.marked.add(line.index)
+        answers[line.target] -= 1
+        if answers[line.target] == 0:
+            orphaned[line.query.level][line.target] = None
+
+    def _winner(self, children: Sequence[str], nodes: Mapping[str, Sequence[Response]]) -> str:
+        """The node that a single-valued slot keeps (specification 5.2; 14, rules 7 and 15)."""
+
+        def standing(node: str) -> tuple[float, float, int, int]:
+            kept = [line for line in nodes[node] if line.index not in self.marked]
+            if not kept and self._limits.most is None:
+                line = nodes[node][0]
+                raise InputError(
+                    f"no confidence for node {node}: all of its lines were discarded",
+                    file=line.file,
+                    place=f"line {line.number}",
+                    remedy="with any number of justifications (-justifications A:M) the confidence of a node in a "
+                    "single-valued slot needs a line that is left; use a number for M",
+                )
+            first = min(kept or nodes[node], key=lambda line: (line.number, line.index))
+            confidence = node_confidence([line.confidence for line in kept], self._limits.most)
+            return -confidence, 0 if kept else 1, first.number, first.index
+
+        return min(children, key=standing)
+
+    def _discard(self, line: Response, code: str) -> None:
+        self.marked.add(line.index)
+        self._problems.add(code, f"\n{line.text}\n", place=line.place)

@@ -1,0 +1,153 @@
+"""Tab files line by line: which layout a file has, which lines count, and their columns (specification 4.1 and 4.2)."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from cs_score.coldstart.lines.layouts import Schema, detect_schema
+from cs_score.foundation.errors import InputError
+from cs_score.foundation.sources import READING_ERRORS, Source, reason_of
+from cs_score.problems.log import Place, ProblemLog
+
+_BLOCK: Final = 1 << 16
+"""Bytes that are decoded and split at a time: few enough to stay in the processor's cache until they are linked."""
+
+# First characters that make a line worth a second look: it may be blank or a comment.
+_MAYBE_SKIPPED: Final = frozenset("\t\x0b\x0c\r\x1c\x1d\x1e\x1f #\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000") | {
+    "",
+    *map(chr, range(0x2000, 0x200B)),
+}
+
+# What may stand before a comment at the end of a line: text and closed quotations, in which a backslash takes the next
+# character with it. Possessive, so that a quotation which is never closed hides every # behind it.
+_COMMENT: Final = re.compile(r'\A((?:[^#"]|"(?:[^"\\]|\\.)*+")*+)#.*', re.DOTALL)
+
+# White space as the reference sees it, without the separators U+001C to U+001F.
+_BLANK_OR_COMMENT: Final = re.compile(r"[^\S\x1c-\x1f]*(?:#.*)?", re.DOTALL)
+
+
+Line: TypeAlias = tuple[int, str, list[str]]
+"""A line that has as many columns as its file's layout: its number from 1, its text, its columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class TabFile:
+    """A run or assessment file whose layout is known and whose lines are still to be read."""
+
+    name: str
+    schema: Schema
+    lines: Iterator[Line]
+
+
+def read_tab_file(source: Source, problems: ProblemLog, *, allow_comments: bool = False) -> TabFile | None:
+    """Open the lines of a tab file; None for a file of size zero, which is only warned of.
+
+    With `allow_comments` a comment at the end of a line is cut off first, whatever is done with the line then.
+
+    Raises InputError where the layout is unknown, no line counts, or the bytes are not UTF-8 (also while the lines
+    are read).
+    """
+    counted = _counted_lines(source)
+    if allow_comments:
+        counted = ((number, _COMMENT.sub(r"\1", text)) for number, text in counted)
+    try:
+        number, text = next(counted)
+    except StopIteration:
+        problems.add("EMPTY_FILE", source.name)
+        return None
+    first = (number, text)
+    while _BLANK_OR_COMMENT.fullmatch(first[1]):
+        try:
+            first = next(counted)
+        except StopIteration:
+            raise InputError(
+                f"Empty file: {source.name}", remedy="it has blank and comment lines only", code="NO_LINES"
+            ) from None
+    schema = detect_schema(split_columns(first[1]))
+    if schema is None:
+        raise InputError(
+            f"Unknown file type: {source.name}",
+            place=f"line {first[0]}",
+            remedy="its columns fit no known layout of runs or assessments (see README-Usage, Input files)",
+            code="UNKNOWN_FILE_TYPE",
+        )
+    lines = accepted_lines(itertools.chain((first,), counted), source.name, len(schema.columns), problems)
+    return TabFile(source.name, schema, lines)
+
+
+def split_columns(text: str) -> list[str]:
+    """The columns of a line; empty ones at the end do not count."""
+    return text.rstrip("\t").split("\t")
+
+
+def has_text(column: str) -> bool:
+    """Whether a column holds anything but white space."""
+    return _BLANK_OR_COMMENT.fullmatch(column) is None or "#" in column
+
+
+def accepted_lines(lines: Iterable[tuple[int, str]], name: str, width: int, problems: ProblemLog) -> Iterator[Line]:
+    """The lines that count, of the numbered lines of a file with `width` columns; the others are reported."""
+    seen: set[str] = set()
+    for number, text in lines:
+        if text[:1] in _MAYBE_SKIPPED and _BLANK_OR_COMMENT.fullmatch(text):
+            continue
+        if text in seen:
+            problems.add("DUPLICATE_LINE", f"\n{text}", place=Place(name, number))
+            continue
+        seen.add(text)
+        columns = text.split("\t")
+        if len(columns) != width or not columns[-1]:
+            columns = split_columns(text)
+            if len(columns) != width:
+                problems.add("WRONG_NUM_ENTRIES", width, len(columns), place=Place(name, number))
+                continue
+        yield number, text, columns
+
+
+def _counted_lines(source: Source) -> Iterator[tuple[int, str]]:
+    """All lines with their numbers, without line ends and carriage returns."""
+    return itertools.chain.from_iterable(_counted_blocks(source))
+
+
+def _counted_blocks(source: Source) -> Iterator[Iterable[tuple[int, str]]]:
+    """The lines with their numbers, block by block.
+
+    Only a line feed ends a line: U+0085, U+2028 and form feeds are data.
+    """
+    number = 0
+    for block in line_blocks(source, _BLOCK):
+        try:
+            text = block.decode("utf-8")
+        except UnicodeDecodeError as error:
+            line = number + block.count(b"\n", 0, error.start) + 1
+            raise InputError("not UTF-8", file=source.name, place=f"line {line}", code="NOT_UTF8") from None
+        if "\r" in text:
+            text = text.replace("\r", "")
+        lines = text.split("\n")
+        yield enumerate(lines, number + 1)
+        number += len(lines)
+
+
+def line_blocks(source: Source, size: int) -> Iterator[bytes]:
+    """The bytes of a file in blocks of whole lines, without the line feed at the end of a block.
+
+    `size`: about how many bytes a block has, in so far as no line is longer.
+    """
+    pending: list[bytes] = []
+    try:
+        while block := source.binary.read(size):
+            end = block.rfind(b"\n")
+            if end < 0:
+                pending.append(block)
+                continue
+            pending.append(block[:end])
+            yield b"".join(pending)
+            pending = [block[end + 1 :]]
+    except READING_ERRORS as error:
+        raise InputError(f"cannot be read: {reason_of(error)}", file=source.name) from None
+    if last := b"".join(pending):
+        yield last

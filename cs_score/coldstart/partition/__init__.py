@@ -1,0 +1,1 @@
+"""How a large run is cut by queries and spread over processes."""

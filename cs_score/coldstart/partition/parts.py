@@ -1,0 +1,166 @@
+"""Large inputs cut into shares: a share holds some of the queries and, of every file, the lines about them.
+
+Nothing that is scored looks beyond a query, the answers to it and the queries that ask about those, so shares can be
+scored one by one or side by side. Lines are kept as they stand in the files until their share is scored.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from cs_score.coldstart.lines.layouts import FileKind, Schema
+from cs_score.coldstart.lines.reader import TabFile, accepted_lines, line_blocks, read_tab_file
+from cs_score.coldstart.loading import Evaluation, evaluation_of, load_lines, members, note_layout
+from cs_score.coldstart.queries.query_set import Query, QuerySet
+from cs_score.foundation.errors import InputError
+from cs_score.foundation.sources import Source, open_source
+from cs_score.problems.log import ProblemLog
+
+# What the id of a follow-on query has after that of the query whose answer it asks about.
+_FOLLOW_ON: Final = len("_000000000000")
+
+_BLOCK: Final = 1 << 20
+"""Bytes that are spread over the shares at a time: many, so that what each share gets of them is not only crumbs."""
+
+Block: TypeAlias = tuple["array[int]", bytes]
+"""Some lines of a file: their numbers from 1, and their texts joined by line feeds."""
+
+
+@dataclass(frozen=True, slots=True)
+class SharedFile:
+    """A file of a known layout whose lines are spread over the shares; `blocks` are those of each share."""
+
+    name: str
+    schema: Schema
+    blocks: Sequence[Sequence[Block]]
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """How queries fall to shares: the queries of each share, and the share of each query by full id in UTF-8.
+
+    `lengths` are those of the ids, the longest first.
+    """
+
+    queries: Sequence[Mapping[str, Query]]
+    share_of: Mapping[bytes, int]
+    lengths: Sequence[int]
+
+    def family(self, query_id: bytes) -> tuple[bytes | None, int]:
+        """The query that a line names, or the first one in the chain of answers that led to that; and its share.
+
+        A line that names no query goes to the first share, where its fault is found.
+        """
+        # Of all the beginnings only those as long as an id are looked up: a column may hold megabytes.
+        for length in self.lengths:
+            if length <= len(query_id) and (len(query_id) - length) % _FOLLOW_ON == 0:
+                first = query_id[:length]
+                share = self.share_of.get(first)
+                if share is not None:
+                    return first, share
+        return None, 0
+
+
+def cut_queries(queries: QuerySet, shares: int) -> Cut | None:
+    """Spread queries over at most `shares` shares, so that names in one share sort before all names in the next.
+
+    None where queries cannot be told apart by the ids that lines bear.
+    """
+    ordered = sorted(queries.by_id.values(), key=lambda query: query.full_id)
+    if len({query.base_id for query in ordered}) < len(ordered):
+        return None
+    # A query that was expanded is on no line, so it is no work.
+    size = -(-sum(query.expansions is None for query in ordered) // shares)
+    of_share: list[dict[str, Query]] = [{}]
+    share_of: dict[bytes, int] = {}
+    family = None
+    work = 0
+    for query in ordered:
+        # Ids that begin alike stay together: the names of their classes need not sort one query after the other.
+        if family is None or not query.full_id.startswith(family):
+            family = query.full_id
+            if work >= size > 0:
+                of_share.append({})
+                work = 0
+        work += query.expansions is None
+        of_share[-1][query.short_id] = query
+        share_of[query.full_id.encode("utf-8", "surrogatepass")] = len(of_share) - 1
+    return Cut(of_share, share_of, sorted({*map(len, share_of)}, reverse=True))
+
+
+def share_files(evaluation: Evaluation, files: Iterable[str], cut: Cut) -> list[SharedFile]:
+    """Read files, and spread their lines over the shares.
+
+    Layouts, remarks and digests are added to the evaluation, whose linker stays empty. Raises InputError where a file
+    cannot be read or its layout is unknown; what is wrong with single lines is found when their share is scored.
+    """
+    shared: list[SharedFile] = []
+    for member in (member for given in files for member in members(given)):
+        with open_source(member) as source:
+            head = read_tab_file(source, evaluation.problems)
+        with open_source(member) as source:
+            if head is not None:
+                note_layout(evaluation, head.name, head.schema)
+                shared.append(SharedFile(head.name, head.schema, _spread(source, head.schema, cut)))
+            evaluation.digests.append(source.digest())
+    return shared
+
+
+def _spread(source: Source, schema: Schema, cut: Cut) -> list[list[Block]]:
+    """The lines of a file, by share."""
+    at = 0 if schema.kind is FileKind.RUN else schema.columns.index("QUERY_AND_SLOT_NAME")
+    blocks: list[list[Block]] = [[] for _ in cut.queries]
+    counted = 0
+    family: bytes | None = None
+    share = 0
+    for block in line_blocks(source, _BLOCK):
+        numbers: list[array[int]] = [array("L") for _ in blocks]
+        lines: list[list[bytes]] = [[] for _ in blocks]
+        texts = block.replace(b"\r", b"").split(b"\n")
+        for number, line in enumerate(texts, counted + 1):
+            columns = line.split(b"\t", at + 1)
+            query_id = columns[at].partition(b":")[0] if len(columns) > at else b""
+            # Most lines are about the same query as the line before, or about an answer to it.
+            if query_id != family and query_id[:-_FOLLOW_ON] != family:
+                family, share = cut.family(query_id)
+            numbers[share].append(number)
+            lines[share].append(line)
+        counted += len(texts)
+        for of_share, their_numbers, their_lines in zip(blocks, numbers, lines):
+            if their_lines:
+                of_share.append((their_numbers, b"\n".join(their_lines)))
+    return blocks
+
+
+def share_queries(queries: QuerySet, cut: Cut, share: int) -> QuerySet:
+    """The queries of one share."""
+    return QuerySet(cut.queries[share], queries.ldc_of, queries.was_expanded)
+
+
+def open_share(evaluation: Evaluation, cut: Cut, share: int) -> Evaluation:
+    """An evaluation of the queries of one share, with problems of its own and without lines."""
+    queries = share_queries(evaluation.queries, cut, share)
+    hop_limits = {
+        short_id: evaluation.hop_limits[short_id] for short_id in queries.by_id if short_id in evaluation.hop_limits
+    }
+    return evaluation_of(queries, hop_limits, evaluation.options, ProblemLog())
+
+
+def load_share(evaluation: Evaluation, files: Iterable[SharedFile], share: int) -> None:
+    """Link the lines of one share. Raises InputError as `load_files` does."""
+    for file in files:
+        texts = _numbered(file.blocks[share], file.name)
+        lines = accepted_lines(texts, file.name, len(file.schema.columns), evaluation.problems)
+        load_lines(evaluation, TabFile(file.name, file.schema, lines))
+    evaluation.linker.forget_caches()
+
+
+def _numbered(blocks: Iterable[Block], name: str) -> Iterator[tuple[int, str]]:
+    for numbers, texts in blocks:
+        try:
+            yield from zip(numbers, texts.decode("utf-8").split("\n"))
+        except UnicodeDecodeError:
+            raise InputError("not UTF-8", file=name, code="NOT_UTF8") from None

@@ -1,0 +1,44 @@
+"""Working on the shares of a large input, several at a time, each in a process that begins with what this one has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
+
+from cs_score.foundation.garbage_collection import paused_collector
+
+R = TypeVar("R")
+
+
+class NeedsWholeError(Exception):
+    """The input is one that only work on all of it can tell everything of."""
+
+
+def map_shares(work: Callable[[int], R], shares: int, jobs: int) -> list[R]:
+    """What `work` returns for each share from 0 on, in order; at most `jobs` shares are worked on at a time.
+
+    Shares are begun in order. Raises what `work` raises, and NeedsWholeError where a worker died or none can begin;
+    what others work on is given up then.
+    """
+    from cs_score.foundation.processes import NoWorkerError, Pool, WorkerDiedError, workers_share_memory
+
+    if jobs == 1 or shares == 1 or not workers_share_memory():
+        return [work(share) for share in range(shares)]
+    try:
+        with Pool(min(jobs, shares), partial(_without_collector, work)) as pool:
+            futures = [pool.submit(share) for share in range(shares)]
+            left = len(futures)
+            while left:
+                done = pool.wait()
+                left -= len(done)
+                for future in done:
+                    future.result()
+            return [future.result() for future in futures]
+    except (NoWorkerError, WorkerDiedError):
+        raise NeedsWholeError from None
+
+
+def _without_collector(work: Callable[[int], R], share: int) -> R:
+    with paused_collector():
+        return work(share)

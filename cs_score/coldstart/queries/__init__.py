@@ -1,0 +1,1 @@
+"""Queries: identifiers, slots, query files, expansion, selection, languages."""

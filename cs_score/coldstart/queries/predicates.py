@@ -1,0 +1,55 @@
+"""The slot inventory: which slots exist, for which kinds of entity, and whether they take one value or several.
+
+Source: specification, appendix A. The table itself is `predicates.tsv` beside this file.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from importlib import resources
+from typing import Final
+
+NODE_TYPES: Final = frozenset(
+    "per gpe org fac loc string conflict.attack conflict.demonstrate contact.broadcast contact.contact "
+    "contact.correspondence contact.meet justice.arrest-jail life.die life.injure manufacture.artifact "
+    "movement.transport-artifact movement.transport-person personnel.elect personnel.end-position "
+    "personnel.start-position transaction.transaction transaction.transfer-money "
+    "transaction.transfer-ownership".split()
+)
+"""Legal value types, lower case (specification 4.4)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """One slot: `name` for entities of the types in `domain`, filled by the types in `range`.
+
+    `single` is true for slots that take one value; `inverse` is the name of the inverse slot, or None.
+    """
+
+    name: str
+    domain: frozenset[str]
+    range: frozenset[str]
+    single: bool
+    inverse: str | None
+
+
+@functools.cache
+def inventory() -> dict[tuple[str, str], Predicate]:
+    """All predicates by (domain type, name); read from the data table at first use."""
+    table: dict[tuple[str, str], Predicate] = {}
+    text = resources.files("cs_score.coldstart.queries").joinpath("predicates.tsv").read_text(encoding="utf-8")
+    for line in text.splitlines()[1:]:
+        domain, name, quantity, range_, inverse = line.split("\t")
+        types = frozenset(domain.split(","))
+        predicate = Predicate(name, types, frozenset(range_.split(",")), quantity == "single", inverse or None)
+        for node_type in types:
+            table[node_type, name] = predicate
+    return table
+
+
+@functools.lru_cache(maxsize=4096)
+def find_predicate(slot: str) -> Predicate | None:
+    """The predicate of a slot text such as `per:children`, or None if there is none (specification A.2)."""
+    domain, _, name = slot.partition(":")
+    return inventory().get((domain, name))

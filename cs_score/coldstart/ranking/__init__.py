@@ -1,0 +1,1 @@
+"""Nodes ranked by confidence, and their average precision."""

@@ -1,0 +1,1 @@
+"""Bootstrap resamples: sample files, resampled tables, intervals."""

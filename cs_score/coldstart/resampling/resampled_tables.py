@@ -1,0 +1,288 @@
+"""The reference's bootstrap: scores of resamples of the queries, and percentile limits from them (specification 11).
+
+Every value is the four-decimal text that a table would show, and everything after it is computed from those texts; that
+is how the published intervals were made. All samples are summed at once, row by row in printing order, so that each sum
+rounds exactly as if its table had been added up by itself.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from cs_score.coldstart.counting.counts import Counts as RowCounts
+from cs_score.coldstart.counting.counts import sum_counts
+from cs_score.coldstart.counting.projection import ALL_LEVELS, MACRO, MICRO, ScoreRow, Table, ldc_max_rows, row_order
+from cs_score.coldstart.queries.query_set import QuerySet
+from cs_score.coldstart.resampling.sample_files import Sample
+from cs_score.coldstart.result import PrecisionRecall
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Counts: TypeAlias = npt.NDArray[np.int64]
+
+ABSENT: Final = ""
+"""The text of a value that a sample does not have; it counts as 0."""
+
+NO_SCORE: Final = "     -"
+
+CONFIDENCES: Final = (99, 95, 90)
+
+_METRICS: Final = ("P", "R", "F")
+_LEVELS: Final = {"0": "0", "1": "1", "A": ALL_LEVELS}
+_AVERAGES: Final = {"Mi": MICRO, "Ma": MACRO}
+
+# Entry points counted, variant, averages: the value codes in the order of the score file (11.2).
+_VALUE_GROUPS: Final = (
+    ("ONEEP", "SLOTFLG", ("Mi", "Ma")),
+    ("ALLEP", "LDCMAXI", ("Mi", "Ma")),
+    ("ALLEP", "LDCMEAN", ("Ma",)),
+    ("ALLEP", "SLOTFLG", ("Mi", "Ma")),
+)
+
+_VARIANTS: Final = {"SLOTFLG": "SF", "LDCMAXI": "LDC-MAX", "LDCMEAN": "LDC-MEAN"}
+
+
+@dataclass(frozen=True, slots=True)
+class ValueCode:
+    """One value of a sample: which entry points count, variant, micro or macro, level, and P, R or F."""
+
+    entry_points: str
+    variant: str
+    average: str
+    level: str
+    metric: str
+
+    def __str__(self) -> str:
+        return "_".join((self.entry_points, self.variant, self.average, self.level, self.metric))
+
+
+VALUE_CODES: Final = tuple(
+    ValueCode(entry_points, variant, average, level, metric)
+    for entry_points, variant, averages in _VALUE_GROUPS
+    for average in averages
+    for level in _LEVELS
+    for metric in _METRICS
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """One line of the confidence file: texts of the low limits (99, 95, 90 %), mean, score, and the high limits."""
+
+    code: ValueCode
+    low: tuple[str, ...]
+    mean: str
+    score: str
+    high: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bootstrap:
+    """The samples by ascending number, the texts of their values in the order of `VALUE_CODES`, and the limits."""
+
+    samples: tuple[Sample, ...]
+    values: tuple[tuple[str, ...], ...]
+    limits: tuple[Limits, ...]
+
+
+def bootstrap(
+    tables: PrecisionRecall, samples: Sequence[Sample], queries: QuerySet, metrics: Iterable[str] = _METRICS
+) -> Bootstrap:
+    """Score every sample from the rows of one run's tables.
+
+    `metrics`: those of P, R and F that the tables show so that they can be read; others have no value.
+    """
+    shown = frozenset(metrics)
+    columns: dict[ValueCode, list[str]] = {}
+    one = _Replicates(tables.sf, [sample.one_entry_point() for sample in samples], queries)
+    every = _Replicates(tables.sf, [sample.all_entry_points() for sample in samples], queries)
+    for entry_points, variant, _ in _VALUE_GROUPS:
+        replicates = one if entry_points == "ONEEP" else every
+        for (average, level), (scores, exists) in replicates.averages(variant).items():
+            for position, metric in enumerate(_METRICS):
+                code = ValueCode(entry_points, variant, average, level, metric)
+                columns[code] = [
+                    f"{score:.4f}" if present and metric in shown else ABSENT
+                    for score, present in zip(scores[:, position].tolist(), exists.tolist())
+                ]
+    values = tuple(zip(*(columns[code] for code in VALUE_CODES))) if samples else ()
+    limits = tuple(
+        _limits(code, columns[code], _own_score(code, tables, shown)) for code in sorted(VALUE_CODES, key=str)
+    )
+    return Bootstrap(tuple(samples), values, limits if samples else ())
+
+
+def _limits(code: ValueCode, texts: Sequence[str], score: str) -> Limits:
+    """Percentile limits by the reference's own index rule (11.3)."""
+    total = 0.0
+    for text in texts:
+        total += float(text or 0)
+    ordered = sorted(texts, key=lambda text: float(text or 0))
+    tails = [(100 - confidence) * 0.5 / 100 for confidence in CONFIDENCES]
+    return Limits(
+        code,
+        tuple(ordered[int(len(texts) * tail)] for tail in tails) if texts else (),
+        f"{total / len(texts):0.4f}" if texts else ABSENT,
+        score,
+        tuple(ordered[int(len(texts) * (1 - tail)) - 1] for tail in reversed(tails)) if texts else (),
+    )
+
+
+def _own_score(code: ValueCode, tables: PrecisionRecall, shown: frozenset[str]) -> str:
+    """The run's own score as its summary shows it."""
+    if code.entry_points != "ALLEP":
+        return NO_SCORE
+    table = dict(tables.variants).get(_VARIANTS[code.variant])
+    for row in table.averages if table is not None else ():
+        if (row.name, row.level) == (_AVERAGES[code.average], _LEVELS[code.level]):
+            score = {"P": row.precision, "R": row.recall, "F": row.f1}[code.metric]
+            return f"{score:.4f}" if code.metric in shown else NO_SCORE
+    return NO_SCORE
+
+
+_Averages: TypeAlias = dict[tuple[str, str], tuple[Floats, npt.NDArray[np.bool_]]]
+"""(average, level) -> scores, one row of P, R and F per sample, and whether the sample has the level."""
+
+
+class _Replicates:
+    """A run's rows, with how often each sample draws the query of each."""
+
+    def __init__(self, table: Table, draws: Sequence[Mapping[str, int]], queries: QuerySet) -> None:
+        self._queries = queries
+        self._size = len(draws)
+        self._rows_of: dict[str, list[ScoreRow]] = defaultdict(list)
+        for row in table.rows:
+            self._rows_of[_short_id(row)].append(row)
+        self._position = {short_id: position for position, short_id in enumerate(self._rows_of)}
+        self._times: Counts = np.zeros((self._size, len(self._position)), dtype=np.int64)
+        for sample, drawn in enumerate(draws):
+            for short_id, times in drawn.items():
+                if short_id in self._position:
+                    self._times[sample, self._position[short_id]] = times
+
+    def averages(self, variant: str) -> _Averages:
+        """Micro and macro averages of a variant in every sample."""
+        if variant == "LDCMEAN":
+            return self._macro(self._mean_rows())
+        rows = list(self._slot_filling_rows() if variant == "SLOTFLG" else self._best_rows())
+        return self._micro(rows) | self._macro(
+            (row, times, _row_scores(row), np.broadcast_to(row.ground_truth > 0, self._size)) for row, times in rows
+        )
+
+    def _slot_filling_rows(self) -> Iterator[tuple[ScoreRow, Counts]]:
+        """The rows in printing order, each with its multiplicity by sample."""
+        for short_id, rows in self._rows_of.items():
+            for row in rows:
+                yield row, self._times[:, self._position[short_id]]
+
+    def _best_rows(self) -> Iterator[tuple[ScoreRow, Counts]]:
+        """LDC-MAX: of an LDC query's entry points drawn, the rows of the one with the highest F1."""
+        renamed: list[tuple[ScoreRow, Counts]] = []
+        for ldc_id, short_ids in self._entry_points().items():
+            free = np.ones(self._size, dtype=bool)
+            by_f1 = sorted(short_ids, key=lambda short_id: -sum_counts(self._counts(short_id)).f1)
+            for short_id in by_f1:
+                times = self._times[:, self._position[short_id]]
+                chosen = np.where(free, times, 0)
+                free &= times == 0
+                full_id = self._queries.by_id[ldc_id].full_id
+                renamed += ((row, chosen) for row in ldc_max_rows(full_id, self._rows_of[short_id]))
+        return iter(sorted(renamed, key=lambda item: row_order(item[0].name)))
+
+    def _mean_rows(self) -> Iterator[tuple[ScoreRow, Counts, Floats, npt.NDArray[np.bool_]]]:
+        """LDC-MEAN: the mean over the distinct rows drawn, repeated as often as they occur on average (8.3)."""
+        groups: dict[str, list[tuple[ScoreRow, Counts]]] = defaultdict(list)
+        for short_id in sorted(self._rows_of):
+            ldc_id = self._queries.ldc_of.get(short_id)
+            if ldc_id is not None:
+                for row in self._rows_of[short_id]:
+                    name = ":".join((self._queries.by_id[ldc_id].full_id, *row.name.split(":")[1:2]))
+                    groups[name].append((row, self._times[:, self._position[short_id]]))
+        for name in sorted(groups, key=row_order):
+            distinct = np.zeros(self._size, dtype=np.int64)
+            occurrences = np.zeros(self._size, dtype=np.int64)
+            sums = np.zeros((self._size, len(_METRICS)))
+            has_truth = np.zeros(self._size, dtype=bool)
+            for row, times in groups[name]:
+                drawn = times > 0
+                distinct += drawn
+                occurrences += times
+                sums += drawn[:, None] * _row_scores(row)
+                has_truth |= drawn & (row.ground_truth > 0)
+            divisor = np.maximum(distinct, 1)
+            row = groups[name][0][0]._replace(name=name, level=str(name.count(":")))
+            yield row, -(-occurrences // divisor), sums / divisor[:, None], has_truth
+
+    def _micro(self, rows: Iterable[tuple[ScoreRow, Counts]]) -> _Averages:
+        sums: dict[str, Counts] = {}
+        exists: dict[str, npt.NDArray[np.bool_]] = {}
+        for row, times in rows:
+            assert row.counts is not None
+            counts = row.counts
+            numbers = np.array([counts.right, counts.submitted - counts.ignored, counts.ground_truth], dtype=np.int64)
+            for level in _codes_of(row.level):
+                sums[level] = sums.get(level, 0) + times[:, None] * numbers
+                exists[level] = exists.get(level, False) | (times > 0)
+        averages: _Averages = {}
+        for level in _LEVELS:
+            right, answered, truth = sums.get(level, np.zeros((self._size, 3), dtype=np.int64)).T
+            precision, recall = _quotient(right, answered), _quotient(right, truth)
+            f1 = _quotient(2 * precision * recall, precision + recall)
+            scores = np.stack([precision, recall, f1], axis=1)
+            averages["Mi", level] = scores, exists.get(level, np.zeros(self._size, dtype=bool))
+        return averages
+
+    def _macro(self, rows: Iterable[tuple[ScoreRow, Counts, Floats, npt.NDArray[np.bool_]]]) -> _Averages:
+        sums = {level: np.zeros((len(_METRICS), self._size)) for level in _LEVELS}
+        divisors = {level: np.zeros(self._size, dtype=np.int64) for level in _LEVELS}
+        exists = {level: np.zeros(self._size, dtype=bool) for level in _LEVELS}
+        for row, times, scores, has_truth in rows:
+            levels = _codes_of(row.level)
+            columns = scores.T if scores.ndim == 2 else scores[:, None]
+            for repetition in range(int(times.max(initial=0))):
+                # Adding 0 to the samples that have no such repetition leaves them exactly as they are.
+                added = columns * (times > repetition)
+                for level in levels:
+                    sums[level] += added
+            for level in levels:
+                divisors[level] += np.where(has_truth, times, 0)
+                exists[level] |= times > 0
+        return {("Ma", level): (_quotient(sums[level].T, divisors[level][:, None]), exists[level]) for level in _LEVELS}
+
+    def _entry_points(self) -> dict[str, list[str]]:
+        """LDC short id -> its slot-filling queries with rows, in query-file order."""
+        entry_points: dict[str, list[str]] = {}
+        for ldc_id in dict.fromkeys(self._queries.ldc_of.values()):
+            for short_id in dict.fromkeys(self._queries.by_id[ldc_id].expansions or ()):
+                if short_id in self._rows_of and self._queries.ldc_of[short_id] == ldc_id:
+                    entry_points.setdefault(ldc_id, []).append(short_id)
+        return entry_points
+
+    def _counts(self, short_id: str) -> list[RowCounts]:
+        return [row.counts for row in self._rows_of[short_id] if row.counts is not None]
+
+
+def _short_id(row: ScoreRow) -> str:
+    return row.name.partition(":")[0].rpartition("_")[2]
+
+
+def _row_scores(row: ScoreRow) -> Floats:
+    return np.array([row.precision, row.recall, row.f1])
+
+
+def _codes_of(level: str) -> tuple[str, ...]:
+    """The level codes that a row of this level counts in."""
+    return (level, "A") if level in _LEVELS else ("A",)
+
+
+def _quotient(numerator: npt.NDArray[np.generic], denominator: npt.NDArray[np.generic]) -> Floats:
+    """Division with 0 where the denominator is 0."""
+    shape = np.broadcast_shapes(numerator.shape, denominator.shape)
+    quotient: Floats = np.zeros(shape)
+    np.divide(numerator, denominator, out=quotient, where=denominator != 0)
+    return quotient

@@ -1,0 +1,1 @@
+"""One module for each task, with its measures and its explanation."""

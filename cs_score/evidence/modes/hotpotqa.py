@@ -1,0 +1,259 @@
+"""HotpotQA scoring: answers, supporting facts, and both jointly (Yang et al. 2018).
+
+The numbers are those of the official evaluation; section numbers refer to the project's HotpotQA contract.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final, NamedTuple
+
+from cs_score.evidence.reading import json_reader as reader
+from cs_score.evidence.reading.gold import Gold, signed
+from cs_score.evidence.reading.json_array import json_array
+from cs_score.evidence.result import InputSummary, Mode, ReportRow, Result, counted, scores_of
+from cs_score.evidence.unit_statistics import Divide, Number, UnitTable, divide
+from cs_score.foundation.errors import InputError
+from cs_score.foundation.garbage_collection import paused_collector
+from cs_score.foundation.signature import Signature
+from cs_score.foundation.sources import Input, Source
+
+PARTS: Final = ("", "sp_", "joint_")
+
+MEASURES: Final = tuple(f"{part}{measure}" for part in PARTS for measure in ("em", "f1", "prec", "recall"))
+
+COLUMNS: Final = ("questions", *MEASURES)
+
+SPECIAL_ANSWERS: Final = frozenset({"yes", "no", "noanswer"})
+"""Answers that are right or wrong as a whole."""
+
+_PUNCTUATION: Final = str.maketrans("", "", string.punctuation)
+_ARTICLES: Final = re.compile(r"\b(a|an|the)\b")
+
+# Looked up to itself, so that a hundred thousand questions share the text of three keys.
+_GOLD_KEYS: Final = {key: key for key in ("_id", "answer", "supporting_facts")}
+
+NOTICED_IDS: Final = 5
+"""Questions without prediction that a notice names."""
+
+
+def measures(sums: Sequence[Number], divide: Divide[Number]) -> tuple[Number, ...]:
+    """The twelve measures from the sums of COLUMNS: means over all gold questions (section 5)."""
+    questions, *totals = sums
+    return tuple(divide(total, questions) for total in totals)
+
+
+MODE: Final = Mode(
+    name="hotpotqa",
+    unit="question",
+    columns=COLUMNS,
+    measures=MEASURES,
+    formula=measures,
+    headings=("em", "f1", "prec", "recall"),
+    rows=tuple(
+        ReportRow(name, MEASURES[4 * number : 4 * number + 4]) for number, name in enumerate(("answer", "sp", "joint"))
+    ),
+    headline=("em", "f1", "sp_em", "sp_f1", "joint_em", "joint_f1"),
+)
+
+
+class Question(NamedTuple):
+    """A gold question; of `fields` the official evaluation looks only at those for which there is a prediction."""
+
+    id: Hashable
+    fields: reader.Object
+
+
+class Agreement(NamedTuple):
+    """Exact match, F1, precision and recall of one prediction, each 0..1."""
+
+    em: float
+    f1: float
+    precision: float
+    recall: float
+
+
+NOTHING: Final = Agreement(0.0, 0.0, 0.0, 0.0)
+"""What a missing prediction adds."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class HotpotQAResult(Result):
+    """Scores of a HotpotQA run, with the gold questions and the predicted answers and facts by question id."""
+
+    mode: ClassVar[Mode] = MODE
+
+    questions: Sequence[Question]
+    answers: Mapping[Hashable, object]
+    facts: Mapping[Hashable, object]
+
+    def answered(self) -> tuple[str, ...]:
+        predicted = {*self.answers, *self.facts}
+        return tuple(unit for unit, question in zip(self.table.ids, self.questions) if question.id in predicted)
+
+    def explained(self, position: int) -> list[str]:
+        from cs_score.evidence.modes.explanations import explain_question
+
+        question = self.questions[position]
+        row = dict(zip(COLUMNS, self.table.rows[position]))
+        return explain_question(question, row, self.answers.get(question.id), self.facts.get(question.id))
+
+
+def read_gold(gold: Input | Sequence[object]) -> Gold[list[Question]]:
+    """Read gold once, to score many predictions against it. Raises InputError for what is no gold."""
+    with paused_collector(), reader.open_document(gold, "gold") as source:
+        return signed(source, _read_gold(source))
+
+
+def score(
+    gold: Input | Sequence[object] | Gold[list[Question]], predictions: Input | Mapping[str, object]
+) -> HotpotQAResult:
+    """Score predictions against gold; each is a path, an open file, or the parsed JSON value.
+
+    What is not predicted counts as 0 and is told in the result's notices. Raises InputError for what cannot be scored.
+    """
+    with paused_collector():
+        known = gold if isinstance(gold, Gold) else read_gold(gold)
+        gold_name, questions = known.name, known.content
+        with reader.open_document(predictions, "predictions") as source:
+            predictions_name, (answers, facts) = source.name, _read_predictions(source)
+            predictions_digest = source.digest()
+        rows = [_count(question, answers, facts, gold_name, predictions_name) for question in questions]
+        table = UnitTable(ids=tuple(reader.text_of(question.id) for question in questions), columns=COLUMNS, rows=rows)
+    return HotpotQAResult(
+        table=table,
+        scores=scores_of(MODE, table),
+        signature=Signature(MODE.name, {}, (known.digest, predictions_digest)),
+        inputs=(
+            InputSummary("gold", gold_name, ((len(questions), "question"),)),
+            InputSummary("predictions", predictions_name, ((len(answers), "answer"), (len(facts), "fact list"))),
+        ),
+        notices=tuple(
+            notice
+            for what, predicted in (("answer", answers), ("supporting facts", facts))
+            for notice in _missing(what, questions, predicted, predictions_name)
+        ),
+        questions=questions,
+        answers=answers,
+        facts=facts,
+    )
+
+
+def normalised(answer: str) -> str:
+    """An answer as it is compared: lower case, without ASCII punctuation, articles and spare space (section 3)."""
+    return " ".join(_ARTICLES.sub(" ", answer.lower().translate(_PUNCTUATION)).split())
+
+
+def compare_answers(predicted: str, gold: str) -> Agreement:
+    """How well a predicted answer agrees with the gold answer, both normalised (section 3)."""
+    em = float(predicted == gold)
+    if not em and (predicted in SPECIAL_ANSWERS or gold in SPECIAL_ANSWERS):
+        return NOTHING
+    words, gold_words = predicted.split(), gold.split()
+    common = (Counter(words) & Counter(gold_words)).total()
+    if not common:
+        return Agreement(em, 0.0, 0.0, 0.0)
+    precision, recall = common / len(words), common / len(gold_words)
+    return Agreement(em, 2 * precision * recall / (precision + recall), precision, recall)
+
+
+def compare_facts(predicted: frozenset[Hashable], gold: frozenset[Hashable]) -> Agreement:
+    """How well predicted supporting facts agree with those of gold, both as sets (section 4)."""
+    right = len(predicted & gold)
+    precision, recall = divide(right, len(predicted)), divide(right, len(gold))
+    return Agreement(float(predicted == gold), divide(2 * precision * recall, precision + recall), precision, recall)
+
+
+def combine(answer: Agreement, facts: Agreement) -> Agreement:
+    """Joint agreement of a question that has both an answer and supporting facts (section 5)."""
+    precision, recall = answer.precision * facts.precision, answer.recall * facts.recall
+    return Agreement(answer.em * facts.em, divide(2 * precision * recall, precision + recall), precision, recall)
+
+
+def fact_set(facts: object) -> frozenset[tuple[Hashable, ...]]:
+    """Supporting facts as a set of tuples. Raises InputError where they are not a list of flat lists."""
+    try:
+        return frozenset(
+            tuple(reader.as_list(fact, "a supporting fact")) for fact in reader.as_list(facts, "the list of facts")
+        )
+    except TypeError:
+        raise InputError("a supporting fact holds a list or an object") from None
+
+
+def answer_text(answer: object) -> str:
+    """A predicted or gold answer. Raises InputError where it is not text."""
+    if not isinstance(answer, str):
+        raise InputError(f"answer is not text but {reader.kind_of(answer)}")
+    return answer
+
+
+def _count(
+    question: Question,
+    answers: Mapping[Hashable, object],
+    facts: Mapping[Hashable, object],
+    gold_name: str,
+    predictions_name: str,
+) -> tuple[float, ...]:
+    """The row of one question."""
+    answer = supported = joint = NOTHING
+    looked_at = predictions_name
+    try:
+        if has_answer := question.id in answers:
+            predicted_answer = answer_text(answers[question.id])
+            looked_at = gold_name
+            gold_answer = answer_text(reader.member(question.fields, "answer"))
+            answer = compare_answers(normalised(predicted_answer), normalised(gold_answer))
+        looked_at = predictions_name
+        if has_facts := question.id in facts:
+            predicted_facts = fact_set(facts[question.id])
+            looked_at = gold_name
+            supported = compare_facts(predicted_facts, fact_set(reader.member(question.fields, "supporting_facts")))
+    except InputError as error:
+        raise reader.located(error, looked_at, f"question {reader.plain(question.id)}") from None
+    if has_answer and has_facts:
+        joint = combine(answer, supported)
+    return 1, *answer, *supported, *joint
+
+
+def _without_context(members: list[tuple[str, object]]) -> reader.Object:
+    """The members that are scored; contexts, nine tenths of the file, are dropped as soon as they have been read."""
+    return {_GOLD_KEYS[key]: value for key, value in members if key in _GOLD_KEYS}
+
+
+def _read_gold(source: Source) -> list[Question]:
+    questions = []
+    for number, value in enumerate(json_array(source, _without_context), start=1):
+        try:
+            fields = reader.as_object(value, "the question")
+            question = reader.identifier(fields, "_id")
+        except InputError as error:
+            raise reader.located(error, source.name, f"question number {number}") from None
+        questions.append(Question(question, fields))
+    if not questions:
+        raise InputError("no questions, so there is nothing to score", file=source.name)
+    return questions
+
+
+def _read_predictions(source: Source) -> tuple[Mapping[Hashable, object], Mapping[Hashable, object]]:
+    try:
+        fields = reader.as_object(reader.json_document(source), "the file")
+        answers = reader.as_object(reader.member(fields, "answer"), "'answer'")
+        facts = reader.as_object(reader.member(fields, "sp"), "'sp'")
+    except InputError as error:
+        raise reader.located(error, source.name) from None
+    return dict(answers.items()), dict(facts.items())
+
+
+def _missing(
+    what: str, questions: Sequence[Question], predicted: Mapping[Hashable, object], name: str
+) -> tuple[str, ...]:
+    """A notice that tells which questions have no prediction, if there are any."""
+    missing = [reader.plain(question.id) for question in questions if question.id not in predicted]
+    if not missing:
+        return ()
+    named = ", ".join(missing[:NOTICED_IDS]) + (", ..." if len(missing) > NOTICED_IDS else "")
+    return (f"{name}: no {what} for {len(missing)} of {counted(len(questions), 'question')}: {named}",)

@@ -1,0 +1,382 @@
+"""SciFact leaderboard scoring: abstracts found and labelled, sentences given as evidence (Wadden et al. 2020).
+
+The numbers are those of the public leaderboard evaluator; section numbers refer to the project's SciFact contract.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter, defaultdict, deque
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final, NamedTuple, TypeAlias
+
+from cs_score.evidence.reading import json_reader as reader
+from cs_score.evidence.reading.gold import Gold, signed
+from cs_score.evidence.result import InputSummary, Mode, ReportRow, Result, scores_of
+from cs_score.evidence.unit_statistics import Divide, Number, UnitTable, precision_recall_f1
+from cs_score.foundation.errors import InputError
+from cs_score.foundation.garbage_collection import paused_collector
+from cs_score.foundation.signature import Signature
+from cs_score.foundation.sources import Input, Source
+
+LABELS: Final = ("SUPPORT", "CONTRADICT")
+
+SENTENCE_CAP: Final = 3
+"""Predicted sentences that count for an abstract, unless each of its gold sets is longer."""
+
+COLUMNS: Final = (
+    "relevant_abstracts",
+    "retrieved_abstracts",
+    "relevant_sentences",
+    "retrieved_sentences",
+    "label_only_correct",
+    "rationalized_correct",
+    "selection_correct",
+    "label_correct",
+)
+
+GROUPS: Final = ("abstract_label_only", "abstract_rationalized", "sentence_selection", "sentence_label")
+
+MEASURES: Final = tuple(f"{group}_{measure}" for group in GROUPS for measure in ("precision", "recall", "f1"))
+
+# What other tasks and earlier texts call the two labels, and the third label that is not predicted here.
+_OTHER_SPELLINGS: Final = {
+    "SUPPORT": "SUPPORT",
+    "SUPPORTS": "SUPPORT",
+    "SUPPORTED": "SUPPORT",
+    "CONTRADICT": "CONTRADICT",
+    "CONTRADICTS": "CONTRADICT",
+    "CONTRADICTED": "CONTRADICT",
+    "REFUTE": "CONTRADICT",
+    "REFUTES": "CONTRADICT",
+    "REFUTED": "CONTRADICT",
+}
+_NO_VERDICT: Final = frozenset({"NOT_ENOUGH_INFO", "NOT ENOUGH INFO", "NOTENOUGHINFO", "NEI", "NOINFO"})
+
+Sentences: TypeAlias = tuple[Hashable, ...]
+"""Sentence numbers as listed, repeats included; compared by value."""
+
+
+def measures(sums: Sequence[Number], divide: Divide[Number]) -> tuple[Number, ...]:
+    """The twelve measures from the sums of COLUMNS (section 5)."""
+    abstracts, retrieved_abstracts, sentences, retrieved_sentences, label_only, rationalized, selection, label = sums
+    return (
+        *precision_recall_f1(label_only, retrieved_abstracts, abstracts, divide),
+        *precision_recall_f1(rationalized, retrieved_abstracts, abstracts, divide),
+        *precision_recall_f1(selection, retrieved_sentences, sentences, divide),
+        *precision_recall_f1(label, retrieved_sentences, sentences, divide),
+    )
+
+
+MODE: Final = Mode(
+    name="scifact",
+    unit="claim",
+    columns=COLUMNS,
+    measures=MEASURES,
+    formula=measures,
+    headings=("precision", "recall", "f1", "correct", "retrieved", "relevant"),
+    rows=tuple(
+        ReportRow(
+            group,
+            tuple(f"{group}_{measure}" for measure in ("precision", "recall", "f1")),
+            (correct, f"retrieved_{unit}", f"relevant_{unit}"),
+        )
+        for group, correct, unit in zip(GROUPS, COLUMNS[4:], ("abstracts", "abstracts", "sentences", "sentences"))
+    ),
+    headline=tuple(f"{group}_f1" for group in GROUPS),
+)
+
+
+class GoldAbstract(NamedTuple):
+    """Verdict and evidence sets ("rationales") of one abstract."""
+
+    label: object
+    sets: tuple[Sentences, ...]
+
+
+class PredictedAbstract(NamedTuple):
+    """Label and sentences that a system gave for one abstract."""
+
+    label: str
+    sentences: Sentences
+
+
+class GoldClaim(NamedTuple):
+    """A claim and its relevant abstracts by id."""
+
+    id: Hashable
+    abstracts: Mapping[str, GoldAbstract]
+
+
+class PredictedClaim(NamedTuple):
+    """A claim and the abstracts that a system gave for it, by id."""
+
+    id: Hashable
+    abstracts: Mapping[str, PredictedAbstract]
+
+
+class Verdict(NamedTuple):
+    """What is correct in one predicted abstract (sections 4.1 and 4.2).
+
+    `gold` is None for an abstract that is not relevant. `cap` is the number of leading sentences that count for the
+    abstract, `contained` the first gold set found whole among them, if any; `correct` holds the correct sentences.
+    """
+
+    gold: GoldAbstract | None
+    label_right: bool
+    cap: int
+    contained: Sentences | None
+    correct: frozenset[Hashable]
+
+    @property
+    def rationalized(self) -> bool:
+        """Whether the abstract has the right label and one whole gold set among its leading sentences."""
+        return self.label_right and self.contained is not None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SciFactResult(Result):
+    """Scores of a SciFact run; `claims` holds gold beside prediction, in the order of the table."""
+
+    mode: ClassVar[Mode] = MODE
+
+    claims: Sequence[tuple[GoldClaim, PredictedClaim]]
+
+    def explained(self, position: int) -> list[str]:
+        from cs_score.evidence.modes.explanations import explain_scifact
+
+        return explain_scifact(*self.claims[position])
+
+
+def read_gold(gold: Input | Iterable[object]) -> Gold[list[GoldClaim]]:
+    """Read gold once, to score many predictions against it. Raises InputError for what is no gold."""
+    with paused_collector(), reader.open_lines(gold, "gold") as source:
+        return signed(source, _read_gold(source))
+
+
+def score(
+    gold: Input | Iterable[object] | Gold[list[GoldClaim]],
+    predictions: Input | Iterable[object],
+    *,
+    any_order: bool = False,
+) -> SciFactResult:
+    """Score predictions against gold; each is a path, an open file, or the claims as parsed JSON objects.
+
+    Predictions must list the same claims in the same order, as the official evaluator demands; with `any_order` they
+    are matched by id (the k-th occurrence of an id with the k-th). Raises InputError for what cannot be scored.
+    """
+    with paused_collector():
+        known = gold if isinstance(gold, Gold) else read_gold(gold)
+        gold_name, gold_claims = known.name, known.content
+        with reader.open_lines(predictions, "predictions") as source:
+            predictions_name, predicted_claims = source.name, _read_predictions(source)
+            predictions_digest = source.digest()
+        _check_claims(gold_claims, predicted_claims, gold_name, predictions_name, any_order)
+        if any_order:
+            predicted_claims = _in_gold_order(gold_claims, predicted_claims)
+        claims = list(zip(gold_claims, predicted_claims))
+        table = UnitTable(
+            ids=tuple(reader.text_of(claim.id) for claim in gold_claims),
+            columns=COLUMNS,
+            rows=_count(claims, gold_name),
+        )
+    relevant, retrieved, relevant_sentences, retrieved_sentences, *_ = map(int, table.sums())
+    return SciFactResult(
+        table=table,
+        scores=scores_of(MODE, table),
+        signature=Signature(MODE.name, {"any_order": any_order}, (known.digest, predictions_digest)),
+        inputs=(
+            InputSummary(
+                "gold",
+                gold_name,
+                ((len(claims), "claim"), (relevant, "abstract"), (relevant_sentences, "evidence sentence")),
+            ),
+            InputSummary(
+                "predictions",
+                predictions_name,
+                ((len(claims), "claim"), (retrieved, "abstract"), (retrieved_sentences, "evidence sentence")),
+            ),
+        ),
+        notices=(),
+        claims=claims,
+    )
+
+
+def judge(gold: GoldAbstract | None, predicted: PredictedAbstract) -> Verdict:
+    """What is correct in a predicted abstract, given its gold abstract (None where it is not relevant).
+
+    Raises InputError where a predicted sentence lies in several gold sets (section 4.2).
+    """
+    if gold is None:
+        return Verdict(None, False, SENTENCE_CAP, None, frozenset())
+    sets = [frozenset(listed) for listed in gold.sets]
+    cap = max(SENTENCE_CAP, min(map(len, sets)))
+    leading = frozenset(predicted.sentences[:cap])
+    every = frozenset(predicted.sentences)
+    claimed: set[Hashable] = set()
+    correct: set[Hashable] = set()
+    for gold_set in sets:
+        found = gold_set & every
+        if not claimed.isdisjoint(found):
+            shared = sorted(map(reader.quoted, claimed & found))[0]
+            raise InputError(f"the predicted sentence {shared} lies in two evidence sets of the abstract")
+        claimed |= found
+        if len(found) == len(gold_set):
+            correct |= found
+    contained = next((listed for listed, gold_set in zip(gold.sets, sets) if gold_set <= leading), None)
+    return Verdict(gold, predicted.label == gold.label, cap, contained, frozenset(correct))
+
+
+def _count(claims: Sequence[tuple[GoldClaim, PredictedClaim]], gold_name: str) -> list[tuple[int, ...]]:
+    """The row of each claim: the four totals of section 3 and the four correct counts of section 4."""
+    rows: list[tuple[int, ...]] = []
+    for number, (gold, predicted) in enumerate(claims, start=1):
+        label_only = rationalized = selection = label = 0
+        for abstract, given in predicted.abstracts.items():
+            try:
+                verdict = judge(gold.abstracts.get(abstract), given)
+            except InputError as error:
+                place = f"line {number}, claim {reader.plain(gold.id)}, abstract {reader.plain(abstract)}"
+                raise reader.located(error, gold_name, place) from None
+            selection += len(verdict.correct)
+            if verdict.label_right:
+                label_only += 1
+                rationalized += verdict.rationalized
+                label += len(verdict.correct)
+        rows.append(
+            (
+                len(gold.abstracts),
+                len(predicted.abstracts),
+                sum(len(listed) for abstract in gold.abstracts.values() for listed in abstract.sets),
+                sum(len(given.sentences) for given in predicted.abstracts.values()),
+                label_only,
+                rationalized,
+                selection,
+                label,
+            )
+        )
+    return rows
+
+
+def _read_gold(source: Source) -> list[GoldClaim]:
+    claims = []
+    for number, value in reader.json_lines(source):
+        try:
+            claim, evidence = _claim(value)
+            claims.append(GoldClaim(claim, {key: _gold_abstract(key, sets) for key, sets in evidence.items()}))
+        except InputError as error:
+            raise reader.located(error, source.name, reader.line_place(number, value)) from None
+    return claims
+
+
+def _read_predictions(source: Source) -> list[PredictedClaim]:
+    claims = []
+    for number, value in reader.json_lines(source):
+        try:
+            claim, evidence = _claim(value)
+            claims.append(PredictedClaim(claim, {key: _predicted(key, given) for key, given in evidence.items()}))
+        except InputError as error:
+            raise reader.located(error, source.name, reader.line_place(number, value)) from None
+    return claims
+
+
+def _claim(value: object) -> tuple[Hashable, reader.Object]:
+    fields = reader.as_object(value, "the line")
+    claim = reader.identifier(fields, "id")
+    return claim, reader.as_object(reader.member(fields, "evidence"), "'evidence'")
+
+
+def _gold_abstract(abstract: str, value: object) -> GoldAbstract:
+    try:
+        sets = [reader.as_object(each, "an evidence set") for each in reader.as_list(value, "the gold evidence")]
+        if not sets:
+            raise InputError("no evidence sets are listed", remedy="leave out abstracts without evidence")
+        label = reader.member(sets[0], "label")
+        for each in sets[1:]:
+            other = reader.member(each, "label")
+            if other != label:
+                raise InputError(f"evidence sets labelled {reader.quoted(label)} and {reader.quoted(other)}")
+        return GoldAbstract(label, tuple(_sentences(each) for each in sets))
+    except InputError as error:
+        raise _in_abstract(error, abstract) from None
+
+
+def _predicted(abstract: str, value: object) -> PredictedAbstract:
+    try:
+        if isinstance(value, list):
+            raise InputError(
+                "a list of entries where one object with label and sentences is expected",
+                remedy="files in this shape are scored with cs-score claims",
+            )
+        fields = reader.as_object(value, "the prediction")
+        label = reader.member(fields, "label")
+        if not isinstance(label, str) or label not in LABELS:
+            raise _bad_label(label)
+        return PredictedAbstract(sys.intern(label), _sentences(fields))
+    except InputError as error:
+        raise _in_abstract(error, abstract) from None
+
+
+def _in_abstract(error: InputError, abstract: str) -> InputError:
+    return InputError(error.problem, place=f"abstract {reader.plain(abstract)}", remedy=error.remedy)
+
+
+def _bad_label(label: object) -> InputError:
+    spelled = label.strip().upper() if isinstance(label, str) else ""
+    remedy = None
+    if spelled in _OTHER_SPELLINGS:
+        remedy = f"write {_OTHER_SPELLINGS[spelled]}"
+    elif spelled in _NO_VERDICT:
+        remedy = "leave out abstracts without a verdict"
+    return InputError(f"label {reader.quoted(label)} is not one of {', '.join(LABELS)}", remedy=remedy)
+
+
+def _sentences(fields: reader.Object) -> Sentences:
+    sentences = tuple(reader.as_list(reader.member(fields, "sentences"), "'sentences'"))
+    try:
+        hash(sentences)
+    except TypeError:
+        raise InputError("'sentences' holds a list or an object where sentence numbers are expected") from None
+    return sentences
+
+
+def _check_claims(
+    gold: Sequence[GoldClaim], predicted: Sequence[PredictedClaim], gold_name: str, name: str, any_order: bool
+) -> None:
+    """Rule 1 of section 2: the same claims, in the same order unless `any_order`."""
+    gold_ids = [claim.id for claim in gold]
+    ids = [claim.id for claim in predicted]
+    if gold_ids == ids:
+        return
+    missing, unknown = Counter(gold_ids), Counter(ids)
+    missing, unknown = missing - unknown, unknown - missing
+    if any_order and not missing and not unknown:
+        return
+    remedy = None
+    if not missing and not unknown:
+        remedy = "the claims are those of gold in another order: --any-order matches them by id"
+    elif Counter(map(str, gold_ids)) == Counter(map(str, ids)):
+        remedy = "ids are text in one file and numbers in the other"
+    line = next((line for line, (one, other) in enumerate(zip(gold_ids, ids)) if one != other), len(gold_ids))
+    if any_order and unknown:
+        line = next(line for line, claim in enumerate(ids) if claim in unknown)
+    if (any_order and not unknown) or line >= len(ids):
+        claim = next(iter(missing))
+        raise InputError(f"no prediction for claim {reader.quoted(claim)} of {gold_name}", file=name, remedy=remedy)
+    place = f"line {line + 1}, claim {reader.plain(ids[line])}"
+    if any_order:
+        raise InputError(f"{gold_name} has no such claim (or fewer of them)", file=name, place=place, remedy=remedy)
+    if line >= len(gold_ids):
+        raise InputError(f"{gold_name} ends before this line", file=name, place=place, remedy=remedy)
+    expected = reader.quoted(gold_ids[line])
+    raise InputError(
+        f"id {reader.quoted(ids[line])} where {gold_name} has {expected}", file=name, place=place, remedy=remedy
+    )
+
+
+def _in_gold_order(gold: Sequence[GoldClaim], predicted: Sequence[PredictedClaim]) -> list[PredictedClaim]:
+    waiting: defaultdict[Hashable, deque[PredictedClaim]] = defaultdict(deque)
+    for claim in predicted:
+        waiting[claim.id].append(claim)
+    return [waiting[claim.id].popleft() for claim in gold]

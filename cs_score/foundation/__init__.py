@@ -1,0 +1,1 @@
+"""What every room stands on: errors, inputs and outputs, display, processes, signatures."""

@@ -1,0 +1,84 @@
+"""The errors that cs-score raises on purpose, each of which prints as one line.
+
+Everything else that escapes is a defect of cs-score and not of its input.
+"""
+
+from __future__ import annotations
+
+from cs_score.foundation.display import one_line
+
+
+class CsScoreError(Exception):
+    """Base of all deliberate errors; `str()` is one line fit for a terminal."""
+
+
+class InputError(CsScoreError):
+    """An input that cannot be scored.
+
+    `file` is the name as the user gave it, `place` says where in it ("line 2, claim 52"), `problem` what is wrong
+    and `remedy`, where the fix is known, what to do about it. `code` names the condition in problem reports
+    (`cs_score.problems.codes`).
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        file: str | None = None,
+        place: str | None = None,
+        remedy: str | None = None,
+        code: str | None = None,
+    ):
+        super().__init__(problem, file, place, remedy)
+        self.problem = problem
+        self.file = file
+        self.place = place
+        self.remedy = remedy
+        self.code = code
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Keep the keyword-only fields when the error crosses a process boundary."""
+        return _rebuild_input_error, (type(self), self.problem, self.file, self.place, self.remedy, self.code)
+
+    def __str__(self) -> str:
+        text = ": ".join(part for part in (self.file, self.place, self.problem) if part)
+        if self.remedy:
+            text = f"{text}; {self.remedy}"
+        return one_line(text, keep_tabs=True)
+
+
+def _rebuild_input_error(
+    kind: type[InputError],
+    problem: str,
+    file: str | None,
+    place: str | None,
+    remedy: str | None,
+    code: str | None = None,
+) -> InputError:
+    return kind(problem, file=file, place=place, remedy=remedy, code=code)
+
+
+class OutputError(CsScoreError):
+    """An output that cannot be written: the folder is missing, the disk is full, the pipe is closed."""
+
+    def __str__(self) -> str:
+        return one_line(super().__str__())
+
+
+class UsageError(CsScoreError):
+    """A command line, or a set of options, that contradicts itself."""
+
+    def __str__(self) -> str:
+        return one_line(super().__str__())
+
+
+class MissingExtraError(CsScoreError):
+    """An optional dependency that is not installed."""
+
+    def __init__(self, package: str, extra: str):
+        super().__init__(package, extra)
+        self.package = package
+        self.extra = extra
+
+    def __str__(self) -> str:
+        return f"this needs the package {self.package}: pip install 'cs-score[{self.extra}]'"

@@ -1,0 +1,221 @@
+"""Worker processes of one machine: how many, and a pool of them that goes when its owner goes.
+
+Each worker has a pipe of its own, and there is nothing that workers share: any of them can be killed at any time, and
+its owner learns of it by the end of its pipe.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import multiprocessing
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from typing import Any, Final, Generic, TypeVar
+
+from cs_score.foundation.errors import CsScoreError
+from cs_score.foundation.sources import reason_of
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
+
+
+class WorkerDiedError(Exception):
+    """The worker that had an item died."""
+
+
+class NoWorkerError(CsScoreError):
+    """The operating system lets no worker begin."""
+
+
+def processors() -> int:
+    """Processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def workers_share_memory() -> bool:
+    """Whether workers begin with what their owner has in memory: they do where they are forked, as on Linux."""
+    return multiprocessing.get_start_method() == "fork"
+
+
+def nothing_to_start() -> None:
+    """Workers need no preparation."""
+
+
+@dataclass(slots=True)
+class _Worker(Generic[R]):
+    process: BaseProcess
+    future: Future[R] | None = None
+
+
+class Pool(Generic[T, R]):
+    """At most `jobs` processes, each of which calls `start()` once and then `work(item)` for one item after the other.
+
+    Workers begin when there is something to do; one that died is replaced. Where workers share memory, nothing of
+    `work` and `start` is copied. Use as a context manager: when the block is left, all workers are killed, whatever
+    they do.
+    """
+
+    def __init__(self, jobs: int, work: Callable[[T], R], start: Callable[[], None] = nothing_to_start) -> None:
+        self._jobs = jobs
+        self._work = work
+        self._start = start
+        self._pending: deque[tuple[Future[R], T]] = deque()
+        self._workers: dict[Connection, _Worker[R]] = {}
+
+    def __enter__(self) -> Pool[T, R]:
+        gc.freeze()  # what the workers share need not be walked by their collectors again and again
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        for connection in list(self._workers):
+            self._bury(connection)
+        gc.unfreeze()
+
+    def submit(self, item: T) -> Future[R]:
+        """What will be `work(item)`; items are begun in the order in which they come.
+
+        The future gets its result in `wait`: that of the work, its exception, or WorkerDiedError.
+        """
+        future: Future[R] = Future()
+        self._pending.append((future, item))
+        return future
+
+    def wait(self, seconds: float | None = None) -> list[Future[R]]:
+        """The futures that have been done since the last call; waits for one, but not for longer than `seconds`.
+
+        Raises NoWorkerError.
+        """
+        done = self._hand_out()
+        for connection in wait(list(self._workers), 0 if done else seconds):
+            assert isinstance(connection, Connection)
+            future = self._receive(connection)
+            if future is not None:
+                done.append(future)
+        return done
+
+    def _hand_out(self) -> list[Future[R]]:
+        """Give items to workers that have nothing to do; the futures of those whose worker died at once."""
+        lost = []
+        while self._pending and (connection := self._free()) is not None:
+            future, item = self._pending.popleft()
+            try:
+                connection.send(item)
+                self._workers[connection].future = future
+            except OSError:
+                self._bury(connection)
+                future.set_exception(WorkerDiedError())
+                lost.append(future)
+        return lost
+
+    def _free(self) -> Connection | None:
+        """The pipe to a worker that has nothing to do; None where all are busy."""
+        for connection, worker in list(self._workers.items()):
+            if worker.future is None:
+                if not connection.poll():
+                    return connection
+                self._bury(connection)  # who has nothing to do has nothing to say: it has died
+        if len(self._workers) == self._jobs:
+            return None
+        try:
+            return self._begin()
+        except OSError as error:
+            if self._workers:
+                return None
+            raise NoWorkerError(f"no worker process can be started: {reason_of(error)}") from None
+
+    def _begin(self) -> Connection:
+        """Start a worker. Raises OSError."""
+        ours, theirs = multiprocessing.Pipe()
+        inherited = [*self._workers, ours] if workers_share_memory() else []
+        arguments = (theirs, inherited, self._start, self._work)
+        process = multiprocessing.Process(target=_serve, args=arguments, daemon=True)
+        with theirs, _signals_held():
+            try:
+                process.start()
+            except OSError:
+                ours.close()
+                raise
+            self._workers[ours] = _Worker(process)
+        return ours
+
+    def _receive(self, connection: Connection) -> Future[R] | None:
+        """The future of what a worker has sent, or left undone when it died; None where it had nothing to do."""
+        future, self._workers[connection].future = self._workers[connection].future, None
+        try:
+            is_result, value = connection.recv()
+        except (EOFError, OSError):
+            self._bury(connection)
+            is_result, value = False, WorkerDiedError()
+        except Exception as error:  # an answer that cannot be read
+            is_result, value = False, error
+        if future is not None:
+            (future.set_result if is_result else future.set_exception)(value)
+        return future
+
+    def _bury(self, connection: Connection) -> None:
+        worker = self._workers.pop(connection)
+        worker.process.kill()
+        worker.process.join()
+        worker.process.close()
+        connection.close()
+
+
+@contextlib.contextmanager
+def _signals_held() -> Iterator[None]:
+    """A block that no stop signal interrupts: a process begins in it, and is known to its owner at the end of it.
+
+    Signals are not blocked but noted: where there are threads, any of them may be told of one.
+    """
+    if threading.current_thread() is not threading.main_thread():  # only the main thread is interrupted
+        yield
+        return
+    came: list[int] = []
+    before = {number: signal.getsignal(number) for number in _STOP_SIGNALS}
+    try:
+        for number in _STOP_SIGNALS:
+            signal.signal(number, lambda met, frame: came.append(met))
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for noted in came:
+            signal.raise_signal(noted)
+
+
+def _serve(
+    connection: Connection, inherited: list[Connection], start: Callable[[], None], work: Callable[[Any], Any]
+) -> None:
+    """The life of a worker. `inherited` are the owner's ends of pipes, which close only when nobody has them open."""
+    for other in inherited:
+        other.close()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes of a terminal; the owner acts on it
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    with contextlib.suppress(RuntimeError):  # without the memory for a thread it ends when it next looks at its pipe
+        threading.Thread(target=_end_with_parent, daemon=True).start()
+    with contextlib.suppress(EOFError, OSError, MemoryError):  # the owner is gone, or learns of it by the closed pipe
+        start()
+        while True:
+            item = connection.recv()
+            try:
+                answer = (True, work(item))
+            except Exception as error:
+                answer = (False, error)
+            connection.send(answer)
+
+
+def _end_with_parent() -> None:
+    """End this worker when the process that owns the pool is gone, however it ended."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

@@ -1,0 +1,213 @@
+"""Inputs as users have them: a path, `-`, a compressed file, an open file, text already in memory.
+
+Every byte that is read is hashed on the way, so that a score can be signed with the inputs it was made from.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib
+import io
+import os
+import stat
+import sys
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import IO, Final, TypeAlias, cast
+
+from cs_score.foundation.errors import InputError
+
+Input: TypeAlias = str | os.PathLike[str] | IO[str] | IO[bytes]
+"""What the Python API takes for a file: a path, or an open text or binary file."""
+
+_BLOCK: Final = 1 << 20
+
+# Ending -> module with an `open(file)`, imported only for a file that needs it, and how its files begin.
+_DECOMPRESSORS: Final = {".gz": ("gzip", b"\x1f\x8b"), ".bz2": ("bz2", b"BZh"), ".xz": ("lzma", b"\xfd7zXZ")}
+
+READING_ERRORS: Final = (OSError, EOFError, zlib.error)
+"""What reading a stream may raise: the disk's errors and those of damaged compressed data."""
+
+
+@dataclass(frozen=True, slots=True)
+class InputDigest:
+    """Name of an input as the user gave it, and the SHA-256 (hexadecimal) of its bytes as stored."""
+
+    name: str
+    sha256: str
+
+
+class _HashingReader(io.RawIOBase):
+    """Reads through to `inner`, feeding every byte to a running SHA-256."""
+
+    def __init__(self, inner: io.FileIO | io.BytesIO) -> None:
+        self._inner = inner
+        self._sha256 = hashlib.sha256()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        size = self._inner.readinto(buffer) or 0
+        self._sha256.update(buffer[:size])
+        return size
+
+    def close(self) -> None:
+        if not self.closed:
+            self._inner.close()
+        super().close()
+
+    def hexdigest(self) -> str:
+        """SHA-256 of all bytes of the input; what was not read yet is read now."""
+        while block := self._inner.read(_BLOCK):
+            self._sha256.update(block)
+        return self._sha256.hexdigest()
+
+
+class _XzReader(io.RawIOBase):
+    """Reads through to an .xz stream, whose errors belong to no family that READING_ERRORS could name cheaply."""
+
+    def __init__(self, inner: IO[bytes]) -> None:
+        self._inner = inner
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        from lzma import LZMAError
+
+        try:
+            data = self._inner.read(len(buffer))
+        except LZMAError as error:
+            raise OSError(str(error)) from None
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def _decompressed(stored: IO[bytes], ending: str) -> IO[bytes]:
+    stream = cast(IO[bytes], importlib.import_module(_DECOMPRESSORS[ending][0]).open(stored))
+    return cast(IO[bytes], io.BufferedReader(_XzReader(stream), _BLOCK)) if ending == ".xz" else stream
+
+
+class Source:
+    """One opened input.
+
+    `name` is what messages call it. Use as a context manager; `binary` is the decompressed stream; `digest()` may be
+    called once reading is done (it reads the rest of the stored bytes, if any).
+    """
+
+    __slots__ = ("_hashing", "binary", "name")
+
+    def __init__(self, name: str, raw: io.FileIO | io.BytesIO, *, decompress: bool = True) -> None:
+        self.name = name
+        self._hashing = _HashingReader(raw)
+        stored = cast(IO[bytes], io.BufferedReader(self._hashing, _BLOCK))
+        ending = os.path.splitext(name)[1]
+        self.binary = _decompressed(stored, ending) if decompress and ending in _DECOMPRESSORS else stored
+
+    def __enter__(self) -> Source:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.binary.close()
+        self._hashing.close()
+
+    def read_bytes(self) -> bytes:
+        """All bytes, decompressed. Raises InputError where reading or decompressing fails."""
+        try:
+            return self.binary.read()
+        except READING_ERRORS as error:
+            raise InputError(f"cannot be read: {reason_of(error)}", file=self.name) from None
+
+    def digest(self) -> InputDigest:
+        return InputDigest(self.name, self._hashing.hexdigest())
+
+
+def digests_of_files(*names: str | None) -> list[InputDigest]:
+    """Digests of those names that are files; a choice that may be a file or a list of ids is signed only as a file.
+
+    Raises InputError where such a file cannot be read.
+    """
+    digests: list[InputDigest] = []
+    for name in names:
+        if name is not None and os.path.isfile(name):
+            with open_source(name) as source:
+                digests.append(source.digest())
+    return digests
+
+
+def reason_of(error: Exception) -> str:
+    """The operating system's words for an error, without number and path; the error's own words otherwise."""
+    return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
+
+
+def plain_name(name: str) -> str:
+    """A file's name without the ending of its compression."""
+    stem, ending = os.path.splitext(name)
+    return stem if ending in _DECOMPRESSORS else name
+
+
+def name_of(given: Input) -> str:
+    """What messages call an input: the path as given, `-` for standard input, an open file's own name."""
+    if isinstance(given, (str, os.PathLike)):
+        return os.fspath(given)
+    return str(getattr(given, "name", "<input>"))
+
+
+_kept_pipes: dict[tuple[int, int], bytes] | None = None
+
+
+@contextlib.contextmanager
+def pipes_are_kept() -> Iterator[None]:
+    """A block in which a named pipe can be opened again, as a file can: what was in it is kept in memory.
+
+    For commands, whose pipes are filled once; elsewhere a pipe may be filled again and again.
+    """
+    global _kept_pipes
+    before, _kept_pipes = _kept_pipes, {}
+    try:
+        yield
+    finally:
+        _kept_pipes = before
+
+
+def is_pipe(path: str | os.PathLike[str]) -> bool:
+    """Whether there is a pipe of that name, which can be read once only."""
+    try:
+        return stat.S_ISFIFO(os.stat(path).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def _opened(path: str | os.PathLike[str]) -> io.FileIO | io.BytesIO:
+    if _kept_pipes is None or not is_pipe(path):
+        return open(path, "rb", buffering=0)
+    found = os.stat(path)
+    known = (found.st_dev, found.st_ino)
+    if known not in _kept_pipes:
+        with open(path, "rb") as file:
+            _kept_pipes[known] = file.read()
+    return io.BytesIO(_kept_pipes[known])
+
+
+def open_source(given: Input, *, stdin_as_dash: bool = True) -> Source:
+    """Open an input.
+
+    Raises InputError ("Could not open NAME: REASON") where the file cannot be opened or is a folder.
+    """
+    name = name_of(given)
+    if isinstance(given, (str, os.PathLike)):
+        if name == "-" and stdin_as_dash:
+            return Source(name, open(sys.stdin.fileno(), "rb", buffering=0, closefd=False))
+        try:
+            return Source(name, _opened(given))
+        except (OSError, ValueError) as error:  # ValueError: a NUL inside the path
+            raise InputError(f"Could not open {name}: {reason_of(error)}") from None
+    # An open file keeps belonging to its owner, so what is left of it is read now and it is not closed.
+    content = given.read()
+    data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
+    # A file opened with gzip.open bears the name of the compressed file and reads as what is inside.
+    beginning = _DECOMPRESSORS.get(os.path.splitext(name)[1], ("", b""))[1]
+    return Source(name, io.BytesIO(data), decompress=data.startswith(beginning))

@@ -1,0 +1,1 @@
+"""Assessments checked and sorted by language."""

@@ -1,0 +1,143 @@
+"""Validating assessments: each goes to the file of its language, with the mention type of its class there.
+
+Source: specification of the companions, section 7.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from cs_score.coldstart.lines.layouts import Schema
+from cs_score.coldstart.lines.reader import split_columns
+from cs_score.coldstart.lines.records import JUDGMENT_OF_CODE, Assessment, LinkedQuery
+from cs_score.coldstart.loading import Evaluation
+from cs_score.coldstart.queries.languages import DEFAULT_CODE, language_code
+from cs_score.foundation.errors import InputError
+
+CROSS_LINGUAL: Final = "XLING"
+LANGUAGES: Final = ("ENG", "SPA", "CMN", CROSS_LINGUAL)
+"""The languages of assessments, in the order in which their files are made."""
+
+NAMED: Final = "NAM"
+NOMINAL: Final = "NOM"
+
+_DOCUMENT_LANGUAGE: Final = re.compile("(ENG|SPA|CMN)_")
+_CODE_OF_JUDGMENT: Final[dict[str, str]] = {judgment: code for code, judgment in JUDGMENT_OF_CODE.items()}
+
+MentionTypes = Mapping[tuple[str, str], str]
+"""The mention type of an equivalence class in a language."""
+
+
+class SortedAssessment(NamedTuple):
+    """An assessment as it is written, and the language of the file that it goes to."""
+
+    language: str
+    text: str
+
+
+def sort_by_language(evaluation: Evaluation) -> Iterator[SortedAssessment]:
+    """Every assessment in its order: in the file of its language where it has one, and in the cross-lingual file.
+
+    Raises InputError where the mention types of a class contradict each other.
+    """
+    assessments = evaluation.linker.assessments
+    languages = list(_languages(evaluation))
+    types = _mention_types(assessments, languages)
+    layouts = evaluation.layouts
+    followed = {
+        (assessment.target, language)
+        for assessment, language in zip(assessments, languages)
+        if assessment.query.level == 0
+    }
+    for assessment, language in zip(assessments, languages):
+        query = assessment.query
+        is_of_language = query.level == 0 or (query.short_id, language) in followed
+        if is_of_language and language != CROSS_LINGUAL:
+            yield SortedAssessment(language, _corrected(assessment, language, types, layouts[assessment.file]))
+        yield SortedAssessment(CROSS_LINGUAL, _corrected(assessment, CROSS_LINGUAL, types, layouts[assessment.file]))
+
+
+def _languages(evaluation: Evaluation) -> Iterator[str]:
+    """The language of each assessment: that of its documents where it is also that of its query."""
+    created_in = _creating_documents(evaluation)
+    for assessment in evaluation.linker.assessments:
+        columns = split_columns(assessment.text)
+        position = evaluation.layouts[assessment.file].columns.index
+        relation, value = (
+            columns[position("RELATION_PROVENANCE_TRIPLES")],
+            columns[position("VALUE_PROVENANCE_TRIPLES")],
+        )
+        named = set(_DOCUMENT_LANGUAGE.findall(f"{relation},{value}"))
+        of_query = _language_of_query(assessment.query, evaluation, created_in)
+        yield of_query if named == {of_query} else CROSS_LINGUAL
+
+
+def _creating_documents(evaluation: Evaluation) -> dict[str, str]:
+    """Follow-on query id -> document of the value provenance of the first line that leads to it, skipped or not."""
+    created_in: dict[str, str] = {}
+    skipped = iter(evaluation.linker.skipped)
+    waiting = next(skipped, None)
+    for index, assessment in enumerate(evaluation.linker.assessments):
+        while waiting is not None and waiting.before <= index:
+            created_in.setdefault(waiting.target, waiting.docid)
+            waiting = next(skipped, None)
+        created_in.setdefault(assessment.target, assessment.docid)
+    return created_in
+
+
+def _language_of_query(query: LinkedQuery, evaluation: Evaluation, created_in: Mapping[str, str]) -> str:
+    loaded = evaluation.queries.by_id.get(query.short_id)
+    if loaded is None:
+        docid = created_in.get(query.short_id, "")
+    else:
+        docid = (loaded.entry_points[0].docid or "") if loaded.entry_points else ""
+    return language_code(docid) or DEFAULT_CODE
+
+
+def _mention_types(assessments: Iterable[Assessment], languages: Iterable[str]) -> MentionTypes:
+    """The mention type of each class in each language; the last assessment decides the cross-lingual one."""
+    types: dict[tuple[str, str], str] = {}
+    for assessment, language in zip(assessments, languages):
+        of_value, of_class = assessment.value_mention or "", assessment.class_mention or ""
+        key = (assessment.value_class, language)
+        if of_value == of_class and of_class in (NAMED, NOMINAL):
+            if types.setdefault(key, of_class) != of_class:
+                raise InputError(
+                    "Unexpected mention type.",
+                    file=assessment.file,
+                    place=f"line {assessment.number}",
+                    remedy=f"class {assessment.value_class} has been {types[key]} in {language} before",
+                    code="UNEXPECTED_MENTION_TYPE",
+                )
+        elif of_value == NOMINAL and of_class not in (NAMED, NOMINAL):
+            code = _DOCUMENT_LANGUAGE.search(of_class)
+            if code is None:
+                raise InputError(
+                    f"Unexpected value: ==>{of_class}<== in line: {assessment.text}",
+                    file=assessment.file,
+                    place=f"line {assessment.number}",
+                    remedy="the mention type of the class of a nominal answer is NAM, NOM or a document",
+                    code="UNEXPECTED_MENTION_TYPE",
+                )
+            if code.group(1) == language:
+                types[key] = of_class
+        types[assessment.value_class, CROSS_LINGUAL] = of_class
+    return types
+
+
+def _corrected(assessment: Assessment, language: str, types: MentionTypes, schema: Schema) -> str:
+    """The line with the mention type that its class has in a language."""
+    if assessment.value_class == "0":
+        return assessment.text
+    columns = split_columns(assessment.text)
+    at_type = schema.position("EC_MENTION_TYPE")
+    if at_type is not None:
+        columns[at_type] = types.get((assessment.value_class, language), NOMINAL)
+    return "\t".join(_abbreviated(columns)).rstrip("\t")
+
+
+def _abbreviated(columns: Sequence[str]) -> Iterator[str]:
+    """Every column that reads like the name of a judgment becomes its code, a value of that text as well."""
+    return (_CODE_OF_JUDGMENT.get(column, column) for column in columns)

@@ -1,0 +1,1 @@
+"""Queries checked, written and generated."""

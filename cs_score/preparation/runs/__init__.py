@@ -1,0 +1,1 @@
+"""Runs checked, pooled and written."""

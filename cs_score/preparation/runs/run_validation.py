@@ -1,0 +1,94 @@
+"""Validating a run: every problem named, what can be mended mended, what goes beyond the limits left out.
+
+Source: specification of the companions, section 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from cs_score.coldstart.loading import Evaluation, Queries
+from cs_score.foundation.garbage_collection import paused_collector
+from cs_score.foundation.sources import Input
+from cs_score.preparation.documents import DocumentList
+from cs_score.preparation.runs.run_loading import Limits, load_checked, open_checks
+from cs_score.preparation.runs.run_writing import WrittenLine, node_letters, written_lines
+from cs_score.problems.log import ProblemLog
+
+
+@dataclass(frozen=True, slots=True)
+class ValidatedRun:
+    """A run as it is written: its text in pieces of whole lines, and what is said of it beside the report.
+
+    `dropped` are the queries whose lines are left out without a word in the report, by full id.
+    """
+
+    pieces: Iterator[str]
+    remarks: Sequence[str]
+    dropped: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedRun:
+    """A run that has been loaded and checked; nothing of it may be used where `problems` holds errors."""
+
+    evaluation: Evaluation
+
+    @property
+    def problems(self) -> ProblemLog:
+        """What was found."""
+        return self.evaluation.problems
+
+    @property
+    def bad_queries(self) -> frozenset[str]:
+        """Short ids of the queries that ask about an answer of a line that was skipped (quirk 3)."""
+        return frozenset(line.target for line in self.evaluation.linker.skipped)
+
+    def lines(self) -> Iterator[WrittenLine]:
+        """The lines of the validated run, in their order, each with the run line that it stands for."""
+        return chain.from_iterable(self.lines_of_queries())
+
+    def validated(self) -> ValidatedRun:
+        """The run as it is written."""
+        pieces = ("".join([text for text, _ in lines]) for lines in self.lines_of_queries())
+        return ValidatedRun(pieces, self.evaluation.remarks, self.silently_dropped())
+
+    def lines_of_queries(self) -> Iterator[list[WrittenLine]]:
+        """The same lines, those of one query at a time."""
+        queries = self.evaluation.queries.by_id
+        return written_lines(
+            self.evaluation.linker.responses,
+            self.evaluation.discard.marked,
+            self.bad_queries,
+            {short_id: query.node_id for short_id, query in queries.items() if query.node_id},
+            node_letters(self.evaluation.digests),
+        )
+
+    def silently_dropped(self) -> list[str]:
+        """Full ids of the bad queries whose lines are left out without a word in the report, sorted."""
+        bad, marked = self.bad_queries, self.evaluation.discard.marked
+        responses = self.evaluation.linker.responses if bad else ()
+        dropped = (line.query for line in responses if line.query.short_id in bad and line.index not in marked)
+        return sorted({query.full_id for query in dropped})
+
+
+def check_run(
+    run: list[Input],
+    queries: Queries,
+    limits: Limits,
+    problems: ProblemLog,
+    documents: DocumentList | None = None,
+    *,
+    allow_comments: bool = False,
+) -> CheckedRun:
+    """Load a run, which may be several files or folders, and check it.
+
+    Raises InputError for fatal conditions, once as much as possible has been read; `problems` then holds what was
+    found.
+    """
+    with paused_collector():
+        evaluation = open_checks(queries, limits, documents, problems)
+        load_checked(evaluation, run, limits, documents, allow_comments=allow_comments)
+    return CheckedRun(evaluation)

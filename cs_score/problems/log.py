@@ -1,0 +1,221 @@
+"""Problem codes with their severity and message; problems are collected and reported once, in a fixed order.
+
+Source: specification, section 12.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, NamedTuple, Self
+
+from cs_score.foundation.display import one_line
+from cs_score.foundation.errors import InputError
+
+
+class Severity(StrEnum):
+    """How bad a problem is: warnings leave the exit status 0, errors make it 255, and fatal ones end the program."""
+
+    WARNING = "WARNING"
+    ERROR = "ERROR"
+    FATAL = "FATAL_ERROR"
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemKind:
+    """A problem code: its severity and the message, in which `%s` and `%d` stand for the arguments."""
+
+    severity: Severity
+    template: str
+
+
+_W: Final = Severity.WARNING
+_E: Final = Severity.ERROR
+_F: Final = Severity.FATAL
+
+KINDS: Final[dict[str, ProblemKind]] = {
+    "DISCARDED_DEPENDENT": ProblemKind(
+        _W,
+        "Following line has been discarded because all of its parents were discarded due to constraints on multiple "
+        "justifications: %s",
+    ),
+    "DISCARDED_DEPENDENT_DEPTH": ProblemKind(
+        _W,
+        "Following line has been discarded because all of its parents were discarded due to depth constraints: %s",
+    ),
+    "DISCARDED_ENTRY": ProblemKind(
+        _W, "Following line has been discarded due to constraints on multiple justifications: %s"
+    ),
+    "DISCARDED_ENTRY_DEPTH": ProblemKind(_W, "Following line has been discarded due to depth constraints: %s"),
+    "DUPLICATE_LINE": ProblemKind(
+        _W,
+        "Following line appears more than once in the submission therefore all copies but one will be removed: %s",
+    ),
+    "DUPLICATE_QUERY": ProblemKind(_W, "Queries %s and %s share entry point(s)"),
+    "DUPLICATE_QUERY_FIELD": ProblemKind(_W, "Duplicate <%s> tag"),
+    "EMPTY_FIELD": ProblemKind(_W, "Empty value for column %s"),
+    "EMPTY_FILE": ProblemKind(_W, "Empty response or assessment file: %s"),
+    "FAILED_LANG_INFERENCE": ProblemKind(_W, "Unable to infer language from DOCID %s. Using %s by default."),
+    "ILLEGAL_CONFIDENCE_VALUE": ProblemKind(_E, "Illegal confidence value: %s"),
+    "ILLEGAL_DOCID": ProblemKind(_F, "DOCID %s is not a valid DOCID for this task"),
+    "ILLEGAL_OFFSET": ProblemKind(_E, "%s is not a valid offset"),
+    "ILLEGAL_OFFSET_IN_DOC": ProblemKind(_E, "%s is not a valid offset for DOCID %s"),
+    "ILLEGAL_OFFSET_PAIR": ProblemKind(_E, "(%s, %s) is not a valid offset pair"),
+    "ILLEGAL_OFFSET_TRIPLE_STRING": ProblemKind(_E, "%s is not a valid docid/offset pair string"),
+    "ILLEGAL_VALUE_TYPE": ProblemKind(_E, "Illegal value type: %s"),
+    "IMPROPER_CONFIDENCE_VALUE": ProblemKind(_W, "Confidence value in scientific format: %s"),
+    # Spelt like this by the reference; the spelling decides its place in the report.
+    "INACCURACTE_MENTION_STRING": ProblemKind(_W, "Mention (or filler) string '%s' not found at %s"),
+    "MALFORMED_QUERY": ProblemKind(_E, "Malformed query %s"),
+    "MISMATCHED_HOP_SUBTYPES": ProblemKind(_W, "In %s, range of %s does not match domain of %s"),
+    "MISMATCHED_HOP_TYPES": ProblemKind(_W, "In %s, type of %s does not match domain of %s"),
+    "MISMATCHED_RUNID": ProblemKind(_F, "Multiple runids were used: %s"),
+    "MISMATCHED_TAGS": ProblemKind(_W, "<%s> tag closed with </%s>"),
+    "MISSING_DECIMAL_POINT": ProblemKind(_W, "Decimal point missing in confidence value: %s"),
+    "MULTIPLE_CORRECT_GROUND_TRUTH": ProblemKind(_W, "More than one correct choice for ground truth for query %s"),
+    "MULTIPLE_DOCIDS_IN_PROV": ProblemKind(_E, "%s contains multiple DOCIDs"),
+    "MULTIPLE_DOCIDS_IN_RESPONSE": ProblemKind(_E, "Multiple DOCIDs used in response: %s"),
+    "MULTIPLE_RUNIDS": ProblemKind(_W, "File contains multiple run IDs (%s, %s)"),
+    "NO_QUERIES_LOADED": ProblemKind(_W, "No queries found"),
+    "POSSIBLE_DUPLICATE_QUERY": ProblemKind(_W, "Queries %s and %s are possibly duplicates, based on entrypoint %s"),
+    "SEMICOLON_AS_SEPARATOR": ProblemKind(
+        _W,
+        "A semicolon is used as a triple separator in the provenance %s. The semicolon will be replaced with a comma. ",
+    ),
+    "SEMICOLON_IN_PROVENANCE_E": ProblemKind(_E, "A semicolon is used in the provenance %s"),
+    "TOO_MANY_CHARS": ProblemKind(_W, "Provenance contains too many characters; only the first %d will be used"),
+    "TOO_MANY_PROVENANCE_TRIPLES_E": ProblemKind(
+        _E, "Unexpected number of provenance triples: provided=(%d) expected=(%d)"
+    ),
+    "UNEXPECTED_ASSESSMENT_ENTRY": ProblemKind(_E, "Child with no correct parent found in assessment file. %s %s"),
+    "UNKNOWN_QUERY_FIELD": ProblemKind(_W, "<%s> is not a recognized query field"),
+    "UNKNOWN_QUERY_ID_WARNING": ProblemKind(_W, "Unknown query: %s"),
+    "UNKNOWN_SLOT_NAME": ProblemKind(_E, "Unknown slot name: %s"),
+    "WRONG_NUM_ENTRIES": ProblemKind(_E, "Wrong number of entries on line (expected %d, got %d)"),
+    "WRONG_SLOT_NAME": ProblemKind(_W, "Slot %s is not the requested slot for query %s (expected %s)"),
+}
+
+NO_PLACE: Final = "NO_SOURCE"
+"""The place of a problem that belongs to no line; it takes part in the order of places (specification 12.2)."""
+
+
+class Place(NamedTuple):
+    """Where a problem is: a file as named by the user, and a line number or `In query ID`.
+
+    `shown` is what the report prints where that is not "FILE line LINE".
+    """
+
+    file: str
+    line: int | str
+    shown: str | None = None
+
+    def __str__(self) -> str:
+        return self.shown or f"{self.file} line {self.line}"
+
+
+class Detail(NamedTuple):
+    """What a report for programs and editors adds to a problem's message.
+
+    `column` is the column it is in, `text` the offending text as written, `repaired` what stands for it from now on.
+    """
+
+    column: str | None = None
+    text: str | None = None
+    repaired: str | None = None
+
+
+class Problem(NamedTuple):
+    """One message with the places where it was met."""
+
+    code: str
+    severity: Severity
+    message: str
+    places: tuple[Place | None, ...]
+    """Distinct places in the order in which they were met; None stands for "no place"."""
+    occurrences: int
+
+
+class FatalProblem(InputError):
+    """A problem that ends the program; printed with its place behind the message, as problems are in a report."""
+
+    def __init__(self, problem: str, at: Place | None, code: str) -> None:
+        file, place = (None, None) if at is None else (at.file, f"line {at.line}")
+        super().__init__(problem, file=file, place=place, code=code)
+        self.at = at
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return FatalProblem, (self.problem, self.at, self.code)
+
+    def __str__(self) -> str:
+        return one_line(f"{self.problem} ({NO_PLACE if self.at is None else self.at})")
+
+
+class ProblemLog:
+    """Collects problems: code, then message, then the distinct places; every occurrence is counted."""
+
+    def __init__(self) -> None:
+        self.fatal: list[InputError] = []
+        """Conditions that the program must end with, in load order; whoever loads decides when (see `end_if_fatal`)."""
+        self._found: dict[tuple[str, str], tuple[dict[Place | None, None], list[int]]] = {}
+        self._totals = {Severity.WARNING: 0, Severity.ERROR: 0}
+
+    def add(
+        self, code: str, *arguments: object, place: Place | None = None, times: int = 1, detail: Detail | None = None
+    ) -> None:
+        """Note that a problem occurred `times` times at `place`; the arguments fill the code's template.
+
+        `detail` is kept only by logs that record every occurrence. A fatal problem is only noted in `fatal`.
+        """
+        if times == 0:
+            return
+        kind = KINDS[code]
+        if kind.severity is Severity.FATAL:
+            self.fatal.append(FatalProblem(f"{kind.severity}: {kind.template % arguments}", place, code))
+            return
+        places, count = self._found.setdefault((code, kind.template % arguments), ({}, [0]))
+        places[place] = None
+        count[0] += times
+        self._totals[kind.severity] += times
+
+    def end_if_fatal(self) -> None:
+        """Raises the first of the fatal conditions, if there is one."""
+        if self.fatal:
+            raise self.fatal[0]
+
+    def branch(self) -> Self:
+        """A log of its own that begins with what this one holds."""
+        other = type(self)()
+        other._found = {key: (dict(places), list(count)) for key, (places, count) in self._found.items()}
+        other._totals = dict(self._totals)
+        other.fatal = list(self.fatal)
+        return other
+
+    def take_over(self, other: ProblemLog) -> None:
+        """Add all that another log has noted."""
+        self.fatal += other.fatal
+        for key, (places, count) in other._found.items():
+            known, sum_so_far = self._found.setdefault(key, ({}, [0]))
+            known.update(places)
+            sum_so_far[0] += count[0]
+        for severity, total in other._totals.items():
+            self._totals[severity] += total
+
+    def count(self, severity: Severity) -> int:
+        """Occurrences of problems of this severity, repeated ones included."""
+        return self._totals[severity]
+
+    @property
+    def total(self) -> int:
+        """Occurrences of warnings and errors, repeated ones included."""
+        return sum(self._totals.values())
+
+    def __iter__(self) -> Iterator[Problem]:
+        """The problems in the order of the report: by code, then by message, both as byte strings."""
+        for (code, message), (places, count) in sorted(self._found.items(), key=lambda item: _byte_order(item[0])):
+            yield Problem(code, KINDS[code].severity, message, tuple(places), count[0])
+
+
+def _byte_order(key: tuple[str, str]) -> tuple[bytes, bytes]:
+    code, message = key
+    return code.encode(), message.encode("utf-8", "surrogatepass")
