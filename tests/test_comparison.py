@@ -326,8 +326,8 @@ def test_coldstart_python(samples: Path) -> None:
     [
         ((), 2, "at least two run files, not 0"),
         ((*COLDSTART, RUNS[0]), 2, "at least two run files, not 1"),
-        (("-nosuch", *COLDSTART), 2, "Unknown switch: -nosuch; see cs-score compare coldstart -help"),
-        (("-runids", "X", *COLDSTART), 2, "Unknown switch: -runids"),
+        (("-nosuch", *COLDSTART), 2, "unknown switch -nosuch; see cs-score compare coldstart -help"),
+        (("-runids", "X", *COLDSTART), 2, "unknown switch -runids"),
         (("-right", "NONSENSE", *COLDSTART, *RUNS), 2, "Unexpected choice NONSENSE"),
         (("--bootstrap", "0", *COLDSTART, *RUNS), 2, "--bootstrap takes a whole number from 1"),
         (("--json", "--tsv", *COLDSTART, *RUNS), 2, "--json and --tsv exclude one another"),
@@ -401,7 +401,7 @@ def test_formats(option: str, start: str) -> None:
 @pytest.mark.parametrize(
     ("words", "status", "problem"),
     [
-        (("{gold}", "{run}"), 2, "Missing option '--gold'"),
+        (("{gold}", "{run}"), 2, "--gold FILE must be given"),
         (("--gold", "{gold}", "{run}"), 2, "at least two systems"),
         (("--gold", "{gold}", "{run}", "-"), 2, "standard input cannot be read"),
         (("--gold", "{gold}", "{run}", "{run}", "--measure", ""), 2, "no measure called ;"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import json
 import re
 import shlex
@@ -16,8 +15,8 @@ import pytest
 
 from cs_score.cli import main
 from cs_score.cli.batch.coldstart import BATCH_SWITCHES
-from cs_score.cli.main import FIRST_WORDS, PREPARATION_COMMANDS
-from cs_score.cli.scorer.usage import DEFAULTS, SWITCHES
+from cs_score.cli.registry import COMMANDS, load
+from cs_score.cli.scorer.usage import DEFAULTS, FORM
 from cs_score.coldstart import Justifications, Options, Policy, Result, RunResult
 from cs_score.coldstart.counting.counts import Counts, Tally
 from cs_score.coldstart.counting.projection import ScoreRow, Table
@@ -47,6 +46,9 @@ from tests.documents import (
 README: Final = (ROOT / "README.md").read_text(encoding="utf-8")
 USAGE: Final = (ROOT / "README-Usage.md").read_text(encoding="utf-8")
 SAMPLES: Final = ("queries", "assessments", "submissions")
+PROGRAMS: Final = (
+    *("validate-run", "validate-queries", "generate-queries", "package-output", "validate-assessments", "apply-k"),
+)
 SECTIONS_OF_OTHERS: Final = ("Evidence modes", "Statistics", "Preparing runs", "Many runs")
 
 
@@ -68,8 +70,8 @@ def rows_by_name(text: str, first_header: str) -> dict[str, dict[str, str]]:
 def test_every_switch_with_its_default() -> None:
     text = section("Scoring Cold Start runs")
     described = {name: row for row in table(text, "switch") for name in spans(row["switch"])}
-    assert set(described) == {switch.name for switch in SWITCHES}
-    for switch in SWITCHES:
+    assert set(described) == {switch.name for switch in FORM.options}
+    for switch in FORM.options:
         row = described[switch.name]
         # What is no value but words, such as "all runs", stands there as words.
         assert spans(row["default"]) == ([DEFAULTS[switch.name]] if switch.name in DEFAULTS else [])
@@ -113,7 +115,7 @@ def test_every_condition_that_ends_a_program_in_the_words_of_the_guide() -> None
 
 
 def test_every_command_takes_the_common_switches_but_those_that_say_otherwise() -> None:
-    switches_of = {command: preparation_switches(command) for command in PREPARATION_COMMANDS}
+    switches_of = {command: preparation_switches(command) for command in PROGRAMS}
     described = table(section("Preparing runs"), "switch")
     names = {name.split()[0]: row["not taken by"] for row in described for name in spans(row["switch"])}
     assert "-error_file" in names
@@ -124,8 +126,7 @@ def test_every_command_takes_the_common_switches_but_those_that_say_otherwise() 
 
 
 def preparation_switches(command: str) -> set[str]:
-    program = importlib.import_module(PREPARATION_COMMANDS[command].partition(":")[0]).PROGRAM
-    return {switch.name for switch in program.switches}
+    return {option.name for option in load(COMMANDS[command]).options}
 
 
 def test_every_switch_and_file_of_a_batch() -> None:
@@ -154,8 +155,7 @@ def test_every_assessment_code() -> None:
 
 def test_every_subcommand() -> None:
     listed = {name for row in table(section("Calling cs-score"), "command") for name in spans(row["command"])}
-    commands = FIRST_WORDS | set(getattr(main, "SWITCH_COMMANDS", ()))
-    assert commands <= listed
+    assert {name for name in COMMANDS if name and " " not in name} == listed
 
 
 def test_the_sections_of_the_other_parts_are_there() -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import IO
 
+from cs_score.cli import colour
 from cs_score.foundation.display import terminal_safe
 from cs_score.foundation.errors import OutputError
 from cs_score.foundation.outputs import write_whole
@@ -16,6 +18,29 @@ from cs_score.foundation.planned_outputs import Existing, PlannedOutput
 from cs_score.foundation.sources import reason_of
 
 STREAMS = ("stdout", "stderr")
+
+_IS_QUIET: ContextVar[bool] = ContextVar("is_quiet", default=False)
+
+
+@contextlib.contextmanager
+def quietly(is_quiet: bool) -> Iterator[None]:
+    """Within, `say` prints nothing if so wanted (`--quiet`)."""
+    token = _IS_QUIET.set(is_quiet)
+    try:
+        yield
+    finally:
+        _IS_QUIET.reset(token)
+
+
+def is_quiet() -> bool:
+    """Whether remarks are unwanted."""
+    return _IS_QUIET.get()
+
+
+def say(text: str) -> None:
+    """A remark or a report on standard error, which `--quiet` silences; what ends a command is written in any case."""
+    if not is_quiet():
+        write_text("stderr", text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +92,22 @@ def write_text(stream: str, text: str) -> None:
     handle = sys.stdout if stream == "stdout" else sys.stderr
     if handle is not None and handle.isatty():
         text = terminal_safe(text)
+        if colour.is_wanted(handle):
+            text = colour.with_status(text)
     write_to_stream(Destination(stream), [text.encode("utf-8", "surrogateescape")])
 
 
-def print_text(text: str) -> None:
+def print_text(text: str, painted: Callable[[str], str] = str) -> None:
     """Text and a line feed on standard output, control characters escaped wherever it goes.
 
+    `painted` adds colours, where these are wanted.
     What the encoding of standard output lacks is written as an escape. Raises OutputError as `write_to_stream`.
     """
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    write_to_stream(Destination("stdout"), [f"{terminal_safe(text)}\n".encode(encoding, "backslashreplace")])
+    text = terminal_safe(text)
+    if colour.is_wanted(sys.stdout):
+        text = painted(text)
+    write_to_stream(Destination("stdout"), [f"{text}\n".encode(encoding, "backslashreplace")])
 
 
 def write_result(output: Destination, blocks: Iterable[bytes]) -> None:
@@ -90,7 +121,7 @@ def write_result(output: Destination, blocks: Iterable[bytes]) -> None:
 def write_report(errors: Destination, text: str, blocks: Iterable[bytes]) -> None:
     """Write a problem report: as text on standard error, elsewhere the `blocks` that it is recorded as."""
     if errors.stream == "stderr":
-        write_text("stderr", text)
+        say(text)
     else:
         write_result(errors, blocks)
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from cs_score.cli.switches import CommandLine, Switch
+from cs_score.cli.form import whole_number
+from cs_score.cli.options import CommandLine, Option
 from cs_score.coldstart.loading import members
-from cs_score.foundation.errors import UsageError
 from cs_score.foundation.sources import plain_name
 
 SHARE: Final = 2 << 20
@@ -20,10 +20,13 @@ _COMPRESSION: Final = 6
 
 MOST: Final = 1024
 
-SWITCHES: Final = (
-    Switch("--jobs", "N", "Processes that score a large run", "the number of processors"),
-    Switch("--shares", "N", "Score in N shares of the queries; 1: whole", f"one for each {SHARE >> 20} MB of lines"),
-)
+
+def switches(verb: str) -> tuple[Option, Option]:
+    """The options of a command that does `verb` to a large run."""
+    return (
+        Option("--jobs", "N", f"Processes that {verb} a large run", "the number of processors"),
+        Option("--shares", "N", f"Divide the queries into N shares; 1: {verb} whole", f"one for each {SHARE >> 20} MB"),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +47,6 @@ class Sharing:
 def read_sharing(line: CommandLine) -> Sharing:
     """What the command line says. Raises UsageError."""
     return Sharing(whole_number(line, "--shares", MOST), whole_number(line, "--jobs", MOST))
-
-
-def whole_number(line: CommandLine, name: str, most: int) -> int | None:
-    """The value of a switch that takes a whole number from 1 on, None where it was not given. Raises UsageError."""
-    text = line.switches.get(name)
-    if text is None:
-        return None
-    if not (text.isascii() and text.isdecimal() and len(text) <= len(str(most)) and 1 <= int(text) <= most):
-        raise UsageError(f"{name} {text}: a whole number from 1 to {most} is needed")
-    return int(text)
 
 
 def _plain_size(path: str) -> int:

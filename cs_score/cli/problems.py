@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator
-
-import click
+from typing import Final
 
 from cs_score.cli.destinations import print_text
+from cs_score.cli.form import Form, Parameter
+from cs_score.cli.options import CommandLine, nearest
 from cs_score.foundation.errors import UsageError
 from cs_score.problems.codes import GUIDE, Explanation, severity_of
 from cs_score.problems.log import KINDS
@@ -15,14 +16,9 @@ from cs_score.problems.log import KINDS
 _WIDTH = 100
 
 
-@click.command()
-@click.argument("codes", nargs=-1, metavar="[CODE]...")
-def problems(codes: tuple[str, ...]) -> None:
-    """Explain problem codes: what is wrong, an example, what cs-score does, what to do about it.
-
-    Without CODE all codes are listed, one line each. Letter case does not matter.
-    """
-    print_text("\n".join(_explained(codes) if codes else _listed()))
+def _run(line: CommandLine) -> int:
+    print_text("\n".join(_explained(line.words) if line.words else _listed()))
+    return 0
 
 
 def _listed() -> Iterator[str]:
@@ -39,7 +35,7 @@ def _explained(codes: Iterable[str]) -> Iterator[str]:
     for number, given in enumerate(codes):
         code = given.upper()
         if code not in GUIDE:
-            raise UsageError(f"{given} is no problem code; cs-score problems lists them{_similar(code)}")
+            raise UsageError(f"{given} is no problem code; cs-score problems lists them{nearest(code, GUIDE)}")
         if number:
             yield ""
         yield from _sections(code, GUIDE[code])
@@ -62,8 +58,17 @@ def _sections(code: str, explanation: Explanation) -> Iterator[str]:
             yield textwrap.fill(text, _WIDTH, initial_indent=head, subsequent_indent=" " * len(head))
 
 
-def _similar(code: str) -> str:
-    import difflib
-
-    close = difflib.get_close_matches(code, GUIDE, n=1)
-    return f"; do you mean {close[0]}?" if close else ""
+FORM: Final = Form(
+    "problems",
+    (),
+    (
+        Parameter(
+            "code",
+            "A problem code, in any letter case; without one all are listed, one line each",
+            is_optional=True,
+            is_repeated=True,
+            choices=tuple(GUIDE),
+        ),
+    ),
+    body=_run,
+)

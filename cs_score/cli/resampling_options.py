@@ -1,13 +1,12 @@
-"""The options that say how to resample, for programs with single-dash switches and for click commands alike."""
+"""The options that say how to resample."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Final, cast
 
-from cs_score.cli.switches import Switch
+from cs_score.cli.options import Option
 from cs_score.foundation.errors import UsageError
 from cs_score.statistics.options import DEFAULT_RESAMPLES, INTERVAL_METHODS, IntervalMethod, Resampling
 
@@ -15,28 +14,24 @@ MOST_RESAMPLES: Final = 1_000_000
 """More would need gigabytes for the scores alone, and would tell no more about the test set."""
 
 
-@dataclass(frozen=True, slots=True)
-class ResamplingOption:
-    """One option: its name, the name of its value, its default (None: not used unless given), and its help."""
-
-    name: str
-    value: str
-    default: str | None
-    help: str
-
-
 OPTIONS: Final = (
-    ResamplingOption("--bootstrap", "N", None, "Bootstrap intervals of all scores from N resamples"),
-    ResamplingOption("--seed", "S", "0", "Seed of the resamples, a whole number"),
-    ResamplingOption("--confidence", "C", "95", "Confidence of the intervals in percent"),
-    ResamplingOption("--interval", "METHOD", "percentile", f"Interval method, {' or '.join(INTERVAL_METHODS)}"),
+    Option("--bootstrap", "N", "Bootstrap intervals of all scores from N resamples"),
+    Option("--seed", "S", "Seed of the resamples, a whole number", "0"),
+    Option("--confidence", "C", "Confidence of the intervals in percent", "95"),
+    Option(
+        "--interval",
+        "METHOD",
+        f"Interval method, {' or '.join(INTERVAL_METHODS)}",
+        "percentile",
+        tuple(INTERVAL_METHODS),
+    ),
 )
 
 DEFAULTS: Final = {option.name: option.default for option in OPTIONS if option.default is not None}
 
 COMPARISON_OPTIONS: Final = (
-    ResamplingOption(
-        "--bootstrap", "N", str(DEFAULT_RESAMPLES), "Resamples; if not given, more than that where many pairs need them"
+    Option(
+        "--bootstrap", "N", "Resamples; if not given, more than that where many pairs need them", str(DEFAULT_RESAMPLES)
     ),
     *OPTIONS[1:],
 )
@@ -46,30 +41,7 @@ _WHOLE: Final = re.compile(r"[0-9]{1,100}")
 _NUMBER: Final = re.compile(r"[0-9]{1,3}(\.[0-9]{0,15})?")
 
 
-def switches(options: tuple[ResamplingOption, ...] = OPTIONS) -> tuple[Switch, ...]:
-    """The options as switches."""
-    return tuple(Switch(option.name, option.value, option.help, option.default) for option in options)
-
-
-def click_options(
-    options: tuple[ResamplingOption, ...] = OPTIONS,
-) -> tuple[tuple[tuple[str, str], dict[str, Any]], ...]:
-    """The options as arguments of `click.option`; values stay text until `read_resampling` has checked them."""
-    return tuple(
-        (
-            (option.name, option.name.removeprefix("--")),
-            {
-                "metavar": option.value,
-                "help": f"{option.help}." if option.default is None else f"{option.help} (default {option.default}).",
-            },
-        )
-        for option in options
-    )
-
-
-def read_resampling(
-    given: Mapping[str, str | None], options: tuple[ResamplingOption, ...] = OPTIONS
-) -> Resampling | None:
+def read_resampling(given: Mapping[str, str | None], options: tuple[Option, ...] = OPTIONS) -> Resampling | None:
     """The settings that the options given ask for, by name; None where they ask for no resampling.
 
     Raises UsageError for values that mean nothing, and for settings of a bootstrap that was not asked for.

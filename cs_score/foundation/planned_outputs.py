@@ -64,7 +64,7 @@ class OwnOption:
         if path is None or (path == "-" and self.takes_dash):
             return
         format_ = self.formats.get(ending_of(path))
-        if format_ is None and not (self.takes_dash and _is_stream(path)):
+        if format_ is None and not (self.takes_dash and is_stream(path)):
             *some, last = self.formats
             raise UsageError(
                 f"{self.name} takes a file; did you mean {self.name} {self.example}? {path} does not end in "
@@ -144,7 +144,7 @@ class OutputPlan:
 
     def _files(self) -> Iterator[PlannedOutput]:
         """The outputs but for devices and pipes, to which anything may be written any number of times."""
-        return (output for output in self.outputs if output.existing is Existing.REFUSED or not _is_stream(output.path))
+        return (output for output in self.outputs if output.existing is Existing.REFUSED or not is_stream(output.path))
 
     def _is_in_new_folder(self, output: PlannedOutput) -> bool:
         if self.folder is None or os.path.isdir(self.folder):
@@ -152,7 +152,8 @@ class OutputPlan:
         return os.path.dirname(os.path.abspath(output.path)) == os.path.abspath(self.folder)
 
 
-def _is_stream(path: str) -> bool:
+def is_stream(path: str) -> bool:
+    """Whether a path is that of a device or a pipe, which takes anything any number of times."""
     return is_device(path) and not os.path.isdir(os.path.realpath(path))
 
 

@@ -10,8 +10,9 @@ from typing import Final
 
 import pytest
 
-from cs_score.cli.scorer.usage import SWITCHES
-from cs_score.cli.switches import HelpWanted, SwitchError, VersionWanted, read_command_line
+from cs_score.cli.options import HelpWanted, SwitchError, VersionWanted, read_command_line
+from cs_score.cli.scorer.usage import FORM
+from cs_score.foundation.errors import UsageError
 from tests.batch.command import contents, leaderboard, without_call
 from tests.coldstart.command import score_in as cs_score_in
 from tests.coldstart.recorded import Case, committed_cases, copy_inputs, shared_cases
@@ -25,8 +26,8 @@ SECONDS_FOR_SHARED: Final = 12.0
 def scoring_words(case: Case) -> tuple[list[str], list[str]] | None:
     """Switches and query files of a case with one pool and one run; None for other cases."""
     try:
-        line = read_command_line(case.args, SWITCHES)
-    except (SwitchError, HelpWanted, VersionWanted):
+        line = read_command_line(case.args, FORM.options)
+    except (SwitchError, UsageError, HelpWanted, VersionWanted):
         return None
     queries = [word for word in line.words if word.endswith(".xml")]
     others = {word for word in line.words if not word.endswith(".xml")}

@@ -81,7 +81,10 @@ PROBLEMS: Final = {"--problems": Word(OWN, "o.problems.json")}
 DOCUMENTS: Final = {"-docs": Word(READ, "docs")}
 QUERIES, RUN, POOL = Word(READ, "q.xml"), Word(READ, "run.tab"), Word(READ, "qrel")
 GOLD_FILE, PREDICTED = Word(READ, "gold.jsonl"), Word(READ, "predictions.jsonl")
-OF_MODE: Final = {"--gold": GOLD_FILE, "--predictions": PREDICTED, "--per-item": Word(OWN, "o.units.tsv")}
+OF_MODE: Final = {
+    "--gold": GOLD_FILE, "--predictions": PREDICTED, "--json": Word(OWN, "o.json"),
+    "--per-item": Word(OWN, "o.units.tsv"),
+}  # fmt: skip
 
 SCORES: Final = (".debug", ".ap", ".sf", ".summary", ".params")
 LANGUAGES: Final = (".eng", ".spa", ".cmn", ".xling")
@@ -146,6 +149,8 @@ FORMS: Final = {
     "compare claims": Form(("compare", "claims", "--bootstrap", "9"), {"--gold": GOLD_FILE}, (PREDICTED, PREDICTED)),
     "problems": Form(("problems",), {}, (Word(READ, "EMPTY_FIELD"),)),
     "expand-queries": Form(("expand-queries",), {}, (QUERIES,)),
+    "completion": Form(("completion",), {}, (Word(READ, "bash"),), 2),
+    "man": Form(("man",), wrong_usage=2),
 }  # fmt: skip
 
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from cs_score.cli.commands import SUBCOMMANDS, SWITCH_SUMMARIES
-from cs_score.cli.main import FIRST_WORDS, SWITCH_COMMANDS, main
+from cs_score.cli.main import main
 from cs_score.foundation.outputs import whole_file
 
 Capture = pytest.CaptureFixture[str]
@@ -23,35 +21,14 @@ RUN = str(REPOSITORY / "submissions" / "tide-kb.tab.txt")
 POOL = str(REPOSITORY / "assessments" / "pool-2016.tab")
 
 
-def test_the_tables_of_commands_agree() -> None:
-    assert frozenset(SUBCOMMANDS) == FIRST_WORDS
-    assert set(SWITCH_SUMMARIES) == set(SWITCH_COMMANDS)
-    assert not FIRST_WORDS & set(SWITCH_COMMANDS)
-
-
 def test_only_the_exact_first_word_is_a_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Capture
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["scifac"]) == 255
+    assert "there is no command scifac, and no such file; did you mean scifact?" in capfd.readouterr().err
     assert main(["./scifact"]) == 255
-    said = capfd.readouterr().err
-    assert "Could not open scifac:" in said
-    assert "Could not open ./scifact:" in said
-
-
-def completions(words: str) -> list[str]:
-    environment = {**os.environ, "_CS_SCORE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": "1"}
-    done = subprocess.run(
-        [sys.executable, "-m", "cs_score"], env=environment, capture_output=True, text=True, check=True, cwd=REPOSITORY
-    )
-    return [line.partition(",")[2] for line in done.stdout.splitlines()]
-
-
-def test_completion_offers_commands_programs_and_switches() -> None:
-    assert completions("cs-score s") == ["scifact", "samples"]
-    assert completions("cs-score -ri") == ["-right"]
-    assert "--json" in completions("cs-score --j")
+    assert "Could not open ./scifact:" in capfd.readouterr().err
 
 
 def test_a_scoring_signs_every_file_that_it_read(tmp_path: Path) -> None:

@@ -232,7 +232,8 @@ def test_any_order(scifact_files: Path) -> None:
 def test_wrong_usage(family: str, arguments: tuple[str, ...]) -> None:
     outcome = cs_score(family, *arguments)
     assert (outcome.status, outcome.out) == (2, "")
-    assert outcome.err.startswith("Usage: cs-score ")
+    assert outcome.err.startswith("cs-score: ")
+    assert outcome.err.count("\n") == 1
 
 
 @pytest.mark.parametrize("references", ["0", "4", "-1", "two", "2.0"])

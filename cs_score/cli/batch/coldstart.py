@@ -3,88 +3,71 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
-from cs_score.batch.coldstart import ColdStartPlan
-from cs_score.batch.plan.inputs import InputFile
 from cs_score.batch.plan.policies import PRESETS, NamedPolicy, read_policies
-from cs_score.cli.batch.command import MOST_JOBS, Choices, held, score_batch
-from cs_score.cli.destinations import write_text
-from cs_score.cli.parts_options import whole_number
+from cs_score.cli.batch.options import BATCH_OPTIONS, MOST_JOBS
+from cs_score.cli.form import BATCH, Form, Parameter, whole_number
+from cs_score.cli.options import CommandLine, Option, SwitchError
 from cs_score.cli.resampling_options import read_resampling
 from cs_score.cli.scorer.options import POLICY_SWITCHES, layout_of, options_of, policy_texts
-from cs_score.cli.scorer.usage import SWITCHES
-from cs_score.cli.switches import CommandLine, HelpWanted, Switch, SwitchError, read_command_line, switch_help
+from cs_score.cli.scorer.usage import OF_A_BATCH, fields, legend
 from cs_score.coldstart.loading import RUN_SUFFIX, members
 from cs_score.coldstart.queries.query_files import is_query_file
 from cs_score.foundation.errors import InputError, UsageError
 from cs_score.foundation.sources import name_of
 
-FAILED: Final = 255
+if TYPE_CHECKING:  # the help of a batch needs no scoring code
+    from cs_score.batch.coldstart import ColdStartPlan
+    from cs_score.batch.plan.inputs import InputFile
 
-# The batch chooses the names of files, and JSON is a file of every run or of none.
-_NOT_OF_A_BATCH: Final = frozenset({"-output_file", "-error_file", "-version", "--json"})
+
+def _measures() -> Iterable[str]:
+    from cs_score.batch.coldstart import measures
+
+    return measures(expanded=True)
+
 
 _OF_A_BATCH: Final = (
-    Switch("--out", "DIR", "Output folder; made if missing"),
-    Switch("--policy", "NAME[:LIST]", "Score under this policy; may be repeated. See below"),
-    Switch("--pool", "FILE", "Further assessments, after POOL; may be repeated"),
-    Switch("--runs-from", "FILE", "File with further runs, one a line; - is standard input"),
-    Switch("--sort-by", "MEASURE", "Measure that ranks the leaderboard", "LDC-MEAN-ALL-Macro-F1 or SF-ALL-Micro-F1"),
-    Switch("--json", None, "Write out.json for every run, too"),
-    Switch("--jobs", "N", "Processes on this machine", "the number of processors"),
-    Switch("--dask", "ADDRESS", "Compute on the Dask cluster with this scheduler"),
-    Switch("--ship-inputs", None, "Send inputs to the workers of --dask, which share no storage"),
-    Switch("--resume", None, "Keep runs that an earlier batch scored from the same inputs"),
+    *BATCH_OPTIONS,
+    Option("--json", None, "Write DIR/RUN/out.json for every run, too"),
+    Option("--policy", "NAME[:LIST]", "Score under this policy; may be repeated; see below", choices=tuple(PRESETS)),
+    Option("--pool", "FILE", "Further assessments, after POOL; may be repeated"),
+    Option(
+        "--sort-by",
+        "MEASURE",
+        "Measure that ranks the leaderboard",
+        "LDC-MEAN-ALL-Macro-F1 or SF-ALL-Micro-F1",
+        _measures,
+    ),
 )
 
-BATCH_SWITCHES: Final = (*(switch for switch in SWITCHES if switch.name not in _NOT_OF_A_BATCH), *_OF_A_BATCH)
+# The batch chooses the names of files.
+BATCH_SWITCHES: Final = (*OF_A_BATCH, *_OF_A_BATCH)
 
 
-def usage_text() -> str:
-    """The text of `cs-score batch -help`."""
-    presets = "\n".join(f"  {name:<4} {text}" for name, text in PRESETS.items())
-    return (
-        "cs-score batch:  Score many runs against one pool, or many predictions against one gold file\n\n"
-        "Usage: cs-score batch {-switch {-switch ...}} --out DIR QUERIES.xml POOL RUN...\n"
-        "       cs-score batch scifact|claims|r4c|hotpotqa --gold GOLD --out DIR PREDICTIONS...\n\n"
-        f"Switches of the first form are:\n{switch_help(BATCH_SWITCHES)}\n\n"
-        "A RUN is a file, a folder (its files *.tab.txt, perhaps compressed) or a quoted pattern. The files of a run\n"
-        "are DIR/RUN/out.sf and so on, with several policies DIR/POLICY/RUN/out.sf.\n\n"
-        "A policy is NAME:right=A:B,wrong=C,ignore=D,justifications=1:3, parts left out being those of the\n"
-        f"switches, or one of these names:\n{presets}\n"
-    )
+@dataclass(frozen=True)
+class _Batch(Form):
+    """A batch, whose files are told apart by their names."""
+
+    def read(self, words: Sequence[str]) -> CommandLine:
+        """As for every form. Raises SwitchError for a lack of files, too."""
+        line = super().read(words)
+        if (missing := _missing(line)) is not None:
+            raise SwitchError(f"ERROR: {missing}", missing)
+        return line
 
 
-def run(words: list[str]) -> int:
+def _run(line: CommandLine) -> int:
     """Score a batch; the exit status. Raises CsScoreError where nothing can be scored."""
-    try:
-        line = read_command_line(words, BATCH_SWITCHES)
-        missing = _missing(line)
-    except HelpWanted:
-        write_text("stdout", usage_text())
-        return 0
-    except SwitchError as error:
-        missing = str(error)
-    if missing is not None:
-        write_text("stdout", f"{missing}\n\n{usage_text()}")
-        return FAILED
+    from cs_score.cli.batch.command import choices_of, score_batch
+
     queries = tuple(word for word in line.words if is_query_file(word))
     pool, *runs = (word for word in line.words if not is_query_file(word))
-    choices = Choices(
-        out=line.text("--out", ""),
-        runs=tuple(runs),
-        runs_from=line.switches.get("--runs-from"),
-        sort_by=line.switches.get("--sort-by"),
-        jobs=whole_number(line, "--jobs", MOST_JOBS),
-        dask=line.switches.get("--dask"),
-        ship_inputs="--ship-inputs" in line.switches,
-        resume="--resume" in line.switches,
-        gold=_gold(line, queries, (pool, *line.texts("--pool"))),
-        problems=line.switches.get("--problems"),
-        forced="--force" in line.switches,
-    )
+    jobs = whole_number(line, "--jobs", MOST_JOBS)
+    choices = choices_of(line, runs, _gold(line, queries, (pool, *line.texts("--pool"))), jobs)
     if [*choices.gold, *runs, choices.runs_from].count("-") > 1:
         raise UsageError("only one of the files can be standard input")
     return score_batch(_plan(line, queries, (pool, *line.texts("--pool"))), choices, (RUN_SUFFIX,))
@@ -92,16 +75,17 @@ def run(words: list[str]) -> int:
 
 def _missing(line: CommandLine) -> str | None:
     """What a command line lacks, in words."""
-    if "--out" not in line.switches:
-        return "ERROR: --out DIR must be given"
     if not any(map(is_query_file, line.words)):
-        return "ERROR: Not enough arguments; a query file (*.xml) must be given"
+        return "Not enough arguments; a query file (*.xml) must be given"
     if all(map(is_query_file, line.words)):
-        return "ERROR: Not enough arguments; assessments and runs must be given after the query files"
+        return "Not enough arguments; assessments and runs must be given after the query files"
     return None
 
 
 def _plan(line: CommandLine, queries: tuple[str, ...], pool: tuple[str, ...]) -> ColdStartPlan:
+    from cs_score.batch.coldstart import ColdStartPlan
+    from cs_score.cli.batch.command import held
+
     options = options_of(line)
     texts = policy_texts(line)
     policies = read_policies(line.texts("--policy"), options, texts)
@@ -139,6 +123,8 @@ def _pool_files(pool: Sequence[str]) -> list[str]:
 
 def _option_file(choice: str | None) -> InputFile | None:
     """The file that an option names; None where its value is a list, or there is no such file."""
+    from cs_score.batch.plan.inputs import InputFile
+
     return InputFile(choice) if choice is not None and os.path.isfile(choice) else None
 
 
@@ -150,3 +136,31 @@ def _scoring_switches(line: CommandLine) -> tuple[str, ...]:
         if name not in own:
             words += [name] if value is None else [name, value]
     return tuple(words)
+
+
+FORM: Final = _Batch(
+    "batch",
+    BATCH_SWITCHES,
+    (
+        Parameter(
+            "files",
+            "Query files (*.xml), the assessments, and the runs in this order. A run is a file, a folder "
+            "(its files *.tab.txt, perhaps compressed) or a quoted pattern",
+            is_repeated=True,
+        ),
+    ),
+    contract=BATCH,
+    required=("--out",),
+    sections=lambda: (
+        (
+            "Policies",
+            "A policy is NAME:right=A:B,wrong=C,ignore=D,justifications=1:3, parts left out being those of the "
+            "switches, or one of these names:",
+        ),
+        ("Named policies are", [(name, f"{text}.") for name, text in PRESETS.items()]),
+        ("Files", "The files of a run are DIR/RUN/out.sf and so on, with several policies DIR/POLICY/RUN/out.sf."),
+        fields(),
+        *legend(),
+    ),
+    body=_run,
+)

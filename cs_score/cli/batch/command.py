@@ -17,7 +17,8 @@ from cs_score.batch.plan.plan import Plan, Prepared
 from cs_score.batch.plan.runs import RunFile, find_runs
 from cs_score.batch.planned_files import planned_batch
 from cs_score.batch.tables.leaderboard_writers import leaderboard_text
-from cs_score.cli.destinations import print_text, write_text
+from cs_score.cli.destinations import is_quiet, print_text, say
+from cs_score.cli.options import CommandLine
 from cs_score.foundation.display import one_line
 from cs_score.foundation.errors import OutputError, UsageError
 from cs_score.foundation.planned_outputs import OutputPlan
@@ -27,8 +28,6 @@ SHOWN: Final = 10
 """Rows of the leaderboard that are printed."""
 
 INTERRUPTED: Final = 130
-
-MOST_JOBS: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +47,21 @@ class Choices:
     forced: bool = False
 
 
-def run(words: list[str]) -> int:
-    """Run the words after `batch`; 0, 1 where a run failed, 255 where nothing was scored, 130 after Ctrl-C."""
-    if words and words[0] in ("scifact", "claims", "r4c", "hotpotqa"):
-        from cs_score.cli.batch.evidence import run as run_evidence
-
-        return run_evidence(words)
-    from cs_score.cli.batch.coldstart import run as run_cold_start
-
-    return run_cold_start(words)
+def choices_of(line: CommandLine, runs: Sequence[str], gold: tuple[str, ...], jobs: int | None) -> Choices:
+    """What the command line says of the batch."""
+    return Choices(
+        out=line.text("--out", ""),
+        runs=tuple(runs),
+        runs_from=line.switches.get("--runs-from"),
+        sort_by=line.switches.get("--sort-by"),
+        jobs=jobs,
+        dask=line.switches.get("--dask"),
+        ship_inputs="--ship-inputs" in line.switches,
+        resume="--resume" in line.switches,
+        gold=gold,
+        problems=line.switches.get("--problems"),
+        forced="--force" in line.switches,
+    )
 
 
 def held(path: str) -> InputFile:
@@ -136,6 +141,10 @@ def _opener(choices: Choices, runs: int) -> Callable[[str, Plan, Prepared], cont
 
 @contextlib.contextmanager
 def _watch(total: int) -> Iterator[Progress]:
+    if is_quiet():
+        with open(os.devnull, "w") as nothing:
+            yield Progress(nothing, total)
+        return
     progress = Progress(sys.stderr, total)
     try:
         yield progress
@@ -145,7 +154,7 @@ def _watch(total: int) -> Iterator[Progress]:
 
 def _tell(text: str) -> None:
     with contextlib.suppress(OutputError):
-        write_text("stderr", f"cs-score: {one_line(text)}\n")
+        say(f"cs-score: {one_line(text)}\n")
 
 
 def _report(result: BatchResult, out: str) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
+from cs_score.cli import colour
 from cs_score.cli.destinations import print_text
+from cs_score.cli.options import FORCE, Choices, CommandLine, Option
 from cs_score.cli.resampling_options import COMPARISON_OPTIONS, read_resampling
 from cs_score.foundation.errors import UsageError
 from cs_score.statistics.options import Resampling
@@ -15,26 +17,27 @@ if TYPE_CHECKING:
     from cs_score.statistics.comparison import Comparison
 
 
-@dataclass(frozen=True, slots=True)
-class ComparisonOption:
-    """One option: its name, the name of its value (None: it takes none), and its help."""
-
-    name: str
-    value: str | None
-    help: str
+FORMATS: Final = {"--tsv": "tsv", "--markdown": "markdown", "--latex": "latex"}
+"""Option -> writer; without one of them a comparison is printed as aligned text, or as JSON where that has no file."""
 
 
-FORMATS: Final = {"--json": "json", "--tsv": "tsv", "--markdown": "markdown", "--latex": "latex"}
-"""Option -> writer; without one of them a comparison is printed as aligned text."""
-
-OPTIONS: Final = (
-    ComparisonOption("--measure", "LIST", "Only these measures: names, or patterns such as '*F1', with commas between"),
-    ComparisonOption("--common", None, "Compare on the units that all systems have; otherwise they must be the same"),
-    ComparisonOption("--json", None, "Print JSON"),
-    ComparisonOption("--tsv", None, "Print one table, separated by tabs"),
-    ComparisonOption("--markdown", None, "Print Markdown"),
-    ComparisonOption("--latex", None, "Print LaTeX (booktabs)"),
-)
+def comparison_options(measures: Choices) -> tuple[Option, ...]:
+    """The options of a comparison by these measures."""
+    return (
+        *COMPARISON_OPTIONS,
+        Option(
+            "--measure",
+            "NAME,...",
+            "Only these measures: names, or patterns such as '*F1', with commas between",
+            choices=measures,
+        ),
+        Option("--common", None, "Compare on the units that all systems have; otherwise they must be the same"),
+        Option("--json", "[FILE.json]", "The comparison as JSON, in FILE; without FILE instead of the text"),
+        FORCE,
+        Option("--tsv", None, "Print one table, separated by tabs"),
+        Option("--markdown", None, "Print Markdown"),
+        Option("--latex", None, "Print LaTeX (booktabs)"),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,27 +48,46 @@ class ComparisonSettings:
     measures: tuple[str, ...]
     common: bool
     format: str
+    json_file: str | None = None
 
 
-def read_settings(given: Mapping[str, Any]) -> ComparisonSettings:
-    """The settings that the options given ask for, by name: texts, and true for options without a value.
+def read_settings(line: CommandLine) -> ComparisonSettings:
+    """The settings that the options ask for.
 
     Raises UsageError for values that mean nothing, and for two formats.
     """
-    formats = [name for name in FORMATS if given.get(name)]
+    json_file = line.switches.get("--json")
+    formats = [*(["--json"] if json_file == "-" else []), *(name for name in FORMATS if name in line.switches)]
     if len(formats) > 1:
         raise UsageError(f"{' and '.join(formats)} exclude one another")
-    listed = given.get("--measure")
+    listed = line.switches.get("--measure")
     return ComparisonSettings(
-        read_resampling({option.name: given.get(option.name) for option in COMPARISON_OPTIONS}, COMPARISON_OPTIONS),
-        () if listed is None else tuple(str(listed).split(",")),
-        bool(given.get("--common")),
-        FORMATS[formats[0]] if formats else "text",
+        read_resampling(
+            {option.name: line.switches.get(option.name) for option in COMPARISON_OPTIONS}, COMPARISON_OPTIONS
+        ),
+        () if listed is None else tuple(name.strip() for name in listed.split(",")),
+        "--common" in line.switches,
+        FORMATS.get(formats[0], "json") if formats else "text",
+        None if json_file == "-" else json_file,
     )
 
 
+def make_way(line: CommandLine, inputs: Sequence[str]) -> None:
+    """Check the file of --json, and remove that of an earlier comparison. Raises UsageError or OutputError."""
+    from cs_score.foundation.planned_outputs import OutputPlan
+    from cs_score.statistics.comparison_writers.json import OPTION
+
+    plan = OutputPlan(inputs, tuple(OPTION.outputs(line.switches.get("--json"))), "--force" in line.switches)
+    plan.check()
+    plan.clear()
+
+
 def print_comparison(comparison: Comparison, settings: ComparisonSettings) -> None:
-    """Write the comparison to standard output."""
+    """Write the comparison to standard output, and to a file as JSON."""
+    from cs_score.foundation.outputs import encoded, write_packed
     from cs_score.statistics.comparison_writers import WRITERS
 
-    print_text(WRITERS[settings.format](comparison).removesuffix("\n"))
+    if settings.json_file is not None:
+        write_packed(settings.json_file, encoded((WRITERS["json"](comparison),)))
+    painted = colour.with_deltas if settings.format == "text" else str
+    print_text(WRITERS[settings.format](comparison).removesuffix("\n"), painted)

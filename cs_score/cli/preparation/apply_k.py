@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from cs_score.cli.destinations import file_named, write_result, write_text
+from cs_score.cli.form import Parameter
 from cs_score.cli.leaving import Finished
+from cs_score.cli.options import CommandLine, Option
 from cs_score.cli.preparation.program import (
-    COMMON,
-    Parameter,
     Program,
     Session,
     justifications_switch,
-    run_program,
 )
-from cs_score.cli.switches import CommandLine, Switch
 from cs_score.foundation.garbage_collection import paused_collector
 from cs_score.foundation.outputs import encoded
 from cs_score.foundation.planned_outputs import Existing
@@ -26,22 +23,16 @@ DEFAULT_JUSTIFICATIONS: Final = "1:3"
 
 PROGRAM: Final = Program(
     "apply-k",
-    "Keep so many documents for each node of a run, without checking anything",
     (
-        Switch("-error_file", "FILE", "Accepted and without effect", "STDERR"),
+        Option("-error_file", "FILE", "Accepted and without effect", "STDERR"),
         justifications_switch(DEFAULT_JUSTIFICATIONS),
-        *COMMON,
     ),
     (Parameter("runfile", "The run"), Parameter("outputfile", "The file for the lines that are kept", is_output=True)),
     # Standard output has no special name here.
     lambda line: file_named(line.words[1]).planned("OUTPUTFILE", Existing.REPLACED),
     error_file=None,
+    work=lambda line, session: _filter(line, session),
 )
-
-
-def run(words: Sequence[str]) -> int:
-    """Filter a run as the words of the command line say; returns the exit status, 0 or 255."""
-    return run_program(PROGRAM, words, _filter)
 
 
 def _filter(line: CommandLine, session: Session) -> int:

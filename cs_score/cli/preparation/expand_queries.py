@@ -3,11 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
 
 from cs_score.cli.destinations import write_text
+from cs_score.cli.form import REFERENCE, Form, Parameter
+from cs_score.cli.options import CommandLine, SwitchError, read_command_line
 
 
-def run(words: Sequence[str]) -> int:
-    """Say which program to use, whatever the words; returns 0."""
+@dataclass(frozen=True)
+class _Superseded(Form):
+    """A program that takes whatever it is given; help and version it has."""
+
+    def read(self, words: Sequence[str]) -> CommandLine:
+        """The words as they are."""
+        try:
+            return read_command_line(words[:1], self.options)
+        except SwitchError:
+            return CommandLine({}, tuple(words))
+
+
+def _say_what_replaces_it(line: CommandLine) -> int:
     write_text("stderr", "cs-score expand-queries has been superseded by cs-score validate-queries -expand\n")
     return 0
+
+
+PROGRAM: Final = _Superseded(
+    "expand-queries",
+    (),
+    (Parameter("files", "Not looked at", is_optional=True, is_repeated=True),),
+    contract=REFERENCE,
+    body=_say_what_replaces_it,
+)

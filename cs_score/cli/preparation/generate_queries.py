@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from cs_score.cli.destinations import Destination, write_result
+from cs_score.cli.form import Parameter
+from cs_score.cli.options import CommandLine, Option
 from cs_score.cli.preparation.program import (
-    COMMON,
     DOCUMENTS,
     ERROR_FILE,
     PROBLEMS,
-    Parameter,
     Program,
     Session,
     check_exists,
     document_list,
     justifications_switch,
-    run_program,
 )
-from cs_score.cli.switches import CommandLine, Switch
 from cs_score.coldstart.loading import load_queries
 from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.writers.report import report_text
@@ -32,13 +29,11 @@ from cs_score.preparation.runs.run_validation import check_run
 
 PROGRAM: Final = Program(
     "generate-queries",
-    "Make the queries of the first round, or those of the second round from a run",
     (
         DOCUMENTS,
         ERROR_FILE,
         justifications_switch("M:M"),
-        Switch("-valid", None, "Escape the names taken from the run, so that the file is XML"),
-        *COMMON,
+        Option("-valid", None, "Escape the names taken from the run, so that the file is XML"),
         *PROBLEMS,
     ),
     (
@@ -48,12 +43,9 @@ PROGRAM: Final = Program(
     ),
     lambda line: Destination(line.words[1]).planned("OUTPUTFILE", Existing.REPLACED),
     error_file=Existing.REPLACED,
+    work=lambda line, session: _generate(line, session),
+    encoded_once=True,
 )
-
-
-def run(words: Sequence[str]) -> int:
-    """Make queries as the words of the command line say; returns the exit status, 0 or 255."""
-    return run_program(PROGRAM, words, _generate, encoded_once=True)
 
 
 def _generate(line: CommandLine, session: Session) -> int:

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from cs_score.cli.destinations import file_named, write_result
+from cs_score.cli.form import Parameter
+from cs_score.cli.options import CommandLine
 from cs_score.cli.preparation.program import (
-    COMMON,
     DOCUMENTS,
     ERROR_FILE,
     PROBLEMS,
-    Parameter,
     Program,
     Session,
     check_exists,
     document_list,
     justifications_switch,
-    run_program,
 )
-from cs_score.cli.switches import CommandLine
 from cs_score.coldstart.loading import load_queries
 from cs_score.coldstart.options import Justifications
 from cs_score.foundation.outputs import encoded
@@ -30,8 +27,7 @@ from cs_score.problems.log import ProblemLog
 
 PROGRAM: Final = Program(
     "package-output",
-    "Put the answers to both rounds into one run",
-    (DOCUMENTS, ERROR_FILE, justifications_switch("M:M"), *COMMON, *PROBLEMS),
+    (DOCUMENTS, ERROR_FILE, justifications_switch("M:M"), *PROBLEMS),
     (
         Parameter("queryfile", "The queries of the first round"),
         Parameter("round1file", "Answers to the first round"),
@@ -39,12 +35,8 @@ PROGRAM: Final = Program(
         Parameter("outputfile", "A new file for the run", is_output=True),
     ),
     lambda line: file_named(line.words[3]).planned("OUTPUTFILE", Existing.REFUSED),
+    work=lambda line, session: _package(line, session),
 )
-
-
-def run(words: Sequence[str]) -> int:
-    """Package a run as the words of the command line say; returns the exit status, 0 or 255."""
-    return run_program(PROGRAM, words, _package)
 
 
 def _package(line: CommandLine, session: Session) -> int:

@@ -7,22 +7,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import KW_ONLY, dataclass
 from typing import Final
 
-from cs_score.cli.destinations import Destination, write_report, write_text
+from cs_score.cli.destinations import Destination, is_quiet, say, write_report, write_text
+from cs_score.cli.form import REFERENCE, Contract, Form
 from cs_score.cli.leaving import Finished
-from cs_score.cli.switches import (
-    FORCE,
-    CommandLine,
-    HelpWanted,
-    Switch,
-    SwitchError,
-    VersionWanted,
-    read_command_line,
-    switch_help,
-)
+from cs_score.cli.options import FORCE, CommandLine, Option
+from cs_score.cli.problem_display import report_on_stderr
 from cs_score.coldstart.loading import members
 from cs_score.coldstart.writers.report import closing_line, doubly_encoded, report_text
 from cs_score.foundation.errors import CsScoreError, InputError, OutputError
@@ -30,7 +23,6 @@ from cs_score.foundation.garbage_collection import paused_collector
 from cs_score.foundation.outputs import encoded
 from cs_score.foundation.planned_outputs import Existing, OutputPlan, PlannedOutput
 from cs_score.foundation.sources import name_of
-from cs_score.foundation.version import REFERENCE_VERSION
 from cs_score.preparation.documents import DocumentList, read_document_list
 from cs_score.problems.log import ProblemLog, Severity
 from cs_score.problems.reports import OPTION as PROBLEMS_OPTION
@@ -42,24 +34,19 @@ FAILED: Final = 255
 _SHOWN: Final = 50
 """Further fatal conditions that are listed; a run of a million bad lines must not fill a terminal."""
 
-ALLOW_COMMENTS: Final = Switch("-allow_comments", None, "Cut off comments at the end of lines")
-DOCUMENTS: Final = Switch("-docs", "FILE", "Documents of the task: DOCID, LENGTH and FILE, separated by tabs")
-ERROR_FILE: Final = Switch("-error_file", "FILE", "Where problems are reported: a new file, stdout or stderr", "STDERR")
-GROUND_TRUTH: Final = Switch("-groundtruth", None, "Accepted and without effect")
+ALLOW_COMMENTS: Final = Option("-allow_comments", None, "Cut off comments at the end of lines")
+DOCUMENTS: Final = Option("-docs", "FILE", "Documents of the task: DOCID, LENGTH and FILE, separated by tabs")
+ERROR_FILE: Final = Option("-error_file", "FILE", "Where problems are reported: a new file, stdout or stderr", "STDERR")
+GROUND_TRUTH: Final = Option("-groundtruth", None, "Accepted and without effect")
 PROBLEMS: Final = (
-    Switch("--problems", "FILE", "Also write every problem to FILE (.json, .tsv or .sarif, perhaps compressed)"),
+    Option("--problems", "FILE", "Also write every problem to FILE (.json, .tsv or .sarif, perhaps compressed)"),
     FORCE,
 )
-COMMON: Final = (
-    Switch("-help", None, "Show this text"),
-    Switch("-h", None, "Show this text"),
-    Switch("-version", None, "Show the version of the reference programs that is followed"),
-)
 
 
-def justifications_switch(default: str) -> Switch:
+def justifications_switch(default: str) -> Option:
     """The switch -justifications with a program's default."""
-    return Switch(
+    return Option(
         "-justifications",
         "A:B",
         "Justifications allowed: A for each node and document, B for each node; 0-9 or M",
@@ -67,59 +54,39 @@ def justifications_switch(default: str) -> Switch:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """A word that is no switch: the name that messages use, its help, and whether it names an output."""
-
-    name: str
-    help: str
-    is_optional: bool = False
-    is_output: bool = False
+Body = Callable[[CommandLine, "Session"], int]
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
-    """A program before the scorer: its name, what it does, its switches and parameters in order.
+@dataclass(frozen=True)
+class Program(Form):
+    """A program before the scorer: a form whose `work` is done in a session.
 
     `outputs` are the files that a command line asks for beside reports, `error_file` what becomes of an error file that
-    is there (None: the program writes none).
+    is there (None: the program writes none); `encoded_once`: its report is.
     """
 
-    name: str
-    summary: str
-    switches: tuple[Switch, ...]
-    parameters: tuple[Parameter, ...]
     outputs: Callable[[CommandLine], Iterable[PlannedOutput]]
     error_file: Existing | None = Existing.REFUSED
+    _: KW_ONLY
+    work: Body
+    contract: Contract = REFERENCE
+    encoded_once: bool = False
 
-    @property
-    def called(self) -> str:
-        """How it is called."""
-        return f"cs-score {self.name}"
-
-    def usage(self) -> str:
-        """The text of `-help`; it names every switch."""
-        shown = " ".join(
-            f"[{parameter.name.upper()}]" if parameter.is_optional else parameter.name.upper()
-            for parameter in self.parameters
-        )
-        parameters = "\n".join(f"  {parameter.name:<16} {parameter.help}" for parameter in self.parameters)
-        return (
-            f"{self.called}:  {self.summary}\n\n"
-            f"Usage: {self.called} {{-switch {{-switch ...}}}} {shown}\n\n"
-            f"Legal switches are:\n{switch_help(self.switches)}\n\n"
-            f"Parameters are:\n{parameters}\n"
-        )
-
-    def read(self, words: Sequence[str]) -> CommandLine:
-        """Switches and parameters. Raises SwitchError for a wrong number of parameters, and as read_command_line."""
-        line = read_command_line(words, self.switches)
-        for number, parameter in enumerate(self.parameters):
-            if number >= len(line.words) and not parameter.is_optional:
-                raise SwitchError(f"ERROR: Not enough arguments; {parameter.name} must be provided")
-        if len(line.words) > len(self.parameters):
-            raise SwitchError("ERROR: Too many arguments")
-        return line
+    def run(self, line: CommandLine) -> int:
+        """Check what is read and written, then do the work; returns the exit status."""
+        try:
+            plan = self.plan(line)
+            plan.check()
+        except CsScoreError as error:
+            write_text("stderr", f"{self.called}: {error}\n")
+            return FAILED
+        plan.clear()
+        session = Session(self, line.switches.get("--problems"), encoded_once=self.encoded_once)
+        try:
+            with paused_collector():
+                return self.work(line, session)
+        except CsScoreError as error:
+            return session.give_up(error)
 
     def plan(self, line: CommandLine) -> OutputPlan:
         """What a call reads and writes. Raises UsageError for a problems file that cannot be called so."""
@@ -157,12 +124,12 @@ class Session:
 
     def remark(self, text: str) -> None:
         """A remark beside the report, on standard error only."""
-        write_text("stderr", f"{self._program.called}: warning: {InputError(text)}\n")
+        say(f"{self._program.called}: warning: {InputError(text)}\n")
 
     def finish(self, write: Callable[[], None], *, write_in_spite_of_errors: bool = False) -> int:
         """Report; write the results unless there are errors; the closing line; the exit status."""
         errors, warnings = (self.problems.count(severity) for severity in (Severity.ERROR, Severity.WARNING))
-        report = "".join(report_text(self.problems))
+        report = self._report()
         closing = closing_line(errors, warnings)
         if self._errors.stream is not None:
             self._say(report)
@@ -184,18 +151,23 @@ class Session:
         lines = [f"{other}\n" for other in further[:_SHOWN]]
         if len(further) > _SHOWN:
             lines.append(f"{len(further) - _SHOWN} more fatal conditions (--problems FILE lists all)\n")
-        text = "".join((*(() if self._is_reported else report_text(self.problems)), *lines))
+        text = "".join(("" if self._is_reported else self._report(), *lines))
         said = f"{self._program.called}: {error}\n"
         if self._errors.stream != "stderr":
             with contextlib.suppress(OutputError):
                 self._say(f"{text}{said}")
             text = ""
-        write_text("stderr", text + said)
+        write_text("stderr", said if is_quiet() else text + said)
         if isinstance(error, InputError) and all(error is not other for other in self.problems.fatal):
             self.problems.fatal.append(error)
         with contextlib.suppress(OutputError):
             self._write_problems()
         return FAILED
+
+    def _report(self) -> str:
+        if self._errors.stream == "stderr":
+            return report_on_stderr(self.problems)
+        return "".join(report_text(self.problems))
 
     def _say(self, text: str) -> None:
         write_report(self._errors, text, encoded((text,)) if self._encoded_once else [doubly_encoded(text)])
@@ -203,37 +175,6 @@ class Session:
     def _write_problems(self) -> None:
         if isinstance(self.problems, RecordingLog) and self._problems_file is not None:
             write_problems(self.problems, self._problems_file)
-
-
-Body = Callable[[CommandLine, Session], int]
-
-
-def run_program(program: Program, words: Sequence[str], body: Body, *, encoded_once: bool = False) -> int:
-    """Run a program: usage and version, then its body; returns the exit status."""
-    try:
-        line = program.read(words)
-    except HelpWanted:
-        write_text("stdout", program.usage())
-        return 0
-    except VersionWanted:
-        write_text("stdout", f"{program.called} version {REFERENCE_VERSION}\n")
-        return 0
-    except SwitchError as error:
-        write_text("stdout", f"{error}\n\n{program.usage()}")
-        return FAILED
-    try:
-        plan = program.plan(line)
-        plan.check()
-    except CsScoreError as error:
-        write_text("stderr", f"{program.called}: {error}\n")
-        return FAILED
-    plan.clear()
-    session = Session(program, line.switches.get("--problems"), encoded_once=encoded_once)
-    try:
-        with paused_collector():
-            return body(line, session)
-    except CsScoreError as error:
-        return session.give_up(error)
 
 
 def document_list(line: CommandLine) -> DocumentList | None:

@@ -7,45 +7,28 @@ addition.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
-from cs_score.cli.destinations import Destination, write_result, write_text
-from cs_score.cli.switches import (
-    CommandLine,
-    HelpWanted,
-    Switch,
-    SwitchError,
-    VersionWanted,
-    read_command_line,
-    switch_help,
-)
+from cs_score.cli.destinations import Destination, write_report, write_result, write_text
+from cs_score.cli.form import REFERENCE, Form, Parameter
+from cs_score.cli.options import CommandLine, Option, SwitchError
 from cs_score.coldstart.resampling.sample_draws import read_groups, resample_lines
 from cs_score.foundation.display import one_line
-from cs_score.foundation.errors import CsScoreError, UsageError
+from cs_score.foundation.errors import CsScoreError
 from cs_score.foundation.outputs import encoded
 from cs_score.foundation.planned_outputs import Existing, OutputPlan
 
-PROGRAM: Final = "cs-score samples"
-GENERATOR_VERSION: Final = "1.1"
-DEFAULT_SEED: Final = 0
+DEFAULT_SEED: Final = "0"
 
-FAILED: Final = 255
-"""Exit status of the reference programs for every kind of failure."""
-
-PARAMETERS: Final = {
-    "num_samples": "number of resamples",
-    "queries": "file with lines LDC_ID SF_ID: the SF queries of each LDC query",
-}
+FAILED: Final = REFERENCE.failed
 
 SWITCHES: Final = (
-    Switch("-error_file", "FILE", "Where to report problems: a new file, stdout or stderr", "stderr"),
-    Switch("-h", None, "Show this text"),
-    Switch("-help", None, "Show this text"),
-    Switch("-output_file", "FILE", "Where to write the resamples: a file, stdout or stderr", "stdout"),
-    Switch("--seed", "S", "Whole number of at least 0; equal seeds give equal bytes", str(DEFAULT_SEED)),
-    Switch("-version", None, "Show the version"),
+    Option("-error_file", "FILE", "Where to report problems: a new file, stdout or stderr", "stderr"),
+    Option("-output_file", "FILE", "Where to write the resamples: a file, stdout or stderr", "stdout"),
+    Option("--seed", "S", "Whole number of at least 0; equal seeds give equal bytes", DEFAULT_SEED),
 )
 
 # A negative number is a switch; one with too many digits to be meant is none.
@@ -64,57 +47,48 @@ class _Command:
     seed: int
 
 
-def run(words: list[str]) -> int:
-    """Run `cs-score samples` with the words after the subcommand; returns the exit status, 0 or 255."""
-    try:
-        command = _understand(read_command_line(words, SWITCHES))
-    except HelpWanted:
-        write_text("stdout", usage())
-        return 0
-    except VersionWanted:
-        write_text("stdout", f"{PROGRAM} version {GENERATOR_VERSION}\n")
-        return 0
-    except SwitchError as error:
-        write_text("stdout", f"{one_line(str(error))}\n\n{usage()}")
-        return FAILED
-    except UsageError as error:
-        write_text("stdout", f"ERROR: {error}\n\n{usage()}")
-        return FAILED
+@dataclass(frozen=True)
+class _Samples(Form):
+    """The program, which shows its usage text for a seed that is none, too."""
+
+    def read(self, words: Sequence[str]) -> CommandLine:
+        """As for every form. Raises SwitchError."""
+        line = super().read(words)
+        seed = line.text("--seed", DEFAULT_SEED)
+        if not _SEED.fullmatch(seed):
+            problem = f"--seed takes a whole number of at least 0, not {seed}"
+            raise SwitchError(f"ERROR: {problem}", problem)
+        return line
+
+
+def _run(line: CommandLine) -> int:
+    num_samples, queries = line.words
+    output, errors = line.text("-output_file", "stdout"), line.text("-error_file", "stderr")
+    command = _Command(num_samples, queries, output, errors, int(line.text("--seed", DEFAULT_SEED)))
     try:
         _plan(command).check()
     except CsScoreError as error:
-        write_text("stderr", f"{PROGRAM}: {error}\n")
+        write_text("stderr", f"cs-score samples: {error}\n")
         return FAILED
     try:
-        report, status = _generate(command), 0
+        report = _generate(command)
     except CsScoreError as error:
-        report, status = f"{error}\n", FAILED
-    write_result(Destination(command.errors), encoded([report]))
-    return status
+        write_result(Destination(command.errors), encoded([f"{error}\n"]))
+        return FAILED
+    write_report(Destination(command.errors), report, encoded([report]))
+    return 0
 
 
-def usage() -> str:
-    """The usage text."""
-    parameters = "\n".join(f"  {name:<26} {text}" for name, text in PARAMETERS.items())
-    return (
-        f"{PROGRAM}:  Write bootstrap resamples of LDC queries, for the scorer's switch -samples\n\n"
-        f"Usage: {PROGRAM} {{-switch {{-switch ...}}}} {' '.join(PARAMETERS)}\n\n"
-        f"Legal switches are:\n{switch_help(SWITCHES)}\n\n"
-        f"Parameters are:\n{parameters}\n"
-    )
-
-
-def _understand(line: CommandLine) -> _Command:
-    for name in list(PARAMETERS)[len(line.words) :]:
-        raise UsageError(f"Not enough arguments; {name} must be provided")
-    if len(line.words) > len(PARAMETERS):
-        raise UsageError("Too many arguments")
-    seed = line.text("--seed", str(DEFAULT_SEED))
-    if not _SEED.fullmatch(seed):
-        raise UsageError(f"--seed takes a whole number of at least 0, not {seed}")
-    num_samples, queries = line.words
-    output, errors = line.text("-output_file", "stdout"), line.text("-error_file", "stderr")
-    return _Command(num_samples, queries, output, errors, int(seed))
+PROGRAM: Final = _Samples(
+    "samples",
+    SWITCHES,
+    (
+        Parameter("num_samples", "Number of resamples"),
+        Parameter("queries", "File with lines LDC_ID SF_ID: the SF queries of each LDC query"),
+    ),
+    contract=REFERENCE,
+    body=_run,
+)
 
 
 def _plan(command: _Command) -> OutputPlan:

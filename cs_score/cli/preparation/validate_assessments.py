@@ -6,20 +6,18 @@ from collections.abc import Sequence
 from typing import Final
 
 from cs_score.cli.destinations import Destination, write_result
+from cs_score.cli.form import Parameter
+from cs_score.cli.options import CommandLine, Option
 from cs_score.cli.preparation.program import (
-    COMMON,
     DOCUMENTS,
     ERROR_FILE,
     GROUND_TRUTH,
     PROBLEMS,
-    Parameter,
     Program,
     Session,
     check_exists,
     document_list,
-    run_program,
 )
-from cs_score.cli.switches import CommandLine, Switch
 from cs_score.coldstart.loading import load_queries
 from cs_score.coldstart.options import Justifications
 from cs_score.foundation.errors import InputError, UsageError
@@ -35,14 +33,12 @@ DEFAULT_PREFIX: Final = "none"
 
 PROGRAM: Final = Program(
     "validate-assessments",
-    "Validate assessments, and sort them by language",
     (
         DOCUMENTS,
         ERROR_FILE,
         GROUND_TRUTH,
-        Switch("-languages", "LIST", "Checked and without effect", DEFAULT_LANGUAGES),
-        Switch("-output_file", "PREFIX", "Prefix of the files to write, or stdout or stderr", DEFAULT_PREFIX),
-        *COMMON,
+        Option("-languages", "LIST", "Checked and without effect", DEFAULT_LANGUAGES),
+        Option("-output_file", "PREFIX", "Prefix of the files to write, or stdout or stderr", DEFAULT_PREFIX),
         *PROBLEMS,
     ),
     (
@@ -52,12 +48,8 @@ PROGRAM: Final = Program(
     lambda line: (
         planned for output in _outputs(line).values() for planned in output.planned("-output_file", Existing.CLEARED)
     ),
+    work=lambda line, session: _validate(line, session),
 )
-
-
-def run(words: Sequence[str]) -> int:
-    """Validate assessments as the words of the command line say; returns the exit status, 0 or 255."""
-    return run_program(PROGRAM, words, _validate)
 
 
 def _validate(line: CommandLine, session: Session) -> int:

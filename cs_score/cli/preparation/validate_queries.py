@@ -7,16 +7,14 @@ from enum import StrEnum
 from typing import Final, TypeVar
 
 from cs_score.cli.destinations import Destination, file_named, write_result
+from cs_score.cli.form import Parameter
+from cs_score.cli.options import CommandLine, Option
 from cs_score.cli.preparation.program import (
-    COMMON,
     ERROR_FILE,
     PROBLEMS,
-    Parameter,
     Program,
     Session,
-    run_program,
 )
-from cs_score.cli.switches import CommandLine, Switch
 from cs_score.coldstart.loading import load_queries
 from cs_score.foundation.errors import UsageError
 from cs_score.foundation.outputs import encoded
@@ -30,18 +28,16 @@ DEFAULT_LANGUAGES: Final = "ENGLISH:CHINESE:SPANISH"
 
 PROGRAM: Final = Program(
     "validate-queries",
-    "Validate TAC Cold Start queries, and split them by entry point",
     (
-        Switch("-dups", "VALUE", "Queries that share entry points: none, ignore, delete", "none"),
+        Option("-dups", "VALUE", "Queries that share entry points: none, ignore, delete", "none"),
         ERROR_FILE,
-        Switch("-expand", None, "Write one query for each entry point"),
-        Switch("-index_file", "FILE", "Names of expanded queries, each with the name it comes from"),
-        Switch("-languages", "LIST", "Colon-separated languages to write; empty for all", DEFAULT_LANGUAGES),
-        Switch("-query_base", "BASE", "Beginning of the names of expanded queries", DEFAULT_BASE),
-        Switch("-retain_sf", None, "Leave out event and sentiment slots"),
-        Switch("-subtypes", "VALUE", "Places that do not fit: none, repair, delete-slot, delete-query", "none"),
-        Switch("-types", "VALUE", "Slots that do not fit: none, delete-slot, delete-query", "none"),
-        *COMMON,
+        Option("-expand", None, "Write one query for each entry point"),
+        Option("-index_file", "FILE", "Names of expanded queries, each with the name it comes from"),
+        Option("-languages", "LIST", "Colon-separated languages to write; empty for all", DEFAULT_LANGUAGES),
+        Option("-query_base", "BASE", "Beginning of the names of expanded queries", DEFAULT_BASE),
+        Option("-retain_sf", None, "Leave out event and sentiment slots"),
+        Option("-subtypes", "VALUE", "Places that do not fit: none, repair, delete-slot, delete-query", "none"),
+        Option("-types", "VALUE", "Slots that do not fit: none, delete-slot, delete-query", "none"),
         *PROBLEMS,
     ),
     (
@@ -49,14 +45,10 @@ PROGRAM: Final = Program(
         Parameter("outputfile", "A new file for the validated queries", is_output=True),
     ),
     lambda line: _outputs(line),
+    work=lambda line, session: _validate(line, session),
 )
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
-
-
-def run(words: Sequence[str]) -> int:
-    """Validate queries as the words of the command line say; returns the exit status, 0 or 255."""
-    return run_program(PROGRAM, words, _validate)
 
 
 def _validate(line: CommandLine, session: Session) -> int:

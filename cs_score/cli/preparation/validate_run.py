@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from itertools import chain
 from typing import Final
 
 from cs_score.cli.destinations import Destination, write_result
-from cs_score.cli.parts_options import SWITCHES as SHARING
-from cs_score.cli.parts_options import read_sharing
+from cs_score.cli.form import Parameter
+from cs_score.cli.options import CommandLine, Option
+from cs_score.cli.parts_options import read_sharing, switches
 from cs_score.cli.preparation.program import (
     ALLOW_COMMENTS,
-    COMMON,
     DOCUMENTS,
     ERROR_FILE,
     GROUND_TRUTH,
     PROBLEMS,
-    Parameter,
     Program,
     Session,
     check_exists,
     document_list,
     justifications_switch,
-    run_program,
 )
-from cs_score.cli.switches import CommandLine, Switch
 from cs_score.coldstart.lines.layouts import detect_schema
 from cs_score.coldstart.loading import Queries, load_queries
 from cs_score.coldstart.options import Justifications
@@ -45,29 +41,23 @@ _NEED_ALL: Final = ("-allow_comments", "-depth", "-docs", "--diff", "--problems"
 
 PROGRAM: Final = Program(
     "validate-run",
-    "Validate a TAC Cold Start run and write it as the scorer wants it",
     (
         ALLOW_COMMENTS,
-        Switch("-depth", "S:D", "Pooling: A or B, a colon and the number of nodes; 0 for none"),
+        Option("-depth", "S:D", "Pooling: A or B, a colon and the number of nodes; 0 for none"),
         DOCUMENTS,
         ERROR_FILE,
         GROUND_TRUTH,
         justifications_switch("1:3"),
-        Switch("-output_file", "FILE", "The validated run: a file, stdout, stderr or none", NO_OUTPUT),
-        *COMMON,
-        Switch("--check", None, "Only check: write no run, whatever -output_file says"),
-        Switch("--diff", None, "Show on standard output how the run is changed, as a unified diff in its own order"),
+        Option("-output_file", "FILE", "The validated run: a file, stdout, stderr or none", NO_OUTPUT),
+        Option("--check", None, "Only check: write no run, whatever -output_file says"),
+        Option("--diff", None, "Show on standard output how the run is changed, as a unified diff in its own order"),
         *PROBLEMS,
-        *SHARING,
+        *switches("validate"),
     ),
     (Parameter("queryfile", "The queries that the run answers"), Parameter("filename", "The run, or a folder of runs")),
     lambda line: () if (output := _output(line)) is None else output.planned("-output_file", Existing.REPLACED),
+    work=lambda line, session: _validate(line, session),
 )
-
-
-def run(words: Sequence[str]) -> int:
-    """Validate a run as the words of the command line say; returns the exit status, 0 or 255."""
-    return run_program(PROGRAM, words, _validate)
 
 
 def _validate(line: CommandLine, session: Session) -> int:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from cs_score.cli.destinations import Destination, write_report, write_text, write_to_stream
+from cs_score.cli.destinations import Destination, say, write_report, write_text, write_to_stream
 from cs_score.cli.leaving import Finished
+from cs_score.cli.options import CommandLine
 from cs_score.cli.parts_options import Sharing, read_sharing
+from cs_score.cli.problem_display import report_on_stderr
 from cs_score.cli.resampling_options import read_resampling
 from cs_score.cli.scorer.options import layout_of, options_of, policy_texts
-from cs_score.cli.scorer.usage import DEFAULTS, PROGRAM, SWITCHES, usage_text
+from cs_score.cli.scorer.usage import DEFAULTS, PROGRAM
 from cs_score.cli.scorer.validated import (
     load_validated,
     new_log,
@@ -22,7 +25,6 @@ from cs_score.cli.scorer.validated import (
     signed_as_validated,
     write_problems_file,
 )
-from cs_score.cli.switches import CommandLine, HelpWanted, SwitchError, VersionWanted, read_command_line
 from cs_score.coldstart.loading import Evaluation, load_files, members, note_folders, open_evaluation
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.partition.debug_text import DebugFiles, temporary_file
@@ -33,13 +35,13 @@ from cs_score.coldstart.scorer import score_loaded
 from cs_score.coldstart.writers.fields import check_fields
 from cs_score.coldstart.writers.files import Layout, endings, file_blocks, parts
 from cs_score.coldstart.writers.params import Invocation
-from cs_score.coldstart.writers.report import doubly_encoded, report_text, stopped_report, whole_report
+from cs_score.coldstart.writers.report import closing_line, doubly_encoded, stopped_report, whole_report
+from cs_score.coldstart.writers.tables import averages_text
 from cs_score.foundation.errors import CsScoreError, InputError, OutputError
 from cs_score.foundation.garbage_collection import paused_collector
 from cs_score.foundation.outputs import encoded, is_device, new_file, write_packed, write_whole
 from cs_score.foundation.planned_outputs import Existing, OutputPlan, PlannedOutput, why_not_writable
 from cs_score.foundation.sources import name_of, open_source
-from cs_score.foundation.version import REFERENCE_VERSION
 from cs_score.problems.log import ProblemLog
 from cs_score.statistics.options import Resampling
 
@@ -66,46 +68,27 @@ class Command:
     sharing: Sharing
 
 
-def run(words: Sequence[str]) -> int:
-    """Score as the words of the command line say; returns the exit status, 0 or 255."""
+def run(line: CommandLine) -> int:
+    """Score as the command line says; returns the exit status, 0 or 255."""
     problems = ProblemLog()
     command: Command | None = None
     try:
-        line = _read(words)
-        if line is None:
-            return 0
-        command = _understand(line, words)
+        command = _understand(line)
         problems = new_log(command.problems_file)
         with paused_collector():
             return _score(command, problems)
-    except SwitchError as error:
-        with contextlib.suppress(OutputError):
-            write_text("stdout", f"{error}\n\n{usage_text()}")
-        return FAILED
     except CsScoreError as error:
         return _give_up(error, problems, command)
 
 
-def _read(words: Sequence[str]) -> CommandLine | None:
-    """The command line, or None where it asked for a text that has been printed. Raises SwitchError."""
-    try:
-        line = read_command_line(words, SWITCHES)
-    except HelpWanted:
-        write_text("stdout", usage_text())
-        return None
-    except VersionWanted:
-        write_text("stdout", f"{PROGRAM} version {REFERENCE_VERSION}\n")
-        return None
-    if not line.words:
-        raise SwitchError("ERROR: Not enough arguments; files must be provided")
-    return line
-
-
-def _understand(line: CommandLine, words: Sequence[str]) -> Command:
+def _understand(line: CommandLine) -> Command:
     """Check the command line in the reference's order, so that the same fault is named first; touches no file."""
     output = Destination(line.text("-output_file", DEFAULTS["-output_file"]))
     if output.stream is None and (reason := why_not_writable(f"{output.text}.debug")) is not None:
-        raise OutputError(f"Could not open {output.text} .  . lc(DEBUG): {reason}; -output_file is a prefix of files")
+        raise OutputError(
+            f"Could not open {output.text} .  . lc(DEBUG): {reason}; -output_file is a prefix: {output.text}.debug and "
+            "others are written, into a folder that must be there"
+        )
     errors = Destination(line.text("-error_file", DEFAULTS["-error_file"]))
     plan = _plan(line, output, errors)
     plan.check()
@@ -118,7 +101,9 @@ def _understand(line: CommandLine, words: Sequence[str]) -> Command:
         errors,
         tuple(word for word in line.words if is_query_file(word)),
         tuple(word for word in line.words if not is_query_file(word)),
-        Invocation(time.localtime(), os.getcwd(), (PROGRAM, *words), policy_texts(line), options.samples is not None),
+        Invocation(
+            time.localtime(), os.getcwd(), (PROGRAM, *line.typed), policy_texts(line), options.samples is not None
+        ),
         line.switches.get("--json"),
         line.switches.get("--problems"),
         "--validate" in line.switches,
@@ -245,13 +230,19 @@ def _report(command: Command, result: Result) -> None:
     _remark(result.warnings)
     # Where both go to standard output the reference has closed it by now and its report is lost.
     lost = command.errors.stream == "stdout" and command.output.stream == "stdout"
-    text = whole_report(result.problems, result.error_count, result.warning_count)
-    write_report(command.errors if not lost else Destination("stderr"), text, [doubly_encoded(text)])
+    errors = command.errors if not lost else Destination("stderr")
+    if errors.stream == "stderr":
+        say(report_on_stderr(result.problems, twice=True) + closing_line(result.error_count, result.warning_count))
+    else:
+        text = whole_report(result.problems, result.error_count, result.warning_count)
+        write_report(errors, text, [doubly_encoded(text)])
+    if command.output.stream is None and sys.stderr is not None and sys.stderr.isatty():
+        say("".join(f"\n{averages_text(run)}" for run in result.runs))
 
 
 def _remark(remarks: Sequence[str]) -> None:
     for remark in remarks:
-        write_text("stderr", f"{PROGRAM}: warning: {InputError(remark)}\n")
+        say(f"{PROGRAM}: warning: {InputError(remark)}\n")
 
 
 def _give_up(error: CsScoreError, problems: ProblemLog, command: Command | None) -> int:
@@ -265,7 +256,7 @@ def _give_up(error: CsScoreError, problems: ProblemLog, command: Command | None)
         if isinstance(error, ScoringStopped):
             _remark(error.partial.warnings)
         if errors.stream == "stderr":
-            write_text("stderr", "".join(report_text(collected)))
+            say(report_on_stderr(collected))
         write_text("stderr", f"{PROGRAM}: {error}\n")
     with contextlib.suppress(OutputError):
         if errors.stream is None:

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from cs_score.cli.destinations import write_text
+from cs_score.cli.destinations import say
+from cs_score.cli.options import CommandLine
+from cs_score.cli.problem_display import report_on_stderr
 from cs_score.cli.scorer.usage import PROGRAM
-from cs_score.cli.switches import CommandLine
 from cs_score.coldstart.loading import Evaluation
 from cs_score.coldstart.result import Result
-from cs_score.coldstart.writers.report import report_text
 from cs_score.foundation.errors import CsScoreError, InputError
 from cs_score.foundation.planned_outputs import PlannedOutput
 from cs_score.foundation.sources import Input
@@ -32,11 +32,11 @@ def load_validated(evaluation: Evaluation, files: Sequence[Input]) -> None:
     new_log = RecordingLog if isinstance(log, RecordingLog) else ProblemLog
     prepared = validate_runs(files, evaluation.queries, evaluation.options.justifications, new_log)
     for run in prepared.runs:
-        write_text("stderr", "".join(report_text(run.problems)))
+        say(report_on_stderr(run.problems))
         if isinstance(log, RecordingLog) and isinstance(run.problems, RecordingLog):
             log.also_report(run.problems)
         run.check()
-        write_text("stderr", f"{PROGRAM}: {run.account}\n")
+        say(f"{PROGRAM}: {run.account}\n")
     load_prepared(evaluation, prepared)
 
 

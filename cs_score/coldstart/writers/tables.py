@@ -33,6 +33,16 @@ def table_texts(run: RunResult, fields: Sequence[str] = DEFAULT_FIELDS, tabs: bo
     return TableText(sf, ldc_max, ldc_mean, "".join(_summary(run, layout)))
 
 
+def averages_text(run: RunResult) -> str:
+    """The rows of the summary that hold all queries, as a table by itself."""
+    layout: Layout[ScoreRow] = Layout(SCORE_FIELDS, SUMMARY_FIELDS, run.run_id, False)
+    rows = [
+        row._replace(name=f"{variant}-{row.name}") for variant, table in run.tables.variants for row in table.averages
+    ]
+    lines = layout.table(SUMMARY_FIELDS, rows)
+    return "".join((layout.header(SUMMARY_FIELDS), *lines))
+
+
 def _table(table: Table, fields: Sequence[str], layout: Layout[ScoreRow]) -> Iterator[str]:
     lines = layout.table(fields, table.rows + table.averages)
     if table.rows:

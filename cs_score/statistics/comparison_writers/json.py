@@ -3,8 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
+from typing import Final
 
+from cs_score.foundation.planned_outputs import Format, OwnOption
 from cs_score.statistics.comparison import Comparison
+
+OPTION: Final = OwnOption(
+    "--json",
+    # The names of systems may be longer than the beginning that is looked at.
+    {".json": Format(re.compile(rb'\{\s*"systems":\s*\[(?:\s*"(?:[^"\\]|\\.)*",?)+(?:\s*\],\s*"units":|\Z)'))},
+    "comparison.json",
+    takes_dash=True,
+)
+"""The option that names the file of this object."""
 
 
 def comparison_json(comparison: Comparison) -> str:

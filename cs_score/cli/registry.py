@@ -1,0 +1,111 @@
+"""The one table of commands: dispatch, help, completion, the man page and the tests come from it.
+
+Importing it imports nothing else; the module of a command is imported when the command is wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from cs_score.cli.form import Form
+
+
+class Group(StrEnum):
+    """What commands are listed under."""
+
+    COLD_START = "Cold Start runs"
+    BEFORE = "Before the Cold Start scorer"
+    EVIDENCE = "Evidence-based fact checking"
+    SEVERAL = "Many runs or systems"
+    ABOUT = "About cs-score"
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command or sub-form: the words that call it, its group, what help says of it, `module:attribute` of its form.
+
+    `follows` is the version of the reference program that it takes the place of.
+    """
+
+    name: str
+    group: Group
+    summary: str
+    form: str
+    follows: str | None = None
+
+
+_2017: Final = "2017.2.0"
+_G = Group
+
+COMMANDS: Final = {
+    command.name: command
+    for command in (
+        Command("", _G.COLD_START, "Score one or more TAC Cold Start runs", "scorer.usage:FORM", _2017),
+        Command("validate-run", _G.BEFORE, "Validate a run, and write it as the scorer wants it",
+                "preparation.validate_run:PROGRAM", _2017),
+        Command("validate-queries", _G.BEFORE, "Validate queries, and split them by entry point",
+                "preparation.validate_queries:PROGRAM", _2017),
+        Command("expand-queries", _G.BEFORE, "Superseded by validate-queries -expand",
+                "preparation.expand_queries:PROGRAM", _2017),
+        Command("generate-queries", _G.BEFORE, "Make the queries of the first round, or those of the second from a run",
+                "preparation.generate_queries:PROGRAM", _2017),
+        Command("package-output", _G.BEFORE, "Put the answers to both rounds into one run",
+                "preparation.package_output:PROGRAM", _2017),
+        Command("validate-assessments", _G.BEFORE, "Validate assessments, and sort them by language",
+                "preparation.validate_assessments:PROGRAM", _2017),
+        Command("apply-k", _G.BEFORE, "Keep so many documents for each node of a run, without checking anything",
+                "preparation.apply_k:PROGRAM", _2017),
+        Command("samples", _G.BEFORE, "Write bootstrap resamples of LDC queries, for the scorer's switch -samples",
+                "preparation.samples:PROGRAM", "1.1"),
+        Command("scifact", _G.EVIDENCE, "Score SciFact predictions with the measures of the public leaderboard",
+                "evidence:SCIFACT"),
+        Command("claims", _G.EVIDENCE, "Score claim verification: documents, evidence with its label, verdict",
+                "evidence:CLAIMS"),
+        Command("r4c", _G.EVIDENCE, "Score R4C derivations by entities (e), relation (r) and both (er)",
+                "evidence:R4C"),
+        Command("hotpotqa", _G.EVIDENCE, "Score HotpotQA answers, supporting facts, and both jointly",
+                "evidence:HOTPOTQA"),
+        Command("batch", _G.SEVERAL, "Score many Cold Start runs against one pool, on one machine or several",
+                "batch.coldstart:FORM"),
+        *(Command(f"batch {mode}", _G.SEVERAL, f"Score many files of {mode} predictions against one gold file",
+                  f"batch.evidence:{mode.upper()}") for mode in ("scifact", "claims", "r4c", "hotpotqa")),
+        Command("compare", _G.SEVERAL, "Compare systems: intervals, paired tests, ranks, tiers",
+                "comparison.command:FORM"),
+        Command("compare coldstart", _G.SEVERAL, "Compare Cold Start runs on the same queries and assessments",
+                "comparison.coldstart:FORM"),
+        *(Command(f"compare {mode}", _G.SEVERAL, f"Compare {mode} systems on the same gold file",
+                  f"comparison.evidence:{mode.upper()}") for mode in ("scifact", "claims", "r4c", "hotpotqa")),
+        Command("problems", _G.ABOUT, "Explain problem codes: what is wrong, an example, what to do", "problems:FORM"),
+        Command("completion", _G.ABOUT, "Print the script with which a shell completes commands and options",
+                "completion:FORM"),
+        Command("man", _G.ABOUT, "Print the manual page", "manual:FORM"),
+    )
+}  # fmt: skip
+"""Every command by name; that of the Cold Start scorer is empty."""
+
+
+def find(words: Sequence[str]) -> tuple[Command, Sequence[str]]:
+    """The command that the first words name, otherwise the scorer, and the words behind its name."""
+    for length in (2, 1):
+        name = " ".join(words[:length])
+        if len(words) >= length and name in COMMANDS and name:
+            return COMMANDS[name], words[length:]
+    return COMMANDS[""], words
+
+
+def sub_forms(name: str) -> list[Command]:
+    """The commands whose names go on from this one by a word."""
+    return [command for command in COMMANDS.values() if command.name.rpartition(" ")[0] == name and command.name]
+
+
+def load(command: Command) -> Form:
+    """What a command takes and does; imports its module."""
+    import importlib
+
+    module, _, attribute = command.form.partition(":")
+    form: Form = getattr(importlib.import_module(f"cs_score.cli.{module}"), attribute)
+    return form
