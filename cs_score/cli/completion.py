@@ -111,7 +111,7 @@ def candidates(words: Sequence[str]) -> Iterator[str]:
         if not rest:
             own = [each.name.rpartition(" ")[2] for each in sub_forms(form.name)]
             yield from (each for each in own if each.startswith(current))
-        yield from _words(form.parameters, current)
+        yield from _words(form.parameters, others, current)
 
 
 def _waiting(words: Sequence[str], names: OptionNames) -> tuple[Option | None, int]:
@@ -147,11 +147,11 @@ def _option_names(form: Form, current: str) -> Iterator[str]:
             yield f"{name}\t{option.help}"
 
 
-def _words(parameters: Iterable[Parameter], current: str) -> Iterator[str]:
-    for parameter in parameters:
+def _words(parameters: Sequence[Parameter], number: int, current: str) -> Iterator[str]:
+    for parameter in parameters[min(number, len(parameters) - 1) :][:1]:
         yield from (choice for choice in _choices(parameter.choices) if choice.startswith(current))
-    if any(not parameter.choices for parameter in parameters):
-        yield FILES
+        if not parameter.choices:
+            yield FILES
 
 
 def _choices(choices: Choices) -> Iterable[str]:
@@ -168,7 +168,6 @@ FORM: Final = Form(
             f"With {CANDIDATES} in place of a shell, as the scripts ask: the words typed so far behind --",
             is_optional=True,
             is_repeated=True,
-            choices=tuple(SCRIPTS),
         ),
     ),
     sections=lambda: (

@@ -23,7 +23,7 @@ def help_text(form: Form) -> str:
     width = _width()
     blocks = [_filled(form.summary, f"{form.called}:  ", "  ", width), _usage(form, width)]
     for heading, content in (*options_of(form), *parameters_of(form), *form.sections(), *commands_below(form)):
-        blocks.append(f"{heading}:\n{_laid_out(content, width)}")
+        blocks.append(f"{_filled(f'{heading}:', '', '', width)}\n{_laid_out(content, width)}")
     return "\n\n".join(blocks) + "\n"
 
 

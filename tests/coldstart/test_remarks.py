@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import json
+import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,7 +18,9 @@ from cs_score.coldstart.loading import load_files, open_evaluation
 from cs_score.coldstart.scorer import score_loaded
 from cs_score.coldstart.writers.json_result import json_text
 from cs_score.foundation.errors import InputError
+from tests.coldstart.command import score_in
 from tests.coldstart.handmade import Inputs, Line
+from tests.coldstart.recorded import COMMITTED
 from tests.coldstart.worlds import BASE, World, worlds
 
 BO = Line()
@@ -157,3 +162,35 @@ def test_parents_of_an_earlier_call_keep_their_children(both: Inputs) -> None:
         load_files(evaluation, [both.folder / name])
     assert list(evaluation.linker.nodes) == [f"{BO.query}:E1", f"{BO.query}:E1:C1"]
     assert evaluation.linker.without_parent == []
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda line: line.replace(b"\t", b","), "commas stand between its columns where tabs are needed"),
+        (lambda line: line + b"\tx\ty\tz", "it has 12 columns, where layouts have 7, 8, 9, 10 or 11"),
+        (lambda line: line.replace(line.split(b"\t")[7], b".5"), "column 8, '.5', is no CONFIDENCE"),
+        (lambda line: b"FULL_QUERY_ID\tSLOT_NAME\tRUNID\n" + line, "a header stands there; take it out"),
+    ],
+)
+def test_a_file_without_layout_is_told_what_is_wrong(
+    change: Callable[[bytes], bytes], said: str, tmp_path: Path
+) -> None:
+    for name in ("queries.xml", "pool.tab", "run.tab"):
+        shutil.copy(COMMITTED / "multi_ep_011" / name, tmp_path / name)
+    line = (tmp_path / "run.tab").read_bytes().split(b"\n")[0]
+    (tmp_path / "run.tab").write_bytes(change(line) + b"\n")
+    words = ["-expand", "CSSF17", "-output_file", "o", "--problems", "p.json", "queries.xml", "run.tab", "pool.tab"]
+    (complaint,) = score_in(tmp_path, words).stderr.decode().splitlines()
+    assert complaint.startswith("cs-score: run.tab: line 1: Unknown file type: run.tab; ")
+    assert said in complaint
+    (problem,) = [one for one in json.loads((tmp_path / "p.json").read_bytes())["problems"] if "UNKNOWN" in one["code"]]
+    assert (problem["file"], problem["line"]) == ("run.tab", 1)
+
+
+def test_a_missing_file_of_queries_is_called_one(tmp_path: Path) -> None:
+    for name in ("queries.xml", "pool.tab", "run.tab"):
+        shutil.copy(COMMITTED / "multi_ep_011" / name, tmp_path / name)
+    words = ["-queries", "nosuch.txt", "-expand", "CSSF17", "-output_file", "o", "queries.xml", "run.tab", "pool.tab"]
+    (complaint,) = score_in(tmp_path, words).stderr.decode().splitlines()
+    assert "no file is called nosuch.txt, so it was taken for the id of a query" in complaint

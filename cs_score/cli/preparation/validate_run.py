@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from itertools import chain
 from typing import Final
 
+from cs_score.cli import colour
 from cs_score.cli.destinations import Destination, write_result
 from cs_score.cli.form import Parameter
 from cs_score.cli.options import CommandLine, Option
@@ -118,6 +120,10 @@ def _write(validated: ValidatedRun, output: Destination | None, session: Session
             )
         write_result(output, encoded(chain((first,), pieces)))
     if shown is not None:
-        diff = differences(shown)
+        diff: Iterable[str] = differences(shown)
         # What reaches a terminal must not move its cursor; a file or a pipe gets the lines as they are.
-        write_result(Destination("stdout"), encoded(map(terminal_safe, diff) if sys.stdout.isatty() else diff))
+        if sys.stdout.isatty():
+            diff = map(terminal_safe, diff)
+        if colour.is_wanted(sys.stdout):
+            diff = map(colour.with_changes, diff)
+        write_result(Destination("stdout"), encoded(diff))

@@ -100,6 +100,34 @@ SCHEMAS: Final = (
 )
 
 
+_FEWEST: Final = min(len(schema.columns) for schema in SCHEMAS)
+
+
 def detect_schema(columns: list[str]) -> Schema | None:
     """The layout of a file whose first line has these columns, or None."""
     return next((schema for schema in SCHEMAS if schema.fits(columns)), None)
+
+
+def why_no_schema(columns: list[str]) -> str:
+    """What keeps the first line of a file from having a layout, in words."""
+    if len(columns) == 1 and columns[0].count(",") >= _FEWEST - 1:
+        return "commas stand between its columns where tabs are needed"
+    names = {name for schema in SCHEMAS for name in schema.columns}
+    if sum(text.strip("#\ufeff ").upper() in names for text in columns) > 1:
+        return "a header stands there; take it out"
+    of_width = [schema for schema in SCHEMAS if len(schema.columns) == len(columns)]
+    if not of_width:
+        known = sorted({len(schema.columns) for schema in SCHEMAS})
+        return f"it has {len(columns)} columns, where layouts have {', '.join(map(str, known[:-1]))} or {known[-1]}"
+    nearest = min(of_width, key=lambda schema: len(_misfits(schema, columns)))
+    number, name = _misfits(nearest, columns)[0]
+    return f"column {number}, {columns[number - 1]!r}, is no {name} of a line of the layout '{nearest.name}'"
+
+
+def _misfits(schema: Schema, columns: list[str]) -> list[tuple[int, str]]:
+    """Numbers and names of the columns that do not hold what the layout has there."""
+    return [
+        (number, name)
+        for number, (name, text) in enumerate(zip(schema.columns, columns), 1)
+        if not re.fullmatch(COLUMN_PATTERNS[name], text)
+    ]

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from cs_score.coldstart.lines.layouts import Schema, detect_schema
+from cs_score.coldstart.lines.layouts import Schema, detect_schema, why_no_schema
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.sources import READING_ERRORS, Source, reason_of
 from cs_score.problems.log import Place, ProblemLog
@@ -67,12 +67,14 @@ def read_tab_file(source: Source, problems: ProblemLog, *, allow_comments: bool 
             raise InputError(
                 f"Empty file: {source.name}", remedy="it has blank and comment lines only", code="NO_LINES"
             ) from None
-    schema = detect_schema(split_columns(first[1]))
+    columns = split_columns(first[1])
+    schema = detect_schema(columns)
     if schema is None:
         raise InputError(
             f"Unknown file type: {source.name}",
+            file=source.name,
             place=f"line {first[0]}",
-            remedy="its columns fit no known layout of runs or assessments (see README-Usage, Input files)",
+            remedy=f"{why_no_schema(columns)} (see README-Usage, Input files)",
             code="UNKNOWN_FILE_TYPE",
         )
     lines = accepted_lines(itertools.chain((first,), counted), source.name, len(schema.columns), problems)

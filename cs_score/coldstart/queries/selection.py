@@ -107,7 +107,9 @@ def _find(text: str, queries: QuerySet, problems: ProblemLog, file: str, line: i
             f'unexpected argument: "{text}" sent to parse_queryid',
             file=file,
             place=None if line is None else f"line {line}",
-            remedy="each line needs two columns, an LDC id and a slot-filling query id" if line else None,
+            remedy="each line needs two columns, an LDC id and a slot-filling query id"
+            if line
+            else f"no file is called {text}, so it was taken for the id of a query",
         )
     query = queries.by_id.get(parts.short)
     if query is None:
