@@ -23,6 +23,8 @@ def manual_page() -> str:
     forms = [load(command) for command in COMMANDS.values()]
     lines = [
         f'.TH CS-SCORE 1 "" "cs-score {VERSION}"',
+        ".ad l",
+        ".nh",
         ".SH NAME",
         r"cs-score \- score knowledge-base population runs and evidence-based fact checking",
         ".SH SYNOPSIS",
@@ -49,8 +51,8 @@ def _part(section: Section) -> Iterator[str]:
 
 
 def _safe(text: str) -> str:
-    r"""Text that roff takes as it is: `\&` keeps a leading dot or apostrophe from being a command."""
-    text = text.replace("\\", r"\e").replace("-", r"\-")
+    r"""Text that roff takes as it is: `\&` keeps a leading dot from being a command, lists break at a colon."""
+    text = text.replace("\\", r"\e").replace("-", r"\-").replace(":", r":\:")
     return rf"\&{text}" if text.startswith((".", "'")) else text
 
 

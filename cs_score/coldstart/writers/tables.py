@@ -9,6 +9,9 @@ from typing import Final
 from cs_score.coldstart.counting.projection import ScoreRow, Table
 from cs_score.coldstart.result import RunResult
 from cs_score.coldstart.writers.fields import DEFAULT_FIELDS, SCORE_FIELDS, SUMMARY_FIELDS, Layout
+from cs_score.foundation.display import one_line
+
+_LONGEST_RUN_ID: Final = 60
 
 FOOT: Final = "\n*ALL-Macro Prec, Recall and F1 refer to mean-precision, mean-recall and mean-F1.\n"
 
@@ -34,8 +37,8 @@ def table_texts(run: RunResult, fields: Sequence[str] = DEFAULT_FIELDS, tabs: bo
 
 
 def averages_text(run: RunResult) -> str:
-    """The rows of the summary that hold all queries, as a table by itself."""
-    layout: Layout[ScoreRow] = Layout(SCORE_FIELDS, SUMMARY_FIELDS, run.run_id, False)
+    """The rows of the summary that hold all queries, as a table for people."""
+    layout: Layout[ScoreRow] = Layout(SCORE_FIELDS, SUMMARY_FIELDS, one_line(run.run_id, _LONGEST_RUN_ID), False)
     rows = [
         row._replace(name=f"{variant}-{row.name}") for variant, table in run.tables.variants for row in table.averages
     ]
