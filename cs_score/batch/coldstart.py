@@ -16,11 +16,12 @@ from cs_score.batch.plan.runs import RunFile
 from cs_score.batch.store.outcomes import FAILED, OK, WITH_ERRORS, Outcome, RunScores, problem_places
 from cs_score.coldstart.counting.projection import MACRO, MICRO
 from cs_score.coldstart.counting.unit_statistics import average_scores, resampled_unit
-from cs_score.coldstart.loading import Evaluation, load_files, open_evaluation
+from cs_score.coldstart.gold import Gold, open_gold, with_pool
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.resampling.intervals import intervals
 from cs_score.coldstart.result import Result, RunResult, ScoringStopped
-from cs_score.coldstart.scorer import score_loaded
+from cs_score.coldstart.run import Run
+from cs_score.coldstart.scorer import score_runs
 from cs_score.coldstart.writers.fields import check_fields
 from cs_score.coldstart.writers.files import Layout, file_blocks
 from cs_score.coldstart.writers.params import Invocation
@@ -95,17 +96,9 @@ class ColdStartPlan:
             samples=self.options.samples if self.samples is None else self.samples.on_disk(),
         )
         problems = RecordingLog() if self.records else ProblemLog()
-        evaluation = open_evaluation([given.open() for given in self.queries], located, problems)
-        of_queries = problems.branch()
-        load_files(evaluation, [given.open() for given in self.pool])
-        if evaluation.linker.responses:
-            raise InputError(
-                "this is a run; assessments come before the runs",
-                file=evaluation.linker.responses[0].file,
-                remedy="give the words in the order QUERIES.xml POOL RUN...",
-            )
-        evaluation.index_assessments()
-        return PreparedColdStart(self, evaluation, of_queries, _as_named(evaluation.digests, located, self.options))
+        gold = open_gold([given.open() for given in self.queries], located, problems)
+        gold = with_pool(gold, [given.open() for given in self.pool])
+        return PreparedColdStart(self, gold, problems, _as_named(gold.digests, located, self.options))
 
     def measures(self) -> Sequence[str]:
         return measures(self.options.expand is not None)
@@ -132,41 +125,36 @@ class ColdStartPlan:
 
 
 class PreparedColdStart:
-    """Queries and pool as loaded. Every run is scored on a branch of them."""
+    """Queries and pool as loaded. Every run is laid over them."""
 
-    def __init__(
-        self, plan: ColdStartPlan, evaluation: Evaluation, of_queries: ProblemLog, digests: Sequence[InputDigest]
-    ) -> None:
+    def __init__(self, plan: ColdStartPlan, gold: Gold, of_queries: ProblemLog, digests: Sequence[InputDigest]) -> None:
         """`of_queries`: the problems before the pool was loaded; `digests`: those of all inputs that runs share, by
         the names that the user gave them.
         """
         self._plan = plan
-        self._evaluation = evaluation
+        self._gold = gold
         self._of_queries = of_queries
         self.digests = tuple(digests)
         self._policies = {policy.name: policy for policy in plan.policies}
 
     @property
     def occurrences(self) -> Sequence[Occurrence]:
-        log = self._evaluation.problems
+        log = self._gold.problems
         return tuple(log.occurrences()) if isinstance(log, RecordingLog) else ()
 
     def measures(self) -> Mapping[str, Sequence[str]]:
-        hops = [str(hop) for hop in range(max(self._evaluation.hop_limits.values(), default=0) + 1)]
+        hops = [str(hop) for hop in range(max(self._gold.hop_limits.values(), default=0) + 1)]
         # LDC-MEAN has the classes of later hops in the row of the class above them.
         return {
             name: hops[:2] if name.startswith("LDC-MEAN-ALL") else hops
-            for name in measures(bool(self._evaluation.queries.ldc_of))
+            for name in measures(bool(self._gold.table.ldc_of))
         }
 
     def signature(self, run: InputDigest, policy: str) -> Mapping[str, object]:
         layout = self._plan.layout
         resampling = self._plan.resampling
         if resampling is not None:
-            evaluation = self._evaluation
-            of_query = evaluation.queries.by_id
-            has_clusters = any(of_query[query].full_id != unit for query, unit in evaluation.ldc_ids.items())
-            resampling = replace(resampling, unit=resampled_unit(bool(evaluation.queries.ldc_of) or has_clusters))
+            resampling = replace(resampling, unit=resampled_unit(self._gold.has_clusters))
         return {
             **self._signed(self._policies[policy], run).as_json(),
             "policy": policy,
@@ -183,35 +171,28 @@ class PreparedColdStart:
             yield from self._score_group(run, list(group))
 
     def _score_group(self, run: RunFile, policies: Sequence[NamedPolicy]) -> Iterator[Scored]:
-        loaded = self._branch(self._evaluation, policies[0])
+        limits = policies[0].options(self._gold.options).justifications
         prepared = Preparation([run.file.open()])
-        log = loaded.problems
+        log = self._of_queries  # a single call has read nothing else when it validates
         try:
             if self._plan.validates:
-                log = self._of_queries  # a single call has read nothing else when it validates
-                limits = loaded.options.justifications
-                prepared = validate_runs(prepared.files, loaded.queries, limits, type(loaded.problems))
+                prepared = validate_runs(prepared.files, self._gold.table, limits, type(log))
                 for validated in prepared.runs:
                     validated.check()
-                log = loaded.problems
-            load_prepared(loaded, prepared)
-            if len(loaded.linker.assessments) > len(self._evaluation.linker.assessments):
-                raise InputError("these are assessments, not a run", file=run.file.name, remedy="add them with --pool")
+            log = self._gold.problems.branch()
+            loaded = load_prepared(self._gold, prepared, limits, log)
         except InputError as error:
             for policy in policies:
                 yield self._stopped(run, policy, log, error, prepared.runs)
             return
         for policy in policies:
-            evaluation = self._branch(loaded, policy) if len(policies) > 1 else loaded
+            log = loaded.problems.branch()
             try:
-                result = score_loaded(evaluation)
+                result = score_runs(loaded, policy.options(self._gold.options).policy, log)
             except InputError as error:
-                yield self._stopped(run, policy, evaluation.problems, error, prepared.runs)
+                yield self._stopped(run, policy, log, error, prepared.runs)
                 continue
-            yield self._whole(run, policy, evaluation, self._as_asked(result, policy), prepared.runs)
-
-    def _branch(self, evaluation: Evaluation, policy: NamedPolicy) -> Evaluation:
-        return evaluation.branch(policy.options(evaluation.options))
+            yield self._whole(run, policy, loaded, log, self._as_asked(result, policy), prepared.runs)
 
     def _as_asked(self, result: Result, policy: NamedPolicy) -> Result:
         """The result with the options as the user gave them: a worker may read an option's file from elsewhere."""
@@ -229,7 +210,8 @@ class PreparedColdStart:
         self,
         run: RunFile,
         policy: NamedPolicy,
-        evaluation: Evaluation,
+        loaded: Run,
+        log: ProblemLog,
         result: Result,
         validated: Sequence[PreparedRun],
     ) -> Scored:
@@ -244,8 +226,8 @@ class PreparedColdStart:
             warnings=_count(found, Severity.WARNING),
             problems=tuple(place for problem in found for place in problem_places(problem)),
             remarks=(*(one.account for one in validated), *result.warnings),
-            signature=self.signature(evaluation.digests[-1], policy.name),
-            occurrences=self._noted(run, evaluation.problems, validated),
+            signature=self.signature(loaded.digests[-1], policy.name),
+            occurrences=self._noted(run, log, validated),
         )
         report = whole_report(result.problems, result.error_count, result.warning_count)
         return Scored(outcome, self._files(run, policy, result, report, was_stopped=False))
@@ -286,7 +268,7 @@ class PreparedColdStart:
         self, run: RunFile, log: ProblemLog, validated: Iterable[PreparedRun], error: InputError | None = None
     ) -> tuple[Occurrence, ...] | None:
         """What a log holds of a run beyond what all runs share, with what validation found and what stopped it."""
-        shared = self._evaluation.problems
+        shared = self._gold.problems
         if not isinstance(log, RecordingLog) or not isinstance(shared, RecordingLog):
             return None
         noted = log.branch()

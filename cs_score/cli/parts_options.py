@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from cs_score.cli.switches import CommandLine, Switch
-from cs_score.coldstart.loading import members
+from cs_score.coldstart.lines.loading import members
 from cs_score.foundation.errors import UsageError
 from cs_score.foundation.sources import plain_name
 

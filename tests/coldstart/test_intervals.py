@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from cs_score.coldstart import Options, Result, RunResult, intervals, score
 from cs_score.coldstart.counting.projection import averaged_table, in_printing_order, ldc_tables
 from cs_score.coldstart.counting.unit_statistics import answered_units, query_table, summary_formula, summary_scores
-from cs_score.coldstart.loading import open_evaluation
+from cs_score.coldstart.gold import open_gold
 from cs_score.coldstart.queries.query_set import Query, QuerySet
 from cs_score.coldstart.ranking.average_precision import ap_rows_in_printing_order, averaged_ap_table, ldc_mean_ap
 from cs_score.coldstart.result import AveragePrecision, PrecisionRecall
@@ -112,7 +112,7 @@ def test_intervals_are_those_of_rescored_resamples(world: World, seed: int) -> N
 
 def open_queries(world: World) -> QuerySet:
     with folder_with(world) as (folder, files):
-        return open_evaluation([folder / files[0]], Options(expand=BASE)).queries
+        return open_gold([folder / files[0]], Options(expand=BASE)).table
 
 
 def replicated(run: RunResult, queries: QuerySet, times: dict[str, int]) -> RunResult:

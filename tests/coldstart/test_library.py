@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,11 +18,12 @@ from cs_score.coldstart.counting.unit_statistics import (
     summary_scores,
     unit_name,
 )
-from cs_score.coldstart.loading import Evaluation, load_files, open_evaluation
+from cs_score.coldstart.gold import Gold, open_gold, with_pool
 from cs_score.coldstart.many_runs import run_files, score_separately
 from cs_score.coldstart.queries.query_set import QuerySet
 from cs_score.coldstart.resampling.sample_files import read_samples
-from cs_score.coldstart.scorer import score_loaded
+from cs_score.coldstart.run import load_run
+from cs_score.coldstart.scorer import score_rows, score_runs, score_unit, units_of
 from cs_score.coldstart.writers.intervals import intervals_text
 from cs_score.coldstart.writers.json_result import json_text
 from cs_score.foundation.errors import InputError, UsageError
@@ -208,27 +210,23 @@ def test_what_ends_a_scoring_names_the_run_file(folder: Path, inputs: Inputs) ->
     assert refused.value.file == str(folder / "pool.tab")  # its own place stays
 
 
-# ---- Branches
+# ---- Gold
 
 
-def _opened(folder: Path, *names: str, options: Options = OPTIONS) -> Evaluation:
-    """The queries, with the assessments or the files of these names loaded."""
-    evaluation = open_evaluation([folder / "queries.xml"], options)
-    load_files(evaluation, [folder / name for name in names or ("pool.tab",)])
-    return evaluation
+def _gold(folder: Path, *pool: str, options: Options = OPTIONS) -> Gold:
+    return with_pool(open_gold([folder / "queries.xml"], options), [folder / name for name in pool or ("pool.tab",)])
 
 
-def test_branches_of_an_evaluation_do_not_see_each_other(folder: Path) -> None:
-    evaluation = _opened(folder)
-    evaluation.index_assessments()
-    found = {}
-    for name in ("run.tab", "second.tab"):
-        branch = evaluation.branch()
-        load_files(branch, [folder / name])
-        found[name] = score_loaded(branch)
+def _over(gold: Gold, folder: Path, name: str, policy: Policy = OPTIONS.policy) -> Result:
+    return score_runs(load_run(gold, [folder / name]), policy)
+
+
+def test_runs_over_one_gold_do_not_see_each_other(folder: Path) -> None:
+    gold = _gold(folder)
+    found = {name: _over(gold, folder, name) for name in ("run.tab", "second.tab")}
     for name, result in found.items():
         assert _as_json(result) == _as_json(_result(folder, name))
-    assert evaluation.linker.responses == []
+    assert gold.links.responses == []
 
 
 @pytest.mark.parametrize(
@@ -240,12 +238,9 @@ def test_what_is_wrong_with_a_query_is_told_of_every_run(inputs: Inputs, docid: 
     line = replace(BO, query=sf_query(slots, docid))
     inputs.pool(line.judged("1"))
     inputs.run(line)
-    evaluation = _opened(inputs.folder)
-    evaluation.index_assessments()
+    gold = _gold(inputs.folder)
     for _ in range(2):
-        branch = evaluation.branch()
-        load_files(branch, [inputs.folder / "run.tab"])
-        assert _as_json(score_loaded(branch)) == _as_json(_result(inputs.folder, "run.tab"))
+        assert _as_json(_over(gold, inputs.folder, "run.tab")) == _as_json(_result(inputs.folder, "run.tab"))
 
 
 @pytest.mark.parametrize(
@@ -263,32 +258,24 @@ def test_an_answer_that_is_looked_up_is_reported_as_if_it_were_not(
     line = replace(BO, relation=relation, span=provenance)
     inputs.pool(line.judged("1"))
     inputs.run(line, CY)
-    evaluation = _opened(inputs.folder)
-    evaluation.index_assessments()
-    branch = evaluation.branch()
-    load_files(branch, [inputs.folder / "run.tab"])
-    assert _as_json(score_loaded(branch)) == _as_json(_result(inputs.folder, "run.tab"))
+    found = _over(_gold(inputs.folder), inputs.folder, "run.tab")
+    assert _as_json(found) == _as_json(_result(inputs.folder, "run.tab"))
 
 
 def test_classes_that_a_run_adds_are_not_there_for_the_next(inputs: Inputs) -> None:
     inputs.pool(BO.judged("1"))
     inputs.run(BO, BO.child(), name="with-child.tab")  # the child stands in a wrong bin below Bo's class
     inputs.run(BO, name="without.tab")
-    evaluation = _opened(inputs.folder)
-    evaluation.index_assessments()
-    levels = []
-    for name in ("without.tab", "with-child.tab", "without.tab"):
-        branch = evaluation.branch()
-        load_files(branch, [inputs.folder / name])
-        levels.append([row.level for row in score_loaded(branch).runs[0].tables.sf.rows])
-    assert levels == [["0"], ["0", "1"], ["0"]]
+    gold = _gold(inputs.folder)
+    results = [_over(gold, inputs.folder, name) for name in ("without.tab", "with-child.tab", "without.tab")]
+    assert [[row.level for row in result.runs[0].tables.sf.rows] for result in results] == [["0"], ["0", "1"], ["0"]]
 
 
-def test_a_branch_may_have_a_policy_of_its_own(folder: Path) -> None:
+def test_a_loaded_run_is_scored_under_several_policies(folder: Path) -> None:
     strict = replace(OPTIONS, policy=Policy(wrong=("INCORRECT", "INCORRECT_PARENT", "INEXACT", "UNASSESSED")))
-    branch = _opened(folder).branch(strict)
-    load_files(branch, [folder / "run.tab"])
-    assert _as_json(score_loaded(branch)) == _as_json(_result(folder, "run.tab", options=strict))
+    run = load_run(_gold(folder), [folder / "run.tab"])
+    for options in (OPTIONS, strict, OPTIONS):
+        assert _as_json(score_runs(run, options.policy)) == _as_json(_result(folder, "run.tab", options=options))
 
 
 def test_an_unknown_discipline_is_wrong_usage(folder: Path) -> None:
@@ -299,9 +286,28 @@ def test_an_unknown_discipline_is_wrong_usage(folder: Path) -> None:
         score_separately([folder / "queries.xml"], [folder / "pool.tab"], [folder / "run.tab"], unknown)
 
 
-def test_an_index_of_an_unknown_discipline_is_refused(folder: Path) -> None:
+def test_gold_travels_in_a_pickle(folder: Path) -> None:
+    gold = pickle.loads(pickle.dumps(_gold(folder)))
+    assert _as_json(_over(gold, folder, "run.tab")) == _as_json(_result(folder, "run.tab"))
+
+
+def test_a_unit_scored_by_itself_is_that_of_the_run(folder: Path) -> None:
+    run = load_run(_gold(folder), [folder / "run.tab"])
+    [whole] = score_runs(run, OPTIONS.policy).runs
+    for unit in units_of(run, whole.run_id):
+        assert score_rows([score_unit(unit, OPTIONS.policy)]) == score_rows(
+            [found for found in whole.units if found.id == unit.id]
+        )
+
+
+def test_assessments_over_a_pool_are_no_run(folder: Path) -> None:
+    with pytest.raises(InputError, match="these are assessments, not a run; add them to the pool"):
+        load_run(_gold(folder), [folder / "pool.tab"])
+
+
+def test_a_pool_for_an_unknown_discipline_is_refused(folder: Path) -> None:
     with pytest.raises(InputError, match="No matcher called NOPE"):
-        _opened(folder, options=replace(OPTIONS, discipline="NOPE")).index_assessments()
+        _gold(folder, options=replace(OPTIONS, discipline="NOPE"))
 
 
 # ---- Odd inputs
@@ -347,7 +353,7 @@ def test_a_line_below_an_answer_that_the_run_does_not_give_is_discarded(inputs: 
     """No node has too many lines, and the assessments know the query."""
     inputs.pool(BO.judged("1"))
     inputs.run(CY, BO.child())
-    codes = [problem.code for problem in _opened(inputs.folder, "pool.tab", "run.tab").problems]
+    codes = [problem.code for problem in load_run(_gold(inputs.folder), [inputs.folder / "run.tab"]).problems]
     assert codes == ["DISCARDED_DEPENDENT"]
 
 
@@ -359,14 +365,15 @@ def test_a_line_below_an_answer_that_was_discarded_with_an_earlier_file_is_disca
     lost = replace(kept, value="42", confidence="0.5", span="N_ENG_1:7-9", node=":E2")
     inputs.run(kept, lost)
     inputs.write("second.tab", lost.child())
-    codes = [problem.code for problem in _opened(inputs.folder, "run.tab", "second.tab").problems]
+    files = [inputs.folder / "run.tab", inputs.folder / "second.tab"]
+    codes = [problem.code for problem in load_run(open_gold([inputs.folder / "queries.xml"], OPTIONS), files).problems]
     assert codes == ["DISCARDED_DEPENDENT", "DISCARDED_ENTRY"]
 
 
 def test_no_ldc_query_has_a_row_where_no_slot_filling_query_has(folder: Path) -> None:
-    evaluation = _opened(folder)
-    assert isinstance(evaluation.queries, QuerySet)
+    gold = _gold(folder)
+    assert isinstance(gold.table, QuerySet)
     result = _result(folder, "run.tab")
-    ldc_max, ldc_mean = ldc_tables(replace(result.runs[0].tables.sf, rows=()), evaluation.queries)
+    ldc_max, ldc_mean = ldc_tables(replace(result.runs[0].tables.sf, rows=()), gold.table)
     assert not ldc_max.rows
     assert not ldc_mean.rows

@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 from benchmarks.generate import Evaluation, Shape, generate
 from cs_score.cli.parts_options import SHARE, Sharing
-from cs_score.coldstart.loading import Evaluation as Loaded
-from cs_score.coldstart.loading import open_evaluation
+from cs_score.coldstart.gold import Gold, open_gold
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.partition import debug_text
 from cs_score.coldstart.partition import scoring as shared_scoring
@@ -259,16 +258,16 @@ def test_shares_follow_the_size_of_the_files(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def opened(evaluation: Evaluation) -> Loaded:
-    return open_evaluation([evaluation.queries], Options(expand="CSB17"))
+def opened(evaluation: Evaluation) -> Gold:
+    return open_gold([evaluation.queries], Options(expand="CSB17"))
 
 
-def test_a_share_sorts_before_the_next(opened: Loaded) -> None:
-    cut = cut_queries(opened.queries, 5)
+def test_a_share_sorts_before_the_next(opened: Gold) -> None:
+    cut = cut_queries(opened.table, 5)
     assert cut is not None
     assert len(cut.queries) == 5
     names = [sorted(query.full_id for query in share.values()) for share in cut.queries]
-    assert [name for share in names for name in share] == sorted(q.full_id for q in opened.queries.by_id.values())
+    assert [name for share in names for name in share] == sorted(q.full_id for q in opened.table.by_id.values())
     for share, members in enumerate(names):
         for name in members:
             for follow_ons in ("", "_0123456789ab", "_0123456789ab_0123456789ab"):
@@ -277,9 +276,9 @@ def test_a_share_sorts_before_the_next(opened: Loaded) -> None:
         assert cut.family(unknown) == (None, 0)
 
 
-def test_shares_are_even(opened: Loaded) -> None:
+def test_shares_are_even(opened: Gold) -> None:
     """The LDC queries, which sort first and which no line names, count for nothing."""
-    cut = cut_queries(opened.queries, 5)
+    cut = cut_queries(opened.table, 5)
     assert cut is not None
     sizes = [sum(query.expansions is None for query in share.values()) for share in cut.queries]
     assert max(sizes) - min(sizes) <= 5

@@ -15,7 +15,7 @@ from cs_score.cli.commands import SUBCOMMANDS, SWITCH_SUMMARIES
 from cs_score.cli.leaving import Finished
 from cs_score.cli.main import FIRST_WORDS, SWITCH_COMMANDS, main
 from cs_score.coldstart import Justifications
-from cs_score.coldstart.loading import load_queries
+from cs_score.coldstart.queries.loading import load_queries
 from cs_score.foundation.sources import Input, Source, open_source
 from cs_score.preparation.runs.pooling import Depth
 from cs_score.preparation.runs.run_loading import Limits

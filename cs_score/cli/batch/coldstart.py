@@ -16,7 +16,7 @@ from cs_score.cli.resampling_options import read_resampling
 from cs_score.cli.scorer.options import POLICY_SWITCHES, layout_of, options_of, policy_texts
 from cs_score.cli.scorer.usage import SWITCHES
 from cs_score.cli.switches import CommandLine, HelpWanted, Switch, SwitchError, read_command_line, switch_help
-from cs_score.coldstart.loading import RUN_SUFFIX, members
+from cs_score.coldstart.lines.loading import RUN_SUFFIX, members
 from cs_score.coldstart.queries.query_files import is_query_file
 from cs_score.foundation.errors import InputError, UsageError
 from cs_score.foundation.sources import name_of

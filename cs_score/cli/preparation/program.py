@@ -23,7 +23,7 @@ from cs_score.cli.switches import (
     read_command_line,
     switch_help,
 )
-from cs_score.coldstart.loading import members
+from cs_score.coldstart.lines.loading import members
 from cs_score.coldstart.writers.report import closing_line, doubly_encoded, report_text
 from cs_score.foundation.errors import CsScoreError, InputError, OutputError
 from cs_score.foundation.garbage_collection import paused_collector

@@ -27,8 +27,8 @@ from cs_score.cli.preparation.program import (
 )
 from cs_score.cli.switches import CommandLine, Switch
 from cs_score.coldstart.lines.layouts import detect_schema
-from cs_score.coldstart.loading import Queries, load_queries
 from cs_score.coldstart.options import Justifications
+from cs_score.coldstart.queries.loading import QueryFiles, load_queries
 from cs_score.foundation.display import terminal_safe
 from cs_score.foundation.outputs import encoded
 from cs_score.foundation.planned_outputs import Existing
@@ -102,7 +102,7 @@ def _output(line: CommandLine) -> Destination | None:
 
 
 def _validated_in_shares(
-    line: CommandLine, run_file: str, queries: Queries, limits: Limits, problems: ProblemLog
+    line: CommandLine, run_file: str, queries: QueryFiles, limits: Limits, problems: ProblemLog
 ) -> ValidatedRun | None:
     """A large run that is validated in shares; None where it is small, or has to be checked whole."""
     sharing = read_sharing(line)

@@ -23,13 +23,15 @@ from cs_score.cli.scorer.validated import (
     write_problems_file,
 )
 from cs_score.cli.switches import CommandLine, HelpWanted, SwitchError, VersionWanted, read_command_line
-from cs_score.coldstart.loading import Evaluation, load_files, members, note_folders, open_evaluation
+from cs_score.coldstart.gold import Gold, noting_folders, open_gold
+from cs_score.coldstart.lines.loading import members
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.partition.debug_text import DebugFiles, temporary_file
 from cs_score.coldstart.queries.query_files import is_query_file
 from cs_score.coldstart.resampling.intervals import RunIntervals, intervals
 from cs_score.coldstart.result import Result, ScoringStopped
-from cs_score.coldstart.scorer import score_loaded
+from cs_score.coldstart.run import load_run
+from cs_score.coldstart.scorer import score_runs
 from cs_score.coldstart.writers.fields import check_fields
 from cs_score.coldstart.writers.files import Layout, endings, file_blocks, parts
 from cs_score.coldstart.writers.params import Invocation
@@ -145,22 +147,22 @@ def _plan(line: CommandLine, output: Destination, errors: Destination) -> Output
 def _score(command: Command, problems: ProblemLog) -> Finished:
     _check_inputs(command)
     command.plan.clear()
-    evaluation = open_evaluation(command.query_files, command.options, problems)
+    gold = open_gold(command.query_files, command.options, problems)
     if not command.files:
         raise InputError(
             "EvaluationQueryOutput->new called with no filenames", remedy="name a run and its assessments, too"
         )
-    note_folders(evaluation, command.files)
+    gold = noting_folders(gold, command.files)
     with contextlib.ExitStack() as unfinished:
-        result = _scored_in_shares(command, evaluation, unfinished) or _scored_whole(command, evaluation)
+        result = _scored_in_shares(command, gold, unfinished) or _scored_whole(command, gold, problems)
         _write_files(command, result, () if command.resampling is None else intervals(result, command.resampling))
         _report(command, result)
         if command.problems_file is not None:
             write_problems_file(problems, command.problems_file)
-    return Finished(FAILED if result.error_count else 0, (evaluation, result))
+    return Finished(FAILED if result.error_count else 0, (gold, result))
 
 
-def _scored_in_shares(command: Command, evaluation: Evaluation, unfinished: contextlib.ExitStack) -> Result | None:
+def _scored_in_shares(command: Command, gold: Gold, unfinished: contextlib.ExitStack) -> Result | None:
     """The result of a large run scored in shares; None where it is small, or has to be scored whole.
 
     Its debug file has been begun by then, among the files of `unfinished`.
@@ -177,7 +179,7 @@ def _scored_in_shares(command: Command, evaluation: Evaluation, unfinished: cont
     except InputError:  # it comes after what is fatal in the files
         return None
     jobs = command.sharing.jobs or processors()
-    return score_in_shares(evaluation, command.files, shares, jobs, _begin_debug_file(command.output, unfinished))
+    return score_in_shares(gold, command.files, shares, jobs, _begin_debug_file(command.output, unfinished))
 
 
 def _begin_debug_file(output: Destination, unfinished: contextlib.ExitStack) -> DebugFiles:
@@ -190,16 +192,16 @@ def _begin_debug_file(output: Destination, unfinished: contextlib.ExitStack) -> 
     return DebugFiles(begun, begun.file, rankings)
 
 
-def _scored_whole(command: Command, evaluation: Evaluation) -> Result:
+def _scored_whole(command: Command, gold: Gold, problems: ProblemLog) -> Result:
     """Load all files and score the runs. The files of completed stages are written before ScoringStopped is raised."""
     try:
         if command.validates:
-            load_validated(evaluation, command.files)
+            run = load_validated(gold, command.files, problems)
         else:
-            load_files(evaluation, command.files)
-        if evaluation.has_runs:
+            run = load_run(gold, command.files, problems=problems)
+        if run.run_ids:
             check_fields(command.layout.fields)
-        result = score_loaded(evaluation)
+        result = score_runs(run, command.options.policy, problems)
         return signed_as_validated(result) if command.validates else result
     except ScoringStopped as stop:
         _write_files(command, stop.partial, was_stopped=True)

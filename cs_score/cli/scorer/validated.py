@@ -11,8 +11,9 @@ from dataclasses import replace
 from cs_score.cli.destinations import write_text
 from cs_score.cli.scorer.usage import PROGRAM
 from cs_score.cli.switches import CommandLine
-from cs_score.coldstart.loading import Evaluation
+from cs_score.coldstart.gold import Gold
 from cs_score.coldstart.result import Result
+from cs_score.coldstart.run import Run
 from cs_score.coldstart.writers.report import report_text
 from cs_score.foundation.errors import CsScoreError, InputError
 from cs_score.foundation.planned_outputs import PlannedOutput
@@ -20,7 +21,7 @@ from cs_score.foundation.sources import Input
 from cs_score.problems.log import ProblemLog
 
 
-def load_validated(evaluation: Evaluation, files: Sequence[Input]) -> None:
+def load_validated(gold: Gold, files: Sequence[Input], problems: ProblemLog) -> Run:
     """Load files as the scorer does, with every run validated first, and say on standard error what that changed.
 
     Raises InputError where a run has errors: the validated run would not exist.
@@ -28,16 +29,15 @@ def load_validated(evaluation: Evaluation, files: Sequence[Input]) -> None:
     from cs_score.preparation.runs.prevalidation import load_prepared, validate_runs
     from cs_score.problems.reports import RecordingLog
 
-    log = evaluation.problems
-    new_log = RecordingLog if isinstance(log, RecordingLog) else ProblemLog
-    prepared = validate_runs(files, evaluation.queries, evaluation.options.justifications, new_log)
+    new_log = RecordingLog if isinstance(problems, RecordingLog) else ProblemLog
+    prepared = validate_runs(files, gold.table, gold.options.justifications, new_log)
     for run in prepared.runs:
         write_text("stderr", "".join(report_text(run.problems)))
-        if isinstance(log, RecordingLog) and isinstance(run.problems, RecordingLog):
-            log.also_report(run.problems)
+        if isinstance(problems, RecordingLog) and isinstance(run.problems, RecordingLog):
+            problems.also_report(run.problems)
         run.check()
         write_text("stderr", f"{PROGRAM}: {run.account}\n")
-    load_prepared(evaluation, prepared)
+    return load_prepared(gold, prepared, problems=problems)
 
 
 def signed_as_validated(result: Result) -> Result:

@@ -14,7 +14,8 @@ from operator import attrgetter
 from typing import Final, NamedTuple
 
 from cs_score.coldstart.counting.projection import ALL_LEVELS, MACRO, by_ldc_query, left_sum, row_order
-from cs_score.coldstart.judging.labels import REDUNDANT, MatchedAssessments
+from cs_score.coldstart.judging.labels import REDUNDANT, Labels
+from cs_score.coldstart.judging.matching import Matched
 from cs_score.coldstart.lines.justifications import best_first, node_confidence
 from cs_score.coldstart.lines.records import Assessment, Response
 from cs_score.coldstart.options import IGNORE, WRONG
@@ -185,8 +186,8 @@ def rank_query(
     single: Sequence[bool | None],
     nodes: Nodes,
     classes: AssessedClasses,
-    matched: MatchedAssessments,
-    labels: Sequence[tuple[str, ...]],
+    matched: Matched,
+    labels: Mapping[int, Labels],
     most: int | None,
 ) -> list[Ranking]:
     """The rankings of one query: level 0, level 1 where there is one, deeper ones that have a class, and `ALL`.
@@ -253,14 +254,14 @@ def _best_class(
     lines: Iterable[Response],
     taken: set[str],
     classes: AssessedClasses,
-    matched: MatchedAssessments,
-    labels: Sequence[tuple[str, ...]],
+    matched: Matched,
+    labels: Mapping[int, Labels],
     most: int | None,
 ) -> tuple[str | None, float]:
     """The best class still free for a node with these lines, which it then takes, and its V (specification 9.4)."""
     useful: dict[str, list[Response]] = {}
     for line in lines:
-        assessment = matched[line.index]
+        assessment = matched.get(line.index)
         if assessment is not None and assessment.is_accepted and _is_useful(labels[line.index]):
             useful.setdefault(assessment.value_class, []).append(line)
     if not useful:

@@ -85,7 +85,7 @@ def _run_parts(run: RunResult, layout: Layout) -> Iterator[tuple[str, Iterable[b
 
 def _responses(run: RunResult) -> Iterator[bytes]:
     if run.debug_text is None:
-        yield from encoded(responses_text(run.tallies, run.matched, run.labels))
+        yield from encoded(responses_text(run.tallies()))
     elif run.debug_text.begun is None:
         yield from run.debug_text.responses.blocks()
     yield RESPONSES_END

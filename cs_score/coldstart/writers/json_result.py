@@ -149,9 +149,9 @@ def _ranking(ranking: Ranking) -> dict[str, object]:
 
 def _responses(run: RunResult) -> Iterator[dict[str, object]]:
     """Every scored response: where it stands, what it met, and what it counted as."""
-    for tally in run.tallies:
+    for tally, unit in run.tallies():
         for response in tally.responses:
-            assessment = run.matched[response.index]
+            assessment = unit.matched.get(response.index)
             category = pre_policy_category(assessment)
             yield {
                 "row": tally.name,
@@ -163,5 +163,5 @@ def _responses(run: RunResult) -> Iterator[dict[str, object]]:
                 if assessment is None
                 else {"file": assessment.file, "line": assessment.number, "class": assessment.value_class},
                 "pre_policy": str(category),
-                "post_policy": without(run.labels[response.index], category),
+                "post_policy": without(unit.labels[response.index], category),
             }

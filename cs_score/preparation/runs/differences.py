@@ -34,7 +34,7 @@ def differences(checked: CheckedRun) -> Iterator[str]:
     written: dict[str, dict[int, str]] = defaultdict(dict)
     for text, response in checked.lines():
         written[response.file][response.number] = text.removesuffix("\n")
-    for name in checked.evaluation.layouts:
+    for name in checked.loading.layouts:
         if name == "-":
             raise UsageError("--diff reads the run twice; give it as a file")
         yield from _of_file(name, written[name])

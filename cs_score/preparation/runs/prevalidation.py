@@ -5,12 +5,15 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from cs_score.coldstart.gold import Gold
 from cs_score.coldstart.lines.layouts import FileKind
-from cs_score.coldstart.loading import Evaluation, Queries, kind_of, load_files, members
+from cs_score.coldstart.lines.loading import kind_of, members
 from cs_score.coldstart.options import Justifications
+from cs_score.coldstart.queries.loading import QueryFiles
 from cs_score.coldstart.queries.query_set import QuerySet
+from cs_score.coldstart.run import Run, load_run
 from cs_score.coldstart.writers.report import closing_line
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.outputs import encoded
@@ -86,10 +89,10 @@ def validate_runs(
             prepared.files += held
             continue
         problems = new_log()
-        checked = check_run(runs, Queries(queries, [], []), Limits(justifications), problems)
+        checked = check_run(runs, QueryFiles(queries, [], []), Limits(justifications), problems)
         name = name_of(given)
         text = b"".join(encoded(checked.validated().pieces))
-        lines = len(checked.evaluation.linker.responses)
+        lines = len(checked.loading.links.responses)
         prepared.files += [*others, _ValidatedRun(name, text)]
         prepared.runs.append(
             PreparedRun(
@@ -97,17 +100,18 @@ def validate_runs(
                 problems,
                 lines,
                 lines - text.count(b"\n"),
-                tuple(checked.evaluation.digests),
+                tuple(checked.loading.digests),
             )
         )
     return prepared
 
 
-def load_prepared(evaluation: Evaluation, prepared: Preparation) -> None:
-    """Load what was prepared; the digests are those of the files as stored. Raises InputError as `load_files`."""
-    loaded = len(evaluation.digests)
-    load_files(evaluation, prepared.files)
-    evaluation.digests[loaded:] = _restored_digests(evaluation.digests[loaded:], prepared.runs)
+def load_prepared(
+    gold: Gold, prepared: Preparation, limits: Justifications | None = None, problems: ProblemLog | None = None
+) -> Run:
+    """Load what was prepared; the digests are those of the files as stored. Raises InputError as `load_run`."""
+    run = load_run(gold, prepared.files, limits, problems)
+    return replace(run, digests=_restored_digests(run.digests, prepared.runs))
 
 
 def signed_options(options: Mapping[str, object]) -> dict[str, object]:
