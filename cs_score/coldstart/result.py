@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,6 @@ from cs_score.coldstart.counting.projection import Table
 from cs_score.coldstart.judging.labels import Labels
 from cs_score.coldstart.lines.records import Assessment
 from cs_score.coldstart.options import Options
-from cs_score.coldstart.partition.debug_text import DebugText
 from cs_score.coldstart.queries.query_set import Query
 from cs_score.coldstart.ranking.average_precision import ApTable, Ranking
 from cs_score.foundation.errors import InputError
@@ -93,6 +92,14 @@ class AveragePrecision:
         """The variants that exist, by the name that summaries give them."""
         named = (("SF", self.sf), ("LDC-MEAN", self.ldc_mean))
         return [(name, table) for name, table in named if table is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class DebugText:
+    """The two texts of a run's debug file, each in parts: the files that hold them, in order."""
+
+    responses: Sequence[str]
+    rankings: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -26,7 +26,6 @@ from cs_score.cli.switches import CommandLine, HelpWanted, SwitchError, VersionW
 from cs_score.coldstart.gold import Gold, noting_folders, open_gold
 from cs_score.coldstart.lines.loading import members
 from cs_score.coldstart.options import Options
-from cs_score.coldstart.partition.debug_text import DebugFiles, temporary_file
 from cs_score.coldstart.queries.query_files import is_query_file
 from cs_score.coldstart.resampling.intervals import RunIntervals, intervals
 from cs_score.coldstart.result import Result, ScoringStopped
@@ -38,7 +37,7 @@ from cs_score.coldstart.writers.params import Invocation
 from cs_score.coldstart.writers.report import doubly_encoded, report_text, stopped_report, whole_report
 from cs_score.foundation.errors import CsScoreError, InputError, OutputError
 from cs_score.foundation.garbage_collection import paused_collector
-from cs_score.foundation.outputs import encoded, is_device, new_file, write_packed, write_whole
+from cs_score.foundation.outputs import encoded, folder_beside, is_device, write_packed, write_whole
 from cs_score.foundation.planned_outputs import Existing, OutputPlan, PlannedOutput, why_not_writable
 from cs_score.foundation.sources import name_of, open_source
 from cs_score.foundation.version import REFERENCE_VERSION
@@ -165,7 +164,7 @@ def _score(command: Command, problems: ProblemLog) -> Finished:
 def _scored_in_shares(command: Command, gold: Gold, unfinished: contextlib.ExitStack) -> Result | None:
     """The result of a large run scored in shares; None where it is small, or has to be scored whole.
 
-    Its debug file has been begun by then, among the files of `unfinished`.
+    The text of its debug file lies in a folder that goes with `unfinished`.
     """
     needs_all = command.validates or command.json_file is not None or command.problems_file is not None
     shares = 1 if needs_all else command.sharing.shares_of(command.files)
@@ -179,17 +178,9 @@ def _scored_in_shares(command: Command, gold: Gold, unfinished: contextlib.ExitS
     except InputError:  # it comes after what is fatal in the files
         return None
     jobs = command.sharing.jobs or processors()
-    return score_in_shares(gold, command.files, shares, jobs, _begin_debug_file(command.output, unfinished))
-
-
-def _begin_debug_file(output: Destination, unfinished: contextlib.ExitStack) -> DebugFiles:
-    path = f"{output.text}.debug"
-    if output.stream is not None or is_device(path):
-        files = temporary_file(None), temporary_file(None)
-        return DebugFiles(None, *map(unfinished.enter_context, files))
-    begun = unfinished.enter_context(new_file(path))
-    rankings = unfinished.enter_context(temporary_file(os.path.dirname(begun.temporary)))
-    return DebugFiles(begun, begun.file, rankings)
+    path = f"{command.output.text}.debug"
+    beside = None if command.output.stream is not None or is_device(path) else path
+    return score_in_shares(gold, command.files, shares, jobs, unfinished.enter_context(folder_beside(beside)))
 
 
 def _scored_whole(command: Command, gold: Gold, problems: ProblemLog) -> Result:
@@ -225,12 +216,8 @@ def _write_files(
         for _, blocks in parts(result, command.layout, command.invocation, of_runs):
             write_to_stream(command.output, blocks)
         return
-    begun = next((run.debug_text.begun for run in result.runs if run.debug_text is not None), None)
     for ending, blocks in file_blocks(result, command.layout, command.invocation, of_runs, was_stopped):
-        if ending == "debug" and begun is not None:
-            begun.finish(blocks)
-        else:
-            write_whole(f"{command.output.text}.{ending}", blocks)
+        write_whole(f"{command.output.text}.{ending}", blocks)
 
 
 def _write_json(path: str, result: Result, of_runs: Sequence[RunIntervals]) -> None:

@@ -20,7 +20,7 @@ from cs_score.coldstart.writers.fields import DEFAULT_FIELDS
 from cs_score.coldstart.writers.intervals import intervals_text
 from cs_score.coldstart.writers.params import Invocation, params_text
 from cs_score.coldstart.writers.tables import table_texts
-from cs_score.foundation.outputs import encoded
+from cs_score.foundation.outputs import blocks_of, encoded
 
 # In the order in which the reference creates them; it knows no intervals.
 ENDINGS: Final = (
@@ -86,8 +86,8 @@ def _run_parts(run: RunResult, layout: Layout) -> Iterator[tuple[str, Iterable[b
 def _responses(run: RunResult) -> Iterator[bytes]:
     if run.debug_text is None:
         yield from encoded(responses_text(run.tallies()))
-    elif run.debug_text.begun is None:
-        yield from run.debug_text.responses.blocks()
+    else:
+        yield from blocks_of(run.debug_text.responses)
     yield RESPONSES_END
 
 
@@ -96,7 +96,7 @@ def _rankings(run: RunResult, scores: AveragePrecision) -> Iterator[bytes]:
     if run.debug_text is None:
         yield from encoded(rankings_text(scores.rankings))
     else:
-        yield from run.debug_text.rankings.blocks()
+        yield from blocks_of(run.debug_text.rankings)
     yield RANKINGS_END
 
 
@@ -107,10 +107,7 @@ def file_blocks(
     intervals: Sequence[RunIntervals] = (),
     was_stopped: bool = False,
 ) -> Iterator[tuple[str, Iterator[bytes]]]:
-    """Each file's ending with its whole content; of a stopped scoring only the files of completed stages.
-
-    Of a debug file that was begun while it was scored it is what follows the responses.
-    """
+    """Each file's ending with its whole content; of a stopped scoring only the files of completed stages."""
     options = result.options
     written = endings(options.expand is not None, options.samples is not None, bool(intervals))
     by_ending: dict[str, list[Iterable[bytes]]] = {ending: [] for ending in written}
