@@ -14,12 +14,11 @@ from cs_score.batch.plan.plan import Plan, Scored
 from cs_score.batch.plan.policies import NamedPolicy
 from cs_score.batch.plan.runs import RunFile
 from cs_score.batch.store.outcomes import FAILED, OK, WITH_ERRORS, Outcome, RunScores, problem_places
-from cs_score.coldstart.counting.projection import MACRO, MICRO
-from cs_score.coldstart.counting.unit_statistics import average_scores, resampled_unit
+from cs_score.coldstart.counting.unit_statistics import resampled_unit
 from cs_score.coldstart.loading import Evaluation, load_files, open_evaluation
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.resampling.intervals import intervals
-from cs_score.coldstart.result import Result, RunResult, ScoringStopped
+from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.scorer import score_loaded
 from cs_score.coldstart.writers.fields import check_fields
 from cs_score.coldstart.writers.files import Layout, file_blocks
@@ -29,6 +28,7 @@ from cs_score.foundation.errors import InputError
 from cs_score.foundation.outputs import encoded
 from cs_score.foundation.signature import Signature
 from cs_score.foundation.sources import InputDigest
+from cs_score.measures.registry import COLD_START_MODE, LDC_MEAN, headline, rankable
 from cs_score.preparation.runs.prevalidation import (
     Preparation,
     PreparedRun,
@@ -42,24 +42,6 @@ from cs_score.statistics.options import Resampling
 
 PREFIX: Final = "out"
 """Files of a run are called `out.sf`, `out.summary` and so on, whatever the run is called."""
-
-_VARIANTS: Final = ("SF", "LDC-MAX", "LDC-MEAN")
-_RANKED_VARIANTS: Final = ("SF", "LDC-MEAN")
-_AVERAGES: Final = {"SF": (MICRO, MACRO), "LDC-MAX": (MICRO, MACRO), "LDC-MEAN": (MACRO,)}
-_MEASURES: Final = ("P", "R", "F1")
-
-
-def measures(expanded: bool) -> list[str]:
-    """Measures over all hops, the usual one first; without expanded LDC queries there are the SF variants only."""
-    usual = "LDC-MEAN-ALL-Macro-F1" if expanded else "SF-ALL-Micro-F1"
-    names = [
-        f"{variant}-{average}-{measure}"
-        for variant in (_VARIANTS if expanded else _VARIANTS[:1])
-        for average in _AVERAGES[variant]
-        for measure in _MEASURES
-    ]
-    names += [f"{variant}-AP" for variant in (_RANKED_VARIANTS if expanded else _RANKED_VARIANTS[:1])]
-    return [usual, *(name for name in names if name != usual)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +90,10 @@ class ColdStartPlan:
         return PreparedColdStart(self, evaluation, of_queries, _as_named(evaluation.digests, located, self.options))
 
     def measures(self) -> Sequence[str]:
-        return measures(self.options.expand is not None)
+        return list(map(str, rankable(COLD_START_MODE, self.options.expand is not None)))
 
     def headline(self) -> Sequence[str]:
-        expanded = self.options.expand is not None
-        names = ("LDC-MEAN-ALL-Macro-F1", "LDC-MAX-ALL-Micro-F1", "LDC-MEAN-AP") if expanded else ()
-        return (*names, "SF-ALL-Micro-P", "SF-ALL-Micro-R", "SF-ALL-Micro-F1", "SF-ALL-Macro-F1", "SF-AP")
+        return headline(COLD_START_MODE, self.options.expand is not None)
 
     def policy_names(self) -> Sequence[str]:
         return [policy.name for policy in self.policies]
@@ -155,8 +135,8 @@ class PreparedColdStart:
         hops = [str(hop) for hop in range(max(self._evaluation.hop_limits.values(), default=0) + 1)]
         # LDC-MEAN has the classes of later hops in the row of the class above them.
         return {
-            name: hops[:2] if name.startswith("LDC-MEAN-ALL") else hops
-            for name in measures(bool(self._evaluation.queries.ldc_of))
+            str(measure): hops[:2] if measure.table == LDC_MEAN and measure.average else hops
+            for measure in rankable(COLD_START_MODE, bool(self._evaluation.queries.ldc_of))
         }
 
     def signature(self, run: InputDigest, policy: str) -> Mapping[str, object]:
@@ -239,7 +219,7 @@ class PreparedColdStart:
             file=run.file.name,
             policy=policy.name,
             state=WITH_ERRORS if result.error_count else OK,
-            scores=tuple(RunScores(of_run.run_id, _scores_by_name(of_run)) for of_run in result.runs),
+            scores=tuple(RunScores(of_run.run_id, of_run.scores) for of_run in result.runs),
             errors=_count(found, Severity.ERROR),
             warnings=_count(found, Severity.WARNING),
             problems=tuple(place for problem in found for place in problem_places(problem)),
@@ -342,7 +322,3 @@ def _problems_of(validated: Iterable[PreparedRun]) -> Iterator[Problem]:
 
 def _count(problems: Iterable[Problem], severity: Severity) -> int:
     return sum(problem.occurrences for problem in problems if problem.severity is severity)
-
-
-def _scores_by_name(run: RunResult) -> dict[str, float]:
-    return {measure.name: value for measure, value in average_scores(run).items()}

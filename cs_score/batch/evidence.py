@@ -18,6 +18,7 @@ from cs_score.foundation.display import terminal_safe
 from cs_score.foundation.errors import CsScoreError
 from cs_score.foundation.signature import Signature
 from cs_score.foundation.sources import Input, InputDigest
+from cs_score.measures.registry import headline, rankable
 from cs_score.problems.reports import Occurrence
 from cs_score.statistics.options import Resampling
 
@@ -48,12 +49,10 @@ class EvidencePlan:
         return PreparedEvidence(self, _module(self.mode).read_gold(self.gold.open()), self.gold.digest())
 
     def measures(self) -> Sequence[str]:
-        mode = _module(self.mode).MODE
-        usual = mode.headline[0]
-        return [usual, *(name for name in mode.measures if name != usual)]
+        return list(map(str, rankable(self.mode)))
 
     def headline(self) -> Sequence[str]:
-        return _module(self.mode).MODE.headline
+        return headline(self.mode)
 
     def policy_names(self) -> Sequence[str]:
         return ("",)
