@@ -39,6 +39,7 @@ from cs_score.preparation.runs.prevalidation import (
 from cs_score.problems.log import Problem, ProblemLog, Severity
 from cs_score.problems.reports import Occurrence, RecordingLog
 from cs_score.statistics.options import Resampling
+from cs_score.statistics.score_intervals import ScoreIntervals
 
 PREFIX: Final = "out"
 """Files of a run are called `out.sf`, `out.summary` and so on, whatever the run is called."""
@@ -214,6 +215,8 @@ class PreparedColdStart:
         validated: Sequence[PreparedRun],
     ) -> Scored:
         found = [*_problems_of(validated), *result.problems]
+        resampling = self._plan.resampling
+        of_runs = () if resampling is None else intervals(result, resampling)
         outcome = Outcome(
             run=run.name,
             file=run.file.name,
@@ -226,9 +229,10 @@ class PreparedColdStart:
             remarks=(*(one.account for one in validated), *result.warnings),
             signature=self.signature(evaluation.digests[-1], policy.name),
             occurrences=self._noted(run, evaluation.problems, validated),
+            intervals=tuple(of_run.as_json() for of_run in of_runs),
         )
         report = whole_report(result.problems, result.error_count, result.warning_count)
-        return Scored(outcome, self._files(run, policy, result, report, was_stopped=False))
+        return Scored(outcome, self._files(run, policy, result, report, of_runs))
 
     def _stopped(
         self,
@@ -278,10 +282,16 @@ class PreparedColdStart:
         return tuple(noted.noted_since(shared, run.file.name))
 
     def _files(
-        self, run: RunFile, policy: NamedPolicy, result: Result, report: str, was_stopped: bool
+        self,
+        run: RunFile,
+        policy: NamedPolicy,
+        result: Result,
+        report: str,
+        of_runs: Sequence[ScoreIntervals] = (),
+        *,
+        was_stopped: bool = False,
     ) -> Iterator[tuple[str, Iterable[bytes]]]:
         plan = self._plan
-        of_runs = () if plan.resampling is None or was_stopped else intervals(result, plan.resampling)
         if plan.with_json and not was_stopped:
             from cs_score.coldstart.writers.json_result import json_text
 

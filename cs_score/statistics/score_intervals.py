@@ -39,12 +39,8 @@ class ScoreIntervals:
             **self.resampling.as_json(),
             "units": self.units,
             "notes": notes.as_json(self.notes),
-            "scores": self.scores_as_json(),
+            "scores": {measure: interval.as_json() for measure, interval in self.scores.items()},
         }
-
-    def scores_as_json(self) -> dict[str, dict[str, object]]:
-        """The intervals by measure."""
-        return {measure: interval.as_json() for measure, interval in self.scores.items()}
 
 
 def score_intervals(
