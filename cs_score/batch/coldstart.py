@@ -14,12 +14,11 @@ from cs_score.batch.plan.plan import Plan, Scored
 from cs_score.batch.plan.policies import NamedPolicy
 from cs_score.batch.plan.runs import RunFile
 from cs_score.batch.store.outcomes import FAILED, OK, WITH_ERRORS, Outcome, RunScores, problem_places
-from cs_score.coldstart.counting.projection import MACRO, MICRO
-from cs_score.coldstart.counting.unit_statistics import average_scores, resampled_unit
+from cs_score.coldstart.counting.unit_statistics import resampled_unit
 from cs_score.coldstart.gold import Gold, open_gold, with_pool
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.resampling.intervals import intervals
-from cs_score.coldstart.result import Result, RunResult, ScoringStopped
+from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.run import Run
 from cs_score.coldstart.scorer import score_runs
 from cs_score.coldstart.writers.fields import check_fields
@@ -30,6 +29,7 @@ from cs_score.foundation.errors import InputError
 from cs_score.foundation.outputs import encoded
 from cs_score.foundation.signature import Signature
 from cs_score.foundation.sources import InputDigest
+from cs_score.measures.registry import COLD_START_MODE, LDC_MEAN, headline, rankable
 from cs_score.preparation.runs.prevalidation import (
     Preparation,
     PreparedRun,
@@ -40,27 +40,10 @@ from cs_score.preparation.runs.prevalidation import (
 from cs_score.problems.log import Problem, ProblemLog, Severity
 from cs_score.problems.reports import Occurrence, RecordingLog
 from cs_score.statistics.options import Resampling
+from cs_score.statistics.score_intervals import ScoreIntervals
 
 PREFIX: Final = "out"
 """Files of a run are called `out.sf`, `out.summary` and so on, whatever the run is called."""
-
-_VARIANTS: Final = ("SF", "LDC-MAX", "LDC-MEAN")
-_RANKED_VARIANTS: Final = ("SF", "LDC-MEAN")
-_AVERAGES: Final = {"SF": (MICRO, MACRO), "LDC-MAX": (MICRO, MACRO), "LDC-MEAN": (MACRO,)}
-_MEASURES: Final = ("P", "R", "F1")
-
-
-def measures(expanded: bool) -> list[str]:
-    """Measures over all hops, the usual one first; without expanded LDC queries there are the SF variants only."""
-    usual = "LDC-MEAN-ALL-Macro-F1" if expanded else "SF-ALL-Micro-F1"
-    names = [
-        f"{variant}-{average}-{measure}"
-        for variant in (_VARIANTS if expanded else _VARIANTS[:1])
-        for average in _AVERAGES[variant]
-        for measure in _MEASURES
-    ]
-    names += [f"{variant}-AP" for variant in (_RANKED_VARIANTS if expanded else _RANKED_VARIANTS[:1])]
-    return [usual, *(name for name in names if name != usual)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +84,10 @@ class ColdStartPlan:
         return PreparedColdStart(self, gold, problems, _as_named(gold.digests, located, self.options))
 
     def measures(self) -> Sequence[str]:
-        return measures(self.options.expand is not None)
+        return list(map(str, rankable(COLD_START_MODE, self.options.expand is not None)))
 
     def headline(self) -> Sequence[str]:
-        expanded = self.options.expand is not None
-        names = ("LDC-MEAN-ALL-Macro-F1", "LDC-MAX-ALL-Micro-F1", "LDC-MEAN-AP") if expanded else ()
-        return (*names, "SF-ALL-Micro-P", "SF-ALL-Micro-R", "SF-ALL-Micro-F1", "SF-ALL-Macro-F1", "SF-AP")
+        return headline(COLD_START_MODE, self.options.expand is not None)
 
     def policy_names(self) -> Sequence[str]:
         return [policy.name for policy in self.policies]
@@ -146,8 +127,8 @@ class PreparedColdStart:
         hops = [str(hop) for hop in range(max(self._gold.hop_limits.values(), default=0) + 1)]
         # LDC-MEAN has the classes of later hops in the row of the class above them.
         return {
-            name: hops[:2] if name.startswith("LDC-MEAN-ALL") else hops
-            for name in measures(bool(self._gold.table.ldc_of))
+            str(measure): hops[:2] if measure.table == LDC_MEAN and measure.average else hops
+            for measure in rankable(COLD_START_MODE, bool(self._gold.table.ldc_of))
         }
 
     def signature(self, run: InputDigest, policy: str) -> Mapping[str, object]:
@@ -216,21 +197,24 @@ class PreparedColdStart:
         validated: Sequence[PreparedRun],
     ) -> Scored:
         found = [*_problems_of(validated), *result.problems]
+        resampling = self._plan.resampling
+        of_runs = () if resampling is None else intervals(result, resampling)
         outcome = Outcome(
             run=run.name,
             file=run.file.name,
             policy=policy.name,
             state=WITH_ERRORS if result.error_count else OK,
-            scores=tuple(RunScores(of_run.run_id, _scores_by_name(of_run)) for of_run in result.runs),
+            scores=tuple(RunScores(of_run.run_id, of_run.scores) for of_run in result.runs),
             errors=_count(found, Severity.ERROR),
             warnings=_count(found, Severity.WARNING),
             problems=tuple(place for problem in found for place in problem_places(problem)),
             remarks=(*(one.account for one in validated), *result.warnings),
             signature=self.signature(loaded.digests[-1], policy.name),
             occurrences=self._noted(run, log, validated),
+            intervals=tuple(of_run.as_json() for of_run in of_runs),
         )
         report = whole_report(result.problems, result.error_count, result.warning_count)
-        return Scored(outcome, self._files(run, policy, result, report, was_stopped=False))
+        return Scored(outcome, self._files(run, policy, result, report, of_runs))
 
     def _stopped(
         self,
@@ -280,10 +264,16 @@ class PreparedColdStart:
         return tuple(noted.noted_since(shared, run.file.name))
 
     def _files(
-        self, run: RunFile, policy: NamedPolicy, result: Result, report: str, was_stopped: bool
+        self,
+        run: RunFile,
+        policy: NamedPolicy,
+        result: Result,
+        report: str,
+        of_runs: Sequence[ScoreIntervals] = (),
+        *,
+        was_stopped: bool = False,
     ) -> Iterator[tuple[str, Iterable[bytes]]]:
         plan = self._plan
-        of_runs = () if plan.resampling is None or was_stopped else intervals(result, plan.resampling)
         if plan.with_json and not was_stopped:
             from cs_score.coldstart.writers.json_result import json_text
 
@@ -324,7 +314,3 @@ def _problems_of(validated: Iterable[PreparedRun]) -> Iterator[Problem]:
 
 def _count(problems: Iterable[Problem], severity: Severity) -> int:
     return sum(problem.occurrences for problem in problems if problem.severity is severity)
-
-
-def _scores_by_name(run: RunResult) -> dict[str, float]:
-    return {measure.name: value for measure, value in average_scores(run).items()}

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from cs_score.coldstart.counting.averages import counted_scores, ranked_scores
 from cs_score.coldstart.counting.counts import Tally
 from cs_score.coldstart.counting.projection import Table
 from cs_score.coldstart.judging.labels import Labels
@@ -15,6 +16,7 @@ from cs_score.coldstart.queries.query_set import Query
 from cs_score.coldstart.ranking.average_precision import ApTable, Ranking
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.signature import Signature
+from cs_score.measures.measure import Measure
 from cs_score.problems.log import Problem, ProblemLog
 
 if TYPE_CHECKING:  # it needs numpy, which only resampling needs
@@ -124,6 +126,17 @@ class RunResult:
     def tallies(self) -> list[tuple[Tally, UnitResult]]:
         """The scored nodes of all queries, sorted by name as a string, each with its unit."""
         return tallies_of(self.units)
+
+    @property
+    def measures(self) -> dict[Measure, float]:
+        """Every average: those of the score tables, then those of rankings."""
+        ranked = self.average_precision
+        return {**counted_scores(self.tables.variants), **ranked_scores(() if ranked is None else ranked.variants)}
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """Every average by the name of its measure: `LDC-MEAN-ALL-Macro-F1`, `SF-AP@0`."""
+        return {str(measure): score for measure, score in self.measures.items()}
 
     def __repr__(self) -> str:
         return f"<run {self.run_id}: {_scores(self)}>"

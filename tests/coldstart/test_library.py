@@ -13,10 +13,9 @@ from cs_score.coldstart import Options, Policy, Result, ScoringStopped, interval
 from cs_score.coldstart.counting.projection import ldc_tables
 from cs_score.coldstart.counting.unit_statistics import (
     answered_units,
-    query_table,
-    summary_formula,
     summary_scores,
     unit_name,
+    unit_table,
 )
 from cs_score.coldstart.gold import Gold, open_gold, with_pool
 from cs_score.coldstart.many_runs import run_files, score_separately
@@ -27,6 +26,7 @@ from cs_score.coldstart.scorer import score_rows, score_runs, score_unit, units_
 from cs_score.coldstart.writers.intervals import intervals_text
 from cs_score.coldstart.writers.json_result import json_text
 from cs_score.foundation.errors import InputError, UsageError
+from cs_score.measures.registry import formula_of
 from cs_score.statistics.options import Resampling
 from tests.coldstart.handmade import AGE, CHILDREN, LISTS, SCHOOLS, Inputs, Line, Q, query_xml, sf_query
 
@@ -88,13 +88,14 @@ def test_a_result_counts_occurrences_of_problems(inputs: Inputs) -> None:
 def test_intervals_surround_the_numbers_of_the_summaries(folder: Path) -> None:
     result = _result(folder, "run.tab")
     (found,) = intervals(result, Resampling(resamples=200, seed=3))
-    assert repr(found) == f"<{len(found.rows)} intervals of run runA, 2 units>"
+    assert repr(found) == f"<{len(found.scores)} intervals, 2 units>"
     assert found.resampling.unit == "LDC query"
     shown = summary_scores(result.runs[0])
-    assert {measure: interval.point for measure, interval in found.rows} == pytest.approx(shown)
-    for _, interval in found.rows:
+    points = {measure: interval.point for measure, interval in found.scores.items()}
+    assert points == pytest.approx({str(measure): score for measure, score in shown.items()})
+    for interval in found.scores.values():
         assert interval.low is None or interval.low <= interval.point <= (interval.high or 0)
-    (recall,) = (each for measure, each in found.rows if measure.name == "SF-ALL-Micro-R@0")
+    recall = found.scores["SF-ALL-Micro-R@0"]
     # Of two queries, one found: 0, 1/2 or 1 in every resample.
     assert (recall.low, recall.point, recall.high) == (0, 0.5, 1)
 
@@ -102,17 +103,17 @@ def test_intervals_surround_the_numbers_of_the_summaries(folder: Path) -> None:
 def test_intervals_as_text_and_json(folder: Path) -> None:
     result = _result(folder, "run.tab")
     found = intervals(result, Resampling(resamples=50, seed=3))
-    aligned, tabs = ("".join(intervals_text(found[0], tabs)).split("\n") for tabs in (False, True))
+    aligned, tabs = ("".join(intervals_text(found[0], "runA", tabs)).split("\n") for tabs in (False, True))
     assert aligned[0].split() == tabs[0].split("\t")
-    assert [line.split()[:6] for line in aligned[1:5]] == [
-        [*line.split("\t")[:4], *(f"{float(cell):.4f}" if cell else "-" for cell in line.split("\t")[4:6])]
+    assert [line.split()[:5] for line in aligned[1:5]] == [
+        [*line.split("\t")[:2], *(f"{float(cell):.4f}" if cell else "-" for cell in line.split("\t")[2:5])]
         for line in tabs[1:5]
     ]
     assert aligned[-2].startswith("*Low and High: 95% percentile bootstrap interval from 50 resamples; ")
     assert aligned[-2].endswith("; units of resampling (LDC query): 2; seed 3.")
     loaded = json.loads("".join(json_text(result, found)))
     of_run = loaded["runs"][0]["intervals"]
-    assert (of_run["units"], len(of_run["scores"])) == (2, len(found[0].rows))
+    assert (of_run["units"], len(of_run["scores"])) == (2, len(found[0].scores))
     assert loaded["signature"] != json.loads("".join(json_text(result)))["signature"]
 
 
@@ -122,12 +123,12 @@ def test_units_are_slot_filling_queries_without_ldc_queries(folder: Path, inputs
     (run,) = result.runs
     assert unit_name(result) == "SF query"
     measures = list(summary_scores(run))
-    table = query_table(run, measures)
-    assert repr(table) == f"QueryTable(2 units, {len(table.columns)} columns)"
+    table = unit_table(run, measures)
+    assert repr(table) == f"UnitTable(2 units, {len(table.columns)} columns)"
     assert table.ids == tuple(sorted((Q, OTHER)))
     assert answered_units(run) == [Q]
     sums = [sum(column) for column in zip(*table.rows)]
-    computed = summary_formula(measures)(sums, lambda a, b: a / b if b else 0.0)
+    computed = formula_of(measures)(sums, lambda a, b: a / b if b else 0.0)
     assert computed == pytest.approx(list(summary_scores(run).values()))
 
 
@@ -149,8 +150,8 @@ def test_units_are_the_ldc_queries_that_a_list_of_queries_names(folder: Path, in
     assert (found.units, found.resampling.unit) == (2, "LDC query")
     assert answered_units(run) == ["CSX_0001"]
     measures = list(summary_scores(run))
-    sums = [sum(column) for column in zip(*query_table(run, measures).rows)]
-    computed = summary_formula(measures)(sums, lambda a, b: a / b if b else 0.0)
+    sums = [sum(column) for column in zip(*unit_table(run, measures).rows)]
+    computed = formula_of(measures)(sums, lambda a, b: a / b if b else 0.0)
     assert computed == pytest.approx(list(summary_scores(run).values()))
 
 

@@ -50,6 +50,8 @@ def write_run(folder: str, outcome: Outcome, files: Iterable[tuple[str, Iterable
     if outcome.state != FAILED:
         # As JSON reads it again, so that the digest is of the same.
         record = json.loads(json.dumps({"format": _FORMAT, **asdict(outcome)}))
+        if not outcome.intervals:  # nobody asked for them
+            del record["intervals"]
         text = json.dumps({**record, "digest": _digest(record)}, indent=1)
         write_whole(os.path.join(folder, SIGNATURE), [text.encode("ascii"), b"\n"])
     return outcome
@@ -79,10 +81,13 @@ def read_whole_run(folder: str, signature: Mapping[str, object]) -> Outcome | No
                 "remarks": tuple(record["remarks"]),
                 "files": tuple(WrittenFile(*written) for written in record["files"]),
                 "occurrences": _occurrences(record["occurrences"]),
+                "intervals": tuple(record.get("intervals", ())),
             }
         )
     except (ValueError, TypeError, KeyError, AttributeError):
         raise UnfitError(path) from None
+    if signature.get("bootstrap") is not None and len(outcome.intervals) != len(outcome.scores):
+        raise UnfitError(path)  # earlier versions kept intervals in the run's own files only
     for written in outcome.files:
         _check_file(os.path.join(folder, written.name), written)
     return outcome

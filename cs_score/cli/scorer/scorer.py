@@ -27,7 +27,7 @@ from cs_score.coldstart.gold import Gold, noting_folders, open_gold
 from cs_score.coldstart.lines.loading import members
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.queries.query_files import is_query_file
-from cs_score.coldstart.resampling.intervals import RunIntervals, intervals
+from cs_score.coldstart.resampling.intervals import intervals
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.run import load_run
 from cs_score.coldstart.scorer import score_runs
@@ -43,6 +43,7 @@ from cs_score.foundation.sources import name_of, open_source
 from cs_score.foundation.version import REFERENCE_VERSION
 from cs_score.problems.log import ProblemLog
 from cs_score.statistics.options import Resampling
+from cs_score.statistics.score_intervals import ScoreIntervals
 
 FAILED: Final = 255
 """Exit status of the reference scorer for errors and fatal conditions."""
@@ -208,7 +209,7 @@ def _check_inputs(command: Command) -> None:
 
 
 def _write_files(
-    command: Command, result: Result, of_runs: Sequence[RunIntervals] = (), *, was_stopped: bool = False
+    command: Command, result: Result, of_runs: Sequence[ScoreIntervals] = (), *, was_stopped: bool = False
 ) -> None:
     if command.json_file is not None and not was_stopped:
         _write_json(command.json_file, result, of_runs)
@@ -220,7 +221,7 @@ def _write_files(
         write_whole(f"{command.output.text}.{ending}", blocks)
 
 
-def _write_json(path: str, result: Result, of_runs: Sequence[RunIntervals]) -> None:
+def _write_json(path: str, result: Result, of_runs: Sequence[ScoreIntervals]) -> None:
     from cs_score.coldstart.writers.json_result import json_text
 
     if path == "-":

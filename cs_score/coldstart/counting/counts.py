@@ -23,6 +23,7 @@ from cs_score.coldstart.judging.matching import Matched
 from cs_score.coldstart.lines.justifications import best_first
 from cs_score.coldstart.lines.records import Response
 from cs_score.coldstart.options import IGNORE, RIGHT, SIDES, WRONG, Policy
+from cs_score.measures.formulas import divide, f1
 
 
 class Counts(NamedTuple):
@@ -47,22 +48,17 @@ class Counts(NamedTuple):
     @property
     def precision(self) -> float:
         """Right / (submitted - ignored)."""
-        return self.right / (self.submitted - self.ignored) if self.submitted != self.ignored else 0.0
+        return divide(self.right, self.submitted - self.ignored)
 
     @property
     def recall(self) -> float:
         """Right / ground truth."""
-        return self.right / self.ground_truth if self.ground_truth else 0.0
+        return divide(self.right, self.ground_truth)
 
     @property
     def f1(self) -> float:
         """Harmonic mean of precision and recall."""
-        return harmonic_mean(self.precision, self.recall)
-
-
-def harmonic_mean(precision: float, recall: float) -> float:
-    """F1; 0 where both are 0."""
-    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+        return float(f1(self.precision, self.recall))
 
 
 def sum_counts(counts: Iterable[Counts]) -> Counts:

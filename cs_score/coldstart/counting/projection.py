@@ -12,12 +12,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias, TypeVar
 
-from cs_score.coldstart.counting.counts import Counts, harmonic_mean, sum_counts
+from cs_score.coldstart.counting.counts import Counts, sum_counts
 from cs_score.coldstart.queries.query_set import QuerySet
+from cs_score.measures import measure
+from cs_score.measures.formulas import divide, f1
 
-ALL_LEVELS: Final = "ALL"
-MICRO: Final = "ALL-Micro"
-MACRO: Final = "ALL-Macro"
+ALL_LEVELS: Final = measure.ALL_HOPS
+MICRO: Final = f"{ALL_LEVELS}-{measure.MICRO}"
+MACRO: Final = f"{ALL_LEVELS}-{measure.MACRO}"
 
 Row = TypeVar("Row")
 
@@ -83,7 +85,7 @@ def counted_row(name: str, counts: Counts, level: str | None = None) -> ScoreRow
         counts,
         precision,
         recall,
-        harmonic_mean(precision, recall),
+        f1(precision, recall),
         counts.ground_truth,
     )
 
@@ -225,6 +227,6 @@ def _macro_row(level: str, members: Sequence[ScoreRow]) -> ScoreRow:
     divisor = sum(ground_truth > 0 for ground_truth in ground_truths)
 
     def mean(values: Iterable[float]) -> float:
-        return left_sum(values) / divisor if divisor else 0.0
+        return divide(left_sum(values), divisor)
 
     return ScoreRow(MACRO, level, None, mean(precisions), mean(recalls), mean(f1s), 0)

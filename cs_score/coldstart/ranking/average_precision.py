@@ -21,6 +21,8 @@ from cs_score.coldstart.lines.records import Assessment, Response
 from cs_score.coldstart.options import IGNORE, WRONG
 from cs_score.coldstart.queries.query_set import Query, QuerySet
 from cs_score.foundation.record import record
+from cs_score.measures.formulas import divide
+from cs_score.measures.registry import RANKED
 
 _number: Final = attrgetter("number")
 _index: Final = attrgetter("index")
@@ -46,16 +48,22 @@ class RankedNode:
 class Ranking:
     """Average precision of one query at one level (a hop, or `ALL`).
 
-    `ground_truth` is the number that the score is divided by, None where the slot is unknown; `classes` are the
-    equivalence classes of the level; their number differs from it for single-valued slots. `nodes` are in rank order.
+    `scores` are those of the ranking's measures, in the order of their table. `ground_truth` is the number that they
+    are divided by, None where the slot is unknown; `classes` are the equivalence classes of the level; their number
+    differs from it for single-valued slots. `nodes` are in rank order.
     """
 
     query: str
     level: str
-    score: float
+    scores: tuple[float, ...]
     ground_truth: int | None
     classes: tuple[str, ...]
     nodes: tuple[RankedNode, ...]
+
+    @property
+    def score(self) -> float:
+        """Average precision."""
+        return self.scores[0]
 
     @property
     def is_above_one(self) -> bool:
@@ -64,12 +72,20 @@ class Ranking:
 
 
 class ApRow(NamedTuple):
-    """One row of the AP report; `ground_truth` decides whether it counts in the divisor of the macro average."""
+    """One row of the AP report; `ground_truth` decides whether it counts in the divisor of the macro average.
+
+    `scores` are those of the ranking's measures, in the order of their table.
+    """
 
     name: str
     level: str
-    score: float
+    scores: tuple[float, ...]
     ground_truth: int
+
+    @property
+    def score(self) -> float:
+        """Average precision."""
+        return self.scores[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +243,7 @@ def rank_query(
         Ranking(
             query.full_id,
             level,
-            average_precision([node.value for node in nodes_of_level], truth[level]),
+            _scores([node.value for node in nodes_of_level], truth[level]),
             truth[level],
             classes.of_level(level),
             nodes_of_level,
@@ -236,18 +252,9 @@ def rank_query(
     ]
 
 
-def average_precision(values: Iterable[float], ground_truth: int | None) -> float:
-    """Graded average precision of values in rank order (specification 9.7).
-
-    Each value above 0 adds the sum of the values so far, divided by its rank; the total is divided by `ground_truth`,
-    and is 0 where that is 0 or None.
-    """
-    gained = total = 0.0
-    for rank, value in enumerate(values, 1):
-        if value > 0:
-            gained += value
-            total += gained / rank
-    return total / ground_truth if ground_truth else 0.0
+def _scores(values: Sequence[float], ground_truth: int | None) -> tuple[float, ...]:
+    """What the table of measures computes of a ranking, from the worth of its nodes in rank order."""
+    return tuple(of_ranking(values, ground_truth) for of_ranking in RANKED.values())
 
 
 def _best_class(
@@ -296,7 +303,7 @@ def _value(lines: Sequence[Response], documents: int, most: int | None) -> float
 def slot_filling_ap(rankings: Iterable[Ranking]) -> list[ApRow]:
     """The rows of the SF variant of the AP report in printing order: every entry point is a query of its own (9.8)."""
     return ap_rows_in_printing_order(
-        ApRow(ranking.query, ranking.level, ranking.score, ranking.ground_truth or 0) for ranking in rankings
+        ApRow(ranking.query, ranking.level, ranking.scores, ranking.ground_truth or 0) for ranking in rankings
     )
 
 
@@ -317,9 +324,13 @@ def ldc_mean_ap(table: ApTable, queries: QuerySet) -> ApTable:
 
 def _mean_ap_row(name: str, level: str, members: Sequence[ApRow]) -> ApRow:
     if len(members) == 1:  # most LDC queries have one entry point
-        return ApRow(name, level, members[0].score, members[0].ground_truth)
-    mean = left_sum(row.score for row in members) / len(members)
-    return ApRow(name, level, mean, max(row.ground_truth for row in members))
+        return ApRow(name, level, members[0].scores, members[0].ground_truth)
+    return ApRow(name, level, _means(members, len(members)), max(row.ground_truth for row in members))
+
+
+def _means(rows: Sequence[ApRow], divisor: int) -> tuple[float, ...]:
+    """The sum of each score, divided by `divisor`."""
+    return tuple(divide(left_sum(scores), divisor) for scores in zip(*(row.scores for row in rows)))
 
 
 def ap_rows_in_printing_order(rows: Iterable[ApRow]) -> list[ApRow]:
@@ -334,6 +345,5 @@ def averaged_ap_table(ordered: Iterable[ApRow]) -> ApTable:
     for level in sorted({row.level for row in rows}):
         members = [row for row in rows if row.level == level]
         divisor = sum(row.ground_truth > 0 for row in members)
-        mean = left_sum(row.score for row in members) / divisor if divisor else 0.0
-        macro.append(ApRow(MACRO, level, mean, 0))
+        macro.append(ApRow(MACRO, level, _means(members, divisor), 0))
     return ApTable(rows, tuple(macro))

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from cs_score.coldstart.resampling.intervals import RunIntervals
 from cs_score.coldstart.result import AveragePrecision, Result, RunResult
 from cs_score.coldstart.writers.average_precision import average_precision_text
 from cs_score.coldstart.writers.debug import (
@@ -21,6 +20,7 @@ from cs_score.coldstart.writers.intervals import intervals_text
 from cs_score.coldstart.writers.params import Invocation, params_text
 from cs_score.coldstart.writers.tables import table_texts
 from cs_score.foundation.outputs import blocks_of, encoded
+from cs_score.statistics.score_intervals import ScoreIntervals
 
 # In the order in which the reference creates them; it knows no intervals.
 ENDINGS: Final = (
@@ -52,14 +52,14 @@ def endings(is_expanded: bool, has_samples: bool, has_intervals: bool) -> tuple[
 
 
 def parts(
-    result: Result, layout: Layout, invocation: Invocation, intervals: Sequence[RunIntervals] = ()
+    result: Result, layout: Layout, invocation: Invocation, intervals: Sequence[ScoreIntervals] = ()
 ) -> Iterator[tuple[str, Iterable[bytes]]]:
     """The parts in the order in which they are produced, each with the ending of the file that it belongs to."""
     yield "params", encoded(params_text(invocation))
     for run in result.runs:
         yield from _run_parts(run, layout)
-    for of_run in intervals:
-        yield "intervals", encoded(intervals_text(of_run, layout.tabs))
+    for run, of_run in zip(result.runs, intervals):
+        yield "intervals", encoded(intervals_text(of_run, run.run_id, layout.tabs))
 
 
 def _run_parts(run: RunResult, layout: Layout) -> Iterator[tuple[str, Iterable[bytes]]]:
@@ -104,7 +104,7 @@ def file_blocks(
     result: Result,
     layout: Layout,
     invocation: Invocation,
-    intervals: Sequence[RunIntervals] = (),
+    intervals: Sequence[ScoreIntervals] = (),
     was_stopped: bool = False,
 ) -> Iterator[tuple[str, Iterator[bytes]]]:
     """Each file's ending with its whole content; of a stopped scoring only the files of completed stages."""

@@ -5,27 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from cs_score.foundation.display import one_line
 from cs_score.foundation.errors import InputError
+from cs_score.statistics.unit_table import UnitTable
 
 _NAMED: Final = 5
 """Units that a message names before it only counts."""
 
 _Unit: TypeAlias = tuple[str, int]
 """An id and which of its occurrences it is: gold may hold an id twice, and both rows count."""
-
-
-class UnitRows(Protocol):
-    """One system's sufficient statistics: `rows[i]` holds the statistics `columns` of the unit `ids[i]`."""
-
-    @property
-    def ids(self) -> Sequence[str]: ...
-    @property
-    def columns(self) -> Sequence[str]: ...
-    @property
-    def rows(self) -> Sequence[Any]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +30,7 @@ class AlignedUnits:
     dropped: Mapping[str, tuple[str, ...]]
 
 
-def same_units(systems: Mapping[str, UnitRows]) -> AlignedUnits:
+def same_units(systems: Mapping[str, UnitTable]) -> AlignedUnits:
     """The rows of systems, by name, that all have the same units, in the order of the first system.
 
     Raises InputError, naming units, where one lacks a unit that another has.
@@ -58,7 +48,7 @@ def same_units(systems: Mapping[str, UnitRows]) -> AlignedUnits:
     return _aligned(systems, places, list(places[first]))
 
 
-def common_units(systems: Mapping[str, UnitRows]) -> AlignedUnits:
+def common_units(systems: Mapping[str, UnitTable]) -> AlignedUnits:
     """The rows of systems, by name, on the units that all have, in the order of the first system.
 
     Raises InputError where there is none.
@@ -86,7 +76,7 @@ def require_gold_units(system: str, ids: Iterable[str], gold: Collection[str]) -
         raise InputError(f"system {system} shares no unit with the gold standard: it has {has}, the gold {wants}")
 
 
-def _places(systems: Mapping[str, UnitRows]) -> dict[str, dict[_Unit, int]]:
+def _places(systems: Mapping[str, UnitTable]) -> dict[str, dict[_Unit, int]]:
     """Where each system has each unit. Raises ValueError for tables of different statistics: two modes were mixed."""
     if len({tuple(table.columns) for table in systems.values()}) > 1:
         raise ValueError("the systems have different statistics")
@@ -101,7 +91,7 @@ def _places(systems: Mapping[str, UnitRows]) -> dict[str, dict[_Unit, int]]:
 
 
 def _aligned(
-    systems: Mapping[str, UnitRows], places: Mapping[str, Mapping[_Unit, int]], units: Sequence[_Unit]
+    systems: Mapping[str, UnitTable], places: Mapping[str, Mapping[_Unit, int]], units: Sequence[_Unit]
 ) -> AlignedUnits:
     rows = {name: [table.rows[places[name][unit]] for unit in units] for name, table in systems.items()}
     kept = frozenset(units)
