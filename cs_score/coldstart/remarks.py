@@ -69,7 +69,7 @@ def remarks_on_policy(policy: Policy) -> Iterator[str]:
         if item == DUPLICATE:
             yield f"DUPLICATE is in {switches}: duplicates count as {policy.duplicate_side} only, the last of these"
         else:
-            yield f"{item} is in {switches}: such responses count {len(sides)} times; name it in one list only"
+            yield f"{item} is in {switches}: such responses count {len(sides)} times; name it once"
 
 
 def remark_on_matches(run: Run, run_id: str, lines: int, has_met: bool) -> str | None:

@@ -14,12 +14,16 @@ from dataclasses import asdict, replace
 from typing import Any, Final, cast
 
 from cs_score.batch.store.outcomes import FAILED, Outcome, ProblemPlace, RunScores, WrittenFile
+from cs_score.coldstart.writers.files import ENDINGS
 from cs_score.foundation.outputs import cannot_write, write_whole
 from cs_score.foundation.signature import without_names
 from cs_score.problems.log import Severity
 from cs_score.problems.reports import Occurrence
 
 SIGNATURE: Final = "signature.json"
+
+_NAMES: Final = frozenset({SIGNATURE, *(f"out.{ending}" for ending in (*ENDINGS, "errlog", "json", "txt", "tsv"))})
+"""All that batches of any kind write into the folder of a run; whatever else lies there is the user's."""
 
 _FORMAT: Final = 2
 
@@ -158,7 +162,7 @@ def clear_leftovers(folder: str) -> None:
 
 def is_of_run(name: str) -> bool:
     """Whether a file of this name in the folder of a run is replaced or removed when the run is scored again."""
-    return name.startswith("out.") or name == SIGNATURE or is_leftover(name)
+    return name in _NAMES or is_leftover(name)
 
 
 def is_leftover(name: str) -> bool:
