@@ -47,7 +47,7 @@ from tests.documents import (
 README: Final = (ROOT / "README.md").read_text(encoding="utf-8")
 USAGE: Final = (ROOT / "README-Usage.md").read_text(encoding="utf-8")
 SAMPLES: Final = ("queries", "assessments", "submissions")
-SECTIONS_OF_OTHERS: Final = ("Evidence modes", "Statistics", "Preparing runs", "Many runs")
+SECTIONS_OF_OTHERS: Final = ("Evidence modes", "Statistics", "Preparing runs", "Knowledge bases", "Many runs")
 
 
 def section(heading: str) -> str:
@@ -159,7 +159,7 @@ def test_every_subcommand() -> None:
 
 
 def test_the_sections_of_the_other_parts_are_there() -> None:
-    assert [heading for heading, _ in sections(USAGE)][-4:] == list(SECTIONS_OF_OTHERS)
+    assert [heading for heading, _ in sections(USAGE)][-5:] == list(SECTIONS_OF_OTHERS)
 
 
 @pytest.mark.parametrize(
@@ -281,3 +281,12 @@ def test_links_lead_somewhere() -> None:
 
 def test_the_readme_fits_a_screen() -> None:
     assert len(README.splitlines()) <= 60
+
+
+@pytest.mark.parametrize("program", ["validate-kb", "resolve-queries"])
+def test_every_switch_of_the_programs_for_knowledge_bases(program: str) -> None:
+    module = importlib.import_module(f"cs_score.cli.knowledge_base.{program.replace('-', '_')}")
+    text = section("Knowledge bases").partition(f"### {program}\n")[2].partition("\n### ")[0]
+    for switch in module.PROGRAM.switches:
+        if switch.name not in ("-help", "-h", "-version"):
+            assert re.search(rf"`{switch.name}\b", text), switch.name

@@ -16,7 +16,7 @@ from cs_score.batch.plan.runs import RunFile
 from cs_score.batch.store.outcomes import FAILED, OK, WITH_ERRORS, Outcome, RunScores, problem_places
 from cs_score.coldstart.counting.unit_statistics import resampled_unit
 from cs_score.coldstart.gold import Gold, open_gold, with_pool
-from cs_score.coldstart.options import Options
+from cs_score.coldstart.options import Justifications, Options
 from cs_score.coldstart.resampling.intervals import intervals
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.run import Run
@@ -28,7 +28,8 @@ from cs_score.coldstart.writers.report import doubly_encoded, stopped_report, wh
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.outputs import encoded
 from cs_score.foundation.signature import Signature
-from cs_score.foundation.sources import InputDigest
+from cs_score.foundation.sources import Input, InputDigest
+from cs_score.knowledge_base.chain import resolve_knowledge_bases
 from cs_score.measures.registry import COLD_START_MODE, LDC_MEAN, headline, rankable
 from cs_score.preparation.runs.prevalidation import (
     Preparation,
@@ -154,12 +155,11 @@ class PreparedColdStart:
     def _score_group(self, run: RunFile, policies: Sequence[NamedPolicy]) -> Iterator[Scored]:
         limits = policies[0].options(self._gold.options).justifications
         prepared = Preparation([run.file.open()])
-        log = self._of_queries  # a single call has read nothing else when it validates
+        log = self._of_queries  # a single call has read nothing else when it prepares a run
         try:
-            if self._plan.validates:
-                prepared = validate_runs(prepared.files, self._gold.table, limits, type(log))
-                for validated in prepared.runs:
-                    validated.check()
+            prepared = self._prepared(prepared.files, limits)
+            for one in prepared.runs:
+                one.check()
             log = self._gold.problems.branch()
             loaded = load_prepared(self._gold, prepared, limits, log)
         except InputError as error:
@@ -174,6 +174,15 @@ class PreparedColdStart:
                 yield self._stopped(run, policy, log, error, prepared.runs)
                 continue
             yield self._whole(run, policy, loaded, log, self._as_asked(result, policy), prepared.runs)
+
+    def _prepared(self, files: Sequence[Input], limits: Justifications) -> Preparation:
+        """A run as it is scored: resolved where it is a knowledge base, and validated where that is wanted."""
+        new_log = type(self._of_queries)
+        resolved = resolve_knowledge_bases(files, self._gold.table, new_log)
+        if not self._plan.validates or any(one.problems.has_errors for one in resolved.runs):
+            return resolved
+        validated = validate_runs(resolved.files, self._gold.table, limits, new_log)
+        return Preparation(validated.files, [*resolved.runs, *validated.runs])
 
     def _as_asked(self, result: Result, policy: NamedPolicy) -> Result:
         """The result with the options as the user gave them: a worker may read an option's file from elsewhere."""

@@ -37,6 +37,8 @@ SUBCOMMANDS: Final[dict[str, Subcommand]] = {
 SWITCH_SUMMARIES: Final[dict[str, str]] = {
     "batch": "Score many runs, on one machine or several.",
     "samples": "Draw bootstrap resamples for -samples.",
+    "validate-kb": "Validate a knowledge base, and write it.",
+    "resolve-queries": "Ask queries of a knowledge base: a run.",
     "validate-run": "Validate a run, and write it as the scorer wants it.",
     "validate-queries": "Validate queries, and split them by entry point.",
     "expand-queries": "Superseded by validate-queries -expand.",

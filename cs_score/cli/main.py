@@ -26,6 +26,8 @@ PREPARATION_COMMANDS: Final = {
     "package-output": "cs_score.cli.preparation.package_output:run",
     "validate-assessments": "cs_score.cli.preparation.validate_assessments:run",
     "apply-k": "cs_score.cli.preparation.apply_k:run",
+    "validate-kb": "cs_score.cli.knowledge_base.validate_kb:run",
+    "resolve-queries": "cs_score.cli.knowledge_base.resolve_queries:run",
 }
 
 # All programs with single-dash switches, which click cannot read.

@@ -9,7 +9,8 @@ import click
 
 from cs_score.cli.destinations import print_text
 from cs_score.foundation.errors import UsageError
-from cs_score.problems.codes import GUIDE, Explanation, severity_of
+from cs_score.problems.codes import GUIDE, severity_of
+from cs_score.problems.explanation import Explanation
 from cs_score.problems.log import KINDS
 
 _WIDTH = 100

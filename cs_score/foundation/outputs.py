@@ -1,12 +1,13 @@
-"""Files that appear whole or not at all."""
+"""Files and folders that appear whole or not at all."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
-from typing import IO, Final, Protocol
+from typing import IO, Final, Protocol, TypeAlias
 
 from cs_score.foundation.errors import OutputError
 from cs_score.foundation.sources import reason_of
@@ -90,6 +91,36 @@ def write_whole(path: str | os.PathLike[str], blocks: Iterable[bytes]) -> None:
     with whole_file(path) as file:
         for block in blocks:
             file.write(block)
+
+
+FolderFile: TypeAlias = tuple[str, str, Iterable[bytes]]
+"""A file of a new folder: the folder below it, the file's name there, what it holds."""
+
+
+def write_folder(path: str | os.PathLike[str], folders: Iterable[str], files: Iterable[FolderFile]) -> None:
+    """Make the folder `path` with `folders` below it and `files` in those; it appears whole or not at all.
+
+    Names of files may come from inputs: one that leads elsewhere is refused. Raises OutputError.
+    """
+    parent, name = os.path.split(os.path.abspath(path))
+    try:
+        temporary = tempfile.mkdtemp(prefix=f".{name}.", suffix=".part", dir=parent)
+    except OSError as error:
+        raise cannot_write(path, error) from None
+    try:
+        for folder in folders:
+            os.mkdir(os.path.join(temporary, folder))
+        for folder, file_name, blocks in files:
+            if file_name in ("", os.curdir, os.pardir) or os.sep in file_name or "\0" in file_name:
+                raise OutputError(f"Could not write {path}: {file_name!r} cannot be the name of a file")
+            with open(os.path.join(temporary, folder, file_name), "xb") as file:
+                file.writelines(blocks)
+        os.chmod(temporary, 0o777 & ~_umask())
+        os.rename(temporary, path)
+    except OSError as error:
+        raise cannot_write(path, error) from None
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def write_packed(path: str, blocks: Iterable[bytes]) -> None:

@@ -244,7 +244,7 @@ def test_the_help_names_every_switch_and_the_scorers_are_all_there(world: Path) 
         if switch.is_listed:
             assert f"\n  {switch.name} ".encode() in outcome.stdout
     left_out = {switch.name for switch in SWITCHES} - {switch.name for switch in BATCH_SWITCHES}
-    assert left_out == {"-output_file", "-error_file", "-version"}
+    assert left_out == {"-output_file", "-error_file", "-version", "--knowledge-base"}
 
 
 class TestLock:

@@ -24,7 +24,7 @@ from cs_score.foundation.sources import name_of
 FAILED: Final = 255
 
 # The batch chooses the names of files, and JSON is a file of every run or of none.
-_NOT_OF_A_BATCH: Final = frozenset({"-output_file", "-error_file", "-version", "--json"})
+_NOT_OF_A_BATCH: Final = frozenset({"-output_file", "-error_file", "-version", "--json", "--knowledge-base"})
 
 _OF_A_BATCH: Final = (
     Switch("--out", "DIR", "Output folder; made if missing"),

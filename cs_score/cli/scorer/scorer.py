@@ -6,7 +6,7 @@ import contextlib
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from cs_score.cli.destinations import Destination, write_report, write_text, write_to_stream
@@ -16,7 +16,8 @@ from cs_score.cli.resampling_options import read_resampling
 from cs_score.cli.scorer.options import layout_of, options_of, policy_texts
 from cs_score.cli.scorer.usage import DEFAULTS, PROGRAM, SWITCHES, usage_text
 from cs_score.cli.scorer.validated import (
-    load_validated,
+    knowledge_bases_in,
+    load_prepared,
     new_log,
     own_outputs,
     signed_as_validated,
@@ -60,6 +61,7 @@ class Command:
     errors: Destination
     query_files: tuple[str, ...]
     files: tuple[str, ...]
+    knowledge_bases: frozenset[str]
     invocation: Invocation
     json_file: str | None
     problems_file: str | None
@@ -119,7 +121,8 @@ def _understand(line: CommandLine, words: Sequence[str]) -> Command:
         output,
         errors,
         tuple(word for word in line.words if is_query_file(word)),
-        tuple(word for word in line.words if not is_query_file(word)),
+        (*(word for word in line.words if not is_query_file(word)), *line.texts("--knowledge-base")),
+        frozenset(line.texts("--knowledge-base")),
         Invocation(time.localtime(), os.getcwd(), (PROGRAM, *words), policy_texts(line), options.samples is not None),
         line.switches.get("--json"),
         line.switches.get("--problems"),
@@ -146,6 +149,7 @@ def _plan(line: CommandLine, output: Destination, errors: Destination) -> Output
 
 def _score(command: Command, problems: ProblemLog) -> Finished:
     _check_inputs(command)
+    command = replace(command, knowledge_bases=command.knowledge_bases | knowledge_bases_in(command.files))
     command.plan.clear()
     gold = open_gold(command.query_files, command.options, problems)
     if not command.files:
@@ -167,7 +171,12 @@ def _scored_in_shares(command: Command, gold: Gold, unfinished: contextlib.ExitS
 
     The text of its debug file lies in a folder that goes with `unfinished`.
     """
-    needs_all = command.validates or command.json_file is not None or command.problems_file is not None
+    needs_all = (
+        command.validates
+        or command.knowledge_bases
+        or command.json_file is not None
+        or command.problems_file is not None
+    )
     shares = 1 if needs_all else command.sharing.shares_of(command.files)
     if shares == 1:
         return None
@@ -187,8 +196,9 @@ def _scored_in_shares(command: Command, gold: Gold, unfinished: contextlib.ExitS
 def _scored_whole(command: Command, gold: Gold, problems: ProblemLog) -> Result:
     """Load all files and score the runs. The files of completed stages are written before ScoringStopped is raised."""
     try:
-        if command.validates:
-            run = load_validated(gold, command.files, problems)
+        if command.validates or command.knowledge_bases:
+            validates = command.validates
+            run = load_prepared(gold, command.files, command.knowledge_bases, problems, validates=validates)
         else:
             run = load_run(gold, command.files, problems=problems)
         if run.run_ids:

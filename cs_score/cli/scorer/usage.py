@@ -50,6 +50,7 @@ SWITCHES: Final = (
     _with_default("-wrong", "LIST", "Colon-separated categories that count as wrong"),
     Switch("--json", "FILE", "Write the whole result as JSON, too (.json, perhaps compressed, or -)"),
     Switch("--problems", "FILE", "Write every problem to FILE, too (.json, .tsv or .sarif, perhaps compressed)"),
+    Switch("--knowledge-base", "FILE", "Validate and resolve this knowledge base, and score it; may be repeated"),
     FORCE,
     Switch("--validate", None, "Validate runs before they are scored, as cs-score validate-run does"),
     *resampling_options.switches(),
@@ -57,8 +58,9 @@ SWITCHES: Final = (
 )
 
 _PARAMETERS: Final = """\
-files are any number of query files (names ending in .xml), assessment files and runs, which are told apart by their
-first line; a folder stands for its files *.tab.txt. Parent lines must come before the lines below them.\
+files are any number of query files (names ending in .xml), assessment files, runs and knowledge bases, which are told
+apart by their first lines; a folder stands for its files *.tab.txt. Parent lines must come before the lines below
+them.\
 """
 
 
