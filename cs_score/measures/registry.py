@@ -133,6 +133,13 @@ def parse(text: str) -> Measure:
     return measure.at(hop) if at else measure
 
 
+def find(wanted: str, known: Iterable[str]) -> str | None:
+    """The name among `known` that `wanted` is in any letter case, with the hop that it asks for; None where none is."""
+    name, at, hop = wanted.partition("@")
+    found = [each for each in known if each.casefold() == name.casefold()]
+    return f"{found[0]}{at}{hop}" if found and (not at or _HOP.fullmatch(hop)) else None
+
+
 def names(mode: str) -> tuple[str, ...]:
     """The names of a mode's measures over all hops, in the order of tables."""
     return tuple(map(str, MEASURES[mode]))
@@ -143,11 +150,16 @@ def headline(mode: str, with_ldc: bool = True) -> tuple[str, ...]:
     return tuple(name for name in _HEADLINES[mode] if with_ldc or _BY_NAME[name].table == SF)
 
 
+def usual(mode: str = COLD_START_MODE, with_ldc: bool = True) -> Measure:
+    """What ranks a leaderboard unless another measure is asked for."""
+    return _BY_NAME[_HEADLINES[mode][0] if with_ldc else _USUAL_WITHOUT_LDC]
+
+
 def rankable(mode: str, with_ldc: bool = True) -> tuple[Measure, ...]:
     """What a leaderboard can be sorted by, the usual measure first; without LDC queries that of SF queries alone."""
-    usual = parse(_HEADLINES[mode][0] if with_ldc else _USUAL_WITHOUT_LDC)
+    first = usual(mode, with_ldc)
     known = [measure for measure in MEASURES[mode] if with_ldc or measure.table == SF]
-    return (usual, *(measure for measure in known if measure != usual))
+    return (first, *(measure for measure in known if measure != first))
 
 
 def chosen(known: Sequence[str], patterns: Sequence[str]) -> list[str]:

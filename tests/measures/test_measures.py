@@ -18,6 +18,7 @@ from cs_score.measures.registry import (
     COLD_START_MODE,
     MEASURES,
     chosen,
+    find,
     formula_of,
     headline,
     names,
@@ -110,3 +111,10 @@ def test_the_guide_names_the_measures() -> None:
     for name in re.findall(r"`((?:SF|LDC-M)[A-Z]*-[^`]+)`", section):
         if name != "SF-ALL-Micro":  # a row of the reference's table
             assert str(parse(name)) == name
+
+
+def test_a_name_is_found_in_any_letter_case() -> None:
+    known = names(COLD_START_MODE)
+    assert find("sf-ap@1", known) == "SF-AP@1"
+    assert find("ldc-mean-all-macro-f1", known) == "LDC-MEAN-ALL-Macro-F1"
+    assert {find(text, known) for text in ("SF-AP@", "SF-AP@x", "SF", "")} == {None}

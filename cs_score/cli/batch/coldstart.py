@@ -20,6 +20,7 @@ from cs_score.coldstart.lines.loading import RUN_SUFFIX, members
 from cs_score.coldstart.queries.query_files import is_query_file
 from cs_score.foundation.errors import InputError, UsageError
 from cs_score.foundation.sources import name_of
+from cs_score.measures.registry import usual
 
 FAILED: Final = 255
 
@@ -31,7 +32,7 @@ _OF_A_BATCH: Final = (
     Switch("--policy", "NAME[:LIST]", "Score under this policy; may be repeated. See below"),
     Switch("--pool", "FILE", "Further assessments, after POOL; may be repeated"),
     Switch("--runs-from", "FILE", "File with further runs, one a line; - is standard input"),
-    Switch("--sort-by", "MEASURE", "Measure that ranks the leaderboard", "LDC-MEAN-ALL-Macro-F1 or SF-ALL-Micro-F1"),
+    Switch("--sort-by", "MEASURE", "Measure that ranks the leaderboard", f"{usual()} or {usual(with_ldc=False)}"),
     Switch("--json", None, "Write out.json for every run, too"),
     Switch("--jobs", "N", "Processes on this machine", "the number of processors"),
     Switch("--dask", "ADDRESS", "Compute on the Dask cluster with this scheduler"),

@@ -130,7 +130,7 @@ def _ldc_max_table(ldc_queries: Iterable[OfLdcQuery[ScoreRow]]) -> Table:
     chosen: list[ScoreRow] = []
     for full_id, entry_points in ldc_queries:
         rows_of = [rows for _, rows in entry_points]
-        best = rows_of[0] if len(rows_of) == 1 else max(rows_of, key=lambda rows: sum_counts(_counts(rows)).f1)
+        best = rows_of[0] if len(rows_of) == 1 else max(rows_of, key=counted_f1)
         chosen += ldc_max_rows(full_id, best)
     return averaged_table(in_printing_order(chosen))
 
@@ -198,6 +198,11 @@ def by_ldc_query(rows_of: Mapping[str, Sequence[Row]], queries: QuerySet) -> Ite
         ]
         if entry_points:
             yield query.full_id, entry_points
+
+
+def counted_f1(rows: Iterable[ScoreRow]) -> float:
+    """F1 of the counts of all rows together."""
+    return sum_counts(_counts(rows)).f1
 
 
 def _counts(rows: Iterable[ScoreRow]) -> list[Counts]:

@@ -293,11 +293,11 @@ def _is_useful(labels: tuple[str, ...]) -> bool:
 def _value(lines: Sequence[Response], documents: int, most: int | None) -> float:
     """V of a node for one class, from its useful lines of that class (specification 9.5)."""
     if len(lines) == 1:
-        return 1 / min(documents, most or documents) if documents else 0.0
+        return divide(1, min(documents, most or documents))
     kept = lines if most is None or len(lines) <= most else best_first(lines)[:most]
     asked = len({line.query.short_id for line in kept})
     denominator = documents if most is None else min(documents, most * asked)
-    return len(kept) / denominator if denominator else 0.0
+    return divide(len(kept), denominator)
 
 
 def slot_filling_ap(rankings: Iterable[Ranking]) -> list[ApRow]:

@@ -16,9 +16,15 @@ import numpy as np
 import numpy.typing as npt
 
 from cs_score.coldstart.counting.averages import counted_scores
-from cs_score.coldstart.counting.counts import Counts as RowCounts
-from cs_score.coldstart.counting.counts import sum_counts
-from cs_score.coldstart.counting.projection import ALL_LEVELS, ScoreRow, Table, ldc_max_rows, row_order
+from cs_score.coldstart.counting.projection import (
+    ALL_LEVELS,
+    ScoreRow,
+    Table,
+    by_ldc_query,
+    counted_f1,
+    ldc_max_rows,
+    row_order,
+)
 from cs_score.coldstart.queries.query_set import QuerySet
 from cs_score.coldstart.resampling.sample_files import Sample
 from cs_score.coldstart.result import PrecisionRecall
@@ -187,15 +193,13 @@ class _Replicates:
     def _best_rows(self) -> Iterator[tuple[ScoreRow, Counts]]:
         """LDC-MAX: of an LDC query's entry points drawn, the rows of the one with the highest F1."""
         renamed: list[tuple[ScoreRow, Counts]] = []
-        for ldc_id, short_ids in self._entry_points().items():
+        for full_id, entry_points in by_ldc_query(self._rows_of, self._queries):
             free = np.ones(self._size, dtype=bool)
-            by_f1 = sorted(short_ids, key=lambda short_id: -sum_counts(self._counts(short_id)).f1)
-            for short_id in by_f1:
+            for short_id, rows in sorted(entry_points, key=lambda item: -counted_f1(item[1])):
                 times = self._times[:, self._position[short_id]]
                 chosen = np.where(free, times, 0)
                 free &= times == 0
-                full_id = self._queries.by_id[ldc_id].full_id
-                renamed += ((row, chosen) for row in ldc_max_rows(full_id, self._rows_of[short_id]))
+                renamed += ((row, chosen) for row in ldc_max_rows(full_id, rows))
         return iter(sorted(renamed, key=lambda item: row_order(item[0].name)))
 
     def _mean_rows(self) -> Iterator[tuple[ScoreRow, Counts, Floats, npt.NDArray[np.bool_]]]:
@@ -255,18 +259,6 @@ class _Replicates:
                 divisors[level] += np.where(has_truth, times, 0)
                 exists[level] |= times > 0
         return {("Ma", level): (divide(sums[level].T, divisors[level][:, None]), exists[level]) for level in _LEVELS}
-
-    def _entry_points(self) -> dict[str, list[str]]:
-        """LDC short id -> its slot-filling queries with rows, in query-file order."""
-        entry_points: dict[str, list[str]] = {}
-        for ldc_id in dict.fromkeys(self._queries.ldc_of.values()):
-            for short_id in dict.fromkeys(self._queries.by_id[ldc_id].expansions or ()):
-                if short_id in self._rows_of and self._queries.ldc_of[short_id] == ldc_id:
-                    entry_points.setdefault(ldc_id, []).append(short_id)
-        return entry_points
-
-    def _counts(self, short_id: str) -> list[RowCounts]:
-        return [row.counts for row in self._rows_of[short_id] if row.counts is not None]
 
 
 def _short_id(row: ScoreRow) -> str:
