@@ -19,18 +19,24 @@ $(VENV)/dev.stamp: setup.cfg
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
 	touch $@
 
-# The two invented runs of submissions/, as runs of knowledge bases and of slot filling are scored. -error_file must
-# name a new file, so the folder is made anew.
+# The invented knowledge base of submissions/ becomes a run; then the two invented runs, as runs of knowledge bases and
+# of slot filling are scored. Outputs must be new files, so the folder is made anew.
 demo: $(VENV)/run.stamp
 	rm -rf demo-out
 	mkdir demo-out
+	$(BIN)/cs-score validate-kb -output tac -output_dir demo-out -error_file demo-out/tide.errlog submissions/tide.tac
+	$(BIN)/cs-score resolve-queries -error_file demo-out/tide.resolved --explain demo-out/tide.explained \
+	  queries/sf-queries.xml demo-out/tide.tac.valid demo-out/tide.tab.txt
+	$(BIN)/cs-score -output_file demo-out/tide -queries queries/queryids.txt -error_file demo-out/tide.scored.errlog \
+	  -expand ISLE26 \
+	  queries/ldc-queries.xml assessments/pool-2016.tab demo-out/tide.tab.txt
 	$(BIN)/cs-score -output_file demo-out/tide-kb -queries queries/queryids.txt -error_file demo-out/tide-kb.errlog \
 	  -expand ISLE26 \
 	  queries/ldc-queries.xml submissions/tide-kb.tab.txt assessments/pool-2016.tab
 	$(BIN)/cs-score -output_file demo-out/gull-sf -queries queries/queryids.txt -error_file demo-out/gull-sf.errlog \
 	  -expand ISLE26 -justifications 1:1 -ignore UNASSESSED -wrong INCORRECT:INCORRECT_PARENT:INEXACT:DUPLICATE \
 	  queries/ldc-queries.xml submissions/gull-sf.tab.txt assessments/pool-2016.tab
-	@for run in tide-kb gull-sf; do \
+	@for run in tide tide-kb gull-sf; do \
 	  echo; echo "== demo-out/$$run.summary"; cat demo-out/$$run.summary; \
 	  echo; echo "== demo-out/$$run.ap, from SUMMARY on"; sed -n '/^SUMMARY/,$$p' demo-out/$$run.ap; \
 	done

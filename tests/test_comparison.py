@@ -13,12 +13,12 @@ from typing import Any, Final
 
 import pytest
 
-from cs_score.analysis.comparison import chosen_measures, compare_coldstart, compare_evidence, system_names
-from cs_score.batch.coldstart import _scores_by_name as leaderboard_scores
+from cs_score.analysis.comparison import compare_coldstart, compare_evidence, system_names
 from cs_score.coldstart import Options, score
 from cs_score.coldstart.counting.unit_statistics import summary_scores
 from cs_score.evidence.modes import claims, hotpotqa, r4c, scifact
 from cs_score.foundation.errors import InputError, UsageError
+from cs_score.measures.registry import chosen
 from cs_score.statistics.comparison import MeasureComparison
 from cs_score.statistics.options import Resampling
 from tests.documents import ROOT
@@ -229,9 +229,9 @@ def test_names_of_systems(paths: list[str], names: list[str]) -> None:
 
 def test_patterns_choose_measures() -> None:
     known = ["a_f1", "b_f1", "a_p"]
-    assert chosen_measures(known, []) == known
-    assert chosen_measures(known, ["*_f1"]) == ["a_f1", "b_f1"]
-    assert chosen_measures(known, ["a_p", "a_*"]) == ["a_f1", "a_p"]
+    assert chosen(known, []) == known
+    assert chosen(known, ["*_f1"]) == ["a_f1", "b_f1"]
+    assert chosen(known, ["a_p", "a_*"]) == ["a_f1", "a_p"]
 
 
 @pytest.fixture
@@ -254,7 +254,7 @@ def hop(level: str) -> str:
 
 def test_measures_are_called_as_in_leaderboards(samples: Path) -> None:
     (alone,) = score(COLDSTART[:1], [*COLDSTART[1:], RUNS[0]], Options(expand="ISLE26")).runs
-    assert {measure.name: value for measure, value in summary_scores(alone).items()} == leaderboard_scores(alone)
+    assert {str(measure): value for measure, value in summary_scores(alone).items()} == alone.scores
 
 
 def test_coldstart_scores_each_run_as_if_alone(samples: Path) -> None:

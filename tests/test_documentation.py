@@ -47,9 +47,18 @@ README: Final = (ROOT / "README.md").read_text(encoding="utf-8")
 USAGE: Final = (ROOT / "README-Usage.md").read_text(encoding="utf-8")
 SAMPLES: Final = ("queries", "assessments", "submissions")
 PROGRAMS: Final = (
-    *("validate-run", "validate-queries", "generate-queries", "package-output", "validate-assessments", "apply-k"),
+    *(
+        "validate-run",
+        "validate-queries",
+        "generate-queries",
+        "package-output",
+        "validate-assessments",
+        "apply-k",
+        "validate-kb",
+        "resolve-queries",
+    ),
 )
-SECTIONS_OF_OTHERS: Final = ("Evidence modes", "Statistics", "Preparing runs", "Many runs")
+SECTIONS_OF_OTHERS: Final = ("Evidence modes", "Statistics", "Preparing runs", "Knowledge bases", "Many runs")
 
 
 def section(heading: str) -> str:
@@ -159,7 +168,7 @@ def test_every_subcommand() -> None:
 
 
 def test_the_sections_of_the_other_parts_are_there() -> None:
-    assert [heading for heading, _ in sections(USAGE)][-4:] == list(SECTIONS_OF_OTHERS)
+    assert [heading for heading, _ in sections(USAGE)][-5:] == list(SECTIONS_OF_OTHERS)
 
 
 @pytest.mark.parametrize(
@@ -281,3 +290,10 @@ def test_links_lead_somewhere() -> None:
 
 def test_the_readme_fits_a_screen() -> None:
     assert len(README.splitlines()) <= 60
+
+
+@pytest.mark.parametrize("program", ["validate-kb", "resolve-queries"])
+def test_every_switch_of_the_programs_for_knowledge_bases(program: str) -> None:
+    text = section("Knowledge bases").partition(f"### {program}\n")[2].partition("\n### ")[0]
+    for name in preparation_switches(program) - {"-help", "-h", "-version", "--version", "--help", "--quiet"}:
+        assert re.search(rf"`{name}\b", text), name

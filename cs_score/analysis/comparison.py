@@ -15,27 +15,23 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from functools import partial
 
-from cs_score.coldstart.counting.unit_statistics import (
-    SummaryMeasure,
-    answered_units,
-    query_table,
-    summary_formula,
-    summary_scores,
-    unit_name,
-)
+from cs_score.coldstart.counting.unit_statistics import answered_units, summary_scores, unit_name, unit_table
 from cs_score.coldstart.result import Result as ColdStartResult
+from cs_score.evidence.result import Formula
 from cs_score.evidence.result import Result as EvidenceResult
-from cs_score.evidence.unit_statistics import Divide, Formula, Number
 from cs_score.foundation.errors import UsageError
 from cs_score.foundation.signature import Signature
 from cs_score.foundation.sources import Input, name_of
+from cs_score.measures.formulas import Divide, Number
+from cs_score.measures.measure import Measure
+from cs_score.measures.registry import chosen, formula_of
 from cs_score.statistics.arithmetic import ColumnMeasures, column_formula
 from cs_score.statistics.comparison import Comparison, compare_tables
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.units import UnitRows, require_gold_units
+from cs_score.statistics.unit_alignment import require_gold_units
+from cs_score.statistics.unit_table import UnitTable
 
 
 def compare_evidence(
@@ -60,12 +56,12 @@ def compare_evidence(
         require_gold_units(name, result.answered(), frozenset(result.table.ids))
     _at_least_two(results)
     (mode,) = modes.values()
-    chosen = [mode.measures.index(name) for name in chosen_measures(mode.measures, measures)]
+    compared = chosen(mode.measures, measures)
     return _compare(
         {name: result.table for name, result in results.items()},
         {name: result.signature for name, result in results.items()},
-        [mode.measures[position] for position in chosen],
-        partial(_scores_at, mode.formula, tuple(chosen)),
+        compared,
+        partial(_scores_at, mode.formula, tuple(map(mode.measures.index, compared))),
         replace(resampling or Resampling(can_grow=True), unit=mode.unit),
         common,
         executor,
@@ -94,28 +90,18 @@ def compare_coldstart(
         require_gold_units(name, answered_units(runs[name]), frozenset(runs[name].unit_of.values()))
     _at_least_two(results)
     shown = _in_order(measure for run in runs.values() for measure in summary_scores(run))
-    by_name = {measure.name: measure for measure in shown}
-    chosen = [by_name[name] for name in chosen_measures(list(by_name), measures)]
+    by_name = {str(measure): measure for measure in shown}
+    names = chosen(list(by_name), measures)
+    compared = [by_name[name] for name in names]
     return _compare(
-        {name: query_table(run, chosen) for name, run in runs.items()},
+        {name: unit_table(run, compared) for name, run in runs.items()},
         {name: result.signature for name, result in results.items()},
-        [measure.name for measure in chosen],
-        summary_formula(chosen),
+        names,
+        formula_of(compared),
         replace(resampling or Resampling(can_grow=True), unit=unit_name(next(iter(results.values())))),
         common,
         executor,
     )
-
-
-def chosen_measures(known: Sequence[str], patterns: Sequence[str]) -> list[str]:
-    """The measures that match a pattern (`*`, `?` and `[...]` as in a shell), in their order; all without patterns.
-
-    Raises UsageError for a pattern that no measure matches.
-    """
-    for pattern in patterns:
-        if not any(fnmatchcase(name, pattern) for name in known):
-            raise UsageError(f"no measure called {pattern}; there are {', '.join(known)}")
-    return [name for name in known if not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)]
 
 
 def system_names(files: Sequence[Input]) -> list[str]:
@@ -142,12 +128,13 @@ def system_names(files: Sequence[Input]) -> list[str]:
     return numbered
 
 
-def _in_order(measures: Iterable[SummaryMeasure]) -> list[SummaryMeasure]:
+def _in_order(measures: Iterable[Measure]) -> list[Measure]:
     """Each measure once; the levels of a row together and sorted, though some runs lack one."""
     once = dict.fromkeys(measures)
-    blocks = dict.fromkeys((measure.score == "AP", measure.variant, measure.average) for measure in once)
+    # A measure that needs no average is one of rankings, whose rows come last.
+    blocks = dict.fromkeys((not measure.average, measure.table, measure.average) for measure in once)
     rank = {block: position for position, block in enumerate(sorted(blocks, key=lambda block: block[0]))}
-    return sorted(once, key=lambda each: (rank[each.score == "AP", each.variant, each.average], each.level))
+    return sorted(once, key=lambda each: (rank[not each.average, each.table, each.average], each.level))
 
 
 def _scores_at(
@@ -163,7 +150,7 @@ def _at_least_two(results: Mapping[str, object]) -> None:
 
 
 def _compare(
-    tables: Mapping[str, UnitRows],
+    tables: Mapping[str, UnitTable],
     signatures: Mapping[str, Signature],
     measures: Sequence[str],
     formula: ColumnMeasures,

@@ -14,13 +14,13 @@ from cs_score.batch.plan.plan import Plan, Scored
 from cs_score.batch.plan.policies import NamedPolicy
 from cs_score.batch.plan.runs import RunFile
 from cs_score.batch.store.outcomes import FAILED, OK, WITH_ERRORS, Outcome, RunScores, problem_places
-from cs_score.coldstart.counting.projection import MACRO, MICRO
-from cs_score.coldstart.counting.unit_statistics import average_scores, resampled_unit
-from cs_score.coldstart.loading import Evaluation, load_files, open_evaluation
-from cs_score.coldstart.options import Options
+from cs_score.coldstart.counting.unit_statistics import resampled_unit
+from cs_score.coldstart.gold import Gold, open_gold, with_pool
+from cs_score.coldstart.options import Justifications, Options
 from cs_score.coldstart.resampling.intervals import intervals
-from cs_score.coldstart.result import Result, RunResult, ScoringStopped
-from cs_score.coldstart.scorer import score_loaded
+from cs_score.coldstart.result import Result, ScoringStopped
+from cs_score.coldstart.run import Run
+from cs_score.coldstart.scorer import score_runs
 from cs_score.coldstart.writers.fields import check_fields
 from cs_score.coldstart.writers.files import Layout, file_blocks
 from cs_score.coldstart.writers.params import Invocation
@@ -28,7 +28,9 @@ from cs_score.coldstart.writers.report import doubly_encoded, stopped_report, wh
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.outputs import encoded
 from cs_score.foundation.signature import Signature
-from cs_score.foundation.sources import InputDigest
+from cs_score.foundation.sources import Input, InputDigest
+from cs_score.knowledge_base.chain import resolve_knowledge_bases
+from cs_score.measures.registry import COLD_START_MODE, LDC_MEAN, headline, rankable
 from cs_score.preparation.runs.prevalidation import (
     Preparation,
     PreparedRun,
@@ -39,27 +41,10 @@ from cs_score.preparation.runs.prevalidation import (
 from cs_score.problems.log import Problem, ProblemLog, Severity
 from cs_score.problems.reports import Occurrence, RecordingLog
 from cs_score.statistics.options import Resampling
+from cs_score.statistics.score_intervals import ScoreIntervals
 
 PREFIX: Final = "out"
 """Files of a run are called `out.sf`, `out.summary` and so on, whatever the run is called."""
-
-_VARIANTS: Final = ("SF", "LDC-MAX", "LDC-MEAN")
-_RANKED_VARIANTS: Final = ("SF", "LDC-MEAN")
-_AVERAGES: Final = {"SF": (MICRO, MACRO), "LDC-MAX": (MICRO, MACRO), "LDC-MEAN": (MACRO,)}
-_MEASURES: Final = ("P", "R", "F1")
-
-
-def measures(expanded: bool) -> list[str]:
-    """Measures over all hops, the usual one first; without expanded LDC queries there are the SF variants only."""
-    usual = "LDC-MEAN-ALL-Macro-F1" if expanded else "SF-ALL-Micro-F1"
-    names = [
-        f"{variant}-{average}-{measure}"
-        for variant in (_VARIANTS if expanded else _VARIANTS[:1])
-        for average in _AVERAGES[variant]
-        for measure in _MEASURES
-    ]
-    names += [f"{variant}-AP" for variant in (_RANKED_VARIANTS if expanded else _RANKED_VARIANTS[:1])]
-    return [usual, *(name for name in names if name != usual)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,25 +80,15 @@ class ColdStartPlan:
             samples=self.options.samples if self.samples is None else self.samples.on_disk(),
         )
         problems = RecordingLog() if self.records else ProblemLog()
-        evaluation = open_evaluation([given.open() for given in self.queries], located, problems)
-        of_queries = problems.branch()
-        load_files(evaluation, [given.open() for given in self.pool])
-        if evaluation.linker.responses:
-            raise InputError(
-                "this is a run; assessments come before the runs",
-                file=evaluation.linker.responses[0].file,
-                remedy="give the words in the order QUERIES.xml POOL RUN...",
-            )
-        evaluation.index_assessments()
-        return PreparedColdStart(self, evaluation, of_queries, _as_named(evaluation.digests, located, self.options))
+        gold = open_gold([given.open() for given in self.queries], located, problems)
+        gold = with_pool(gold, [given.open() for given in self.pool])
+        return PreparedColdStart(self, gold, problems, _as_named(gold.digests, located, self.options))
 
     def measures(self) -> Sequence[str]:
-        return measures(self.options.expand is not None)
+        return list(map(str, rankable(COLD_START_MODE, self.options.expand is not None)))
 
     def headline(self) -> Sequence[str]:
-        expanded = self.options.expand is not None
-        names = ("LDC-MEAN-ALL-Macro-F1", "LDC-MAX-ALL-Micro-F1", "LDC-MEAN-AP") if expanded else ()
-        return (*names, "SF-ALL-Micro-P", "SF-ALL-Micro-R", "SF-ALL-Micro-F1", "SF-ALL-Macro-F1", "SF-AP")
+        return headline(COLD_START_MODE, self.options.expand is not None)
 
     def policy_names(self) -> Sequence[str]:
         return [policy.name for policy in self.policies]
@@ -132,41 +107,36 @@ class ColdStartPlan:
 
 
 class PreparedColdStart:
-    """Queries and pool as loaded. Every run is scored on a branch of them."""
+    """Queries and pool as loaded. Every run is laid over them."""
 
-    def __init__(
-        self, plan: ColdStartPlan, evaluation: Evaluation, of_queries: ProblemLog, digests: Sequence[InputDigest]
-    ) -> None:
+    def __init__(self, plan: ColdStartPlan, gold: Gold, of_queries: ProblemLog, digests: Sequence[InputDigest]) -> None:
         """`of_queries`: the problems before the pool was loaded; `digests`: those of all inputs that runs share, by
         the names that the user gave them.
         """
         self._plan = plan
-        self._evaluation = evaluation
+        self._gold = gold
         self._of_queries = of_queries
         self.digests = tuple(digests)
         self._policies = {policy.name: policy for policy in plan.policies}
 
     @property
     def occurrences(self) -> Sequence[Occurrence]:
-        log = self._evaluation.problems
+        log = self._gold.problems
         return tuple(log.occurrences()) if isinstance(log, RecordingLog) else ()
 
     def measures(self) -> Mapping[str, Sequence[str]]:
-        hops = [str(hop) for hop in range(max(self._evaluation.hop_limits.values(), default=0) + 1)]
+        hops = [str(hop) for hop in range(max(self._gold.hop_limits.values(), default=0) + 1)]
         # LDC-MEAN has the classes of later hops in the row of the class above them.
         return {
-            name: hops[:2] if name.startswith("LDC-MEAN-ALL") else hops
-            for name in measures(bool(self._evaluation.queries.ldc_of))
+            str(measure): hops[:2] if measure.table == LDC_MEAN and measure.average else hops
+            for measure in rankable(COLD_START_MODE, bool(self._gold.table.ldc_of))
         }
 
     def signature(self, run: InputDigest, policy: str) -> Mapping[str, object]:
         layout = self._plan.layout
         resampling = self._plan.resampling
         if resampling is not None:
-            evaluation = self._evaluation
-            of_query = evaluation.queries.by_id
-            has_clusters = any(of_query[query].full_id != unit for query, unit in evaluation.ldc_ids.items())
-            resampling = replace(resampling, unit=resampled_unit(bool(evaluation.queries.ldc_of) or has_clusters))
+            resampling = replace(resampling, unit=resampled_unit(self._gold.has_clusters))
         return {
             **self._signed(self._policies[policy], run).as_json(),
             "policy": policy,
@@ -183,35 +153,36 @@ class PreparedColdStart:
             yield from self._score_group(run, list(group))
 
     def _score_group(self, run: RunFile, policies: Sequence[NamedPolicy]) -> Iterator[Scored]:
-        loaded = self._branch(self._evaluation, policies[0])
+        limits = policies[0].options(self._gold.options).justifications
         prepared = Preparation([run.file.open()])
-        log = loaded.problems
+        log = self._of_queries  # a single call has read nothing else when it prepares a run
         try:
-            if self._plan.validates:
-                log = self._of_queries  # a single call has read nothing else when it validates
-                limits = loaded.options.justifications
-                prepared = validate_runs(prepared.files, loaded.queries, limits, type(loaded.problems))
-                for validated in prepared.runs:
-                    validated.check()
-                log = loaded.problems
-            load_prepared(loaded, prepared)
-            if len(loaded.linker.assessments) > len(self._evaluation.linker.assessments):
-                raise InputError("these are assessments, not a run", file=run.file.name, remedy="add them with --pool")
+            prepared = self._prepared(prepared.files, limits)
+            for one in prepared.runs:
+                one.check()
+            log = self._gold.problems.branch()
+            loaded = load_prepared(self._gold, prepared, limits, log)
         except InputError as error:
             for policy in policies:
                 yield self._stopped(run, policy, log, error, prepared.runs)
             return
         for policy in policies:
-            evaluation = self._branch(loaded, policy) if len(policies) > 1 else loaded
+            log = loaded.problems.branch()
             try:
-                result = score_loaded(evaluation)
+                result = score_runs(loaded, policy.options(self._gold.options).policy, log)
             except InputError as error:
-                yield self._stopped(run, policy, evaluation.problems, error, prepared.runs)
+                yield self._stopped(run, policy, log, error, prepared.runs)
                 continue
-            yield self._whole(run, policy, evaluation, self._as_asked(result, policy), prepared.runs)
+            yield self._whole(run, policy, loaded, log, self._as_asked(result, policy), prepared.runs)
 
-    def _branch(self, evaluation: Evaluation, policy: NamedPolicy) -> Evaluation:
-        return evaluation.branch(policy.options(evaluation.options))
+    def _prepared(self, files: Sequence[Input], limits: Justifications) -> Preparation:
+        """A run as it is scored: resolved where it is a knowledge base, and validated where that is wanted."""
+        new_log = type(self._of_queries)
+        resolved = resolve_knowledge_bases(files, self._gold.table, new_log)
+        if not self._plan.validates or any(one.problems.has_errors for one in resolved.runs):
+            return resolved
+        validated = validate_runs(resolved.files, self._gold.table, limits, new_log)
+        return Preparation(validated.files, [*resolved.runs, *validated.runs])
 
     def _as_asked(self, result: Result, policy: NamedPolicy) -> Result:
         """The result with the options as the user gave them: a worker may read an option's file from elsewhere."""
@@ -229,26 +200,30 @@ class PreparedColdStart:
         self,
         run: RunFile,
         policy: NamedPolicy,
-        evaluation: Evaluation,
+        loaded: Run,
+        log: ProblemLog,
         result: Result,
         validated: Sequence[PreparedRun],
     ) -> Scored:
         found = [*_problems_of(validated), *result.problems]
+        resampling = self._plan.resampling
+        of_runs = () if resampling is None else intervals(result, resampling)
         outcome = Outcome(
             run=run.name,
             file=run.file.name,
             policy=policy.name,
             state=WITH_ERRORS if result.error_count else OK,
-            scores=tuple(RunScores(of_run.run_id, _scores_by_name(of_run)) for of_run in result.runs),
+            scores=tuple(RunScores(of_run.run_id, of_run.scores) for of_run in result.runs),
             errors=_count(found, Severity.ERROR),
             warnings=_count(found, Severity.WARNING),
             problems=tuple(place for problem in found for place in problem_places(problem)),
             remarks=(*(one.account for one in validated), *result.warnings),
-            signature=self.signature(evaluation.digests[-1], policy.name),
-            occurrences=self._noted(run, evaluation.problems, validated),
+            signature=self.signature(loaded.digests[-1], policy.name),
+            occurrences=self._noted(run, log, validated),
+            intervals=tuple(of_run.as_json() for of_run in of_runs),
         )
         report = whole_report(result.problems, result.error_count, result.warning_count)
-        return Scored(outcome, self._files(run, policy, result, report, was_stopped=False))
+        return Scored(outcome, self._files(run, policy, result, report, of_runs))
 
     def _stopped(
         self,
@@ -286,7 +261,7 @@ class PreparedColdStart:
         self, run: RunFile, log: ProblemLog, validated: Iterable[PreparedRun], error: InputError | None = None
     ) -> tuple[Occurrence, ...] | None:
         """What a log holds of a run beyond what all runs share, with what validation found and what stopped it."""
-        shared = self._evaluation.problems
+        shared = self._gold.problems
         if not isinstance(log, RecordingLog) or not isinstance(shared, RecordingLog):
             return None
         noted = log.branch()
@@ -298,10 +273,16 @@ class PreparedColdStart:
         return tuple(noted.noted_since(shared, run.file.name))
 
     def _files(
-        self, run: RunFile, policy: NamedPolicy, result: Result, report: str, was_stopped: bool
+        self,
+        run: RunFile,
+        policy: NamedPolicy,
+        result: Result,
+        report: str,
+        of_runs: Sequence[ScoreIntervals] = (),
+        *,
+        was_stopped: bool = False,
     ) -> Iterator[tuple[str, Iterable[bytes]]]:
         plan = self._plan
-        of_runs = () if plan.resampling is None or was_stopped else intervals(result, plan.resampling)
         if plan.with_json and not was_stopped:
             from cs_score.coldstart.writers.json_result import json_text
 
@@ -342,7 +323,3 @@ def _problems_of(validated: Iterable[PreparedRun]) -> Iterator[Problem]:
 
 def _count(problems: Iterable[Problem], severity: Severity) -> int:
     return sum(problem.occurrences for problem in problems if problem.severity is severity)
-
-
-def _scores_by_name(run: RunResult) -> dict[str, float]:
-    return {measure.name: value for measure, value in average_scores(run).items()}

@@ -18,8 +18,10 @@ from cs_score.foundation.display import terminal_safe
 from cs_score.foundation.errors import CsScoreError
 from cs_score.foundation.signature import Signature
 from cs_score.foundation.sources import Input, InputDigest
+from cs_score.measures.registry import headline, rankable
 from cs_score.problems.reports import Occurrence
 from cs_score.statistics.options import Resampling
+from cs_score.statistics.score_intervals import ScoreIntervals
 
 
 class _ModeModule(Protocol):
@@ -48,12 +50,10 @@ class EvidencePlan:
         return PreparedEvidence(self, _module(self.mode).read_gold(self.gold.open()), self.gold.digest())
 
     def measures(self) -> Sequence[str]:
-        mode = _module(self.mode).MODE
-        usual = mode.headline[0]
-        return [usual, *(name for name in mode.measures if name != usual)]
+        return list(map(str, rankable(self.mode)))
 
     def headline(self) -> Sequence[str]:
-        return _module(self.mode).MODE.headline
+        return headline(self.mode)
 
     def policy_names(self) -> Sequence[str]:
         return ("",)
@@ -86,6 +86,8 @@ class PreparedEvidence:
         outcome = Outcome(run.name, run.file.name, "", OK)
         try:
             result = _module(self._plan.mode).score(self._gold, run.file.open(), **self._plan.options)
+            resampling = self._plan.resampling
+            found = None if resampling is None else intervals(result, resampling)
         except CsScoreError as error:
             yield Scored(replace(outcome, state=FAILED, failure=str(error)), ())
             return
@@ -94,13 +96,13 @@ class PreparedEvidence:
             scores=(RunScores(run.name, dict(result.scores)),),
             remarks=result.notices,
             signature=self.signature(result.signature.inputs[-1], ""),
+            intervals=() if found is None else (found.as_json(),),
         )
-        yield Scored(scored, _files(result, self._plan.resampling))
+        yield Scored(scored, _files(result, found))
 
 
-def _files(result: Result, resampling: Resampling | None) -> Iterator[tuple[str, Iterable[bytes]]]:
+def _files(result: Result, found: ScoreIntervals | None) -> Iterator[tuple[str, Iterable[bytes]]]:
     """What the subcommand prints with `--json` and without, and what it writes with `--per-item`."""
-    found = None if resampling is None else intervals(result, resampling)
     yield "out.json", [_printed(json_text(result, found))]
     yield "out.txt", [_printed("\n\n".join([table_text(result), *([] if found is None else [intervals_text(found)])]))]
     yield "out.tsv", unit_blocks(result)

@@ -9,7 +9,7 @@ from typing import Final
 
 from cs_score.cli.form import whole_number
 from cs_score.cli.options import CommandLine, Option
-from cs_score.coldstart.loading import members
+from cs_score.coldstart.lines.loading import members
 from cs_score.foundation.sources import plain_name
 
 SHARE: Final = 2 << 20

@@ -6,17 +6,18 @@ result = score(queries=["queries.xml"], files=["pool.fqec", "run.tab.txt"], opti
 """
 
 from cs_score.coldstart.options import Justifications, Options, Policy
-from cs_score.coldstart.resampling.intervals import RunIntervals, intervals
+from cs_score.coldstart.resampling.intervals import intervals
 from cs_score.coldstart.result import Result, RunResult, ScoringStopped
 from cs_score.coldstart.scorer import score
+from cs_score.statistics.score_intervals import ScoreIntervals
 
 __all__ = [
     "Justifications",
     "Options",
     "Policy",
     "Result",
-    "RunIntervals",
     "RunResult",
+    "ScoreIntervals",
     "ScoringStopped",
     "intervals",
     "score",

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from cs_score.coldstart.gold import Gold, open_gold, with_pool
 from cs_score.coldstart.lines.layouts import FileKind
-from cs_score.coldstart.loading import Evaluation, kind_of, load_files, members, open_evaluation
+from cs_score.coldstart.lines.loading import kind_of, members
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.result import Result
-from cs_score.coldstart.scorer import score_loaded
+from cs_score.coldstart.run import load_run
+from cs_score.coldstart.scorer import score_runs
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.garbage_collection import paused_collector
 from cs_score.foundation.sources import Input, name_of
@@ -45,20 +47,16 @@ def score_separately(
     options.check()
     results: list[Result] = []
     with paused_collector():
-        evaluation = open_evaluation(queries, options)
-        load_files(evaluation, assessments)
-        evaluation.index_assessments()
+        gold = with_pool(open_gold(queries, options), assessments)
         for file in runs:
-            results.append(_score_alone(evaluation, file))
+            results.append(_score_alone(gold, file))
     return results
 
 
-def _score_alone(evaluation: Evaluation, file: Input) -> Result:
+def _score_alone(gold: Gold, file: Input) -> Result:
     """The result of one run file on what is loaded. Errors that name no file get its name."""
-    branch = evaluation.branch()
     try:
-        load_files(branch, [file])
-        result = score_loaded(branch)
+        result = score_runs(load_run(gold, [file]), gold.options.policy)
     except InputError as error:
         if error.file is not None:
             raise

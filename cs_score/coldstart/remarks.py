@@ -7,35 +7,34 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from cs_score.coldstart.lines.layouts import FileKind
 from cs_score.coldstart.lines.records import LinkedQuery, Response
-from cs_score.coldstart.loading import Evaluation
 from cs_score.coldstart.options import DUPLICATE, SIDES, Policy
 from cs_score.coldstart.queries.query_set import QuerySet
 from cs_score.coldstart.ranking.average_precision import Ranking
 from cs_score.coldstart.resampling.sample_files import SampleFile
+from cs_score.coldstart.run import Run
 from cs_score.foundation.errors import InputError
 
 _SHOWN = 3
 
 
-def check_lines(evaluation: Evaluation) -> None:
+def check_lines(run: Run) -> None:
     """Raises InputError where files have lines and none of them was accepted. Files of size zero are only warned of."""
-    linker = evaluation.linker
-    if evaluation.layouts and not linker.responses and not linker.assessments:
+    if run.layouts and not run.links.responses and not run.gold.links.assessments:
         raise InputError(
-            f"nothing was loaded: no line of {_some(evaluation.layouts)} was accepted",
+            f"nothing was loaded: no line of {_some(run.layouts)} was accepted",
             remedy="the problems reported say why",
         )
 
 
-def remarks_on_runs(evaluation: Evaluation, run_ids: Sequence[str]) -> Iterator[str]:
+def remarks_on_runs(run: Run, run_ids: Sequence[str]) -> Iterator[str]:
     """Remarks on the runs as loaded: several of them, second-hop lines before their parents."""
-    without_parent = evaluation.linker.without_parent
+    without_parent = run.links.without_parent
     if len(run_ids) > 1:
         yield (
             f"{len(run_ids)} runs are scored in one invocation ({_some(run_ids)}): average precision pools the nodes "
             "of all of them, so score each run by itself to compare them by AP"
         )
-        if evaluation.options.samples is not None:
+        if run.gold.options.samples is not None:
             yield (
                 "-samples with several runs: the resampling of the first run narrows the queries of all later ones, "
                 "whose scores are then wrong; score each run by itself"
@@ -49,10 +48,10 @@ def remarks_on_runs(evaluation: Evaluation, run_ids: Sequence[str]) -> Iterator[
         )
 
 
-def remark_on_no_run(evaluation: Evaluation) -> str:
+def remark_on_no_run(run: Run) -> str:
     """The remark that there is no run to score, and why."""
-    runs = [name for name, schema in evaluation.layouts.items() if schema.kind is FileKind.RUN]
-    pools = [name for name in evaluation.layouts if name not in runs]
+    runs = [name for name, schema in run.layouts.items() if schema.kind is FileKind.RUN]
+    pools = [name for name in run.layouts if name not in runs]
     if runs:
         return f"nothing was scored: no line of {_some(runs)} was accepted"
     found = f" ({_some(pools)}: assessments)" if pools else ""
@@ -70,16 +69,16 @@ def remarks_on_policy(policy: Policy) -> Iterator[str]:
         if item == DUPLICATE:
             yield f"DUPLICATE is in {switches}: duplicates count as {policy.duplicate_side} only, the last of these"
         else:
-            yield f"{item} is in {switches}: such responses count {len(sides)} times; name it in one list only"
+            yield f"{item} is in {switches}: such responses count {len(sides)} times; name it once"
 
 
-def remark_on_matches(evaluation: Evaluation, run_id: str, lines: int, has_met: bool) -> str | None:
+def remark_on_matches(run: Run, run_id: str, lines: int, has_met: bool) -> str | None:
     """A remark where a run has no line, or none of them met an assessment, which usually means a wrong id or pool."""
     if not lines:
         return f"no line of run {run_id} was loaded, so it is scored as if it had answered nothing; is the id right?"
     if has_met:
         return None
-    if all(schema.kind is FileKind.RUN for schema in evaluation.layouts.values()):
+    if all(schema.kind is FileKind.RUN for schema in run.layouts.values()):
         return f"no file holds assessments, so all {lines} lines of run {run_id} are unassessed; name the pool, too"
     return f"none of the {lines} lines of run {run_id} met an assessment; is this the right assessment file?"
 

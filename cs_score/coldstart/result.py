@@ -2,22 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from cs_score.coldstart.counting.averages import counted_scores, ranked_scores
 from cs_score.coldstart.counting.counts import Tally
 from cs_score.coldstart.counting.projection import Table
+from cs_score.coldstart.judging.labels import Labels
 from cs_score.coldstart.lines.records import Assessment
 from cs_score.coldstart.options import Options
-from cs_score.coldstart.partition.debug_text import DebugText
+from cs_score.coldstart.queries.query_set import Query
 from cs_score.coldstart.ranking.average_precision import ApTable, Ranking
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.signature import Signature
-from cs_score.problems.log import Problem
+from cs_score.measures.measure import Measure
+from cs_score.problems.log import Problem, ProblemLog
 
 if TYPE_CHECKING:  # it needs numpy, which only resampling needs
     from cs_score.coldstart.resampling.resampled_tables import Bootstrap
+
+
+@dataclass(frozen=True, slots=True)
+class QueryResult:
+    """What scoring one query gave: its scored nodes, and the rankings of the levels that are scored.
+
+    `problems` are reported when the query is counted. `uncounted` and `unranked` are why counting or ranking had to
+    stop: what comes after is missing then.
+    """
+
+    query: Query
+    tallies: tuple[Tally, ...] = ()
+    rankings: tuple[Ranking, ...] = ()
+    problems: ProblemLog = field(default_factory=ProblemLog)
+    uncounted: InputError | None = None
+    unranked: InputError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UnitResult:
+    """What scoring one unit gave: an LDC query with its entry points, or a query by itself.
+
+    `matched` holds the assessment of each response that has one, `labels` the names of the lists that it stands in,
+    both by the response's index. `queries` are those that were selected. `problems` were found while matching;
+    `unmatched` is why that had to stop.
+    """
+
+    id: str
+    matched: Mapping[int, Assessment]
+    labels: Mapping[int, Labels]
+    queries: tuple[QueryResult, ...]
+    problems: ProblemLog
+    unmatched: InputError | None = None
+
+
+def tallies_of(units: Iterable[UnitResult]) -> list[tuple[Tally, UnitResult]]:
+    """The scored nodes of all queries of some units, sorted by name as a string, each with its unit."""
+    of_units = [(tally, unit) for unit in units for query in unit.queries for tally in query.tallies]
+    return sorted(of_units, key=lambda item: item[0].name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,27 +96,47 @@ class AveragePrecision:
         return [(name, table) for name, table in named if table is not None]
 
 
+@dataclass(frozen=True, slots=True)
+class DebugText:
+    """The two texts of a run's debug file, each in parts: the files that hold them, in order."""
+
+    responses: Sequence[str]
+    rankings: Sequence[str]
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class RunResult:
     """What was computed for one run.
 
-    `tallies` are the scored nodes of all queries, sorted by name as a string; `matched` and `labels` hold the
-    assessment of each response and the names of the lists it stands in, by the response's index. `average_precision`
-    is None where scoring stopped before it, `bootstrap` where no samples were given. `unit_of` maps each query scored
-    to the unit that a resample draws, by full id: its LDC query where that is known, else itself.
+    `units` is what each unit gave. `average_precision` is None where scoring stopped before it, `bootstrap` where no
+    samples were given. `unit_of` maps each query scored to the unit that a resample draws, by full id: its LDC query
+    where that is known, else itself.
 
-    A run that was scored in shares has its `debug_text` and, as nothing else needs them, no tallies and no rankings.
+    A run that was scored in parts has its `debug_text` and, as nothing else needs them, no units and no rankings.
     """
 
     run_id: str
     tables: PrecisionRecall
-    tallies: tuple[Tally, ...] = ()
-    matched: Sequence[Assessment | None] = ()
-    labels: Sequence[tuple[str, ...]] = ()
+    units: tuple[UnitResult, ...] = ()
     average_precision: AveragePrecision | None = None
     bootstrap: Bootstrap | None = None
     unit_of: Mapping[str, str] = field(default_factory=dict)
     debug_text: DebugText | None = None
+
+    def tallies(self) -> list[tuple[Tally, UnitResult]]:
+        """The scored nodes of all queries, sorted by name as a string, each with its unit."""
+        return tallies_of(self.units)
+
+    @property
+    def measures(self) -> dict[Measure, float]:
+        """Every average: those of the score tables, then those of rankings."""
+        ranked = self.average_precision
+        return {**counted_scores(self.tables.variants), **ranked_scores(() if ranked is None else ranked.variants)}
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """Every average by the name of its measure: `LDC-MEAN-ALL-Macro-F1`, `SF-AP@0`."""
+        return {str(measure): score for measure, score in self.measures.items()}
 
     def __repr__(self) -> str:
         return f"<run {self.run_id}: {_scores(self)}>"

@@ -1,5 +1,6 @@
 """Scorers of evidence-based fact checking: SciFact, claims, R4C and HotpotQA, and intervals for what they give."""
 
-from cs_score.evidence.intervals import ScoreIntervals, intervals
+from cs_score.evidence.intervals import intervals
+from cs_score.statistics.score_intervals import ScoreIntervals
 
 __all__ = ["ScoreIntervals", "intervals"]

@@ -8,11 +8,11 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from cs_score.evidence.intervals import ScoreIntervals
 from cs_score.evidence.result import Explanation, Mode, Result, counted
 from cs_score.foundation.display import one_line
 from cs_score.foundation.planned_outputs import Format, OwnOption
 from cs_score.statistics.notes import sentences
+from cs_score.statistics.score_intervals import ScoreIntervals
 
 _NUMBER: Final = re.compile(r"-?\d+(\.\d+)?|-")
 

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
-from cs_score.evidence.unit_statistics import Formula, UnitTable, divide
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.signature import Signature
+from cs_score.measures.formulas import Divide, Number, divide
+from cs_score.measures.registry import headline
+from cs_score.statistics.unit_table import UnitTable
+
+
+class Formula(Protocol):
+    """From the sums of a table's columns, in column order, to the measures in official order."""
+
+    def __call__(self, sums: Sequence[Number], divide: Divide[Number]) -> tuple[Number, ...]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +34,8 @@ class Mode:
     """All that a mode declares about its numbers.
 
     `unit` is what it scores (singular), `columns` the statistics per unit, `measures` the official names in official
-    order, `formula` computes the latter from sums of the former. `headings`, `rows` and `headline` say how people are
-    shown the result.
+    order, `formula` computes the latter from sums of the former. `headings` and `rows` say how people are shown the
+    result.
     """
 
     name: str
@@ -37,7 +45,6 @@ class Mode:
     formula: Formula
     headings: tuple[str, ...]
     rows: tuple[ReportRow, ...]
-    headline: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +84,7 @@ class Result(ABC):
     notices: tuple[str, ...]
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{name}={self.scores[name]:.4f}" for name in self.mode.headline)
+        shown = ", ".join(f"{name}={self.scores[name]:.4f}" for name in headline(self.mode.name))
         return f"<{self.mode.name} result: {counted(len(self.table.ids), self.mode.unit)}, {shown}>"
 
     def explain(self, unit_id: str | int) -> Explanation:

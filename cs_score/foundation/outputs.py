@@ -1,13 +1,13 @@
-"""Files that appear whole or not at all."""
+"""Files and folders that appear whole or not at all."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import IO, Final, Protocol
+from typing import IO, Final, Protocol, TypeAlias
 
 from cs_score.foundation.errors import OutputError
 from cs_score.foundation.sources import reason_of
@@ -33,10 +33,17 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         except OSError as error:
             raise cannot_write(path, error) from None
         return
+    folder, name = os.path.split(os.path.realpath(path))
     try:
-        with new_file(path) as new:
-            yield new.file
-            new.publish()
+        descriptor, temporary = tempfile.mkstemp(prefix=f".{name}.", suffix=".part", dir=folder)
+        try:
+            with open(descriptor, "wb", buffering=_BLOCK) as file:
+                yield file
+            os.chmod(temporary, 0o666 & ~_umask())
+            os.replace(temporary, os.path.join(folder, name))
+        finally:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
     except OSError as error:
         raise cannot_write(path, error) from None
 
@@ -50,47 +57,33 @@ def is_device(path: str | os.PathLike[str]) -> bool:
     return os.fspath(path) in _STREAMS or (os.path.exists(target) and not os.path.isfile(target))
 
 
-@dataclass(frozen=True, slots=True)
-class NewFile:
-    """A file under a temporary name, which `publish` gives the name `path`."""
+def write_new(path: str, blocks: Iterable[bytes]) -> None:
+    """Write `blocks` into a file of a temporary folder. Raises OutputError."""
+    try:
+        with open(path, "wb", buffering=_BLOCK) as file:
+            file.writelines(blocks)
+    except OSError as error:
+        raise cannot_write(path, error) from None
 
-    path: str
-    file: IO[bytes]
-    temporary: str
 
-    def finish(self, blocks: Iterable[bytes]) -> None:
-        """Write blocks behind all that is in the file, and publish it. Raises OutputError."""
-        try:
-            self.file.seek(0, os.SEEK_END)
-            self.file.writelines(blocks)
-            self.publish()
-        except OSError as error:
-            raise cannot_write(self.path, error) from None
-
-    def publish(self) -> None:
-        """Close the file and let it appear, whole, in place of what had its name. Raises OSError."""
-        self.file.close()
-        os.chmod(self.temporary, 0o666 & ~_umask())
-        os.replace(self.temporary, os.path.realpath(self.path))
+def blocks_of(paths: Iterable[str]) -> Iterator[bytes]:
+    """The bytes of files one after the other, in blocks of at most a quarter of a megabyte."""
+    for path in paths:
+        with open(path, "rb", buffering=0) as file:
+            while block := file.read(_BLOCK):
+                yield block
 
 
 @contextlib.contextmanager
-def new_file(path: str | os.PathLike[str]) -> Iterator[NewFile]:
-    """A file to be published in the block, or nothing is left of it. Raises OutputError where it cannot be made.
-
-    Until then it lies in the same folder, so that publishing is a rename.
-    """
-    folder, name = os.path.split(os.path.realpath(path))
+def folder_beside(path: str | None) -> Iterator[str]:
+    """A temporary folder in that of the file `path`; None: where temporary files go. Raises OutputError."""
+    folder, name = (None, "cs-score") if path is None else os.path.split(os.path.realpath(path))
     try:
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{name}.", suffix=".part", dir=folder)
+        made = tempfile.TemporaryDirectory(prefix=f".{name}.", suffix=".part", dir=folder)
     except OSError as error:
-        raise cannot_write(path, error) from None
-    try:
-        with open(descriptor, "wb", buffering=_BLOCK) as file:
-            yield NewFile(os.fspath(path), file, temporary)
-    finally:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
+        raise cannot_write(path or tempfile.gettempdir(), error) from None
+    with made as temporary:
+        yield temporary
 
 
 def write_whole(path: str | os.PathLike[str], blocks: Iterable[bytes]) -> None:
@@ -98,6 +91,36 @@ def write_whole(path: str | os.PathLike[str], blocks: Iterable[bytes]) -> None:
     with whole_file(path) as file:
         for block in blocks:
             file.write(block)
+
+
+FolderFile: TypeAlias = tuple[str, str, Iterable[bytes]]
+"""A file of a new folder: the folder below it, the file's name there, what it holds."""
+
+
+def write_folder(path: str | os.PathLike[str], folders: Iterable[str], files: Iterable[FolderFile]) -> None:
+    """Make the folder `path` with `folders` below it and `files` in those; it appears whole or not at all.
+
+    Names of files may come from inputs: one that leads elsewhere is refused. Raises OutputError.
+    """
+    parent, name = os.path.split(os.path.abspath(path))
+    try:
+        temporary = tempfile.mkdtemp(prefix=f".{name}.", suffix=".part", dir=parent)
+    except OSError as error:
+        raise cannot_write(path, error) from None
+    try:
+        for folder in folders:
+            os.mkdir(os.path.join(temporary, folder))
+        for folder, file_name, blocks in files:
+            if file_name in ("", os.curdir, os.pardir) or os.sep in file_name or "\0" in file_name:
+                raise OutputError(f"Could not write {path}: {file_name!r} cannot be the name of a file")
+            with open(os.path.join(temporary, folder, file_name), "xb") as file:
+                file.writelines(blocks)
+        os.chmod(temporary, 0o777 & ~_umask())
+        os.rename(temporary, path)
+    except OSError as error:
+        raise cannot_write(path, error) from None
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def write_packed(path: str, blocks: Iterable[bytes]) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from typing import Final, TypeAlias
 
 from cs_score.foundation.errors import InputError, OutputError, UsageError
 from cs_score.foundation.outputs import is_device
-from cs_score.foundation.sources import READING_ERRORS, open_source, plain_name
+from cs_score.foundation.sources import READING_ERRORS, open_source, plain_name, reason_of
 
 _BEGINNING: Final = 4096
 """Bytes by which a file is recognised."""
@@ -180,13 +181,15 @@ def _identity_of_input(name: str) -> _Identity:
 
 def why_not_writable(path: str) -> str | None:
     """Why a file `path` cannot be made or replaced, in the operating system's words; None where it can."""
-    if os.path.isdir(path):
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        folder = os.path.dirname(os.path.realpath(path))  # a link may lead to where the file will be
+        if not os.path.exists(folder):
+            return os.strerror(errno.ENOENT)
+        return None if os.access(folder, os.W_OK | os.X_OK) else os.strerror(errno.EACCES)
+    except (OSError, ValueError) as error:  # a circle of links, a file on the way; a NUL, which no name has
+        return reason_of(error)
+    if stat.S_ISDIR(found.st_mode):
         return os.strerror(errno.EISDIR)
-    if os.path.exists(path):
-        return None if os.access(path, os.W_OK) else os.strerror(errno.EACCES)
-    folder = os.path.dirname(path) or "."
-    if not os.path.exists(folder):
-        return os.strerror(errno.ENOENT)
-    if not os.path.isdir(folder):
-        return os.strerror(errno.ENOTDIR)
-    return None if os.access(folder, os.W_OK | os.X_OK) else os.strerror(errno.EACCES)
+    return None if os.access(path, os.W_OK) else os.strerror(errno.EACCES)

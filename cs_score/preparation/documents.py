@@ -11,8 +11,11 @@ from typing import Final
 
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.sources import Input, open_source
+from cs_score.problems.log import Place
 
 _LEADING_NUMBER: Final = re.compile(r"\s*([0-9]+)", re.ASCII)
+# White space as the reference sees it, without the separators U+001C to U+001F.
+_WHITE_SPACE: Final = re.compile(r"[^\S\x1c-\x1f]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,3 +49,31 @@ def read_document_list(given: Input) -> DocumentList:
         lengths[docid] = float(number.group(1)) if number else 0.0
         files[docid] = "" if file == "0" else file
     return DocumentList(lengths, {docid: file for docid, file in files.items() if file})
+
+
+def source_text(file: str, needed_at: Place) -> str:
+    """The text of a document, which the line at `needed_at` speaks of. Raises InputError where it cannot be read."""
+    try:
+        with open_source(file, stdin_as_dash=False) as source:
+            data = source.read_bytes()
+    except InputError as error:
+        reason = error.problem.removeprefix(f"Could not open {file}: ")
+        raise InputError(
+            f"Source document expected at {file}: {reason}",
+            file=needed_at.file,
+            place=f"line {needed_at.line}",
+            code="SOURCE_DOCUMENT_MISSING",
+        ) from None
+    return data.decode("utf-8", "replace")
+
+
+def holds(text: str, start: float, end: float, value: str) -> bool:
+    """Whether the characters `start` to `end`, both inclusive, are `value`; any white space counts as one blank."""
+    return _WHITE_SPACE.sub(" ", _excerpt(text, start, end)) == _WHITE_SPACE.sub(" ", value)
+
+
+def _excerpt(text: str, start: float, end: float) -> str:
+    """Characters `start` to `end` of a text, as far as it has them."""
+    if start >= len(text):
+        return ""
+    return text[int(start) : int(min(end, len(text))) + 1]

@@ -5,28 +5,11 @@ One table for `cs-score problems`, for the reports of `--problems`, and for the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from cs_score.knowledge_base.problem_guide import KB_EXPLANATIONS, KB_FATAL_CONDITIONS
+from cs_score.problems.explanation import Explanation
 from cs_score.problems.log import KINDS, Severity
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """A code in words.
-
-    `meaning`: what is wrong. `example`: what such an input looks like. `action`: what cs-score does. `remedy`: what
-    the author of the input does. `column`: the column it is always in, if it is. `offender`: which argument of the
-    message is the offending text, counted from 0.
-    """
-
-    meaning: str
-    example: str
-    action: str
-    remedy: str
-    column: str | None = None
-    offender: int | None = None
-
 
 _LEFT_OUT: Final = "The line is left out of a validated run."
 _KEPT: Final = "Counts as an error: nothing is written by the validators, and the scorer ends with status 255."
@@ -324,6 +307,7 @@ EXPLANATIONS: Final[dict[str, Explanation]] = {
         "SLOT_NAME",
         0,
     ),
+    **KB_EXPLANATIONS,
 }
 """Every code of `cs_score.problems.log.KINDS`."""
 
@@ -432,6 +416,7 @@ FATAL_CONDITIONS: Final[dict[str, Explanation]] = {
         _ENDS,
         "An id is a prefix, an underscore and ten hexadecimal digits, then _ and twelve for each hop.",
     ),
+    **KB_FATAL_CONDITIONS,
 }
 """Conditions that end a program and are no code of the reference."""
 

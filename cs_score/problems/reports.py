@@ -62,7 +62,7 @@ class RecordingLog(ProblemLog):
     ) -> None:
         """As `ProblemLog.add`."""
         super().add(code, *arguments, place=place, times=times, detail=detail)
-        if times == 0:
+        if times == 0 or code in self.ignored:
             return
         noted = (code, arguments, place, detail)
         self._times[noted] = self._times.get(noted, 0) + times

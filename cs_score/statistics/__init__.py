@@ -10,12 +10,13 @@ every measure is a formula of the column sums. Intervals, tests and rankings are
 `exact_sums`     sums without rounding error, so that no order of addition can show
 `resampling`     scores of the whole set, of the jackknife and of the bootstrap resamples
 `intervals`      percentile and BCa intervals
-`ratios`         measures as what is divided and what divides it: where 0/0 is no score
+`score_intervals` those of all scores of a run
 `contributions`  what each unit contributes to the difference of two scores
 `paired_tests`   paired bootstrap, approximate or exact randomisation, Holm, wins and losses
 `ranking`        ranks, rank ranges and tiers
 `notes`          what a reader must know beside the numbers, worded once
-`units`          which units several systems share
+`unit_table`     one row of statistics per unit
+`unit_alignment` which units several systems share
 `comparison`     all of it for two or more systems; `comparison_writers` print it
 
 The modules are imported one by one where they are needed: most of them load numpy.

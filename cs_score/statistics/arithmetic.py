@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cs_score.statistics.ratios import Ratio
+from cs_score.measures.formulas import Ratio
 
 Floats: TypeAlias = NDArray[np.float64]
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cs_score.foundation.errors import UsageError
+from cs_score.measures.formulas import Ratio
 from cs_score.statistics import notes
 from cs_score.statistics.arithmetic import Floats, Formula
 from cs_score.statistics.exact_sums import exact_statistics
@@ -30,9 +31,9 @@ from cs_score.statistics.paired_tests import (
     unit_record,
 )
 from cs_score.statistics.ranking import rank_ranges, ranks, tiers
-from cs_score.statistics.ratios import Ratio
 from cs_score.statistics.resampling import bootstrap_scores, point_scores, unit_ratios
-from cs_score.statistics.units import UnitRows, common_units, same_units
+from cs_score.statistics.unit_alignment import common_units, same_units
+from cs_score.statistics.unit_table import UnitTable
 
 _MOST_SCORES: Final = 1 << 27
 """Scores of resamples, at 8 bytes each, up to which their number grows by itself."""
@@ -214,7 +215,7 @@ def compare(
 
 
 def compare_tables(
-    tables: Mapping[str, UnitRows],
+    tables: Mapping[str, UnitTable],
     measures: Sequence[str],
     scores: Formula,
     resampling: Resampling | None = None,

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
+from cs_score.measures.formulas import Ratio
 from cs_score.statistics.arithmetic import Floats
-from cs_score.statistics.ratios import Ratio
 
 
 def contributions(first: Ratio, second: Ratio) -> Floats | None:

@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Final, NamedTuple
 
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.units import named_units
+from cs_score.statistics.unit_alignment import named_units
 
 FEW: Final = 20
 """Units below which the bootstrap's intervals are too narrow, and its p-values too small, to be taken at their word."""

@@ -27,12 +27,12 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from cs_score.measures.formulas import Ratio
 from cs_score.statistics.arithmetic import Floats, Formula, noise
 from cs_score.statistics.contributions import contributions
 from cs_score.statistics.draws import CHUNK_CELLS, all_swaps, swap_flags
 from cs_score.statistics.exact_sums import ExactStatistics
 from cs_score.statistics.options import PairedTest, Resampling
-from cs_score.statistics.ratios import Ratio
 from cs_score.statistics.resampling import defined, digit_sums, over_resamples, point_scores, scores_of
 
 Pair: TypeAlias = tuple[int, int]

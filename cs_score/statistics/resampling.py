@@ -9,11 +9,11 @@ from typing import Final, TypeVar
 
 import numpy as np
 
+from cs_score.measures.formulas import Ratio
 from cs_score.statistics.arithmetic import Floats, Formula, ratios_of
 from cs_score.statistics.draws import BLOCK, CHUNK_CELLS, Counts, bootstrap_counts
 from cs_score.statistics.exact_sums import ExactStatistics
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.ratios import Ratio
 
 _Result = TypeVar("_Result")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from cs_score.batch.tables.leaderboard_writers import WRITERS, leaderboard_text
 from cs_score.batch.tables.problem_table import write_problem_table
 from cs_score.foundation.signature import Signature, short_signature
 from cs_score.foundation.sources import InputDigest
-from tests.batch.command import leaderboard, problems, table
+from tests.batch.command import contents, leaderboard, problems, table
 from tests.coldstart.command import score_in as cs_score_in
 
 CALL = ("batch", "-expand", "CSSF17", "--out", "out")
@@ -157,6 +158,74 @@ def test_the_leaderboard_has_the_scores_of_the_summaries(world: Path) -> None:
     assert ranked_by == sorted(ranked_by, reverse=True)
     made_from = json.loads((world / "out" / "leaderboard.json").read_text())["rows"][0]["made_from"]
     assert [given["name"] for given in made_from["inputs"]][:2] == ["queries.xml", "pool.tab"]
+
+
+INTERVALS: dict[str, object] = {
+    "resamples": 20,
+    "seed": 3,
+    "confidence": 95.0,
+    "method": "percentile",
+    "unit": "claim",
+    "units": 4,
+    "notes": [{"code": "FEW_UNITS", "text": "4 units only"}],
+    "scores": {
+        "F1": {"point": 0.5, "low": 0.25, "high": 0.75, "standard_error": 0.1},
+        "P": {"point": 1.0, "low": None, "high": None, "standard_error": None},
+    },
+}
+
+
+def _with_intervals() -> Leaderboard:
+    outcome = replace(_outcome("a", 0.5), intervals=(INTERVALS,))
+    return make_leaderboard([outcome, _outcome("b", 0.125), _outcome("c", None)], [""], "F1", ["P"])
+
+
+def test_intervals_stand_beside_the_scores_for_machines() -> None:
+    board = _with_intervals()
+    first, second, failed = table(WRITERS["tsv"](board))
+    assert list(first)[4:10] == ["F1", "F1:low", "F1:high", "P", "P:low", "P:high"]
+    assert list(first.values())[4:10] == ["0.5", "0.25", "0.75", "1.0", "", ""]
+    assert list(second.values())[4:10] == ["0.125", "", "", "1.0", "", ""]
+    assert list(failed.values())[4:10] == [""] * 6
+    rows = json.loads(WRITERS["json"](board))["rows"]
+    assert (rows[0]["scores"], rows[0]["intervals"]) == ({"F1": 0.5, "P": 1.0}, INTERVALS)
+    assert "intervals" not in rows[1]
+
+
+def test_intervals_stand_in_brackets_for_people() -> None:
+    board = _with_intervals()
+    markdown, latex = WRITERS["md"](board), WRITERS["tex"](board)
+    assert "| 0.5000 [0.2500, 0.7500] | 1.0000 [-] |" in markdown
+    assert "| 0.1250 | 1.0000 |" in markdown
+    assert "0.5000 {[}0.2500, 0.7500{]} & 1.0000 {[}-{]} &" in latex
+    said = "In brackets: 95 % percentile bootstrap intervals from 20 resamples; units of resampling (claim): 4; seed 3."
+    for text in (markdown.replace("\\", ""), latex.replace("\\", "")):
+        assert said in text
+        assert "Note: 4 units only." in text
+    assert "[" not in leaderboard_text(board, 5)
+
+
+def test_a_batch_with_intervals_shows_those_of_its_runs(world: Path) -> None:
+    words = [*CALL, "--json", "--bootstrap", "30", *FILES]
+    assert cs_score_in(world, words).status == 0
+    for row in leaderboard(world / "out"):
+        result = json.loads((world / "out" / row["run"] / "out.json").read_text())["runs"][0]
+        assert {name: float(row[name]) for name in result["scores"]} == result["scores"]
+        for name, interval in result["intervals"]["scores"].items():
+            cells = [row[f"{name}:{side}"] for side in ("low", "high")]
+            assert cells == ["" if interval[side] is None else repr(interval[side]) for side in ("low", "high")]
+    whole = contents(world / "out")
+    assert cs_score_in(world, [*words[:1], "--resume", *words[1:]]).status == 0
+    assert contents(world / "out") == whole
+
+
+def test_without_resampling_no_table_speaks_of_intervals(world: Path) -> None:
+    assert cs_score_in(world, [*CALL, *FILES]).status == 0
+    assert not any(":low" in name for name in leaderboard(world / "out")[0])
+    for path in ("leaderboard.json", "leaderboard.md", "leaderboard.tex", "alpha/signature.json"):
+        text = (world / "out" / path).read_text()
+        assert "intervals" not in text
+        assert "brackets" not in text
 
 
 def test_sort_by(world: Path) -> None:

@@ -55,6 +55,20 @@ def test_nothing_is_scored_twice(scored: Path) -> None:
     assert contents(scored / "out") == before
 
 
+def test_intervals_of_an_earlier_version_are_found_again(world: Path) -> None:
+    """It kept them in the run's own files, and none for the leaderboard."""
+    from cs_score.batch.store.state import _digest
+
+    assert _batch(world, "--bootstrap", "5").status == 0
+    before = contents(world / "out")
+    path = world / "out" / "beta" / "signature.json"
+    record = json.loads(path.read_text())
+    del record["digest"], record["intervals"]
+    path.write_text(json.dumps({**record, "digest": _digest(record)}))
+    assert _scored_again(world, "--bootstrap", "5") == {"beta"}
+    assert contents(world / "out") == before
+
+
 def test_without_resume_everything_is(scored: Path) -> None:
     os.link(scored / "out" / "beta" / "out.sf", scored / "held")
     assert _batch(scored).status == 0

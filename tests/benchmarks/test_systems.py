@@ -51,8 +51,9 @@ def test_systems_share_the_answers_that_were_judged(folder: Path) -> None:
     for name in names:
         [run] = _result(folder, name).runs
         lines = [line.split("\t") for line in _text(str(folder / name)).split("\n")]
-        for assessment, columns in zip(run.matched, lines):
-            if assessment is not None:
+        for unit in run.units:
+            for index in unit.matched:
+                columns = lines[index]
                 assert (*columns[:2], *columns[3:7], columns[8]) in common
     # The others: unassessed, unless they are judged answers with another relation provenance.
     assert 0.3 < len(common) / 600 < 0.6

@@ -141,6 +141,17 @@ FORMS: Final = {
         {"-output_file": Word(PREFIX, "o", LANGUAGES), **ERRORS, **PROBLEMS, **DOCUMENTS},
         (QUERIES, POOL),
     ),
+    "validate-kb": Form(
+        ("validate-kb",),
+        {"-error_file": Word(NAMED, "o.log"), "-stats_file": Word(NAMED, "o.stats"), "--json": Word(OWN, "o.json"),
+         **PROBLEMS},
+        (Word(READ, "kb.tac"),),
+    ),
+    "resolve-queries": Form(
+        ("resolve-queries",),
+        {"-error_file": Word(NAMED, "o.log"), **PROBLEMS},
+        (QUERIES, Word(READ, "kb.tac.valid"), Word(NAMED, "o")),
+    ),
     "apply-k": Form(("apply-k",), {}, (RUN, Word(NAMED, "o"))),
     **{
         mode: Form((mode,), OF_MODE, wrong_usage=2) for mode in ("scifact", "claims", "r4c", "hotpotqa")
@@ -166,6 +177,10 @@ def fill(folder: Path) -> None:
     inputs.lines(RunLine().child(), name="round2.tab")
     inputs.lines(Judged(), name="qrel")
     inputs.lines(Judged(value="Zoë", id="a2"), name="qrel2")
+    node = ":Entity_1"
+    kb = f'{node}\ttype\tPER\n{node}\tmention\t"Bo"\tENG_1:1-2\n{node}\tcanonical_mention\t"Bo"\tENG_1:1-2\n'
+    inputs.write("kb.tac", f"KB_1\n{kb}")
+    assert score_in(folder, ["validate-kb", "-output", "tac", "kb.tac"]).status == 0
     inputs.write("docs", "ENG_A\t50\nENG_1\t50\ttext.json\nENG_9\t50\n")
     inputs.write("text.json", "...Bo ..." * 9)
     inputs.write("ids", "CSX_0001 CSX_ENG_979a86d86f\n")

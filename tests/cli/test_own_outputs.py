@@ -16,7 +16,7 @@ from typing import Final
 
 import pytest
 
-from tests.cli.forms import FORMS, OUTPUTS, OWN, Form, digests, give_inputs, refusal
+from tests.cli.forms import FOLDER, FORMS, OUTPUTS, OWN, Form, digests, give_inputs, refusal
 from tests.coldstart.command import score_in
 
 DEMO: Final = Path(__file__).parents[2]
@@ -116,7 +116,7 @@ def test_a_result_of_an_earlier_call_does_not_stand_beside_a_failure(folder: Pat
 def test_devices_and_standard_output_take_anything(folder: Path) -> None:
     assert score_in(folder, ["--json", "/dev/null", "-output_file", "o", "q.xml", "run.tab", "qrel"]).status == 0
     words = ["--json", "-", "-output_file", "o", "q.xml", "run.tab", "qrel"]
-    assert json.loads(score_in(folder, words).stdout)["schema_version"] == 1
+    assert json.loads(score_in(folder, words).stdout)["schema_version"] == 2
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_devices_and_standard_output_take_anything(folder: Path) -> None:
         ("validate-queries -index_file o q.xml o", 255, "choose another -index_file"),
         ("generate-queries q.xml notes.txt none", 255, "File none does not exist"),
         ("batch scifact --gold E/leaderboard.json --out E p.jsonl", 2, "E/leaderboard.json is an input"),
-        (f"batch --jobs 1 --out E {L} {P} E/run/out.tab E/run.tab", 255, "E/run/out.tab is an input; choose another"),
+        (f"batch --jobs 1 --out E {L} {P} E/run/out.tsv E/run.tab", 255, "E/run/out.tsv is an input; choose another"),
         (f"batch --jobs 1 --out E --problems E/run/out.json {L} {P} E/run.tab", 255, "choose another --problems"),
     ],
 )  # fmt: skip
@@ -148,7 +148,7 @@ def test_calls_that_lost_files(line: str, status: int, said: str, demo: Path, fi
     for name, of in (of_gold | others).items():
         shutil.copy(filled / of, demo / name)
     (demo / "E" / "run").mkdir(parents=True)
-    shutil.copy(demo / R, demo / "E" / "run" / "out.tab")
+    shutil.copy(demo / R, demo / "E" / "run" / "out.tsv")
     shutil.copy(demo / R, demo / "E" / "run.tab")
     shutil.copy(demo / "g.jsonl", demo / "E" / "leaderboard.json")
     before = digests(demo)
@@ -162,6 +162,40 @@ def test_the_problems_of_a_batch_may_lie_in_its_new_folder(folder: Path) -> None
     assert score_in(folder, words).status == 0
     assert json.loads((folder / "new" / "p.json").read_bytes())["problems"] == []
     assert score_in(folder, words).status == 0, "its own file is replaced"
+
+
+def test_a_batch_leaves_what_others_put_into_the_folder_of_a_run(folder: Path) -> None:
+    (folder / "new" / "run").mkdir(parents=True)
+    notes = [folder / "new" / "run" / name for name in ("out.tab", "out.md", "out.sf.old", "signature.txt", "notes")]
+    for path in notes:
+        path.write_text("a shopping list")
+    (folder / "new" / "run" / "out.ldcmax").write_text("of a call with -expand")
+    words = ["batch", "--jobs", "1", "--out", "new", "q.xml", "qrel", "run.tab"]
+    for words_now in (words, [words[0], "--resume", *words[1:]], words):
+        assert score_in(folder, words_now).status == 0
+        assert [path.read_text() for path in notes] == ["a shopping list"] * len(notes)
+    assert not (folder / "new" / "run" / "out.ldcmax").exists()
+
+
+@pytest.mark.parametrize(("name", "slot"), OUTPUTS)
+def test_a_circle_of_links_is_no_place_for_a_file(name: str, slot: str | int, folder: Path) -> None:
+    output = dict(FORMS[name].slots())[slot]
+    circle = f"circle{Path(output.value).suffix}"
+    for path in output.written(circle)[:1] if output.kind is not FOLDER else [circle]:
+        (folder / path).symlink_to(Path(path).name)
+    before = digests(folder)
+    outcome = score_in(folder, FORMS[name].with_values({slot: circle}))
+    assert digests(folder) == before
+    assert outcome.status in (1, 255), "what the operating system refuses"
+    refusal(outcome)
+
+
+def test_a_link_to_a_missing_folder_is_told_before_anything_is_scored(folder: Path) -> None:
+    (folder / "o.json").symlink_to("gone/o.json")
+    before = digests(folder)
+    outcome = score_in(folder, ["--json", "o.json", "-output_file", "ours", "q.xml", "run.tab", "qrel"])
+    assert (outcome.status, digests(folder)) == (255, before)
+    assert "Could not open o.json: No such file or directory; choose another --json" in refusal(outcome)
 
 
 def test_an_input_led_to_standard_input_is_one_too(folder: Path) -> None:

@@ -115,13 +115,15 @@ def replay(case: Case, folder: Path) -> list[str]:
 
 
 def _outputs(case: Case, outcome: Outcome, folder: Path) -> dict[str, bytes]:
-    """Outputs by ending; a file that was there before the call counts unless the run stopped early."""
+    """Outputs by ending, but for files in folders; what was there before counts unless the run stopped early."""
     written = {name: content for name, content in outcome.files.items() if name.startswith("out.")}
     if case.mode != "fatal":
         written |= {path.name: path.read_bytes() for path in folder.glob("out.*")}
     outputs = {name.removeprefix("out."): content for name, content in written.items()} | {"stdout": outcome.stdout}
     if case.program is not None:
-        outputs |= {f"./{name}": text for name, text in outcome.files.items() if not name.startswith("out.")}
+        outputs |= {
+            f"./{name}": text for name, text in outcome.files.items() if not name.startswith("out.") and "/" not in name
+        }
         return {name: _MADE_NODE.sub(rb":NIL_XXXX\1", content) for name, content in outputs.items()}
     return outputs
 

@@ -16,18 +16,19 @@ from hypothesis import strategies as st
 
 from cs_score.coldstart import Options, Result, RunResult, intervals, score
 from cs_score.coldstart.counting.projection import averaged_table, in_printing_order, ldc_tables
-from cs_score.coldstart.counting.unit_statistics import answered_units, query_table, summary_formula, summary_scores
-from cs_score.coldstart.loading import open_evaluation
+from cs_score.coldstart.counting.unit_statistics import answered_units, summary_scores, unit_table
+from cs_score.coldstart.gold import open_gold
 from cs_score.coldstart.queries.query_set import Query, QuerySet
 from cs_score.coldstart.ranking.average_precision import ap_rows_in_printing_order, averaged_ap_table, ldc_mean_ap
 from cs_score.coldstart.result import AveragePrecision, PrecisionRecall
-from cs_score.evidence.unit_statistics import divide
 from cs_score.foundation.errors import InputError, UsageError
+from cs_score.measures.formulas import Ratio, divide
+from cs_score.measures.measure import Measure
+from cs_score.measures.registry import formula_of, parse
 from cs_score.statistics.arithmetic import column_formula
 from cs_score.statistics.draws import bootstrap_counts
 from cs_score.statistics.exact_sums import exact_statistics
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.ratios import Ratio
 from cs_score.statistics.resampling import bootstrap_scores
 from tests.coldstart.command import Outcome, score_in
 from tests.coldstart.recorded import COMMITTED
@@ -66,9 +67,9 @@ def close(one: float, other: float) -> bool:
 def test_sums_over_all_units_give_the_scorers_own_averages(world: World) -> None:
     (run,) = scored(world).runs
     expected = summary_scores(run)
-    table = query_table(run, expected)
+    table = unit_table(run, expected)
     sums = [sum(column) for column in zip(*table.rows)]
-    for measure, found in zip(expected, summary_formula(expected)(sums, divide)):
+    for measure, found in zip(expected, formula_of(expected)(sums, divide)):
         assert close(found, expected[measure]), measure
 
 
@@ -79,9 +80,16 @@ def test_points_are_the_summary(case: str, tmp_path: Path) -> None:
     shown = outcome.files["out.summary"].decode().splitlines()
     shown += outcome.files["out.ap"].decode().partition("SUMMARY")[2].splitlines()
     cells = [line.split() for line in shown if "-ALL-" in line]
-    rows = [line.split() for line in outcome.files["out.intervals"].decode().splitlines() if "-ALL-" in line]
-    assert [f"{float(row[4]):.4f}" for row in rows] == [cell for line in cells for cell in line[3:]]
-    assert {row[0] for row in rows} == {line[0] for line in cells}
+    table = outcome.files["out.intervals"].decode().partition("\n\n")[0]
+    rows = [line.split() for line in table.splitlines()[1:]]
+    assert [f"{float(row[2]):.4f}" for row in rows] == [cell for line in cells for cell in line[3:]]
+    shown_names = [
+        str(Measure(statistic, table, "" if statistic == "AP" else average).at(line[2]))
+        for line in cells
+        for table, _, average in [line[0].rpartition("-ALL-")]
+        for statistic in (("AP",) if len(line) == 4 else ("P", "R", "F1"))
+    ]
+    assert [row[0] for row in rows] == shown_names
 
 
 @quick
@@ -92,17 +100,17 @@ def test_intervals_are_those_of_rescored_resamples(world: World, seed: int) -> N
     (run,) = result.runs
     queries = open_queries(world)
     measures = list(summary_scores(run))
-    table = query_table(run, measures)
+    table = unit_table(run, measures)
     count = 12
     found = bootstrap_scores(
-        exact_statistics([table.rows]), column_formula(summary_formula(measures)), Resampling(count, seed)
+        exact_statistics([table.rows]), column_formula(formula_of(measures)), Resampling(count, seed)
     )[:, 0, :]
     drawn = np.concatenate([part for _, part in bootstrap_counts(seed, len(table.ids), range(count))])
     for number in range(count):
         times = {unit: int(often) for unit, often in zip(table.ids, drawn[number])}
         expected = summary_scores(replicated(run, queries, times))
         sums = drawn[number] @ np.array(table.rows)
-        for measure, value, ratio in zip(measures, found[:, number], summary_formula(measures)(sums, Ratio)):
+        for measure, value, ratio in zip(measures, found[:, number], formula_of(measures)(sums, Ratio)):
             if ratio.denominator:
                 assert close(float(value), expected[measure]), measure
             else:  # nothing to find, or nothing answered: the scorer shows 0 or no row
@@ -112,7 +120,7 @@ def test_intervals_are_those_of_rescored_resamples(world: World, seed: int) -> N
 
 def open_queries(world: World) -> QuerySet:
     with folder_with(world) as (folder, files):
-        return open_evaluation([folder / files[0]], Options(expand=BASE)).queries
+        return open_gold([folder / files[0]], Options(expand=BASE)).table
 
 
 def replicated(run: RunResult, queries: QuerySet, times: dict[str, int]) -> RunResult:
@@ -184,8 +192,8 @@ def test_the_intervals_are_the_last_part_on_a_stream(tmp_path: Path) -> None:
         if path.is_file():
             (tmp_path / path.name).write_bytes(path.read_bytes())
     out = score_in(tmp_path, ["--bootstrap", "50", *words]).stdout.decode()
-    heading = out.rindex("\nQID/EC")
-    assert out[heading:].split()[:4] == ["QID/EC", "RunID", "Hop", "Measure"]
+    heading = out.rindex("\nMeasure")
+    assert out[heading:].split()[:3] == ["Measure", "RunID", "Score"]
     assert out.endswith("; seed 0.\n")
 
 
@@ -209,10 +217,11 @@ def test_json_has_the_settings_the_numbers_and_the_signature(tmp_path: Path) -> 
     found = run["intervals"]
     assert {key: found[key] for key in asked} == asked
     micro = {row["level"]: row for row in run["tables"]["SF"]["micro"]}
-    for entry in found["scores"]:
+    for name, entry in found["scores"].items():
         assert entry["low"] <= entry["high"]
-        if (entry["row"], entry["measure"]) == ("SF-ALL-Micro", "F1"):
-            assert close(entry["point"], micro[entry["level"]]["f1"])
+        assert close(entry["point"], run["scores"][name])
+    for level, row in micro.items():
+        assert run["scores"][str(Measure("F1", "SF", "Micro").at(level))] == row["f1"]
 
 
 def test_json_without_bootstrap_is_as_it_was(tmp_path: Path) -> None:
@@ -224,9 +233,9 @@ def test_json_without_bootstrap_is_as_it_was(tmp_path: Path) -> None:
 def test_tabs_give_all_digits(tmp_path: Path) -> None:
     words = ("-tabs", "--bootstrap", "30", "--json", "result.json")
     outcome = with_switches("multi_ep_008", tmp_path, *words)
-    rows = [line.split("\t") for line in outcome.files["out.intervals"].decode().splitlines() if "-ALL-" in line]
+    _, *rows = [line.split("\t") for line in outcome.files["out.intervals"].decode().partition("\n\n")[0].splitlines()]
     entries = json.loads(outcome.files["result.json"])["runs"][0]["intervals"]["scores"]
-    assert [float(row[5]) for row in rows] == [entry["low"] for entry in entries]
+    assert {row[0]: float(row[3]) for row in rows} == {name: entry["low"] for name, entry in entries.items()}
 
 
 def test_without_ldc_queries_the_unit_is_the_sf_query(tmp_path: Path) -> None:
@@ -245,7 +254,7 @@ def one_unit() -> World:
 def test_one_unit_gives_the_point_and_a_note() -> None:
     (found,) = intervals(scored(one_unit()), Resampling(50))
     assert found.units == 1
-    for _, interval in found.rows:
+    for interval in found.scores.values():
         assert interval.low == interval.high == interval.point
         assert interval.standard_error == 0
         assert "one unit" in interval.note
@@ -255,11 +264,10 @@ def test_a_run_that_scores_nothing_has_intervals_of_zero() -> None:
     world = one_unit()
     nothing = replace(world, run=(replace(world.run[0], answer=replace(world.run[0].answer, value="Bo")),))
     (found,) = intervals(scored(nothing), Resampling(50))
-    assert {interval.point for _, interval in found.rows} == {0.0}
-    assert {interval.high for measure, interval in found.rows if measure.score == "R"} == {0.0}
+    assert {interval.point for interval in found.scores.values()} == {0.0}
+    assert {interval.high for name, interval in found.scores.items() if parse(name).statistic == "R"} == {0.0}
     # The one answer is unassessed and ignored: a micro precision has nothing to divide by.
-    of_precision = {interval.high for measure, interval in found.rows if measure.name == "SF-ALL-Micro-P"}
-    assert of_precision == {None}
+    assert found.scores["SF-ALL-Micro-P"].high is None
 
 
 @pytest.mark.parametrize(

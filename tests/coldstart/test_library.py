@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,19 +13,20 @@ from cs_score.coldstart import Options, Policy, Result, ScoringStopped, interval
 from cs_score.coldstart.counting.projection import ldc_tables
 from cs_score.coldstart.counting.unit_statistics import (
     answered_units,
-    query_table,
-    summary_formula,
     summary_scores,
     unit_name,
+    unit_table,
 )
-from cs_score.coldstart.loading import Evaluation, load_files, open_evaluation
+from cs_score.coldstart.gold import Gold, open_gold, with_pool
 from cs_score.coldstart.many_runs import run_files, score_separately
 from cs_score.coldstart.queries.query_set import QuerySet
 from cs_score.coldstart.resampling.sample_files import read_samples
-from cs_score.coldstart.scorer import score_loaded
+from cs_score.coldstart.run import load_run
+from cs_score.coldstart.scorer import score_rows, score_runs, score_unit, units_of
 from cs_score.coldstart.writers.intervals import intervals_text
 from cs_score.coldstart.writers.json_result import json_text
 from cs_score.foundation.errors import InputError, UsageError
+from cs_score.measures.registry import formula_of
 from cs_score.statistics.options import Resampling
 from tests.coldstart.handmade import AGE, CHILDREN, LISTS, SCHOOLS, Inputs, Line, Q, query_xml, sf_query
 
@@ -86,13 +88,14 @@ def test_a_result_counts_occurrences_of_problems(inputs: Inputs) -> None:
 def test_intervals_surround_the_numbers_of_the_summaries(folder: Path) -> None:
     result = _result(folder, "run.tab")
     (found,) = intervals(result, Resampling(resamples=200, seed=3))
-    assert repr(found) == f"<{len(found.rows)} intervals of run runA, 2 units>"
+    assert repr(found) == f"<{len(found.scores)} intervals, 2 units>"
     assert found.resampling.unit == "LDC query"
     shown = summary_scores(result.runs[0])
-    assert {measure: interval.point for measure, interval in found.rows} == pytest.approx(shown)
-    for _, interval in found.rows:
+    points = {measure: interval.point for measure, interval in found.scores.items()}
+    assert points == pytest.approx({str(measure): score for measure, score in shown.items()})
+    for interval in found.scores.values():
         assert interval.low is None or interval.low <= interval.point <= (interval.high or 0)
-    (recall,) = (each for measure, each in found.rows if measure.name == "SF-ALL-Micro-R@0")
+    recall = found.scores["SF-ALL-Micro-R@0"]
     # Of two queries, one found: 0, 1/2 or 1 in every resample.
     assert (recall.low, recall.point, recall.high) == (0, 0.5, 1)
 
@@ -100,17 +103,17 @@ def test_intervals_surround_the_numbers_of_the_summaries(folder: Path) -> None:
 def test_intervals_as_text_and_json(folder: Path) -> None:
     result = _result(folder, "run.tab")
     found = intervals(result, Resampling(resamples=50, seed=3))
-    aligned, tabs = ("".join(intervals_text(found[0], tabs)).split("\n") for tabs in (False, True))
+    aligned, tabs = ("".join(intervals_text(found[0], "runA", tabs)).split("\n") for tabs in (False, True))
     assert aligned[0].split() == tabs[0].split("\t")
-    assert [line.split()[:6] for line in aligned[1:5]] == [
-        [*line.split("\t")[:4], *(f"{float(cell):.4f}" if cell else "-" for cell in line.split("\t")[4:6])]
+    assert [line.split()[:5] for line in aligned[1:5]] == [
+        [*line.split("\t")[:2], *(f"{float(cell):.4f}" if cell else "-" for cell in line.split("\t")[2:5])]
         for line in tabs[1:5]
     ]
     assert aligned[-2].startswith("*Low and High: 95% percentile bootstrap interval from 50 resamples; ")
     assert aligned[-2].endswith("; units of resampling (LDC query): 2; seed 3.")
     loaded = json.loads("".join(json_text(result, found)))
     of_run = loaded["runs"][0]["intervals"]
-    assert (of_run["units"], len(of_run["scores"])) == (2, len(found[0].rows))
+    assert (of_run["units"], len(of_run["scores"])) == (2, len(found[0].scores))
     assert loaded["signature"] != json.loads("".join(json_text(result)))["signature"]
 
 
@@ -120,12 +123,12 @@ def test_units_are_slot_filling_queries_without_ldc_queries(folder: Path, inputs
     (run,) = result.runs
     assert unit_name(result) == "SF query"
     measures = list(summary_scores(run))
-    table = query_table(run, measures)
-    assert repr(table) == f"QueryTable(2 units, {len(table.columns)} columns)"
+    table = unit_table(run, measures)
+    assert repr(table) == f"UnitTable(2 units, {len(table.columns)} columns)"
     assert table.ids == tuple(sorted((Q, OTHER)))
     assert answered_units(run) == [Q]
     sums = [sum(column) for column in zip(*table.rows)]
-    computed = summary_formula(measures)(sums, lambda a, b: a / b if b else 0.0)
+    computed = formula_of(measures)(sums, lambda a, b: a / b if b else 0.0)
     assert computed == pytest.approx(list(summary_scores(run).values()))
 
 
@@ -147,8 +150,8 @@ def test_units_are_the_ldc_queries_that_a_list_of_queries_names(folder: Path, in
     assert (found.units, found.resampling.unit) == (2, "LDC query")
     assert answered_units(run) == ["CSX_0001"]
     measures = list(summary_scores(run))
-    sums = [sum(column) for column in zip(*query_table(run, measures).rows)]
-    computed = summary_formula(measures)(sums, lambda a, b: a / b if b else 0.0)
+    sums = [sum(column) for column in zip(*unit_table(run, measures).rows)]
+    computed = formula_of(measures)(sums, lambda a, b: a / b if b else 0.0)
     assert computed == pytest.approx(list(summary_scores(run).values()))
 
 
@@ -208,27 +211,23 @@ def test_what_ends_a_scoring_names_the_run_file(folder: Path, inputs: Inputs) ->
     assert refused.value.file == str(folder / "pool.tab")  # its own place stays
 
 
-# ---- Branches
+# ---- Gold
 
 
-def _opened(folder: Path, *names: str, options: Options = OPTIONS) -> Evaluation:
-    """The queries, with the assessments or the files of these names loaded."""
-    evaluation = open_evaluation([folder / "queries.xml"], options)
-    load_files(evaluation, [folder / name for name in names or ("pool.tab",)])
-    return evaluation
+def _gold(folder: Path, *pool: str, options: Options = OPTIONS) -> Gold:
+    return with_pool(open_gold([folder / "queries.xml"], options), [folder / name for name in pool or ("pool.tab",)])
 
 
-def test_branches_of_an_evaluation_do_not_see_each_other(folder: Path) -> None:
-    evaluation = _opened(folder)
-    evaluation.index_assessments()
-    found = {}
-    for name in ("run.tab", "second.tab"):
-        branch = evaluation.branch()
-        load_files(branch, [folder / name])
-        found[name] = score_loaded(branch)
+def _over(gold: Gold, folder: Path, name: str, policy: Policy = OPTIONS.policy) -> Result:
+    return score_runs(load_run(gold, [folder / name]), policy)
+
+
+def test_runs_over_one_gold_do_not_see_each_other(folder: Path) -> None:
+    gold = _gold(folder)
+    found = {name: _over(gold, folder, name) for name in ("run.tab", "second.tab")}
     for name, result in found.items():
         assert _as_json(result) == _as_json(_result(folder, name))
-    assert evaluation.linker.responses == []
+    assert gold.links.responses == []
 
 
 @pytest.mark.parametrize(
@@ -240,12 +239,9 @@ def test_what_is_wrong_with_a_query_is_told_of_every_run(inputs: Inputs, docid: 
     line = replace(BO, query=sf_query(slots, docid))
     inputs.pool(line.judged("1"))
     inputs.run(line)
-    evaluation = _opened(inputs.folder)
-    evaluation.index_assessments()
+    gold = _gold(inputs.folder)
     for _ in range(2):
-        branch = evaluation.branch()
-        load_files(branch, [inputs.folder / "run.tab"])
-        assert _as_json(score_loaded(branch)) == _as_json(_result(inputs.folder, "run.tab"))
+        assert _as_json(_over(gold, inputs.folder, "run.tab")) == _as_json(_result(inputs.folder, "run.tab"))
 
 
 @pytest.mark.parametrize(
@@ -263,32 +259,24 @@ def test_an_answer_that_is_looked_up_is_reported_as_if_it_were_not(
     line = replace(BO, relation=relation, span=provenance)
     inputs.pool(line.judged("1"))
     inputs.run(line, CY)
-    evaluation = _opened(inputs.folder)
-    evaluation.index_assessments()
-    branch = evaluation.branch()
-    load_files(branch, [inputs.folder / "run.tab"])
-    assert _as_json(score_loaded(branch)) == _as_json(_result(inputs.folder, "run.tab"))
+    found = _over(_gold(inputs.folder), inputs.folder, "run.tab")
+    assert _as_json(found) == _as_json(_result(inputs.folder, "run.tab"))
 
 
 def test_classes_that_a_run_adds_are_not_there_for_the_next(inputs: Inputs) -> None:
     inputs.pool(BO.judged("1"))
     inputs.run(BO, BO.child(), name="with-child.tab")  # the child stands in a wrong bin below Bo's class
     inputs.run(BO, name="without.tab")
-    evaluation = _opened(inputs.folder)
-    evaluation.index_assessments()
-    levels = []
-    for name in ("without.tab", "with-child.tab", "without.tab"):
-        branch = evaluation.branch()
-        load_files(branch, [inputs.folder / name])
-        levels.append([row.level for row in score_loaded(branch).runs[0].tables.sf.rows])
-    assert levels == [["0"], ["0", "1"], ["0"]]
+    gold = _gold(inputs.folder)
+    results = [_over(gold, inputs.folder, name) for name in ("without.tab", "with-child.tab", "without.tab")]
+    assert [[row.level for row in result.runs[0].tables.sf.rows] for result in results] == [["0"], ["0", "1"], ["0"]]
 
 
-def test_a_branch_may_have_a_policy_of_its_own(folder: Path) -> None:
+def test_a_loaded_run_is_scored_under_several_policies(folder: Path) -> None:
     strict = replace(OPTIONS, policy=Policy(wrong=("INCORRECT", "INCORRECT_PARENT", "INEXACT", "UNASSESSED")))
-    branch = _opened(folder).branch(strict)
-    load_files(branch, [folder / "run.tab"])
-    assert _as_json(score_loaded(branch)) == _as_json(_result(folder, "run.tab", options=strict))
+    run = load_run(_gold(folder), [folder / "run.tab"])
+    for options in (OPTIONS, strict, OPTIONS):
+        assert _as_json(score_runs(run, options.policy)) == _as_json(_result(folder, "run.tab", options=options))
 
 
 def test_an_unknown_discipline_is_wrong_usage(folder: Path) -> None:
@@ -299,9 +287,28 @@ def test_an_unknown_discipline_is_wrong_usage(folder: Path) -> None:
         score_separately([folder / "queries.xml"], [folder / "pool.tab"], [folder / "run.tab"], unknown)
 
 
-def test_an_index_of_an_unknown_discipline_is_refused(folder: Path) -> None:
+def test_gold_travels_in_a_pickle(folder: Path) -> None:
+    gold = pickle.loads(pickle.dumps(_gold(folder)))
+    assert _as_json(_over(gold, folder, "run.tab")) == _as_json(_result(folder, "run.tab"))
+
+
+def test_a_unit_scored_by_itself_is_that_of_the_run(folder: Path) -> None:
+    run = load_run(_gold(folder), [folder / "run.tab"])
+    [whole] = score_runs(run, OPTIONS.policy).runs
+    for unit in units_of(run, whole.run_id):
+        assert score_rows([score_unit(unit, OPTIONS.policy)]) == score_rows(
+            [found for found in whole.units if found.id == unit.id]
+        )
+
+
+def test_assessments_over_a_pool_are_no_run(folder: Path) -> None:
+    with pytest.raises(InputError, match="these are assessments, not a run; add them to the pool"):
+        load_run(_gold(folder), [folder / "pool.tab"])
+
+
+def test_a_pool_for_an_unknown_discipline_is_refused(folder: Path) -> None:
     with pytest.raises(InputError, match="No matcher called NOPE"):
-        _opened(folder, options=replace(OPTIONS, discipline="NOPE")).index_assessments()
+        _gold(folder, options=replace(OPTIONS, discipline="NOPE"))
 
 
 # ---- Odd inputs
@@ -347,7 +354,7 @@ def test_a_line_below_an_answer_that_the_run_does_not_give_is_discarded(inputs: 
     """No node has too many lines, and the assessments know the query."""
     inputs.pool(BO.judged("1"))
     inputs.run(CY, BO.child())
-    codes = [problem.code for problem in _opened(inputs.folder, "pool.tab", "run.tab").problems]
+    codes = [problem.code for problem in load_run(_gold(inputs.folder), [inputs.folder / "run.tab"]).problems]
     assert codes == ["DISCARDED_DEPENDENT"]
 
 
@@ -359,14 +366,15 @@ def test_a_line_below_an_answer_that_was_discarded_with_an_earlier_file_is_disca
     lost = replace(kept, value="42", confidence="0.5", span="N_ENG_1:7-9", node=":E2")
     inputs.run(kept, lost)
     inputs.write("second.tab", lost.child())
-    codes = [problem.code for problem in _opened(inputs.folder, "run.tab", "second.tab").problems]
+    files = [inputs.folder / "run.tab", inputs.folder / "second.tab"]
+    codes = [problem.code for problem in load_run(open_gold([inputs.folder / "queries.xml"], OPTIONS), files).problems]
     assert codes == ["DISCARDED_DEPENDENT", "DISCARDED_ENTRY"]
 
 
 def test_no_ldc_query_has_a_row_where_no_slot_filling_query_has(folder: Path) -> None:
-    evaluation = _opened(folder)
-    assert isinstance(evaluation.queries, QuerySet)
+    gold = _gold(folder)
+    assert isinstance(gold.table, QuerySet)
     result = _result(folder, "run.tab")
-    ldc_max, ldc_mean = ldc_tables(replace(result.runs[0].tables.sf, rows=()), evaluation.queries)
+    ldc_max, ldc_mean = ldc_tables(replace(result.runs[0].tables.sf, rows=()), gold.table)
     assert not ldc_max.rows
     assert not ldc_mean.rows

@@ -14,12 +14,16 @@ from hypothesis import strategies as st
 
 from cs_score.coldstart.lines import known_answers, linking
 from cs_score.coldstart.lines.confidence import plain_confidence, read_confidence
+from cs_score.coldstart.lines.known_answers import KnownAnswers
+from cs_score.coldstart.lines.links import Links
+from cs_score.coldstart.lines.loading import Loading, Reading, loading_of
 from cs_score.coldstart.lines.provenance import RELATION_SPANS, VALUE_SPANS, are_plain, read_provenance
-from cs_score.coldstart.loading import Evaluation, Reading, load_files, open_evaluation
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.queries.identifiers import follow_on_id, parse_query_id
+from cs_score.coldstart.queries.loading import load_queries
 from cs_score.coldstart.queries.predicates import find_predicate
 from cs_score.foundation.errors import InputError
+from cs_score.problems.log import ProblemLog
 from tests.coldstart.handmade import CHILDREN, Line, Q, query_xml, sf_query
 
 _OFFSETS: Final = ("0", "1", "003", "3", "5", "20", "199", "200", "201", "9" * 15, "9" * 16)
@@ -112,36 +116,34 @@ def runs(draw: st.DrawFn) -> list[str]:
     return ["\t".join(columns) for columns in texts]
 
 
-def _open() -> Evaluation:
-    """The queries of `_QUERIES`, of which the last is not split by entry point."""
+def _open(no_node: str | None = None, below: Links | None = None, known: KnownAnswers | None = None) -> Loading:
+    """The queries of `_QUERIES`, of which the last is not split by entry point, and no lines yet."""
     xml = query_xml() + query_xml(2, (CHILDREN, "per:nothing")) + query_xml(3)
     ids = ("CSX_0001", Q), ("CSX_0002", _QUERIES[2])
     for ldc_id, sf_id in ids:
         xml = xml.replace(f'id="{ldc_id}"', f'id="{sf_id}"')
-    return open_evaluation([io.StringIO(xml)], Options())
+    problems = ProblemLog()
+    table = load_queries([io.StringIO(xml)], None, problems).table
+    return loading_of(table, Options().justifications, problems, no_node=no_node, below=below, known=known)
 
 
-class _Never(set[str]):
-    """Holds nothing, whatever is put in."""
-
-    def __contains__(self, item: object) -> bool:
-        return False
-
-
-def _linked(lines: list[str], no_node: str | None, *, all_long_ways: bool) -> tuple[Evaluation, list[str]]:
-    """A run as it is linked, with the errors of the lines that cannot be."""
-    evaluation = _open()
-    evaluation.linker._no_node = no_node
+def _load(loading: Loading, lines: list[str]) -> list[str]:
+    """The errors of the lines that cannot be linked."""
     errors: list[InputError] = []
-    with mock.patch.object(linking, "are_plain", (lambda *_: False) if all_long_ways else are_plain):
-        if all_long_ways:
-            evaluation.linker._clear_starts = _Never()
-        load_files(evaluation, [io.StringIO("\n".join(lines))], Reading(note=errors.append))
-    return evaluation, list(map(str, errors))
+    loading.load([io.StringIO("\n".join(lines))], Reading(note=errors.append))
+    return list(map(str, errors))
 
 
-def _rows(evaluation: Evaluation) -> Iterator[tuple[object, ...]]:
-    for row in evaluation.linker.responses:
+def _linked(lines: list[str], no_node: str | None, *, all_long_ways: bool) -> tuple[Loading, list[str]]:
+    """A run as it is linked, with the errors of the lines that cannot be."""
+    loading = _open(no_node)
+    long_ways = {"are_plain": lambda *_: False, "plain_confidence": lambda _: None}
+    with mock.patch.multiple(linking, **(long_ways if all_long_ways else {"are_plain": are_plain})):
+        return loading, _load(loading, lines)
+
+
+def _rows(loading: Loading) -> Iterator[tuple[object, ...]]:
+    for row in loading.links.responses:
         query = row.query
         yield (
             row.index, row.place, row.text, row.run_id, row.confidence, row.node, row.target_full_id, row.answer,
@@ -149,11 +151,11 @@ def _rows(evaluation: Evaluation) -> Iterator[tuple[object, ...]]:
         )  # fmt: skip
 
 
-def _check_alike(one: Evaluation, other: Evaluation) -> None:
+def _check_alike(one: Loading, other: Loading) -> None:
     assert list(_rows(one)) == list(_rows(other))
     assert tuple(one.problems) == tuple(other.problems)
-    assert one.linker.skipped == other.linker.skipped
-    assert list(one.linker.nodes) == list(other.linker.nodes)
+    assert one.links.skipped == other.links.skipped
+    assert list(one.links.nodes) == list(other.links.nodes)
 
 
 @settings(max_examples=250)
@@ -163,18 +165,15 @@ def test_the_short_ways_link_like_the_long_ones(lines: list[str], no_node: str |
     long, long_errors = _linked(lines, no_node, all_long_ways=True)
     assert short_errors == long_errors
     _check_alike(short, long)
-    assert all(row.kept is not None for row in long.linker.responses)
+    assert all(row.kept is not None for row in long.links.responses)
 
 
-def _linked_in_turn(several: list[list[str]]) -> Iterator[tuple[Evaluation, list[str]]]:
+def _linked_in_turn(several: list[list[str]]) -> Iterator[tuple[Loading, list[str]]]:
     """Runs that are linked one by one, the answers of each kept for those after it."""
-    evaluation = _open()
-    evaluation.linker.keep_answers()
+    gold, known = _open(), KnownAnswers(())
     for lines in several:
-        branch = evaluation.branch()
-        errors: list[InputError] = []
-        load_files(branch, [io.StringIO("\n".join(lines))], Reading(note=errors.append))
-        yield branch, list(map(str, errors))
+        loading = _open(below=gold.links, known=known)
+        yield loading, _load(loading, lines)
 
 
 @settings(max_examples=200)
@@ -200,7 +199,7 @@ def test_answers_are_kept_as_long_as_there_is_room(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(linking, "follow_on_id", hash_value)
     [_, (second, _)] = _linked_in_turn([lines, lines])
     assert hashed == ["Bo", "Cy", "Zoë", "Zoë"][: 3 + again]
-    assert [row.value for row in second.linker.responses] == ["Bo", "Cy", "Zoë"]
+    assert [row.value for row in second.links.responses] == ["Bo", "Cy", "Zoë"]
 
 
 _CONFIDENCES: Final = st.one_of(
@@ -226,8 +225,8 @@ def test_usual_confidences_are_plain() -> None:
 @settings(max_examples=150)
 @given(runs())
 def test_rows_hold_what_their_lines_say(lines: list[str]) -> None:
-    evaluation, _ = _linked(lines, None, all_long_ways=False)
-    for row in evaluation.linker.responses:
+    loading, _ = _linked(lines, None, all_long_ways=False)
+    for row in loading.links.responses:
         full_id, slot, _, relation, value, _, provenance, *_ = row.text.split("\t")
         parts = parse_query_id(full_id)
         assert parts is not None
@@ -250,9 +249,9 @@ def test_what_follow_on_queries_have_to_report_is_counted_for_each() -> None:
     lines = [Line(), second, replace(second, value="Cy", node=":E2")]
     lines.append(replace(second, value="Di", document="OTHER_1"))
     lines.append(replace(Line(), value="Ed", document="OTHER_1"))
-    evaluation, errors = _linked([line.text() for line in lines], None, all_long_ways=False)
+    loading, errors = _linked([line.text() for line in lines], None, all_long_ways=False)
     # Beside those of the answers, one when the query file was read.
-    found = {problem.code: problem.occurrences for problem in evaluation.problems}
+    found = {problem.code: problem.occurrences for problem in loading.problems}
     assert found == {"UNKNOWN_SLOT_NAME": 4, "FAILED_LANG_INFERENCE": 2}
     assert errors == []
 
@@ -260,24 +259,22 @@ def test_what_follow_on_queries_have_to_report_is_counted_for_each() -> None:
 def test_answers_to_a_query_that_is_not_split_have_no_follow_on_query() -> None:
     ldc = replace(Line(), query="CSX_0003")
     lines = [Line(), ldc, replace(ldc, value="Cy"), Line("Di")]
-    evaluation, errors = _linked([line.text() for line in lines], None, all_long_ways=False)
-    assert [row.value for row in evaluation.linker.responses] == ["Bo", "Di"]
+    loading, errors = _linked([line.text() for line in lines], None, all_long_ways=False)
+    assert [row.value for row in loading.links.responses] == ["Bo", "Di"]
     assert ["sent to parse_queryid" in error for error in errors] == [True, True]
 
 
 def test_the_id_of_a_follow_on_query_must_have_its_prefix() -> None:
     child = Line().child()
     other = replace(child, value="Cy", query=child.query.replace("CSX", "CSY"))
-    evaluation, [error] = _linked([Line().text(), other.text(), child.text()], None, all_long_ways=False)
-    assert [row.value for row in evaluation.linker.responses] == ["Bo", "Sch"]
+    loading, [error] = _linked([Line().text(), other.text(), child.text()], None, all_long_ways=False)
+    assert [row.value for row in loading.links.responses] == ["Bo", "Sch"]
     assert f"Query {other.query} not loaded" in error
     assert child.query in error
 
 
 def test_a_plain_row_keeps_its_text_alone() -> None:
-    evaluation, _ = _linked(
-        [Line().text(), Line("Cy", span="N_ENG_1:3-4,N_ENG_1:1-2").text()], None, all_long_ways=False
-    )
-    plain, other = evaluation.linker.responses
+    loading, _ = _linked([Line().text(), Line("Cy", span="N_ENG_1:3-4,N_ENG_1:1-2").text()], None, all_long_ways=False)
+    plain, other = loading.links.responses
     assert plain.kept is None
     assert other.kept == ("N_ENG_1:1-20", "Cy", "N_ENG_1:1-2,N_ENG_1:3-4")

@@ -10,8 +10,7 @@ from typing import Final
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cs_score.coldstart.loading import open_evaluation
-from cs_score.coldstart.options import Options
+from cs_score.coldstart.queries.loading import load_queries
 from cs_score.problems.log import ProblemLog
 from tests.coldstart.handmade import CHILDREN
 
@@ -38,8 +37,8 @@ _PIECES: Final = ("<", ">", "/", "</", "</>", "a", "B ", "\n", "<a>", "</A>", "<
 def test_tags_are_paired_part_by_part(body: str) -> None:
     slot = f"<slot0>{CHILDREN}</slot0>"
     problems = ProblemLog()
-    evaluation = open_evaluation([io.StringIO(f'<query id="CSX_1">{slot}{body}</query>')], Options(), problems)
-    [query] = evaluation.queries.by_id.values()
+    table = load_queries([io.StringIO(f'<query id="CSX_1">{slot}{body}</query>')], None, problems).table
+    [query] = table.by_id.values()
     pairs = list(_pairs(slot + body))
     assert [entry_point.name for entry_point in query.entry_points] == [text for tag, text in pairs if tag == "NAME"]
     unknown = Counter(tag for tag, _ in pairs if tag not in ("NAME", "SLOT0"))

@@ -14,8 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cs_score.coldstart import Options, Policy, score
-from cs_score.coldstart.loading import load_files, open_evaluation
-from cs_score.coldstart.scorer import score_loaded
+from cs_score.coldstart.gold import Gold, open_gold
+from cs_score.coldstart.lines.loading import Loading, loading_of
+from cs_score.coldstart.run import run_of
+from cs_score.coldstart.scorer import score_runs
 from cs_score.coldstart.writers.json_result import json_text
 from cs_score.foundation.errors import InputError
 from tests.coldstart.command import score_in
@@ -25,6 +27,10 @@ from tests.coldstart.worlds import BASE, World, worlds
 
 BO = Line()
 NO_RUN = "warning: nothing was scored: none of the files is a run with lines"
+
+
+def _loading(gold: Gold) -> Loading:
+    return loading_of(gold.table, gold.options.justifications, gold.problems, below=gold.links)
 
 
 @pytest.fixture
@@ -148,20 +154,22 @@ def test_files_may_be_loaded_in_any_number_of_calls(data: st.DataObject, world: 
             files[-1].write_bytes("".join(f"{line}\n" for line in lines[start:end]).encode())
         results = []
         for bounds in ([0, len(files)], sorted(calls)):
-            evaluation = open_evaluation([queries], Options(expand=BASE))
+            gold = open_gold([queries], Options(expand=BASE))
+            loading = _loading(gold)
             for start, end in itertools.pairwise(bounds):
-                load_files(evaluation, files[start:end])
-            results.append("".join(json_text(score_loaded(evaluation))))
+                loading.load(files[start:end])
+            run = run_of(gold, loading, gold.options.justifications)
+            results.append("".join(json_text(score_runs(run, gold.options.policy))))
     assert results[0] == results[1]
 
 
 def test_parents_of_an_earlier_call_keep_their_children(both: Inputs) -> None:
-    evaluation = open_evaluation([both.folder / "queries.xml"], Options(expand="CSX"))
+    loading = _loading(open_gold([both.folder / "queries.xml"], Options(expand="CSX")))
     both.run(BO.child(), name="second.tab")
     for name in ("run.tab", "second.tab"):
-        load_files(evaluation, [both.folder / name])
-    assert list(evaluation.linker.nodes) == [f"{BO.query}:E1", f"{BO.query}:E1:C1"]
-    assert evaluation.linker.without_parent == []
+        loading.load([both.folder / name])
+    assert list(loading.links.nodes) == [f"{BO.query}:E1", f"{BO.query}:E1:C1"]
+    assert loading.links.without_parent == []
 
 
 @pytest.mark.parametrize(

@@ -16,14 +16,13 @@ from hypothesis import strategies as st
 
 from benchmarks.generate import Evaluation, Shape, generate
 from cs_score.cli.parts_options import SHARE, Sharing
-from cs_score.coldstart.loading import Evaluation as Loaded
-from cs_score.coldstart.loading import open_evaluation
+from cs_score.coldstart.gold import Gold, open_gold
 from cs_score.coldstart.options import Options
-from cs_score.coldstart.partition import debug_text
 from cs_score.coldstart.partition import scoring as shared_scoring
 from cs_score.coldstart.partition.parts import cut_queries
 from cs_score.coldstart.queries.query_set import Query, QuerySet, build_query_set, query_id
 from cs_score.foundation.errors import OutputError
+from cs_score.foundation.outputs import folder_beside
 from cs_score.problems.log import Place, ProblemLog
 from tests.coldstart.command import Outcome, score_in
 from tests.coldstart.handmade import Inputs
@@ -185,18 +184,20 @@ def test_a_worker_that_dies_costs_time_only(
 def test_a_full_disk_is_one_line(
     evaluation: Evaluation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: str
 ) -> None:
-    full = Path("/dev/full")
-    monkeypatch.setattr("cs_score.cli.scorer.scorer.temporary_file", lambda folder: full.open("w+b", buffering=0))
+    monkeypatch.setattr("cs_score.coldstart.partition.scoring._texts_of", lambda folder, part: ("/dev/full",) * 2)
     status, stderr, files = outputs(tmp_path, "--shares", "5", "--jobs", jobs, *evaluation.words())
     assert (status, files) == (255, {})
     last = stderr.decode().splitlines()[-1]
-    assert last == "cs-score: Could not write the debug text: No space left on device"
+    assert last == "cs-score: Could not write /dev/full: No space left on device"
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_is_gone_is_one_line() -> None:
-    with pytest.raises(OutputError, match=r"^Could not write .* debug text: No such file"):
-        debug_text.temporary_file("/nowhere")
+    with (
+        pytest.raises(OutputError, match=r"^Could not write /nowhere/out.debug: No such file"),
+        folder_beside("/nowhere/out.debug"),
+    ):
+        pass
 
 
 def test_a_wrong_field_is_told_after_what_is_fatal_in_the_files(evaluation: Evaluation, tmp_path: Path) -> None:
@@ -259,16 +260,16 @@ def test_shares_follow_the_size_of_the_files(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def opened(evaluation: Evaluation) -> Loaded:
-    return open_evaluation([evaluation.queries], Options(expand="CSB17"))
+def opened(evaluation: Evaluation) -> Gold:
+    return open_gold([evaluation.queries], Options(expand="CSB17"))
 
 
-def test_a_share_sorts_before_the_next(opened: Loaded) -> None:
-    cut = cut_queries(opened.queries, 5)
+def test_a_share_sorts_before_the_next(opened: Gold) -> None:
+    cut = cut_queries(opened.table, 5)
     assert cut is not None
     assert len(cut.queries) == 5
     names = [sorted(query.full_id for query in share.values()) for share in cut.queries]
-    assert [name for share in names for name in share] == sorted(q.full_id for q in opened.queries.by_id.values())
+    assert [name for share in names for name in share] == sorted(q.full_id for q in opened.table.by_id.values())
     for share, members in enumerate(names):
         for name in members:
             for follow_ons in ("", "_0123456789ab", "_0123456789ab_0123456789ab"):
@@ -277,9 +278,9 @@ def test_a_share_sorts_before_the_next(opened: Loaded) -> None:
         assert cut.family(unknown) == (None, 0)
 
 
-def test_shares_are_even(opened: Loaded) -> None:
+def test_shares_are_even(opened: Gold) -> None:
     """The LDC queries, which sort first and which no line names, count for nothing."""
-    cut = cut_queries(opened.queries, 5)
+    cut = cut_queries(opened.table, 5)
     assert cut is not None
     sizes = [sum(query.expansions is None for query in share.values()) for share in cut.queries]
     assert max(sizes) - min(sizes) <= 5

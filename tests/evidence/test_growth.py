@@ -50,24 +50,14 @@ def _claims_documents(size: int) -> Callable[[], object]:
     return lambda: claims.score([gold], [{"id": 1, "evidence": dict.fromkeys(map(str, documents), ())}])
 
 
-def _hotpotqa(size: int) -> Callable[[], object]:
-    gold = [{"_id": number * COLLIDING, "answer": "", "supporting_facts": []} for number in range(size)]
-    return lambda: hotpotqa.score(gold, {"answer": {}, "sp": {}}).answered()
-
-
 def _hotpotqa_facts(size: int) -> Callable[[], object]:
     facts = [["Title", number * COLLIDING] for number in range(size)]
     gold = [{"_id": "q", "answer": "", "supporting_facts": facts}]
     return lambda: hotpotqa.score(gold, {"answer": {}, "sp": {"q": facts[::-1]}})
 
 
-@pytest.mark.parametrize("prepared", [_scifact_sentences, _claims, _claims_documents, _hotpotqa_facts])
+@pytest.mark.parametrize("prepared", [_scifact, _scifact_sentences, _claims, _claims_documents, _hotpotqa_facts])
 def test_numbers_that_python_hashes_alike(prepared: Callable[[int], Callable[[], object]]) -> None:
-    assert_grows_in_proportion(prepared, 2500)
-
-
-@pytest.mark.parametrize("prepared", [_scifact, _hotpotqa])
-def test_ids_that_python_hashes_alike(prepared: Callable[[int], Callable[[], object]]) -> None:
     assert_grows_in_proportion(prepared, 2500)
 
 
@@ -113,7 +103,7 @@ def _sets_and_sentences(size: int) -> Callable[[], object]:
 
 
 def test_many_sets_and_one_long_entry() -> None:
-    assert_grows_in_proportion(_sets_and_sentences, 600)
+    assert_grows_in_proportion(_sets_and_sentences, 2000)
 
 
 def _explained(size: int) -> Callable[[], object]:
@@ -124,7 +114,7 @@ def _explained(size: int) -> Callable[[], object]:
 
 
 def test_explanation_of_many_sets() -> None:
-    assert_grows_in_proportion(_explained, 500)
+    assert_grows_in_proportion(_explained, 2000)
 
 
 @pytest.mark.parametrize(

@@ -16,11 +16,11 @@ from cs_score.evidence import intervals
 from cs_score.evidence.modes import claims, hotpotqa, scifact
 from cs_score.evidence.result import Result
 from cs_score.foundation.errors import InputError
+from cs_score.measures.formulas import Ratio
 from cs_score.statistics.arithmetic import column_formula
 from cs_score.statistics.draws import bootstrap_counts
 from cs_score.statistics.exact_sums import exact_statistics
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.ratios import Ratio
 from cs_score.statistics.resampling import bootstrap_scores
 from tests.evidence.command import cs_score
 from tests.evidence.test_command import EXAMPLES, words

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from cs_score.coldstart.lines.layouts import COLUMN_PATTERNS
+from cs_score.knowledge_base.kb_file import COLUMNS as KB_COLUMNS
 from cs_score.problems.codes import EXPLANATIONS, FATAL_CONDITIONS, GUIDE, severity_of
 from cs_score.problems.log import KINDS, ProblemLog, Severity
 from cs_score.problems.reports import RecordingLog
@@ -229,7 +230,7 @@ def test_an_explanation_is_whole(code: str) -> None:
         assert text[0].isupper() or not text[0].isalpha()
     assert explanation.example
     assert not explanation.example.endswith(".")
-    assert explanation.column is None or explanation.column in COLUMN_PATTERNS
+    assert explanation.column is None or explanation.column in {*COLUMN_PATTERNS, *KB_COLUMNS}
     if code in KINDS:
         places = KINDS[code].template.count("%s") + KINDS[code].template.count("%d")
         assert explanation.offender is None or explanation.offender < places

@@ -15,7 +15,7 @@ from cs_score.cli.leaving import Finished
 from cs_score.cli.main import main
 from cs_score.cli.registry import COMMANDS, load
 from cs_score.coldstart import Justifications
-from cs_score.coldstart.loading import load_queries
+from cs_score.coldstart.queries.loading import load_queries
 from cs_score.foundation.sources import Input, Source, open_source
 from cs_score.preparation.runs.pooling import Depth
 from cs_score.preparation.runs.run_loading import Limits
@@ -130,14 +130,14 @@ def test_each_source_document_is_opened_once(inputs: Inputs, monkeypatch: pytest
         opened.append(str(given))
         return open_source(given, stdin_as_dash=stdin_as_dash)
 
-    monkeypatch.setattr("cs_score.preparation.runs.fillers.open_source", counting)
+    monkeypatch.setattr("cs_score.preparation.documents.open_source", counting)
     inputs.write("a", "...Bo" * 9)
     inputs.write("b", "...Bo" * 9)
     inputs.write("docs", "ENG_A\t9\nENG_1\t99\ta\nENG_2\t99\tb\n")
     lines = [RunLine(docid=f"ENG_{n % 2 + 1}", span=f"{5 * n + 3}-{5 * n + 4}", node=f":E{n}") for n in range(8)]
     inputs.lines(*lines)
     assert report_lines(inputs.validate("-docs", "docs")) == ["No warnings encountered"]
-    assert sorted(opened) == ["a", "b"]
+    assert sorted(opened) == ["a", "b", "docs"]
 
 
 # ---- Ways in and out

@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from cs_score.measures.formulas import f1
 from cs_score.statistics.arithmetic import Floats, column_formula
-from cs_score.statistics.ratios import f1
 
 _Value = TypeVar("_Value")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from cs_score.statistics.intervals import bootstrap_intervals
 from cs_score.statistics.notes import ALL_EQUAL, ONE_UNIT
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.paired_tests import UnitRecord, holm, smallest_p
-from cs_score.statistics.units import UnitRows
+from cs_score.statistics.unit_table import UnitTable
 from tests.statistics.cases import FORMULA, MEASURES, ROUNDING, present, system
 
 SETTINGS = Resampling(999, seed=5, unit="claim")
@@ -206,18 +205,15 @@ def test_wrong_usage_is_refused() -> None:
         comparison({"A": np.empty((0, 3)), "B": np.empty((0, 3))})
 
 
-@dataclass(frozen=True)
-class Table:
-    ids: tuple[str, ...]
-    rows: Any
-    columns: tuple[str, ...] = ("correct", "retrieved", "relevant")
+def table(ids: tuple[str, ...], matrix: Floats) -> UnitTable:
+    return UnitTable(ids, ("correct", "retrieved", "relevant"), [tuple(row) for row in matrix.tolist()])
 
 
 def test_tables_are_aligned_before_they_are_compared() -> None:
     first, second = system(0.8), system(0.4, seed=2)
     ids = tuple(f"c{number}" for number in range(60))
     expected = comparison({"A": first, "B": second})
-    tables: dict[str, UnitRows] = {"A": Table(ids, first), "B": Table(ids[::-1], second[::-1])}
+    tables = {"A": table(ids, first), "B": table(ids[::-1], second[::-1])}
     assert compare_tables(tables, MEASURES, FORMULA, SETTINGS) == expected
     common = compare_tables(tables, MEASURES, FORMULA, SETTINGS, common=True)
     assert common == dataclasses.replace(expected, dropped={"A": (), "B": ()})
@@ -225,9 +221,9 @@ def test_tables_are_aligned_before_they_are_compared() -> None:
 
 def test_tables_of_different_units_need_common() -> None:
     ids = tuple(f"c{number}" for number in range(60))
-    tables: dict[str, UnitRows] = {
-        "A": Table(ids, system(0.8).tolist()),
-        "B": Table(ids[10:], system(0.4, seed=2).tolist()[10:]),
+    tables = {
+        "A": table(ids, system(0.8)),
+        "B": table(ids[10:], system(0.4, seed=2)[10:]),
     }
     with pytest.raises(InputError, match=r"system B lacks 10 units \(c0, c1, c2, c3, c4 and 5 more\).*--common"):
         compare_tables(tables, MEASURES, FORMULA, SETTINGS)
@@ -244,7 +240,7 @@ def test_tables_of_different_units_need_common() -> None:
 
 
 def test_common_says_so_though_nothing_was_dropped() -> None:
-    tables: dict[str, UnitRows] = {name: Table(tuple("abc"), system(0.5, units=3).tolist()) for name in "AB"}
+    tables = {name: table(tuple("abc"), system(0.5, units=3)) for name in "AB"}
     shared = compare_tables(tables, MEASURES, FORMULA, SETTINGS, common=True)
     assert shared.notes[0].text.endswith("3 units that all systems have (--common); dropped: none")
     assert "dropped" not in compare_tables(tables, MEASURES, FORMULA, SETTINGS).as_json()

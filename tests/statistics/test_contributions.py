@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cs_score.measures.formulas import Ratio
 from cs_score.statistics.arithmetic import ColumnFormula, ratios_of
 from cs_score.statistics.contributions import contributions
 from cs_score.statistics.paired_tests import unit_record
-from cs_score.statistics.ratios import Ratio
 from tests.statistics.cases import FORMULA, MEASURES, identity
 
 Counts = list[tuple[int, int, int]]

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from cs_score.measures.formulas import Ratio
 from cs_score.statistics.arithmetic import Floats
 from cs_score.statistics.draws import all_swaps, swap_flags
 from cs_score.statistics.exact_sums import exact_statistics
@@ -28,7 +29,6 @@ from cs_score.statistics.paired_tests import (
     smallest_p,
     unit_record,
 )
-from cs_score.statistics.ratios import Ratio
 from tests.statistics.cases import FORMULA, MEASURES, system
 
 SPAWN = multiprocessing.get_context("spawn")  # forking a process whose BLAS has threads is warned of

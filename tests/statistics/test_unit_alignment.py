@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pytest
 
 from cs_score.foundation.errors import InputError
-from cs_score.statistics.units import common_units, require_gold_units, same_units
+from cs_score.statistics.unit_alignment import common_units, require_gold_units, same_units
+from cs_score.statistics.unit_table import UnitTable
 
 
-@dataclass(frozen=True)
-class Table:
-    ids: tuple[str, ...]
-    rows: list[tuple[int, ...]]
-    columns: tuple[str, ...] = ("correct",)
-
-
-def table(ids: str) -> Table:
+def table(ids: str) -> UnitTable:
     """Units by letter, each with its place as its statistic."""
-    return Table(tuple(ids), [(place,) for place in range(len(ids))])
+    return UnitTable(tuple(ids), ("correct",), [(place,) for place in range(len(ids))])
 
 
 def test_rows_follow_the_order_of_the_first_system() -> None:
@@ -39,12 +31,12 @@ def test_an_id_that_occurs_twice_counts_twice() -> None:
 
 
 def test_numpy_rows_are_taken_as_well() -> None:
-    aligned = same_units({"A": Table(("x", "y"), np.eye(2), ("c", "d")), "B": table_of_two()})  # type: ignore[arg-type]
+    aligned = same_units({"A": UnitTable(("x", "y"), ("c", "d"), np.eye(2)), "B": table_of_two()})  # type: ignore[arg-type]
     assert [list(row) for row in aligned.rows["A"]] == [[1, 0], [0, 1]]
 
 
-def table_of_two() -> Table:
-    return Table(("y", "x"), [(1, 2), (3, 4)], ("c", "d"))
+def table_of_two() -> UnitTable:
+    return UnitTable(("y", "x"), ("c", "d"), [(1, 2), (3, 4)])
 
 
 def test_different_units_are_named() -> None:
@@ -68,7 +60,7 @@ def test_common_units() -> None:
 
 def test_tables_of_different_statistics_are_a_mistake_of_the_caller() -> None:
     with pytest.raises(ValueError, match="different statistics"):
-        same_units({"A": table("a"), "B": Table(("a",), [(1, 2)], ("c", "d"))})
+        same_units({"A": table("a"), "B": UnitTable(("a",), ("c", "d"), [(1, 2)])})
 
 
 def test_a_system_must_share_a_unit_with_the_gold_standard() -> None:

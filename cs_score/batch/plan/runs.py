@@ -14,7 +14,7 @@ from cs_score.foundation.errors import InputError
 from cs_score.foundation.sources import open_source, plain_name
 
 # Endings that say what a file is and not which run it holds; the longest that fits is taken off.
-_ENDINGS: Final = (".tab.txt", ".tab", ".tsv", ".txt", ".jsonl", ".json")
+_ENDINGS: Final = (".tab.txt", ".tab", ".tac", ".tsv", ".txt", ".jsonl", ".json")
 
 FILES: Final = (
     ".batch.lock", "problems.tsv", "leaderboard.tsv", "leaderboard.json", "leaderboard.md", "leaderboard.tex",

@@ -50,7 +50,7 @@ class Outcome:
     `run` is the name of the run in the batch, `file` its file as given, `policy` empty where a mode has none; `state`
     is OK, WITH_ERRORS or FAILED, with the reason of the latter in `failure`. `signature` says what the scores were
     made from, `files` what was written. `occurrences` are the problems of the run itself with their details, None
-    where nobody asked for them.
+    where nobody asked for them. `intervals` are those of each of `scores`, as JSON has them; none without resampling.
     """
 
     run: str
@@ -66,6 +66,7 @@ class Outcome:
     signature: Mapping[str, object] = field(default_factory=dict)
     files: tuple[WrittenFile, ...] = ()
     occurrences: tuple[Occurrence, ...] | None = None
+    intervals: tuple[Mapping[str, object], ...] = ()
 
 
 def problem_places(problem: Problem) -> list[ProblemPlace]:

@@ -14,12 +14,16 @@ from dataclasses import asdict, replace
 from typing import Any, Final, cast
 
 from cs_score.batch.store.outcomes import FAILED, Outcome, ProblemPlace, RunScores, WrittenFile
+from cs_score.coldstart.writers.files import ENDINGS
 from cs_score.foundation.outputs import cannot_write, write_whole
 from cs_score.foundation.signature import without_names
 from cs_score.problems.log import Severity
 from cs_score.problems.reports import Occurrence
 
 SIGNATURE: Final = "signature.json"
+
+_NAMES: Final = frozenset({SIGNATURE, *(f"out.{ending}" for ending in (*ENDINGS, "errlog", "json", "txt", "tsv"))})
+"""All that batches of any kind write into the folder of a run; whatever else lies there is the user's."""
 
 _FORMAT: Final = 2
 
@@ -50,6 +54,8 @@ def write_run(folder: str, outcome: Outcome, files: Iterable[tuple[str, Iterable
     if outcome.state != FAILED:
         # As JSON reads it again, so that the digest is of the same.
         record = json.loads(json.dumps({"format": _FORMAT, **asdict(outcome)}))
+        if not outcome.intervals:  # nobody asked for them
+            del record["intervals"]
         text = json.dumps({**record, "digest": _digest(record)}, indent=1)
         write_whole(os.path.join(folder, SIGNATURE), [text.encode("ascii"), b"\n"])
     return outcome
@@ -79,10 +85,13 @@ def read_whole_run(folder: str, signature: Mapping[str, object]) -> Outcome | No
                 "remarks": tuple(record["remarks"]),
                 "files": tuple(WrittenFile(*written) for written in record["files"]),
                 "occurrences": _occurrences(record["occurrences"]),
+                "intervals": tuple(record.get("intervals", ())),
             }
         )
     except (ValueError, TypeError, KeyError, AttributeError):
         raise UnfitError(path) from None
+    if signature.get("bootstrap") is not None and len(outcome.intervals) != len(outcome.scores):
+        raise UnfitError(path)  # earlier versions kept intervals in the run's own files only
     for written in outcome.files:
         _check_file(os.path.join(folder, written.name), written)
     return outcome
@@ -153,7 +162,7 @@ def clear_leftovers(folder: str) -> None:
 
 def is_of_run(name: str) -> bool:
     """Whether a file of this name in the folder of a run is replaced or removed when the run is scored again."""
-    return name.startswith("out.") or name == SIGNATURE or is_leftover(name)
+    return name in _NAMES or is_leftover(name)
 
 
 def is_leftover(name: str) -> bool:

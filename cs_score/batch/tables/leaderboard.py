@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
 
 from cs_score.batch.store.outcomes import Outcome
 from cs_score.foundation.signature import short_signature
@@ -15,7 +15,7 @@ class Row:
     """One run id of one run under one policy.
 
     `rank` counts from 1 within the policy; equal scores share it and the next rank is left out. It is None where the
-    run has no such score.
+    run has no such score. `intervals` are those of the scores as JSON has them, empty without resampling.
     """
 
     rank: int | None
@@ -24,6 +24,12 @@ class Row:
     policy: str
     scores: Mapping[str, float]
     outcome: Outcome
+    intervals: Mapping[str, Any] = field(default_factory=dict)
+
+    def limits(self, measure: str) -> tuple[float | None, float | None]:
+        """The limits of the interval of a score; None where it has none."""
+        of_score = self.intervals.get("scores", {}).get(measure, {})
+        return of_score.get("low"), of_score.get("high")
 
     @property
     def signature(self) -> str:
@@ -42,6 +48,11 @@ class Leaderboard:
     headline: tuple[str, ...]
     has_policies: bool
     rows: tuple[Row, ...]
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether resampling was asked for."""
+        return any(row.intervals for row in self.rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +103,13 @@ def _ranked(outcomes: Sequence[Outcome], measure: str) -> list[Row]:
     for outcome in outcomes:
         if not outcome.scores:
             rows.append(Row(None, outcome.run, "", outcome.policy, {}, outcome))
-        for run_id, scores in outcome.scores:
-            rows.append(Row(None, outcome.run, run_id, outcome.policy, scores, outcome))
+        of_runs: Sequence[Mapping[str, Any]] = outcome.intervals or [{}] * len(outcome.scores)
+        for (run_id, scores), intervals in zip(outcome.scores, of_runs):
+            rows.append(Row(None, outcome.run, run_id, outcome.policy, scores, outcome, intervals))
     scored = sorted((row for row in rows if measure in row.scores), key=lambda row: -row.scores[measure])
     ranked: list[Row] = []
     for place, row in enumerate(scored, 1):
         is_tie = bool(ranked) and ranked[-1].scores[measure] == row.scores[measure]
         rank = ranked[-1].rank if is_tie else place
-        ranked.append(Row(rank, row.run, row.run_id, row.policy, row.scores, row.outcome))
+        ranked.append(replace(row, rank=rank))
     return ranked + [row for row in rows if measure not in row.scores]

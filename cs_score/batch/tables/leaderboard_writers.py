@@ -11,6 +11,7 @@ from cs_score.batch.tables.leaderboard import AFTER, BEFORE, Column, Leaderboard
 from cs_score.foundation.display import cell, one_line, spreadsheet_cell
 from cs_score.foundation.markup import escape_latex, escape_markdown
 from cs_score.foundation.outputs import write_whole
+from cs_score.statistics.notes import Note, sentences
 
 LEADERBOARD: Final = "leaderboard"
 
@@ -26,25 +27,36 @@ def write_leaderboard(folder: str, board: Leaderboard) -> None:
 
 
 def leaderboard_tsv(board: Leaderboard) -> str:
-    """A header and one line a row, scores at full precision; what does not apply is empty.
+    """A header and one line a row, scores and limits at full precision; what does not apply is empty.
 
     No text is a formula to a spreadsheet.
     """
     columns = (*BEFORE, *AFTER)
-    lines = ["\t".join([*_names(BEFORE), *map(spreadsheet_cell, board.measures), *_names(AFTER)])]
+    parts = ("", ":low", ":high") if board.has_intervals else ("",)
+    measures = [spreadsheet_cell(f"{measure}{part}") for measure in board.measures for part in parts]
+    lines = ["\t".join([*_names(BEFORE), *measures, *_names(AFTER)])]
     for row in board.rows:
         cells = {column.name: _tsv_cell(column, row) for column in columns}
-        scores = [repr(row.scores[measure]) if measure in row.scores else "" for measure in board.measures]
+        numbers = [
+            number
+            for measure in board.measures
+            for number in (row.scores.get(measure), *row.limits(measure))[: len(parts)]
+        ]
+        scores = ["" if number is None else repr(number) for number in numbers]
         lines.append("\t".join([*(cells[c.name] for c in BEFORE), *scores, *(cells[c.name] for c in AFTER)]))
     return "\n".join(lines) + "\n"
 
 
 def leaderboard_json(board: Leaderboard) -> str:
-    """An object with the measure and the rows; each row has its full signature and the remarks of the scorer."""
+    """An object with the measure and the rows; each row has its full signature and the remarks of the scorer.
+
+    With resampling it also has the intervals, as the JSON of the run has them.
+    """
     rows = [
         {
             **{column.name: column.cell(row) for column in (*BEFORE, *AFTER)},
             "scores": dict(row.scores),
+            **({"intervals": dict(row.intervals)} if row.intervals else {}),
             "remarks": list(row.outcome.remarks),
             "made_from": dict(row.outcome.signature),
         }
@@ -54,18 +66,18 @@ def leaderboard_json(board: Leaderboard) -> str:
 
 
 def leaderboard_markdown(board: Leaderboard) -> str:
-    """A table, and below it why runs have no score."""
-    headings, kinds, rows = _readable(board)
+    """A table, and below it how the intervals were found, and why runs have no score."""
+    headings, kinds, rows = _readable(board, _with_limits)
     rule = ["---:" if is_number else ":---" for is_number in kinds]
     lines = [headings, rule, *([escape_markdown(text) if not k else text for text, k in zip(r, kinds)] for r in rows)]
     table = [f"| {' | '.join(cells)} |" for cells in lines]
-    failures = [f"- {escape_markdown(text)}" for text in failure_lines(board)]
-    return "\n".join([*table, *(["", *failures] if failures else [])]) + "\n"
+    below = [f"- {escape_markdown(text)}" for text in (*interval_lines(board), *failure_lines(board))]
+    return "\n".join([*table, *(["", *below] if below else [])]) + "\n"
 
 
 def leaderboard_latex(board: Leaderboard) -> str:
-    """A `tabular` for the package booktabs."""
-    headings, kinds, rows = _readable(board)
+    """A `tabular` for the package booktabs, and below it how the intervals were found."""
+    headings, kinds, rows = _readable(board, _with_limits)
     lines = [
         r"% \usepackage{booktabs}",
         rf"\begin{{tabular}}{{{''.join('r' if is_number else 'l' for is_number in kinds)}}}",
@@ -76,13 +88,14 @@ def leaderboard_latex(board: Leaderboard) -> str:
         ),
         r"\bottomrule",
         r"\end{tabular}",
+        *(line for text in interval_lines(board) for line in ("", escape_latex(text))),
     ]
     return "\n".join(lines) + "\n"
 
 
 def leaderboard_text(board: Leaderboard, most: int) -> str:
     """The first `most` rows aligned for a terminal, how many there are more, and why runs have no score."""
-    headings, kinds, rows = _readable(board)
+    headings, kinds, rows = _readable(board, _score)
     shown = [[cell(text, 60) for text in row] for row in [headings, *rows[:most]]]
     widths = [max(map(len, column)) for column in zip(*shown)]
     lines = [
@@ -95,6 +108,21 @@ def leaderboard_text(board: Leaderboard, most: int) -> str:
     if len(failures) > most:
         lines.append(f"... and {len(failures) - most} more that failed")
     return "\n".join(lines)
+
+
+def interval_lines(board: Leaderboard) -> list[str]:
+    """How the intervals of the rows were found, and what must be known of them."""
+    said: dict[str, None] = {}
+    for row in board.rows:
+        if row.intervals:
+            settings = row.intervals
+            said[
+                f"In brackets: {settings['confidence']:g} % {settings['method']} bootstrap intervals from "
+                f"{settings['resamples']} resamples; units of resampling ({settings['unit']}): {settings['units']}; "
+                f"seed {settings['seed']}."
+            ] = None
+            said.update(dict.fromkeys(sentences(Note(**note) for note in settings["notes"])))
+    return list(said)
 
 
 def failure_lines(board: Leaderboard) -> list[str]:
@@ -114,7 +142,20 @@ WRITERS: Final[dict[str, Callable[[Leaderboard], str]]] = {
 }
 
 
-def _readable(board: Leaderboard) -> tuple[list[str], list[bool], list[list[str]]]:
+def _score(row: Row, measure: str) -> str:
+    return f"{row.scores[measure]:.4f}" if measure in row.scores else "-"
+
+
+def _with_limits(row: Row, measure: str) -> str:
+    """A score with its interval in brackets, a hyphen where resamples gave none."""
+    shown = _score(row, measure)
+    if measure not in row.intervals.get("scores", ()):
+        return shown
+    low, high = row.limits(measure)
+    return f"{shown} [-]" if low is None or high is None else f"{shown} [{low:.4f}, {high:.4f}]"
+
+
+def _readable(board: Leaderboard, shown: Callable[[Row, str], str]) -> tuple[list[str], list[bool], list[list[str]]]:
     """Headings, which columns are numbers, and rows; policies and run ids only where they tell rows apart."""
     before = [column for column in BEFORE if _is_shown(column, board)]
     after = [column for column in AFTER if _is_shown(column, board)]
@@ -122,7 +163,7 @@ def _readable(board: Leaderboard) -> tuple[list[str], list[bool], list[list[str]
     kinds = [c.is_number for c in before] + [True] * len(board.headline) + [c.is_number for c in after]
     rows = [
         [_text(c, row) for c in before]
-        + [f"{row.scores[m]:.4f}" if m in row.scores else "-" for m in board.headline]
+        + [shown(row, measure) for measure in board.headline]
         + [_text(c, row) for c in after]
         for row in board.rows
     ]

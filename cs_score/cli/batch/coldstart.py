@@ -14,10 +14,11 @@ from cs_score.cli.options import CommandLine, Option, SwitchError
 from cs_score.cli.resampling_options import read_resampling
 from cs_score.cli.scorer.options import POLICY_SWITCHES, layout_of, options_of, policy_texts
 from cs_score.cli.scorer.usage import OF_A_BATCH, fields, legend
-from cs_score.coldstart.loading import RUN_SUFFIX, members
+from cs_score.coldstart.lines.loading import RUN_SUFFIX, members
 from cs_score.coldstart.queries.query_files import is_query_file
 from cs_score.foundation.errors import InputError, UsageError
 from cs_score.foundation.sources import name_of
+from cs_score.measures.registry import COLD_START_MODE, rankable, usual
 
 if TYPE_CHECKING:  # the help of a batch needs no scoring code
     from cs_score.batch.coldstart import ColdStartPlan
@@ -25,9 +26,7 @@ if TYPE_CHECKING:  # the help of a batch needs no scoring code
 
 
 def _measures() -> Iterable[str]:
-    from cs_score.batch.coldstart import measures
-
-    return measures(expanded=True)
+    return map(str, rankable(COLD_START_MODE, True))
 
 
 _OF_A_BATCH: Final = (
@@ -39,7 +38,7 @@ _OF_A_BATCH: Final = (
         "--sort-by",
         "MEASURE",
         "Measure that ranks the leaderboard",
-        "LDC-MEAN-ALL-Macro-F1 or SF-ALL-Micro-F1",
+        f"{usual()} or {usual(with_ldc=False)}",
         _measures,
     ),
 )

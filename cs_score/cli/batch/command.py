@@ -23,6 +23,7 @@ from cs_score.foundation.display import one_line
 from cs_score.foundation.errors import OutputError, UsageError
 from cs_score.foundation.planned_outputs import OutputPlan
 from cs_score.foundation.sources import is_pipe
+from cs_score.measures.registry import find
 
 SHOWN: Final = 10
 """Rows of the leaderboard that are printed."""
@@ -98,11 +99,10 @@ def score_batch(plan: Plan, choices: Choices, members: Sequence[str]) -> int:
 
 
 def _measure(wanted: str, known: Sequence[str]) -> str:
-    name, at, hop = wanted.partition("@")
-    for measure in known:
-        if name.casefold() == measure.casefold() and (not at or hop.isdecimal()):
-            return measure + at + hop
-    raise UsageError(f"--sort-by {wanted}: no such measure; there are {', '.join(known)}")
+    measure = find(wanted, known)
+    if measure is None:
+        raise UsageError(f"--sort-by {wanted}: no such measure; there are {', '.join(known)}")
+    return measure
 
 
 def _outputs(plan: Plan, choices: Choices, runs: Sequence[RunFile]) -> OutputPlan:

@@ -13,12 +13,11 @@ from cs_score.cli.scorer.options import options_of
 from cs_score.cli.scorer.usage import SCORING, legend
 from cs_score.coldstart.queries.query_files import is_query_file
 from cs_score.foundation.errors import InputError, UsageError
+from cs_score.measures.registry import COLD_START_MODE, rankable
 
 
 def _measures() -> Iterable[str]:
-    from cs_score.batch.coldstart import measures
-
-    return measures(expanded=True)
+    return map(str, rankable(COLD_START_MODE, True))
 
 
 def _run(line: CommandLine) -> int:

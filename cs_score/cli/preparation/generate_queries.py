@@ -17,8 +17,8 @@ from cs_score.cli.preparation.program import (
     document_list,
     justifications_switch,
 )
-from cs_score.coldstart.loading import load_queries
 from cs_score.coldstart.options import Justifications
+from cs_score.coldstart.queries.loading import load_queries
 from cs_score.coldstart.writers.report import report_text
 from cs_score.foundation.outputs import encoded
 from cs_score.foundation.planned_outputs import Existing
@@ -65,6 +65,6 @@ def _generate(line: CommandLine, session: Session) -> int:
         return 0
     check_exists(runs[0])
     checked = check_run(list(runs), queries, limits, session.problems)
-    generated = second_round(checked.evaluation.linker.responses, is_xml="-valid" in line.switches)
+    generated = second_round(checked.loading.links.responses, is_xml="-valid" in line.switches)
     text = query_file_text(generated)
     return session.finish(lambda: write_result(output, encoded((text,))))

@@ -17,8 +17,8 @@ from cs_score.cli.preparation.program import (
     document_list,
     justifications_switch,
 )
-from cs_score.coldstart.loading import load_queries
 from cs_score.coldstart.options import Justifications
+from cs_score.coldstart.queries.loading import load_queries
 from cs_score.foundation.outputs import encoded
 from cs_score.foundation.planned_outputs import Existing
 from cs_score.preparation.runs.run_loading import Limits
@@ -49,9 +49,9 @@ def _package(line: CommandLine, session: Session) -> int:
     lengths = None if documents is None else documents.lengths
     queries = load_queries([query_file], None, session.problems, lengths)
     checked = check_run(list(rounds), queries, limits, session.problems, documents)
-    for remark in checked.evaluation.remarks:
+    for remark in checked.loading.remarks:
         session.remark(remark)
-    _check_run_ids({response.run_id for response in checked.evaluation.linker.responses}, session.problems)
+    _check_run_ids({response.run_id for response in checked.loading.links.responses}, session.problems)
     return session.finish(lambda: write_result(file_named(output_file), encoded(checked.validated().pieces)))
 
 

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import KW_ONLY, dataclass
 from typing import Final
 
-from cs_score.cli.destinations import Destination, is_quiet, say, write_report, write_text
+from cs_score.cli.destinations import Destination, is_quiet, say, write_report, write_result, write_text
 from cs_score.cli.form import REFERENCE, Contract, Form
 from cs_score.cli.leaving import Finished
 from cs_score.cli.options import FORCE, CommandLine, Option
 from cs_score.cli.problem_display import report_on_stderr
-from cs_score.coldstart.loading import members
+from cs_score.coldstart.lines.loading import members
 from cs_score.coldstart.writers.report import closing_line, doubly_encoded, report_text
 from cs_score.foundation.errors import CsScoreError, InputError, OutputError
 from cs_score.foundation.garbage_collection import paused_collector
@@ -114,13 +114,28 @@ class Session:
         self._encoded_once = encoded_once
         self._problems_file = problems_file
         self._errors = Destination("stderr")
+        self._closing: Destination | None = None
+        self._announced = ""
         self._is_reported = False
         if problems_file is not None:
             self.problems = RecordingLog()
 
-    def report_to(self, text: str) -> None:
-        """Name the destination of the report; until then it is standard error."""
+    def report_to(self, text: str, *, closing_only: bool = False) -> Destination:
+        """Name the destination of the report; until then it is standard error.
+
+        With `closing_only` only announcements and the closing line go to standard output where that is named, and the
+        report to standard error (knowledge bases, quirk 2).
+        """
         self._errors = Destination(text)
+        if closing_only and self._errors.stream == "stdout":
+            self._closing, self._errors = self._errors, Destination("stderr")
+        return self._errors
+
+    def announce(self, text: str) -> None:
+        """A line that comes before the report."""
+        self._announced += f"{text}\n"
+        if self._errors.stream is not None:
+            write_text((self._closing or self._errors).stream or "stderr", f"{text}\n")
 
     def remark(self, text: str) -> None:
         """A remark beside the report, on standard error only."""
@@ -136,13 +151,16 @@ class Session:
             self._is_reported = True
         if not errors or write_in_spite_of_errors:
             write()
-        self._say(closing if self._errors.stream is not None else report + closing)
+        if self._closing is not None and not errors:
+            write_result(self._closing, encoded((closing,)))
+        else:
+            self._say(closing if self._errors.stream is not None else self._announced + report + closing)
         self._write_problems()
         return Finished(FAILED if errors else 0, write)
 
     def close(self, report: str = "") -> None:
         """End without report where the reference writes none (quirk 23)."""
-        self._say(report)
+        self._say(report if self._errors.stream is not None else self._announced + report)
         self._write_problems()
 
     def give_up(self, error: CsScoreError) -> int:
@@ -155,7 +173,7 @@ class Session:
         said = f"{self._program.called}: {error}\n"
         if self._errors.stream != "stderr":
             with contextlib.suppress(OutputError):
-                self._say(f"{text}{said}")
+                self._say(f"{self._announced}{text}{said}")
             text = ""
         write_text("stderr", said if is_quiet() else text + said)
         if isinstance(error, InputError) and all(error is not other for other in self.problems.fatal):

@@ -18,8 +18,8 @@ from cs_score.cli.preparation.program import (
     check_exists,
     document_list,
 )
-from cs_score.coldstart.loading import load_queries
 from cs_score.coldstart.options import Justifications
+from cs_score.coldstart.queries.loading import load_queries
 from cs_score.foundation.errors import InputError, UsageError
 from cs_score.foundation.outputs import encoded
 from cs_score.foundation.planned_outputs import Existing
@@ -65,12 +65,12 @@ def _validate(line: CommandLine, session: Session) -> int:
     queries = load_queries([query_file], None, session.problems, lengths)
     limits = Limits(Justifications(None, None))
     checked = check_run([assessment_file], queries, limits, session.problems, documents)
-    if checked.evaluation.linker.responses:
+    if checked.loading.links.responses:
         raise InputError("this is a run", file=assessment_file, remedy="cs-score validate-run validates runs")
-    for remark in checked.evaluation.remarks:
+    for remark in checked.loading.remarks:
         session.remark(remark)
     is_sound = not session.problems.count(Severity.ERROR)
-    found = list(sort_by_language(checked.evaluation)) if is_sound else []
+    found = list(sort_by_language(checked.loading)) if is_sound else []
     return session.finish(lambda: _write(found, outputs))
 
 

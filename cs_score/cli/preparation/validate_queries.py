@@ -15,7 +15,7 @@ from cs_score.cli.preparation.program import (
     Program,
     Session,
 )
-from cs_score.coldstart.loading import load_queries
+from cs_score.coldstart.queries.loading import load_queries
 from cs_score.foundation.errors import UsageError
 from cs_score.foundation.outputs import encoded
 from cs_score.foundation.planned_outputs import Existing, PlannedOutput

@@ -25,8 +25,8 @@ from cs_score.cli.preparation.program import (
     justifications_switch,
 )
 from cs_score.coldstart.lines.layouts import detect_schema
-from cs_score.coldstart.loading import Queries, load_queries
 from cs_score.coldstart.options import Justifications
+from cs_score.coldstart.queries.loading import QueryFiles, load_queries
 from cs_score.foundation.display import terminal_safe
 from cs_score.foundation.outputs import encoded
 from cs_score.foundation.planned_outputs import Existing
@@ -94,7 +94,7 @@ def _output(line: CommandLine) -> Destination | None:
 
 
 def _validated_in_shares(
-    line: CommandLine, run_file: str, queries: Queries, limits: Limits, problems: ProblemLog
+    line: CommandLine, run_file: str, queries: QueryFiles, limits: Limits, problems: ProblemLog
 ) -> ValidatedRun | None:
     """A large run that is validated in shares; None where it is small, or has to be checked whole."""
     sharing = read_sharing(line)

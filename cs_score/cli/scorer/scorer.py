@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from cs_score.cli.destinations import Destination, say, write_report, write_text, write_to_stream
@@ -19,19 +19,21 @@ from cs_score.cli.resampling_options import read_resampling
 from cs_score.cli.scorer.options import layout_of, options_of, policy_texts
 from cs_score.cli.scorer.usage import DEFAULTS, PROGRAM
 from cs_score.cli.scorer.validated import (
-    load_validated,
+    knowledge_bases_in,
+    load_prepared,
     new_log,
     own_outputs,
     signed_as_validated,
     write_problems_file,
 )
-from cs_score.coldstart.loading import Evaluation, load_files, members, note_folders, open_evaluation
+from cs_score.coldstart.gold import Gold, noting_folders, open_gold
+from cs_score.coldstart.lines.loading import members
 from cs_score.coldstart.options import Options
-from cs_score.coldstart.partition.debug_text import DebugFiles, temporary_file
 from cs_score.coldstart.queries.query_files import is_query_file
-from cs_score.coldstart.resampling.intervals import RunIntervals, intervals
+from cs_score.coldstart.resampling.intervals import intervals
 from cs_score.coldstart.result import Result, ScoringStopped
-from cs_score.coldstart.scorer import score_loaded
+from cs_score.coldstart.run import load_run
+from cs_score.coldstart.scorer import score_runs
 from cs_score.coldstart.writers.fields import check_fields
 from cs_score.coldstart.writers.files import Layout, endings, file_blocks, parts
 from cs_score.coldstart.writers.params import Invocation
@@ -39,11 +41,12 @@ from cs_score.coldstart.writers.report import closing_line, doubly_encoded, stop
 from cs_score.coldstart.writers.tables import averages_text
 from cs_score.foundation.errors import CsScoreError, InputError, OutputError
 from cs_score.foundation.garbage_collection import paused_collector
-from cs_score.foundation.outputs import encoded, is_device, new_file, write_packed, write_whole
+from cs_score.foundation.outputs import encoded, folder_beside, is_device, write_packed, write_whole
 from cs_score.foundation.planned_outputs import Existing, OutputPlan, PlannedOutput, why_not_writable
 from cs_score.foundation.sources import name_of, open_source
 from cs_score.problems.log import ProblemLog
 from cs_score.statistics.options import Resampling
+from cs_score.statistics.score_intervals import ScoreIntervals
 
 FAILED: Final = 255
 """Exit status of the reference scorer for errors and fatal conditions."""
@@ -60,6 +63,7 @@ class Command:
     errors: Destination
     query_files: tuple[str, ...]
     files: tuple[str, ...]
+    knowledge_bases: frozenset[str]
     invocation: Invocation
     json_file: str | None
     problems_file: str | None
@@ -100,7 +104,8 @@ def _understand(line: CommandLine) -> Command:
         output,
         errors,
         tuple(word for word in line.words if is_query_file(word)),
-        tuple(word for word in line.words if not is_query_file(word)),
+        (*(word for word in line.words if not is_query_file(word)), *line.texts("--knowledge-base")),
+        frozenset(line.texts("--knowledge-base")),
         Invocation(
             time.localtime(), os.getcwd(), (PROGRAM, *line.typed), policy_texts(line), options.samples is not None
         ),
@@ -129,28 +134,34 @@ def _plan(line: CommandLine, output: Destination, errors: Destination) -> Output
 
 def _score(command: Command, problems: ProblemLog) -> Finished:
     _check_inputs(command)
+    command = replace(command, knowledge_bases=command.knowledge_bases | knowledge_bases_in(command.files))
     command.plan.clear()
-    evaluation = open_evaluation(command.query_files, command.options, problems)
+    gold = open_gold(command.query_files, command.options, problems)
     if not command.files:
         raise InputError(
             "EvaluationQueryOutput->new called with no filenames", remedy="name a run and its assessments, too"
         )
-    note_folders(evaluation, command.files)
+    gold = noting_folders(gold, command.files)
     with contextlib.ExitStack() as unfinished:
-        result = _scored_in_shares(command, evaluation, unfinished) or _scored_whole(command, evaluation)
+        result = _scored_in_shares(command, gold, unfinished) or _scored_whole(command, gold, problems)
         _write_files(command, result, () if command.resampling is None else intervals(result, command.resampling))
         _report(command, result)
         if command.problems_file is not None:
             write_problems_file(problems, command.problems_file)
-    return Finished(FAILED if result.error_count else 0, (evaluation, result))
+    return Finished(FAILED if result.error_count else 0, (gold, result))
 
 
-def _scored_in_shares(command: Command, evaluation: Evaluation, unfinished: contextlib.ExitStack) -> Result | None:
+def _scored_in_shares(command: Command, gold: Gold, unfinished: contextlib.ExitStack) -> Result | None:
     """The result of a large run scored in shares; None where it is small, or has to be scored whole.
 
-    Its debug file has been begun by then, among the files of `unfinished`.
+    The text of its debug file lies in a folder that goes with `unfinished`.
     """
-    needs_all = command.validates or command.json_file is not None or command.problems_file is not None
+    needs_all = (
+        command.validates
+        or command.knowledge_bases
+        or command.json_file is not None
+        or command.problems_file is not None
+    )
     shares = 1 if needs_all else command.sharing.shares_of(command.files)
     if shares == 1:
         return None
@@ -162,29 +173,22 @@ def _scored_in_shares(command: Command, evaluation: Evaluation, unfinished: cont
     except InputError:  # it comes after what is fatal in the files
         return None
     jobs = command.sharing.jobs or processors()
-    return score_in_shares(evaluation, command.files, shares, jobs, _begin_debug_file(command.output, unfinished))
+    path = f"{command.output.text}.debug"
+    beside = None if command.output.stream is not None or is_device(path) else path
+    return score_in_shares(gold, command.files, shares, jobs, unfinished.enter_context(folder_beside(beside)))
 
 
-def _begin_debug_file(output: Destination, unfinished: contextlib.ExitStack) -> DebugFiles:
-    path = f"{output.text}.debug"
-    if output.stream is not None or is_device(path):
-        files = temporary_file(None), temporary_file(None)
-        return DebugFiles(None, *map(unfinished.enter_context, files))
-    begun = unfinished.enter_context(new_file(path))
-    rankings = unfinished.enter_context(temporary_file(os.path.dirname(begun.temporary)))
-    return DebugFiles(begun, begun.file, rankings)
-
-
-def _scored_whole(command: Command, evaluation: Evaluation) -> Result:
+def _scored_whole(command: Command, gold: Gold, problems: ProblemLog) -> Result:
     """Load all files and score the runs. The files of completed stages are written before ScoringStopped is raised."""
     try:
-        if command.validates:
-            load_validated(evaluation, command.files)
+        if command.validates or command.knowledge_bases:
+            validates = command.validates
+            run = load_prepared(gold, command.files, command.knowledge_bases, problems, validates=validates)
         else:
-            load_files(evaluation, command.files)
-        if evaluation.has_runs:
+            run = load_run(gold, command.files, problems=problems)
+        if run.run_ids:
             check_fields(command.layout.fields)
-        result = score_loaded(evaluation)
+        result = score_runs(run, command.options.policy, problems)
         return signed_as_validated(result) if command.validates else result
     except ScoringStopped as stop:
         _write_files(command, stop.partial, was_stopped=True)
@@ -200,7 +204,7 @@ def _check_inputs(command: Command) -> None:
 
 
 def _write_files(
-    command: Command, result: Result, of_runs: Sequence[RunIntervals] = (), *, was_stopped: bool = False
+    command: Command, result: Result, of_runs: Sequence[ScoreIntervals] = (), *, was_stopped: bool = False
 ) -> None:
     if command.json_file is not None and not was_stopped:
         _write_json(command.json_file, result, of_runs)
@@ -208,15 +212,11 @@ def _write_files(
         for _, blocks in parts(result, command.layout, command.invocation, of_runs):
             write_to_stream(command.output, blocks)
         return
-    begun = next((run.debug_text.begun for run in result.runs if run.debug_text is not None), None)
     for ending, blocks in file_blocks(result, command.layout, command.invocation, of_runs, was_stopped):
-        if ending == "debug" and begun is not None:
-            begun.finish(blocks)
-        else:
-            write_whole(f"{command.output.text}.{ending}", blocks)
+        write_whole(f"{command.output.text}.{ending}", blocks)
 
 
-def _write_json(path: str, result: Result, of_runs: Sequence[RunIntervals]) -> None:
+def _write_json(path: str, result: Result, of_runs: Sequence[ScoreIntervals]) -> None:
     from cs_score.coldstart.writers.json_result import json_text
 
     if path == "-":

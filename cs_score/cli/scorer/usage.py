@@ -69,14 +69,15 @@ SWITCHES: Final = (
     *OF_A_BATCH,
     _with_default("-error_file", "FILE", "Where problems are reported: a new file, stdout or stderr"),
     _with_default("-output_file", "PREFIX", "Prefix of the files to write, or stdout or stderr"),
+    Option("--knowledge-base", "FILE", "Validate and resolve this knowledge base, and score it; may be repeated"),
     Option("--json", "[FILE.json]", "Write the whole result as JSON, too; without FILE to standard output"),
     *parts_options.switches("score"),
 )
 
 FILES: Final = (
-    "any number of query files (names ending in .xml, perhaps compressed), assessment files and runs, which are told "
-    "apart by their first line; a folder stands for its files *.tab.txt. Parent lines must come before the lines below "
-    "them."
+    "any number of query files (names ending in .xml, perhaps compressed), assessment files, runs and knowledge bases, "
+    "which are told apart by their first lines; a folder stands for its files *.tab.txt. Parent lines must come before "
+    "the lines below them."
 )
 
 

@@ -1,43 +1,74 @@
-"""What the scorer's command line offers beyond the reference: runs validated on the way, problems written to a file.
+"""What the scorer's command line offers beyond the reference: knowledge bases and runs prepared on the
+way, problems written to a file.
 
 Nothing of the programs before the scorer is imported unless it is asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from cs_score.cli.destinations import say
 from cs_score.cli.options import CommandLine
 from cs_score.cli.problem_display import report_on_stderr
 from cs_score.cli.scorer.usage import PROGRAM
-from cs_score.coldstart.loading import Evaluation
+from cs_score.coldstart.gold import Gold
+from cs_score.coldstart.lines.loading import members
 from cs_score.coldstart.result import Result
+from cs_score.coldstart.run import Run
 from cs_score.foundation.errors import CsScoreError, InputError
 from cs_score.foundation.planned_outputs import PlannedOutput
 from cs_score.foundation.sources import Input
 from cs_score.problems.log import ProblemLog
 
+if TYPE_CHECKING:
+    from cs_score.preparation.runs.prevalidation import PreparedRun
 
-def load_validated(evaluation: Evaluation, files: Sequence[Input]) -> None:
-    """Load files as the scorer does, with every run validated first, and say on standard error what that changed.
 
-    Raises InputError where a run has errors: the validated run would not exist.
+def load_prepared(
+    gold: Gold, files: Sequence[Input], knowledge_bases: Collection[str], problems: ProblemLog, *, validates: bool
+) -> Run:
+    """Load files as the scorer does, knowledge bases resolved and, with `validates`, every run validated first.
+
+    What that changed is said on standard error. Raises InputError where something has errors: it would not exist.
     """
-    from cs_score.preparation.runs.prevalidation import load_prepared, validate_runs
+    from cs_score.preparation.runs.prevalidation import Preparation, load_prepared, validate_runs
     from cs_score.problems.reports import RecordingLog
 
-    log = evaluation.problems
-    new_log = RecordingLog if isinstance(log, RecordingLog) else ProblemLog
-    prepared = validate_runs(files, evaluation.queries, evaluation.options.justifications, new_log)
-    for run in prepared.runs:
+    new_log = RecordingLog if isinstance(problems, RecordingLog) else ProblemLog
+    prepared = Preparation(list(files))
+    if knowledge_bases:
+        from cs_score.knowledge_base.chain import resolve_knowledge_bases
+
+        prepared = resolve_knowledge_bases(files, gold.table, new_log, knowledge_bases)
+        _account(prepared.runs, problems)
+    if validates:
+        validated = validate_runs(prepared.files, gold.table, gold.options.justifications, new_log)
+        _account(validated.runs, problems)
+        prepared = Preparation(validated.files, [*prepared.runs, *validated.runs])
+    return load_prepared(gold, prepared, problems=problems)
+
+
+def _account(runs: Iterable[PreparedRun], problems: ProblemLog) -> None:
+    """Say what was found in runs and what was made of them. Raises InputError where one has errors."""
+    from cs_score.problems.reports import RecordingLog
+
+    for run in runs:
         say(report_on_stderr(run.problems))
-        if isinstance(log, RecordingLog) and isinstance(run.problems, RecordingLog):
-            log.also_report(run.problems)
+        if isinstance(problems, RecordingLog) and isinstance(run.problems, RecordingLog):
+            problems.also_report(run.problems)
         run.check()
         say(f"{PROGRAM}: {run.account}\n")
-    load_prepared(evaluation, prepared)
+
+
+def knowledge_bases_in(files: Iterable[str]) -> frozenset[str]:
+    """The knowledge bases among the files that words of the command line stand for."""
+    from cs_score.knowledge_base.recognition import is_knowledge_base
+
+    found = (member for word in files for member in members(word))
+    return frozenset(member for member in found if isinstance(member, str) and is_knowledge_base(member))
 
 
 def signed_as_validated(result: Result) -> Result:

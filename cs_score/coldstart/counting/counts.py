@@ -14,15 +14,16 @@ from cs_score.coldstart.judging.labels import (
     REDUNDANT,
     UNASSESSED,
     Labels,
-    MatchedAssessments,
+    as_duplicate,
     as_ignored,
-    as_redundant,
     labels_of_categories,
     without_credit,
 )
+from cs_score.coldstart.judging.matching import Matched
 from cs_score.coldstart.lines.justifications import best_first
 from cs_score.coldstart.lines.records import Response
-from cs_score.coldstart.options import IGNORE, RIGHT, SIDES, WRONG, Options
+from cs_score.coldstart.options import IGNORE, RIGHT, SIDES, WRONG, Policy
+from cs_score.measures.formulas import divide, f1
 
 
 class Counts(NamedTuple):
@@ -47,22 +48,17 @@ class Counts(NamedTuple):
     @property
     def precision(self) -> float:
         """Right / (submitted - ignored)."""
-        return self.right / (self.submitted - self.ignored) if self.submitted != self.ignored else 0.0
+        return divide(self.right, self.submitted - self.ignored)
 
     @property
     def recall(self) -> float:
         """Right / ground truth."""
-        return self.right / self.ground_truth if self.ground_truth else 0.0
+        return divide(self.right, self.ground_truth)
 
     @property
     def f1(self) -> float:
         """Harmonic mean of precision and recall."""
-        return harmonic_mean(self.precision, self.recall)
-
-
-def harmonic_mean(precision: float, recall: float) -> float:
-    """F1; 0 where both are 0."""
-    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+        return float(f1(self.precision, self.recall))
 
 
 def sum_counts(counts: Iterable[Counts]) -> Counts:
@@ -92,14 +88,14 @@ class Counting:
     `labels` holds those found so far by the index of the response; a response that stands in no tree has none.
     """
 
-    def __init__(self, matched: MatchedAssessments, options: Options) -> None:
-        """`matched` may be filled later, as long as the responses of a query are matched before they are counted."""
-        self.labels: list[Labels] = [()] * len(matched)
-        self._matched = matched
-        self._policy = options.policy
-        self._most = options.justifications.most
-        self._duplicate_side = options.policy.duplicate_side or NOWHERE
-        self._labels_of = labels_of_categories(options.policy)
+    def __init__(self, matched: Matched, policy: Policy, most: int | None, labels: dict[int, Labels]) -> None:
+        """`most`: how many justifications of a node count, None for all; `labels`: those of runs scored before."""
+        self.labels = labels
+        self.matched = matched
+        self._policy = policy
+        self._most = most
+        self._duplicate_side = policy.duplicate_side or NOWHERE
+        self._labels_of = labels_of_categories(policy)
 
     def tally(self, tree: ClassTree, members: Members) -> list[Tally]:
         """Count the responses below each inner node of a query's tree (specification 7.6)."""
@@ -141,14 +137,14 @@ class Counting:
         The path to a response is correct if the answer that its query asks about is right by `parents`; where those are
         None, the responses have none.
         """
-        matched, labels, labels_of = self._matched, self.labels, self._labels_of
+        matched, labels, labels_of = self.matched, self.labels, self._labels_of
         categories: list[str] = []
         for response in responses:
             index = response.index
             if parents is not None and not parents.get(response.query.short_id):
                 category = INCORRECT_PARENT
             else:
-                assessment = matched[index]
+                assessment = matched.get(index)
                 category = UNASSESSED if assessment is None else assessment.judgment
             labels[index] = labels_of[category]
             categories.append(category)
@@ -169,17 +165,17 @@ class Counting:
         Asked before duplicates are found: those of a right answer are right here (specification 7.4).
         """
         labels = self.labels
-        return {response.target: RIGHT in labels[response.index] for response in reversed(responses)}
+        return {response.follow_on.id: RIGHT in labels[response.index] for response in reversed(responses)}
 
     def _is_nominal(self, response: Response) -> bool:
         """Whether a response only describes its entity."""
-        assessment = self._matched[response.index]
+        assessment = self.matched.get(response.index)
         return assessment is not None and assessment.value_mention == "NOM"
 
     def _keep(self, kept: Response, others: Sequence[Response], row: _Row) -> list[Response]:
         """Count `others` as duplicates of the right response `kept`; returns those that count as right all the same."""
         for response in others:
-            self._relabel(response, as_redundant(self.labels[response.index], self._duplicate_side), row)
+            self._relabel(response, as_duplicate(self.labels[response.index], self._duplicate_side), row)
         row.redundant += others
         return [kept, *others] if self._duplicate_side == RIGHT else [kept]
 
@@ -206,16 +202,13 @@ class Counting:
 
         As many lines are looked at as justifications count. Wrong ones are among them, but do not name.
         """
-        assessed = [line for line in lines if self._matched[line.index] is not None]
+        assessed = [line for line in lines if line.index in self.matched]
         if self._most is not None and len(assessed) > self._most:
             assessed = best_first(assessed)[: self._most]
         for line in assessed:
-            assessment = self._matched[line.index]
-            if (
-                assessment is not None
-                and (assessment.value_mention == "NAM" or assessment.class_mention == "NOM")
-                and WRONG not in self.labels[line.index]
-            ):
+            assessment = self.matched[line.index]
+            is_named = assessment.value_mention == "NAM" or assessment.class_mention == "NOM"
+            if is_named and WRONG not in self.labels[line.index]:
                 return True
         return False
 
@@ -231,7 +224,7 @@ class Counting:
 class _Row:
     """What is counted below one inner node: the responses, those that are right or redundant now, and their labels.
 
-    `last_right` holds the last right response of each class, as long as no class has given its own away.
+    `last_right` holds the last right response of each class: the candidates for a single-valued slot.
     """
 
     __slots__ = ("counted", "last_right", "name", "redundant", "right", "submitted")

@@ -12,12 +12,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias, TypeVar
 
-from cs_score.coldstart.counting.counts import Counts, harmonic_mean, sum_counts
+from cs_score.coldstart.counting.counts import Counts, sum_counts
 from cs_score.coldstart.queries.query_set import QuerySet
+from cs_score.measures import measure
+from cs_score.measures.formulas import divide, f1
 
-ALL_LEVELS: Final = "ALL"
-MICRO: Final = "ALL-Micro"
-MACRO: Final = "ALL-Macro"
+ALL_LEVELS: Final = measure.ALL_HOPS
+MICRO: Final = f"{ALL_LEVELS}-{measure.MICRO}"
+MACRO: Final = f"{ALL_LEVELS}-{measure.MACRO}"
 
 Row = TypeVar("Row")
 
@@ -83,7 +85,7 @@ def counted_row(name: str, counts: Counts, level: str | None = None) -> ScoreRow
         counts,
         precision,
         recall,
-        harmonic_mean(precision, recall),
+        f1(precision, recall),
         counts.ground_truth,
     )
 
@@ -128,7 +130,7 @@ def _ldc_max_table(ldc_queries: Iterable[OfLdcQuery[ScoreRow]]) -> Table:
     chosen: list[ScoreRow] = []
     for full_id, entry_points in ldc_queries:
         rows_of = [rows for _, rows in entry_points]
-        best = rows_of[0] if len(rows_of) == 1 else max(rows_of, key=lambda rows: sum_counts(_counts(rows)).f1)
+        best = rows_of[0] if len(rows_of) == 1 else max(rows_of, key=counted_f1)
         chosen += ldc_max_rows(full_id, best)
     return averaged_table(in_printing_order(chosen))
 
@@ -198,6 +200,11 @@ def by_ldc_query(rows_of: Mapping[str, Sequence[Row]], queries: QuerySet) -> Ite
             yield query.full_id, entry_points
 
 
+def counted_f1(rows: Iterable[ScoreRow]) -> float:
+    """F1 of the counts of all rows together."""
+    return sum_counts(_counts(rows)).f1
+
+
 def _counts(rows: Iterable[ScoreRow]) -> list[Counts]:
     return [row.counts for row in rows if row.counts is not None]
 
@@ -225,6 +232,6 @@ def _macro_row(level: str, members: Sequence[ScoreRow]) -> ScoreRow:
     divisor = sum(ground_truth > 0 for ground_truth in ground_truths)
 
     def mean(values: Iterable[float]) -> float:
-        return left_sum(values) / divisor if divisor else 0.0
+        return divide(left_sum(values), divisor)
 
     return ScoreRow(MACRO, level, None, mean(precisions), mean(recalls), mean(f1s), 0)

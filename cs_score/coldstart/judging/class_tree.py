@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from cs_score.coldstart.lines.linking import Linker
+from cs_score.coldstart.judging.matching import Matched
+from cs_score.coldstart.lines.links import Links
 from cs_score.coldstart.lines.records import CORRECT, Assessment, LinkedQuery, Response
 from cs_score.coldstart.queries.identifiers import parse_query_id
 from cs_score.coldstart.queries.predicates import find_predicate
@@ -80,7 +81,7 @@ def _foreign_class(name: str, root: str, query: str) -> InputError:
     return InputError(problem, place=f"query {query}", remedy=remedy)
 
 
-def plant_tree(root: LinkedQuery, assessments: Sequence[Assessment], linker: Linker, problems: ProblemLog) -> ClassTree:
+def build_tree(root: LinkedQuery, assessments: Sequence[Assessment], links: Links, problems: ProblemLog) -> ClassTree:
     """The tree of the query `root` with its assessments placed (specification 7.2).
 
     Raises InputError where a correct answer stands below a class that holds no accepted answer before it, and where an
@@ -98,8 +99,8 @@ def plant_tree(root: LinkedQuery, assessments: Sequence[Assessment], linker: Lin
             name = assessment.value_class
         elif query in wrong_bins:
             name = wrong_bins[query]
-        elif _is_placed(assessment, linker):
-            name = wrong_bins[query] = _wrong_bin(query, linker)
+        elif _is_placed(assessment, links):
+            name = wrong_bins[query] = _wrong_bin(query, links)
         else:
             texts_leading_to = texts_leading_to or _texts_by_target(assessments)
             _report_orphan(assessment, texts_leading_to.get(query.short_id, ()), problems)
@@ -131,26 +132,25 @@ def _without_parent_class(assessment: Assessment, where: str) -> InputError:
     )
 
 
-def place_responses(
-    tree: ClassTree, responses: Iterable[Response], matched: Sequence[Assessment | None], linker: Linker
-) -> Members:
+def place_responses(tree: ClassTree, responses: Iterable[Response], matched: Matched, links: Links) -> Members:
     """Put each response into the class of its assessment, or where an answer without one belongs (7.3).
 
-    `matched` holds the assessment of each response by index. Classes that the tree lacks are added to it.
+    Classes that the tree lacks are added to it.
     """
-    accepting = linker.accepting
     members: dict[str, list[Response]] = {}
     wrong_bins: dict[LinkedQuery, str] = {}
     for response in responses:
-        query, assessment = response.query, matched[response.index]
+        query, assessment = response.query, matched.get(response.index)
         if assessment is not None and assessment.is_accepted:
             name = assessment.value_class
-        elif response.target in accepting and (assessment is None or not _is_placed(assessment, linker)):
-            name = accepting[response.target].value_class
+        elif (accepting := response.follow_on.accepting) is not None and (
+            assessment is None or not _is_placed(assessment, links)
+        ):
+            name = accepting.value_class
         elif query in wrong_bins:
             name = wrong_bins[query]
         else:
-            name = wrong_bins[query] = _wrong_bin(query, linker)
+            name = wrong_bins[query] = _wrong_bin(query, links)
         of_class = members.get(name)
         if of_class is None:
             tree.add(name)
@@ -160,14 +160,14 @@ def place_responses(
     return members
 
 
-def _wrong_bin(query: LinkedQuery, linker: Linker) -> str:
+def _wrong_bin(query: LinkedQuery, links: Links) -> str:
     """The node of those answers to a query that belong to no class."""
-    return f"{linker.class_of_query(query)}:0"
+    return f"{links.class_of_query(query)}:0"
 
 
-def _is_placed(assessment: Assessment, linker: Linker) -> bool:
+def _is_placed(assessment: Assessment, links: Links) -> bool:
     """Whether an assessment stands in the tree; it does not where no accepted answer leads to the query it answers."""
-    return assessment.is_accepted or assessment.query.level == 0 or assessment.query.short_id in linker.accepting
+    return assessment.is_accepted or links.is_accepted(assessment.query)
 
 
 def _texts_by_target(assessments: Iterable[Assessment]) -> dict[str, list[str]]:

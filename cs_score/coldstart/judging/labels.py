@@ -22,9 +22,6 @@ NOWHERE: Final = ""
 CATEGORIES: Final = (*JUDGMENT_OF_CODE.values(), UNASSESSED, INCORRECT_PARENT)
 """What a response may be before the policies."""
 
-MatchedAssessments: TypeAlias = Sequence[Assessment | None]
-"""The assessment of each response by index, None where it has none."""
-
 Labels: TypeAlias = tuple[str, ...]
 """Names of categories and sides, sorted; a side that a response is put on twice stands there twice."""
 
@@ -39,6 +36,7 @@ def without(labels: Sequence[str], category: str) -> list[str]:
     return [label for label in labels if label != category]
 
 
+@functools.cache
 def labels_of_categories(policy: Policy) -> Mapping[str, Labels]:
     """Category before the policies -> the labels of a response to begin with."""
     return {
@@ -48,7 +46,7 @@ def labels_of_categories(policy: Policy) -> Mapping[str, Labels]:
 
 
 @functools.cache
-def as_redundant(labels: Labels, duplicate_side: str) -> Labels:
+def as_duplicate(labels: Labels, duplicate_side: str) -> Labels:
     """The labels of a right response that counts as a duplicate instead."""
     at = labels.index(RIGHT)
     return _labels(*labels[:at], *labels[at + 1 :], REDUNDANT, duplicate_side)

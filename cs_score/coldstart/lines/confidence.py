@@ -33,6 +33,11 @@ def plain_confidence(written: str) -> float | None:
     return None
 
 
+def without_exponent(written: str) -> str | None:
+    """The decimals that stand for a confidence with an exponent; None of one without."""
+    return f"{float(written):.12f}" if _SCIENTIFIC.fullmatch(written) else None
+
+
 @functools.lru_cache(maxsize=1 << 10)  # a run may have the same odd one, or 1.0, on all lines
 def read_confidence(written: str) -> Confidence:
     """The confidence that a column stands for. Never raises: what is illegal is replaced, and its codes tell."""
@@ -40,8 +45,8 @@ def read_confidence(written: str) -> Confidence:
     text = written
     if written == "1":
         text, codes = CERTAIN, ("MISSING_DECIMAL_POINT",)
-    elif _SCIENTIFIC.fullmatch(written):
-        text, codes = f"{float(written):.12f}", ("IMPROPER_CONFIDENCE_VALUE",)
+    elif (decimals := without_exponent(written)) is not None:
+        text, codes = decimals, ("IMPROPER_CONFIDENCE_VALUE",)
     if not _LEGAL.fullmatch(text):
         text, codes = CERTAIN, (*codes, "ILLEGAL_CONFIDENCE_VALUE")
     return Confidence(text, float(text), codes)

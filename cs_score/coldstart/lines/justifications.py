@@ -17,7 +17,7 @@ from cs_score.foundation.errors import InputError
 from cs_score.problems.log import ProblemLog
 
 _query: Final = attrgetter("query")
-_target: Final = attrgetter("target")
+_target: Final = attrgetter("follow_on.id")
 
 
 def load_order(line: Response) -> tuple[int, int]:
@@ -63,12 +63,6 @@ class DiscardRules:
         """Indexes of the discarded responses."""
         self._limits = limits
         self._problems = problems
-
-    def branch(self, limits: Justifications, problems: ProblemLog) -> DiscardRules:
-        """Rules of their own that begin with the marks of these."""
-        other = DiscardRules(limits, problems)
-        other.marked = set(self.marked)
-        return other
 
     def apply(self, responses: Sequence[Response], nodes: Mapping[str, Sequence[Response]], are_in_order: bool) -> None:
         """Apply both rules to all run lines loaded so far.
@@ -142,7 +136,7 @@ class DiscardRules:
         ]
         if not single:
             return
-        answers = Counter(line.target for line in responses if line.index not in self.marked)
+        answers = Counter(line.follow_on.id for line in responses if line.index not in self.marked)
         asking: dict[str, list[Response]] = defaultdict(list)
         for line in responses:
             if line.query.level > 0:
@@ -155,22 +149,23 @@ class DiscardRules:
                 if child == winner:
                     continue
                 for line in nodes[child]:
-                    self._lose(line, answers, orphaned)
+                    self._mark(line, answers, orphaned)
                     self._problems.add("DISCARDED_ENTRY", f"\n{line.text}", place=line.place)
             for target in orphaned.pop(level, ()):
                 for line in asking[target]:
                     if line.index not in self.marked:
-                        self._lose(line, answers, orphaned)
+                        self._mark(line, answers, orphaned)
                         self._problems.add("DISCARDED_DEPENDENT", f"\n{line.text}\n", place=line.place)
 
-    def _lose(self, line: Response, answers: Counter[str], orphaned: Mapping[int, dict[str, None]]) -> None:
+    def _mark(self, line: Response, answers: Counter[str], orphaned: Mapping[int, dict[str, None]]) -> None:
         """Mark a line and note when the last answer that its follow-on query asks about is gone."""
+        target = line.follow_on.id
         if line.index in self.marked:
             return
         self.marked.add(line.index)
-        answers[line.target] -= 1
-        if answers[line.target] == 0:
-            orphaned[line.query.level][line.target] = None
+        answers[target] -= 1
+        if answers[target] == 0:
+            orphaned[line.query.level][target] = None
 
     def _winner(self, children: Sequence[str], nodes: Mapping[str, Sequence[Response]]) -> str:
         """The node that a single-valued slot keeps (specification 5.2; 14, rules 7 and 15)."""

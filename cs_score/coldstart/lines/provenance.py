@@ -31,6 +31,10 @@ _SPANS_EACH: Final = re.compile(
     r"([A-Za-z0-9_.+-]++):[0-9]{1,15}-[0-9]{1,15}(?:,\1:[0-9]{1,15}-[0-9]{1,15}){0,3} "
     r"\1:[0-9]{1,15}-[0-9]{1,15}(?:,\1:[0-9]{1,15}-[0-9]{1,15})?"
 )
+_PLAIN_SPAN: Final = re.compile(r"([A-Za-z0-9_.+-]++):([0-9]{1,15})-([0-9]{1,15})")
+_ONE_COLUMN: Final = re.compile(
+    r"([A-Za-z0-9_.+-]++):([0-9]{1,15})-([0-9]{1,15})((?:,\1:[0-9]{1,15}-[0-9]{1,15}){0,2})"
+)
 _OFFSETS: Final = re.compile(":([0-9]+)-([0-9]+)")
 
 
@@ -61,13 +65,19 @@ class Provenance(NamedTuple):
     """A provenance as read.
 
     `canonical` is the text used for matching and hashing (empty without valid span), `docid` the document
-    (`NO_DOCUMENT` without valid span), `first` the first valid span as written, `problems` what was wrong.
+    (`NO_DOCUMENT` without valid span), `spans` the valid spans in the order written, cut to their legal length,
+    `problems` what was wrong.
     """
 
     canonical: str
     docid: str
-    first: Span | None
+    spans: tuple[Span, ...]
     problems: tuple[SpanProblem, ...]
+
+    @property
+    def first(self) -> Span | None:
+        """The first valid span as written."""
+        return self.spans[0] if self.spans else None
 
 
 def offset_value(digits: str) -> float:
@@ -107,6 +117,20 @@ def are_plain(relation: str, provenance: str, documents: DocumentLengths | None 
     return _ascend(relation, length) and _ascend(provenance, length)
 
 
+def plain_column(text: str, documents: DocumentLengths | None = None) -> tuple[str, int] | None:
+    """Document and first offset of a column that is plain as in `are_plain`, of up to three spans; None of others."""
+    match = _ONE_COLUMN.fullmatch(text)
+    if match is None:
+        return None
+    docid, start, end, others = match.groups()
+    length = math.inf if documents is None else documents.get(docid, -1)
+    first = int(start)
+    if others:
+        return (docid, first) if _ascend(text, length) else None
+    last = int(end)
+    return (docid, first) if first <= last < first + LONGEST_SPAN and last <= length else None
+
+
 def _ascend(spans: str, length: float) -> bool:
     """Whether each of the spans starts behind the start of the one before it, is of legal length, and ends in time."""
     before = -1
@@ -140,6 +164,9 @@ def read_provenance(text: str, most: int, documents: DocumentLengths | None = No
     Returns the canonical form with the problems found; never raises. A span in an unknown document, which is fatal, is
     kept, so that what follows from it is not reported as well.
     """
+    plain = _PLAIN_SPAN.fullmatch(text) if documents is None else None
+    if plain is not None and 0 <= int(plain[3]) - int(plain[2]) < LONGEST_SPAN:
+        return Provenance(text, plain[1], (Span(*plain.groups()),), ())
     problems: list[SpanProblem] = []
     if ";" in text:
         if _SEPARATED_BY_SEMICOLON.fullmatch(text):
@@ -166,10 +193,10 @@ def read_provenance(text: str, most: int, documents: DocumentLengths | None = No
             span = span._replace(docid=spans[0].docid)
         spans.append(span)
     if not spans:
-        return Provenance("", NO_DOCUMENT, None, tuple(problems))
+        return Provenance("", NO_DOCUMENT, (), tuple(problems))
     ordered = sorted(spans, key=lambda span: (offset_value(span.start), span.end))
     canonical = ",".join(map(str, ordered))
-    return Provenance(canonical, spans[0].docid, spans[0], tuple(problems))
+    return Provenance(canonical, spans[0].docid, tuple(spans), tuple(problems))
 
 
 def _checked(span: Span, documents: DocumentLengths | None) -> tuple[Span | None, tuple[SpanProblem, ...]]:

@@ -16,17 +16,18 @@ from cs_score.problems.log import Place, ProblemLog
 _BLOCK: Final = 1 << 16
 """Bytes that are decoded and split at a time: few enough to stay in the processor's cache until they are linked."""
 
+WHITE_SPACE: Final = "\t\n\x0b\x0c\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
+    map(chr, range(0x2000, 0x200B))
+)
+"""White space as the reference sees it, without the separators U+001C to U+001F."""
+
 # First characters that make a line worth a second look: it may be blank or a comment.
-_MAYBE_SKIPPED: Final = frozenset("\t\x0b\x0c\r\x1c\x1d\x1e\x1f #\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000") | {
-    "",
-    *map(chr, range(0x2000, 0x200B)),
-}
+_MAYBE_SKIPPED: Final = frozenset((*WHITE_SPACE, "\x1c", "\x1d", "\x1e", "\x1f", "#", ""))
 
 # What may stand before a comment at the end of a line: text and closed quotations, in which a backslash takes the next
 # character with it. Possessive, so that a quotation which is never closed hides every # behind it.
-_COMMENT: Final = re.compile(r'\A((?:[^#"]|"(?:[^"\\]|\\.)*+")*+)#.*', re.DOTALL)
+_BEFORE_COMMENT: Final = re.compile(r'(?:[^#"]|"(?:[^"\\]|\\.)*+")*+(?=#)', re.DOTALL)
 
-# White space as the reference sees it, without the separators U+001C to U+001F.
 _BLANK_OR_COMMENT: Final = re.compile(r"[^\S\x1c-\x1f]*(?:#.*)?", re.DOTALL)
 
 
@@ -53,7 +54,7 @@ def read_tab_file(source: Source, problems: ProblemLog, *, allow_comments: bool 
     """
     counted = _counted_lines(source)
     if allow_comments:
-        counted = ((number, _COMMENT.sub(r"\1", text)) for number, text in counted)
+        counted = ((number, split_comment(text)[0]) for number, text in counted)
     try:
         number, text = next(counted)
     except StopIteration:
@@ -79,6 +80,12 @@ def read_tab_file(source: Source, problems: ProblemLog, *, allow_comments: bool 
         )
     lines = accepted_lines(itertools.chain((first,), counted), source.name, len(schema.columns), problems)
     return TabFile(source.name, schema, lines)
+
+
+def split_comment(text: str) -> tuple[str, str]:
+    """A line without the comment at its end, and that comment from its # on."""
+    match = _BEFORE_COMMENT.match(text)
+    return (text, "") if match is None else (match.group(), text[match.end() :])
 
 
 def split_columns(text: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from cs_score.coldstart.lines.provenance import document_of
@@ -49,8 +50,66 @@ Answer: TypeAlias = tuple[str, str, str]
 """What a line answers: canonical relation provenance, value, canonical value provenance."""
 
 
+class Judgement(NamedTuple):
+    """Of the assessments of one answer the one that counts, and whether several of them are correct."""
+
+    assessment: Assessment
+    is_ambiguous: bool
+
+    def and_also(self, assessment: Assessment) -> Judgement:
+        """With one more assessment, in load order: the first correct one counts, or the first of all."""
+        if assessment.judgment != CORRECT:
+            return self
+        was_correct = self.assessment.judgment == CORRECT
+        return Judgement(self.assessment if was_correct else assessment, was_correct)
+
+
+@dataclass(slots=True, eq=False)
+class FollowOn:
+    """What is known of the query that asks about one answer, by its short id.
+
+    `query` is the query that was answered; None where a query file defines a query of this id, whose place no answer
+    takes. `assessment` is the first assessment that leads here; `judgements` are those of all, by query and answer,
+    where there are several (they differ in their relation provenance). `accepting` is the last accepted assessment
+    (specification 4.8). `node` is the FQ node id of the first run line that gives the answer, empty where that has
+    none; None where no run line does. `was_skipped`: a line that was not accepted gives the answer.
+    """
+
+    id: str
+    query: LinkedQuery | None
+    accepting: Assessment | None = None
+    assessment: Assessment | None = None
+    judgements: dict[tuple[LinkedQuery, Answer], Judgement] | None = None
+    node: str | None = None
+    was_skipped: bool = False
+
+    def over(self) -> FollowOn:
+        """The same for another layer of lines, which adds no assessments."""
+        return FollowOn(self.id, self.query, self.accepting, self.assessment, self.judgements, None, self.was_skipped)
+
+    def add(self, assessment: Assessment) -> None:
+        """Take in an assessment, in load order."""
+        if assessment.is_accepted:
+            self.accepting = assessment
+        if self.assessment is None:
+            self.assessment = assessment
+            return
+        if self.judgements is None:
+            self.judgements = {(self.assessment.query, self.assessment.answer): Judgement(self.assessment, False)}
+        key = assessment.query, assessment.answer
+        known = self.judgements.get(key)
+        self.judgements[key] = Judgement(assessment, False) if known is None else known.and_also(assessment)
+
+    def judgement_of(self, query: LinkedQuery, answer: Answer) -> Judgement | None:
+        """How the answer to a query was judged with just this justification, None where it was not."""
+        if self.judgements is not None:
+            return self.judgements.get((query, answer))
+        first = self.assessment
+        return Judgement(first, False) if first and first.query is query and first.answer == answer else None
+
+
 class AnswerLine:
-    """What lines of runs and of assessments say alike."""
+    """Columns common to responses and assessments."""
 
     __slots__ = ()
 
@@ -88,8 +147,8 @@ class Response(AnswerLine):
     """A line of a run.
 
     `index` counts the run lines of the whole input from 0 (load order); `node` is the fully qualified node id, None in
-    layouts without node ids; `target` is the short id of the query that asks about this answer; `docid` is the document
-    of the value provenance. `kept` is the answer where its columns had to be brought into canonical form, or where an
+    layouts without node ids; `follow_on` is the query that asks about this answer; `docid` is the document of the value
+    provenance. `kept` is the answer where its columns had to be brought into canonical form, or where an
     assessment is known to hold it. For most lines it is None and the answer is read from the text: runs are long, and
     few answers are asked for more than once.
     """
@@ -101,10 +160,15 @@ class Response(AnswerLine):
     run_id: str
     confidence: float
     node: str | None
-    target: str
+    follow_on: FollowOn
     file: str
     docid: str
     kept: Answer | None
+
+    @property
+    def target(self) -> str:
+        """Short id of the query that asks about this answer."""
+        return self.follow_on.id
 
     @property
     def answer(self) -> Answer:
@@ -117,7 +181,7 @@ class Response(AnswerLine):
     @property
     def target_full_id(self) -> str:
         """Full id of the query that asks about this answer."""
-        return f"{self.query.full_id}_{self.target}"
+        return f"{self.query.full_id}_{self.follow_on.id}"
 
 
 class SkippedLine(NamedTuple):
@@ -139,8 +203,8 @@ class Assessment(AnswerLine):
     """A line of an assessment file.
 
     `is_accepted` tells whether the answer was judged correct or inexact. Exactly those have an equivalence class, which
-    is `value_class`; of others it is `0` or empty. The mention types are None in layouts without them. Other fields as
-    in `Response`.
+    is `value_class`; of others it is `0` or empty. The mention types are None in layouts without them. `target` is the
+    short id of the query that asks about this answer. Other fields as in `Response`.
     """
 
     number: int

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
+from cs_score.coldstart.gold import Gold
 from cs_score.coldstart.lines.layouts import FileKind, Schema
+from cs_score.coldstart.lines.links import Links
+from cs_score.coldstart.lines.loading import Loading, members
 from cs_score.coldstart.lines.reader import TabFile, accepted_lines, line_blocks, read_tab_file
-from cs_score.coldstart.loading import Evaluation, evaluation_of, load_lines, members, note_layout
 from cs_score.coldstart.queries.query_set import Query, QuerySet
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.sources import Source, open_source
@@ -91,21 +93,21 @@ def cut_queries(queries: QuerySet, shares: int) -> Cut | None:
     return Cut(of_share, share_of, sorted({*map(len, share_of)}, reverse=True))
 
 
-def share_files(evaluation: Evaluation, files: Iterable[str], cut: Cut) -> list[SharedFile]:
+def share_files(loading: Loading, files: Iterable[str], cut: Cut) -> list[SharedFile]:
     """Read files, and spread their lines over the shares.
 
-    Layouts, remarks and digests are added to the evaluation, whose linker stays empty. Raises InputError where a file
+    Layouts, remarks and digests are added to `loading`, which gets no lines. Raises InputError where a file
     cannot be read or its layout is unknown; what is wrong with single lines is found when their share is scored.
     """
     shared: list[SharedFile] = []
     for member in (member for given in files for member in members(given)):
         with open_source(member) as source:
-            head = read_tab_file(source, evaluation.problems)
+            head = read_tab_file(source, loading.problems)
         with open_source(member) as source:
             if head is not None:
-                note_layout(evaluation, head.name, head.schema)
+                loading.note_layout(head.name, head.schema)
                 shared.append(SharedFile(head.name, head.schema, _spread(source, head.schema, cut)))
-            evaluation.digests.append(source.digest())
+            loading.digests.append(source.digest())
     return shared
 
 
@@ -140,22 +142,22 @@ def share_queries(queries: QuerySet, cut: Cut, share: int) -> QuerySet:
     return QuerySet(cut.queries[share], queries.ldc_of, queries.was_expanded)
 
 
-def open_share(evaluation: Evaluation, cut: Cut, share: int) -> Evaluation:
-    """An evaluation of the queries of one share, with problems of its own and without lines."""
-    queries = share_queries(evaluation.queries, cut, share)
-    hop_limits = {
-        short_id: evaluation.hop_limits[short_id] for short_id in queries.by_id if short_id in evaluation.hop_limits
-    }
-    return evaluation_of(queries, hop_limits, evaluation.options, ProblemLog())
+def open_share(gold: Gold, cut: Cut, share: int) -> Gold:
+    """Gold with the queries of one share only, with problems of its own and without a pool."""
+    table = share_queries(gold.table, cut, share)
+    hop_limits = {short_id: gold.hop_limits[short_id] for short_id in table.by_id if short_id in gold.hop_limits}
+    return replace(
+        gold, table=table, hop_limits=hop_limits, links=Links(table), problems=ProblemLog(), remarks=(), digests=(),
+        _queries={}, _values={},
+    )  # fmt: skip
 
 
-def load_share(evaluation: Evaluation, files: Iterable[SharedFile], share: int) -> None:
-    """Link the lines of one share. Raises InputError as `load_files` does."""
+def load_share(loading: Loading, files: Iterable[SharedFile], share: int) -> None:
+    """Link the lines of one share. Raises InputError as `Loading.load` does."""
     for file in files:
         texts = _numbered(file.blocks[share], file.name)
-        lines = accepted_lines(texts, file.name, len(file.schema.columns), evaluation.problems)
-        load_lines(evaluation, TabFile(file.name, file.schema, lines))
-    evaluation.linker.forget_caches()
+        lines = accepted_lines(texts, file.name, len(file.schema.columns), loading.problems)
+        loading.load_lines(TabFile(file.name, file.schema, lines))
 
 
 def _numbered(blocks: Iterable[Block], name: str) -> Iterator[tuple[int, str]]:

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Final
 
-NODE_TYPES: Final = frozenset(
-    "per gpe org fac loc string conflict.attack conflict.demonstrate contact.broadcast contact.contact "
+ENTITY_TYPES: Final = frozenset(("per", "gpe", "org", "fac", "loc"))
+
+NODE_TYPES: Final = ENTITY_TYPES | frozenset(
+    "string conflict.attack conflict.demonstrate contact.broadcast contact.contact "
     "contact.correspondence contact.meet justice.arrest-jail life.die life.injure manufacture.artifact "
     "movement.transport-artifact movement.transport-person personnel.elect personnel.end-position "
     "personnel.start-position transaction.transaction transaction.transfer-money "

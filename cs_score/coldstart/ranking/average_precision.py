@@ -14,12 +14,15 @@ from operator import attrgetter
 from typing import Final, NamedTuple
 
 from cs_score.coldstart.counting.projection import ALL_LEVELS, MACRO, by_ldc_query, left_sum, row_order
-from cs_score.coldstart.judging.labels import REDUNDANT, MatchedAssessments
+from cs_score.coldstart.judging.labels import REDUNDANT, Labels
+from cs_score.coldstart.judging.matching import Matched
 from cs_score.coldstart.lines.justifications import best_first, node_confidence
 from cs_score.coldstart.lines.records import Assessment, Response
 from cs_score.coldstart.options import IGNORE, WRONG
 from cs_score.coldstart.queries.query_set import Query, QuerySet
 from cs_score.foundation.record import record
+from cs_score.measures.formulas import divide
+from cs_score.measures.registry import RANKED
 
 _number: Final = attrgetter("number")
 _index: Final = attrgetter("index")
@@ -45,16 +48,22 @@ class RankedNode:
 class Ranking:
     """Average precision of one query at one level (a hop, or `ALL`).
 
-    `ground_truth` is the number that the score is divided by, None where the slot is unknown; `classes` are the
-    equivalence classes of the level; their number differs from it for single-valued slots. `nodes` are in rank order.
+    `scores` are those of the ranking's measures, in the order of their table. `ground_truth` is the number that they
+    are divided by, None where the slot is unknown; `classes` are the equivalence classes of the level; their number
+    differs from it for single-valued slots. `nodes` are in rank order.
     """
 
     query: str
     level: str
-    score: float
+    scores: tuple[float, ...]
     ground_truth: int | None
     classes: tuple[str, ...]
     nodes: tuple[RankedNode, ...]
+
+    @property
+    def score(self) -> float:
+        """Average precision."""
+        return self.scores[0]
 
     @property
     def is_above_one(self) -> bool:
@@ -63,12 +72,20 @@ class Ranking:
 
 
 class ApRow(NamedTuple):
-    """One row of the AP report; `ground_truth` decides whether it counts in the divisor of the macro average."""
+    """One row of the AP report; `ground_truth` decides whether it counts in the divisor of the macro average.
+
+    `scores` are those of the ranking's measures, in the order of their table.
+    """
 
     name: str
     level: str
-    score: float
+    scores: tuple[float, ...]
     ground_truth: int
+
+    @property
+    def score(self) -> float:
+        """Average precision."""
+        return self.scores[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,8 +202,8 @@ def rank_query(
     single: Sequence[bool | None],
     nodes: Nodes,
     classes: AssessedClasses,
-    matched: MatchedAssessments,
-    labels: Sequence[tuple[str, ...]],
+    matched: Matched,
+    labels: Mapping[int, Labels],
     most: int | None,
 ) -> list[Ranking]:
     """The rankings of one query: level 0, level 1 where there is one, deeper ones that have a class, and `ALL`.
@@ -226,7 +243,7 @@ def rank_query(
         Ranking(
             query.full_id,
             level,
-            average_precision([node.value for node in nodes_of_level], truth[level]),
+            _scores([node.value for node in nodes_of_level], truth[level]),
             truth[level],
             classes.of_level(level),
             nodes_of_level,
@@ -235,32 +252,23 @@ def rank_query(
     ]
 
 
-def average_precision(values: Iterable[float], ground_truth: int | None) -> float:
-    """Graded average precision of values in rank order (specification 9.7).
-
-    Each value above 0 adds the sum of the values so far, divided by its rank; the total is divided by `ground_truth`,
-    and is 0 where that is 0 or None.
-    """
-    gained = total = 0.0
-    for rank, value in enumerate(values, 1):
-        if value > 0:
-            gained += value
-            total += gained / rank
-    return total / ground_truth if ground_truth else 0.0
+def _scores(values: Sequence[float], ground_truth: int | None) -> tuple[float, ...]:
+    """What the table of measures computes of a ranking, from the worth of its nodes in rank order."""
+    return tuple(of_ranking(values, ground_truth) for of_ranking in RANKED.values())
 
 
 def _best_class(
     lines: Iterable[Response],
     taken: set[str],
     classes: AssessedClasses,
-    matched: MatchedAssessments,
-    labels: Sequence[tuple[str, ...]],
+    matched: Matched,
+    labels: Mapping[int, Labels],
     most: int | None,
 ) -> tuple[str | None, float]:
     """The best class still free for a node with these lines, which it then takes, and its V (specification 9.4)."""
     useful: dict[str, list[Response]] = {}
     for line in lines:
-        assessment = matched[line.index]
+        assessment = matched.get(line.index)
         if assessment is not None and assessment.is_accepted and _is_useful(labels[line.index]):
             useful.setdefault(assessment.value_class, []).append(line)
     if not useful:
@@ -285,17 +293,17 @@ def _is_useful(labels: tuple[str, ...]) -> bool:
 def _value(lines: Sequence[Response], documents: int, most: int | None) -> float:
     """V of a node for one class, from its useful lines of that class (specification 9.5)."""
     if len(lines) == 1:
-        return 1 / min(documents, most or documents) if documents else 0.0
+        return divide(1, min(documents, most or documents))
     kept = lines if most is None or len(lines) <= most else best_first(lines)[:most]
     asked = len({line.query.short_id for line in kept})
     denominator = documents if most is None else min(documents, most * asked)
-    return len(kept) / denominator if denominator else 0.0
+    return divide(len(kept), denominator)
 
 
 def slot_filling_ap(rankings: Iterable[Ranking]) -> list[ApRow]:
     """The rows of the SF variant of the AP report in printing order: every entry point is a query of its own (9.8)."""
     return ap_rows_in_printing_order(
-        ApRow(ranking.query, ranking.level, ranking.score, ranking.ground_truth or 0) for ranking in rankings
+        ApRow(ranking.query, ranking.level, ranking.scores, ranking.ground_truth or 0) for ranking in rankings
     )
 
 
@@ -316,9 +324,13 @@ def ldc_mean_ap(table: ApTable, queries: QuerySet) -> ApTable:
 
 def _mean_ap_row(name: str, level: str, members: Sequence[ApRow]) -> ApRow:
     if len(members) == 1:  # most LDC queries have one entry point
-        return ApRow(name, level, members[0].score, members[0].ground_truth)
-    mean = left_sum(row.score for row in members) / len(members)
-    return ApRow(name, level, mean, max(row.ground_truth for row in members))
+        return ApRow(name, level, members[0].scores, members[0].ground_truth)
+    return ApRow(name, level, _means(members, len(members)), max(row.ground_truth for row in members))
+
+
+def _means(rows: Sequence[ApRow], divisor: int) -> tuple[float, ...]:
+    """The sum of each score, divided by `divisor`."""
+    return tuple(divide(left_sum(scores), divisor) for scores in zip(*(row.scores for row in rows)))
 
 
 def ap_rows_in_printing_order(rows: Iterable[ApRow]) -> list[ApRow]:
@@ -333,6 +345,5 @@ def averaged_ap_table(ordered: Iterable[ApRow]) -> ApTable:
     for level in sorted({row.level for row in rows}):
         members = [row for row in rows if row.level == level]
         divisor = sum(row.ground_truth > 0 for row in members)
-        mean = left_sum(row.score for row in members) / divisor if divisor else 0.0
-        macro.append(ApRow(MACRO, level, mean, 0))
+        macro.append(ApRow(MACRO, level, _means(members, divisor), 0))
     return ApTable(rows, tuple(macro))

@@ -15,14 +15,24 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from cs_score.coldstart.counting.counts import Counts as RowCounts
-from cs_score.coldstart.counting.counts import sum_counts
-from cs_score.coldstart.counting.projection import ALL_LEVELS, MACRO, MICRO, ScoreRow, Table, ldc_max_rows, row_order
+from cs_score.coldstart.counting.averages import counted_scores
+from cs_score.coldstart.counting.projection import (
+    ALL_LEVELS,
+    ScoreRow,
+    Table,
+    by_ldc_query,
+    counted_f1,
+    ldc_max_rows,
+    row_order,
+)
 from cs_score.coldstart.queries.query_set import QuerySet
 from cs_score.coldstart.resampling.sample_files import Sample
 from cs_score.coldstart.result import PrecisionRecall
+from cs_score.measures import registry
+from cs_score.measures.formulas import precision_recall_f1
+from cs_score.measures.measure import MACRO, MICRO, Measure
+from cs_score.statistics.arithmetic import Floats, divide
 
-Floats: TypeAlias = npt.NDArray[np.float64]
 Counts: TypeAlias = npt.NDArray[np.int64]
 
 ABSENT: Final = ""
@@ -32,9 +42,11 @@ NO_SCORE: Final = "     -"
 
 CONFIDENCES: Final = (99, 95, 90)
 
-_METRICS: Final = ("P", "R", "F")
+# What the parts of a value code stand for.
+_METRICS: Final = {"P": "P", "R": "R", "F": "F1"}
 _LEVELS: Final = {"0": "0", "1": "1", "A": ALL_LEVELS}
 _AVERAGES: Final = {"Mi": MICRO, "Ma": MACRO}
+_VARIANTS: Final = {"SLOTFLG": registry.SF, "LDCMAXI": registry.LDC_MAX, "LDCMEAN": registry.LDC_MEAN}
 
 # Entry points counted, variant, averages: the value codes in the order of the score file (11.2).
 _VALUE_GROUPS: Final = (
@@ -43,8 +55,6 @@ _VALUE_GROUPS: Final = (
     ("ALLEP", "LDCMEAN", ("Ma",)),
     ("ALLEP", "SLOTFLG", ("Mi", "Ma")),
 )
-
-_VARIANTS: Final = {"SLOTFLG": "SF", "LDCMAXI": "LDC-MAX", "LDCMEAN": "LDC-MEAN"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +69,12 @@ class ValueCode:
 
     def __str__(self) -> str:
         return "_".join((self.entry_points, self.variant, self.average, self.level, self.metric))
+
+    @property
+    def measure(self) -> Measure:
+        """What it is a value of."""
+        measure = Measure(_METRICS[self.metric], _VARIANTS[self.variant], _AVERAGES[self.average])
+        return measure.at(_LEVELS[self.level])
 
 
 VALUE_CODES: Final = tuple(
@@ -111,9 +127,8 @@ def bootstrap(
                     for score, present in zip(scores[:, position].tolist(), exists.tolist())
                 ]
     values = tuple(zip(*(columns[code] for code in VALUE_CODES))) if samples else ()
-    limits = tuple(
-        _limits(code, columns[code], _own_score(code, tables, shown)) for code in sorted(VALUE_CODES, key=str)
-    )
+    own = counted_scores(tables.variants)
+    limits = tuple(_limits(code, columns[code], _own_score(code, own, shown)) for code in sorted(VALUE_CODES, key=str))
     return Bootstrap(tuple(samples), values, limits if samples else ())
 
 
@@ -133,16 +148,11 @@ def _limits(code: ValueCode, texts: Sequence[str], score: str) -> Limits:
     )
 
 
-def _own_score(code: ValueCode, tables: PrecisionRecall, shown: frozenset[str]) -> str:
+def _own_score(code: ValueCode, scores: Mapping[Measure, float], shown: frozenset[str]) -> str:
     """The run's own score as its summary shows it."""
-    if code.entry_points != "ALLEP":
-        return NO_SCORE
-    table = dict(tables.variants).get(_VARIANTS[code.variant])
-    for row in table.averages if table is not None else ():
-        if (row.name, row.level) == (_AVERAGES[code.average], _LEVELS[code.level]):
-            score = {"P": row.precision, "R": row.recall, "F": row.f1}[code.metric]
-            return f"{score:.4f}" if code.metric in shown else NO_SCORE
-    return NO_SCORE
+    score = scores.get(code.measure)
+    is_shown = code.entry_points == "ALLEP" and code.metric in shown
+    return f"{score:.4f}" if is_shown and score is not None else NO_SCORE
 
 
 _Averages: TypeAlias = dict[tuple[str, str], tuple[Floats, npt.NDArray[np.bool_]]]
@@ -183,15 +193,13 @@ class _Replicates:
     def _best_rows(self) -> Iterator[tuple[ScoreRow, Counts]]:
         """LDC-MAX: of an LDC query's entry points drawn, the rows of the one with the highest F1."""
         renamed: list[tuple[ScoreRow, Counts]] = []
-        for ldc_id, short_ids in self._entry_points().items():
+        for full_id, entry_points in by_ldc_query(self._rows_of, self._queries):
             free = np.ones(self._size, dtype=bool)
-            by_f1 = sorted(short_ids, key=lambda short_id: -sum_counts(self._counts(short_id)).f1)
-            for short_id in by_f1:
+            for short_id, rows in sorted(entry_points, key=lambda item: -counted_f1(item[1])):
                 times = self._times[:, self._position[short_id]]
                 chosen = np.where(free, times, 0)
                 free &= times == 0
-                full_id = self._queries.by_id[ldc_id].full_id
-                renamed += ((row, chosen) for row in ldc_max_rows(full_id, self._rows_of[short_id]))
+                renamed += ((row, chosen) for row in ldc_max_rows(full_id, rows))
         return iter(sorted(renamed, key=lambda item: row_order(item[0].name)))
 
     def _mean_rows(self) -> Iterator[tuple[ScoreRow, Counts, Floats, npt.NDArray[np.bool_]]]:
@@ -231,9 +239,7 @@ class _Replicates:
         averages: _Averages = {}
         for level in _LEVELS:
             right, answered, truth = sums.get(level, np.zeros((self._size, 3), dtype=np.int64)).T
-            precision, recall = _quotient(right, answered), _quotient(right, truth)
-            f1 = _quotient(2 * precision * recall, precision + recall)
-            scores = np.stack([precision, recall, f1], axis=1)
+            scores = np.stack(precision_recall_f1(right, answered, truth, divide), axis=1)
             averages["Mi", level] = scores, exists.get(level, np.zeros(self._size, dtype=bool))
         return averages
 
@@ -252,19 +258,7 @@ class _Replicates:
             for level in levels:
                 divisors[level] += np.where(has_truth, times, 0)
                 exists[level] |= times > 0
-        return {("Ma", level): (_quotient(sums[level].T, divisors[level][:, None]), exists[level]) for level in _LEVELS}
-
-    def _entry_points(self) -> dict[str, list[str]]:
-        """LDC short id -> its slot-filling queries with rows, in query-file order."""
-        entry_points: dict[str, list[str]] = {}
-        for ldc_id in dict.fromkeys(self._queries.ldc_of.values()):
-            for short_id in dict.fromkeys(self._queries.by_id[ldc_id].expansions or ()):
-                if short_id in self._rows_of and self._queries.ldc_of[short_id] == ldc_id:
-                    entry_points.setdefault(ldc_id, []).append(short_id)
-        return entry_points
-
-    def _counts(self, short_id: str) -> list[RowCounts]:
-        return [row.counts for row in self._rows_of[short_id] if row.counts is not None]
+        return {("Ma", level): (divide(sums[level].T, divisors[level][:, None]), exists[level]) for level in _LEVELS}
 
 
 def _short_id(row: ScoreRow) -> str:
@@ -278,11 +272,3 @@ def _row_scores(row: ScoreRow) -> Floats:
 def _codes_of(level: str) -> tuple[str, ...]:
     """The level codes that a row of this level counts in."""
     return (level, "A") if level in _LEVELS else ("A",)
-
-
-def _quotient(numerator: npt.NDArray[np.generic], denominator: npt.NDArray[np.generic]) -> Floats:
-    """Division with 0 where the denominator is 0."""
-    shape = np.broadcast_shapes(numerator.shape, denominator.shape)
-    quotient: Floats = np.zeros(shape)
-    np.divide(numerator, denominator, out=quotient, where=denominator != 0)
-    return quotient

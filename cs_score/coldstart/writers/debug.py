@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import attrgetter
 from typing import Final
 
 from cs_score.coldstart.counting.counts import Tally
-from cs_score.coldstart.judging.labels import Labels, MatchedAssessments, pre_policy_category, without
+from cs_score.coldstart.judging.labels import Labels, pre_policy_category, without
 from cs_score.coldstart.lines.justifications import load_order
 from cs_score.coldstart.lines.records import Response
 from cs_score.coldstart.ranking.average_precision import Ranking
+from cs_score.coldstart.result import UnitResult
 
 _number: Final = attrgetter("number")
 
@@ -24,15 +25,12 @@ RANKINGS_BEGIN: Final = b"AP COMPUTATION DEBUG INFO BEGINS:\n"
 RANKINGS_END: Final = b"AP COMPUTATION DEBUG INFO ENDS\n"
 
 
-def responses_text(tallies: Iterable[Tally], matched: MatchedAssessments, labels: Sequence[Labels]) -> Iterator[str]:
-    """Part 1 without its end: query by query, class by class, every response that a policy put anywhere.
-
-    `matched`, `labels`: assessment and labels of each response by index.
-    """
-    for tally in tallies:
+def responses_text(tallies: Iterable[tuple[Tally, UnitResult]]) -> Iterator[str]:
+    """Part 1 without its end: query by query, class by class, every response that a policy put anywhere."""
+    for tally, unit in tallies:
         yield f"{_RULE}{tally.name}\n"
-        for response, of_line in _by_number(tally.responses, labels):
-            assessment = matched[response.index]
+        for response, of_line in _by_number(tally.responses, unit.labels):
+            assessment = unit.matched.get(response.index)
             category = pre_policy_category(assessment)
             shown = _shown(of_line, category)
             if shown is not None:
@@ -48,7 +46,7 @@ def responses_text(tallies: Iterable[Tally], matched: MatchedAssessments, labels
                 )
 
 
-def _by_number(responses: Sequence[Response], labels: Sequence[Labels]) -> Iterable[tuple[Response, Labels]]:
+def _by_number(responses: Sequence[Response], labels: Mapping[int, Labels]) -> Iterable[tuple[Response, Labels]]:
     """Responses with their labels by line number; of several files' lines with one number the first with all labels."""
     by_number = dict(zip(map(_number, responses), responses))
     if len(by_number) == len(responses):

@@ -10,6 +10,7 @@ from cs_score.coldstart.counting.counts import Counts
 from cs_score.coldstart.counting.projection import ScoreRow
 from cs_score.coldstart.ranking.average_precision import ApRow
 from cs_score.foundation.errors import InputError
+from cs_score.measures.registry import RANKED
 
 Row = TypeVar("Row", ScoreRow, ApRow)
 
@@ -68,7 +69,7 @@ AP_FIELDS: Final[Mapping[str, Field]] = {
     "EC": Field("QID/EC", "name", "%s", "query"),
     "RUNID": Field("RunID", RUN_ID, "%s", "run"),
     "LEVEL": Field("Hop", "level", "%s", "hop"),
-    "AP": Field("AP", "score", "%6.4f", "average precision"),
+    "AP": Field("AP", "scores.AP", "%6.4f", "average precision"),
 }
 
 DEFAULT_FIELDS: Final = tuple(SCORE_FIELDS)
@@ -138,6 +139,8 @@ class Layout(Generic[Row]):
             no_counts = [NO_COUNT] * len(Counts._fields)
             counts = zip(*(no_counts if of_row is None else of_row for of_row in columns["counts"]))
             columns |= zip((f"counts.{field}" for field in Counts._fields), counts)
+        if "scores" in columns:
+            columns |= zip((f"scores.{name}" for name in RANKED), zip(*columns["scores"]))
         return {name: columns.get(field.attribute, ()) for name, field in self._fields.items()}
 
     def _cell(self, name: str, value: object) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from cs_score.coldstart.resampling.intervals import RunIntervals
 from cs_score.coldstart.result import AveragePrecision, Result, RunResult
 from cs_score.coldstart.writers.average_precision import average_precision_text
 from cs_score.coldstart.writers.debug import (
@@ -20,7 +19,8 @@ from cs_score.coldstart.writers.fields import DEFAULT_FIELDS
 from cs_score.coldstart.writers.intervals import intervals_text
 from cs_score.coldstart.writers.params import Invocation, params_text
 from cs_score.coldstart.writers.tables import table_texts
-from cs_score.foundation.outputs import encoded
+from cs_score.foundation.outputs import blocks_of, encoded
+from cs_score.statistics.score_intervals import ScoreIntervals
 
 # In the order in which the reference creates them; it knows no intervals.
 ENDINGS: Final = (
@@ -52,14 +52,14 @@ def endings(is_expanded: bool, has_samples: bool, has_intervals: bool) -> tuple[
 
 
 def parts(
-    result: Result, layout: Layout, invocation: Invocation, intervals: Sequence[RunIntervals] = ()
+    result: Result, layout: Layout, invocation: Invocation, intervals: Sequence[ScoreIntervals] = ()
 ) -> Iterator[tuple[str, Iterable[bytes]]]:
     """The parts in the order in which they are produced, each with the ending of the file that it belongs to."""
     yield "params", encoded(params_text(invocation))
     for run in result.runs:
         yield from _run_parts(run, layout)
-    for of_run in intervals:
-        yield "intervals", encoded(intervals_text(of_run, layout.tabs))
+    for run, of_run in zip(result.runs, intervals):
+        yield "intervals", encoded(intervals_text(of_run, run.run_id, layout.tabs))
 
 
 def _run_parts(run: RunResult, layout: Layout) -> Iterator[tuple[str, Iterable[bytes]]]:
@@ -85,9 +85,9 @@ def _run_parts(run: RunResult, layout: Layout) -> Iterator[tuple[str, Iterable[b
 
 def _responses(run: RunResult) -> Iterator[bytes]:
     if run.debug_text is None:
-        yield from encoded(responses_text(run.tallies, run.matched, run.labels))
-    elif run.debug_text.begun is None:
-        yield from run.debug_text.responses.blocks()
+        yield from encoded(responses_text(run.tallies()))
+    else:
+        yield from blocks_of(run.debug_text.responses)
     yield RESPONSES_END
 
 
@@ -96,7 +96,7 @@ def _rankings(run: RunResult, scores: AveragePrecision) -> Iterator[bytes]:
     if run.debug_text is None:
         yield from encoded(rankings_text(scores.rankings))
     else:
-        yield from run.debug_text.rankings.blocks()
+        yield from blocks_of(run.debug_text.rankings)
     yield RANKINGS_END
 
 
@@ -104,13 +104,10 @@ def file_blocks(
     result: Result,
     layout: Layout,
     invocation: Invocation,
-    intervals: Sequence[RunIntervals] = (),
+    intervals: Sequence[ScoreIntervals] = (),
     was_stopped: bool = False,
 ) -> Iterator[tuple[str, Iterator[bytes]]]:
-    """Each file's ending with its whole content; of a stopped scoring only the files of completed stages.
-
-    Of a debug file that was begun while it was scored it is what follows the responses.
-    """
+    """Each file's ending with its whole content; of a stopped scoring only the files of completed stages."""
     options = result.options
     written = endings(options.expand is not None, options.samples is not None, bool(intervals))
     by_ending: dict[str, list[Iterable[bytes]]] = {ending: [] for ending in written}

@@ -5,28 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from cs_score.coldstart.resampling.intervals import RunIntervals
 from cs_score.statistics.notes import sentences
+from cs_score.statistics.score_intervals import ScoreIntervals
 
-_HEADINGS: Final = ("QID/EC", "RunID", "Hop", "Measure", "Score", "Low", "High", "StdErr", "Note")
+_HEADINGS: Final = ("Measure", "RunID", "Score", "Low", "High", "StdErr", "Note")
 _TO_THE_RIGHT: Final = frozenset({"Score", "Low", "High", "StdErr"})
 _METHOD_NAMES: Final = {"percentile": "percentile", "bca": "BCa"}
 
 
-def intervals_text(intervals: RunIntervals, tabs: bool = False) -> Iterator[str]:
+def intervals_text(intervals: ScoreIntervals, run_id: str, tabs: bool = False) -> Iterator[str]:
     """A line per number, with four decimals, then notes on all of them, and last how the limits were found.
 
     With `tabs` the columns are separated by one tab instead of being aligned, and numbers have all their digits. Where
     there is no interval stands a hyphen, with tabs nothing.
     """
     rows: list[tuple[str, ...]] = [_HEADINGS]
-    for measure, interval in intervals.rows:
+    for measure, interval in intervals.scores.items():
         numbers = (interval.point, interval.low, interval.high, interval.standard_error)
         if tabs:
             cells = ["" if number is None else repr(number) for number in numbers]
         else:
             cells = ["-" if number is None else f"{number:6.4f}" for number in numbers]
-        rows.append((measure.row, intervals.run_id, measure.level, measure.score, *cells, interval.note))
+        rows.append((measure, run_id, *cells, interval.note))
     widths = [max(map(len, column)) for column in zip(*rows)]
     for row in rows:
         if tabs:

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Final
 from cs_score.coldstart.counting.projection import ScoreRow, Table
 from cs_score.coldstart.judging.labels import pre_policy_category, without
 from cs_score.coldstart.ranking.average_precision import ApRow, ApTable, Ranking
-from cs_score.coldstart.resampling.intervals import RunIntervals
 from cs_score.coldstart.result import AveragePrecision, Result, RunResult
 from cs_score.foundation.planned_outputs import Format, OwnOption
+from cs_score.statistics.score_intervals import ScoreIntervals
 
 if TYPE_CHECKING:  # it needs numpy, which only resampling needs
     from cs_score.coldstart.resampling.resampled_tables import Bootstrap
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 """Raised when a key changes its meaning or goes away; new keys do not raise it."""
 
 
@@ -30,23 +30,23 @@ OPTION: Final = OwnOption(
 """The option that names the file of this object."""
 
 
-def json_text(result: Result, intervals: Sequence[RunIntervals] = ()) -> Iterator[str]:
+def json_text(result: Result, intervals: Sequence[ScoreIntervals] = ()) -> Iterator[str]:
     """The result as one JSON object, in pieces; `intervals` are those of its runs, or none."""
     encoder = json.JSONEncoder(ensure_ascii=True, indent=1, allow_nan=False)
     yield from encoder.iterencode(result_object(result, intervals))
     yield "\n"
 
 
-def result_object(result: Result, intervals: Sequence[RunIntervals] = ()) -> dict[str, object]:
+def result_object(result: Result, intervals: Sequence[ScoreIntervals] = ()) -> dict[str, object]:
     """The result as nested dicts and lists of plain values; scores are in full precision."""
     signature = result.signature
     if intervals:
         signature = signature.with_option("bootstrap", intervals[0].resampling.as_json())
-    of_run: dict[str, dict[str, object]] = {each.run_id: {"intervals": each.as_json()} for each in intervals}
+    of_runs: list[dict[str, object]] = [{"intervals": each.as_json()} for each in intervals] or [{}] * len(result.runs)
     return {
         "schema_version": SCHEMA_VERSION,
         "signature": signature.as_json(),
-        "runs": [_run(run) | of_run.get(run.run_id, {}) for run in result.runs],
+        "runs": [_run(run) | of_run for run, of_run in zip(result.runs, of_runs)],
         "problems": [
             {
                 "code": problem.code,
@@ -68,6 +68,7 @@ def result_object(result: Result, intervals: Sequence[RunIntervals] = ()) -> dic
 def _run(run: RunResult) -> dict[str, object]:
     return {
         "run_id": run.run_id,
+        "scores": run.scores,
         "tables": {name: _table(table) for name, table in run.tables.variants},
         "average_precision": None if run.average_precision is None else _average_precision(run.average_precision),
         "bootstrap": None if run.bootstrap is None else _bootstrap(run.bootstrap),
@@ -82,6 +83,7 @@ def _bootstrap(bootstrap: Bootstrap) -> dict[str, object]:
         "limits": [
             {
                 "value": str(limits.code),
+                "measure": str(limits.code.measure),
                 "low": dict(zip(("99", "95", "90"), limits.low)),
                 "mean": limits.mean,
                 "score": limits.score.strip(" -") or None,
@@ -149,9 +151,9 @@ def _ranking(ranking: Ranking) -> dict[str, object]:
 
 def _responses(run: RunResult) -> Iterator[dict[str, object]]:
     """Every scored response: where it stands, what it met, and what it counted as."""
-    for tally in run.tallies:
+    for tally, unit in run.tallies():
         for response in tally.responses:
-            assessment = run.matched[response.index]
+            assessment = unit.matched.get(response.index)
             category = pre_policy_category(assessment)
             yield {
                 "row": tally.name,
@@ -163,5 +165,5 @@ def _responses(run: RunResult) -> Iterator[dict[str, object]]:
                 if assessment is None
                 else {"file": assessment.file, "line": assessment.number, "class": assessment.value_class},
                 "pre_policy": str(category),
-                "post_policy": without(run.labels[response.index], category),
+                "post_policy": without(unit.labels[response.index], category),
             }

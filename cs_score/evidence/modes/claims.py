@@ -15,11 +15,13 @@ from cs_score.evidence.reading import json_reader as reader
 from cs_score.evidence.reading.gold import Gold, signed
 from cs_score.evidence.reading.large_numbers import hashable_integer
 from cs_score.evidence.result import InputSummary, Mode, ReportRow, Result, counted, scores_of
-from cs_score.evidence.unit_statistics import Divide, Number, UnitTable, precision_recall_f1
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.garbage_collection import paused_collector
 from cs_score.foundation.signature import Signature
 from cs_score.foundation.sources import Input, Source
+from cs_score.measures.formulas import Divide, Number, precision_recall_f1
+from cs_score.measures.registry import names
+from cs_score.statistics.unit_table import UnitTable
 
 COLUMNS: Final = (
     "abstract_tp",
@@ -32,15 +34,7 @@ COLUMNS: Final = (
     "label_correct",
 )
 
-MEASURES: Final = (
-    "abstract_precision",
-    "abstract_recall",
-    "abstract_f1",
-    "sentence_precision",
-    "sentence_recall",
-    "sentence_f1",
-    "label_accuracy",
-)
+MEASURES: Final = names("claims")
 
 SKIPPED_MARKS: Final = reader.BYTE_ORDER_MARK + "\x1e"
 """One of these is passed over at the start of a line: a byte order mark or a record separator (RFC 7464)."""
@@ -68,7 +62,6 @@ MODE: Final = Mode(
         ReportRow("sentence", MEASURES[3:6], COLUMNS[3:6]),
         ReportRow("label_accuracy", MEASURES[6:]),
     ),
-    headline=("abstract_f1", "sentence_f1", "label_accuracy"),
 )
 
 

@@ -16,15 +16,16 @@ from cs_score.evidence.reading import json_reader as reader
 from cs_score.evidence.reading.gold import Gold, signed
 from cs_score.evidence.reading.json_array import json_array
 from cs_score.evidence.result import InputSummary, Mode, ReportRow, Result, counted, scores_of
-from cs_score.evidence.unit_statistics import Divide, Number, UnitTable, divide
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.garbage_collection import paused_collector
 from cs_score.foundation.signature import Signature
 from cs_score.foundation.sources import Input, Source
+from cs_score.measures.formulas import Divide, Number, divide
+from cs_score.measures.formulas import f1 as harmonic_mean
+from cs_score.measures.registry import names
+from cs_score.statistics.unit_table import UnitTable
 
-PARTS: Final = ("", "sp_", "joint_")
-
-MEASURES: Final = tuple(f"{part}{measure}" for part in PARTS for measure in ("em", "f1", "prec", "recall"))
+MEASURES: Final = names("hotpotqa")
 
 COLUMNS: Final = ("questions", *MEASURES)
 
@@ -57,7 +58,6 @@ MODE: Final = Mode(
     rows=tuple(
         ReportRow(name, MEASURES[4 * number : 4 * number + 4]) for number, name in enumerate(("answer", "sp", "joint"))
     ),
-    headline=("em", "f1", "sp_em", "sp_f1", "joint_em", "joint_f1"),
 )
 
 
@@ -158,20 +158,20 @@ def compare_answers(predicted: str, gold: str) -> Agreement:
     if not common:
         return Agreement(em, 0.0, 0.0, 0.0)
     precision, recall = common / len(words), common / len(gold_words)
-    return Agreement(em, 2 * precision * recall / (precision + recall), precision, recall)
+    return Agreement(em, harmonic_mean(precision, recall), precision, recall)
 
 
 def compare_facts(predicted: frozenset[Hashable], gold: frozenset[Hashable]) -> Agreement:
     """How well predicted supporting facts agree with those of gold, both as sets (section 4)."""
     right = len(predicted & gold)
     precision, recall = divide(right, len(predicted)), divide(right, len(gold))
-    return Agreement(float(predicted == gold), divide(2 * precision * recall, precision + recall), precision, recall)
+    return Agreement(float(predicted == gold), harmonic_mean(precision, recall), precision, recall)
 
 
 def combine(answer: Agreement, facts: Agreement) -> Agreement:
     """Joint agreement of a question that has both an answer and supporting facts (section 5)."""
     precision, recall = answer.precision * facts.precision, answer.recall * facts.recall
-    return Agreement(answer.em * facts.em, divide(2 * precision * recall, precision + recall), precision, recall)
+    return Agreement(answer.em * facts.em, harmonic_mean(precision, recall), precision, recall)
 
 
 def fact_set(facts: object) -> frozenset[tuple[Hashable, ...]]:

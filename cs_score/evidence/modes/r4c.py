@@ -25,11 +25,13 @@ from cs_score.evidence.modes.alignment import (
 from cs_score.evidence.reading import json_reader as reader
 from cs_score.evidence.reading.gold import Gold, signed
 from cs_score.evidence.result import InputSummary, Mode, ReportRow, Result, counted, scores_of
-from cs_score.evidence.unit_statistics import Divide, Number, UnitTable, precision_recall_f1
-from cs_score.evidence.unit_statistics import divide as divided
 from cs_score.foundation.errors import InputError, UsageError
 from cs_score.foundation.signature import Signature
 from cs_score.foundation.sources import Input, Source
+from cs_score.measures.formulas import Divide, Number, precision_recall_f1
+from cs_score.measures.formulas import divide as divided
+from cs_score.measures.registry import names
+from cs_score.statistics.unit_table import UnitTable
 
 WEIGHTS: Final[dict[str, Weight]] = {"e": entity_weight, "r": relation_weight, "er": full_weight}
 """The three evaluations, in the order in which they draw from the random stream: entities, relation, both."""
@@ -42,7 +44,7 @@ SEED: Final = 3
 
 ASPECTS: Final = ("prec", "recall", "f1")
 
-MEASURES: Final = tuple(f"{level}_{aspect}" for level in WEIGHTS for aspect in ASPECTS)
+MEASURES: Final = names("r4c")
 
 COLUMNS: Final = ("instances", *MEASURES)
 
@@ -61,7 +63,6 @@ MODE: Final = Mode(
     formula=measures,
     headings=("precision", "recall", "f1"),
     rows=tuple(ReportRow(level, tuple(f"{level}_{aspect}" for aspect in ASPECTS)) for level in WEIGHTS),
-    headline=tuple(f"{level}_f1" for level in WEIGHTS),
 )
 
 Derivation: TypeAlias = tuple[Fact, ...]

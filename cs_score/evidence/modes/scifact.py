@@ -14,11 +14,13 @@ from typing import ClassVar, Final, NamedTuple, TypeAlias
 from cs_score.evidence.reading import json_reader as reader
 from cs_score.evidence.reading.gold import Gold, signed
 from cs_score.evidence.result import InputSummary, Mode, ReportRow, Result, scores_of
-from cs_score.evidence.unit_statistics import Divide, Number, UnitTable, precision_recall_f1
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.garbage_collection import paused_collector
 from cs_score.foundation.signature import Signature
 from cs_score.foundation.sources import Input, Source
+from cs_score.measures.formulas import Divide, Number, precision_recall_f1
+from cs_score.measures.registry import names
+from cs_score.statistics.unit_table import UnitTable
 
 LABELS: Final = ("SUPPORT", "CONTRADICT")
 
@@ -38,7 +40,7 @@ COLUMNS: Final = (
 
 GROUPS: Final = ("abstract_label_only", "abstract_rationalized", "sentence_selection", "sentence_label")
 
-MEASURES: Final = tuple(f"{group}_{measure}" for group in GROUPS for measure in ("precision", "recall", "f1"))
+MEASURES: Final = names("scifact")
 
 # What other tasks and earlier texts call the two labels, and the third label that is not predicted here.
 _OTHER_SPELLINGS: Final = {
@@ -79,12 +81,11 @@ MODE: Final = Mode(
     rows=tuple(
         ReportRow(
             group,
-            tuple(f"{group}_{measure}" for measure in ("precision", "recall", "f1")),
-            (correct, f"retrieved_{unit}", f"relevant_{unit}"),
+            MEASURES[3 * number : 3 * number + 3],
+            (COLUMNS[4 + number], f"retrieved_{unit}", f"relevant_{unit}"),
         )
-        for group, correct, unit in zip(GROUPS, COLUMNS[4:], ("abstracts", "abstracts", "sentences", "sentences"))
+        for number, (group, unit) in enumerate(zip(GROUPS, ("abstracts", "abstracts", "sentences", "sentences")))
     ),
-    headline=tuple(f"{group}_f1" for group in GROUPS),
 )
 
 

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from cs_score.coldstart.lines.layouts import Schema
+from cs_score.coldstart.lines.loading import Loading
 from cs_score.coldstart.lines.reader import split_columns
 from cs_score.coldstart.lines.records import JUDGMENT_OF_CODE, Assessment, LinkedQuery
-from cs_score.coldstart.loading import Evaluation
 from cs_score.coldstart.queries.languages import DEFAULT_CODE, language_code
 from cs_score.foundation.errors import InputError
 
@@ -37,15 +37,15 @@ class SortedAssessment(NamedTuple):
     text: str
 
 
-def sort_by_language(evaluation: Evaluation) -> Iterator[SortedAssessment]:
+def sort_by_language(loading: Loading) -> Iterator[SortedAssessment]:
     """Every assessment in its order: in the file of its language where it has one, and in the cross-lingual file.
 
     Raises InputError where the mention types of a class contradict each other.
     """
-    assessments = evaluation.linker.assessments
-    languages = list(_languages(evaluation))
+    assessments = loading.links.assessments
+    languages = list(_languages(loading))
     types = _mention_types(assessments, languages)
-    layouts = evaluation.layouts
+    layouts = loading.layouts
     followed = {
         (assessment.target, language)
         for assessment, language in zip(assessments, languages)
@@ -59,27 +59,27 @@ def sort_by_language(evaluation: Evaluation) -> Iterator[SortedAssessment]:
         yield SortedAssessment(CROSS_LINGUAL, _corrected(assessment, CROSS_LINGUAL, types, layouts[assessment.file]))
 
 
-def _languages(evaluation: Evaluation) -> Iterator[str]:
+def _languages(loading: Loading) -> Iterator[str]:
     """The language of each assessment: that of its documents where it is also that of its query."""
-    created_in = _creating_documents(evaluation)
-    for assessment in evaluation.linker.assessments:
+    created_in = _creating_documents(loading)
+    for assessment in loading.links.assessments:
         columns = split_columns(assessment.text)
-        position = evaluation.layouts[assessment.file].columns.index
+        position = loading.layouts[assessment.file].columns.index
         relation, value = (
             columns[position("RELATION_PROVENANCE_TRIPLES")],
             columns[position("VALUE_PROVENANCE_TRIPLES")],
         )
         named = set(_DOCUMENT_LANGUAGE.findall(f"{relation},{value}"))
-        of_query = _language_of_query(assessment.query, evaluation, created_in)
+        of_query = _language_of_query(assessment.query, loading, created_in)
         yield of_query if named == {of_query} else CROSS_LINGUAL
 
 
-def _creating_documents(evaluation: Evaluation) -> dict[str, str]:
+def _creating_documents(loading: Loading) -> dict[str, str]:
     """Follow-on query id -> document of the value provenance of the first line that leads to it, skipped or not."""
     created_in: dict[str, str] = {}
-    skipped = iter(evaluation.linker.skipped)
+    skipped = iter(loading.links.skipped)
     waiting = next(skipped, None)
-    for index, assessment in enumerate(evaluation.linker.assessments):
+    for index, assessment in enumerate(loading.links.assessments):
         while waiting is not None and waiting.before <= index:
             created_in.setdefault(waiting.target, waiting.docid)
             waiting = next(skipped, None)
@@ -87,8 +87,8 @@ def _creating_documents(evaluation: Evaluation) -> dict[str, str]:
     return created_in
 
 
-def _language_of_query(query: LinkedQuery, evaluation: Evaluation, created_in: Mapping[str, str]) -> str:
-    loaded = evaluation.queries.by_id.get(query.short_id)
+def _language_of_query(query: LinkedQuery, loading: Loading, created_in: Mapping[str, str]) -> str:
+    loaded = loading.table.by_id.get(query.short_id)
     if loaded is None:
         docid = created_in.get(query.short_id, "")
     else:

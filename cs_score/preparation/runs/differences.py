@@ -1,13 +1,14 @@
-"""How validation changes a run: a unified diff of the run as given and its lines as they are written.
+"""How validation changes a file: a unified diff of the file as given and its lines as they are written.
 
-The validated run is sorted, which would drown the changes. The diff keeps the order of the input: each line stands
-beside the line that is written for it, or alone where none is. So it is found in one pass, without searching.
+A validated run or knowledge base is sorted, which would drown the changes. The diff keeps the order of the input: each
+line stands beside the lines that are written for it, or alone where none are. So it is found in one pass, without
+searching.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from cs_score.foundation.display import one_line
@@ -20,10 +21,15 @@ CONTEXT: Final = 3
 
 
 class _Pair(NamedTuple):
-    """A line as given and as written; None where nothing is written for it."""
+    """A line as given, and the lines that are written for it."""
 
     old: str
-    new: str | None
+    new: Sequence[str]
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether it is written as it stands."""
+        return len(self.new) == 1 and self.new[0] == self.old
 
 
 def differences(checked: CheckedRun) -> Iterator[str]:
@@ -31,24 +37,25 @@ def differences(checked: CheckedRun) -> Iterator[str]:
 
     Raises UsageError for a run from standard input, which cannot be read twice.
     """
-    written: dict[str, dict[int, str]] = defaultdict(dict)
+    written: dict[str, dict[int, tuple[str]]] = defaultdict(dict)
     for text, response in checked.lines():
-        written[response.file][response.number] = text.removesuffix("\n")
-    for name in checked.evaluation.layouts:
+        written[response.file][response.number] = (text.removesuffix("\n"),)
+    for name in checked.loading.layouts:
         if name == "-":
             raise UsageError("--diff reads the run twice; give it as a file")
-        yield from _of_file(name, written[name])
+        yield from file_differences(name, written[name])
 
 
-def _of_file(name: str, written: Mapping[int, str]) -> Iterator[str]:
+def file_differences(name: str, written: Mapping[int, Sequence[str]]) -> Iterator[str]:
+    """The diff of a file and the lines that are written for its lines, by their numbers from 1."""
     with open_source(name) as source:
         old = source.read_bytes().decode("utf-8").split("\n")
     ends_with_newline = not old[-1]
     if ends_with_newline:
         old.pop()
-    pairs = [_Pair(text, written.get(number)) for number, text in enumerate(old, 1)]
+    pairs = [_Pair(text, written.get(number, ())) for number, text in enumerate(old, 1)]
     last = len(pairs) - 1
-    changed = [at for at, pair in enumerate(pairs) if pair.old != pair.new or (at == last and not ends_with_newline)]
+    changed = [at for at, pair in enumerate(pairs) if not pair.is_kept or (at == last and not ends_with_newline)]
     if not changed:
         return
     shown = one_line(name)
@@ -56,9 +63,9 @@ def _of_file(name: str, written: Mapping[int, str]) -> Iterator[str]:
     new_start = 1
     done = 0
     for start, end in _hunks(changed, len(pairs)):
-        new_start += sum(pair.new is not None for pair in pairs[done:start])
+        new_start += sum(len(pair.new) for pair in pairs[done:start])
         hunk = pairs[start:end]
-        new_size = sum(pair.new is not None for pair in hunk)
+        new_size = sum(len(pair.new) for pair in hunk)
         new_first = new_start if new_size else new_start - 1
         yield f"@@ -{start + 1},{len(hunk)} +{new_first},{new_size} @@\n"
         yield from _hunk_lines(hunk, lacks_newline=end == len(pairs) and not ends_with_newline)
@@ -83,7 +90,7 @@ def _hunk_lines(hunk: list[_Pair], *, lacks_newline: bool) -> Iterator[str]:
     added: list[str] = []
     for at, pair in enumerate(hunk):
         is_unterminated = lacks_newline and at == len(hunk) - 1
-        if pair.old == pair.new and not is_unterminated:
+        if pair.is_kept and not is_unterminated:
             yield from added
             added = []
             yield f" {pair.old}\n"
@@ -91,6 +98,5 @@ def _hunk_lines(hunk: list[_Pair], *, lacks_newline: bool) -> Iterator[str]:
         yield f"-{pair.old}\n"
         if is_unterminated:
             yield "\\ No newline at end of file\n"
-        if pair.new is not None:
-            added.append(f"+{pair.new}\n")
+        added += [f"+{line}\n" for line in pair.new]
     yield from added

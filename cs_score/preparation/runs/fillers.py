@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from cs_score.coldstart.lines.layouts import Schema
 from cs_score.coldstart.lines.provenance import VALUE_SPANS, offset_value, read_provenance
 from cs_score.coldstart.lines.reader import split_columns
 from cs_score.coldstart.lines.records import Assessment, Response
 from cs_score.foundation.errors import InputError
-from cs_score.foundation.sources import open_source
-from cs_score.preparation.documents import DocumentList
+from cs_score.preparation.documents import DocumentList, holds, source_text
 from cs_score.problems.log import Detail, Place, ProblemLog
-
-# White space as the reference sees it, without the separators U+001C to U+001F.
-_WHITE_SPACE: Final = re.compile(r"[^\S\x1c-\x1f]+")
 
 
 class _Claim(NamedTuple):
@@ -43,13 +38,12 @@ def verify_fillers(
     unreadable: list[tuple[int, InputError]] = []
     for file, of_file in claims.items():
         try:
-            text = _text_of(file, of_file[0].place)
+            text = source_text(file, of_file[0].place)
         except InputError as error:
             unreadable.append((of_file[0].order, error))
             continue
         for claim in of_file:
-            found = _excerpt(text, claim.start, claim.end)
-            if _WHITE_SPACE.sub(" ", found) != _WHITE_SPACE.sub(" ", claim.value):
+            if not holds(text, claim.start, claim.end, claim.value):
                 problems.add(
                     "INACCURACTE_MENTION_STRING", claim.value, claim.shown, place=claim.place,
                     detail=Detail("VALUE", claim.value, None),
@@ -74,25 +68,3 @@ def _claims(
             start, end = offset_value(span.start), offset_value(span.end)
             claims[file].append(_Claim(order, line.value, start, end, line.provenance, line.place))
     return claims
-
-
-def _text_of(file: str, needed_at: Place) -> str:
-    try:
-        with open_source(file, stdin_as_dash=False) as source:
-            data = source.read_bytes()
-    except InputError as error:
-        reason = error.problem.removeprefix(f"Could not open {file}: ")
-        raise InputError(
-            f"Source document expected at {file}: {reason}",
-            file=needed_at.file,
-            place=f"line {needed_at.line}",
-            code="SOURCE_DOCUMENT_MISSING",
-        ) from None
-    return data.decode("utf-8", "replace")
-
-
-def _excerpt(text: str, start: float, end: float) -> str:
-    """Characters `start` to `end` of a text, as far as it has them."""
-    if start >= len(text):
-        return ""
-    return text[int(start) : int(min(end, len(text))) + 1]

@@ -5,12 +5,15 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from cs_score.coldstart.gold import Gold
 from cs_score.coldstart.lines.layouts import FileKind
-from cs_score.coldstart.loading import Evaluation, Queries, kind_of, load_files, members
+from cs_score.coldstart.lines.loading import kind_of, members
 from cs_score.coldstart.options import Justifications
+from cs_score.coldstart.queries.loading import QueryFiles
 from cs_score.coldstart.queries.query_set import QuerySet
+from cs_score.coldstart.run import Run, load_run
 from cs_score.coldstart.writers.report import closing_line
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.outputs import encoded
@@ -22,47 +25,50 @@ from cs_score.problems.log import ProblemLog, Severity
 
 @dataclass(frozen=True, slots=True)
 class PreparedRun:
-    """One argument of the scorer whose runs were validated: what was found, and how many lines are left out.
+    """One argument of the scorer that was prepared: what was found, and what became of it.
 
-    A run whose `problems` hold errors must not be scored. `digests` are those of its files as they are stored.
+    `scored_as` is the name of what is scored in its place, `account` says what was done. One whose `problems` hold
+    errors must not be scored; `code` and `remedy` say so. `digests` are those of its files as they are stored.
     """
 
     name: str
+    scored_as: str
     problems: ProblemLog
-    lines: int
-    left_out: int
+    what: str
     digests: tuple[InputDigest, ...]
+    code: str = "RUN_WITH_ERRORS"
+    remedy: str = "a run with errors cannot be validated, and is not scored with --validate; mend them first"
 
     @property
     def account(self) -> str:
-        """What validation has made of the run, as a remark."""
-        return str(InputError(f"validated; {self.left_out} of {self.lines} lines are left out", file=self.name))
+        """What has been made of it, as a remark."""
+        return str(InputError(self.what, file=self.name))
 
     def check(self) -> None:
-        """Raises InputError where the run has errors: the validated run would not exist."""
+        """Raises InputError where there are errors: nothing could be written, so nothing is scored."""
         if errors := self.problems.count(Severity.ERROR):
             raise InputError(
                 closing_line(errors, 0).rstrip("\n"),
                 file=self.name,
-                remedy="a run with errors cannot be validated, and is not scored with --validate; mend them first",
-                code="RUN_WITH_ERRORS",
+                remedy=self.remedy,
+                code=self.code,
             )
 
 
 @dataclass(slots=True)
 class Preparation:
-    """The files to score, in order, with runs replaced by what is left of them, and an account of each run."""
+    """The files to score, in order, with runs replaced by what was made of them, and an account of each."""
 
     files: list[Input] = field(default_factory=list)
     runs: list[PreparedRun] = field(default_factory=list)
 
 
-class _ValidatedRun(io.BytesIO):
-    """A validated run that tells what it was made from."""
+class InMemory(io.BytesIO):
+    """A file in memory, with the name that messages call it."""
 
     def __init__(self, name: str, data: bytes) -> None:
         super().__init__(data)
-        self.name = f"{name} (validated)"
+        self.name = name
 
 
 def validate_runs(
@@ -78,7 +84,7 @@ def validate_runs(
     """
     prepared = Preparation()
     for given in files:
-        held = [_rereadable(member) for member in members(given)]
+        held = [rereadable(member) for member in members(given)]
         are_runs = [_is_run(member) for member in held]
         runs = [member for member, is_run in zip(held, are_runs) if is_run]
         others = [member for member, is_run in zip(held, are_runs) if not is_run]
@@ -86,28 +92,25 @@ def validate_runs(
             prepared.files += held
             continue
         problems = new_log()
-        checked = check_run(runs, Queries(queries, [], []), Limits(justifications), problems)
+        checked = check_run(runs, QueryFiles(queries, [], []), Limits(justifications), problems)
         name = name_of(given)
         text = b"".join(encoded(checked.validated().pieces))
-        lines = len(checked.evaluation.linker.responses)
-        prepared.files += [*others, _ValidatedRun(name, text)]
-        prepared.runs.append(
-            PreparedRun(
-                name,
-                problems,
-                lines,
-                lines - text.count(b"\n"),
-                tuple(checked.evaluation.digests),
-            )
-        )
+        lines = len(checked.loading.links.responses)
+        scored_as = f"{name} (validated)"
+        prepared.files += [*others, InMemory(scored_as, text)]
+        left_out = lines - text.count(b"\n")
+        what = f"validated; {left_out} of {lines} lines are left out"
+        digests = tuple(checked.loading.digests)
+        prepared.runs.append(PreparedRun(name, scored_as, problems, what, digests))
     return prepared
 
 
-def load_prepared(evaluation: Evaluation, prepared: Preparation) -> None:
-    """Load what was prepared; the digests are those of the files as stored. Raises InputError as `load_files`."""
-    loaded = len(evaluation.digests)
-    load_files(evaluation, prepared.files)
-    evaluation.digests[loaded:] = _restored_digests(evaluation.digests[loaded:], prepared.runs)
+def load_prepared(
+    gold: Gold, prepared: Preparation, limits: Justifications | None = None, problems: ProblemLog | None = None
+) -> Run:
+    """Load what was prepared; the digests are those of the files as stored. Raises InputError as `load_run`."""
+    run = load_run(gold, prepared.files, limits, problems)
+    return replace(run, digests=_restored_digests(run.digests, prepared.runs))
 
 
 def signed_options(options: Mapping[str, object]) -> dict[str, object]:
@@ -116,12 +119,14 @@ def signed_options(options: Mapping[str, object]) -> dict[str, object]:
 
 
 def _restored_digests(digests: Iterable[InputDigest], runs: Sequence[PreparedRun]) -> list[InputDigest]:
-    """Digests of what was scored, with those of the files as stored in place of those of validated runs."""
-    stored = {f"{run.name} (validated)": run.digests for run in runs}
-    return [one for digest in digests for one in stored.get(digest.name, (digest,))]
+    """Digests of what was scored, with those of the files as stored in place of those of what was made of them."""
+    digests = list(digests)
+    for run in reversed(runs):  # what a knowledge base gave may have been validated after that
+        digests = [one for digest in digests for one in (run.digests if digest.name == run.scored_as else (digest,))]
+    return digests
 
 
-def _rereadable(given: Input) -> Input:
+def rereadable(given: Input) -> Input:
     """An input that can be opened twice: standard input and open files are held in memory, as they are stored."""
     if isinstance(given, (str, os.PathLike)):
         if name_of(given) != "-":
@@ -130,9 +135,7 @@ def _rereadable(given: Input) -> Input:
             content: str | bytes = source.read_bytes()
     else:
         content = given.read()
-    held = io.BytesIO(content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content)
-    held.name = name_of(given)
-    return held
+    return InMemory(name_of(given), content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content)
 
 
 def _is_run(given: Input) -> bool:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from cs_score.coldstart.lines.justifications import DiscardRules
-from cs_score.coldstart.lines.linking import Linker
-from cs_score.coldstart.loading import Evaluation, Queries, Reading, load_files
-from cs_score.coldstart.options import Justifications, Options
+from cs_score.coldstart.lines.loading import Loading, Reading, loading_of
+from cs_score.coldstart.options import Justifications
+from cs_score.coldstart.queries.loading import QueryFiles
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.sources import Input
 from cs_score.preparation.documents import DocumentList
@@ -25,72 +24,72 @@ class Limits:
     depth: Depth | None = None
 
 
-def open_checks(queries: Queries, limits: Limits, documents: DocumentList | None, problems: ProblemLog) -> Evaluation:
-    """An evaluation that files can be loaded into and checked."""
-    linker = Linker(queries.table, problems, documents=None if documents is None else documents.lengths, no_node="0")
-    return Evaluation(
-        Options(justifications=limits.justifications), problems, queries.table, {}, linker,
-        DiscardRules(limits.justifications, problems), remarks=list(queries.remarks), digests=list(queries.digests),
-    )  # fmt: skip
+def open_checks(queries: QueryFiles, limits: Limits, documents: DocumentList | None, problems: ProblemLog) -> Loading:
+    """What files are loaded into to be checked; nothing yet."""
+    lengths = None if documents is None else documents.lengths
+    loading = loading_of(queries.table, limits.justifications, problems, documents=lengths, no_node="0")
+    loading.remarks += queries.remarks
+    loading.digests += queries.digests
+    return loading
 
 
 def load_checked(
-    evaluation: Evaluation,
+    loading: Loading,
     files: Iterable[Input],
     limits: Limits,
     documents: DocumentList | None = None,
     *,
     allow_comments: bool = False,
 ) -> None:
-    """Load files in order as one input; every problem of every line goes into the evaluation's log.
+    """Load files in order as one input; every problem of every line goes into its log.
 
     Fatal conditions are collected as well, as far as the lines after them can be read. At the end the first of them is
     raised as InputError.
     """
-    problems = evaluation.problems
+    problems = loading.problems
     pooling = None if limits.depth is None else Pooling(limits.depth, limits.justifications.most, problems)
 
     def after_run() -> None:
         if pooling is not None and not problems.fatal:
-            pooling.apply(evaluation.linker.responses, evaluation.linker.nodes, evaluation.discard.marked)
+            pooling.apply(loading.links.responses, loading.links.nodes, loading.discard.marked)
 
     end: InputError | None = None
     try:
-        load_files(evaluation, files, Reading(allow_comments, problems.fatal.append, after_run))
+        loading.load(files, Reading(allow_comments, problems.fatal.append, after_run))
     except InputError as error:
         end = error
     if documents is not None:
-        _verify_fillers(evaluation, documents)
+        _verify_fillers(loading, documents)
     if end is not None:
         problems.fatal.append(end)
     problems.end_if_fatal()
-    report_run_ids(evaluation)
+    report_run_ids(loading)
 
 
-def _verify_fillers(evaluation: Evaluation, documents: DocumentList) -> None:
+def _verify_fillers(loading: Loading, documents: DocumentList) -> None:
     """Check the fillers; a missing document takes its place among the fatal conditions of lines."""
-    for lines in (evaluation.linker.responses, evaluation.linker.assessments):
+    for lines in (loading.links.responses, loading.links.assessments):
         try:
-            verify_fillers(lines, evaluation.layouts, documents, evaluation.problems)
+            verify_fillers(lines, loading.layouts, documents, loading.problems)
         except InputError as error:
-            evaluation.problems.fatal.append(error)
-    files = {name: number for number, name in enumerate(evaluation.layouts)}
+            loading.problems.fatal.append(error)
+    files = {name: number for number, name in enumerate(loading.layouts)}
 
     def load_order(error: InputError) -> tuple[int, int]:
         line = (error.place or "").removeprefix("line ")
         return files.get(error.file or "", -1), int(line) if line.isdecimal() else 0
 
-    evaluation.problems.fatal.sort(key=load_order)
+    loading.problems.fatal.sort(key=load_order)
 
 
-def report_run_ids(evaluation: Evaluation) -> None:
+def report_run_ids(loading: Loading) -> None:
     """Warn of each line whose run id is not that of the first line."""
-    responses = evaluation.linker.responses
+    responses = loading.links.responses
     if len({line.run_id for line in responses}) < 2:
         return
     first = responses[0].run_id
     for line in responses:
         if line.run_id != first:
-            evaluation.problems.add(
+            loading.problems.add(
                 "MULTIPLE_RUNIDS", first, line.run_id, place=line.place, detail=Detail("RUNID", line.run_id, first)
             )

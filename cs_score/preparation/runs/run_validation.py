@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from cs_score.coldstart.loading import Evaluation, Queries
+from cs_score.coldstart.lines.loading import Loading
+from cs_score.coldstart.queries.loading import QueryFiles
 from cs_score.foundation.garbage_collection import paused_collector
 from cs_score.foundation.sources import Input
 from cs_score.preparation.documents import DocumentList
@@ -34,17 +35,17 @@ class ValidatedRun:
 class CheckedRun:
     """A run that has been loaded and checked; nothing of it may be used where `problems` holds errors."""
 
-    evaluation: Evaluation
+    loading: Loading
 
     @property
     def problems(self) -> ProblemLog:
         """What was found."""
-        return self.evaluation.problems
+        return self.loading.problems
 
     @property
     def bad_queries(self) -> frozenset[str]:
         """Short ids of the queries that ask about an answer of a line that was skipped (quirk 3)."""
-        return frozenset(line.target for line in self.evaluation.linker.skipped)
+        return frozenset(line.target for line in self.loading.links.skipped)
 
     def lines(self) -> Iterator[WrittenLine]:
         """The lines of the validated run, in their order, each with the run line that it stands for."""
@@ -53,30 +54,30 @@ class CheckedRun:
     def validated(self) -> ValidatedRun:
         """The run as it is written."""
         pieces = ("".join([text for text, _ in lines]) for lines in self.lines_of_queries())
-        return ValidatedRun(pieces, self.evaluation.remarks, self.silently_dropped())
+        return ValidatedRun(pieces, self.loading.remarks, self.silently_dropped())
 
     def lines_of_queries(self) -> Iterator[list[WrittenLine]]:
         """The same lines, those of one query at a time."""
-        queries = self.evaluation.queries.by_id
+        queries = self.loading.table.by_id
         return written_lines(
-            self.evaluation.linker.responses,
-            self.evaluation.discard.marked,
+            self.loading.links.responses,
+            self.loading.discard.marked,
             self.bad_queries,
             {short_id: query.node_id for short_id, query in queries.items() if query.node_id},
-            node_letters(self.evaluation.digests),
+            node_letters(self.loading.digests),
         )
 
     def silently_dropped(self) -> list[str]:
         """Full ids of the bad queries whose lines are left out without a word in the report, sorted."""
-        bad, marked = self.bad_queries, self.evaluation.discard.marked
-        responses = self.evaluation.linker.responses if bad else ()
+        bad, marked = self.bad_queries, self.loading.discard.marked
+        responses = self.loading.links.responses if bad else ()
         dropped = (line.query for line in responses if line.query.short_id in bad and line.index not in marked)
         return sorted({query.full_id for query in dropped})
 
 
 def check_run(
     run: list[Input],
-    queries: Queries,
+    queries: QueryFiles,
     limits: Limits,
     problems: ProblemLog,
     documents: DocumentList | None = None,
@@ -89,6 +90,6 @@ def check_run(
     found.
     """
     with paused_collector():
-        evaluation = open_checks(queries, limits, documents, problems)
-        load_checked(evaluation, run, limits, documents, allow_comments=allow_comments)
-    return CheckedRun(evaluation)
+        loading = open_checks(queries, limits, documents, problems)
+        load_checked(loading, run, limits, documents, allow_comments=allow_comments)
+    return CheckedRun(loading)

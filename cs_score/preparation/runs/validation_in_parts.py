@@ -14,9 +14,9 @@ from operator import itemgetter
 from typing import TypeAlias
 
 from cs_score.coldstart.lines.layouts import RUN_2017
-from cs_score.coldstart.loading import Queries
 from cs_score.coldstart.partition.parts import Cut, SharedFile, cut_queries, load_share, share_files, share_queries
 from cs_score.coldstart.partition.workers import NeedsWholeError, map_shares
+from cs_score.coldstart.queries.loading import QueryFiles
 from cs_score.foundation.errors import InputError
 from cs_score.preparation.runs.run_loading import Limits, open_checks
 from cs_score.preparation.runs.run_validation import CheckedRun, ValidatedRun
@@ -30,7 +30,7 @@ _OfQuery: TypeAlias = tuple[str, str]
 class _Task:
     """What all shares have in common."""
 
-    queries: Queries
+    queries: QueryFiles
     limits: Limits
     files: Sequence[SharedFile]
     cut: Cut
@@ -47,7 +47,7 @@ class _CheckedShare:
 
 
 def validate_in_shares(
-    run: str, queries: Queries, limits: Limits, problems: ProblemLog, shares: int, jobs: int
+    run: str, queries: QueryFiles, limits: Limits, problems: ProblemLog, shares: int, jobs: int
 ) -> ValidatedRun | None:
     """Check a run, which may be a folder, in at most `shares` shares, `jobs` of them at a time.
 
@@ -59,13 +59,15 @@ def validate_in_shares(
         return None
 
 
-def _validate(run: str, queries: Queries, limits: Limits, problems: ProblemLog, shares: int, jobs: int) -> ValidatedRun:
+def _validate(
+    run: str, queries: QueryFiles, limits: Limits, problems: ProblemLog, shares: int, jobs: int
+) -> ValidatedRun:
     cut = cut_queries(queries.table, shares)
     if cut is None or limits.depth is not None or problems.fatal:
         raise NeedsWholeError
     found = ProblemLog()
-    evaluation = open_checks(queries, limits, None, found)
-    files = share_files(evaluation, [run], cut)
+    loading = open_checks(queries, limits, None, found)
+    files = share_files(loading, [run], cut)
     if any(file.schema is not RUN_2017 for file in files):
         raise NeedsWholeError
     task = _Task(queries, limits, files, cut)
@@ -76,7 +78,7 @@ def _validate(run: str, queries: Queries, limits: Limits, problems: ProblemLog, 
         found.take_over(share.problems)
     problems.take_over(found)
     dropped = sorted(chain.from_iterable(share.dropped for share in checked))
-    return ValidatedRun(_merged([share.lines for share in checked]), evaluation.remarks, dropped)
+    return ValidatedRun(_merged([share.lines for share in checked]), loading.remarks, dropped)
 
 
 def _merged(shares: Sequence[Mapping[int, Sequence[_OfQuery]]]) -> Iterator[str]:
@@ -93,13 +95,13 @@ def _check_share(task: _Task, share: int) -> _CheckedShare:
     """
     queries = replace(task.queries, table=share_queries(task.queries.table, task.cut, share))
     checked = CheckedRun(open_checks(queries, task.limits, None, ProblemLog()))
-    linker = checked.evaluation.linker
+    links = checked.loading.links
     try:
-        load_share(checked.evaluation, task.files, share)
+        load_share(checked.loading, task.files, share)
     except InputError:
         raise NeedsWholeError from None
-    responses = linker.responses
-    if checked.problems.fatal or linker.without_parent or any(response.node is None for response in responses):
+    responses = links.responses
+    if checked.problems.fatal or links.without_parent or any(response.node is None for response in responses):
         raise NeedsWholeError
     lines: dict[int, list[_OfQuery]] = {}
     for of_query in checked.lines_of_queries():

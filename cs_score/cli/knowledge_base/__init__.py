@@ -1,0 +1,1 @@
+"""The programs from a knowledge base to a run."""

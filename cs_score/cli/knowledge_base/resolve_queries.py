@@ -1,0 +1,85 @@
+"""`cs-score resolve-queries QUERYFILE RUNFILE OUTPUT_FILE` (specification of knowledge bases, 16)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Final
+
+from cs_score.cli.destinations import Destination, write_result, write_text
+from cs_score.cli.form import Parameter
+from cs_score.cli.leaving import Finished
+from cs_score.cli.options import CommandLine, Option
+from cs_score.cli.preparation.program import (
+    PROBLEMS,
+    Program,
+    Session,
+)
+from cs_score.coldstart.queries.loading import load_queries
+from cs_score.coldstart.writers.report import report_text
+from cs_score.foundation.outputs import encoded
+from cs_score.foundation.planned_outputs import Existing, PlannedOutput
+from cs_score.foundation.sources import open_source
+from cs_score.knowledge_base.explanation import explanation_text
+from cs_score.knowledge_base.resolution import Resolution, documents_of, resolve, slots_of
+from cs_score.knowledge_base.validated_kb import read_validated
+
+PROGRAM: Final = Program(
+    "resolve-queries",
+    (
+        Option("-error_file", "FILE", "Where statistics are reported: a file or stderr", "STDERR"),
+        Option("--explain", "FILE", "Also show which mentions each entry point met; - for standard output"),
+        *PROBLEMS,
+    ),
+    (
+        Parameter("queryfile", "The queries, one entry point each"),
+        Parameter("runfile", "The validated knowledge base"),
+        Parameter("output_file", "The run to write: a file, stdout or stderr", is_output=True),
+    ),
+    lambda line: _outputs(line),
+    Existing.REPLACED,
+    work=lambda line, session: _resolve(line, session),
+    encoded_once=True,
+)
+
+
+def _resolve(line: CommandLine, session: Session) -> int:
+    query_file, kb_file, output_file = line.words
+    errors = Destination(line.text("-error_file", "stderr"))
+    session.report_to("stderr" if errors.stream is not None else errors.text)
+    output, explained = Destination(output_file), _explained(line)
+    queries = load_queries([query_file], None, session.problems)
+    for remark in queries.remarks:
+        session.remark(remark)
+    name = os.path.basename(kb_file)
+    if "." in name and ".valid" not in name:
+        session.announce(f"WARNING: {kb_file} might not be a validated Cold Start run file (it doesn't contain .valid)")
+    asked = list(queries.table.by_id.values())
+    for query in asked:
+        if len(query.entry_points) > 1:
+            session.remark(f"query {query.full_id} has several entry points; only the first is used")
+    with open_source(kb_file) as source:
+        kb = read_validated(source, slots_of(asked), documents_of(asked))
+    resolution = resolve(kb, asked)
+    _write(resolution, output, explained)
+    write_text("stderr", "".join(report_text(session.problems)))
+    session.close(resolution.statistics())
+    return Finished(0, resolution)
+
+
+def _explained(line: CommandLine) -> Destination | None:
+    path = line.switches.get("--explain")
+    return None if path is None else Destination("stdout" if path == "-" else path)
+
+
+def _outputs(line: CommandLine) -> Iterator[PlannedOutput]:
+    yield from Destination(line.words[2]).planned("OUTPUTFILE", Existing.REPLACED)
+    explained = _explained(line)
+    if explained is not None:
+        yield from explained.planned("--explain", Existing.REFUSED)
+
+
+def _write(resolution: Resolution, output: Destination, explained: Destination | None) -> None:
+    write_result(output, encoded(resolution.lines))
+    if explained is not None:
+        write_result(explained, encoded(explanation_text(resolution)))

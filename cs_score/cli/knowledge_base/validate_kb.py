@@ -1,0 +1,138 @@
+"""`cs-score validate-kb FILENAME` (specification of knowledge bases, 2)."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from cs_score.cli.destinations import Destination, write_result
+from cs_score.cli.form import Parameter
+from cs_score.cli.options import CommandLine, Option
+from cs_score.cli.preparation.program import (
+    DOCUMENTS,
+    PROBLEMS,
+    Program,
+    Session,
+    document_list,
+)
+from cs_score.foundation.display import terminal_safe
+from cs_score.foundation.errors import InputError, UsageError
+from cs_score.foundation.outputs import encoded, write_packed
+from cs_score.foundation.planned_outputs import Existing, PlannedOutput
+from cs_score.foundation.sources import open_source
+from cs_score.knowledge_base.assertions import KnowledgeBase
+from cs_score.knowledge_base.differences import differences
+from cs_score.knowledge_base.ignoring import IGNORED_BY_DEFAULT, ignored_codes
+from cs_score.knowledge_base.kb_file import TASKS
+from cs_score.knowledge_base.kb_outputs import NO_OUTPUT, KbOutputs, output_folder, output_paths
+from cs_score.knowledge_base.predicates import TAC, PredicateTable
+from cs_score.knowledge_base.repetitions import Multiple
+from cs_score.knowledge_base.user_predicates import load_predicates
+from cs_score.knowledge_base.validation import KbOptions, validate_kb
+from cs_score.knowledge_base.writers.statistics import JSON_OPTION, statistics_json, statistics_of, statistics_text
+
+DEFAULT_LINK_KB: Final = "LDC2015E42"
+DEFAULT_TASK: Final = "CSKB"
+
+PROGRAM: Final = Program(
+    "validate-kb",
+    (
+        DOCUMENTS,
+        Option("-error_file", "FILE", "Where problems are reported: a file, stdout or stderr", "STDERR"),
+        Option("-ignore", "LIST", "Colon-separated warnings that are not reported", IGNORED_BY_DEFAULT),
+        Option("-labels", "LIST", "Colon-separated labels of the predicates to write", TAC),
+        Option("-linkkb", "NAME", "The knowledge base whose links name entities in edl output", DEFAULT_LINK_KB),
+        Option("-multiple", "M", "Justifications kept of a relation: one, oneperdoc or many", Multiple.MANY),
+        Option("-output", "LIST", "Colon-separated formats: tac, edl, eal, nug, sen, none", NO_OUTPUT),
+        Option("-output_dir", "DIR", "Folder of the outputs", "that of the knowledge base"),
+        Option("-predicates", "FILE", "Predicates of your own, in a file LABEL.predicates.txt"),
+        Option("-stats_file", "FILE", "Statistics"),
+        Option("-task", "TASK", "What is validated: CSKB, CSED or CSEDL", DEFAULT_TASK),
+        Option("--check", None, "Only check: write nothing, whatever -output says"),
+        Option("--diff", None, "Show on standard output what changes, as a unified diff in the order of the file"),
+        Option("--json", "[FILE.json]", "Statistics as JSON; without FILE to standard output"),
+        *PROBLEMS,
+    ),
+    (Parameter("filename", "The knowledge base"),),
+    lambda line: _outputs(line),
+    Existing.REPLACED,
+    work=lambda line, session: _validate(line, session),
+    encoded_once=True,
+)
+
+
+def _validate(line: CommandLine, session: Session) -> int:
+    """Check the command line in the reference's order, so that the same fault is named first; then validate."""
+    kb_file = line.words[0]
+    if not os.path.exists(kb_file):
+        raise InputError(f"File {kb_file} does not exist", code="FILE_MISSING")
+    task = line.text("-task", DEFAULT_TASK).upper()
+    if task not in TASKS:
+        raise UsageError(f"Unknown task: {task} (known tasks are [{', '.join(sorted(TASKS))}]")
+    folder = output_folder(line.switches.get("-output_dir"), kb_file)
+    session.report_to(line.text("-error_file", "stderr"), closing_only=True)
+    labels = frozenset(line.text("-labels", TAC).upper().split(":"))
+    if TAC not in labels:
+        session.announce(f"WARNING: '{TAC}' not included in output labels")
+    only_checks = "--check" in line.switches
+    modes = NO_OUTPUT if only_checks else line.text("-output", NO_OUTPUT)
+    paths = output_paths(modes, folder, kb_file)
+    outputs = KbOutputs(folder, paths, labels, line.text("-linkkb", DEFAULT_LINK_KB).upper())
+    statistics = [] if only_checks else _statistics(line)
+    table = PredicateTable()
+    if (predicates := line.switches.get("-predicates")) is not None:
+        load_predicates(predicates, table)
+    multiple = line.text("-multiple", Multiple.MANY).upper()
+    if multiple not in tuple(Multiple):
+        raise UsageError(f"Argument to -multiple switch must be one of [{', '.join(sorted(Multiple))}]")
+    session.problems.ignored = ignored_codes(line.text("-ignore", IGNORED_BY_DEFAULT))
+    options = KbOptions(task, Multiple(multiple), document_list(line), table)
+    with open_source(kb_file, stdin_as_dash=False) as source:
+        base = validate_kb(source, options, session.problems)
+
+    def write() -> None:
+        outputs.write(base)
+        _write_statistics(statistics, base)
+        if "--diff" in line.switches:
+            _show_differences(base, labels)
+
+    return session.finish(write)
+
+
+def _outputs(line: CommandLine) -> Iterator[PlannedOutput]:
+    """The files of statistics; those of the formats must be new, and are checked with their folder."""
+    for switch, output in () if "--check" in line.switches else _statistics(line):
+        if switch == "--json":
+            yield from JSON_OPTION.outputs(line.switches["--json"])
+        else:
+            yield from output.planned(switch, Existing.REPLACED)
+
+
+def _statistics(line: CommandLine) -> list[tuple[str, Destination]]:
+    """Where the statistics go, by switch."""
+    wanted = ((switch, line.switches.get(switch)) for switch in ("-stats_file", "--json"))
+    return [
+        (switch, Destination("stdout" if switch == "--json" and path == "-" else path))
+        for switch, path in wanted
+        if path is not None
+    ]
+
+
+def _write_statistics(wanted: Sequence[tuple[str, Destination]], base: KnowledgeBase) -> None:
+    if not wanted:
+        return
+    statistics = statistics_of(base)
+    for switch, output in wanted:
+        if switch == "--json" and output.stream is None:
+            write_packed(output.text, encoded((statistics_json(statistics),)))
+        else:
+            pieces = (statistics_json(statistics),) if switch == "--json" else statistics_text(statistics)
+            write_result(output, encoded(pieces))
+
+
+def _show_differences(base: KnowledgeBase, labels: frozenset[str]) -> None:
+    diff = differences(base, labels)
+    # What reaches a terminal must not move its cursor; a file or a pipe gets the lines as they are.
+    write_result(Destination("stdout"), encoded(map(terminal_safe, diff) if sys.stdout.isatty() else diff))

@@ -1,0 +1,4 @@
+"""Knowledge bases on their way to a score: validated, and asked the queries of an evaluation.
+
+Source: specification of knowledge bases.
+"""

@@ -1,0 +1,1 @@
+"""The formats that a validated knowledge base is written in, one module each."""

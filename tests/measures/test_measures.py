@@ -1,0 +1,120 @@
+"""Names of measures: they parse back, they name every score that a result has, and one entry makes a new one."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cs_score.coldstart import Options, score
+from cs_score.coldstart.resampling.resampled_tables import VALUE_CODES
+from cs_score.foundation.errors import UsageError
+from cs_score.measures.formulas import Ratio, divide
+from cs_score.measures.measure import ALL_HOPS, Measure
+from cs_score.measures.registry import (
+    COLD_START_MODE,
+    MEASURES,
+    chosen,
+    find,
+    formula_of,
+    headline,
+    names,
+    parse,
+    rankable,
+    sums_of,
+)
+from tests.documents import ROOT
+
+INPUTS: Final = [str(ROOT / name) for name in ("queries/ldc-queries.xml", "assessments/pool-2016.tab")]
+RUN: Final = str(ROOT / "submissions/tide-kb.tab.txt")
+
+cold_start = st.sampled_from(MEASURES[COLD_START_MODE])
+levels = st.one_of(st.just(ALL_HOPS), st.integers(0, 99_999).map(str))
+
+
+@given(cold_start, levels)
+def test_a_measure_parses_from_its_printed_form(measure: Measure, level: str) -> None:
+    assert parse(str(measure.at(level))) == measure.at(level)
+    assert measure.at(level).level == level
+
+
+@given(st.text(alphabet="SFLDC-MEANXallicoPR1@0 _f", max_size=24))
+def test_what_parses_prints_as_it_was_written(text: str) -> None:
+    try:
+        measure = parse(text)
+    except UsageError:
+        return
+    assert str(measure) == text
+
+
+@pytest.mark.parametrize("mode", MEASURES)
+def test_names_of_a_mode_are_unique_and_parse(mode: str) -> None:
+    assert [parse(name) for name in names(mode)] == list(MEASURES[mode])
+    assert len(set(names(mode))) == len(names(mode))
+    assert set(headline(mode)) <= set(names(mode))
+    assert sorted(map(str, rankable(mode))) == sorted(names(mode))
+    assert str(rankable(mode)[0]) == headline(mode)[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "SF", "SF-AP@", "SF-AP@01", "SF-AP@-1", "SF-AP@\u0661", "LDC-MAX-AP", "sf-ap", "abstract_f1@0", " SF-AP"],
+)
+def test_other_texts_are_no_measures(text: str) -> None:
+    with pytest.raises(UsageError, match="no measure called"):
+        parse(text)
+
+
+def test_a_result_has_the_registered_measures_and_no_other() -> None:
+    (run,) = score(INPUTS[:1], [INPUTS[1], RUN], Options(expand="ISLE26")).runs
+    assert {parse(name) for name in run.scores} == set(run.measures)
+    over_all = [name for name in run.scores if "@" not in name]
+    assert over_all == list(names(COLD_START_MODE))
+    assert {name.partition("@")[0] for name in run.scores} == set(over_all)
+
+
+def test_without_ldc_queries_there_are_those_of_slot_filling_queries() -> None:
+    assert {measure.table for measure in rankable(COLD_START_MODE, with_ldc=False)} == {"SF"}
+    assert all(name.startswith("SF-") for name in headline(COLD_START_MODE, with_ldc=False))
+
+
+def test_the_codes_of_resamples_stand_for_measures() -> None:
+    named = {str(code): str(code.measure) for code in VALUE_CODES}
+    assert named["ALLEP_LDCMEAN_Ma_A_F"] == "LDC-MEAN-ALL-Macro-F1"
+    assert named["ONEEP_SLOTFLG_Mi_0_P"] == "SF-ALL-Micro-P@0"
+    assert all(parse(name) for name in named.values())
+    every_entry_point = [name for code, name in named.items() if code.startswith("ALLEP")]
+    assert len(set(every_entry_point)) == len(every_entry_point)
+
+
+@given(st.lists(cold_start, min_size=1, unique=True), st.data())
+def test_a_ratio_divides_to_the_score(measures: list[Measure], data: st.DataObject) -> None:
+    sums = [data.draw(st.integers(1, 9)) for _ in sums_of(measures)]
+    scores = formula_of(measures)(sums, divide)
+    for score_, ratio in zip(scores, formula_of(measures)(sums, Ratio)):
+        assert divide(ratio.numerator, ratio.denominator) == pytest.approx(score_)
+
+
+def test_patterns_choose_in_the_order_of_tables() -> None:
+    known = names(COLD_START_MODE)
+    assert chosen(known, ["*-AP", "SF-ALL-Micro-?"]) == ["SF-ALL-Micro-P", "SF-ALL-Micro-R", "SF-AP", "LDC-MEAN-AP"]
+    with pytest.raises(UsageError, match=r"no measure called SF-BP; there are SF-ALL-Micro-P,"):
+        chosen(known, ["SF-BP"])
+
+
+def test_the_guide_names_the_measures() -> None:
+    text = (ROOT / "README-Usage.md").read_text(encoding="utf-8")
+    section = text.partition("### Names of measures\n")[2].partition("\n### ")[0]
+    for name in re.findall(r"`((?:SF|LDC-M)[A-Z]*-[^`]+)`", section):
+        if name != "SF-ALL-Micro":  # a row of the reference's table
+            assert str(parse(name)) == name
+
+
+def test_a_name_is_found_in_any_letter_case() -> None:
+    known = names(COLD_START_MODE)
+    assert find("sf-ap@1", known) == "SF-AP@1"
+    assert find("ldc-mean-all-macro-f1", known) == "LDC-MEAN-ALL-Macro-F1"
+    assert {find(text, known) for text in ("SF-AP@", "SF-AP@x", "SF", "")} == {None}
