@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from cs_score.batch.batch import folder_of_run
 from cs_score.batch.plan.plan import Plan
 from cs_score.batch.plan.runs import FILES, RunFile
 from cs_score.batch.store.state import files_in, is_leftover, is_of_run
-from cs_score.foundation.planned_outputs import Existing, OutputPlan, PlannedOutput
+from cs_score.foundation.planned_outputs import Existing, Format, OutputPlan, PlannedOutput
+
+_BEGINNINGS: Final = {
+    "leaderboard.tsv": rb"rank\tpolicy\trun\t",
+    "leaderboard.json": rb'\{\s*"sorted_by":',
+    "leaderboard.md": rb"\| Rank \| ",
+    "leaderboard.tex": rb"% \\usepackage\{booktabs\}",
+    "problems.tsv": rb"run\tpolicy\tseverity\tcode\t",
+}
+"""How the tables of batches begin: somebody else's file of such a name is not replaced without --force."""
 
 
 def planned_batch(
@@ -25,8 +36,15 @@ def planned_batch(
     for run in runs:
         for policy in plan.policy_names():
             paths += _in_folder_of_run(folder_of_run(out, plan, run.name, policy), problems)
-    outputs = [PlannedOutput("--out", path, Existing.REPLACED) for path in dict.fromkeys(paths)]
+    outputs = [_planned(path) for path in dict.fromkeys(paths)]
     return OutputPlan((*shared, *(run.file.name for run in runs)), (*outputs, *problems), forced, folder=out)
+
+
+def _planned(path: str) -> PlannedOutput:
+    beginning = _BEGINNINGS.get(os.path.basename(path))
+    if beginning is None:
+        return PlannedOutput("--out", path, Existing.REPLACED)
+    return PlannedOutput("--out", path, Existing.KNOWN, Format(re.compile(beginning)))
 
 
 def _in_folder_of_run(folder: str, others: Iterable[PlannedOutput]) -> Iterator[str]:

@@ -34,6 +34,7 @@ class Existing(Enum):
     REPLACED = "the user named this very file: it is replaced when the result is there, and stays where there is none"
     CLEARED = "it belongs to a family of files that earlier calls wrote: it is removed, whatever comes of this call"
     RECOGNISED = "only an earlier output of the same option is replaced, others by force alone"
+    KNOWN = "as RECOGNISED, but it stays until the result is there: another call may still be at work on it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,8 @@ class PlannedOutput:
 
     def check_content(self) -> None:
         """Raises UsageError where an own option would replace what it has not written."""
-        if self.existing is Existing.RECOGNISED and os.path.exists(self.path) and not self.is_recognised():
+        is_guarded = self.existing in (Existing.RECOGNISED, Existing.KNOWN)
+        if is_guarded and os.path.exists(self.path) and not self.is_recognised():
             raise UsageError(
                 f"{self.path} was not written by {self.option}; name another file, or replace it with --force"
             )
@@ -139,7 +141,7 @@ class OutputPlan:
     def clear(self) -> None:
         """Remove what earlier calls have left and what can be told for theirs."""
         for output in self._files():
-            if os.path.isfile(output.path) and output.is_recognised():
+            if output.existing is not Existing.KNOWN and os.path.isfile(output.path) and output.is_recognised():
                 with suppress(OSError):
                     os.unlink(output.path)
 

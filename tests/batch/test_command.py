@@ -368,3 +368,17 @@ def test_problem_case_of_the_recorded_kind_is_listed(tmp_path: Path) -> None:
     rows = [row for row in problems(tmp_path / "out") if row["code"] == "DUPLICATE_LINE"]
     assert rows
     assert all(row["file"] in ("run.tab", "pool.tab") and row["line"].isdecimal() for row in rows)
+
+
+@pytest.mark.parametrize(
+    "name", ["problems.tsv", "leaderboard.tsv", "leaderboard.json", "leaderboard.md", "leaderboard.tex"]
+)
+def test_a_table_of_somebody_else_is_replaced_by_force_alone(world: Path, name: str) -> None:
+    (world / "out").mkdir()
+    (world / "out" / name).write_text("a shopping list\n")
+    outcome = _batch(world, "--out", "out", *FILES)
+    assert (outcome.status, f"{name} was not written by --out" in outcome.stderr.decode()) == (255, True)
+    assert (world / "out" / name).read_text() == "a shopping list\n"
+    assert _batch(world, "--out", "out", "--force", *FILES).status == 0
+    assert (world / "out" / name).read_text() != "a shopping list\n"
+    assert _batch(world, "--out", "out", *FILES).status == 0, "its own it replaces"

@@ -8,7 +8,7 @@ from typing import Final
 from cs_score.cli.batch.options import BATCH_OPTIONS, MOST_JOBS
 from cs_score.cli.evidence import COMMANDS, GOLD, EvidenceCommand, measure_names
 from cs_score.cli.form import BATCH_OF_EVIDENCE, Form, Parameter, whole_number
-from cs_score.cli.options import CommandLine, Option
+from cs_score.cli.options import FORCE, CommandLine, Option
 from cs_score.cli.resampling_options import OPTIONS as RESAMPLING
 from cs_score.cli.resampling_options import read_resampling
 from cs_score.foundation.errors import UsageError
@@ -38,7 +38,7 @@ def _form(command: EvidenceCommand) -> Form:
     )
     return Form(
         f"batch {command.name}",
-        (GOLD, *BATCH_OPTIONS, sort_by, *RESAMPLING, *command.options),
+        (GOLD, *BATCH_OPTIONS, sort_by, FORCE, *RESAMPLING, *command.options),
         (Parameter("predictions", "Files, folders or quoted patterns", is_optional=True, is_repeated=True),),
         contract=BATCH_OF_EVIDENCE,
         required=("--gold", "--out"),

@@ -1,0 +1,32 @@
+"""The names that docs/architecture.md tells are there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import cs_score
+
+ROOT = Path(__file__).parents[1]
+TEXT = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+PACKAGE = Path(cs_score.__file__).parent
+SOURCE = "\n".join(path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py")))
+SPANS = sorted(set(re.findall(r"`([^`\n]+)`", TEXT)))
+
+
+@pytest.mark.parametrize("path", [span for span in SPANS if re.fullmatch(r"[a-z_]+(/[a-z_]+)*(/|\.py)", span)])
+def test_every_room_and_module_is_there(path: str) -> None:
+    wanted = [ROOT / path, PACKAGE / path, *(folder / path for folder in PACKAGE.iterdir() if folder.is_dir())]
+    assert any(place.exists() for place in wanted)
+
+
+@pytest.mark.parametrize("name", [span for span in SPANS if re.fullmatch(r"[A-Za-z_]+(\.(?!py$)[a-z_]+)?", span)])
+def test_every_name_is_defined(name: str) -> None:
+    last = name.rpartition(".")[2]
+    assert re.search(rf"^\s*(def {last}\(|class {last}\b|{last}\b.*=)", SOURCE, re.MULTILINE)
+
+
+def test_names_were_found() -> None:
+    assert {"score_unit", "Linker.link_run", "coldstart/gold.py", "measures/"} <= set(SPANS)
