@@ -253,4 +253,4 @@ def test_the_command_lists_all_codes(inputs: Inputs) -> None:
 def test_the_command_suggests_a_code(inputs: Inputs) -> None:
     outcome = inputs.call("problems", "ILLEGAL_DOC")
     assert outcome.status == 2
-    assert b"did you mean ILLEGAL_DOCID or ILLEGAL_OFFSET?" in outcome.stderr
+    assert b"did you mean ILLEGAL_DOCID, ILLEGAL_OFFSET or ILLEGAL_PREDICATE?" in outcome.stderr
