@@ -21,7 +21,7 @@ from cs_score.coldstart.counting.projection import (
     in_printing_order,
     ldc_tables,
 )
-from cs_score.coldstart.gold import Gold, noting_folders, open_gold
+from cs_score.coldstart.gold import Gold, QueryGold, noting_folders, open_gold
 from cs_score.coldstart.judging.class_tree import place_responses
 from cs_score.coldstart.judging.matching import check_discipline, compares_values, match
 from cs_score.coldstart.lines.records import Assessment, Response
@@ -134,12 +134,13 @@ def score_unit(unit: Unit, policy: Policy) -> UnitResult:
         return UnitResult(unit.id, {}, {}, (), problems, stop)
     beside = unit.beside
     counting = Counting(matched, policy, unit.run.limits.most, {} if beside is None else dict(beside.labels))
-    counted = [_count(unit, query, counting) for query in unit.queries]  # 7: labels, and a row for each inner class
+    golds = [unit.gold.of_query(query, unit.run.links) for query in unit.queries]
+    counted = [_count(unit, gold, counting) for gold in golds]  # 7: labels, and a row for each inner class
     if beside is not None:
         matched = {**beside.matched, **matched}
     results = [  # 9: nodes, confidence, mapping, V, average precision
-        result if result.uncounted else _rank(unit, query, result, matched, counting)
-        for query, result in zip(unit.queries, counted)
+        result if result.uncounted else _rank(unit, gold, result, matched, counting)
+        for gold, result in zip(golds, counted)
     ]
     return UnitResult(unit.id, matched, counting.labels, tuple(results), problems, None)
 
@@ -153,15 +154,14 @@ def _match(unit: Unit, problems: ProblemLog) -> dict[int, Assessment]:
     return matched
 
 
-def _count(unit: Unit, query: Query, counting: Counting) -> QueryResult:
+def _count(unit: Unit, gold: QueryGold, counting: Counting) -> QueryResult:
     """Place the responses to one query in the tree of its classes, label and count them (7.3 to 7.7)."""
-    links = unit.run.links
-    gold = unit.gold.of_query(query, links)
+    query = gold.query
     if gold.tree is None:
         return QueryResult(query, problems=gold.problems, uncounted=gold.failure)
     tree = gold.tree.branch()
     try:
-        members = place_responses(tree, unit.lines.get(query.base_id, ()), counting.matched, links)
+        members = place_responses(tree, unit.lines.get(query.base_id, ()), counting.matched, unit.run.links)
     except InputError as stop:
         return QueryResult(query, problems=gold.problems, uncounted=stop)
     most_hops = unit.hop_limits[query.short_id]
@@ -170,10 +170,10 @@ def _count(unit: Unit, query: Query, counting: Counting) -> QueryResult:
 
 
 def _rank(
-    unit: Unit, query: Query, counted: QueryResult, matched: Mapping[int, Assessment], counting: Counting
+    unit: Unit, gold: QueryGold, counted: QueryResult, matched: Mapping[int, Assessment], counting: Counting
 ) -> QueryResult:
     """The rankings of one query at the levels that are scored."""
-    gold = unit.gold.of_query(query, unit.run.links)
+    query = gold.query
     single = [None if predicate is None else predicate.single for predicate in map(find_predicate, query.slots)]
     most = unit.run.limits.most
     rankings = rank_query(query, single, unit.nodes, gold.classes, matched, counting.labels, most)

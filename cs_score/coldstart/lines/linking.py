@@ -193,21 +193,19 @@ class Linker:
         self, query: LinkedQuery, relation: str, value: str, provenance: str, number: int, text: str
     ) -> tuple[Answer | None, FollowOn]:
         """The answer of a line, None where its columns hold it as it counts; and the query that asks about it."""
-        known, key = self._known, ""
+        known, key, found = self._known, "", None
         kept: Answer | None = None
         if known is not None:  # saves reading the provenances and a hash where an earlier run gave the same answer
             key = answer_key(query.full_id, relation, value, provenance)
             found = known.find(key)
-            if found is not None:
-                kept, target = found
-                return kept, self._links.follow_ons.get(target) or self._new_follow_on(
-                    target, query, provenance, number
-                )
-        if not are_plain(relation, provenance, self._documents):
-            kept = relation, value, provenance = self._canonical(relation, value, provenance, number, text)
-        target = follow_on_id(query.full_id, value, provenance)
-        if known is not None and kept is None:
-            known.add(key, target)
+        if found is not None:
+            kept, target = found
+        else:
+            if not are_plain(relation, provenance, self._documents):
+                kept = relation, value, provenance = self._canonical(relation, value, provenance, number, text)
+            target = follow_on_id(query.full_id, value, provenance)
+            if known is not None and kept is None:
+                known.add(key, target)
         return kept, self._links.follow_ons.get(target) or self._new_follow_on(target, query, provenance, number)
 
     def _canonical(self, relation_text: str, value: str, value_text: str, number: int, text: str) -> Answer:
