@@ -46,7 +46,7 @@ from cs_score.coldstart.remarks import (
     remarks_on_runs,
     remarks_on_samples,
 )
-from cs_score.coldstart.resampling.sample_files import last_by_label, read_samples
+from cs_score.coldstart.resampling.sample_files import last_by_label
 from cs_score.coldstart.result import (
     AveragePrecision,
     PrecisionRecall,
@@ -88,6 +88,7 @@ class Unit:
 
     `hop_limits` maps the short id of each query to the highest hop that is scored. `nodes` are those of all runs in
     the call, and `beside` is what scoring an earlier one found in this unit: AP pools them (specification 9.1).
+    `matched_before` is what scoring the same lines under another policy gave: what they met is the same.
     """
 
     id: str
@@ -98,6 +99,7 @@ class Unit:
     lines: UnitLines
     nodes: Nodes
     beside: UnitResult | None = None
+    matched_before: UnitResult | None = None
 
 
 def units_of(
@@ -105,10 +107,12 @@ def units_of(
     run_id: str,
     hop_limits: Mapping[str, int] | None = None,
     so_far: Mapping[str, UnitResult] | None = None,
+    before: Mapping[str, UnitResult] | None = None,
 ) -> Iterator[Unit]:
     """The units of a run with lines in the order of these, then the others that are selected.
 
-    `hop_limits`: the queries to score, those of gold unless given; `so_far`: results of runs scored before.
+    `hop_limits`: the queries to score, those of gold unless given; `so_far`: results of runs scored before; `before`:
+    those of this run under another policy.
     """
     gold = run.gold
     hop_limits = gold.hop_limits if hop_limits is None else hop_limits
@@ -118,8 +122,11 @@ def units_of(
     for query in gold.selected(hop_limits):
         queries.setdefault(gold.unit_of(query.base_id), []).append(query)
     for unit_id, of_unit in queries.items():
-        beside = None if so_far is None else so_far.get(unit_id)
-        yield Unit(unit_id, gold, of_unit, hop_limits, run, lines_of.get(unit_id, {}), nodes, beside)
+        yield Unit(
+            unit_id, gold, of_unit, hop_limits, run, lines_of.get(unit_id, {}), nodes,
+            None if so_far is None else so_far.get(unit_id),
+            None if before is None else before.get(unit_id),
+        )  # fmt: skip
 
 
 def score_unit(unit: Unit, policy: Policy) -> UnitResult:
@@ -127,11 +134,10 @@ def score_unit(unit: Unit, policy: Policy) -> UnitResult:
 
     Never raises for what is in the lines: the result tells where scoring has to stop, and the caller when.
     """
-    problems = ProblemLog()
-    try:
-        matched = _match(unit, problems)  # 6: response -> assessment, or none
-    except InputError as stop:
-        return UnitResult(unit.id, {}, {}, (), problems, stop)
+    matching = unit.matched_before or _match(unit)  # 6: response -> assessment, or none
+    if matching.unmatched is not None:
+        return matching
+    matched = matching.matched
     beside = unit.beside
     counting = Counting(matched, policy, unit.run.limits.most, {} if beside is None else dict(beside.labels))
     golds = [unit.gold.of_query(query, unit.run.links) for query in unit.queries]
@@ -142,16 +148,20 @@ def score_unit(unit: Unit, policy: Policy) -> UnitResult:
         result if result.uncounted else _rank(unit, gold, result, matched, counting)
         for gold, result in zip(golds, counted)
     ]
-    return UnitResult(unit.id, matched, counting.labels, tuple(results), problems, None)
+    return UnitResult(unit.id, matched, counting.labels, tuple(results), matching.problems)
 
 
-def _match(unit: Unit, problems: ProblemLog) -> dict[int, Assessment]:
-    gold, links = unit.gold, unit.run.links
+def _match(unit: Unit) -> UnitResult:
+    """The assessments of the unit's lines, or why there are none; nothing is counted yet."""
+    gold, links, problems = unit.gold, unit.run.links, ProblemLog()
     matched: dict[int, Assessment] = {}
-    for base_id, lines in unit.lines.items():
-        by_value = gold.values_of(base_id, links)
-        matched |= match(lines, by_value, links, gold.options.discipline, problems)
-    return matched
+    try:
+        for base_id, lines in unit.lines.items():
+            by_value = gold.values_of(base_id, links)
+            matched |= match(lines, by_value, links, gold.options.discipline, problems)
+    except InputError as stop:
+        return UnitResult(unit.id, {}, {}, (), problems, stop)
+    return UnitResult(unit.id, matched, {}, (), problems)
 
 
 def _count(unit: Unit, gold: QueryGold, counting: Counting) -> QueryResult:
@@ -189,12 +199,15 @@ def _rank(
 # ---- All units of the runs of one call
 
 
-def score_runs(run: Run, policy: Policy, problems: ProblemLog | None = None) -> Result:
+def score_runs(
+    run: Run, policy: Policy, problems: ProblemLog | None = None, before: Iterable[RunResult] = ()
+) -> Result:
     """Score the runs of one call, one run id after the other.
 
-    `problems` is added to; without it, what is found stands in the result only. Raises ScoringStopped as `score` does.
+    `problems` is added to; without it, what is found stands in the result only. `before`: results of the same runs
+    under another policy, or other limits, whose matches are taken over. Raises ScoringStopped as `score` does.
     """
-    scoring = Scoring(run, policy, run.problems.branch() if problems is None else problems)
+    scoring = Scoring(run, policy, run.problems.branch() if problems is None else problems, before)
     runs: list[RunResult] = []
     try:
         check_lines(run)
@@ -232,7 +245,7 @@ class Scoring:
     9.1), the rows of AP bear the id of the first run (9.8), and resampling narrows the queries of later runs (quirk 8).
     """
 
-    def __init__(self, run: Run, policy: Policy, problems: ProblemLog) -> None:
+    def __init__(self, run: Run, policy: Policy, problems: ProblemLog, before: Iterable[RunResult] = ()) -> None:
         self._run = run
         self._policy = policy
         self._problems = problems
@@ -240,6 +253,7 @@ class Scoring:
         self.options = replace(gold.options, policy=policy, justifications=run.limits)
         self._hop_limits = gold.hop_limits
         self._units_so_far: dict[str, UnitResult] = {}
+        self._units_before = {earlier.run_id: {unit.id: unit for unit in earlier.units} for earlier in before}
         self._has_resampled = False
         self.run_ids = run.run_ids
         self._remarks = [
@@ -262,7 +276,7 @@ class Scoring:
         lines_of = self._run.lines.get(run_id, {})
         if lines_of:
             self._check_matching()
-        units = units_of(self._run, run_id, self._hop_limits, self._units_so_far)
+        units = units_of(self._run, run_id, self._hop_limits, self._units_so_far, self._units_before.get(run_id))
         found = [score_unit(unit, self._policy) for unit in units]
         if len(self.run_ids) > 1:
             self._units_so_far.update((unit.id, unit) for unit in found)
@@ -336,7 +350,7 @@ class Scoring:
                 "queryid undefined in QuerySet->get()",
                 remedy="-samples resamples LDC queries: give the LDC query file and -expand",
             )
-        sample_file = read_samples(samples_file)
+        sample_file = self._run.gold.samples_of(samples_file)
         samples = sample_file.samples
         if not self._has_resampled:
             self._remarks += remarks_on_samples(samples_file, sample_file, table)

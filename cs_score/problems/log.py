@@ -5,7 +5,7 @@ Source: specification, section 12; of the companions, 1.4; of knowledge bases, 8
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, NamedTuple, Self
@@ -240,6 +240,14 @@ class ProblemLog:
         other._found = {key: (dict(places), list(count)) for key, (places, count) in self._found.items()}
         other._totals = dict(self._totals)
         other.fatal = list(self.fatal)
+        return other
+
+    def without(self, codes: Collection[str]) -> Self:
+        """A log of its own that begins with what this one holds of other codes."""
+        other = self.branch()
+        for key in [key for key in other._found if key[0] in codes]:
+            _, count = other._found.pop(key)
+            other._totals[KINDS[key[0]].severity] -= count[0]
         return other
 
     def take_over(self, other: ProblemLog) -> None:

@@ -9,7 +9,7 @@ import heapq
 import itertools
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Final, Self, TypeAlias
 
@@ -75,6 +75,12 @@ class RecordingLog(ProblemLog):
         """As `ProblemLog.branch`."""
         other = super().branch()
         other._times = dict(self._times)
+        return other
+
+    def without(self, codes: Collection[str]) -> Self:
+        """As `ProblemLog.without`."""
+        other = super().without(codes)
+        other._times = {noted: times for noted, times in other._times.items() if noted[0] not in codes}
         return other
 
     def noted_since(self, earlier: RecordingLog, file: str) -> list[Occurrence]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from cs_score.cli.options import CommandLine
 from cs_score.cli.scorer.usage import DEFAULTS
-from cs_score.coldstart.options import Justifications, Options, Policy
+from cs_score.coldstart.options import Justifications, Options, Policy, listed
 from cs_score.coldstart.writers.files import Layout
 
 POLICY_SWITCHES = ("-ignore", "-right", "-wrong")
@@ -14,15 +14,14 @@ POLICY_SWITCHES = ("-ignore", "-right", "-wrong")
 
 def options_of(line: CommandLine) -> Options:
     """The options that the switches ask for. Raises UsageError for an impossible policy or limit."""
-    policy = Policy(**{name.removeprefix("-"): items(text) for name, text in _policy_switches(line).items()})
-    policy.check()
+    policy = Policy(**{name.removeprefix("-"): listed(text) for name, text in _policy_switches(line).items()})
     return Options(
         discipline=line.text("-discipline", DEFAULTS["-discipline"]),
         expand=line.switches.get("-expand"),
         justifications=Justifications.parse(line.text("-justifications", DEFAULTS["-justifications"])),
         policy=policy,
         queries=line.switches.get("-queries"),
-        runids=items(line.text("-runids", "")) or None,
+        runids=listed(line.text("-runids", "")) or None,
         samples=line.switches.get("-samples"),
         metrics=_resampled_metrics(layout_of(line).fields),
     )
@@ -37,18 +36,12 @@ def _resampled_metrics(fields: Sequence[str]) -> tuple[str, ...]:
 
 def layout_of(line: CommandLine) -> Layout:
     """How tables are laid out."""
-    return Layout(items(line.text("-fields", DEFAULTS["-fields"])), "-tabs" in line.switches)
+    return Layout(listed(line.text("-fields", DEFAULTS["-fields"])), "-tabs" in line.switches)
 
 
 def policy_texts(line: CommandLine) -> dict[str, str]:
     """IGNORE, RIGHT and WRONG as they were typed."""
     return {name.removeprefix("-").upper(): text for name, text in _policy_switches(line).items()}
-
-
-def items(text: str) -> tuple[str, ...]:
-    """A colon-separated list; empty items at the end do not count."""
-    text = text.rstrip(":")
-    return tuple(text.split(":")) if text else ()
 
 
 def _policy_switches(line: CommandLine) -> dict[str, str]:
