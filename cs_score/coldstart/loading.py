@@ -15,12 +15,12 @@ from cs_score.coldstart.judging.matching import AssessmentIndex
 from cs_score.coldstart.lines.justifications import DiscardRules
 from cs_score.coldstart.lines.layouts import RUN_2014, RUN_2017, FileKind, Schema
 from cs_score.coldstart.lines.linking import Linker
-from cs_score.coldstart.lines.provenance import DocumentLengths
 from cs_score.coldstart.lines.reader import TabFile, read_tab_file
 from cs_score.coldstart.options import DISCIPLINES, Options, no_discipline
 from cs_score.coldstart.queries.query_files import read_query_file
 from cs_score.coldstart.queries.query_set import Query, QuerySet, build_query_set
 from cs_score.coldstart.queries.selection import select_queries
+from cs_score.coldstart.spans import DocumentLengths
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.garbage_collection import paused_collector
 from cs_score.foundation.sources import Input, InputDigest, digests_of_files, name_of, open_source, plain_name

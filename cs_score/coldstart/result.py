@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from cs_score.coldstart.counting.counts import Tally
 from cs_score.coldstart.counting.projection import Table
 from cs_score.coldstart.lines.records import Assessment
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.partition.debug_text import DebugText
-from cs_score.coldstart.ranking.average_precision import ApTable, Ranking
+from cs_score.coldstart.ranking.average_precision import Ranking
+from cs_score.coldstart.ranking.tables import ApTable
+from cs_score.coldstart.resampling.values import Bootstrap
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.signature import Signature
 from cs_score.problems.log import Problem
-
-if TYPE_CHECKING:  # it needs numpy, which only resampling needs
-    from cs_score.coldstart.resampling.resampled_tables import Bootstrap
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,16 +23,10 @@ from cs_score.coldstart.loading import Evaluation, load_files, note_folders, ope
 from cs_score.coldstart.options import MANY, Options
 from cs_score.coldstart.queries.predicates import find_predicate
 from cs_score.coldstart.queries.query_set import Query, report_languages, report_slots
-from cs_score.coldstart.ranking.average_precision import (
-    ApTable,
-    AssessedClasses,
-    Nodes,
-    Ranking,
-    averaged_ap_table,
-    ldc_mean_ap,
-    rank_query,
-    slot_filling_ap,
-)
+from cs_score.coldstart.ranking.average_precision import Ranking, rank_query
+from cs_score.coldstart.ranking.classes import AssessedClasses
+from cs_score.coldstart.ranking.nodes import Nodes
+from cs_score.coldstart.ranking.tables import ApTable, averaged_ap_table, ldc_mean_ap, slot_filling_ap
 from cs_score.coldstart.remarks import (
     above_one,
     check_lines,
@@ -206,7 +200,9 @@ class Scoring:
         if not self._has_resampled:
             self._remarks += remarks_on_samples(samples_file, sample_file, queries)
             self._has_resampled = True
-        resampled = replace(run, bootstrap=bootstrap(run.tables, samples, queries, self._options.metrics))
+        resampled = replace(
+            run, bootstrap=bootstrap(dict(run.tables.variants), samples, queries, self._options.metrics)
+        )
         last = last_by_label(samples)
         if last is not None:
             self._narrow(last.one_entry_point())

@@ -19,7 +19,7 @@ from cs_score.coldstart.counting.projection import averaged_table, in_printing_o
 from cs_score.coldstart.counting.unit_statistics import answered_units, query_table, summary_formula, summary_scores
 from cs_score.coldstart.loading import open_evaluation
 from cs_score.coldstart.queries.query_set import Query, QuerySet
-from cs_score.coldstart.ranking.average_precision import ap_rows_in_printing_order, averaged_ap_table, ldc_mean_ap
+from cs_score.coldstart.ranking.tables import ap_rows_in_printing_order, averaged_ap_table, ldc_mean_ap
 from cs_score.coldstart.result import AveragePrecision, PrecisionRecall
 from cs_score.evidence.unit_statistics import divide
 from cs_score.foundation.errors import InputError, UsageError

@@ -23,7 +23,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from cs_score.coldstart.counting.projection import ALL_LEVELS, MACRO, MICRO, ScoreRow
-from cs_score.coldstart.ranking.average_precision import ApRow
+from cs_score.coldstart.ranking.tables import ApRow
 from cs_score.coldstart.result import Result, RunResult
 from cs_score.statistics.ratios import f1
 

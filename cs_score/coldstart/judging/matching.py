@@ -14,7 +14,7 @@ from cs_score.problems.log import ProblemLog
 
 if TYPE_CHECKING:  # they stand below matching
     from cs_score.coldstart.judging.class_tree import ClassTree
-    from cs_score.coldstart.ranking.average_precision import AssessedClasses
+    from cs_score.coldstart.ranking.classes import AssessedClasses
 
 _FINAL_SIGMA: Final = str.maketrans("Σ", "σ")
 

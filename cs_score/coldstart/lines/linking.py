@@ -17,7 +17,6 @@ from cs_score.coldstart.lines.layouts import RUN_2014
 from cs_score.coldstart.lines.provenance import (
     RELATION_SPANS,
     VALUE_SPANS,
-    DocumentLengths,
     are_plain,
     document_of,
     read_provenance,
@@ -28,6 +27,7 @@ from cs_score.coldstart.queries.identifiers import follow_on_id, parse_query_id
 from cs_score.coldstart.queries.languages import DEFAULT_LANGUAGE, language_code
 from cs_score.coldstart.queries.predicates import NODE_TYPES, find_predicate
 from cs_score.coldstart.queries.query_set import Query, QuerySet
+from cs_score.coldstart.spans import DocumentLengths
 from cs_score.foundation.errors import InputError
 from cs_score.problems.log import Detail, Place, ProblemLog
 

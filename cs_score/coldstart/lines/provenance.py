@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
-LONGEST_SPAN: Final = 200
-"""Characters of a span that count; a longer one is cut."""
+from cs_score.coldstart.spans import (
+    LONGEST_SPAN,
+    DocumentLengths,
+    Span,
+    SpanProblem,
+    cut_span,
+    offset_value,
+    outside_document,
+)
 
 RELATION_SPANS: Final = 4
 VALUE_SPANS: Final = 2
-
-DocumentLengths: TypeAlias = Mapping[str, float]
-"""The documents of the task: length in characters by document id (specification of the companions, 1.5)."""
 
 NO_DOCUMENT: Final = "NO DOCUMENT"
 """Document id of a provenance without any valid span."""
@@ -34,29 +37,6 @@ _SPANS_EACH: Final = re.compile(
 _OFFSETS: Final = re.compile(":([0-9]+)-([0-9]+)")
 
 
-class SpanProblem(NamedTuple):
-    """A problem code with its arguments, to be reported at the place of the line that holds the provenance.
-
-    `text` is the offending text as written, `repaired` what is read in its place, where something is.
-    """
-
-    code: str
-    arguments: tuple[object, ...]
-    text: str
-    repaired: str | None = None
-
-
-class Span(NamedTuple):
-    """A stretch of a document: character offsets as written, both inclusive."""
-
-    docid: str
-    start: str
-    end: str
-
-    def __str__(self) -> str:
-        return f"{self.docid}:{self.start}-{self.end}"
-
-
 class Provenance(NamedTuple):
     """A provenance as read.
 
@@ -68,25 +48,6 @@ class Provenance(NamedTuple):
     docid: str
     first: Span | None
     problems: tuple[SpanProblem, ...]
-
-
-def offset_value(digits: str) -> float:
-    """The number that a text of digits stands for; a text of thousands of digits is as good as infinite."""
-    if len(digits) <= 15 and digits.isascii():
-        return int(digits)
-    leading = re.match("[0-9]*", digits)
-    return float((leading.group() if leading else "") or 0)
-
-
-def cut_span(span: Span) -> tuple[Span | None, tuple[SpanProblem, ...]]:
-    """`span` cut to the longest legal length, or None where it ends before it starts; with the problem, if any."""
-    start, end = offset_value(span.start), offset_value(span.end)
-    if end < start:
-        return None, (SpanProblem("ILLEGAL_OFFSET_PAIR", (span.start, span.end), str(span)),)
-    if end - start + 1 > LONGEST_SPAN:
-        cut = Span(span.docid, span.start, f"{start + LONGEST_SPAN - 1:.15g}")
-        return cut, (SpanProblem("TOO_MANY_CHARS", (LONGEST_SPAN,), str(span), str(cut)),)
-    return span, ()
 
 
 def are_plain(relation: str, provenance: str, documents: DocumentLengths | None = None) -> bool:
@@ -120,18 +81,6 @@ def _ascend(spans: str, length: float) -> bool:
 def document_of(canonical: str) -> str:
     """The document of a canonical provenance; `NO_DOCUMENT` of an empty one."""
     return canonical.partition(":")[0] if canonical else NO_DOCUMENT
-
-
-def outside_document(span: Span, offsets: tuple[str, ...], documents: DocumentLengths) -> tuple[SpanProblem, ...]:
-    """Problems of a span whose document is not one of the task's, or ends before one of the offsets."""
-    length = documents.get(span.docid)
-    if length is None:
-        return (SpanProblem("ILLEGAL_DOCID", (span.docid,), str(span)),)
-    return tuple(
-        SpanProblem("ILLEGAL_OFFSET_IN_DOC", (offset, span.docid), str(span))
-        for offset in offsets
-        if offset_value(offset) > length
-    )
 
 
 def read_provenance(text: str, most: int, documents: DocumentLengths | None = None) -> Provenance:

@@ -17,7 +17,7 @@ from cs_score.coldstart.partition.debug_text import DebugFiles, DebugText, Stret
 from cs_score.coldstart.partition.part_places import PartPlaces
 from cs_score.coldstart.partition.parts import Cut, SharedFile, cut_queries, load_share, open_share, share_files
 from cs_score.coldstart.partition.workers import NeedsWholeError, map_shares
-from cs_score.coldstart.ranking.average_precision import ApRow, averaged_ap_table, slot_filling_ap
+from cs_score.coldstart.ranking.tables import ApRow, averaged_ap_table, slot_filling_ap
 from cs_score.coldstart.remarks import remark_on_matches
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.scorer import Scoring, score_rows

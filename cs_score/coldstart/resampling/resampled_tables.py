@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -17,94 +16,45 @@ import numpy.typing as npt
 
 from cs_score.coldstart.counting.counts import Counts as RowCounts
 from cs_score.coldstart.counting.counts import sum_counts
-from cs_score.coldstart.counting.projection import ALL_LEVELS, MACRO, MICRO, ScoreRow, Table, ldc_max_rows, row_order
+from cs_score.coldstart.counting.projection import MACRO, MICRO, ScoreRow, Table, ldc_max_rows, row_order
 from cs_score.coldstart.queries.query_set import QuerySet
 from cs_score.coldstart.resampling.sample_files import Sample
-from cs_score.coldstart.result import PrecisionRecall
+from cs_score.coldstart.resampling.values import (
+    ABSENT,
+    LEVELS,
+    METRICS,
+    NO_SCORE,
+    VALUE_CODES,
+    VALUE_GROUPS,
+    Bootstrap,
+    Limits,
+    ValueCode,
+)
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Counts: TypeAlias = npt.NDArray[np.int64]
 
-ABSENT: Final = ""
-"""The text of a value that a sample does not have; it counts as 0."""
-
-NO_SCORE: Final = "     -"
-
 CONFIDENCES: Final = (99, 95, 90)
 
-_METRICS: Final = ("P", "R", "F")
-_LEVELS: Final = {"0": "0", "1": "1", "A": ALL_LEVELS}
 _AVERAGES: Final = {"Mi": MICRO, "Ma": MACRO}
-
-# Entry points counted, variant, averages: the value codes in the order of the score file (11.2).
-_VALUE_GROUPS: Final = (
-    ("ONEEP", "SLOTFLG", ("Mi", "Ma")),
-    ("ALLEP", "LDCMAXI", ("Mi", "Ma")),
-    ("ALLEP", "LDCMEAN", ("Ma",)),
-    ("ALLEP", "SLOTFLG", ("Mi", "Ma")),
-)
-
 _VARIANTS: Final = {"SLOTFLG": "SF", "LDCMAXI": "LDC-MAX", "LDCMEAN": "LDC-MEAN"}
 
 
-@dataclass(frozen=True, slots=True)
-class ValueCode:
-    """One value of a sample: which entry points count, variant, micro or macro, level, and P, R or F."""
-
-    entry_points: str
-    variant: str
-    average: str
-    level: str
-    metric: str
-
-    def __str__(self) -> str:
-        return "_".join((self.entry_points, self.variant, self.average, self.level, self.metric))
-
-
-VALUE_CODES: Final = tuple(
-    ValueCode(entry_points, variant, average, level, metric)
-    for entry_points, variant, averages in _VALUE_GROUPS
-    for average in averages
-    for level in _LEVELS
-    for metric in _METRICS
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """One line of the confidence file: texts of the low limits (99, 95, 90 %), mean, score, and the high limits."""
-
-    code: ValueCode
-    low: tuple[str, ...]
-    mean: str
-    score: str
-    high: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Bootstrap:
-    """The samples by ascending number, the texts of their values in the order of `VALUE_CODES`, and the limits."""
-
-    samples: tuple[Sample, ...]
-    values: tuple[tuple[str, ...], ...]
-    limits: tuple[Limits, ...]
-
-
 def bootstrap(
-    tables: PrecisionRecall, samples: Sequence[Sample], queries: QuerySet, metrics: Iterable[str] = _METRICS
+    variants: Mapping[str, Table], samples: Sequence[Sample], queries: QuerySet, metrics: Iterable[str] = METRICS
 ) -> Bootstrap:
-    """Score every sample from the rows of one run's tables.
+    """Score every sample from the rows of one run's tables, by the name of their variant.
 
     `metrics`: those of P, R and F that the tables show so that they can be read; others have no value.
     """
     shown = frozenset(metrics)
     columns: dict[ValueCode, list[str]] = {}
-    one = _Replicates(tables.sf, [sample.one_entry_point() for sample in samples], queries)
-    every = _Replicates(tables.sf, [sample.all_entry_points() for sample in samples], queries)
-    for entry_points, variant, _ in _VALUE_GROUPS:
+    one = _Replicates(variants["SF"], [sample.one_entry_point() for sample in samples], queries)
+    every = _Replicates(variants["SF"], [sample.all_entry_points() for sample in samples], queries)
+    for entry_points, variant, _ in VALUE_GROUPS:
         replicates = one if entry_points == "ONEEP" else every
         for (average, level), (scores, exists) in replicates.averages(variant).items():
-            for position, metric in enumerate(_METRICS):
+            for position, metric in enumerate(METRICS):
                 code = ValueCode(entry_points, variant, average, level, metric)
                 columns[code] = [
                     f"{score:.4f}" if present and metric in shown else ABSENT
@@ -112,7 +62,7 @@ def bootstrap(
                 ]
     values = tuple(zip(*(columns[code] for code in VALUE_CODES))) if samples else ()
     limits = tuple(
-        _limits(code, columns[code], _own_score(code, tables, shown)) for code in sorted(VALUE_CODES, key=str)
+        _limits(code, columns[code], _own_score(code, variants, shown)) for code in sorted(VALUE_CODES, key=str)
     )
     return Bootstrap(tuple(samples), values, limits if samples else ())
 
@@ -133,13 +83,13 @@ def _limits(code: ValueCode, texts: Sequence[str], score: str) -> Limits:
     )
 
 
-def _own_score(code: ValueCode, tables: PrecisionRecall, shown: frozenset[str]) -> str:
+def _own_score(code: ValueCode, variants: Mapping[str, Table], shown: frozenset[str]) -> str:
     """The run's own score as its summary shows it."""
     if code.entry_points != "ALLEP":
         return NO_SCORE
-    table = dict(tables.variants).get(_VARIANTS[code.variant])
+    table = variants.get(_VARIANTS[code.variant])
     for row in table.averages if table is not None else ():
-        if (row.name, row.level) == (_AVERAGES[code.average], _LEVELS[code.level]):
+        if (row.name, row.level) == (_AVERAGES[code.average], LEVELS[code.level]):
             score = {"P": row.precision, "R": row.recall, "F": row.f1}[code.metric]
             return f"{score:.4f}" if code.metric in shown else NO_SCORE
     return NO_SCORE
@@ -206,7 +156,7 @@ class _Replicates:
         for name in sorted(groups, key=row_order):
             distinct = np.zeros(self._size, dtype=np.int64)
             occurrences = np.zeros(self._size, dtype=np.int64)
-            sums = np.zeros((self._size, len(_METRICS)))
+            sums = np.zeros((self._size, len(METRICS)))
             has_truth = np.zeros(self._size, dtype=bool)
             for row, times in groups[name]:
                 drawn = times > 0
@@ -229,7 +179,7 @@ class _Replicates:
                 sums[level] = sums.get(level, 0) + times[:, None] * numbers
                 exists[level] = exists.get(level, False) | (times > 0)
         averages: _Averages = {}
-        for level in _LEVELS:
+        for level in LEVELS:
             right, answered, truth = sums.get(level, np.zeros((self._size, 3), dtype=np.int64)).T
             precision, recall = _quotient(right, answered), _quotient(right, truth)
             f1 = _quotient(2 * precision * recall, precision + recall)
@@ -238,9 +188,9 @@ class _Replicates:
         return averages
 
     def _macro(self, rows: Iterable[tuple[ScoreRow, Counts, Floats, npt.NDArray[np.bool_]]]) -> _Averages:
-        sums = {level: np.zeros((len(_METRICS), self._size)) for level in _LEVELS}
-        divisors = {level: np.zeros(self._size, dtype=np.int64) for level in _LEVELS}
-        exists = {level: np.zeros(self._size, dtype=bool) for level in _LEVELS}
+        sums = {level: np.zeros((len(METRICS), self._size)) for level in LEVELS}
+        divisors = {level: np.zeros(self._size, dtype=np.int64) for level in LEVELS}
+        exists = {level: np.zeros(self._size, dtype=bool) for level in LEVELS}
         for row, times, scores, has_truth in rows:
             levels = _codes_of(row.level)
             columns = scores.T if scores.ndim == 2 else scores[:, None]
@@ -252,7 +202,7 @@ class _Replicates:
             for level in levels:
                 divisors[level] += np.where(has_truth, times, 0)
                 exists[level] |= times > 0
-        return {("Ma", level): (_quotient(sums[level].T, divisors[level][:, None]), exists[level]) for level in _LEVELS}
+        return {("Ma", level): (_quotient(sums[level].T, divisors[level][:, None]), exists[level]) for level in LEVELS}
 
     def _entry_points(self) -> dict[str, list[str]]:
         """LDC short id -> its slot-filling queries with rows, in query-file order."""
@@ -277,7 +227,7 @@ def _row_scores(row: ScoreRow) -> Floats:
 
 def _codes_of(level: str) -> tuple[str, ...]:
     """The level codes that a row of this level counts in."""
-    return (level, "A") if level in _LEVELS else ("A",)
+    return (level, "A") if level in LEVELS else ("A",)
 
 
 def _quotient(numerator: npt.NDArray[np.generic], denominator: npt.NDArray[np.generic]) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from cs_score.coldstart.ranking.average_precision import ApRow
+from cs_score.coldstart.ranking.tables import ApRow
 from cs_score.coldstart.result import AveragePrecision
 from cs_score.coldstart.writers.fields import AP_FIELDS, Layout
 

@@ -8,7 +8,7 @@ from typing import Final, Generic, TypeVar
 
 from cs_score.coldstart.counting.counts import Counts
 from cs_score.coldstart.counting.projection import ScoreRow
-from cs_score.coldstart.ranking.average_precision import ApRow
+from cs_score.coldstart.ranking.tables import ApRow
 from cs_score.foundation.errors import InputError
 
 Row = TypeVar("Row", ScoreRow, ApRow)
