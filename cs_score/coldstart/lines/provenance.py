@@ -15,6 +15,7 @@ from cs_score.coldstart.spans import (
     offset_value,
     outside_document,
 )
+from cs_score.foundation.white_space import SPACE
 
 RELATION_SPANS: Final = 4
 VALUE_SPANS: Final = 2
@@ -23,11 +24,9 @@ NO_DOCUMENT: Final = "NO DOCUMENT"
 """Document id of a provenance without any valid span."""
 
 _SEPARATED_BY_SEMICOLON: Final = re.compile(r"([^:;]+:\d+-\d+[,;]){0,3}[^:;]+:\d+-\d+")
-# The separators U+001C to U+001F are no white space here, though they are to Python. Possessive, so that a column of
-# white space is looked at once; a document id that is nothing else is its last character.
-_SPACE: Final = r"[^\S\x1c-\x1f]"
-_SPAN: Final = re.compile(rf"(?:{_SPACE}*+(?=[^:])|{_SPACE}*(?={_SPACE}:))([^:]++):(\d+)-(\d+){_SPACE}*")
-# The relation and the value provenance of a line, spans of one document each.
+# Possessive, so that a column of white space is looked at once; a document id that is nothing else is its last
+# character.
+_SPAN: Final = re.compile(rf"(?:{SPACE}*+(?=[^:])|{SPACE}*(?={SPACE}:))([^:]++):(\d+)-(\d+){SPACE}*")
 # A relation and a value provenance of one document, a blank between them: a span each, and several spans each.
 _ONE_SPAN_EACH: Final = re.compile(r"([A-Za-z0-9_.+-]++):([0-9]{1,15})-([0-9]{1,15}) \1:([0-9]{1,15})-([0-9]{1,15})")
 _SPANS_EACH: Final = re.compile(

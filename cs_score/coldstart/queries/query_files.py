@@ -23,12 +23,13 @@ from cs_score.coldstart.queries.query_set import (
 from cs_score.coldstart.spans import DocumentLengths, Span, SpanProblem, cut_span, outside_document
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.sources import InputDigest, Source, plain_name
+from cs_score.foundation.white_space import SPACE
 from cs_score.problems.log import Detail, Place, ProblemLog
 
 SINGLE_FIELDS: Final = ("ENTTYPE", "NODEID", "SLOT", "SLOT0", "SLOT1", "SLOT2")
 SLOT_FIELDS: Final = ("SLOT0", "SLOT1", "SLOT2")
 
-_QUERY_HEAD: Final = re.compile(r'<query[^\S\x1c-\x1f]+id="')
+_QUERY_HEAD: Final = re.compile(rf'<query{SPACE}+id="')
 _MENTION_TAGS: Final = re.compile("</?mentions?>")
 _KNOWN_TAGS: Final = frozenset((*SINGLE_FIELDS, *ENTRY_POINT_FIELDS, "ENTRYPOINTS"))
 # Possessive throughout, so that a pair which never closes is given up after one look, and begun at the first "<" only:

@@ -14,11 +14,11 @@ from cs_score.coldstart.lines.records import Assessment, Response
 from cs_score.coldstart.spans import offset_value
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.sources import open_source
+from cs_score.foundation.white_space import SPACE
 from cs_score.preparation.documents import DocumentList
 from cs_score.problems.log import Detail, Place, ProblemLog
 
-# White space as the reference sees it, without the separators U+001C to U+001F.
-_WHITE_SPACE: Final = re.compile(r"[^\S\x1c-\x1f]+")
+_WHITE_SPACE: Final = re.compile(f"{SPACE}+")
 
 
 class _Claim(NamedTuple):
