@@ -68,8 +68,8 @@ def run_batch(
 ) -> BatchResult:
     """Score all runs into `options.out`; what is wrong with one of them stands in its outcome.
 
-    `watch` makes the watcher of so many runs, `remark` tells the user something. Raises CsScoreError where nothing can
-    be scored: gold is unusable, the folder cannot be written or is in use, no executor answers.
+    `watch` opens a progress display, `remark` prints a line. Raises CsScoreError where nothing can be scored: gold is
+    unusable, the folder cannot be written or is in use, no executor answers.
     """
     _make_folder(options.out)
     policies = plan.policy_names()
@@ -118,7 +118,7 @@ def _score(
                 for delivery in deliveries:
                     outcome = _stored(_checked(delivery, prepared), options, plan)
                     found[outcome.run, outcome.policy] = outcome
-    finally:  # the workers are gone
+    finally:  # no worker writes any more
         for task in tasks:
             for policy in task.folders:
                 clear_leftovers(folder_of_run(options.out, plan, task.run.name, policy))
@@ -219,5 +219,5 @@ def _stored(delivery: Delivery, options: BatchOptions, plan: Plan) -> Outcome:
             [failed] = failures(Task(RunFile(outcome.run, InputFile(outcome.file)), {outcome.policy: None}), str(error))
             return failed.outcome
     if outcome.state == FAILED and not outcome.files:
-        clear(folder)  # what an earlier batch wrote is not of this one
+        clear(folder)  # files of an earlier batch are out of date
     return outcome

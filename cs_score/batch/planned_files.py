@@ -16,17 +16,17 @@ def planned_batch(
     plan: Plan,
     out: str,
     runs: Sequence[RunFile],
-    shared: Iterable[str],
+    gold: Iterable[str],
     problems: Sequence[PlannedOutput],
     forced: bool,
 ) -> OutputPlan:
-    """What a batch into the folder `out` reads and writes; `shared` are the inputs of all runs."""
+    """What a batch into the folder `out` reads and writes; `gold` are the inputs of all runs."""
     paths = [*(os.path.join(out, name) for name in FILES), *files_in(out, is_leftover)]
     for run in runs:
         for policy in plan.policy_names():
             paths += _in_folder_of_run(folder_of_run(out, plan, run.name, policy), problems)
     outputs = [PlannedOutput("--out", path, Existing.REPLACED) for path in dict.fromkeys(paths)]
-    return OutputPlan((*shared, *(run.file.name for run in runs)), (*outputs, *problems), forced, folder=out)
+    return OutputPlan((*gold, *(run.file.name for run in runs)), (*outputs, *problems), forced, folder=out)
 
 
 def _in_folder_of_run(folder: str, others: Iterable[PlannedOutput]) -> Iterator[str]:

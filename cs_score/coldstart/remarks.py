@@ -73,11 +73,11 @@ def remarks_on_policy(policy: Policy) -> Iterator[str]:
             yield f"{item} is in {switches}: such responses count {len(sides)} times; name it in one list only"
 
 
-def remark_on_matches(evaluation: Evaluation, run_id: str, lines: int, has_met: bool) -> str | None:
-    """A remark where a run has no line, or none of them met an assessment, which usually means a wrong id or pool."""
+def remark_on_matches(evaluation: Evaluation, run_id: str, lines: int, has_match: bool) -> str | None:
+    """A remark where a run has no line, or none of them has an assessment, which usually means a wrong id or pool."""
     if not lines:
         return f"no line of run {run_id} was loaded, so it is scored as if it had answered nothing; is the id right?"
-    if has_met:
+    if has_match:
         return None
     if all(schema.kind is FileKind.RUN for schema in evaluation.layouts.values()):
         return f"no file holds assessments, so all {lines} lines of run {run_id} are unassessed; name the pool, too"

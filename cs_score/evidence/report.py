@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from cs_score.evidence.intervals import ScoreIntervals
-from cs_score.evidence.result import Explanation, Mode, Result, counted
+from cs_score.evidence.result import Mode, Result, UnitExplanation, counted
 from cs_score.foundation import display
 from cs_score.foundation.display import one_line
 from cs_score.foundation.planned_outputs import Format, OwnOption
@@ -63,7 +63,7 @@ def intervals_text(intervals: ScoreIntervals) -> str:
     return "\n".join((*aligned(rows), *sentences(intervals.notes), foot))
 
 
-def explanation_text(explanation: Explanation) -> str:
+def explanation_text(explanation: UnitExplanation) -> str:
     """An explanation with each of its lines safe to print."""
     return "\n".join(map(one_line, explanation.lines))
 

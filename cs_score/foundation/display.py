@@ -41,7 +41,7 @@ def one_line(text: str, limit: int = LONGEST_LINE, *, keep_tabs: bool = False) -
 
 
 def cell(text: str, limit: int = LONGEST_LINE) -> str:
-    """`text` in a table: in one line, and like no other text, since its own backslashes are doubled."""
+    """`text` for a table cell: on one line, with its backslashes doubled so that no two texts look alike."""
     return one_line(text.replace("\\", "\\\\"), limit)
 
 

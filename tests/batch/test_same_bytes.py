@@ -17,7 +17,7 @@ from tests.coldstart.recorded import Case, committed_cases, copy_inputs, shared_
 # What a batch decides itself, or has in another form.
 NOT_COMPARED: Final = {"-output_file", "-error_file", "--json"}
 
-EVERY_SHARED: Final = 23
+EVERY_SHARED: Final = 8
 
 
 def scoring_words(case: Case) -> tuple[list[str], list[str]] | None:

@@ -117,7 +117,7 @@ def _ranked_nodes(
             if node.level == level:
                 mapped_class, value = _best_class(node.lines, taken, classes, matched, labels, most)
                 if level and not ranked_of[node.parent].value:
-                    # Below a node that is worth nothing it is worth nothing, too, but keeps its class (9.6).
+                    # Below a node without value it has none, but it keeps its class (9.6).
                     value = 0.0
                 ranked_of[node.name] = RankedNode(node.name, confidence, mapped_class, value, node.first, level)
     return tuple(ranked_of[node.name] for _, node in by_rank)

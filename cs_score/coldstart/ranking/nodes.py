@@ -19,8 +19,7 @@ _index: Final = attrgetter("index")
 class Node:
     """A node before it is ranked: its level (0 or 1), the node above it, its lines, its own confidence, its first line.
 
-    The lines are in load order. At level 0 `parent` is the node itself. The confidence does not have the parent's in it
-    yet.
+    The lines are in load order. At level 0 `parent` is the node itself. The parent's confidence is not part of its own.
     """
 
     name: str

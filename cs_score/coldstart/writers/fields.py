@@ -84,7 +84,7 @@ def check_fields(names: Iterable[str]) -> None:
             raise InputError(f"Unknown field: {name}", remedy=f"the fields are {':'.join(SCORE_FIELDS)}")
 
 
-class Layout(Generic[Row]):
+class TableLayout(Generic[Row]):
     """Column widths of one run's report; they grow with every table that is laid out and never shrink."""
 
     def __init__(self, fields: Mapping[str, Field], shown: Iterable[str], run_id: str, tabs: bool) -> None:

@@ -147,7 +147,7 @@ def _ranking(ranking: Ranking) -> dict[str, object]:
 
 
 def _responses(run: RunResult) -> Iterator[dict[str, object]]:
-    """Every scored response: where it stands, what it met, and what it counted as."""
+    """Every scored response: its place, its assessment, and what it counted as."""
     for tally in run.tallies:
         for response in tally.responses:
             assessment = run.matched[response.index]

@@ -53,7 +53,7 @@ class Choice(NamedTuple):
     pairs: list[Pair]
 
 
-class Evaluation(NamedTuple):
+class ScoredInstance(NamedTuple):
     """An instance with its facts told apart, and the choice that each of the three evaluations made.
 
     `references` holds, by position, the references that were drawn.
@@ -106,7 +106,7 @@ class Scorer:
     comparer: Comparer = field(default_factory=Comparer)
     aligner: Aligner = field(default_factory=Aligner)
 
-    def evaluate(self, instance: Instance) -> Evaluation:
+    def evaluate(self, instance: Instance) -> ScoredInstance:
         """Align the instance's derivation with its drawn references, and choose among them, three times.
 
         Raises InputError for a malformed derivation, a drawn reference that the instance lacks, and empty strings that
@@ -123,7 +123,7 @@ class Scorer:
             choices = tuple(self._choices(predicted, references, instance.orders))
         except InputError as error:
             raise reader.located(error, self.gold_name, place) from None
-        return Evaluation(predicted, references, choices)
+        return ScoredInstance(predicted, references, choices)
 
     def _choices(
         self, predicted: Derivation, references: Mapping[int, Derivation], orders: Iterable[Order]

@@ -18,8 +18,8 @@ from cs_score.evidence.modes.r4c.judging import (
     REFERENCE_POSITIONS,
     SEED,
     WEIGHTS,
-    Evaluation,
     Instance,
+    ScoredInstance,
     Scorer,
     check_references,
     drawn_orders,
@@ -128,9 +128,9 @@ def _left_out(missing: int, instances: int, name: str) -> tuple[str, ...]:
     return (f"{name}: {missing} of {counted(instances, 'instance')} left out, without prediction",) if missing else ()
 
 
-def _row(evaluation: Evaluation) -> tuple[float, ...]:
+def _row(scored: ScoredInstance) -> tuple[float, ...]:
     """The statistics of one instance in the order of COLUMNS."""
-    return 1.0, *chain.from_iterable(evaluation.scores())
+    return 1.0, *chain.from_iterable(scored.scores())
 
 
 def _predicted_ids(known: reader.Object, predicted: reader.Object, name: str, ignore_missing: bool) -> list[str]:
