@@ -56,7 +56,7 @@ def no_discipline(name: str) -> str:
 
 
 MANY: Final = "M"
-"""The limit that is none."""
+"""Unlimited."""
 
 
 @dataclass(frozen=True, slots=True)
