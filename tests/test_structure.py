@@ -63,15 +63,6 @@ CIRCLES: Final[Set[frozenset[str]]] = {
     frozenset({"cli.form", "cli.help", "cli.registry"}),
     frozenset({"cli.scorer.options", "cli.scorer.scorer", "cli.scorer.usage", "cli.scorer.validated"}),
     frozenset({"coldstart.resampling.resampled_tables", "coldstart.result"}),
-    frozenset(
-        {
-            "evidence.modes.claims",
-            "evidence.modes.explanations",
-            "evidence.modes.hotpotqa",
-            "evidence.modes.r4c",
-            "evidence.modes.scifact",
-        }
-    ),
     frozenset({"knowledge_base.assertions", "knowledge_base.nodes"}),
 }
 """Modules that import each other and are still to be untangled."""
@@ -87,8 +78,6 @@ LONG_FUNCTIONS: Final[Set[str]] = {
     "coldstart.lines.linking.link_run",
     "coldstart.queries.query_files._read_query",
     "coldstart.ranking.average_precision.rank_query",
-    "evidence.modes.r4c.score",
-    "evidence.modes.scifact.score",
     "knowledge_base.building.add",
     "preparation.runs.run_writing.written_lines",
     "statistics.comparison.compare",

@@ -8,7 +8,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from cs_score.evidence.result import Explanation, Mode, Result, counted
+from cs_score.evidence.result import Mode, Result, UnitExplanation, counted
+from cs_score.foundation import display
 from cs_score.foundation.display import one_line
 from cs_score.foundation.planned_outputs import Format, OwnOption
 from cs_score.statistics.notes import sentences
@@ -62,7 +63,7 @@ def intervals_text(intervals: ScoreIntervals) -> str:
     return "\n".join((*aligned(rows), *sentences(intervals.notes), foot))
 
 
-def explanation_text(explanation: Explanation) -> str:
+def explanation_text(explanation: UnitExplanation) -> str:
     """An explanation with each of its lines safe to print."""
     return "\n".join(map(one_line, explanation.lines))
 
@@ -111,11 +112,5 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     columns = max(map(len, cells), default=0)
     for row in cells:
         row.extend([""] * (columns - len(row)))
-    widths = [max(map(len, column)) for column in zip(*cells)]
     numeric = [all(not cell or _NUMBER.fullmatch(cell) for cell in column[1:]) for column in zip(*cells)]
-    return [
-        "  ".join(
-            cell.rjust(width) if right else cell.ljust(width) for cell, width, right in zip(row, widths, numeric)
-        ).rstrip()
-        for row in cells
-    ]
+    return display.aligned(cells, numeric)

@@ -57,7 +57,7 @@ class InputSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class UnitExplanation:
     """How one unit was scored, as lines of text. Text from the inputs stands in it as it was read."""
 
     unit: str
@@ -87,7 +87,7 @@ class Result(ABC):
         shown = ", ".join(f"{name}={self.scores[name]:.4f}" for name in headline(self.mode.name))
         return f"<{self.mode.name} result: {counted(len(self.table.ids), self.mode.unit)}, {shown}>"
 
-    def explain(self, unit_id: str | int) -> Explanation:
+    def explain(self, unit_id: str | int) -> UnitExplanation:
         """How the unit (each unit, where an id occurs more than once) called `unit_id` was scored.
 
         Raises InputError where nothing in gold is called so.
@@ -97,7 +97,7 @@ class Result(ABC):
         if not positions:
             raise InputError(f"no {self.mode.unit} {wanted} was scored", file=self.inputs[0].name)
         lines = tuple(line for position in positions for line in self.explained(position))
-        return Explanation(f"{self.mode.unit} {wanted}", lines)
+        return UnitExplanation(f"{self.mode.unit} {wanted}", lines)
 
     def official(self) -> dict[str, object]:
         """The scores in the shape in which the mode's official evaluator gives them."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable, Sequence
 from typing import Final
 
 # What moves a cursor, turns text around or is not seen: controls, format characters, separators of lines and
@@ -40,7 +41,7 @@ def one_line(text: str, limit: int = LONGEST_LINE, *, keep_tabs: bool = False) -
 
 
 def cell(text: str, limit: int = LONGEST_LINE) -> str:
-    """`text` in a table: in one line, and like no other text, since its own backslashes are doubled."""
+    """`text` for a table cell: on one line, with its backslashes doubled so that no two texts look alike."""
     return one_line(text.replace("\\", "\\\\"), limit)
 
 
@@ -52,3 +53,20 @@ def spreadsheet_cell(text: str) -> str:
 def terminal_safe(text: str) -> str:
     """`text` with control characters other than tab and line feed escaped; its lines stay lines."""
     return _UNSAFE_IN_TEXT.sub(_escaped, text)
+
+
+def aligned(
+    rows: Sequence[Sequence[str]],
+    to_the_right: Sequence[bool],
+    *,
+    gap: str = "  ",
+    width_of: Callable[[str], int] = len,
+) -> list[str]:
+    """Rows of as many cells each as lines with columns of even width; cells must be safe to print already."""
+    widths = [max(map(width_of, column)) for column in zip(*rows)]
+    lines = []
+    for row in rows:
+        spaces = (" " * (width - width_of(text)) for text, width in zip(row, widths))
+        cells = (space + text if right else text + space for text, space, right in zip(row, spaces, to_the_right))
+        lines.append(gap.join(cells).rstrip())
+    return lines

@@ -8,7 +8,14 @@ from typing import Any
 import pytest
 
 from cs_score.evidence.modes import hotpotqa
-from cs_score.evidence.modes.hotpotqa import Agreement, compare_answers, compare_facts, normalised
+from cs_score.evidence.modes.hotpotqa.judging import (
+    Agreement,
+    combine,
+    compare_answers,
+    compare_facts,
+    fact_set,
+    normalised,
+)
 from cs_score.foundation.errors import InputError
 
 Json = dict[str, Any]
@@ -94,13 +101,13 @@ def test_answers(predicted: str, gold: str, expected: Sequence[float]) -> None:
     ],
 )
 def test_facts(predicted: object, gold: object, expected: Sequence[float]) -> None:
-    assert compare_facts(hotpotqa.fact_set(predicted), hotpotqa.fact_set(gold)) == pytest.approx(expected, abs=1e-15)
+    assert compare_facts(fact_set(predicted), fact_set(gold)) == pytest.approx(expected, abs=1e-15)
 
 
 def test_joint() -> None:
-    joint = hotpotqa.combine(Agreement(0, 0.8, 2 / 3, 1), Agreement(0, 0.8, 2 / 3, 1))
+    joint = combine(Agreement(0, 0.8, 2 / 3, 1), Agreement(0, 0.8, 2 / 3, 1))
     assert joint == pytest.approx((0, 8 / 13, 4 / 9, 1), abs=1e-15)
-    assert hotpotqa.combine(Agreement(1, 1, 1, 1), Agreement(0, 0, 0, 0)) == (0, 0, 0, 0)
+    assert combine(Agreement(1, 1, 1, 1), Agreement(0, 0, 0, 0)) == (0, 0, 0, 0)
 
 
 def test_worked_example() -> None:

@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from cs_score.evidence.modes import claims, hotpotqa, r4c, scifact
+from cs_score.evidence.modes.hotpotqa.judging import normalised
 from cs_score.evidence.result import Result
 from cs_score.foundation.errors import InputError
 from tests.evidence.command import cs_score
@@ -174,7 +175,7 @@ def test_hotpotqa_laws(questions: list[tuple[str, str, Any, Any]]) -> None:
 
 @given(st.lists(st.tuples(answers, fact_lists), min_size=1, max_size=4))
 def test_hotpotqa_gold_against_gold_is_one(questions: list[tuple[str, Any]]) -> None:
-    assume(all(hotpotqa.normalised(answer) and listed for answer, listed in questions))
+    assume(all(normalised(answer) and listed for answer, listed in questions))
     gold = [
         {"_id": str(number), "answer": answer, "supporting_facts": listed}
         for number, (answer, listed) in enumerate(questions)

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from cs_score.evidence.modes import r4c
-from cs_score.evidence.modes.alignment import Aligner, Comparer, Fact, full_weight, total_weight
+from cs_score.evidence.modes.r4c.alignment import Aligner, Comparer, Fact, full_weight, total_weight
+from cs_score.evidence.modes.r4c.judging import WEIGHTS, Scorer, drawn_orders
 from cs_score.foundation.errors import InputError, MissingExtraError, UsageError
 
 Step = tuple[str, int, tuple[str, ...]]
@@ -106,7 +107,7 @@ def test_full_weight_is_added_in_the_order_of_the_official_script() -> None:
 
 def stream(instances: int, references: int) -> Iterator[str]:
     """The draws in the order in which the stream gives them."""
-    orders = r4c.drawn_orders(instances, references)
+    orders = drawn_orders(instances, references)
     for level in range(3):
         for instance in orders:
             yield "".join(map(str, instance[level]))
@@ -147,7 +148,7 @@ def test_worked_example() -> None:
 )
 def test_totals_of_the_worked_example(level: int, totals: dict[int, float]) -> None:
     instance = score_one(EXAMPLE_PREDICTION, EXAMPLE_REFERENCES).instances[0]
-    choice = r4c.Scorer("gold", "predictions").evaluate(instance).choices[level]
+    choice = Scorer("gold", "predictions").evaluate(instance).choices[level]
     assert dict(zip(choice.order, choice.totals)) == pytest.approx(totals, abs=1e-15)
     assert choice.reference == 0
 
@@ -165,10 +166,10 @@ def tied_corpus(instances: int) -> tuple[dict[str, object], dict[str, object]]:
 
 def test_first_drawn_reference_wins_ties() -> None:
     scores = r4c.score(*tied_corpus(12)).scores
-    assert [scores[f"{level}_recall"] for level in r4c.WEIGHTS] == pytest.approx(
+    assert [scores[f"{level}_recall"] for level in WEIGHTS] == pytest.approx(
         [0.5416666666666666, 0.5138888888888888, 0.6249999999999999], abs=1e-15
     )
-    assert [scores[f"{level}_prec"] for level in r4c.WEIGHTS] == [1.0, 1.0, 1.0]
+    assert [scores[f"{level}_prec"] for level in WEIGHTS] == [1.0, 1.0, 1.0]
 
 
 def test_missing_instances_draw_nothing() -> None:

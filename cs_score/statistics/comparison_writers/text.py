@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from typing import Final
 
-from cs_score.foundation.display import cell, one_line
+from cs_score.foundation.display import aligned, cell, one_line
 from cs_score.statistics.comparison import Comparison
 from cs_score.statistics.comparison_writers.tables import Kind, Table, explanation, pair_table, system_table
 from cs_score.statistics.notes import sentences
@@ -27,16 +27,7 @@ def comparison_text(comparison: Comparison) -> str:
 def _lines(table: Table) -> list[str]:
     rows = [table.headings, *table.rows]
     cells = [[cell(text, _LONGEST_CELL) for text in row] for row in rows]
-    widths = [max(map(_width, column)) for column in zip(*cells)]
-    return [
-        "  ".join(_padded(cell, width, kind in _LEFT) for cell, width, kind in zip(row, widths, table.kinds)).rstrip()
-        for row in cells
-    ]
-
-
-def _padded(cell: str, width: int, left: bool) -> str:
-    padding = " " * (width - _width(cell))
-    return cell + padding if left else padding + cell
+    return aligned(cells, [kind not in _LEFT for kind in table.kinds], width_of=_width)
 
 
 def _width(text: str) -> int:

@@ -5,13 +5,21 @@ The numbers are those of the official evaluation; section numbers refer to the p
 
 from __future__ import annotations
 
-import re
-import string
-from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final, NamedTuple
+from typing import ClassVar, Final
 
+from cs_score.evidence.modes.hotpotqa.explanation import explain
+from cs_score.evidence.modes.hotpotqa.judging import (
+    NOTHING,
+    Question,
+    answer_text,
+    combine,
+    compare_answers,
+    compare_facts,
+    fact_set,
+    normalised,
+)
 from cs_score.evidence.reading import json_reader as reader
 from cs_score.evidence.reading.gold import Gold, signed
 from cs_score.evidence.reading.json_array import json_array
@@ -20,20 +28,13 @@ from cs_score.foundation.errors import InputError
 from cs_score.foundation.garbage_collection import paused_collector
 from cs_score.foundation.signature import Signature
 from cs_score.foundation.sources import Input, Source
-from cs_score.measures.formulas import Divide, Number, divide
-from cs_score.measures.formulas import f1 as harmonic_mean
+from cs_score.measures.formulas import Divide, Number
 from cs_score.measures.registry import names
 from cs_score.statistics.unit_table import UnitTable
 
 MEASURES: Final = names("hotpotqa")
 
 COLUMNS: Final = ("questions", *MEASURES)
-
-SPECIAL_ANSWERS: Final = frozenset({"yes", "no", "noanswer"})
-"""Answers that are right or wrong as a whole."""
-
-_PUNCTUATION: Final = str.maketrans("", "", string.punctuation)
-_ARTICLES: Final = re.compile(r"\b(a|an|the)\b")
 
 # Looked up to itself, so that a hundred thousand questions share the text of three keys.
 _GOLD_KEYS: Final = {key: key for key in ("_id", "answer", "supporting_facts")}
@@ -61,26 +62,6 @@ MODE: Final = Mode(
 )
 
 
-class Question(NamedTuple):
-    """A gold question; of `fields` the official evaluation looks only at those for which there is a prediction."""
-
-    id: Hashable
-    fields: reader.Object
-
-
-class Agreement(NamedTuple):
-    """Exact match, F1, precision and recall of one prediction, each 0..1."""
-
-    em: float
-    f1: float
-    precision: float
-    recall: float
-
-
-NOTHING: Final = Agreement(0.0, 0.0, 0.0, 0.0)
-"""What a missing prediction adds."""
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class HotpotQAResult(Result):
     """Scores of a HotpotQA run, with the gold questions and the predicted answers and facts by question id."""
@@ -96,11 +77,9 @@ class HotpotQAResult(Result):
         return tuple(unit for unit, question in zip(self.table.ids, self.questions) if question.id in predicted)
 
     def explained(self, position: int) -> list[str]:
-        from cs_score.evidence.modes.explanations import explain_question
-
         question = self.questions[position]
         row = dict(zip(COLUMNS, self.table.rows[position]))
-        return explain_question(question, row, self.answers.get(question.id), self.facts.get(question.id))
+        return explain(MODE, question, row, self.answers.get(question.id), self.facts.get(question.id))
 
 
 def read_gold(gold: Input | Sequence[object]) -> Gold[list[Question]]:
@@ -141,54 +120,6 @@ def score(
         answers=answers,
         facts=facts,
     )
-
-
-def normalised(answer: str) -> str:
-    """An answer as it is compared: lower case, without ASCII punctuation, articles and spare space (section 3)."""
-    return " ".join(_ARTICLES.sub(" ", answer.lower().translate(_PUNCTUATION)).split())
-
-
-def compare_answers(predicted: str, gold: str) -> Agreement:
-    """How well a predicted answer agrees with the gold answer, both normalised (section 3)."""
-    em = float(predicted == gold)
-    if not em and (predicted in SPECIAL_ANSWERS or gold in SPECIAL_ANSWERS):
-        return NOTHING
-    words, gold_words = predicted.split(), gold.split()
-    common = (Counter(words) & Counter(gold_words)).total()
-    if not common:
-        return Agreement(em, 0.0, 0.0, 0.0)
-    precision, recall = common / len(words), common / len(gold_words)
-    return Agreement(em, harmonic_mean(precision, recall), precision, recall)
-
-
-def compare_facts(predicted: frozenset[Hashable], gold: frozenset[Hashable]) -> Agreement:
-    """How well predicted supporting facts agree with those of gold, both as sets (section 4)."""
-    right = len(predicted & gold)
-    precision, recall = divide(right, len(predicted)), divide(right, len(gold))
-    return Agreement(float(predicted == gold), harmonic_mean(precision, recall), precision, recall)
-
-
-def combine(answer: Agreement, facts: Agreement) -> Agreement:
-    """Joint agreement of a question that has both an answer and supporting facts (section 5)."""
-    precision, recall = answer.precision * facts.precision, answer.recall * facts.recall
-    return Agreement(answer.em * facts.em, harmonic_mean(precision, recall), precision, recall)
-
-
-def fact_set(facts: object) -> frozenset[tuple[Hashable, ...]]:
-    """Supporting facts as a set of tuples. Raises InputError where they are not a list of flat lists."""
-    try:
-        return frozenset(
-            tuple(reader.as_list(fact, "a supporting fact")) for fact in reader.as_list(facts, "the list of facts")
-        )
-    except TypeError:
-        raise InputError("a supporting fact holds a list or an object") from None
-
-
-def answer_text(answer: object) -> str:
-    """A predicted or gold answer. Raises InputError where it is not text."""
-    if not isinstance(answer, str):
-        raise InputError(f"answer is not text but {reader.kind_of(answer)}")
-    return answer
 
 
 def _count(

@@ -7,10 +7,19 @@ from __future__ import annotations
 
 import sys
 from collections import Counter, defaultdict, deque
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final, NamedTuple, TypeAlias
+from typing import ClassVar, Final
 
+from cs_score.evidence.modes.scifact.explanation import explain
+from cs_score.evidence.modes.scifact.judging import (
+    GoldAbstract,
+    GoldClaim,
+    PredictedAbstract,
+    PredictedClaim,
+    Sentences,
+    judge,
+)
 from cs_score.evidence.reading import json_reader as reader
 from cs_score.evidence.reading.gold import Gold, signed
 from cs_score.evidence.result import InputSummary, Mode, ReportRow, Result, scores_of
@@ -23,9 +32,6 @@ from cs_score.measures.registry import names
 from cs_score.statistics.unit_table import UnitTable
 
 LABELS: Final = ("SUPPORT", "CONTRADICT")
-
-SENTENCE_CAP: Final = 3
-"""Predicted sentences that count for an abstract, unless each of its gold sets is longer."""
 
 COLUMNS: Final = (
     "relevant_abstracts",
@@ -55,9 +61,6 @@ _OTHER_SPELLINGS: Final = {
     "REFUTED": "CONTRADICT",
 }
 _NO_VERDICT: Final = frozenset({"NOT_ENOUGH_INFO", "NOT ENOUGH INFO", "NOTENOUGHINFO", "NEI", "NOINFO"})
-
-Sentences: TypeAlias = tuple[Hashable, ...]
-"""Sentence numbers as listed, repeats included; compared by value."""
 
 
 def measures(sums: Sequence[Number], divide: Divide[Number]) -> tuple[Number, ...]:
@@ -89,53 +92,6 @@ MODE: Final = Mode(
 )
 
 
-class GoldAbstract(NamedTuple):
-    """Verdict and evidence sets ("rationales") of one abstract."""
-
-    label: object
-    sets: tuple[Sentences, ...]
-
-
-class PredictedAbstract(NamedTuple):
-    """Label and sentences that a system gave for one abstract."""
-
-    label: str
-    sentences: Sentences
-
-
-class GoldClaim(NamedTuple):
-    """A claim and its relevant abstracts by id."""
-
-    id: Hashable
-    abstracts: Mapping[str, GoldAbstract]
-
-
-class PredictedClaim(NamedTuple):
-    """A claim and the abstracts that a system gave for it, by id."""
-
-    id: Hashable
-    abstracts: Mapping[str, PredictedAbstract]
-
-
-class Verdict(NamedTuple):
-    """What is correct in one predicted abstract (sections 4.1 and 4.2).
-
-    `gold` is None for an abstract that is not relevant. `cap` is the number of leading sentences that count for the
-    abstract, `contained` the first gold set found whole among them, if any; `correct` holds the correct sentences.
-    """
-
-    gold: GoldAbstract | None
-    label_right: bool
-    cap: int
-    contained: Sentences | None
-    correct: frozenset[Hashable]
-
-    @property
-    def rationalized(self) -> bool:
-        """Whether the abstract has the right label and one whole gold set among its leading sentences."""
-        return self.label_right and self.contained is not None
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class SciFactResult(Result):
     """Scores of a SciFact run; `claims` holds gold beside prediction, in the order of the table."""
@@ -145,9 +101,7 @@ class SciFactResult(Result):
     claims: Sequence[tuple[GoldClaim, PredictedClaim]]
 
     def explained(self, position: int) -> list[str]:
-        from cs_score.evidence.modes.explanations import explain_scifact
-
-        return explain_scifact(*self.claims[position])
+        return explain(*self.claims[position])
 
 
 def read_gold(gold: Input | Iterable[object]) -> Gold[list[GoldClaim]]:
@@ -182,51 +136,27 @@ def score(
             columns=COLUMNS,
             rows=_count(claims, gold_name),
         )
-    relevant, retrieved, relevant_sentences, retrieved_sentences, *_ = map(int, table.sums())
     return SciFactResult(
         table=table,
         scores=scores_of(MODE, table),
         signature=Signature(MODE.name, {"any_order": any_order}, (known.digest, predictions_digest)),
-        inputs=(
-            InputSummary(
-                "gold",
-                gold_name,
-                ((len(claims), "claim"), (relevant, "abstract"), (relevant_sentences, "evidence sentence")),
-            ),
-            InputSummary(
-                "predictions",
-                predictions_name,
-                ((len(claims), "claim"), (retrieved, "abstract"), (retrieved_sentences, "evidence sentence")),
-            ),
-        ),
+        inputs=_summaries(table, gold_name, predictions_name),
         notices=(),
         claims=claims,
     )
 
 
-def judge(gold: GoldAbstract | None, predicted: PredictedAbstract) -> Verdict:
-    """What is correct in a predicted abstract, given its gold abstract (None where it is not relevant).
-
-    Raises InputError where a predicted sentence lies in several gold sets (section 4.2).
-    """
-    if gold is None:
-        return Verdict(None, False, SENTENCE_CAP, None, frozenset())
-    sets = [frozenset(listed) for listed in gold.sets]
-    cap = max(SENTENCE_CAP, min(map(len, sets)))
-    leading = frozenset(predicted.sentences[:cap])
-    every = frozenset(predicted.sentences)
-    claimed: set[Hashable] = set()
-    correct: set[Hashable] = set()
-    for gold_set in sets:
-        found = gold_set & every
-        if not claimed.isdisjoint(found):
-            shared = sorted(map(reader.quoted, claimed & found))[0]
-            raise InputError(f"the predicted sentence {shared} lies in two evidence sets of the abstract")
-        claimed |= found
-        if len(found) == len(gold_set):
-            correct |= found
-    contained = next((listed for listed, gold_set in zip(gold.sets, sets) if gold_set <= leading), None)
-    return Verdict(gold, predicted.label == gold.label, cap, contained, frozenset(correct))
+def _summaries(table: UnitTable, gold_name: str, predictions_name: str) -> tuple[InputSummary, ...]:
+    abstracts, retrieved_abstracts, sentences, retrieved_sentences, *_ = map(int, table.sums())
+    claims = (len(table.ids), "claim")
+    return (
+        InputSummary("gold", gold_name, (claims, (abstracts, "abstract"), (sentences, "evidence sentence"))),
+        InputSummary(
+            "predictions",
+            predictions_name,
+            (claims, (retrieved_abstracts, "abstract"), (retrieved_sentences, "evidence sentence")),
+        ),
+    )
 
 
 def _count(claims: Sequence[tuple[GoldClaim, PredictedClaim]], gold_name: str) -> list[tuple[int, ...]]:

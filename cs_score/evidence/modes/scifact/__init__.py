@@ -1,0 +1,14 @@
+"""SciFact leaderboard scoring: abstracts found and labelled, sentences given as evidence."""
+
+from cs_score.evidence.modes.scifact.scoring import (
+    COLUMNS,
+    GROUPS,
+    LABELS,
+    MEASURES,
+    MODE,
+    SciFactResult,
+    read_gold,
+    score,
+)
+
+__all__ = ["COLUMNS", "GROUPS", "LABELS", "MEASURES", "MODE", "SciFactResult", "read_gold", "score"]
