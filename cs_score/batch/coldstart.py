@@ -38,8 +38,9 @@ from cs_score.preparation.runs.prevalidation import (
     signed_options,
     validate_runs,
 )
-from cs_score.problems.log import Problem, ProblemLog, Severity
-from cs_score.problems.reports import Occurrence, RecordingLog
+from cs_score.problems.kind import Severity
+from cs_score.problems.log import Problem, ProblemLog
+from cs_score.problems.occurrences import Occurrence, RecordingLog
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.score_intervals import ScoreIntervals
 

@@ -20,11 +20,11 @@ from cs_score.cli.options import (
     Option,
     SwitchError,
     VersionWanted,
-    nearest,
     read_command_line,
 )
 from cs_score.cli.registry import COMMANDS, sub_forms
 from cs_score.foundation.errors import UsageError
+from cs_score.foundation.nearest import nearest
 
 Section: TypeAlias = tuple[str, Sequence[tuple[str, str]] | str]
 """A title, and names with what they mean, or a paragraph."""

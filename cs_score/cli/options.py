@@ -12,6 +12,7 @@ from typing import Final
 
 from cs_score.foundation.display import one_line
 from cs_score.foundation.errors import CsScoreError, UsageError
+from cs_score.foundation.nearest import nearest
 
 Choices = tuple[str, ...] | Callable[[], Iterable[str]]
 """What completion offers; a function where that has to be imported first."""
@@ -110,18 +111,6 @@ class HelpWanted(Exception):
 
 class VersionWanted(Exception):
     """`-version` or `--version` was met, as its only argument says; the words after it do not matter."""
-
-
-def nearest(word: str, names: Iterable[str]) -> str:
-    """Up to three names that `word` may have been meant as, ` (did you mean ...?)`; empty where there are none."""
-    import difflib
-
-    plain = {_plain(name): name for name in names}
-    key = _plain(word)
-    begun = [each for each in plain if len(key) > 2 and each.startswith(key)]
-    found = dict.fromkeys((*difflib.get_close_matches(key, plain, cutoff=0.7), *begun))
-    *some, last = [plain[each] for each in found][:3] or [""]
-    return f"; did you mean {', '.join(some)}{' or ' if some else ''}{last}?" if last else ""
 
 
 def read_command_line(words: Sequence[str], options: Iterable[Option], *, options_first: bool = True) -> CommandLine:

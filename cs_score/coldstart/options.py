@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from cs_score.foundation.errors import UsageError
+from cs_score.foundation.nearest import nearest
 
 Side: TypeAlias = Literal["RIGHT", "WRONG", "IGNORE"]
 """What a policy makes of a response. Plain text, because responses are filed under it by the million."""
@@ -79,6 +81,10 @@ class Justifications:
             raise UsageError("-justifications: B = 0 leaves nothing to score; use 1 to 9, or M for any number")
         return cls(per_document, most)
 
+    def __str__(self) -> str:
+        """As `parse` reads it."""
+        return ":".join(MANY if limit is None else str(limit) for limit in (self.per_document, self.most))
+
 
 @dataclass(frozen=True, slots=True)
 class Policy:
@@ -99,11 +105,46 @@ class Policy:
                 if item not in POLICY_ITEMS or side not in POLICY_ITEMS[item].sides:
                     raise UsageError(f"Unexpected choice {item} for {side}; {_legal_items(side)}")
 
+    def texts(self) -> dict[str, str]:
+        """IGNORE, RIGHT and WRONG as the scorer's switches take them."""
+        return {side: ":".join(self.items(side)) for side in _CHECKED_SIDES}
+
     @property
     def duplicate_side(self) -> Side | None:
         """Where duplicates go: the last side that names them (specification 7.5); None where none does."""
         named = [side for side in SIDES if DUPLICATE in self.items(side)]
         return named[-1] if named else None
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A policy known by a name, with the limits on justifications that belong to it."""
+
+    policy: Policy
+    justifications: Justifications
+    meaning: str
+
+    def __str__(self) -> str:
+        sides = ",".join(f"{side.lower()}={text}" for side, text in self.policy.texts().items())
+        return f"{sides},justifications={self.justifications}"
+
+
+PRESETS: Final[Mapping[str, Preset]] = {
+    "kb": Preset(Policy(), Justifications(1, 3), "runs of knowledge bases; the defaults of the scorer"),
+    "sf": Preset(
+        Policy(wrong=("INCORRECT", "INCORRECT_PARENT", "INEXACT", DUPLICATE), ignore=("UNASSESSED",)),
+        Justifications(1, 1),
+        "runs of slot filling",
+    ),
+}
+"""The policies that were published with the task, by name."""
+
+
+def find_preset(name: str) -> Preset:
+    """The policy of this name. Raises UsageError where there is none."""
+    if name not in PRESETS:
+        raise UsageError(f"no policy called {name}; there are {', '.join(PRESETS)}{nearest(name, PRESETS)}")
+    return PRESETS[name]
 
 
 def _legal_items(side: Side) -> str:
@@ -140,11 +181,10 @@ class Options:
 
     def as_json(self) -> dict[str, object]:
         """The options as a JSON object, for the signature."""
-        limits = (self.justifications.per_document, self.justifications.most)
         return {
             "discipline": self.discipline,
             "expand": self.expand,
-            "justifications": ":".join(MANY if limit is None else str(limit) for limit in limits),
+            "justifications": str(self.justifications),
             "right": list(self.policy.right),
             "wrong": list(self.policy.wrong),
             "ignore": list(self.policy.ignore),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cs_score.batch.plan.policies import read_policies
-from cs_score.coldstart.options import Justifications, Options, Policy
+from cs_score.coldstart.options import PRESETS, Justifications, Options, Policy, Preset, find_preset
 from cs_score.foundation.errors import UsageError
 from tests.batch.command import contents, leaderboard, without_call
 from tests.coldstart.command import score_in as cs_score_in
@@ -25,6 +25,15 @@ def test_the_presets_are_the_published_ones() -> None:
     assert sf.justifications == Justifications(1, 1)
     assert (sf.policy.right, sf.policy.ignore) == (("CORRECT",), ("UNASSESSED",))
     assert sf.policy.wrong == ("INCORRECT", "INCORRECT_PARENT", "INEXACT", "DUPLICATE")
+
+
+def test_the_table_of_presets_names_what_is_near() -> None:
+    assert str(PRESETS["sf"]) == (
+        "ignore=UNASSESSED,right=CORRECT,wrong=INCORRECT:INCORRECT_PARENT:INEXACT:DUPLICATE,justifications=1:1"
+    )
+    assert find_preset("kb") == Preset(Policy(), Justifications(1, 3), PRESETS["kb"].meaning)
+    with pytest.raises(UsageError, match="no policy called KB; there are kb, sf; did you mean kb"):
+        find_preset("KB")
 
 
 def test_presets_do_not_depend_on_the_switches() -> None:

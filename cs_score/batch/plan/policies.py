@@ -8,19 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from cs_score.batch.plan.runs import RESERVED
-from cs_score.coldstart.options import Justifications, Options, Policy
+from cs_score.coldstart.options import PRESETS, Justifications, Options, Policy
 from cs_score.foundation.errors import UsageError
 
 # The parts of `--policy NAME:PART=VALUE,...` that choose categories, as the switches of the scorer are called.
 _SIDES: Final = ("right", "wrong", "ignore")
 _LIMITS: Final = "justifications"
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
-
-PRESETS: Final = {
-    "kb": "right=CORRECT,wrong=INCORRECT:INCORRECT_PARENT:INEXACT,ignore=UNASSESSED:DUPLICATE,justifications=1:3",
-    "sf": "right=CORRECT,wrong=INCORRECT:INCORRECT_PARENT:INEXACT:DUPLICATE,ignore=UNASSESSED,justifications=1:1",
-}
-"""The two published ones: knowledge-base runs (the scorer's defaults), and slot-filling runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +56,8 @@ def _read(text: str, base: Options, texts: dict[str, str]) -> NamedPolicy:
     if not colon:
         if name not in PRESETS:
             raise UsageError(f"--policy {name}: no such preset; there are {', '.join(PRESETS)}, others are {_FORM}")
-        parts = PRESETS[name]
+        preset = PRESETS[name]
+        return NamedPolicy(name, preset.policy, preset.justifications, preset.policy.texts())
     chosen = dict(texts)
     limits = base.justifications
     for part in parts.split(","):

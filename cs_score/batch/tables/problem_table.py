@@ -10,7 +10,8 @@ from cs_score.batch.store.outcomes import Outcome
 from cs_score.foundation.display import spreadsheet_cell
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.outputs import write_whole
-from cs_score.problems.reports import Occurrence, merged, of_error, write_occurrences
+from cs_score.problems.occurrences import Occurrence, merged, of_error
+from cs_score.problems.reports import write_occurrences
 
 PROBLEMS: Final = "problems.tsv"
 COLUMNS: Final = ("run", "policy", "severity", "code", "file", "line", "message")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from cs_score.batch.plan.policies import PRESETS, NamedPolicy, read_policies
+from cs_score.batch.plan.policies import NamedPolicy, read_policies
 from cs_score.cli.batch.options import BATCH_OPTIONS, MOST_JOBS
 from cs_score.cli.form import BATCH, Form, Parameter, whole_number
 from cs_score.cli.options import CommandLine, Option, SwitchError
@@ -15,6 +15,7 @@ from cs_score.cli.resampling_options import read_resampling
 from cs_score.cli.scorer.options import POLICY_SWITCHES, layout_of, options_of, policy_texts
 from cs_score.cli.scorer.usage import OF_A_BATCH, fields, legend
 from cs_score.coldstart.lines.loading import RUN_SUFFIX, members
+from cs_score.coldstart.options import PRESETS
 from cs_score.coldstart.queries.query_files import is_query_file
 from cs_score.foundation.errors import InputError, UsageError
 from cs_score.foundation.sources import name_of
@@ -156,7 +157,7 @@ FORM: Final = _Batch(
             "A policy is NAME:right=A:B,wrong=C,ignore=D,justifications=1:3, parts left out being those of the "
             "switches, or one of these names:",
         ),
-        ("Named policies are", [(name, f"{text}.") for name, text in PRESETS.items()]),
+        ("Named policies are", [(name, f"{preset.meaning}: {preset}.") for name, preset in PRESETS.items()]),
         ("Files", "The files of a run are DIR/RUN/out.sf and so on, with several policies DIR/POLICY/RUN/out.sf."),
         fields(),
         *legend(),
