@@ -22,7 +22,7 @@ from cs_score.coldstart.options import Options
 from cs_score.coldstart.queries.loading import load_queries
 from cs_score.coldstart.queries.query_set import Query, QuerySet, report_languages, report_slots
 from cs_score.coldstart.queries.selection import select_queries
-from cs_score.coldstart.ranking.average_precision import AssessedClasses
+from cs_score.coldstart.ranking.classes import AssessedClasses
 from cs_score.coldstart.resampling.sample_files import SampleFile, read_samples
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.sources import Input, InputDigest, digests_of_files
@@ -113,6 +113,7 @@ class Gold:
             found = index_values(self.assessed.get(base_id, ()), links, self.options.discipline)
             self._values[base_id] = found
         return found
+
 
     def samples_of(self, name: str) -> SampleFile:
         """The resamples in a file, which is read when they are first asked for. Raises InputError."""

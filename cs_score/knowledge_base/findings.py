@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from cs_score.knowledge_base.assertions import Assertion
 from cs_score.knowledge_base.provenance_lists import ProvenanceList
-from cs_score.problems.log import KINDS, Detail, Place, ProblemLog, Severity
+from cs_score.problems.kind import Severity
+from cs_score.problems.log import Detail, Place, ProblemLog
+from cs_score.problems.table import CODES
 
 
 class Findings:
@@ -39,7 +41,7 @@ class Findings:
 
     def _report_spans(self, provenance: ProvenanceList, line: int, times: int, *, with_fatal: bool) -> None:
         for code, arguments, text, repaired in provenance.problems:
-            if with_fatal or KINDS[code].severity is not Severity.FATAL:
+            if with_fatal or CODES[code].severity is not Severity.FATAL:
                 self._problems.add(
                     code, *arguments, place=self.place(line), times=times,
                     detail=Detail("PROVENANCE", text, repaired),
