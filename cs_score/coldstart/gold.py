@@ -114,7 +114,6 @@ class Gold:
             self._values[base_id] = found
         return found
 
-
     def samples_of(self, name: str) -> SampleFile:
         """The resamples in a file, which is read when they are first asked for. Raises InputError."""
         found = self._samples.get(name)

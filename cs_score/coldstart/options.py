@@ -93,7 +93,7 @@ def listed(text: str) -> tuple[str, ...]:
     return tuple(text.split(":")) if text else ()
 
 
-def _as_list(given: object, what: str) -> tuple[str, ...]:
+def as_list(given: object, what: str) -> tuple[str, ...]:
     """A list of texts, or a text with colons between its items. Raises UsageError for anything else."""
     if isinstance(given, str):
         return listed(given)
@@ -120,7 +120,7 @@ class Policy:
     def __post_init__(self) -> None:
         for side in _CHECKED_SIDES:
             name = side.lower()
-            object.__setattr__(self, name, _as_list(getattr(self, name), f"{name} of a policy"))
+            object.__setattr__(self, name, as_list(getattr(self, name), f"{name} of a policy"))
             for item in self.items(side):
                 if item not in POLICY_ITEMS or side not in POLICY_ITEMS[item].sides:
                     near = nearest(item, POLICY_ITEMS) if item not in POLICY_ITEMS else ""
@@ -150,8 +150,7 @@ class Preset:
     meaning: str
 
     def __str__(self) -> str:
-        sides = ",".join(f"{side.lower()}={text}" for side, text in self.policy.texts().items())
-        return f"{sides},justifications={self.justifications}"
+        return f"{_sides_text(self.policy)},justifications={self.justifications}"
 
 
 PRESETS: Final[Mapping[str, Preset]] = {
@@ -170,6 +169,18 @@ def find_preset(name: str) -> Preset:
     if name not in PRESETS:
         raise UsageError(f"no policy called {name}; there are {', '.join(PRESETS)}{nearest(name, PRESETS)}")
     return PRESETS[name]
+
+
+def policy_name(policy: Policy) -> str:
+    """The name of a published policy; of others their lists, as `--policy` of a batch takes them."""
+    for name, preset in PRESETS.items():
+        if preset.policy == policy:
+            return name
+    return _sides_text(policy)
+
+
+def _sides_text(policy: Policy) -> str:
+    return ",".join(f"{side.lower()}={text}" for side, text in policy.texts().items())
 
 
 def _legal_items(side: Side) -> str:
@@ -204,7 +215,7 @@ class Options:
         elif not isinstance(limits, Justifications):
             raise UsageError(f"justifications takes a text such as 1:3, not {limits!r}")
         if self.runids is not None:
-            set_field(self, "runids", _as_list(self.runids, "runids"))
+            set_field(self, "runids", as_list(self.runids, "runids"))
         policy: object = self.policy
         if not isinstance(policy, Policy):
             raise UsageError(f"policy takes a Policy, not {policy!r}")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from cs_score.cli.options import CommandLine
 from cs_score.cli.scorer.usage import DEFAULTS
 from cs_score.coldstart.options import Justifications, Options, Policy, listed
+from cs_score.coldstart.writers.fields import resampled_metrics
 from cs_score.coldstart.writers.files import Layout
 
 POLICY_SWITCHES = ("-ignore", "-right", "-wrong")
@@ -23,15 +22,8 @@ def options_of(line: CommandLine) -> Options:
         queries=line.switches.get("-queries"),
         runids=listed(line.text("-runids", "")) or None,
         samples=line.switches.get("-samples"),
-        metrics=_resampled_metrics(layout_of(line).fields),
+        metrics=resampled_metrics(layout_of(line).fields),
     )
-
-
-def _resampled_metrics(fields: Sequence[str]) -> tuple[str, ...]:
-    """The metrics that resamples have values of, by the fields shown: cells are found by their row's name and hop."""
-    if not {"EC", "LEVEL"} <= set(fields):
-        return ()
-    return tuple(metric for metric in ("P", "R", "F") if metric in fields)
 
 
 def layout_of(line: CommandLine) -> Layout:

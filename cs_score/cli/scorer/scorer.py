@@ -23,7 +23,6 @@ from cs_score.cli.scorer.validated import (
     load_prepared,
     new_log,
     own_outputs,
-    signed_as_validated,
     write_problems_file,
 )
 from cs_score.coldstart.gold import Gold, noting_folders, open_gold
@@ -189,7 +188,11 @@ def _scored_whole(command: Command, gold: Gold, problems: ProblemLog) -> Result:
         if run.run_ids:
             check_fields(command.layout.fields)
         result = score_runs(run, command.options.policy, problems)
-        return signed_as_validated(result) if command.validates else result
+        if command.validates:
+            from cs_score.preparation.runs.prevalidation import signed_as_validated
+
+            result = signed_as_validated(result)
+        return result
     except ScoringStopped as stop:
         _write_files(command, stop.partial, was_stopped=True)
         raise

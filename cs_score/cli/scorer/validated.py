@@ -7,7 +7,6 @@ Nothing of the programs before the scorer is imported unless it is asked for.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cs_score.cli.destinations import say
@@ -16,7 +15,6 @@ from cs_score.cli.problem_display import report_on_stderr
 from cs_score.cli.scorer.usage import PROGRAM
 from cs_score.coldstart.gold import Gold
 from cs_score.coldstart.lines.loading import members
-from cs_score.coldstart.result import Result
 from cs_score.coldstart.run import Run
 from cs_score.foundation.errors import CsScoreError, InputError
 from cs_score.foundation.planned_outputs import PlannedOutput
@@ -69,14 +67,6 @@ def knowledge_bases_in(files: Iterable[str]) -> frozenset[str]:
 
     found = (member for word in files for member in members(word))
     return frozenset(member for member in found if isinstance(member, str) and is_knowledge_base(member))
-
-
-def signed_as_validated(result: Result) -> Result:
-    """The result with a signature that tells that its runs were validated."""
-    from cs_score.preparation.runs.prevalidation import signed_options
-
-    signature = result.signature
-    return replace(result, signature=replace(signature, options=signed_options(signature.options)))
 
 
 def own_outputs(line: CommandLine) -> Iterator[PlannedOutput]:

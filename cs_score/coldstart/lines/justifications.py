@@ -130,10 +130,9 @@ class DiscardRules:
             by_document: dict[str, list[Response]] = {}
             for line in left:
                 by_document.setdefault(line.docid, []).append(line)
-            if len(by_document) < len(left):
-                for of_document in by_document.values():
-                    self._keep_best(of_document, per_document)
-                left = [line for line in left if line.index not in self.marked]
+            for of_document in by_document.values():
+                self._keep_best(of_document, per_document)
+            left = [line for line in left if line.index not in self.marked]
         if most is not None:
             self._keep_best(left, most)
 

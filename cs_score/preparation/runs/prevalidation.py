@@ -13,6 +13,7 @@ from cs_score.coldstart.lines.loading import kind_of, members
 from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.queries.loading import QueryFiles
 from cs_score.coldstart.queries.query_set import QuerySet
+from cs_score.coldstart.result import Result
 from cs_score.coldstart.run import Run, load_run
 from cs_score.coldstart.writers.report import closing_line
 from cs_score.foundation.errors import InputError
@@ -117,6 +118,12 @@ def load_prepared(
 def signed_options(options: Mapping[str, object]) -> dict[str, object]:
     """Options as a signature has them where the runs were validated."""
     return {**options, "validate": True}
+
+
+def signed_as_validated(result: Result) -> Result:
+    """The result with a signature that tells that its runs were validated."""
+    signature = result.signature
+    return replace(result, signature=replace(signature, options=signed_options(signature.options)))
 
 
 def _restored_digests(digests: Iterable[InputDigest], runs: Sequence[PreparedRun]) -> list[InputDigest]:
