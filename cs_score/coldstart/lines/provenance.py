@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Final, NamedTuple, TypeAlias
 
+from cs_score.foundation.patterns import pattern
+
 LONGEST_SPAN: Final = 200
 """Characters of a span that count; a longer one is cut."""
 
@@ -19,23 +21,21 @@ DocumentLengths: TypeAlias = Mapping[str, float]
 NO_DOCUMENT: Final = "NO DOCUMENT"
 """Document id of a provenance without any valid span."""
 
-_SEPARATED_BY_SEMICOLON: Final = re.compile(r"([^:;]+:\d+-\d+[,;]){0,3}[^:;]+:\d+-\d+")
+_SEPARATED_BY_SEMICOLON: Final = pattern(r"([^:;]+:\d+-\d+[,;]){0,3}[^:;]+:\d+-\d+")
 # The separators U+001C to U+001F are no white space here, though they are to Python. Possessive, so that a column of
 # white space is looked at once; a document id that is nothing else is its last character.
 _SPACE: Final = r"[^\S\x1c-\x1f]"
-_SPAN: Final = re.compile(rf"(?:{_SPACE}*+(?=[^:])|{_SPACE}*(?={_SPACE}:))([^:]++):(\d+)-(\d+){_SPACE}*")
+_SPAN: Final = pattern(rf"(?:{_SPACE}*+(?=[^:])|{_SPACE}*(?={_SPACE}:))([^:]++):(\d+)-(\d+){_SPACE}*")
 # The relation and the value provenance of a line, spans of one document each.
 # A relation and a value provenance of one document, a blank between them: a span each, and several spans each.
-_ONE_SPAN_EACH: Final = re.compile(r"([A-Za-z0-9_.+-]++):([0-9]{1,15})-([0-9]{1,15}) \1:([0-9]{1,15})-([0-9]{1,15})")
-_SPANS_EACH: Final = re.compile(
+_ONE_SPAN_EACH: Final = pattern(r"([A-Za-z0-9_.+-]++):([0-9]{1,15})-([0-9]{1,15}) \1:([0-9]{1,15})-([0-9]{1,15})")
+_SPANS_EACH: Final = pattern(
     r"([A-Za-z0-9_.+-]++):[0-9]{1,15}-[0-9]{1,15}(?:,\1:[0-9]{1,15}-[0-9]{1,15}){0,3} "
     r"\1:[0-9]{1,15}-[0-9]{1,15}(?:,\1:[0-9]{1,15}-[0-9]{1,15})?"
 )
-_PLAIN_SPAN: Final = re.compile(r"([A-Za-z0-9_.+-]++):([0-9]{1,15})-([0-9]{1,15})")
-_ONE_COLUMN: Final = re.compile(
-    r"([A-Za-z0-9_.+-]++):([0-9]{1,15})-([0-9]{1,15})((?:,\1:[0-9]{1,15}-[0-9]{1,15}){0,2})"
-)
-_OFFSETS: Final = re.compile(":([0-9]+)-([0-9]+)")
+_PLAIN_SPAN: Final = pattern(r"([A-Za-z0-9_.+-]++):([0-9]{1,15})-([0-9]{1,15})")
+_ONE_COLUMN: Final = pattern(r"([A-Za-z0-9_.+-]++):([0-9]{1,15})-([0-9]{1,15})((?:,\1:[0-9]{1,15}-[0-9]{1,15}){0,2})")
+_OFFSETS: Final = pattern(":([0-9]+)-([0-9]+)")
 
 
 class SpanProblem(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,9 +9,10 @@ from typing import Final
 
 from cs_score.coldstart.queries.identifiers import parse_query_id
 from cs_score.foundation.errors import InputError
+from cs_score.foundation.patterns import pattern
 
-_SPACE: Final = re.compile(r"(?![\x1c-\x1f])\s")
-_LEADING_NUMBER: Final = re.compile(r"\s*([-+]?[0-9]{1,18})")
+_SPACE: Final = pattern(r"(?![\x1c-\x1f])\s")
+_LEADING_NUMBER: Final = pattern(r"\s*([-+]?[0-9]{1,18})")
 
 
 @dataclass(frozen=True, slots=True)
