@@ -17,8 +17,8 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
 
-from cs_score.coldstart.counting.unit_statistics import answered_units, summary_scores, unit_name, unit_table
 from cs_score.coldstart.result import Result as ColdStartResult
+from cs_score.coldstart.unit_statistics import answered_units, summary_scores, unit_name, unit_table
 from cs_score.evidence.result import Formula
 from cs_score.evidence.result import Result as EvidenceResult
 from cs_score.foundation.errors import UsageError

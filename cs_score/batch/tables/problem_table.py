@@ -34,7 +34,7 @@ def write_problem_report(path: str, of_gold: Iterable[Occurrence], outcomes: Ite
     for outcome in outcomes:
         if outcome.occurrences is not None:
             found += outcome.occurrences
-        elif outcome.failure is not None:  # nobody was left to say more
+        elif outcome.failure is not None:  # its worker died, so this is all that is known
             found.append(of_error(InputError(outcome.failure, file=outcome.file)))
     write_occurrences(merged(found), path)
 

@@ -6,15 +6,8 @@ import sys
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from cs_score.coldstart.lines.provenance import (
-    NO_DOCUMENT,
-    DocumentLengths,
-    Provenance,
-    SpanProblem,
-    offset_value,
-    plain_column,
-    read_provenance,
-)
+from cs_score.coldstart.lines.provenance import NO_DOCUMENT, Provenance, plain_column, read_provenance
+from cs_score.coldstart.spans import DocumentLengths, SpanProblem, offset_value
 from cs_score.foundation.record import record
 
 NIL: Final = "NIL"

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Final
 
-from cs_score.coldstart.lines.provenance import Span, read_provenance
+from cs_score.coldstart.lines.provenance import read_provenance
 from cs_score.coldstart.lines.reader import WHITE_SPACE, split_comment
+from cs_score.coldstart.spans import Span
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.record import record
 from cs_score.foundation.sources import Source

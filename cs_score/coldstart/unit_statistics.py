@@ -20,9 +20,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from cs_score.coldstart.counting.averages import counted_scores
 from cs_score.coldstart.counting.projection import ALL_LEVELS, ScoreRow
-from cs_score.coldstart.ranking.average_precision import ApRow
+from cs_score.coldstart.ranking.tables import ApRow
 from cs_score.coldstart.result import Result, RunResult
 from cs_score.measures.measure import Measure
 from cs_score.measures.registry import RANKED, sums_of
@@ -72,7 +71,7 @@ def summary_scores(run: RunResult) -> dict[Measure, float]:
     """
     if run.average_precision is not None and run.average_precision.run_id == run.run_id:
         return run.measures
-    return counted_scores(run.tables.variants)
+    return run.tables.measures
 
 
 def unit_table(run: RunResult, measures: Iterable[Measure]) -> UnitTable:
