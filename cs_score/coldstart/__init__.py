@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from cs_score.coldstart.options import Justifications, Options, Policy
-    from cs_score.coldstart.resampling.intervals import intervals
     from cs_score.coldstart.result import Result, RunResult, ScoringStopped
+    from cs_score.coldstart.run_intervals import intervals
     from cs_score.coldstart.scorer import score
     from cs_score.statistics.score_intervals import ScoreIntervals
 
@@ -30,7 +30,7 @@ __all__ = [
 
 _PLACES = {
     "coldstart.options": ("Justifications", "Options", "Policy"),
-    "coldstart.resampling.intervals": ("intervals",),
+    "coldstart.run_intervals": ("intervals",),
     "coldstart.result": ("Result", "RunResult", "ScoringStopped"),
     "coldstart.scorer": ("score",),
     "statistics.score_intervals": ("ScoreIntervals",),

@@ -17,8 +17,8 @@ from cs_score.batch.store.outcomes import FAILED, Outcome, ProblemPlace, RunScor
 from cs_score.coldstart.writers.files import ENDINGS
 from cs_score.foundation.outputs import cannot_write, write_whole
 from cs_score.foundation.signature import without_names
-from cs_score.problems.log import Severity
-from cs_score.problems.reports import Occurrence
+from cs_score.problems.kind import Severity
+from cs_score.problems.occurrences import Occurrence
 
 SIGNATURE: Final = "signature.json"
 

@@ -155,7 +155,7 @@ def _score(command: Command, problems: ProblemLog) -> Finished:
 def _intervals(command: Command, result: Result) -> Sequence[ScoreIntervals]:
     if command.resampling is None:
         return ()
-    from cs_score.coldstart.resampling.intervals import intervals
+    from cs_score.coldstart.run_intervals import intervals
 
     return intervals(result, command.resampling)
 
