@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from cs_score.foundation.record import dataclass, replace
 from cs_score.foundation.sources import InputDigest
 from cs_score.foundation.version import VERSION
 
@@ -17,7 +17,7 @@ class Signature:
     mode: str
     options: Mapping[str, object]
     inputs: Sequence[InputDigest]
-    version: str = field(default=VERSION)
+    version: str = VERSION
 
     def with_option(self, name: str, value: object) -> Signature:
         """The signature of a computation that one more option went into."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from cs_score.coldstart.result import AveragePrecision, Result, RunResult
@@ -19,6 +18,7 @@ from cs_score.coldstart.writers.fields import DEFAULT_FIELDS
 from cs_score.coldstart.writers.params import Invocation, params_text
 from cs_score.coldstart.writers.tables import table_texts
 from cs_score.foundation.outputs import blocks_of, encoded
+from cs_score.foundation.record import dataclass
 
 if TYPE_CHECKING:
     from cs_score.statistics.score_intervals import ScoreIntervals
