@@ -17,6 +17,7 @@ from cs_score.batch.store.outcomes import FAILED, OK, WITH_ERRORS, Outcome, RunS
 from cs_score.coldstart.counting.unit_statistics import resampled_unit
 from cs_score.coldstart.gold import Gold, open_gold, with_pool
 from cs_score.coldstart.options import Justifications, Options
+from cs_score.coldstart.origin import origin_of
 from cs_score.coldstart.resampling.intervals import intervals
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.run import Run
@@ -27,7 +28,7 @@ from cs_score.coldstart.writers.params import Invocation
 from cs_score.coldstart.writers.report import doubly_encoded, stopped_report, whole_report
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.outputs import encoded
-from cs_score.foundation.signature import Signature
+from cs_score.foundation.signature import QUERY_LIST, SAMPLES, Origin
 from cs_score.foundation.sources import Input, InputDigest
 from cs_score.knowledge_base.chain import resolve_knowledge_bases
 from cs_score.measures.registry import COLD_START_MODE, LDC_MEAN, headline, rankable
@@ -35,7 +36,6 @@ from cs_score.preparation.runs.prevalidation import (
     Preparation,
     PreparedRun,
     load_prepared,
-    signed_options,
     validate_runs,
 )
 from cs_score.problems.log import Problem, ProblemLog, Severity
@@ -82,7 +82,7 @@ class ColdStartPlan:
         problems = RecordingLog() if self.records else ProblemLog()
         gold = open_gold([given.open() for given in self.queries], located, problems)
         gold = with_pool(gold, [given.open() for given in self.pool])
-        return PreparedColdStart(self, gold, problems, _as_named(gold.digests, located, self.options))
+        return PreparedColdStart(self, gold, problems, _as_named(gold.digests, self.options))
 
     def measures(self) -> Sequence[str]:
         return list(map(str, rankable(COLD_START_MODE, self.options.expand is not None)))
@@ -138,7 +138,7 @@ class PreparedColdStart:
         if resampling is not None:
             resampling = replace(resampling, unit=resampled_unit(self._gold.has_clusters))
         return {
-            **self._signed(self._policies[policy], run).as_json(),
+            **self._origin(self._policies[policy], run).as_json(),
             "policy": policy,
             "fields": list(layout.fields),
             "tabs": layout.tabs,
@@ -186,15 +186,14 @@ class PreparedColdStart:
 
     def _as_asked(self, result: Result, policy: NamedPolicy) -> Result:
         """The result with the options as the user gave them: a worker may read an option's file from elsewhere."""
-        signature = self._signed(policy, *result.signature.inputs[len(self.digests) :])
-        return replace(result, options=policy.options(self._plan.options), signature=signature)
+        origin = self._origin(policy, *result.origin.inputs[len(self.digests) :])
+        return replace(result, options=policy.options(self._plan.options), origin=origin)
 
-    def _signed(self, policy: NamedPolicy, *run: InputDigest) -> Signature:
-        """The signature of what is made from these files of a run, as a single call signs it."""
-        options: Mapping[str, object] = policy.options(self._plan.options).as_json()
-        if self._plan.validates:
-            options = signed_options(options)
-        return Signature("coldstart", options, (*self.digests, *run))
+    def _origin(self, policy: NamedPolicy, *run: InputDigest) -> Origin:
+        """The origin of what is made from these files of a run, as a single call has it."""
+        options = policy.options(self._plan.options)
+        has_ldc_index = bool(self._gold.table.ldc_of)
+        return origin_of(options, (*self.digests, *run), has_ldc_index, validated=self._plan.validates)
 
     def _whole(
         self,
@@ -310,10 +309,10 @@ class PreparedColdStart:
         return ["cs-score", *map(shlex.quote, words)]
 
 
-def _as_named(digests: Sequence[InputDigest], located: Options, asked: Options) -> list[InputDigest]:
+def _as_named(digests: Sequence[InputDigest], asked: Options) -> list[InputDigest]:
     """The digests with the files of options called as the user called them, wherever they were read from."""
-    names = {located.queries: asked.queries, located.samples: asked.samples}
-    return [InputDigest(names.get(digest.name) or digest.name, digest.sha256) for digest in digests]
+    names = {QUERY_LIST: asked.queries, SAMPLES: asked.samples}
+    return [replace(digest, name=names.get(digest.role) or digest.name) for digest in digests]
 
 
 def _problems_of(validated: Iterable[PreparedRun]) -> Iterator[Problem]:

@@ -15,7 +15,7 @@ from cs_score.coldstart.options import Options
 from cs_score.coldstart.queries.query_set import Query
 from cs_score.coldstart.ranking.average_precision import ApTable, Ranking
 from cs_score.foundation.errors import InputError
-from cs_score.foundation.signature import Signature
+from cs_score.foundation.signature import Origin, Signature
 from cs_score.measures.measure import Measure
 from cs_score.problems.log import Problem, ProblemLog
 
@@ -155,7 +155,12 @@ class Result:
     problems: tuple[Problem, ...]
     warnings: tuple[str, ...]
     has_ldc_index: bool
-    signature: Signature
+    origin: Origin
+
+    def signature(self, run: RunResult) -> Signature:
+        """The citable line of one of its runs."""
+        whole = self.origin.signature
+        return whole if len(self.runs) == 1 else whole.of_run(run.run_id)
 
     @property
     def error_count(self) -> int:

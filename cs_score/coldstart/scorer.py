@@ -26,6 +26,7 @@ from cs_score.coldstart.judging.class_tree import place_responses
 from cs_score.coldstart.judging.matching import check_discipline, compares_values, match
 from cs_score.coldstart.lines.records import Assessment, Response
 from cs_score.coldstart.options import MANY, Options, Policy
+from cs_score.coldstart.origin import origin_of
 from cs_score.coldstart.queries.predicates import find_predicate
 from cs_score.coldstart.queries.query_set import Query
 from cs_score.coldstart.ranking.average_precision import (
@@ -59,7 +60,6 @@ from cs_score.coldstart.result import (
 from cs_score.coldstart.run import Run, UnitLines, load_run
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.garbage_collection import paused_collector
-from cs_score.foundation.signature import Signature
 from cs_score.foundation.sources import Input
 from cs_score.problems.log import ProblemLog
 
@@ -349,13 +349,14 @@ class Scoring:
 
     def result(self, runs: Sequence[RunResult]) -> Result:
         """What has been computed, with the problems and remarks so far."""
+        has_ldc_index = bool(self._run.gold.table.ldc_of)
         return Result(
             self.options,
             tuple(runs),
             tuple(self._problems),
             tuple(self._remarks),
-            bool(self._run.gold.table.ldc_of),
-            Signature("coldstart", self.options.as_json(), tuple(self._run.digests)),
+            has_ldc_index,
+            origin_of(self.options, self._run.digests, has_ldc_index, validated=False),
         )
 
 

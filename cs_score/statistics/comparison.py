@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cs_score.foundation.errors import UsageError
+from cs_score.foundation.signature import Origin
 from cs_score.measures.formulas import Ratio
 from cs_score.statistics import notes
 from cs_score.statistics.arithmetic import Floats, Formula
@@ -96,7 +97,7 @@ class MeasureComparison:
 class Comparison:
     """The comparison of two or more systems on the same units.
 
-    `test` is the one that decides about the tiers, at the level 1 - confidence, after Holm's correction. `signatures`
+    `test` is the one that decides about the tiers, at the level 1 - confidence, after Holm's correction. `origins`
     tell by system what its scores were computed from, where that is known. `dropped` are the units that were left out
     of each system to compare all on the same; None where all units had to be the same.
     """
@@ -106,7 +107,7 @@ class Comparison:
     resampling: Resampling
     test: PairedTest
     measures: tuple[MeasureComparison, ...]
-    signatures: Mapping[str, object] = field(default_factory=dict)
+    origins: Mapping[str, Origin] = field(default_factory=dict)
     dropped: Mapping[str, tuple[str, ...]] | None = None
 
     @property
@@ -161,7 +162,7 @@ class Comparison:
                 }
                 for measure in self.measures
             ],
-            **({"signatures": dict(self.signatures)} if self.signatures else {}),
+            **({"signatures": {name: each.as_json() for name, each in self.origins.items()}} if self.origins else {}),
         }
 
 

@@ -29,7 +29,7 @@ from cs_score.evidence.reading.gold import Gold, signed
 from cs_score.evidence.result import InputSummary, Mode, ReportRow, Result, counted, scores_of
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.garbage_collection import paused_collector
-from cs_score.foundation.signature import Signature
+from cs_score.foundation.signature import RUN
 from cs_score.foundation.sources import Input, Source
 from cs_score.measures.formulas import Divide, Number, precision_recall_f1
 from cs_score.measures.registry import names
@@ -113,7 +113,7 @@ def score(
         gold_name, gold_claims = known.name, known.content
         with reader.open_lines(predictions, "predictions") as source:
             predictions_name, predicted_claims = source.name, _read(source)
-            predictions_digest = source.digest()
+            predictions_digest = source.digest(RUN)
         claims = [(claim, predicted_claims.get(claim.id)) for claim in gold_claims.values()]
         table = UnitTable(
             ids=tuple(reader.text_of(claim) for claim in gold_claims),
@@ -125,7 +125,7 @@ def score(
     return ClaimsResult(
         table=table,
         scores=scores_of(MODE, table),
-        signature=Signature(MODE.name, {}, (known.digest, predictions_digest)),
+        origin=MODE.origin({}, known.digest, predictions_digest),
         inputs=(
             InputSummary("gold", gold_name, ((len(gold_claims), "claim"),)),
             InputSummary("predictions", predictions_name, ((len(predicted_claims), "claim"),)),

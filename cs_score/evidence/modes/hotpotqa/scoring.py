@@ -26,7 +26,7 @@ from cs_score.evidence.reading.json_array import json_array
 from cs_score.evidence.result import InputSummary, Mode, ReportRow, Result, counted, scores_of
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.garbage_collection import paused_collector
-from cs_score.foundation.signature import Signature
+from cs_score.foundation.signature import RUN
 from cs_score.foundation.sources import Input, Source
 from cs_score.measures.formulas import Divide, Number
 from cs_score.measures.registry import names
@@ -100,13 +100,13 @@ def score(
         gold_name, questions = known.name, known.content
         with reader.open_document(predictions, "predictions") as source:
             predictions_name, (answers, facts) = source.name, _read_predictions(source)
-            predictions_digest = source.digest()
+            predictions_digest = source.digest(RUN)
         rows = [_count(question, answers, facts, gold_name, predictions_name) for question in questions]
         table = UnitTable(ids=tuple(reader.text_of(question.id) for question in questions), columns=COLUMNS, rows=rows)
     return HotpotQAResult(
         table=table,
         scores=scores_of(MODE, table),
-        signature=Signature(MODE.name, {}, (known.digest, predictions_digest)),
+        origin=MODE.origin({}, known.digest, predictions_digest),
         inputs=(
             InputSummary("gold", gold_name, ((len(questions), "question"),)),
             InputSummary("predictions", predictions_name, ((len(answers), "answer"), (len(facts), "fact list"))),

@@ -25,7 +25,7 @@ from cs_score.evidence.reading.gold import Gold, signed
 from cs_score.evidence.result import InputSummary, Mode, ReportRow, Result, scores_of
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.garbage_collection import paused_collector
-from cs_score.foundation.signature import Signature
+from cs_score.foundation.signature import RUN
 from cs_score.foundation.sources import Input, Source
 from cs_score.measures.formulas import Divide, Number, precision_recall_f1
 from cs_score.measures.registry import names
@@ -126,7 +126,7 @@ def score(
         gold_name, gold_claims = known.name, known.content
         with reader.open_lines(predictions, "predictions") as source:
             predictions_name, predicted_claims = source.name, _read_predictions(source)
-            predictions_digest = source.digest()
+            predictions_digest = source.digest(RUN)
         _check_claims(gold_claims, predicted_claims, gold_name, predictions_name, any_order)
         if any_order:
             predicted_claims = _in_gold_order(gold_claims, predicted_claims)
@@ -139,7 +139,7 @@ def score(
     return SciFactResult(
         table=table,
         scores=scores_of(MODE, table),
-        signature=Signature(MODE.name, {"any_order": any_order}, (known.digest, predictions_digest)),
+        origin=MODE.origin({"any_order": any_order}, known.digest, predictions_digest),
         inputs=_summaries(table, gold_name, predictions_name),
         notices=(),
         claims=claims,
