@@ -17,8 +17,8 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
 
-from cs_score.coldstart.counting.unit_statistics import answered_units, summary_scores, unit_name, unit_table
 from cs_score.coldstart.result import Result as ColdStartResult
+from cs_score.coldstart.unit_statistics import answered_units, summary_scores, unit_name, unit_table
 from cs_score.evidence.result import Formula
 from cs_score.evidence.result import Result as EvidenceResult
 from cs_score.foundation.errors import UsageError
@@ -28,7 +28,8 @@ from cs_score.measures.formulas import Divide, Number
 from cs_score.measures.measure import Measure
 from cs_score.measures.registry import chosen, formula_of
 from cs_score.statistics.arithmetic import ColumnMeasures, column_formula
-from cs_score.statistics.comparison import Comparison, compare_tables
+from cs_score.statistics.comparison import compare_tables
+from cs_score.statistics.comparison_result import Comparison
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.unit_alignment import require_gold_units
 from cs_score.statistics.unit_table import UnitTable

@@ -69,8 +69,8 @@ def run_batch(
 ) -> BatchResult:
     """Score all runs into `options.out`; what is wrong with one of them stands in its outcome.
 
-    `watch` makes the watcher of so many runs, `remark` tells the user something. Raises CsScoreError where nothing can
-    be scored: gold is unusable, the folder cannot be written or is in use, no executor answers.
+    `watch` opens a progress display, `remark` prints a line. Raises CsScoreError where nothing can be scored: gold is
+    unusable, the folder cannot be written or is in use, no executor answers.
     """
     _make_folder(options.out)
     policies = plan.policy_names()
@@ -88,20 +88,8 @@ def run_batch(
         found: dict[tuple[str, str], Outcome] = {}
         tasks = [task for run in runs if (task := _task(run, plan, prepared, options, found, remark)) is not None]
         kept = len(found)
-        if tasks:
-            batch = uuid.uuid4().hex
-            try:
-                with open_backend(batch, plan, prepared) as backend, watch(len(tasks)) as watcher:
-                    todo = list(_sent(tasks, options, found)) if options.ships else tasks
-                    for deliveries in run_tasks(todo, backend, watcher):
-                        for delivery in deliveries:
-                            outcome = _stored(_checked(delivery, prepared), options, plan)
-                            found[outcome.run, outcome.policy] = outcome
-            finally:  # the workers are gone
-                for task in tasks:
-                    for policy in task.folders:
-                        clear_leftovers(folder_of_run(options.out, plan, task.run.name, policy))
-        outcomes = tuple(found[run.name, policy] for run in runs for policy in plan.policy_names())
+        _score(tasks, plan, prepared, options, open_backend, watch, found)
+        outcomes = tuple(found[run.name, policy] for run in runs for policy in policies)
         leaderboard = make_leaderboard(outcomes, policies, measure, plan.headline())
         if not any(measure in row.scores for row in leaderboard.rows) and any(row.scores for row in leaderboard.rows):
             remark(f"no run has a score {measure}, so none has a rank")
@@ -110,6 +98,31 @@ def run_batch(
         if options.problems is not None:
             write_problem_report(options.problems, prepared.occurrences, outcomes)
         return BatchResult(outcomes, leaderboard, kept)
+
+
+def _score(
+    tasks: Sequence[Task],
+    plan: Plan,
+    prepared: Prepared,
+    options: BatchOptions,
+    open_backend: OpenBackend,
+    watch: Callable[[int], contextlib.AbstractContextManager[Watcher]],
+    found: dict[tuple[str, str], Outcome],
+) -> None:
+    """Do the tasks, and put their outcomes into `found` as they come."""
+    if not tasks:
+        return
+    try:
+        with open_backend(uuid.uuid4().hex, plan, prepared) as backend, watch(len(tasks)) as watcher:
+            todo = list(_sent(tasks, options, found)) if options.ships else tasks
+            for deliveries in run_tasks(todo, backend, watcher):
+                for delivery in deliveries:
+                    outcome = _stored(_checked(delivery, prepared), options, plan)
+                    found[outcome.run, outcome.policy] = outcome
+    finally:  # no worker writes any more
+        for task in tasks:
+            for policy in task.folders:
+                clear_leftovers(folder_of_run(options.out, plan, task.run.name, policy))
 
 
 def _measure(wanted: str | None, known: Mapping[str, Sequence[str]]) -> str:
@@ -207,5 +220,5 @@ def _stored(delivery: Delivery, options: BatchOptions, plan: Plan) -> Outcome:
             [failed] = failures(Task(RunFile(outcome.run, InputFile(outcome.file)), {outcome.policy: None}), str(error))
             return failed.outcome
     if outcome.state == FAILED and not outcome.files:
-        clear(folder)  # what an earlier batch wrote is not of this one
+        clear(folder)  # files of an earlier batch are out of date
     return outcome

@@ -14,14 +14,14 @@ from cs_score.batch.plan.plan import Plan, Scored
 from cs_score.batch.plan.policies import NamedPolicy
 from cs_score.batch.plan.runs import RunFile
 from cs_score.batch.store.outcomes import FAILED, OK, WITH_ERRORS, Outcome, RunScores, problem_places
-from cs_score.coldstart.counting.unit_statistics import resampled_unit
 from cs_score.coldstart.gold import Gold, open_gold, with_pool
+from cs_score.coldstart.intervals import intervals
 from cs_score.coldstart.options import Justifications, Options
 from cs_score.coldstart.origin import origin_of
-from cs_score.coldstart.resampling.intervals import intervals
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.run import Run
 from cs_score.coldstart.scorer import score_runs
+from cs_score.coldstart.unit_statistics import resampled_unit
 from cs_score.coldstart.writers.fields import check_fields
 from cs_score.coldstart.writers.files import Layout, file_blocks
 from cs_score.coldstart.writers.params import Invocation
@@ -38,8 +38,9 @@ from cs_score.preparation.runs.prevalidation import (
     load_prepared,
     validate_runs,
 )
-from cs_score.problems.log import Problem, ProblemLog, Severity
-from cs_score.problems.reports import Occurrence, RecordingLog
+from cs_score.problems.kind import Severity
+from cs_score.problems.log import Problem, ProblemLog
+from cs_score.problems.occurrences import Occurrence, RecordingLog
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.score_intervals import ScoreIntervals
 

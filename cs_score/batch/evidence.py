@@ -19,7 +19,7 @@ from cs_score.foundation.errors import CsScoreError
 from cs_score.foundation.signature import GOLD
 from cs_score.foundation.sources import Input, InputDigest
 from cs_score.measures.registry import headline, rankable
-from cs_score.problems.reports import Occurrence
+from cs_score.problems.occurrences import Occurrence
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.score_intervals import ScoreIntervals
 

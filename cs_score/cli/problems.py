@@ -11,9 +11,8 @@ from cs_score.cli.form import Form, Parameter
 from cs_score.cli.options import CommandLine
 from cs_score.foundation.errors import UsageError
 from cs_score.foundation.nearest import nearest
-from cs_score.problems.codes import GUIDE, severity_of
-from cs_score.problems.explanation import Explanation
-from cs_score.problems.log import KINDS
+from cs_score.problems.kind import ProblemKind
+from cs_score.problems.table import CODES
 
 _WIDTH = 100
 
@@ -24,9 +23,9 @@ def _run(line: CommandLine) -> int:
 
 
 def _listed() -> Iterator[str]:
-    width = max(map(len, GUIDE))
-    for code, explanation in GUIDE.items():
-        yield f"{code:<{width}}  {severity_of(code):<11}  {_first_sentence(explanation.meaning)}"
+    width = max(map(len, CODES))
+    for code, kind in CODES.items():
+        yield f"{code:<{width}}  {kind.severity:<11}  {_first_sentence(kind.meaning)}"
 
 
 def _first_sentence(text: str) -> str:
@@ -36,23 +35,22 @@ def _first_sentence(text: str) -> str:
 def _explained(codes: Iterable[str]) -> Iterator[str]:
     for number, given in enumerate(codes):
         code = given.upper()
-        if code not in GUIDE:
-            raise UsageError(f"{given} is no problem code; cs-score problems lists them{nearest(code, GUIDE)}")
+        if code not in CODES:
+            raise UsageError(f"{given} is no problem code; cs-score problems lists them{nearest(code, CODES)}")
         if number:
             yield ""
-        yield from _sections(code, GUIDE[code])
+        yield from _sections(code, CODES[code])
 
 
-def _sections(code: str, explanation: Explanation) -> Iterator[str]:
-    yield f"{code} ({severity_of(code)})"
-    message = KINDS[code].template.strip() if code in KINDS else None
+def _sections(code: str, kind: ProblemKind) -> Iterator[str]:
+    yield f"{code} ({kind.severity})"
     sections = (
-        ("Meaning", explanation.meaning),
-        ("Message", message),
-        ("Column", explanation.column),
-        ("Example", explanation.example),
-        ("Action", explanation.action),
-        ("Remedy", explanation.remedy),
+        ("Meaning", kind.meaning),
+        ("Message", None if kind.template is None else kind.template.strip()),
+        ("Column", kind.column if isinstance(kind.column, str) else None),
+        ("Example", kind.example),
+        ("Action", kind.action),
+        ("Remedy", kind.remedy),
     )
     for title, text in sections:
         if text is not None:
@@ -69,7 +67,7 @@ FORM: Final = Form(
             "A problem code, in any letter case; without one all are listed, one line each",
             is_optional=True,
             is_repeated=True,
-            choices=tuple(GUIDE),
+            choices=tuple(CODES),
         ),
     ),
     body=_run,

@@ -22,7 +22,7 @@ from cs_score.coldstart.options import Options
 from cs_score.coldstart.queries.loading import load_queries
 from cs_score.coldstart.queries.query_set import Query, QuerySet, report_languages, report_slots
 from cs_score.coldstart.queries.selection import select_queries
-from cs_score.coldstart.ranking.average_precision import AssessedClasses
+from cs_score.coldstart.ranking.classes import AssessedClasses
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.signature import QUERY_LIST, SAMPLES
 from cs_score.foundation.sources import Input, InputDigest, digests_of_files

@@ -58,7 +58,7 @@ def no_discipline(name: str) -> str:
 
 
 MANY: Final = "M"
-"""The limit that is none."""
+"""Unlimited."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Final
 
-from cs_score.coldstart.counting.averages import counted_scores, ranked_scores
 from cs_score.coldstart.counting.counts import Tally
-from cs_score.coldstart.counting.projection import Table
+from cs_score.coldstart.counting.projection import ALL_LEVELS, Table
 from cs_score.coldstart.judging.labels import Labels
 from cs_score.coldstart.lines.records import Assessment
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.queries.query_set import Query
-from cs_score.coldstart.ranking.average_precision import ApTable, Ranking
+from cs_score.coldstart.ranking.average_precision import Ranking
+from cs_score.coldstart.ranking.tables import ApTable
+from cs_score.coldstart.resampling.values import Bootstrap
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.signature import Origin, Signature
 from cs_score.measures.measure import Measure
+from cs_score.measures.registry import RANKED
 from cs_score.problems.log import Problem, ProblemLog
 
-if TYPE_CHECKING:  # it needs numpy, which only resampling needs
-    from cs_score.coldstart.resampling.resampled_tables import Bootstrap
+_ROW_PREFIX: Final = f"{ALL_LEVELS}-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,16 @@ class PrecisionRecall:
         named = (("SF", self.sf), ("LDC-MAX", self.ldc_max), ("LDC-MEAN", self.ldc_mean))
         return [(name, table) for name, table in named if table is not None]
 
+    @property
+    def measures(self) -> dict[Measure, float]:
+        """Every average, in the order of `.summary`."""
+        return {
+            Measure(statistic, name, row.name.removeprefix(_ROW_PREFIX)).at(row.level): score
+            for name, table in self.variants
+            for row in table.averages
+            for statistic, score in (("P", row.precision), ("R", row.recall), ("F1", row.f1))
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class AveragePrecision:
@@ -94,6 +105,16 @@ class AveragePrecision:
         """The variants that exist, by the name that summaries give them."""
         named = (("SF", self.sf), ("LDC-MEAN", self.ldc_mean))
         return [(name, table) for name, table in named if table is not None]
+
+    @property
+    def measures(self) -> dict[Measure, float]:
+        """Every average, in the order of `.ap`."""
+        return {
+            Measure(statistic, name).at(row.level): score
+            for name, table in self.variants
+            for row in table.macro
+            for statistic, score in zip(RANKED, row.scores)
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +152,7 @@ class RunResult:
     def measures(self) -> dict[Measure, float]:
         """Every average: those of the score tables, then those of rankings."""
         ranked = self.average_precision
-        return {**counted_scores(self.tables.variants), **ranked_scores(() if ranked is None else ranked.variants)}
+        return self.tables.measures | ({} if ranked is None else ranked.measures)
 
     @property
     def scores(self) -> dict[str, float]:

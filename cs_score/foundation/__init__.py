@@ -1,1 +1,1 @@
-"""What every room stands on: errors, inputs and outputs, display, processes, signatures."""
+"""What all other rooms use: errors, inputs and outputs, display, processes, signatures."""

@@ -1,7 +1,7 @@
-"""What Ctrl-C and a termination signal do to the process of a command: it ends soon, and in good order.
+"""What Ctrl-C and a termination signal do to the process of a command: it ends soon, after cleaning up.
 
-The first signal is an exception in the main thread, on whose way out half-written files go and workers end. A further
-one changes nothing but that this may not take long.
+The first signal raises an exception in the main thread; while that is passed up, half-written files are removed and
+workers end. After a further signal, the process has half a second left for this.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from typing import Final, TypeAlias
 _Handler: TypeAlias = Callable[[int, FrameType | None], object]
 
 _PATIENCE: Final = 0.5
-"""Seconds that the way out may take after a second signal."""
+"""Seconds for cleaning up after a second signal."""
 
 _SOON: Final = 0.01
 
 
 def leave_at_once_on_signals() -> None:
-    """For a process that has done nothing yet."""
+    """End the process at a signal, as long as there is nothing to clean up."""
     _handle_signals_with(_leave)
 
 
@@ -33,14 +33,14 @@ def stop_on_signals() -> None:
 
 
 def ignore_signals() -> None:
-    """For a process that has done everything: it ends by itself."""
+    """Ignore signals from now on: all work is done, and the process is about to end by itself."""
     _handle_signals_with(lambda number, frame: None)
     signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def _handle_signals_with(handler: _Handler) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # as for a job in the background of a script
+        if signal.getsignal(number) is not signal.SIG_IGN:  # ignored already, as for a background job of a script
             signal.signal(number, handler)
 
 
@@ -61,7 +61,7 @@ def _leave_after(seconds: float, number: int) -> None:
 
 
 def _stop_again(dropped: sys.UnraisableHookArgs) -> None:
-    """Where Python drops exceptions, as in a destructor, the signal came too early: it is acted on a little later."""
+    """Python drops exceptions in some places, such as destructors: the signal is then acted on a little later."""
     if not isinstance(dropped.exc_value, (KeyboardInterrupt, SystemExit)):
         sys.__unraisablehook__(dropped)
         return

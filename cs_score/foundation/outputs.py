@@ -49,7 +49,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 def is_device(path: str | os.PathLike[str]) -> bool:
-    """Whether what has this name is no file that another can take the place of."""
+    """Whether this is a device or a pipe, which is written to and not replaced."""
     try:
         target = os.path.realpath(path)
     except ValueError:  # a NUL inside the name, which no file has

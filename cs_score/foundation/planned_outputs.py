@@ -107,7 +107,7 @@ class PlannedOutput:
             )
 
     def is_recognised(self) -> bool:
-        """Whether the file that is there can be told for one of an earlier call."""
+        """Whether the existing file is one that an earlier call wrote, as far as its content shows."""
         if self.existing is Existing.CLEARED:
             return True
         return self.format is not None and self.format.fits(self.path)
@@ -139,7 +139,7 @@ class OutputPlan:
             output.check_content()
 
     def clear(self) -> None:
-        """Remove what earlier calls have left and what can be told for theirs."""
+        """Remove the files of earlier calls, as far as they are recognised."""
         for output in self._files():
             if output.existing is not Existing.KNOWN and os.path.isfile(output.path) and output.is_recognised():
                 with suppress(OSError):
@@ -175,7 +175,7 @@ def _identity_of_input(name: str) -> _Identity:
     if name != "-":
         return _identity(name)
     try:
-        found = os.fstat(0)  # a file may have been led there
+        found = os.fstat(0)  # it may be a file, by redirection
     except OSError:
         return "-"
     return found.st_dev, found.st_ino

@@ -1,7 +1,7 @@
-"""Worker processes of one machine: how many, and a pool of them that goes when its owner goes.
+"""Worker processes of one machine: how many, and a pool of them that ends with its owner.
 
-Each worker has a pipe of its own, and there is nothing that workers share: any of them can be killed at any time, and
-its owner learns of it by the end of its pipe.
+Each worker has a pipe of its own and no lock in common with others, so that any of them can be killed at any time. The
+owner notices it at the end of the pipe.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class WorkerDiedError(Exception):
 
 
 class NoWorkerError(CsScoreError):
-    """The operating system lets no worker begin."""
+    """The operating system starts no process."""
 
 
 def processors() -> int:
@@ -48,7 +48,7 @@ def workers_share_memory() -> bool:
 
 
 def nothing_to_start() -> None:
-    """Workers need no preparation."""
+    """For workers that need no preparation."""
 
 
 @dataclass(slots=True)
@@ -73,7 +73,7 @@ class Pool(Generic[T, R]):
         self._workers: dict[Connection, _Worker[R]] = {}
 
     def __enter__(self) -> Pool[T, R]:
-        gc.freeze()  # what the workers share need not be walked by their collectors again and again
+        gc.freeze()  # so that the collectors of workers do not walk, and copy, what they inherit
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -123,7 +123,7 @@ class Pool(Generic[T, R]):
             if worker.future is None:
                 if not connection.poll():
                     return connection
-                self._bury(connection)  # who has nothing to do has nothing to say: it has died
+                self._bury(connection)  # an idle worker sends nothing, so this is the end of its pipe: it has died
         if len(self._workers) == self._jobs:
             return None
         try:
@@ -195,12 +195,12 @@ def _signals_held() -> Iterator[None]:
 def _serve(
     connection: Connection, inherited: list[Connection], start: Callable[[], None], work: Callable[[Any], Any]
 ) -> None:
-    """The life of a worker. `inherited` are the owner's ends of pipes, which close only when nobody has them open."""
+    """What a worker does. `inherited` are the owner's ends of pipes, which close only when nobody has them open."""
     for other in inherited:
         other.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes of a terminal; the owner acts on it
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    with contextlib.suppress(RuntimeError):  # without the memory for a thread it ends when it next looks at its pipe
+    with contextlib.suppress(RuntimeError):  # no memory for a thread: it ends when it next reads its pipe
         threading.Thread(target=_end_with_parent, daemon=True).start()
     with contextlib.suppress(EOFError, OSError, MemoryError):  # the owner is gone, or learns of it by the closed pipe
         start()

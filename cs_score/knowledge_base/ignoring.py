@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from cs_score.foundation.errors import UsageError
-from cs_score.problems.log import KINDS, Severity
+from cs_score.problems.kind import Severity
+from cs_score.problems.table import CODES
 
 IGNORED_BY_DEFAULT: Final = "MULTIPLE_FILLS_ENTITY"
 
@@ -29,8 +30,8 @@ def ignored_codes(text: str) -> frozenset[str]:
     for code in codes:
         if code in _SILENT_WARNINGS:
             continue
-        if code not in KINDS and code not in _SILENT_ERRORS:
+        if code not in _SILENT_ERRORS and (code not in CODES or CODES[code].template is None):
             raise UsageError(f"Unknown warning: {code}")
-        if code in _SILENT_ERRORS or KINDS[code].severity is not Severity.WARNING:
+        if code in _SILENT_ERRORS or CODES[code].severity is not Severity.WARNING:
             raise UsageError(f"{code} is a fatal error; cannot ignore it")
     return frozenset(codes)

@@ -5,161 +5,17 @@ The text report of the reference is `cs_score.coldstart.writers.report`; these s
 
 from __future__ import annotations
 
-import heapq
-import itertools
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass, replace
-from typing import Final, Self, TypeAlias
+from typing import Final
 
-from cs_score.foundation.errors import InputError
 from cs_score.foundation.outputs import write_packed
 from cs_score.foundation.planned_outputs import Format, OwnOption, ending_of
 from cs_score.foundation.version import VERSION
-from cs_score.problems.codes import GUIDE, severity_of
-from cs_score.problems.log import KINDS, Detail, Place, ProblemLog, Severity
-
-
-@dataclass(frozen=True, slots=True)
-class Occurrence:
-    """A problem at one place.
-
-    `file` and `line` (from 1) where known, `within` a place inside a file that is no line (a query), `column` the name
-    of the column, `text` what is wrong as written, `repaired` what stands for it from now on, `times` how often it was
-    counted.
-    """
-
-    code: str
-    severity: Severity
-    message: str
-    file: str | None
-    line: int | None
-    within: str | None
-    column: str | None
-    text: str | None
-    repaired: str | None
-    times: int
-
-
-_Noted: TypeAlias = tuple[str, tuple[object, ...], Place | None, Detail | None]
-"""A problem at one place as it was noted: its code, the arguments of the message, the place and the detail."""
-
-
-class RecordingLog(ProblemLog):
-    """A log that keeps every occurrence with its details.
-
-    Kept is only what was noted, and how often. A bad line may be in the message of each of its problems, so messages
-    are made when they are written.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._times: dict[_Noted, int] = {}
-
-    def add(
-        self, code: str, *arguments: object, place: Place | None = None, times: int = 1, detail: Detail | None = None
-    ) -> None:
-        """As `ProblemLog.add`."""
-        super().add(code, *arguments, place=place, times=times, detail=detail)
-        if times == 0 or code in self.ignored:
-            return
-        noted = (code, arguments, place, detail)
-        self._times[noted] = self._times.get(noted, 0) + times
-
-    def also_report(self, other: RecordingLog) -> None:
-        """Take over what another log has noted, for the report only; nothing is counted."""
-        self._times.update(other._times)
-
-    def branch(self) -> Self:
-        """As `ProblemLog.branch`."""
-        other = super().branch()
-        other._times = dict(self._times)
-        return other
-
-    def noted_since(self, earlier: RecordingLog, file: str) -> list[Occurrence]:
-        """What this log, a branch of `earlier`, holds beyond it; what belongs to no file is said to be of `file`.
-
-        A problem that `earlier` has in a file, too, is counted as often as this log does.
-        """
-        noted = []
-        for key, times in self._times.items():
-            before = earlier._times.get(key, 0)
-            if times > before:
-                one = _occurrence(key, times)
-                noted.append(one if one.file is not None else replace(one, file=file, times=times - before))
-        for error in self._other_errors():
-            noted.append(replace(error, file=error.file or file))
-        return sorted(noted, key=_order)
-
-    def occurrences(self) -> Iterator[Occurrence]:
-        """All that was noted, in the order of files, lines and codes; fatal conditions that have no line come last."""
-        return heapq.merge(self._in_order(), sorted(self._other_errors(), key=_order), key=_order)
-
-    def codes(self) -> Set[str]:
-        """The codes of all that was noted."""
-        return {code for code, *_ in self._times} | {error.code for error in self._other_errors()}
-
-    def _in_order(self) -> Iterator[Occurrence]:
-        for _, alike in itertools.groupby(sorted(self._times, key=_order_of_noted), _order_of_noted):
-            yield from sorted((_occurrence(noted, self._times[noted]) for noted in alike), key=_order)
-
-    def _other_errors(self) -> list[Occurrence]:
-        """The fatal conditions that were not noted as problems."""
-        return [of_error(error) for error in self.fatal if error.code not in KINDS]
-
-
-def _occurrence(noted: _Noted, times: int) -> Occurrence:
-    code, arguments, place, given = noted
-    detail, guide = given or Detail(), GUIDE[code]
-    text = detail.text
-    if text is None and guide.offender is not None:
-        text = str(arguments[guide.offender]).strip("\n")
-    line = _line_of(place)
-    return Occurrence(
-        code=code,
-        severity=KINDS[code].severity,
-        message=(KINDS[code].template % arguments).rstrip(),
-        file=None if place is None else place.file,
-        line=line,
-        within=None if place is None or line is not None else place.shown or str(place.line),
-        column=str(arguments[0]) if code == "EMPTY_FIELD" else detail.column or guide.column,
-        text=text,
-        repaired=detail.repaired,
-        times=times,
-    )
-
-
-def _line_of(place: Place | None) -> int | None:
-    return place.line if place is not None and isinstance(place.line, int) and place.line > 0 else None
-
-
-def of_error(error: InputError) -> Occurrence:
-    """A fatal condition as a problem."""
-    number = error.place.removeprefix("line ") if error.place is not None else ""
-    line = int(number) if number.isdecimal() else None
-    return Occurrence(
-        code=error.code or "FATAL",
-        severity=Severity.FATAL,
-        message=error.problem if error.remedy is None else f"{error.problem}; {error.remedy}",
-        file=error.file,
-        line=line,
-        within=error.place if line is None else None,
-        column=None,
-        text=None,
-        repaired=None,
-        times=1,
-    )
-
-
-def _order(one: Occurrence) -> tuple[bool, str, float, str, str]:
-    return one.file is None, one.file or "", one.line or 0, one.code, one.message
-
-
-def _order_of_noted(noted: _Noted) -> tuple[bool, str, int, str]:
-    """As `_order`, save for the message."""
-    code, _, place, _ = noted
-    return place is None, "" if place is None else place.file, _line_of(place) or 0, code
+from cs_score.problems.kind import Severity
+from cs_score.problems.occurrences import Occurrence, RecordingLog
+from cs_score.problems.table import CODES
 
 
 def _as_json(occurrences: Iterable[Occurrence], codes: Set[str]) -> Iterator[str]:
@@ -169,7 +25,7 @@ def _as_json(occurrences: Iterable[Occurrence], codes: Set[str]) -> Iterator[str
         entry = {
             "code": one.code, "severity": one.severity.value, "message": one.message, "file": one.file,
             "line": one.line, "within": one.within, "column": one.column, "text": one.text, "repaired": one.repaired,
-            "times": one.times, "action": GUIDE[one.code].action, "remedy": GUIDE[one.code].remedy,
+            "times": one.times, "action": CODES[one.code].action, "remedy": CODES[one.code].remedy,
         }  # fmt: skip
         yield separator + json.dumps(entry, ensure_ascii=False)
         separator = ",\n"
@@ -197,10 +53,10 @@ def _as_sarif(occurrences: Iterable[Occurrence], codes: Set[str]) -> Iterator[st
     rules = [
         {
             "id": code,
-            "shortDescription": {"text": GUIDE[code].meaning},
-            "fullDescription": {"text": f"{GUIDE[code].meaning} For example: {GUIDE[code].example}."},
-            "help": {"text": f"{GUIDE[code].action} {GUIDE[code].remedy}"},
-            "defaultConfiguration": {"level": _SARIF_LEVELS[severity_of(code)]},
+            "shortDescription": {"text": CODES[code].meaning},
+            "fullDescription": {"text": f"{CODES[code].meaning} For example: {CODES[code].example}."},
+            "help": {"text": f"{CODES[code].action} {CODES[code].remedy}"},
+            "defaultConfiguration": {"level": _SARIF_LEVELS[CODES[code].severity]},
         }
         for code in sorted(codes)
     ]
@@ -274,16 +130,6 @@ OPTION: Final = OwnOption(
 def write_problems(log: RecordingLog, path: str) -> None:
     """Write all problems of a log to a file, in the format that its name ends in."""
     _write(log.occurrences(), log.codes(), path)
-
-
-def merged(occurrences: Iterable[Occurrence]) -> list[Occurrence]:
-    """Occurrences in order; of those that differ only in how often they were counted, the one that was most often."""
-    most: dict[Occurrence, Occurrence] = {}
-    for one in occurrences:
-        known = most.setdefault(replace(one, times=0), one)
-        if known.times < one.times:
-            most[replace(one, times=0)] = one
-    return sorted(most.values(), key=_order)
 
 
 def write_occurrences(occurrences: Sequence[Occurrence], path: str) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
 import shutil
-import time
 from pathlib import Path
 from typing import Final
 
@@ -20,7 +18,7 @@ from tests.coldstart.recorded import Case, committed_cases, copy_inputs, shared_
 # What a batch decides itself, or has in another form.
 NOT_COMPARED: Final = {"-output_file", "-error_file", "--json"}
 
-SECONDS_FOR_SHARED: Final = 12.0
+EVERY_SHARED: Final = 8
 
 
 def scoring_words(case: Case) -> tuple[list[str], list[str]] | None:
@@ -77,15 +75,13 @@ def test_a_committed_case_whose_run_is_validated(case: Case, tmp_path: Path) -> 
     assert differing(case, tmp_path, "--validate") == []
 
 
-def test_the_shared_cases_as_far_as_time_allows(tmp_path: Path) -> None:
+def test_some_of_the_shared_cases(tmp_path: Path) -> None:
+    """A part of them, the same on every machine; `test_all_shared_cases` takes minutes."""
     cases = [case for case in shared_cases() if case.mode == "ok" and scoring_words(case) is not None]
     if not cases:
         pytest.skip("no recorded cases beside the checkout")
-    # Neighbours are of one kind, so the time is spread over all of them.
-    end, wrong = time.monotonic() + SECONDS_FOR_SHARED, {}
-    for at, case in enumerate(itertools.chain.from_iterable(cases[start::23] for start in range(23))):
-        if time.monotonic() > end:
-            break
+    wrong = {}
+    for at, case in enumerate(cases[::EVERY_SHARED]):  # neighbours are of one kind
         folder = tmp_path / str(at)
         folder.mkdir()
         if names := differing(case, folder):

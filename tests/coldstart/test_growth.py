@@ -15,7 +15,8 @@ from cs_score.coldstart.queries.query_files import read_query_file
 from cs_score.foundation.sources import Source
 from cs_score.preparation.queries.query_validation import decoded_name
 from cs_score.problems.log import Place, ProblemLog
-from cs_score.problems.reports import RecordingLog, write_problems
+from cs_score.problems.occurrences import RecordingLog
+from cs_score.problems.reports import write_problems
 from tests.coldstart.handmade import AGE, Inputs, Line
 from tests.growth import assert_grows_in_proportion
 

@@ -10,19 +10,21 @@ from pathlib import Path
 import pytest
 
 from cs_score.coldstart import Options, Policy, Result, ScoringStopped, intervals, score
+from cs_score.coldstart.combining import score_rows
 from cs_score.coldstart.counting.projection import ldc_tables
-from cs_score.coldstart.counting.unit_statistics import (
-    answered_units,
-    summary_scores,
-    unit_name,
-    unit_table,
-)
 from cs_score.coldstart.gold import Gold, open_gold, with_pool
 from cs_score.coldstart.many_runs import run_files, score_separately
 from cs_score.coldstart.queries.query_set import QuerySet
 from cs_score.coldstart.resampling.sample_files import read_samples
 from cs_score.coldstart.run import load_run
-from cs_score.coldstart.scorer import score_rows, score_runs, score_unit, units_of
+from cs_score.coldstart.scorer import score_runs, score_unit
+from cs_score.coldstart.unit_statistics import (
+    answered_units,
+    summary_scores,
+    unit_name,
+    unit_table,
+)
+from cs_score.coldstart.units import units_of
 from cs_score.coldstart.writers.intervals import intervals_text
 from cs_score.coldstart.writers.json_result import json_text
 from cs_score.foundation.errors import InputError, UsageError

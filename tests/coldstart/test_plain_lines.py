@@ -9,7 +9,7 @@ from typing import Final
 from unittest import mock
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from cs_score.coldstart.lines import known_answers, linking
@@ -40,7 +40,7 @@ def provenances(draw: st.DrawFn) -> str:
     return draw(st.sampled_from((",", ",", ",", ";", ", "))).join(texts)
 
 
-@settings(max_examples=600)
+@settings(max_examples=100, suppress_health_check=[HealthCheck.filter_too_much])
 @given(provenances(), provenances(), st.sampled_from((None, {"N_ENG_1": 200.0}, {})))
 def test_what_is_plain_is_canonical_and_has_no_faults(
     relation: str, provenance: str, documents: dict[str, float] | None
@@ -49,10 +49,10 @@ def test_what_is_plain_is_canonical_and_has_no_faults(
         read_provenance(relation, RELATION_SPANS, documents),
         read_provenance(provenance, VALUE_SPANS, documents),
     )
-    if are_plain(relation, provenance, documents):
-        assert [column.canonical for column in read] == [relation, provenance]
-        assert [column.problems for column in read] == [(), ()]
-        assert read[0].docid == read[1].docid
+    assume(are_plain(relation, provenance, documents))
+    assert [column.canonical for column in read] == [relation, provenance]
+    assert [column.problems for column in read] == [(), ()]
+    assert read[0].docid == read[1].docid
 
 
 @pytest.mark.parametrize(
@@ -209,12 +209,12 @@ _CONFIDENCES: Final = st.one_of(
 )
 
 
-@settings(max_examples=400)
+@settings(max_examples=100, suppress_health_check=[HealthCheck.filter_too_much])
 @given(_CONFIDENCES)
 def test_a_plain_confidence_is_a_legal_one(text: str) -> None:
     value = plain_confidence(text)
-    if value is not None:
-        assert read_confidence(text) == (text, value, ())
+    assume(value is not None)
+    assert read_confidence(text) == (text, value, ())
 
 
 def test_usual_confidences_are_plain() -> None:

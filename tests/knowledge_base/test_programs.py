@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from cs_score.knowledge_base.ignoring import ignored_codes
-from cs_score.problems.log import KINDS, Severity
+from cs_score.problems.kind import Severity
+from cs_score.problems.table import CODES
 from tests.knowledge_base.invented import ANN, FAMILY, Inputs
 from tests.preparation.invented import AskedQuery
 
@@ -44,7 +45,7 @@ def test_the_usage_text_names_every_switch_and_parameter(program: str, inputs: I
 
 def test_the_codes_that_may_be_ignored() -> None:
     assert ignored_codes(":".join(LEGAL_TO_IGNORE).lower()) == frozenset(LEGAL_TO_IGNORE)
-    warnings = {code for code, kind in KINDS.items() if kind.severity is Severity.WARNING}
+    warnings = {code for code, kind in CODES.items() if kind.severity is Severity.WARNING}
     assert warnings <= set(LEGAL_TO_IGNORE)
 
 

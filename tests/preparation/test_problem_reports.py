@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from cs_score.coldstart.lines.layouts import COLUMN_PATTERNS
-from cs_score.knowledge_base.kb_file import COLUMNS as KB_COLUMNS
-from cs_score.problems.codes import EXPLANATIONS, FATAL_CONDITIONS, GUIDE, severity_of
-from cs_score.problems.log import KINDS, ProblemLog, Severity
-from cs_score.problems.reports import RecordingLog
+from cs_score.knowledge_base.reading.kb_file import COLUMNS as KB_COLUMNS
+from cs_score.problems.codes import lines, nodes, queries, relations, runs
+from cs_score.problems.kind import Severity
+from cs_score.problems.log import ProblemLog
+from cs_score.problems.occurrences import RecordingLog
+from cs_score.problems.table import CODES
 from tests.preparation.invented import OTHER, QUERY, AskedQuery, Inputs, Judged, RunLine
 
 
@@ -80,8 +83,8 @@ def test_a_problem_is_told_with_its_place_its_text_and_its_repair(
     assert (found["column"], found["repaired"]) == (column, repaired)
     if text is not None:
         assert found["text"] == text
-    assert found["severity"] == KINDS[code].severity
-    assert (found["action"], found["remedy"]) == (GUIDE[code].action, GUIDE[code].remedy)
+    assert found["severity"] == CODES[code].severity
+    assert (found["action"], found["remedy"]) == (CODES[code].action, CODES[code].remedy)
 
 
 def test_problems_of_documents_and_queries(inputs: Inputs) -> None:
@@ -205,35 +208,32 @@ def test_a_fatal_problem_is_not_counted_and_ends_only_when_asked() -> None:
     ProblemLog().end_if_fatal()
 
 
-# ---- The guide
+# ---- The table of codes
 
 
-def test_the_guide_explains_every_code() -> None:
-    assert set(EXPLANATIONS) == set(KINDS)
-    assert set(FATAL_CONDITIONS).isdisjoint(KINDS)
-    assert list(GUIDE) == sorted(GUIDE)
+def test_no_code_stands_in_two_parts_of_the_table() -> None:
+    assert len(CODES) == sum(len(part.KINDS) for part in (lines, nodes, queries, relations, runs))
+    assert list(CODES) == sorted(CODES)
 
 
-def test_every_condition_of_the_code_is_in_the_guide() -> None:
-    """Codes that library code gives to its errors."""
+def test_every_code_of_the_table_is_reported_somewhere() -> None:
     source = Path(__file__).parents[2] / "cs_score"
-    text = "".join(path.read_text(encoding="utf-8") for path in source.rglob("*.py") if path.name != "problem_guide.py")
-    for code in FATAL_CONDITIONS:
+    text = "".join(path.read_text(encoding="utf-8") for path in source.rglob("*.py") if path.parent.name != "codes")
+    for code in CODES:
         assert f'"{code}"' in text, f"{code} is explained but never given"
 
 
-@pytest.mark.parametrize("code", GUIDE)
-def test_an_explanation_is_whole(code: str) -> None:
-    explanation = GUIDE[code]
-    for text in (explanation.meaning, explanation.action, explanation.remedy):
+@pytest.mark.parametrize("code", CODES)
+def test_what_is_said_of_a_code_is_whole(code: str) -> None:
+    kind = CODES[code]
+    for text in (kind.meaning, kind.action, kind.remedy):
         assert text.endswith(".")
         assert text[0].isupper() or not text[0].isalpha()
-    assert explanation.example
-    assert not explanation.example.endswith(".")
-    assert explanation.column is None or explanation.column in {*COLUMN_PATTERNS, *KB_COLUMNS}
-    if code in KINDS:
-        places = KINDS[code].template.count("%s") + KINDS[code].template.count("%d")
-        assert explanation.offender is None or explanation.offender < places
+    assert kind.example
+    assert not kind.example.endswith(".")
+    places = 0 if kind.template is None else len(re.findall("%[sd]", kind.template))
+    assert kind.column in {None, *range(places), *COLUMN_PATTERNS, *KB_COLUMNS}
+    assert kind.offender in {None, *range(places)}
 
 
 def test_the_command_explains_a_code(inputs: Inputs) -> None:
@@ -241,13 +241,13 @@ def test_the_command_explains_a_code(inputs: Inputs) -> None:
     text = outcome.stdout.decode()
     assert outcome.status == 0
     assert text.startswith("ILLEGAL_DOCID (FATAL_ERROR)\n")
-    assert EXPLANATIONS["EMPTY_FILE"].remedy in text
+    assert CODES["EMPTY_FILE"].remedy in text
     assert max(map(len, text.splitlines())) <= 100
 
 
 def test_the_command_lists_all_codes(inputs: Inputs) -> None:
     lines = inputs.call("problems").stdout.decode().splitlines()
-    assert [tuple(line.split()[:2]) for line in lines] == [(code, str(severity_of(code))) for code in GUIDE]
+    assert [tuple(line.split()[:2]) for line in lines] == [(code, str(kind.severity)) for code, kind in CODES.items()]
 
 
 def test_the_command_suggests_a_code(inputs: Inputs) -> None:

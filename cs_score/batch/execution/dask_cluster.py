@@ -30,11 +30,11 @@ def dask_backend(batch: str, plan: Plan, address: str) -> Iterator[Backend]:
     except ImportError:
         raise MissingExtraError("distributed", "dask") from None
     distributed: Any = dask
-    for name in ("distributed", "tornado"):  # what they have to say becomes one line of ours
+    for name in ("distributed", "tornado"):  # errors are reported in one line of our own
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         client = distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
-    except Exception as error:  # it raises whatever its transports raise
+    except Exception as error:  # whatever the transport raises
         raise InputError(
             f"no Dask scheduler answers at {address} ({_reason(error)})",
             remedy="start one (dask scheduler) and check address, port and firewall",
@@ -54,7 +54,7 @@ def dask_backend(batch: str, plan: Plan, address: str) -> Iterator[Backend]:
             )
         finally:
             executor.shutdown(wait=False)
-            with contextlib.suppress(Exception):  # a scheduler that is gone has nothing to forget
+            with contextlib.suppress(Exception):  # the scheduler may be gone
                 client.unregister_worker_plugin(batch)
 
 

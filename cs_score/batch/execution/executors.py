@@ -38,7 +38,7 @@ def _computed(batch: str, task: Task) -> Deliveries:
 @contextlib.contextmanager
 def _installed(batch: str, plan: Plan, prepared: Prepared) -> Iterator[None]:
     install(batch, plan, prepared)
-    gc.freeze()  # what all runs share need not be walked by the collector again and again
+    gc.freeze()  # the collector need not walk what all runs use
     try:
         yield
     finally:

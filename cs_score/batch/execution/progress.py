@@ -1,4 +1,4 @@
-"""How far a batch is: one line that is written over on a terminal, a plain line a minute otherwise."""
+"""The progress of a batch: one line that is written over on a terminal, a plain line a minute otherwise."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TERMINAL_INTERVAL: Final = 0.1
 
 
 class Progress:
-    """Counts the runs that are done and tells of them on `stream`."""
+    """Counts the runs that are done and shows them on `stream`."""
 
     def __init__(self, stream: TextIO, total: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._stream = stream
@@ -39,7 +39,7 @@ class Progress:
         self.tick()
 
     def tick(self) -> None:
-        """Tell how far things are, if it is time to."""
+        """Show the progress if enough time has passed."""
         now = self._clock()
         if now - self._last >= self._interval:
             self._last = now
@@ -69,7 +69,7 @@ class Progress:
             self._write(f"cs-score: {text}\n")
 
     def _write(self, text: str) -> None:
-        with contextlib.suppress(OSError):  # a batch does not end because nobody can be told how far it is
+        with contextlib.suppress(OSError):  # a closed terminal does not end the batch
             self._stream.write(text)
             self._stream.flush()
 

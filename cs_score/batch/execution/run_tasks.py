@@ -1,4 +1,4 @@
-"""Tasks through workers, whatever stands behind these."""
+"""Handing tasks to workers, of whatever kind."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Backend:
 
 
 class Watcher(Protocol):
-    """Who is told how far things are."""
+    """A display of progress."""
 
     def starts(self, run: str) -> None: ...
     def finished(self) -> None: ...

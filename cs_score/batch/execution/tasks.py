@@ -60,7 +60,7 @@ def run_task(batch: str, task: Task) -> list[Delivery]:
             return list(_deliveries(_prepared_for(batch), task))
     except CsScoreError as error:  # gold as this worker sees it, or a disk that is full
         return failures(task, str(error))
-    except Exception as error:  # a defect of ours costs one run, not the batch
+    except Exception as error:  # a defect of cs-score fails one run, not the batch
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{place.filename.rpartition('/')[2]} line {place.lineno}"
         return failures(task, f"defect of cs-score: {type(error).__name__}: {error} ({where}); please report it")

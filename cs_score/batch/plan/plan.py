@@ -9,7 +9,7 @@ from typing import Protocol
 from cs_score.batch.plan.runs import RunFile
 from cs_score.batch.store.outcomes import Outcome
 from cs_score.foundation.sources import InputDigest
-from cs_score.problems.reports import Occurrence
+from cs_score.problems.occurrences import Occurrence
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from cs_score.problems.log import NO_PLACE, Problem
-from cs_score.problems.reports import Occurrence
+from cs_score.problems.occurrences import Occurrence
 
 OK: Final = "ok"
 WITH_ERRORS: Final = "errors"

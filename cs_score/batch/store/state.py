@@ -16,8 +16,8 @@ from typing import Any, Final, cast
 from cs_score.batch.store.outcomes import FAILED, Outcome, ProblemPlace, RunScores, WrittenFile
 from cs_score.coldstart.writers.files import ENDINGS
 from cs_score.foundation.outputs import cannot_write, write_whole
-from cs_score.problems.log import Severity
-from cs_score.problems.reports import Occurrence
+from cs_score.problems.kind import Severity
+from cs_score.problems.occurrences import Occurrence
 
 SIGNATURE: Final = "signature.json"
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from cs_score.batch.tables.leaderboard import AFTER, BEFORE, Column, Leaderboard, Row, signatures
-from cs_score.foundation.display import cell, one_line, spreadsheet_cell
+from cs_score.foundation.display import aligned, cell, one_line, spreadsheet_cell
 from cs_score.foundation.markup import escape_latex, escape_markdown
 from cs_score.foundation.outputs import write_whole
 from cs_score.statistics.notes import Note, sentences
@@ -98,10 +98,7 @@ def leaderboard_text(board: Leaderboard, most: int) -> str:
     """The first `most` rows aligned for a terminal, how many there are more, why runs have no score, and signatures."""
     headings, kinds, rows = _readable(board, _score)
     shown = [[cell(text, 60) for text in row] for row in [headings, *rows[:most]]]
-    widths = [max(map(len, column)) for column in zip(*shown)]
-    lines = [
-        "  ".join(c.rjust(w) if k else c.ljust(w) for c, w, k in zip(row, widths, kinds)).rstrip() for row in shown
-    ]
+    lines = aligned(shown, kinds)
     if len(rows) > most:
         lines.append(f"... and {len(rows) - most} more")
     failures = failure_lines(board)

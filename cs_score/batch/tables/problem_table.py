@@ -10,7 +10,8 @@ from cs_score.batch.store.outcomes import Outcome
 from cs_score.foundation.display import spreadsheet_cell
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.outputs import write_whole
-from cs_score.problems.reports import Occurrence, merged, of_error, write_occurrences
+from cs_score.problems.occurrences import Occurrence, merged, of_error
+from cs_score.problems.reports import write_occurrences
 
 PROBLEMS: Final = "problems.tsv"
 COLUMNS: Final = ("run", "policy", "severity", "code", "file", "line", "message")
@@ -33,7 +34,7 @@ def write_problem_report(path: str, of_gold: Iterable[Occurrence], outcomes: Ite
     for outcome in outcomes:
         if outcome.occurrences is not None:
             found += outcome.occurrences
-        elif outcome.failure is not None:  # nobody was left to say more
+        elif outcome.failure is not None:  # its worker died, so this is all that is known
             found.append(of_error(InputError(outcome.failure, file=outcome.file)))
     write_occurrences(merged(found), path)
 

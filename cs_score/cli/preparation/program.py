@@ -24,9 +24,11 @@ from cs_score.foundation.outputs import encoded
 from cs_score.foundation.planned_outputs import Existing, OutputPlan, PlannedOutput
 from cs_score.foundation.sources import name_of
 from cs_score.preparation.documents import DocumentList, read_document_list
-from cs_score.problems.log import ProblemLog, Severity
+from cs_score.problems.kind import Severity
+from cs_score.problems.log import ProblemLog
+from cs_score.problems.occurrences import RecordingLog
 from cs_score.problems.reports import OPTION as PROBLEMS_OPTION
-from cs_score.problems.reports import RecordingLog, write_problems
+from cs_score.problems.reports import write_problems
 
 FAILED: Final = 255
 """Exit status for errors, fatal conditions and wrong usage."""

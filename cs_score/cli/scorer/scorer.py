@@ -27,10 +27,10 @@ from cs_score.cli.scorer.validated import (
     write_problems_file,
 )
 from cs_score.coldstart.gold import Gold, noting_folders, open_gold
+from cs_score.coldstart.intervals import intervals
 from cs_score.coldstart.lines.loading import members
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.queries.query_files import is_query_file
-from cs_score.coldstart.resampling.intervals import intervals
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.run import load_run
 from cs_score.coldstart.scorer import score_runs

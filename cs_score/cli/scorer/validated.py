@@ -36,7 +36,7 @@ def load_prepared(
     What that changed is said on standard error. Raises InputError where something has errors: it would not exist.
     """
     from cs_score.preparation.runs.prevalidation import Preparation, load_prepared, validate_runs
-    from cs_score.problems.reports import RecordingLog
+    from cs_score.problems.occurrences import RecordingLog
 
     new_log = RecordingLog if isinstance(problems, RecordingLog) else ProblemLog
     prepared = Preparation(list(files))
@@ -54,7 +54,7 @@ def load_prepared(
 
 def _account(runs: Iterable[PreparedRun], problems: ProblemLog) -> None:
     """Say what was found in runs and what was made of them. Raises InputError where one has errors."""
-    from cs_score.problems.reports import RecordingLog
+    from cs_score.problems.occurrences import RecordingLog
 
     for run in runs:
         say(report_on_stderr(run.problems))
@@ -66,7 +66,7 @@ def _account(runs: Iterable[PreparedRun], problems: ProblemLog) -> None:
 
 def knowledge_bases_in(files: Iterable[str]) -> frozenset[str]:
     """The knowledge bases among the files that words of the command line stand for."""
-    from cs_score.knowledge_base.recognition import is_knowledge_base
+    from cs_score.knowledge_base.reading.recognition import is_knowledge_base
 
     found = (member for word in files for member in members(word))
     return frozenset(member for member in found if isinstance(member, str) and is_knowledge_base(member))
@@ -93,14 +93,15 @@ def new_log(problems_file: str | None) -> ProblemLog:
     """A log that keeps all details where they are written to a file."""
     if problems_file is None:
         return ProblemLog()
-    from cs_score.problems.reports import RecordingLog
+    from cs_score.problems.occurrences import RecordingLog
 
     return RecordingLog()
 
 
 def write_problems_file(problems: ProblemLog, path: str, error: CsScoreError | None = None) -> None:
     """Write all problems of a scoring, and the error that ended it, if one did."""
-    from cs_score.problems.reports import RecordingLog, write_problems
+    from cs_score.problems.occurrences import RecordingLog
+    from cs_score.problems.reports import write_problems
 
     if not isinstance(problems, RecordingLog):
         return

@@ -15,7 +15,6 @@ from cs_score.coldstart.lines.links import Links, link_follow_on
 from cs_score.coldstart.lines.provenance import (
     RELATION_SPANS,
     VALUE_SPANS,
-    DocumentLengths,
     are_plain,
     document_of,
     read_provenance,
@@ -34,6 +33,7 @@ from cs_score.coldstart.queries.identifiers import follow_on_id, parse_query_id
 from cs_score.coldstart.queries.languages import DEFAULT_LANGUAGE, language_code
 from cs_score.coldstart.queries.predicates import NODE_TYPES, find_predicate
 from cs_score.coldstart.queries.query_set import QuerySet
+from cs_score.coldstart.spans import DocumentLengths
 from cs_score.foundation.errors import InputError
 from cs_score.problems.log import Detail, Place, ProblemLog
 

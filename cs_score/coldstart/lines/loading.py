@@ -14,10 +14,10 @@ from cs_score.coldstart.lines.known_answers import KnownAnswers
 from cs_score.coldstart.lines.layouts import RUN_2014, RUN_2017, FileKind, Schema
 from cs_score.coldstart.lines.linking import Linker
 from cs_score.coldstart.lines.links import Links
-from cs_score.coldstart.lines.provenance import DocumentLengths
 from cs_score.coldstart.lines.reader import TabFile, read_tab_file
 from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.queries.query_set import QuerySet
+from cs_score.coldstart.spans import DocumentLengths
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.garbage_collection import paused_collector
 from cs_score.foundation.signature import POOL, RUN

@@ -4,27 +4,29 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
-LONGEST_SPAN: Final = 200
-"""Characters of a span that count; a longer one is cut."""
+from cs_score.coldstart.spans import (
+    LONGEST_SPAN,
+    DocumentLengths,
+    Span,
+    SpanProblem,
+    cut_span,
+    offset_value,
+    outside_document,
+)
+from cs_score.foundation.white_space import SPACE
 
 RELATION_SPANS: Final = 4
 VALUE_SPANS: Final = 2
-
-DocumentLengths: TypeAlias = Mapping[str, float]
-"""The documents of the task: length in characters by document id (specification of the companions, 1.5)."""
 
 NO_DOCUMENT: Final = "NO DOCUMENT"
 """Document id of a provenance without any valid span."""
 
 _SEPARATED_BY_SEMICOLON: Final = re.compile(r"([^:;]+:\d+-\d+[,;]){0,3}[^:;]+:\d+-\d+")
-# The separators U+001C to U+001F are no white space here, though they are to Python. Possessive, so that a column of
-# white space is looked at once; a document id that is nothing else is its last character.
-_SPACE: Final = r"[^\S\x1c-\x1f]"
-_SPAN: Final = re.compile(rf"(?:{_SPACE}*+(?=[^:])|{_SPACE}*(?={_SPACE}:))([^:]++):(\d+)-(\d+){_SPACE}*")
-# The relation and the value provenance of a line, spans of one document each.
+# Possessive, so that a column of white space is looked at once; a document id that is nothing else is its last
+# character.
+_SPAN: Final = re.compile(rf"(?:{SPACE}*+(?=[^:])|{SPACE}*(?={SPACE}:))([^:]++):(\d+)-(\d+){SPACE}*")
 # A relation and a value provenance of one document, a blank between them: a span each, and several spans each.
 _ONE_SPAN_EACH: Final = re.compile(r"([A-Za-z0-9_.+-]++):([0-9]{1,15})-([0-9]{1,15}) \1:([0-9]{1,15})-([0-9]{1,15})")
 _SPANS_EACH: Final = re.compile(
@@ -36,29 +38,6 @@ _ONE_COLUMN: Final = re.compile(
     r"([A-Za-z0-9_.+-]++):([0-9]{1,15})-([0-9]{1,15})((?:,\1:[0-9]{1,15}-[0-9]{1,15}){0,2})"
 )
 _OFFSETS: Final = re.compile(":([0-9]+)-([0-9]+)")
-
-
-class SpanProblem(NamedTuple):
-    """A problem code with its arguments, to be reported at the place of the line that holds the provenance.
-
-    `text` is the offending text as written, `repaired` what is read in its place, where something is.
-    """
-
-    code: str
-    arguments: tuple[object, ...]
-    text: str
-    repaired: str | None = None
-
-
-class Span(NamedTuple):
-    """A stretch of a document: character offsets as written, both inclusive."""
-
-    docid: str
-    start: str
-    end: str
-
-    def __str__(self) -> str:
-        return f"{self.docid}:{self.start}-{self.end}"
 
 
 class Provenance(NamedTuple):
@@ -78,25 +57,6 @@ class Provenance(NamedTuple):
     def first(self) -> Span | None:
         """The first valid span as written."""
         return self.spans[0] if self.spans else None
-
-
-def offset_value(digits: str) -> float:
-    """The number that a text of digits stands for; a text of thousands of digits is as good as infinite."""
-    if len(digits) <= 15 and digits.isascii():
-        return int(digits)
-    leading = re.match("[0-9]*", digits)
-    return float((leading.group() if leading else "") or 0)
-
-
-def cut_span(span: Span) -> tuple[Span | None, tuple[SpanProblem, ...]]:
-    """`span` cut to the longest legal length, or None where it ends before it starts; with the problem, if any."""
-    start, end = offset_value(span.start), offset_value(span.end)
-    if end < start:
-        return None, (SpanProblem("ILLEGAL_OFFSET_PAIR", (span.start, span.end), str(span)),)
-    if end - start + 1 > LONGEST_SPAN:
-        cut = Span(span.docid, span.start, f"{start + LONGEST_SPAN - 1:.15g}")
-        return cut, (SpanProblem("TOO_MANY_CHARS", (LONGEST_SPAN,), str(span), str(cut)),)
-    return span, ()
 
 
 def are_plain(relation: str, provenance: str, documents: DocumentLengths | None = None) -> bool:
@@ -144,18 +104,6 @@ def _ascend(spans: str, length: float) -> bool:
 def document_of(canonical: str) -> str:
     """The document of a canonical provenance; `NO_DOCUMENT` of an empty one."""
     return canonical.partition(":")[0] if canonical else NO_DOCUMENT
-
-
-def outside_document(span: Span, offsets: tuple[str, ...], documents: DocumentLengths) -> tuple[SpanProblem, ...]:
-    """Problems of a span whose document is not one of the task's, or ends before one of the offsets."""
-    length = documents.get(span.docid)
-    if length is None:
-        return (SpanProblem("ILLEGAL_DOCID", (span.docid,), str(span)),)
-    return tuple(
-        SpanProblem("ILLEGAL_OFFSET_IN_DOC", (offset, span.docid), str(span))
-        for offset in offsets
-        if offset_value(offset) > length
-    )
 
 
 def read_provenance(text: str, most: int, documents: DocumentLengths | None = None) -> Provenance:

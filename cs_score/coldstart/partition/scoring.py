@@ -11,16 +11,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from cs_score.coldstart.combining import Combining, rankings_of, score_rows
 from cs_score.coldstart.counting.projection import ScoreRow, averaged_table
 from cs_score.coldstart.gold import Gold
 from cs_score.coldstart.lines.layouts import RUN_2014
 from cs_score.coldstart.lines.loading import loading_of
 from cs_score.coldstart.partition.parts import Cut, SharedFile, cut_queries, load_share, open_share, share_files
 from cs_score.coldstart.partition.workers import NeedsWholeError, map_shares
-from cs_score.coldstart.ranking.average_precision import ApRow, averaged_ap_table, slot_filling_ap
+from cs_score.coldstart.ranking.tables import ApRow, averaged_ap_table, slot_filling_ap
 from cs_score.coldstart.result import DebugText, Result, tallies_of
 from cs_score.coldstart.run import run_of
-from cs_score.coldstart.scorer import Scoring, rankings_of, score_rows
+from cs_score.coldstart.scorer import score_units
 from cs_score.coldstart.writers.debug import rankings_text, responses_text
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.outputs import encoded, write_new
@@ -81,17 +82,17 @@ def _score(gold: Gold, files: Sequence[str], shares: int, jobs: int, folder: str
     (run_id,) = run_ids
     for score in scores:
         loading.problems.take_over(score.problems)
-    scoring = Scoring(run_of(gold, loading, gold.options.justifications), gold.options.policy, loading.problems)
+    combining = Combining(run_of(gold, loading, gold.options.justifications), gold.options.policy, loading.problems)
     lines = sum(score.lines for score in scores)
-    scoring.remark_on_matches(run_id, lines, any(score.has_met for score in scores))
-    run = scoring.projected(run_id, averaged_table(row for score in scores for row in score.rows))
-    scoring.check_something_scored(run)
-    ranked = scoring.averaged(run_id, averaged_ap_table(row for score in scores for row in score.ap_rows))
+    combining.remark_on_matches(run_id, lines, any(score.has_met for score in scores))
+    run = combining.projected(run_id, averaged_table(row for score in scores for row in score.rows))
+    combining.check_something_scored(run)
+    ranked = combining.averaged(run_id, averaged_ap_table(row for score in scores for row in score.ap_rows))
     texts = [_texts_of(folder, part) for part in range(len(scores))]
     run = replace(run, average_precision=ranked, debug_text=DebugText(*zip(*texts)))
     if gold.options.samples is not None:
-        run = scoring.with_bootstrap(run, gold.options.samples)
-    return scoring.result([run])
+        run = combining.with_bootstrap(run, gold.options.samples)
+    return combining.result([run])
 
 
 def _texts_of(folder: str, part: int) -> tuple[str, str]:
@@ -118,9 +119,9 @@ def _score_lines(task: _Task, share: int) -> _ShareScore:
     run_ids = frozenset(run.lines)
     if len(run_ids) > 1 or run.links.without_parent:  # average precision mixes the nodes of such lines across queries
         raise NeedsWholeError
-    scoring = Scoring(run, gold.options.policy, gold.problems)
+    combining = Combining(run, gold.options.policy, gold.problems)
     run_id = next(iter(run_ids), "")
-    units = scoring.score_units(run_id)
+    units = score_units(combining, run_id, gold.options.policy)
     rankings = rankings_of(units)
     texts = responses_text(tallies_of(units)), rankings_text(rankings)
     for path, text in zip(_texts_of(task.folder, share), texts):

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from cs_score.coldstart.lines.provenance import DocumentLengths, Span, SpanProblem, cut_span, outside_document
 from cs_score.coldstart.queries.query_set import (
     ENTRY_POINT_FIELDS,
     EntryPoint,
@@ -21,15 +20,17 @@ from cs_score.coldstart.queries.query_set import (
     query_id,
     report_languages,
 )
+from cs_score.coldstart.spans import DocumentLengths, Span, SpanProblem, cut_span, outside_document
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.signature import QUERIES
 from cs_score.foundation.sources import InputDigest, Source, plain_name
+from cs_score.foundation.white_space import SPACE
 from cs_score.problems.log import Detail, Place, ProblemLog
 
 SINGLE_FIELDS: Final = ("ENTTYPE", "NODEID", "SLOT", "SLOT0", "SLOT1", "SLOT2")
 SLOT_FIELDS: Final = ("SLOT0", "SLOT1", "SLOT2")
 
-_QUERY_HEAD: Final = re.compile(r'<query[^\S\x1c-\x1f]+id="')
+_QUERY_HEAD: Final = re.compile(rf'<query{SPACE}+id="')
 _MENTION_TAGS: Final = re.compile("</?mentions?>")
 _KNOWN_TAGS: Final = frozenset((*SINGLE_FIELDS, *ENTRY_POINT_FIELDS, "ENTRYPOINTS"))
 # Possessive throughout, so that a pair which never closes is given up after one look, and begun at the first "<" only:
@@ -108,24 +109,8 @@ def _read_query(
 ) -> Query | None:
     place = Place(name, f"In query {text_id}")
     parts = query_id(text_id, place)
-    fields: dict[str, str] = {}
-    entry_points: list[EntryPoint] = []
-    current: dict[str, str] = {}
     body, mention_tags = _MENTION_TAGS.subn("", body)
-    for tag, value in _tag_pairs(body, place, problems):
-        if tag in ENTRY_POINT_FIELDS:
-            if tag in current:
-                entry_points.append(_entry_point(current, place, problems, documents))
-                current = {}
-            current[tag] = value
-        elif tag == "ENTRYPOINTS" or tag in fields:
-            problems.add("DUPLICATE_QUERY_FIELD", tag, place=place)
-        else:
-            fields[tag] = value
-            if tag == "SLOT0":  # also the query's current slot, whatever <slot> said before
-                fields["SLOT"] = value
-    if current:
-        entry_points.append(_entry_point(current, place, problems, documents))
+    fields, entry_points = _fields(body, place, problems, documents)
     last_slot = max((hop for hop, tag in enumerate(SLOT_FIELDS) if tag in fields), default=None)
     query = Query(
         parts.prefix,
@@ -147,6 +132,30 @@ def _read_query(
         if slot:  # a first slot that is missing is complained of only when the query is expanded
             problems.add("UNKNOWN_SLOT_NAME", slot)
     return query
+
+
+def _fields(
+    body: str, place: Place, problems: ProblemLog, documents: DocumentLengths | None
+) -> tuple[dict[str, str], list[EntryPoint]]:
+    """The fields of a query, and its entry points: a field that repeats begins another one."""
+    fields: dict[str, str] = {}
+    entry_points: list[EntryPoint] = []
+    current: dict[str, str] = {}
+    for tag, value in _tag_pairs(body, place, problems):
+        if tag in ENTRY_POINT_FIELDS:
+            if tag in current:
+                entry_points.append(_entry_point(current, place, problems, documents))
+                current = {}
+            current[tag] = value
+        elif tag == "ENTRYPOINTS" or tag in fields:
+            problems.add("DUPLICATE_QUERY_FIELD", tag, place=place)
+        else:
+            fields[tag] = value
+            if tag == "SLOT0":  # also the query's current slot, whatever <slot> said before
+                fields["SLOT"] = value
+    if current:
+        entry_points.append(_entry_point(current, place, problems, documents))
+    return fields, entry_points
 
 
 def _tag_pairs(body: str, place: Place, problems: ProblemLog) -> Iterator[tuple[str, str]]:

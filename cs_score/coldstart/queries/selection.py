@@ -11,9 +11,10 @@ from cs_score.coldstart.queries.identifiers import parse_query_id
 from cs_score.coldstart.queries.query_set import Query, QuerySet
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.sources import is_pipe
+from cs_score.foundation.white_space import SPACE
 from cs_score.problems.log import ProblemLog
 
-_SPACES: Final = re.compile(r"[^\S\x1c-\x1f]+")
+_SPACES: Final = re.compile(f"{SPACE}+")
 _LEADING_NUMBER: Final = re.compile(r"[-+]?[0-9]{1,9}(\.[0-9]{0,9})?")
 
 

@@ -1,4 +1,4 @@
-"""Average precision: nodes, their confidences, the class each is mapped to, and what that is worth.
+"""Average precision: the class each node is mapped to, and what that is worth.
 
 Source: specification, section 9. The score follows the graded average precision of the 2017 task: a ranked node adds
 V, the share of its class's justifications that it gives, instead of 0 or 1.
@@ -7,25 +7,20 @@ V, the share of its class's justifications that it gives, instead of 0 or 1.
 from __future__ import annotations
 
 import functools
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from operator import attrgetter
-from typing import Final, NamedTuple
 
-from cs_score.coldstart.counting.projection import ALL_LEVELS, MACRO, by_ldc_query, left_sum, row_order
+from cs_score.coldstart.counting.projection import ALL_LEVELS
 from cs_score.coldstart.judging.labels import REDUNDANT, Labels
 from cs_score.coldstart.judging.matching import Matched
-from cs_score.coldstart.lines.justifications import best_first, node_confidence
-from cs_score.coldstart.lines.records import Assessment, Response
+from cs_score.coldstart.lines.justifications import best_first
+from cs_score.coldstart.lines.records import Response
 from cs_score.coldstart.options import IGNORE, WRONG
-from cs_score.coldstart.queries.query_set import Query, QuerySet
+from cs_score.coldstart.queries.query_set import Query
+from cs_score.coldstart.ranking.classes import AssessedClasses
+from cs_score.coldstart.ranking.nodes import Node, Nodes
 from cs_score.foundation.record import record
 from cs_score.measures.formulas import divide
 from cs_score.measures.registry import RANKED
-
-_number: Final = attrgetter("number")
-_index: Final = attrgetter("index")
 
 
 @record()
@@ -71,132 +66,6 @@ class Ranking:
         return self.score > 1.0
 
 
-class ApRow(NamedTuple):
-    """One row of the AP report; `ground_truth` decides whether it counts in the divisor of the macro average.
-
-    `scores` are those of the ranking's measures, in the order of their table.
-    """
-
-    name: str
-    level: str
-    scores: tuple[float, ...]
-    ground_truth: int
-
-    @property
-    def score(self) -> float:
-        """Average precision."""
-        return self.scores[0]
-
-
-@dataclass(frozen=True, slots=True)
-class ApTable:
-    """The rows of one variant of the AP report, and the macro average of each level."""
-
-    rows: tuple[ApRow, ...]
-    macro: tuple[ApRow, ...]
-
-
-@record()
-class Node:
-    """A node before it is ranked: its level (0 or 1), the node above it, its lines, its own confidence, its first line.
-
-    The lines are in load order. At level 0 `parent` is the node itself. The confidence does not have the parent's in it
-    yet.
-    """
-
-    name: str
-    level: int
-    parent: str
-    lines: Sequence[Response]
-    own_confidence: float
-    first: Response
-
-
-class Nodes:
-    """All nodes of the input by query, whatever run they come from (specification 9.1)."""
-
-    def __init__(self, lines_of: Mapping[str, Sequence[Response]], most: int | None) -> None:
-        """`lines_of`: the lines of every node by FQ node id; `most`: how many justifications count, None for all."""
-        self._lines_of = lines_of
-        self._most = most
-        self._of_query: dict[str, list[str]] = defaultdict(list)
-        for name in lines_of:
-            query, colon, _ = name.partition(":")
-            if colon:
-                self._of_query[query].append(name)
-
-    def of_query(self, query_id: str) -> dict[str, Node]:
-        """The nodes of a query by FQ node id; a node that only has children gets their lines."""
-        nodes: dict[str, Node] = {}
-        for name in self._of_query.get(query_id, ()):
-            lines = self._lines_of[name]
-            components = name.split(":", 3)
-            parent = name if len(components) == 2 else f"{query_id}:{components[1]}"
-            if len(components) > 2 and components[2] not in ("", "0"):
-                child = name if len(components) == 3 else f"{parent}:{components[2]}"
-                nodes[child] = self._node(child, 1, parent, lines)
-            else:
-                nodes[parent] = self._node(parent, 0, parent, lines)
-        from_children: dict[str, list[Response]] = {}
-        for node in nodes.values():
-            if node.parent not in nodes:
-                from_children.setdefault(node.parent, []).extend(node.lines)
-        for parent, of_children in from_children.items():
-            nodes[parent] = self._node(parent, 0, parent, sorted(of_children, key=_index))
-        return nodes
-
-    def _node(self, name: str, level: int, parent: str, lines: Sequence[Response]) -> Node:
-        confidence = node_confidence([line.confidence for line in lines], self._most)
-        first = min(lines, key=_number) if len(lines) > 1 else lines[0]
-        return Node(name, level, parent, lines, confidence, first)
-
-
-class AssessedClasses:
-    """What the assessments of one query say of its classes."""
-
-    def __init__(self, assessments: Iterable[Assessment]) -> None:
-        self._members: dict[str, list[Assessment]] = defaultdict(list)
-        for assessment in assessments:
-            self._members[assessment.value_class].append(assessment)
-        self._documents: dict[str, int] = {}
-        names = sorted(name for name, members in self._members.items() if members[0].is_accepted)
-        hop_of = {name: name.count(":") - 1 for name in names}
-        self._by_level = {
-            str(hop): tuple(name for name in names if hop_of[name] == hop)
-            for hop in (0, 1, *range(2, max(hop_of.values(), default=0) + 1))
-        }
-        self.deeper_levels = tuple(level for level, of_level in self._by_level.items() if int(level) > 1 and of_level)
-        """The levels below the second hop that have a class, in ascending order."""
-        self._by_level[ALL_LEVELS] = tuple(names)
-
-    def documents(self, name: str) -> int:
-        """Number of documents in which the class was found."""
-        documents = self._documents.get(name)
-        if documents is None:
-            documents = self._documents[name] = len({assessment.docid for assessment in self._members[name]})
-        return documents
-
-    def of_level(self, level: str) -> tuple[str, ...]:
-        """The classes of a level, sorted as strings."""
-        return self._by_level[level]
-
-    def ground_truth(self, single: Sequence[bool | None]) -> dict[str, int | None]:
-        """The number of answers to be found by level (specification 9.7).
-
-        `single` tells for each hop whether its slot takes one value; None: the slot is unknown, and so is the number.
-        Below the second hop each class counts, but not for `ALL`.
-        """
-        first: int | None = len(self.of_level("0"))
-        if single and (single[0] is None or (single[0] and first)):
-            first = None if single[0] is None else 1
-        second: int | None = len(self.of_level("1"))
-        if len(single) > 1 and (single[1] is None or (single[1] and second)):
-            second = None if single[1] is None else first
-        both = first if len(single) == 1 and not second else (first or 0) + (second or 0)
-        deeper = {level: len(self.of_level(level)) for level in self.deeper_levels}
-        return {"0": first, "1": second, **deeper, ALL_LEVELS: both}
-
-
 def rank_query(
     query: Query,
     single: Sequence[bool | None],
@@ -213,23 +82,7 @@ def rank_query(
     `single`: per hop, whether the slot takes one value, None where it is unknown; `matched`, `labels`: assessment and
     labels of each response by index; `most`: how many justifications of a node count, None for all.
     """
-    of_query = nodes.of_query(query.full_id)
-    by_rank = [
-        (node.own_confidence * of_query[node.parent].own_confidence if node.level else node.own_confidence, node)
-        for node in of_query.values()
-    ]
-    by_rank.sort(key=lambda item: (-item[0], item[1].first.number, item[1].first.index))
-    taken: set[str] = set()
-    ranked_of: dict[str, RankedNode] = {}
-    for level in (0, 1):
-        for confidence, node in by_rank:
-            if node.level == level:
-                mapped_class, value = _best_class(node.lines, taken, classes, matched, labels, most)
-                if level and not ranked_of[node.parent].value:
-                    # Below a node that is worth nothing it is worth nothing, too, but keeps its class (9.6).
-                    value = 0.0
-                ranked_of[node.name] = RankedNode(node.name, confidence, mapped_class, value, node.first, level)
-    ranked = tuple(ranked_of[node.name] for _, node in by_rank)
+    ranked = _ranked_nodes(nodes.of_query(query.full_id), classes, matched, labels, most)
     truth = classes.ground_truth(single)
     of_level = {
         "0": tuple(node for node in ranked if node.level == 0),
@@ -250,6 +103,32 @@ def rank_query(
         )
         for level, nodes_of_level in of_level.items()
     ]
+
+
+def _ranked_nodes(
+    of_query: Mapping[str, Node],
+    classes: AssessedClasses,
+    matched: Matched,
+    labels: Mapping[int, Labels],
+    most: int | None,
+) -> tuple[RankedNode, ...]:
+    """The nodes of a query in rank order; those of the first hop choose their classes first (specification 9.3)."""
+    by_rank = [
+        (node.own_confidence * of_query[node.parent].own_confidence if node.level else node.own_confidence, node)
+        for node in of_query.values()
+    ]
+    by_rank.sort(key=lambda item: (-item[0], item[1].first.number, item[1].first.index))
+    taken: set[str] = set()
+    ranked_of: dict[str, RankedNode] = {}
+    for level in (0, 1):
+        for confidence, node in by_rank:
+            if node.level == level:
+                mapped_class, value = _best_class(node.lines, taken, classes, matched, labels, most)
+                if level and not ranked_of[node.parent].value:
+                    # Below a node without value it has none, but it keeps its class (9.6).
+                    value = 0.0
+                ranked_of[node.name] = RankedNode(node.name, confidence, mapped_class, value, node.first, level)
+    return tuple(ranked_of[node.name] for _, node in by_rank)
 
 
 def _scores(values: Sequence[float], ground_truth: int | None) -> tuple[float, ...]:
@@ -298,52 +177,3 @@ def _value(lines: Sequence[Response], documents: int, most: int | None) -> float
     asked = len({line.query.short_id for line in kept})
     denominator = documents if most is None else min(documents, most * asked)
     return divide(len(kept), denominator)
-
-
-def slot_filling_ap(rankings: Iterable[Ranking]) -> list[ApRow]:
-    """The rows of the SF variant of the AP report in printing order: every entry point is a query of its own (9.8)."""
-    return ap_rows_in_printing_order(
-        ApRow(ranking.query, ranking.level, ranking.scores, ranking.ground_truth or 0) for ranking in rankings
-    )
-
-
-def ldc_mean_ap(table: ApTable, queries: QuerySet) -> ApTable:
-    """The LDC-MEAN variant: mean over the entry points that have the row; ground truth is the largest of theirs."""
-    rows_of: dict[str, list[ApRow]] = defaultdict(list)
-    for row in table.rows:
-        rows_of[row.name.rpartition("_")[2]].append(row)
-    means: list[ApRow] = []
-    for full_id, entry_points in by_ldc_query(rows_of, queries):
-        members: dict[str, list[ApRow]] = {}
-        for _, rows in sorted(entry_points):
-            for row in rows:
-                members.setdefault(row.level, []).append(row)
-        means += (_mean_ap_row(full_id, level, of_level) for level, of_level in members.items())
-    return averaged_ap_table(ap_rows_in_printing_order(means))
-
-
-def _mean_ap_row(name: str, level: str, members: Sequence[ApRow]) -> ApRow:
-    if len(members) == 1:  # most LDC queries have one entry point
-        return ApRow(name, level, members[0].scores, members[0].ground_truth)
-    return ApRow(name, level, _means(members, len(members)), max(row.ground_truth for row in members))
-
-
-def _means(rows: Sequence[ApRow], divisor: int) -> tuple[float, ...]:
-    """The sum of each score, divided by `divisor`."""
-    return tuple(divide(left_sum(scores), divisor) for scores in zip(*(row.scores for row in rows)))
-
-
-def ap_rows_in_printing_order(rows: Iterable[ApRow]) -> list[ApRow]:
-    """Rows as the AP report shows them."""
-    return sorted(rows, key=lambda row: (row_order(row.name), row.level))
-
-
-def averaged_ap_table(ordered: Iterable[ApRow]) -> ApTable:
-    """Rows in printing order with their macro averages: sum / number of rows that have something to find."""
-    rows = tuple(ordered)
-    macro: list[ApRow] = []
-    for level in sorted({row.level for row in rows}):
-        members = [row for row in rows if row.level == level]
-        divisor = sum(row.ground_truth > 0 for row in members)
-        macro.append(ApRow(MACRO, level, _means(members, divisor), 0))
-    return ApTable(rows, tuple(macro))

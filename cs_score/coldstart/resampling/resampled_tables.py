@@ -9,15 +9,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from cs_score.coldstart.counting.averages import counted_scores
 from cs_score.coldstart.counting.projection import (
-    ALL_LEVELS,
     ScoreRow,
     Table,
     by_ldc_query,
@@ -27,107 +24,51 @@ from cs_score.coldstart.counting.projection import (
 )
 from cs_score.coldstart.queries.query_set import QuerySet
 from cs_score.coldstart.resampling.sample_files import Sample
-from cs_score.coldstart.result import PrecisionRecall
-from cs_score.measures import registry
+from cs_score.coldstart.resampling.values import (
+    ABSENT,
+    LEVELS,
+    METRICS,
+    NO_SCORE,
+    VALUE_CODES,
+    VALUE_GROUPS,
+    Bootstrap,
+    Limits,
+    ValueCode,
+)
 from cs_score.measures.formulas import precision_recall_f1
-from cs_score.measures.measure import MACRO, MICRO, Measure
+from cs_score.measures.measure import Measure
 from cs_score.statistics.arithmetic import Floats, divide
 
 Counts: TypeAlias = npt.NDArray[np.int64]
 
-ABSENT: Final = ""
-"""The text of a value that a sample does not have; it counts as 0."""
-
-NO_SCORE: Final = "     -"
-
 CONFIDENCES: Final = (99, 95, 90)
-
-# What the parts of a value code stand for.
-_METRICS: Final = {"P": "P", "R": "R", "F": "F1"}
-_LEVELS: Final = {"0": "0", "1": "1", "A": ALL_LEVELS}
-_AVERAGES: Final = {"Mi": MICRO, "Ma": MACRO}
-_VARIANTS: Final = {"SLOTFLG": registry.SF, "LDCMAXI": registry.LDC_MAX, "LDCMEAN": registry.LDC_MEAN}
-
-# Entry points counted, variant, averages: the value codes in the order of the score file (11.2).
-_VALUE_GROUPS: Final = (
-    ("ONEEP", "SLOTFLG", ("Mi", "Ma")),
-    ("ALLEP", "LDCMAXI", ("Mi", "Ma")),
-    ("ALLEP", "LDCMEAN", ("Ma",)),
-    ("ALLEP", "SLOTFLG", ("Mi", "Ma")),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class ValueCode:
-    """One value of a sample: which entry points count, variant, micro or macro, level, and P, R or F."""
-
-    entry_points: str
-    variant: str
-    average: str
-    level: str
-    metric: str
-
-    def __str__(self) -> str:
-        return "_".join((self.entry_points, self.variant, self.average, self.level, self.metric))
-
-    @property
-    def measure(self) -> Measure:
-        """What it is a value of."""
-        measure = Measure(_METRICS[self.metric], _VARIANTS[self.variant], _AVERAGES[self.average])
-        return measure.at(_LEVELS[self.level])
-
-
-VALUE_CODES: Final = tuple(
-    ValueCode(entry_points, variant, average, level, metric)
-    for entry_points, variant, averages in _VALUE_GROUPS
-    for average in averages
-    for level in _LEVELS
-    for metric in _METRICS
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """One line of the confidence file: texts of the low limits (99, 95, 90 %), mean, score, and the high limits."""
-
-    code: ValueCode
-    low: tuple[str, ...]
-    mean: str
-    score: str
-    high: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Bootstrap:
-    """The samples by ascending number, the texts of their values in the order of `VALUE_CODES`, and the limits."""
-
-    samples: tuple[Sample, ...]
-    values: tuple[tuple[str, ...], ...]
-    limits: tuple[Limits, ...]
 
 
 def bootstrap(
-    tables: PrecisionRecall, samples: Sequence[Sample], queries: QuerySet, metrics: Iterable[str] = _METRICS
+    sf: Table,
+    own: Mapping[Measure, float],
+    samples: Sequence[Sample],
+    queries: QuerySet,
+    metrics: Iterable[str] = METRICS,
 ) -> Bootstrap:
-    """Score every sample from the rows of one run's tables.
+    """Score every sample from the rows of one run's SF table; `own` are the averages of the run itself.
 
     `metrics`: those of P, R and F that the tables show so that they can be read; others have no value.
     """
     shown = frozenset(metrics)
     columns: dict[ValueCode, list[str]] = {}
-    one = _Replicates(tables.sf, [sample.one_entry_point() for sample in samples], queries)
-    every = _Replicates(tables.sf, [sample.all_entry_points() for sample in samples], queries)
-    for entry_points, variant, _ in _VALUE_GROUPS:
+    one = _Replicates(sf, [sample.one_entry_point() for sample in samples], queries)
+    every = _Replicates(sf, [sample.all_entry_points() for sample in samples], queries)
+    for entry_points, variant, _ in VALUE_GROUPS:
         replicates = one if entry_points == "ONEEP" else every
         for (average, level), (scores, exists) in replicates.averages(variant).items():
-            for position, metric in enumerate(_METRICS):
+            for position, metric in enumerate(METRICS):
                 code = ValueCode(entry_points, variant, average, level, metric)
                 columns[code] = [
                     f"{score:.4f}" if present and metric in shown else ABSENT
                     for score, present in zip(scores[:, position].tolist(), exists.tolist())
                 ]
     values = tuple(zip(*(columns[code] for code in VALUE_CODES))) if samples else ()
-    own = counted_scores(tables.variants)
     limits = tuple(_limits(code, columns[code], _own_score(code, own, shown)) for code in sorted(VALUE_CODES, key=str))
     return Bootstrap(tuple(samples), values, limits if samples else ())
 
@@ -214,7 +155,7 @@ class _Replicates:
         for name in sorted(groups, key=row_order):
             distinct = np.zeros(self._size, dtype=np.int64)
             occurrences = np.zeros(self._size, dtype=np.int64)
-            sums = np.zeros((self._size, len(_METRICS)))
+            sums = np.zeros((self._size, len(METRICS)))
             has_truth = np.zeros(self._size, dtype=bool)
             for row, times in groups[name]:
                 drawn = times > 0
@@ -237,16 +178,16 @@ class _Replicates:
                 sums[level] = sums.get(level, 0) + times[:, None] * numbers
                 exists[level] = exists.get(level, False) | (times > 0)
         averages: _Averages = {}
-        for level in _LEVELS:
+        for level in LEVELS:
             right, answered, truth = sums.get(level, np.zeros((self._size, 3), dtype=np.int64)).T
             scores = np.stack(precision_recall_f1(right, answered, truth, divide), axis=1)
             averages["Mi", level] = scores, exists.get(level, np.zeros(self._size, dtype=bool))
         return averages
 
     def _macro(self, rows: Iterable[tuple[ScoreRow, Counts, Floats, npt.NDArray[np.bool_]]]) -> _Averages:
-        sums = {level: np.zeros((len(_METRICS), self._size)) for level in _LEVELS}
-        divisors = {level: np.zeros(self._size, dtype=np.int64) for level in _LEVELS}
-        exists = {level: np.zeros(self._size, dtype=bool) for level in _LEVELS}
+        sums = {level: np.zeros((len(METRICS), self._size)) for level in LEVELS}
+        divisors = {level: np.zeros(self._size, dtype=np.int64) for level in LEVELS}
+        exists = {level: np.zeros(self._size, dtype=bool) for level in LEVELS}
         for row, times, scores, has_truth in rows:
             levels = _codes_of(row.level)
             columns = scores.T if scores.ndim == 2 else scores[:, None]
@@ -258,7 +199,7 @@ class _Replicates:
             for level in levels:
                 divisors[level] += np.where(has_truth, times, 0)
                 exists[level] |= times > 0
-        return {("Ma", level): (divide(sums[level].T, divisors[level][:, None]), exists[level]) for level in _LEVELS}
+        return {("Ma", level): (divide(sums[level].T, divisors[level][:, None]), exists[level]) for level in LEVELS}
 
 
 def _short_id(row: ScoreRow) -> str:
@@ -271,4 +212,4 @@ def _row_scores(row: ScoreRow) -> Floats:
 
 def _codes_of(level: str) -> tuple[str, ...]:
     """The level codes that a row of this level counts in."""
-    return (level, "A") if level in _LEVELS else ("A",)
+    return (level, "A") if level in LEVELS else ("A",)

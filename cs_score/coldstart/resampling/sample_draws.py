@@ -18,12 +18,12 @@ from typing import Final, TypeAlias
 from cs_score.coldstart.queries.identifiers import parse_query_id
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.sources import Input, open_source
+from cs_score.foundation.white_space import NO_SPACE
 
 Groups: TypeAlias = Mapping[str, Sequence[str]]
 """LDC id -> its SF ids; both sorted as strings, as written in the file."""
 
-# White space of the reference's patterns: Unicode's, without the four separators that Python adds.
-_COLUMN: Final = re.compile("(?:[^\\s]|[\x1c-\x1f])+")
+_COLUMN: Final = re.compile(f"{NO_SPACE}+")
 
 
 def read_groups(given: Input) -> dict[str, list[str]]:

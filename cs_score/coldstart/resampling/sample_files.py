@@ -10,8 +10,9 @@ from typing import Final
 
 from cs_score.coldstart.queries.identifiers import parse_query_id
 from cs_score.foundation.errors import InputError
+from cs_score.foundation.white_space import SPACE
 
-_SPACE: Final = re.compile(r"(?![\x1c-\x1f])\s")
+_SPACE: Final = re.compile(SPACE)
 _LEADING_NUMBER: Final = re.compile(r"\s*([-+]?[0-9]{1,18})")
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from cs_score.coldstart.ranking.average_precision import ApRow
+from cs_score.coldstart.ranking.tables import ApRow
 from cs_score.coldstart.result import AveragePrecision
-from cs_score.coldstart.writers.fields import AP_FIELDS, Layout
+from cs_score.coldstart.writers.fields import AP_FIELDS, TableLayout
 
 # The spelling of "coressponding" is part of the format.
 TITLES: Final = {
@@ -21,7 +21,7 @@ FOOT: Final = "*ALL-Macro AP refer to mean of corresponding AP values.\n"
 def average_precision_text(scores: AveragePrecision, is_primary: bool, tabs: bool = False) -> Iterator[str]:
     """The AP report of one run; only that of the run whose id the rows bear has macro averages (9.8)."""
     fields = tuple(AP_FIELDS)
-    layout: Layout[ApRow] = Layout(AP_FIELDS, fields, scores.run_id, tabs)
+    layout: TableLayout[ApRow] = TableLayout(AP_FIELDS, fields, scores.run_id, tabs)
     summary: list[tuple[str, ApRow]] = []
     for variant, table in scores.variants:
         macro = table.macro if is_primary else ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cs_score.coldstart.resampling.resampled_tables import VALUE_CODES, Bootstrap
+from cs_score.coldstart.resampling.values import VALUE_CODES, Bootstrap
 
 
 def samples_text(bootstrap: Bootstrap) -> Iterator[str]:

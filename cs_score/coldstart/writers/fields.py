@@ -8,7 +8,7 @@ from typing import Final, Generic, TypeVar
 
 from cs_score.coldstart.counting.counts import Counts
 from cs_score.coldstart.counting.projection import ScoreRow
-from cs_score.coldstart.ranking.average_precision import ApRow
+from cs_score.coldstart.ranking.tables import ApRow
 from cs_score.foundation.errors import InputError
 from cs_score.measures.registry import RANKED
 
@@ -85,7 +85,7 @@ def check_fields(names: Iterable[str]) -> None:
             raise InputError(f"Unknown field: {name}", remedy=f"the fields are {':'.join(SCORE_FIELDS)}")
 
 
-class Layout(Generic[Row]):
+class TableLayout(Generic[Row]):
     """Column widths of one run's report; they grow with every table that is laid out and never shrink."""
 
     def __init__(self, fields: Mapping[str, Field], shown: Iterable[str], run_id: str, tabs: bool) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from cs_score.foundation.display import aligned
 from cs_score.statistics.notes import sentences
 from cs_score.statistics.score_intervals import ScoreIntervals
 
@@ -27,16 +28,9 @@ def intervals_text(intervals: ScoreIntervals, run_id: str, tabs: bool = False) -
         else:
             cells = ["-" if number is None else f"{number:6.4f}" for number in numbers]
         rows.append((measure, run_id, *cells, interval.note))
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    for row in rows:
-        if tabs:
-            yield "\t".join(row) + "\n"
-        else:
-            padded = (
-                cell.rjust(width) if heading in _TO_THE_RIGHT else cell.ljust(width)
-                for cell, width, heading in zip(row, widths, _HEADINGS)
-            )
-            yield " ".join(padded).rstrip() + "\n"
+    to_the_right = [heading in _TO_THE_RIGHT for heading in _HEADINGS]
+    for line in map("\t".join, rows) if tabs else aligned(rows, to_the_right, gap=" "):
+        yield line + "\n"
     yield "\n"
     for note in sentences(intervals.notes):
         yield f"*{note}\n"

@@ -5,18 +5,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from cs_score.coldstart.counting.projection import ScoreRow, Table
 from cs_score.coldstart.judging.labels import pre_policy_category, without
-from cs_score.coldstart.ranking.average_precision import ApRow, ApTable, Ranking
+from cs_score.coldstart.ranking.average_precision import Ranking
+from cs_score.coldstart.ranking.tables import ApRow, ApTable
+from cs_score.coldstart.resampling.values import Bootstrap
 from cs_score.coldstart.result import AveragePrecision, Result, RunResult
 from cs_score.foundation.planned_outputs import Format, OwnOption
 from cs_score.foundation.signature import Signature
 from cs_score.statistics.score_intervals import ScoreIntervals
-
-if TYPE_CHECKING:  # it needs numpy, which only resampling needs
-    from cs_score.coldstart.resampling.resampled_tables import Bootstrap
 
 SCHEMA_VERSION: Final = 3
 """Raised when a key changes its meaning or goes away; new keys do not raise it."""
@@ -152,7 +151,7 @@ def _ranking(ranking: Ranking) -> dict[str, object]:
 
 
 def _responses(run: RunResult) -> Iterator[dict[str, object]]:
-    """Every scored response: where it stands, what it met, and what it counted as."""
+    """Every scored response: its place, its assessment, and what it counted as."""
     for tally, unit in run.tallies():
         for response in tally.responses:
             assessment = unit.matched.get(response.index)

@@ -8,7 +8,7 @@ from typing import Final
 
 from cs_score.coldstart.counting.projection import ScoreRow, Table
 from cs_score.coldstart.result import RunResult
-from cs_score.coldstart.writers.fields import DEFAULT_FIELDS, SCORE_FIELDS, SUMMARY_FIELDS, Layout
+from cs_score.coldstart.writers.fields import DEFAULT_FIELDS, SCORE_FIELDS, SUMMARY_FIELDS, TableLayout
 from cs_score.foundation.display import one_line
 
 _LONGEST_RUN_ID: Final = 60
@@ -28,7 +28,7 @@ class TableText:
 
 def table_texts(run: RunResult, fields: Sequence[str] = DEFAULT_FIELDS, tabs: bool = False) -> TableText:
     """Lay out the tables of one run; each table's columns are as wide as those before it needed."""
-    layout: Layout[ScoreRow] = Layout(SCORE_FIELDS, fields, run.run_id, tabs)
+    layout: TableLayout[ScoreRow] = TableLayout(SCORE_FIELDS, fields, run.run_id, tabs)
     tables = run.tables
     sf = "".join(_table(tables.sf, fields, layout))
     ldc_max = None if tables.ldc_max is None else "".join(_table(tables.ldc_max, fields, layout))
@@ -38,7 +38,9 @@ def table_texts(run: RunResult, fields: Sequence[str] = DEFAULT_FIELDS, tabs: bo
 
 def averages_text(run: RunResult) -> str:
     """The rows of the summary that hold all queries, as a table for people."""
-    layout: Layout[ScoreRow] = Layout(SCORE_FIELDS, SUMMARY_FIELDS, one_line(run.run_id, _LONGEST_RUN_ID), False)
+    layout: TableLayout[ScoreRow] = TableLayout(
+        SCORE_FIELDS, SUMMARY_FIELDS, one_line(run.run_id, _LONGEST_RUN_ID), False
+    )
     rows = [
         row._replace(name=f"{variant}-{row.name}") for variant, table in run.tables.variants for row in table.averages
     ]
@@ -46,7 +48,7 @@ def averages_text(run: RunResult) -> str:
     return "".join((layout.header(SUMMARY_FIELDS), *lines))
 
 
-def _table(table: Table, fields: Sequence[str], layout: Layout[ScoreRow]) -> Iterator[str]:
+def _table(table: Table, fields: Sequence[str], layout: TableLayout[ScoreRow]) -> Iterator[str]:
     lines = layout.table(fields, table.rows + table.averages)
     if table.rows:
         yield layout.header(fields)
@@ -54,7 +56,7 @@ def _table(table: Table, fields: Sequence[str], layout: Layout[ScoreRow]) -> Ite
     yield FOOT
 
 
-def _summary(run: RunResult, layout: Layout[ScoreRow]) -> Iterator[str]:
+def _summary(run: RunResult, layout: TableLayout[ScoreRow]) -> Iterator[str]:
     yield layout.header(SUMMARY_FIELDS)
     for variant, table in run.tables.variants:
         for row in table.averages:

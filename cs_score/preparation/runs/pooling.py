@@ -93,7 +93,7 @@ class Pooling:
                 parent = _parent(name)
                 confidence *= confidences.get(parent, 0.0)
                 if parent not in kept:
-                    # It has lost its lines and takes a place that is left over.
+                    # Its lines are discarded already; it takes a place that is left.
                     of_root.setdefault(parent, _Node(parent, 0, 0.0, 0, order))
             of_root[name] = _Node(name, level, confidence, min(line.number for line in lines), order)
         return {root: sorted(of_root.values(), key=self._standing) for root, of_root in members.items()}

@@ -20,7 +20,8 @@ from cs_score.foundation.outputs import encoded
 from cs_score.foundation.sources import Input, InputDigest, name_of, open_source
 from cs_score.preparation.runs.run_loading import Limits
 from cs_score.preparation.runs.run_validation import check_run
-from cs_score.problems.log import ProblemLog, Severity
+from cs_score.problems.kind import Severity
+from cs_score.problems.log import ProblemLog
 
 
 @dataclass(frozen=True, slots=True)

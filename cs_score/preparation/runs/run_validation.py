@@ -1,4 +1,4 @@
-"""Validating a run: every problem named, what can be mended mended, what goes beyond the limits left out.
+"""Validating a run: all problems are reported, some are repaired, and what exceeds the limits is left out.
 
 Source: specification of the companions, section 2.
 """

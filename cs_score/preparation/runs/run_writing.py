@@ -33,21 +33,13 @@ def written_lines(
     without a word (quirk 3), `query_nodes` the node ids that queries bring along (quirk 1), by short id. `letters` go
     into the node ids that are made up. All lines get the run id of the first (quirk 2).
     """
-    by_query: dict[LinkedQuery, list[Response]] = defaultdict(list)
-    for response in responses:
-        if response.index not in discarded:
-            by_query[response.query].append(response)
     run_id = responses[0].run_id if responses else ""
     made = 0
     before = ""
-    # Sorted twice, by one key each: that takes half the time of comparing pairs.
-    for query in sorted(sorted(by_query, key=attrgetter("short_id")), key=attrgetter("level")):
+    for query, of_query in _in_order_of_file(responses, discarded):
         if query.short_id in bad_queries:
             continue
         query_node = query_nodes.get(query.short_id)
-        of_query = by_query[query]
-        if len(of_query) > 1:
-            of_query.sort(key=_best_first)
         lines: list[WrittenLine] = []
         for response in of_query:
             made += 1
@@ -65,6 +57,22 @@ def written_lines(
                 lines.append((text, response))
                 before = text
         yield lines
+
+
+def _in_order_of_file(
+    responses: Iterable[Response], discarded: Collection[int]
+) -> Iterator[tuple[LinkedQuery, list[Response]]]:
+    """The lines that are kept, best first, by query."""
+    by_query: dict[LinkedQuery, list[Response]] = defaultdict(list)
+    for response in responses:
+        if response.index not in discarded:
+            by_query[response.query].append(response)
+    # Sorted twice, by one key each: that takes half the time of comparing pairs.
+    for query in sorted(sorted(by_query, key=attrgetter("short_id")), key=attrgetter("level")):
+        of_query = by_query[query]
+        if len(of_query) > 1:
+            of_query.sort(key=_best_first)
+        yield query, of_query
 
 
 def _best_first(line: Response) -> tuple[float, int]:

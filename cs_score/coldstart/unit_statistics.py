@@ -1,0 +1,105 @@
+"""A run reduced to one row of sufficient statistics per unit of resampling, of which its averages are made.
+
+The unit is the LDC query, with all its entry points, hops and answers: the one that was expanded, or that the
+file of `-queries` lists a slot-filling query under; where neither tells, the slot-filling query. Every unit that is
+scored has a row, one of zeros where the run and the pool say nothing about it, so that the runs of one evaluation have
+the same units.
+
+A row holds what the averages are made of: the counts behind the micro averages, and the sums of P, R, F1 and AP with
+the number of rows that they are divided by (those that have something to find) behind the macro averages. The rows are
+read off the projected tables. LDC-MAX has chosen an entry point and LDC-MEAN has averaged over the entry points of each
+LDC query by then; neither is linear, but both look at nothing outside their LDC query. A resample that contains the
+query - once or several times - contains the same entry points, so the choice and the means come out the same: reducing
+first and resampling afterwards is exact.
+
+Source: specification 8 and 9.8 (averages).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from cs_score.coldstart.counting.projection import ALL_LEVELS, ScoreRow
+from cs_score.coldstart.ranking.tables import ApRow
+from cs_score.coldstart.result import Result, RunResult
+from cs_score.measures.measure import Measure
+from cs_score.measures.registry import RANKED, sums_of
+from cs_score.statistics.unit_table import UnitTable
+
+LDC_QUERY: Final = "LDC query"
+SF_QUERY: Final = "SF query"
+
+# What a row of a table adds to each sum of its level and of ALL.
+_OF_SCORE_ROW: Final[dict[str, Callable[[ScoreRow], float]]] = {
+    "right": lambda row: row.counts.right if row.counts else 0,
+    "answered": lambda row: row.counts.submitted - row.counts.ignored if row.counts else 0,
+    "ground_truth": lambda row: row.counts.ground_truth if row.counts else 0,
+    "precision": lambda row: row.precision,
+    "recall": lambda row: row.recall,
+    "f1": lambda row: row.f1,
+    "rows": lambda row: int(row.ground_truth > 0),
+}
+
+
+def _score_at(position: int) -> Callable[[ApRow], float]:
+    return lambda row: row.scores[position]
+
+
+# An AP table has rows of level ALL of its own.
+_OF_AP_ROW: Final[dict[str, Callable[[ApRow], float]]] = {
+    **{name: _score_at(position) for position, name in enumerate(RANKED)},
+    "rankings": lambda row: int(row.ground_truth > 0),
+}
+
+
+def unit_name(result: Result) -> str:
+    """What is resampled: LDC queries where anything tells them, be it only the list of queries to score."""
+    has_clusters = any(unit != query for run in result.runs for query, unit in run.unit_of.items())
+    return resampled_unit(result.has_ldc_index or has_clusters)
+
+
+def resampled_unit(has_clusters: bool) -> str:
+    """What is resampled where the LDC queries of queries are known, and where not."""
+    return LDC_QUERY if has_clusters else SF_QUERY
+
+
+def summary_scores(run: RunResult) -> dict[Measure, float]:
+    """The numbers that the run's summaries show, in their order: those of `.summary`, then those of `.ap`.
+
+    The AP report has averages for the run only whose id its rows bear (specification 9.8).
+    """
+    if run.average_precision is not None and run.average_precision.run_id == run.run_id:
+        return run.measures
+    return run.tables.measures
+
+
+def unit_table(run: RunResult, measures: Iterable[Measure]) -> UnitTable:
+    """The statistics of each unit that `measures` are made of; a level that the run does not have gives zeros."""
+    columns = sums_of(measures)
+    place = {column: position for position, column in enumerate(columns)}
+    sums: dict[str, list[float]] = {unit: [0] * len(columns) for unit in sorted(set(run.unit_of.values()))}
+
+    def add(variant: str, rows: Iterable[ScoreRow] | Iterable[ApRow], statistics: dict[str, Any], total: bool) -> None:
+        wanted: dict[str, list[tuple[int, Callable[[Any], float]]]] = {}
+        for row in rows:
+            query = row.name.partition(":")[0]
+            of_unit = sums[run.unit_of.get(query, query)]
+            for level in (row.level, ALL_LEVELS) if total else (row.level,):
+                if level not in wanted:
+                    named = ((f"{variant}:{level}:{name}", value) for name, value in statistics.items())
+                    wanted[level] = [(place[column], value) for column, value in named if column in place]
+                for position, value in wanted[level]:
+                    of_unit[position] += value(row)
+
+    for variant, table in run.tables.variants:
+        add(variant, table.rows, _OF_SCORE_ROW, total=True)
+    for variant, ap_table in run.average_precision.variants if run.average_precision is not None else ():
+        add(variant, ap_table.rows, _OF_AP_ROW, total=False)
+    return UnitTable(tuple(sums), columns, [tuple(row) for row in sums.values()])
+
+
+def answered_units(run: RunResult) -> list[str]:
+    """The units that the run has a counted response to."""
+    answered = (row.name.partition(":")[0] for row in run.tables.sf.rows if row.counts and row.counts.submitted)
+    return list(dict.fromkeys(run.unit_of[query] for query in answered))

@@ -1,0 +1,246 @@
+"""The predicates of knowledge bases, and what a predicate column means (specification 4.2 to 4.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from cs_score.coldstart.queries.predicates import NODE_TYPES, Predicate, inventory
+
+TAC: Final = "TAC"
+"""The label of the predicates of the task."""
+
+REALIS: Final = frozenset(("actual", "generic", "other"))
+_ANY_REALIS: Final = "actual, generic, or other"
+NONE: Final = "none"
+"""What stands for a missing realis in messages, and for a missing inverse."""
+
+# Names that allow one span only. A verb that contains several of them is complained of for each.
+_ONE_SPAN: Final = (
+    "mention", "canonical_mention", "nominal_mention", "normalized_mention", "pronominal_mention",
+    "likes", "dislikes", "is_liked_by", "is_disliked_by",
+)  # fmt: skip
+_MAY_REPEAT: Final = frozenset(
+    ("mention", "nominal_mention", "canonical_mention", "normalized_mention", "type", "link")
+)
+_WITHOUT_DOMAIN: Final = _MAY_REPEAT | {"pronominal_mention"}
+_RANKS: Final = {"type": 0, "link": 1, "mention": 2, "canonical_mention": 2}
+
+# Domain (any: none is known) -> alias -> replacement.
+_DEPRECATED: Final = {
+    "org": {
+        "dissolved": "date_dissolved",
+        "employees": "employees_or_members",
+        "founded": "date_founded",
+        "membership": "employees_or_members",
+        "number_of_employees/members": "number_of_employees_members",
+        "political/religious_affiliation": "political_religious_affiliation",
+        "top_members/employees": "top_members_employees",
+    },
+    "gpe": {"employees": "employees_or_members", "membership": "employees_or_members"},
+    "per": {
+        "employee_of": "employee_or_member_of",
+        "member_of": "employee_or_member_of",
+        "stateorprovinces_of_residence": "statesorprovinces_of_residence",
+    },
+}
+_MISSPELLED: Final = {
+    "per": {
+        "ages": "age",
+        "city_of_residence": "cities_of_residence",
+        "country_of_residence": "countries_of_residence",
+        "spouses": "spouse",
+        "stateorprovince_of_residence": "statesorprovinces_of_residence",
+        "titles": "title",
+    },
+    "any": {"canonical_mentions": "canonical_mention", "mentions": "mention"},
+}
+
+
+# What a use says of the node, the one that tells most first.
+TYPEDEF: Final = 0
+SUBJECT: Final = 1
+OBJECT: Final = 2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Use:
+    """A way in which a line uses a node: its role there, and what that says of its type.
+
+    `types` are those that it may have by that, `only` the one where there is no choice; none where nothing is said.
+    """
+
+    role: int
+    types: frozenset[str]
+    only: str | None
+
+
+@lru_cache(maxsize=1 << 10)
+def use_as(role: int, types: frozenset[str] = frozenset()) -> Use:
+    """The use of a node in a role; equal uses are one."""
+    return Use(role, types, next(iter(types)) if len(types) == 1 else None)
+
+
+@lru_cache(maxsize=1 << 10)
+def declaration(written: str) -> Use:
+    """The use of a node whose type is declared, with the type as it is written, legal or not."""
+    return use_as(TYPEDEF, frozenset((written.lower(),)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Verb:
+    """A predicate as assertions use it.
+
+    `as_subject`, `as_object`: how it uses its nodes. `label`: of the file that defines it. `order`: its place in the
+    order of a validated knowledge base. `has_provenance`: its fourth column counts. `has_domain`: it is written with
+    the type of its subject. `is_mention`: its name says that it is about mentions. `takes_text`: its object is text in
+    quotes. `takes_nodes`: its object is a node. `has_inverse`: its object may be the subject of its inverse.
+    `one_span`: how often a second span is complained of. `may_repeat`: the same assertion may be made twice.
+    `is_compared`: it matters what was said before.
+    """
+
+    name: str
+    predicate: Predicate
+    as_subject: Use
+    as_object: Use
+    label: str
+    order: tuple[int, str]
+    has_provenance: bool
+    has_domain: bool
+    is_mention: bool
+    takes_text: bool
+    takes_nodes: bool
+    has_inverse: bool
+    one_span: int
+    may_repeat: bool
+    is_compared: bool
+
+
+class PredicateProblem(NamedTuple):
+    """A code with its arguments."""
+
+    code: str
+    arguments: tuple[str, ...]
+
+
+class Reading(NamedTuple):
+    """What a predicate column means: the verb, None where it is rejected; the realis; what is wrong with it."""
+
+    verb: Verb | None
+    realis: str | None
+    problems: tuple[PredicateProblem, ...]
+
+
+class PredicateTable:
+    """The predicates that a knowledge base may use, by name."""
+
+    def __init__(self) -> None:
+        self._by_name: dict[str, list[Verb]] = {}
+        self.readings: dict[tuple[str, str | None, bool], Reading] = {}
+        """What was read so far, for those who cannot spare a call; see `read`."""
+        declares_type = Predicate("type", NODE_TYPES, frozenset(("type",)), False, None)
+        for predicate in dict.fromkeys(inventory().values()):
+            if predicate.name != "type":  # which the inventory has once for each kind of node
+                self.define(predicate, TAC)
+        self.define(declares_type, TAC)
+
+    def named(self, name: str) -> list[Verb]:
+        """All predicates of this name."""
+        return self._by_name.get(name, [])
+
+    def define(self, predicate: Predicate, label: str) -> None:
+        """Add a predicate."""
+        self._by_name.setdefault(predicate.name, []).append(_verb(predicate, label))
+
+    def read(self, written: str, subject_type: str | None, is_event: bool) -> Reading:
+        """The meaning of a predicate column for a subject of this type, None for one that is not known.
+
+        `is_event` tells that the subject or the object is an event.
+        """
+        key = (written, subject_type, is_event)
+        reading = self.readings.get(key)
+        if reading is None:
+            reading = self.readings[key] = self._read(written, subject_type, is_event)
+        return reading
+
+    def _read(self, written: str, subject_type: str | None, is_event: bool) -> Reading:
+        before, colon, rest = written.partition(":")
+        domain = before.lower() if colon and before != "0" else ""
+        name, realis, codes = self._split_realis(rest if colon else written, is_event)
+        problems = list(codes)
+        if domain:
+            if domain not in NODE_TYPES:
+                problems.append(PredicateProblem("ILLEGAL_PREDICATE_TYPE", (domain,)))
+                return Reading(None, realis, tuple(problems))
+            if subject_type is not None and subject_type != domain:
+                problems.append(PredicateProblem("SUBJECT_PREDICATE_MISMATCH", (subject_type, domain)))
+                return Reading(None, realis, tuple(problems))
+        known = domain or subject_type
+        if (alias := _alias(name, known)) is not None:
+            problems.append(PredicateProblem("PREDICATE_ALIAS", alias))
+            name = alias[2]
+        verbs = [verb for verb in self.named(name) if known is None or known in verb.predicate.domain]
+        if len(verbs) != 1:
+            code = "AMBIGUOUS_PREDICATE" if verbs else "ILLEGAL_PREDICATE"
+            problems.append(PredicateProblem(code, (name,)))
+            return Reading(None, realis, tuple(problems))
+        return Reading(verbs[0], realis, tuple(problems))
+
+    def _split_realis(self, text: str, is_event: bool) -> tuple[str, str | None, Iterable[PredicateProblem]]:
+        """Name and realis of a predicate without its domain."""
+        parts = text.rstrip(".").split(".")
+        if len(parts) == 1:
+            return text, None, _missing_realis(is_event and text != "type")
+        before, last = ".".join(parts[:-1]), parts[-1]
+        illegal = PredicateProblem("ILLEGAL_REALIS", (last,))
+        unexpected = PredicateProblem("UNEXPECTED_REALIS", (NONE, last))
+        if before == "type":
+            return before, last, (unexpected,) if last in REALIS else (unexpected, illegal)
+        if last in REALIS:
+            if self.named(before):
+                return before, last, () if is_event else (unexpected,)
+            return before, last, (illegal, unexpected) if is_event else (illegal,)
+        whole = f"{before}.{last}"
+        if self.named(whole):
+            return whole, None, _missing_realis(is_event)
+        return whole, None, (illegal,) if is_event else (illegal, unexpected)
+
+
+def _missing_realis(is_missing: bool) -> tuple[PredicateProblem, ...]:
+    return (PredicateProblem("UNEXPECTED_REALIS", (_ANY_REALIS, NONE)),) if is_missing else ()
+
+
+def _alias(name: str, domain: str | None) -> tuple[str, str, str] | None:
+    """Why a name is no good, the name, and the one to use; None of a good one."""
+    for of_domain in (domain or "any", "any"):
+        for reason, table in (("deprecated", _DEPRECATED), ("misspelled", _MISSPELLED)):
+            replacement = table.get(of_domain, {}).get(name)
+            if replacement is not None:
+                return reason, name, replacement
+    return None
+
+
+def _verb(predicate: Predicate, label: str) -> Verb:
+    name = predicate.name
+    is_mention = "mention" in name
+    takes_text = "string" in predicate.range and is_mention
+    takes_nodes = not takes_text and name not in ("type", "link")
+    return Verb(
+        name,
+        predicate,
+        as_subject=use_as(SUBJECT, predicate.domain if takes_text or takes_nodes else frozenset()),
+        as_object=use_as(OBJECT, predicate.range),
+        label=label,
+        order=(_RANKS.get(name, 3), name),
+        has_provenance=name not in ("type", "link"),
+        has_domain=name not in _WITHOUT_DOMAIN,
+        is_mention=is_mention,
+        takes_text=takes_text,
+        takes_nodes=takes_nodes,
+        has_inverse=takes_nodes and predicate.range <= NODE_TYPES,
+        one_span=sum(one in name for one in _ONE_SPAN),
+        may_repeat=name in _MAY_REPEAT,
+        is_compared=predicate.single or name not in _MAY_REPEAT,
+    )

@@ -1,0 +1,45 @@
+"""Why a query found what it found: the mentions that its entry point met."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from cs_score.coldstart.queries.query_set import Query
+from cs_score.knowledge_base.resolution.answering import Resolution
+from cs_score.knowledge_base.resolution.entry_points import Entrance, Meeting, Mention
+
+_COLUMNS: Final = ("query", "entry point", "outcome", "node", "mention", "offsets", "line", "common", "rest")
+
+
+def explanation_text(resolution: Resolution) -> Iterator[str]:
+    """A table: for each query the mentions that its entry point met, the chosen one first, or why there is none."""
+    yield "\t".join(_COLUMNS) + "\n"
+    for query, entrance in resolution.entrances:
+        for row in _rows(query, entrance):
+            yield "\t".join(row) + "\n"
+
+
+def _rows(query: Query, entrance: Entrance | None) -> Iterator[tuple[str, ...]]:
+    if entrance is None:
+        yield query.full_id, "", "no entry point", "", "", "", "", "", ""
+        return
+    point = entrance.entry_point
+    head = (query.full_id, f"{point.docid or ''}:{point.start or ''}-{point.end or ''}")
+    if entrance.meetings:
+        yield from _met(head, entrance.meetings)
+    elif entrance.nearest is not None:
+        yield (*head, "nothing met; nearest in the document", *_shown(entrance.nearest), "", "")
+    else:
+        yield (*head, "nothing met; no mention in the document", "", "", "", "", "", "")
+
+
+def _met(head: tuple[str, str], meetings: Iterable[Meeting]) -> Iterator[tuple[str, ...]]:
+    for number, meeting in enumerate(meetings):
+        outcome = "met, weaker" if number else "chosen"
+        # Characters in common: both ends of a span are inclusive.
+        yield (*head, outcome, *_shown(meeting.mention), f"{meeting.common + 1:.15g}", f"{meeting.rest:.15g}")
+
+
+def _shown(mention: Mention) -> tuple[str, ...]:
+    return mention.node, mention.text, f"{mention.start:.15g}-{mention.end:.15g}", str(mention.line)

@@ -1,0 +1,157 @@
+"""What can be added to the tables: every program then knows it. `docs/architecture.md` has the recipes.
+
+Each test adds an invented one to a copy of the package, as somebody would who follows its recipe.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.batch.command import leaderboard
+from tests.documents import ROOT
+
+SCORING: Final = ("-expand", "ISLE26")
+FILES: Final = ("queries/ldc-queries.xml", "assessments/pool-2016.tab", "submissions/tide-kb.tab.txt")
+OTHER: Final = "submissions/gull-sf.tab.txt"
+
+
+@dataclass(frozen=True, slots=True)
+class Scratch:
+    """A copy of the package, to which things are added, and the samples."""
+
+    folder: Path
+
+    def add(self, module: str, after: str, text: str) -> None:
+        """Put text behind the one place in a module where `after` stands."""
+        path = self.folder / "cs_score" / module
+        before, found, rest = path.read_text().partition(after)
+        assert found, f"{module} has no {after!r}"
+        assert after not in rest, f"{module} has {after!r} twice"
+        path.write_text(before + found + text + rest)
+
+    def call(self, *words: str) -> str:
+        """What a call prints on standard output; it must end well."""
+        done = subprocess.run(
+            [sys.executable, "-m", "cs_score", *words],
+            cwd=self.folder,
+            env={**os.environ, "PYTHONPATH": str(self.folder)},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def text(self, name: str) -> str:
+        """What stands in a file that a call wrote."""
+        return (self.folder / name).read_text()
+
+
+@pytest.fixture
+def scratch(tmp_path: Path) -> Scratch:
+    for name in ("cs_score", "queries", "assessments", "submissions"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    return Scratch(tmp_path)
+
+
+# ---- A problem code: an entry in the table, and the call that reports it
+
+CODE: Final = """\
+    "CERTAIN": warning(
+        "Nobody is that certain: %s",
+        "A confidence is 1.0.",
+        "1.0",
+        "The line is kept.",
+        "Doubt a little.",
+        column="CONFIDENCE",
+        offender=0,
+    ),
+"""
+REPORTING: Final = """
+        if text.endswith("\\t1.0"):
+            problems.add("CERTAIN", text.rpartition("\\t")[2], place=Place(name, number))\
+"""
+
+
+def test_a_problem_code_is_one_entry(scratch: Scratch) -> None:
+    scratch.add("problems/codes/lines.py", "KINDS: Final[Mapping[str, ProblemKind]] = {\n", CODE)
+    scratch.add("coldstart/lines/reader.py", "        seen.add(text)", REPORTING)
+    explained = scratch.call("problems", "certain")
+    assert explained.startswith("CERTAIN (WARNING)\n  Meaning:  A confidence is 1.0.\n")
+    assert "  Remedy:   Doubt a little.\n" in explained
+    codes = [line.split()[0] for line in scratch.call("problems").splitlines()]
+    assert codes == sorted(codes)
+    assert "CERTAIN" in codes
+    assert scratch.call("completion", "candidates", "--", "problems", "CERT").split() == ["CERTAIN"]
+
+    run = FILES[-1]
+    lines = scratch.text(run).splitlines()
+    certain = lines[2].rpartition("\t")[0] + "\t1.0"
+    (scratch.folder / run).write_text("\n".join([*lines[:2], certain, *lines[3:]]) + "\n")
+    for ending in ("json", "tsv", "sarif"):
+        outputs = ("-output_file", ending, "-error_file", f"{ending}.log", "--problems", f"problems.{ending}")
+        scratch.call(*SCORING, *outputs, *FILES)
+    assert f"WARNING: Nobody is that certain: 1.0 ({run} line 3)\n" in scratch.text("json.log")
+    (problem,) = [one for one in json.loads(scratch.text("problems.json"))["problems"] if one["code"] == "CERTAIN"]
+    assert problem.items() >= {"line": 3, "column": "CONFIDENCE", "text": "1.0", "remedy": "Doubt a little."}.items()
+    assert f"\nCERTAIN\tWARNING\t{run}\t3\t" in scratch.text("problems.tsv")
+    rules = json.loads(scratch.text("problems.sarif"))["runs"][0]["tool"]["driver"]["rules"]
+    assert "CERTAIN" in {rule["id"] for rule in rules}
+
+
+# ---- A measure of rankings: a row of the registry, and its formula
+
+ROW: Final = '    _mean_of_rankings("RR", formulas.reciprocal_rank),\n'
+FORMULA: Final = '''
+
+def reciprocal_rank(values: Iterable[float], ground_truth: int | None) -> float:
+    """One over the rank of the first node that is worth anything."""
+    return next((1 / rank for rank, value in enumerate(values, 1) if value > 0), 0.0) if ground_truth else 0.0
+'''
+
+
+@pytest.fixture
+def with_measure(scratch: Scratch) -> Scratch:
+    scratch.add("measures/registry.py", '    _mean_of_rankings("AP", formulas.average_precision),\n', ROW)
+    formulas = scratch.folder / "cs_score" / "measures" / "formulas.py"
+    formulas.write_text(formulas.read_text() + FORMULA)
+    return scratch
+
+
+def test_a_measure_of_rankings_is_one_row_and_one_formula(with_measure: Scratch) -> None:
+    with_measure.call(*SCORING, "-output_file", "run", "--bootstrap", "20", "--json", "run.json", *FILES)
+    (run,) = json.loads(with_measure.text("run.json"))["runs"]
+    assert 0 < run["scores"]["SF-RR"] <= 1
+    assert {"SF-RR", "SF-RR@0", "SF-RR@1", "LDC-MEAN-RR"} <= run["intervals"]["scores"].keys()
+    assert "SF-RR@0 " in with_measure.text("run.intervals")
+
+    batch = (*SCORING, "--sort-by", "sf-rr", "--bootstrap", "20", "--out", "out")
+    with_measure.call("batch", *batch, *FILES, OTHER)
+    (row,) = [row for row in leaderboard(with_measure.folder / "out") if row["run"] == "tide-kb"]
+    assert list(row)[4:7] == ["SF-RR", "SF-RR:low", "SF-RR:high"]
+    assert float(row["SF-RR"]) == run["scores"]["SF-RR"]
+
+    compared = json.loads(
+        with_measure.call("compare", "coldstart", *SCORING, "--json", "--measure", "*-RR", *FILES, OTHER)
+    )
+    assert [measure["measure"] for measure in compared["measures"]] == ["SF-RR", "LDC-MEAN-RR"]
+
+
+def test_the_files_of_the_reference_do_not_know_it(with_measure: Scratch) -> None:
+    folder = with_measure.folder
+    with_measure.call(*SCORING, "-output_file", "with", *FILES)
+    shutil.rmtree(folder / "cs_score")
+    shutil.copytree(ROOT / "cs_score", folder / "cs_score", ignore=shutil.ignore_patterns("__pycache__"))
+    with_measure.call(*SCORING, "-output_file", "without", *FILES)
+    for ending in ("sf", "ldcmax", "ldcmean", "summary", "ap", "debug"):
+        assert (folder / f"with.{ending}").read_bytes() == (folder / f"without.{ending}").read_bytes()
