@@ -70,6 +70,7 @@ MODE: Final = Mode(
             for correct, unit in zip(COLUMNS[4:], ("abstracts", "abstracts", "sentences", "sentences"))
         ],
     ),
+    usual={"any_order": False},
 )
 
 
