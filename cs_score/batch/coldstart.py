@@ -15,11 +15,11 @@ from cs_score.batch.plan.policies import NamedPolicy
 from cs_score.batch.plan.runs import RunFile
 from cs_score.batch.store.outcomes import FAILED, OK, WITH_ERRORS, Outcome, RunScores, problem_places
 from cs_score.coldstart.gold import Gold, open_gold, with_pool
-from cs_score.coldstart.intervals import intervals
 from cs_score.coldstart.options import Justifications, Options
 from cs_score.coldstart.origin import origin_of
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.run import Run
+from cs_score.coldstart.run_intervals import intervals
 from cs_score.coldstart.scorer import score_runs
 from cs_score.coldstart.unit_statistics import resampled_unit
 from cs_score.coldstart.writers.fields import check_fields
@@ -27,8 +27,8 @@ from cs_score.coldstart.writers.files import Layout, file_blocks
 from cs_score.coldstart.writers.params import Invocation
 from cs_score.coldstart.writers.report import doubly_encoded, stopped_report, whole_report
 from cs_score.foundation.errors import InputError
+from cs_score.foundation.origin import QUERY_LIST, SAMPLES, Origin
 from cs_score.foundation.outputs import encoded
-from cs_score.foundation.signature import QUERY_LIST, SAMPLES, Origin
 from cs_score.foundation.sources import Input, InputDigest
 from cs_score.knowledge_base.chain import resolve_knowledge_bases
 from cs_score.measures.registry import COLD_START_MODE, LDC_MEAN, headline, rankable

@@ -5,14 +5,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from cs_score.foundation.errors import InputError
-from cs_score.foundation.signature import Origin, Signature
+from cs_score.foundation.origin import Origin
 from cs_score.foundation.sources import InputDigest
 from cs_score.measures.formulas import Divide, Number, divide
 from cs_score.measures.registry import headline
 from cs_score.statistics.unit_table import UnitTable
+
+if TYPE_CHECKING:
+    from cs_score.foundation.signature import Signature
 
 
 class Formula(Protocol):

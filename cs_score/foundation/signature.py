@@ -1,38 +1,19 @@
-"""What a score was computed from: in full, to compute it again, and as one line, to cite it.
+"""One line to cite a score by.
 
-The line looks like `LDC-MEAN-ALL-Macro-F1|kb|1:3|gold:44ceb0c1|run:db75ecd6|cs-score:0.2.0`: a measure, the settings
-that change scores, digests of what was read, the version. Two lines are equal where the same was computed from the same
+It looks like `LDC-MEAN-ALL-Macro-F1|kb|1:3|gold:44ceb0c1|run:db75ecd6|cs-score:0.2.0`: a measure, the settings that
+change scores, digests of what was read, the version. Two lines are equal where the same was computed from the same
 contents, wherever and under whatever names these lay, packed or not.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from cs_score.foundation.errors import UsageError
-from cs_score.foundation.sources import InputDigest
 from cs_score.foundation.version import VERSION
-
-ANY_MEASURE: Final = "*"
-"""Stands for every measure of a result."""
-
-QUERIES: Final = "queries"
-POOL: Final = "pool"
-GOLD: Final = "gold"
-RUN: Final = "run"
-QUERY_LIST: Final = "query list"
-SAMPLES: Final = "samples"
-
-ROLES: Final = (QUERIES, POOL, GOLD, RUN, QUERY_LIST, SAMPLES)
-"""What an input may be: query files, assessments, the gold file of an evidence mode, a run (predictions, a knowledge
-base), the files of `-queries` and `-samples`."""
-
-_GOLD: Final = frozenset({QUERIES, POOL, GOLD})
 
 _WORD: Final = "(?:[!-$&-_a-{}~]|%[0-9A-F]{2})+"
 _LINE: Final = re.compile(
@@ -88,68 +69,6 @@ class Signature:
 
 
 _EXAMPLE: Final = Signature("SF-ALL-Micro-F1", ("kb", "1:3"), "44ceb0c1", "db75ecd6")
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """All that a score was computed from: enough to compute it again.
-
-    `mode` is `coldstart`, `scifact` and so on, `options` are those in force, `inputs` all files in the order in which
-    they were read. `settings` are the options that change scores as a signature shows them, `measure` is the one that
-    it is about unless another is wanted.
-    """
-
-    mode: str
-    options: Mapping[str, object]
-    inputs: Sequence[InputDigest]
-    settings: tuple[str, ...]
-    measure: str = ANY_MEASURE
-    version: str = field(default=VERSION)
-
-    def with_option(self, name: str, value: object, setting: str | None = None) -> Origin:
-        """The origin of a computation that one more option went into; `setting` shows it where it changes scores."""
-        settings = self.settings if setting is None else (*self.settings, setting)
-        return replace(self, options={**self.options, name: value}, settings=settings)
-
-    @property
-    def signature(self) -> Signature:
-        """The citable line.
-
-        The digest of gold covers queries and assessments as a set of contents: in which order they were read, which
-        `inputs` tell, does not show.
-        """
-        gold = digest_of(given for given in self.inputs if given.role in _GOLD)
-        run = digest_of(given for given in self.inputs if given.role == RUN)
-        return Signature(self.measure, self.settings, gold, run, self.version)
-
-    def as_json(self) -> dict[str, object]:
-        """A JSON object: `tool`, `version`, `mode`, `line` (the signature), `options`, and `inputs` (`role`, `name` and
-        SHA-256 of the content each)."""
-        return {
-            "tool": "cs-score",
-            "version": self.version,
-            "mode": self.mode,
-            "line": str(self.signature),
-            "options": dict(self.options),
-            "inputs": [{"role": given.role, "name": given.name, "sha256": given.sha256} for given in self.inputs],
-        }
-
-
-def digest_of(inputs: Iterable[InputDigest]) -> str:
-    """Eight hexadecimal digits for some contents, in whatever order.
-
-    Those of one content are the first of its SHA-256; those of several begin the SHA-256 of their SHA-256 digests in
-    ascending order, each with a line feed.
-    """
-    digests = sorted(given.sha256 for given in inputs)
-    if len(digests) == 1:
-        return digests[0][:8]
-    return short_digest("".join(f"{digest}\n" for digest in digests))
-
-
-def short_digest(text: str) -> str:
-    """The first eight hexadecimal digits of the SHA-256 of a text."""
-    return hashlib.sha256(_bytes(text)).hexdigest()[:8]
 
 
 def _escaped(text: str) -> str:

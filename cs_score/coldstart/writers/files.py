@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from cs_score.coldstart.result import AveragePrecision, Result, RunResult
 from cs_score.coldstart.writers.average_precision import average_precision_text
@@ -16,11 +16,12 @@ from cs_score.coldstart.writers.debug import (
     responses_text,
 )
 from cs_score.coldstart.writers.fields import DEFAULT_FIELDS
-from cs_score.coldstart.writers.intervals import intervals_text
 from cs_score.coldstart.writers.params import Invocation, params_text
 from cs_score.coldstart.writers.tables import table_texts
 from cs_score.foundation.outputs import blocks_of, encoded
-from cs_score.statistics.score_intervals import ScoreIntervals
+
+if TYPE_CHECKING:
+    from cs_score.statistics.score_intervals import ScoreIntervals
 
 # In the order in which the reference creates them; it knows no intervals.
 ENDINGS: Final = (
@@ -59,6 +60,8 @@ def parts(
     for run in result.runs:
         yield from _run_parts(run, layout)
     for run, of_run in zip(result.runs, intervals):
+        from cs_score.coldstart.writers.intervals import intervals_text
+
         yield "intervals", encoded(intervals_text(of_run, run.run_id, layout.tabs))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from cs_score.coldstart.counting.projection import ScoreRow, Table
 from cs_score.coldstart.judging.labels import pre_policy_category, without
@@ -14,8 +14,10 @@ from cs_score.coldstart.ranking.tables import ApRow, ApTable
 from cs_score.coldstart.resampling.values import Bootstrap
 from cs_score.coldstart.result import AveragePrecision, Result, RunResult
 from cs_score.foundation.planned_outputs import Format, OwnOption
-from cs_score.foundation.signature import Signature
 from cs_score.statistics.score_intervals import ScoreIntervals
+
+if TYPE_CHECKING:
+    from cs_score.foundation.signature import Signature
 
 SCHEMA_VERSION: Final = 3
 """Raised when a key changes its meaning or goes away; new keys do not raise it."""
