@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from cs_score.cli.destinations import Destination, say, write_report, write_text, write_to_stream
 from cs_score.cli.leaving import Finished
@@ -27,7 +27,6 @@ from cs_score.cli.scorer.validated import (
     write_problems_file,
 )
 from cs_score.coldstart.gold import Gold, noting_folders, open_gold
-from cs_score.coldstart.intervals import intervals
 from cs_score.coldstart.lines.loading import members
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.queries.query_files import is_query_file
@@ -45,8 +44,10 @@ from cs_score.foundation.outputs import encoded, folder_beside, is_device, write
 from cs_score.foundation.planned_outputs import Existing, OutputPlan, PlannedOutput, why_not_writable
 from cs_score.foundation.sources import name_of, open_source
 from cs_score.problems.log import ProblemLog
-from cs_score.statistics.options import Resampling
-from cs_score.statistics.score_intervals import ScoreIntervals
+
+if TYPE_CHECKING:
+    from cs_score.statistics.options import Resampling
+    from cs_score.statistics.score_intervals import ScoreIntervals
 
 FAILED: Final = 255
 """Exit status of the reference scorer for errors and fatal conditions."""
@@ -143,11 +144,19 @@ def _score(command: Command, problems: ProblemLog) -> Finished:
     gold = noting_folders(gold, command.files)
     with contextlib.ExitStack() as unfinished:
         result = _scored_in_shares(command, gold, unfinished) or _scored_whole(command, gold, problems)
-        _write_files(command, result, () if command.resampling is None else intervals(result, command.resampling))
+        _write_files(command, result, _intervals(command, result))
         _report(command, result)
         if command.problems_file is not None:
             write_problems_file(problems, command.problems_file)
     return Finished(FAILED if result.error_count else 0, (gold, result))
+
+
+def _intervals(command: Command, result: Result) -> Sequence[ScoreIntervals]:
+    if command.resampling is None:
+        return ()
+    from cs_score.coldstart.run_intervals import intervals
+
+    return intervals(result, command.resampling)
 
 
 def _scored_in_shares(command: Command, gold: Gold, unfinished: contextlib.ExitStack) -> Result | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from itertools import chain, product, zip_longest
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from cs_score.coldstart.resampling.values import Bootstrap
 from cs_score.coldstart.result import Result, RunResult
@@ -15,11 +15,12 @@ from cs_score.coldstart.writers.average_precision import average_precision_text
 from cs_score.coldstart.writers.bootstrap import confidence_text, sample_scores_text, samples_text
 from cs_score.coldstart.writers.debug import rankings_blocks, responses_blocks
 from cs_score.coldstart.writers.fields import DEFAULT_FIELDS
-from cs_score.coldstart.writers.intervals import intervals_text
 from cs_score.coldstart.writers.params import Invocation, params_text
 from cs_score.coldstart.writers.tables import TableText, table_texts
 from cs_score.foundation.outputs import encoded
-from cs_score.statistics.score_intervals import ScoreIntervals
+
+if TYPE_CHECKING:
+    from cs_score.statistics.score_intervals import ScoreIntervals
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,11 @@ def _resamples(text: Callable[[Bootstrap, str], Iterable[str]]) -> Part:
 
 
 def _intervals(of: Scored) -> Iterator[bytes] | None:
-    return None if of.intervals is None else encoded(intervals_text(of.intervals, of.run.run_id, of.layout.tabs))
+    if of.intervals is None:
+        return None
+    from cs_score.coldstart.writers.intervals import intervals_text
+
+    return encoded(intervals_text(of.intervals, of.run.run_id, of.layout.tabs))
 
 
 OUTPUTS: Final = (
