@@ -22,7 +22,7 @@ from cs_score.coldstart.unit_statistics import answered_units, summary_scores, u
 from cs_score.evidence.result import Formula
 from cs_score.evidence.result import Result as EvidenceResult
 from cs_score.foundation.errors import UsageError
-from cs_score.foundation.origin import ANY_MEASURE, Origin, short_digest
+from cs_score.foundation.signing.origin import ANY_MEASURE, Origin, short_digest
 from cs_score.foundation.sources import Input, name_of
 from cs_score.measures.formulas import Divide, Number
 from cs_score.measures.measure import Measure

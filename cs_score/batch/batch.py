@@ -22,8 +22,8 @@ from cs_score.batch.tables.leaderboard_writers import write_leaderboard
 from cs_score.batch.tables.problem_table import write_problem_report, write_problem_table
 from cs_score.foundation.errors import CsScoreError, InputError, OutputError, UsageError
 from cs_score.foundation.garbage_collection import paused_collector
-from cs_score.foundation.origin import RUN
 from cs_score.foundation.outputs import cannot_write
+from cs_score.foundation.signing.origin import RUN
 
 OpenBackend = Callable[[str, Plan, Prepared], contextlib.AbstractContextManager[Backend]]
 """Makes the executor of a batch from its id, its plan and the gold prepared here."""

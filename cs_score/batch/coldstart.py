@@ -27,8 +27,8 @@ from cs_score.coldstart.writers.files import Layout, file_blocks
 from cs_score.coldstart.writers.params import Invocation
 from cs_score.coldstart.writers.report import doubly_encoded, stopped_report, whole_report
 from cs_score.foundation.errors import InputError
-from cs_score.foundation.origin import QUERY_LIST, SAMPLES, Origin
 from cs_score.foundation.outputs import encoded
+from cs_score.foundation.signing.origin import QUERY_LIST, SAMPLES, Origin
 from cs_score.foundation.sources import Input, InputDigest
 from cs_score.knowledge_base.chain import resolve_knowledge_bases
 from cs_score.measures.registry import COLD_START_MODE, LDC_MEAN, headline, rankable

@@ -16,7 +16,7 @@ from cs_score.evidence.report import intervals_text, json_text, table_text, unit
 from cs_score.evidence.result import Mode, Result
 from cs_score.foundation.display import terminal_safe
 from cs_score.foundation.errors import CsScoreError
-from cs_score.foundation.origin import GOLD
+from cs_score.foundation.signing.origin import GOLD
 from cs_score.foundation.sources import Input, InputDigest
 from cs_score.measures.registry import headline, rankable
 from cs_score.problems.occurrences import Occurrence

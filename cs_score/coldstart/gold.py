@@ -24,7 +24,7 @@ from cs_score.coldstart.queries.query_set import Query, QuerySet, report_languag
 from cs_score.coldstart.queries.selection import select_queries
 from cs_score.coldstart.ranking.classes import AssessedClasses
 from cs_score.foundation.errors import InputError
-from cs_score.foundation.origin import QUERY_LIST, SAMPLES
+from cs_score.foundation.signing.origin import QUERY_LIST, SAMPLES
 from cs_score.foundation.sources import Input, InputDigest, digests_of_files
 from cs_score.problems.log import ProblemLog
 

@@ -16,13 +16,13 @@ from cs_score.coldstart.ranking.average_precision import Ranking
 from cs_score.coldstart.ranking.tables import ApTable
 from cs_score.coldstart.resampling.values import Bootstrap
 from cs_score.foundation.errors import InputError
-from cs_score.foundation.origin import Origin
+from cs_score.foundation.signing.origin import Origin
 from cs_score.measures.measure import Measure
 from cs_score.measures.registry import RANKED
 from cs_score.problems.log import Problem, ProblemLog
 
 if TYPE_CHECKING:
-    from cs_score.foundation.signature import Signature
+    from cs_score.foundation.signing.signature import Signature
 
 _ROW_PREFIX: Final = f"{ALL_LEVELS}-"
 

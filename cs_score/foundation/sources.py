@@ -35,7 +35,7 @@ READING_ERRORS: Final = (OSError, EOFError, zlib.error)
 class InputDigest:
     """Name of an input as the user gave it, the SHA-256 (hexadecimal) of its content, and what the input was for.
 
-    The content of a compressed file is what is inside. `role` is one of those in `cs_score.foundation.origin`.
+    The content of a compressed file is what is inside. `role` is one of those in `cs_score.foundation.signing.origin`.
     """
 
     name: str

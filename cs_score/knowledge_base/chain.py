@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Iterable
 
 from cs_score.coldstart.lines.loading import members
 from cs_score.coldstart.queries.query_set import Query, QuerySet
-from cs_score.foundation.origin import RUN
 from cs_score.foundation.outputs import encoded
+from cs_score.foundation.signing.origin import RUN
 from cs_score.foundation.sources import Input, Source, name_of, open_source
 from cs_score.knowledge_base.contents.predicates import TAC
 from cs_score.knowledge_base.ignoring import IGNORED_BY_DEFAULT, ignored_codes

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
-from cs_score.foundation.origin import Origin
+from cs_score.foundation.signing.origin import Origin
 from cs_score.statistics import notes
 from cs_score.statistics.intervals import Interval
 from cs_score.statistics.notes import Note

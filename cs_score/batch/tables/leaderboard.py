@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from cs_score.batch.store.outcomes import Outcome
-from cs_score.foundation.signature import Signature
+from cs_score.foundation.signing.signature import Signature
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from cs_score.coldstart.queries.query_set import QuerySet
 from cs_score.coldstart.spans import DocumentLengths
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.garbage_collection import paused_collector
-from cs_score.foundation.origin import POOL, RUN
+from cs_score.foundation.signing.origin import POOL, RUN
 from cs_score.foundation.sources import Input, InputDigest, name_of, open_source, plain_name
 from cs_score.problems.log import ProblemLog
 

@@ -22,8 +22,8 @@ from cs_score.coldstart.queries.query_set import (
 )
 from cs_score.coldstart.spans import DocumentLengths, Span, SpanProblem, cut_span, outside_document
 from cs_score.foundation.errors import InputError
-from cs_score.foundation.origin import QUERIES
 from cs_score.foundation.patterns import pattern
+from cs_score.foundation.signing.origin import QUERIES
 from cs_score.foundation.sources import InputDigest, Source, plain_name
 from cs_score.foundation.white_space import SPACE
 from cs_score.problems.log import Detail, Place, ProblemLog

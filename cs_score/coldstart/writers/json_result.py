@@ -17,7 +17,7 @@ from cs_score.foundation.planned_outputs import Format, OwnOption
 from cs_score.statistics.score_intervals import ScoreIntervals
 
 if TYPE_CHECKING:
-    from cs_score.foundation.signature import Signature
+    from cs_score.foundation.signing.signature import Signature
 
 SCHEMA_VERSION: Final = 3
 """Raised when a key changes its meaning or goes away; new keys do not raise it."""

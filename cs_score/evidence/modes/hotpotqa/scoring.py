@@ -26,7 +26,7 @@ from cs_score.evidence.reading.json_array import json_array
 from cs_score.evidence.result import InputSummary, Mode, Result, counted, means, report_rows, scores_of
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.garbage_collection import paused_collector
-from cs_score.foundation.origin import RUN
+from cs_score.foundation.signing.origin import RUN
 from cs_score.foundation.sources import Input, Source
 from cs_score.measures.registry import names
 from cs_score.statistics.unit_table import UnitTable

@@ -28,7 +28,7 @@ from cs_score.evidence.reading import json_reader as reader
 from cs_score.evidence.reading.gold import Gold, signed
 from cs_score.evidence.result import InputSummary, Mode, Result, counted, means, report_rows, scores_of
 from cs_score.foundation.errors import InputError
-from cs_score.foundation.origin import RUN
+from cs_score.foundation.signing.origin import RUN
 from cs_score.foundation.sources import Input, Source
 from cs_score.measures.registry import names
 from cs_score.statistics.unit_table import UnitTable

@@ -22,7 +22,7 @@ from cs_score.evidence.reading.gold import Gold, signed
 from cs_score.evidence.result import InputSummary, Mode, Result, report_rows, scores_of
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.garbage_collection import paused_collector
-from cs_score.foundation.origin import RUN
+from cs_score.foundation.signing.origin import RUN
 from cs_score.foundation.sources import Input
 from cs_score.measures.formulas import Divide, Number, precision_recall_f1
 from cs_score.measures.registry import names

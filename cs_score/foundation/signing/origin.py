@@ -11,7 +11,7 @@ from cs_score.foundation.sources import InputDigest
 from cs_score.foundation.version import VERSION
 
 if TYPE_CHECKING:
-    from cs_score.foundation.signature import Signature
+    from cs_score.foundation.signing.signature import Signature
 
 ANY_MEASURE: Final = "*"
 """Stands for every measure of a result."""
@@ -58,7 +58,7 @@ class Origin:
         The digest of gold covers queries and assessments as a set of contents: in which order they were read, which
         `inputs` tell, does not show.
         """
-        from cs_score.foundation.signature import Signature
+        from cs_score.foundation.signing.signature import Signature
 
         gold = digest_of(given for given in self.inputs if given.role in _GOLD)
         run = digest_of(given for given in self.inputs if given.role == RUN)
