@@ -33,7 +33,7 @@ from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.run import load_run
 from cs_score.coldstart.scorer import score_runs
 from cs_score.coldstart.writers.fields import check_fields
-from cs_score.coldstart.writers.files import Layout, endings, file_blocks, parts
+from cs_score.coldstart.writers.files import Layout, file_blocks, parts, written
 from cs_score.coldstart.writers.params import Invocation
 from cs_score.coldstart.writers.report import closing_line, doubly_encoded, stopped_report, whole_report
 from cs_score.coldstart.writers.tables import averages_text
@@ -123,8 +123,7 @@ def _plan(line: CommandLine, output: Destination, errors: Destination) -> Output
     named = (*line.words, *filter(None, map(line.switches.get, ("-queries", "-samples"))))
     outputs: list[PlannedOutput] = []
     if output.stream is None:
-        written = endings("-expand" in line.switches, "-samples" in line.switches, "--bootstrap" in line.switches)
-        paths = [f"{output.text}.{ending}" for ending in written]
+        paths = [f"{output.text}.{file.ending}" for file in written(line.switches)]
         outputs += [PlannedOutput("-output_file", path, Existing.CLEARED) for path in paths]
     outputs += errors.planned("-error_file", Existing.REFUSED)
     outputs += own_outputs(line)
@@ -218,7 +217,7 @@ def _write_files(
     if command.json_file is not None and not was_stopped:
         _write_json(command.json_file, result, of_runs)
     if command.output.stream is not None:
-        for _, blocks in parts(result, command.layout, command.invocation, of_runs):
+        for blocks in parts(result, command.layout, command.invocation, of_runs):
             write_to_stream(command.output, blocks)
         return
     for ending, blocks in file_blocks(result, command.layout, command.invocation, of_runs, was_stopped):
@@ -246,7 +245,7 @@ def _report(command: Command, result: Result) -> None:
         text = whole_report(result.problems, result.error_count, result.warning_count)
         write_report(errors, text, [doubly_encoded(text)])
     if command.output.stream is None and sys.stderr is not None and sys.stderr.isatty():
-        say("".join(f"\n{averages_text(run)}" for run in result.runs))
+        say("".join(f"\n{averages_text(run)}\nsignature  {result.signature(run)}\n" for run in result.runs))
 
 
 def _remark(remarks: Sequence[str]) -> None:
