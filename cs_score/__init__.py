@@ -32,6 +32,7 @@ __all__ = [
     "ResponseRow",
     "RunResult",
     "ScoringStopped",
+    "Signature",
     "TableRow",
     "UsageError",
     "__version__",

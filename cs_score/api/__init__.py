@@ -6,6 +6,7 @@ from cs_score.api.results import RunResult
 from cs_score.coldstart.options import Policy
 from cs_score.coldstart.result import ScoringStopped
 from cs_score.foundation.errors import CsScoreError, InputError, MissingExtraError, OutputError, UsageError
+from cs_score.foundation.signing.signature import Signature
 
 __all__ = [
     "CsScoreError",
@@ -20,6 +21,7 @@ __all__ = [
     "ResponseRow",
     "RunResult",
     "ScoringStopped",
+    "Signature",
     "TableRow",
     "UsageError",
     "prepare",

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from cs_score.api.rows import Values
 from cs_score.coldstart.options import Justifications, Policy
-from cs_score.foundation.signature import Signature
+from cs_score.foundation.signing.origin import Origin
 
 
 class Content(Protocol):
@@ -26,8 +26,8 @@ class Content(Protocol):
         """The scores of each run by the names of measures, in the order in which the runs were scored."""
 
     @property
-    def signature(self) -> Signature:
-        """What the scores were computed from."""
+    def origin(self) -> Origin:
+        """All that the scores were computed from."""
 
     @property
     def remarks(self) -> Sequence[str]:

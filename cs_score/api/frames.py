@@ -18,6 +18,8 @@ from cs_score.foundation.errors import MissingExtraError
 if TYPE_CHECKING:
     import pandas
 
+    from cs_score.foundation.signing.origin import Origin
+
 _CHUNK: Final = 10_000
 
 _DISTINCT: Final = frozenset({"name", "node", "value", "message", "id"})
@@ -124,10 +126,10 @@ def _column(name: str, annotation: str) -> _Column:
     return _Texts() if kinds == {"str"} and name not in _DISTINCT else _Objects()
 
 
-def frame_of(fields: Mapping[str, str], values: Iterator[Values], signature: Mapping[str, object]) -> pandas.DataFrame:
+def frame_of(fields: Mapping[str, str], values: Iterator[Values], origin: Origin) -> pandas.DataFrame:
     """The records with these values as a frame; `fields` are their names with their annotations.
 
-    The frame's `attrs` hold the signature in JSON under `signature`. Raises MissingExtraError without pandas.
+    Its `attrs` hold the `signature` as a line and the `origin` in JSON. Raises MissingExtraError without pandas.
     """
     try:
         import pandas
@@ -138,5 +140,5 @@ def frame_of(fields: Mapping[str, str], values: Iterator[Values], signature: Map
         for column, of_column in zip(columns.values(), zip(*chunk)):
             column.extend(of_column)
     frame = pandas.DataFrame({name: column.packed() for name, column in columns.items()}, copy=False)
-    frame.attrs["signature"] = dict(signature)
+    frame.attrs |= {"signature": str(origin.signature), "origin": origin.as_json()}
     return frame

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from cs_score.api.arguments import (
     Files,
@@ -26,6 +25,7 @@ from cs_score.coldstart.lines.linking import NoAnswerYetError
 from cs_score.coldstart.options import Justifications, Options, Policy, as_list
 from cs_score.foundation.errors import UsageError
 from cs_score.foundation.garbage_collection import paused_collector
+from cs_score.foundation.record import dataclass
 from cs_score.foundation.sources import Input
 
 

@@ -11,14 +11,15 @@ from cs_score.api.content import Content
 from cs_score.api.html import table
 from cs_score.api.records import RECORDS, ProblemRow, QueryRow, RankingRow, ResponseRow, TableRow, field_types
 from cs_score.api.scored import Scored
-from cs_score.coldstart.options import Policy, as_list, policy_name
+from cs_score.coldstart.options import Policy, as_list
 from cs_score.foundation.errors import UsageError
 from cs_score.foundation.nearest import nearest
-from cs_score.foundation.signature import Signature
 from cs_score.measures.registry import COLD_START_MODE, headline
 
 if TYPE_CHECKING:
     import pandas
+
+    from cs_score.foundation.signing.signature import Signature
 
 Kind: TypeAlias = Literal["rows", "queries", "responses", "rankings", "problems"]
 """What records can be about: rows of the tables, queries, lines of the run, ranked nodes, problems."""
@@ -88,8 +89,11 @@ class RunResult:
 
     @property
     def signature(self) -> Signature:
-        """What the scores were computed from: version, options, and the digest of each input."""
-        return self._content.signature
+        """One citable line that tells what the scores were computed from: `str` prints it, `Signature.parse` reads it.
+
+        `signature.of("SF-AP")` is that of another measure.
+        """
+        return self._content.origin.signature
 
     def rescore(self, policy: str | Policy | None = None, *, justifications: Limits | None = None) -> RunResult:
         """The same run under another policy; no file is read again, and what the lines met is kept.
@@ -121,14 +125,14 @@ class RunResult:
         return list(map(record._make, self._content.values(kind)))
 
     def to_frame(self, kind: Kind = "rows") -> pandas.DataFrame:
-        """The same records as a pandas data frame, whose `attrs` hold the signature.
+        """The same records as a pandas data frame, whose `attrs` hold the `signature` and, as in JSON, its `origin`.
 
         Texts that repeat are categories, numbers that may be missing are `Int64` or NaN. Raises UsageError for another
         kind, MissingExtraError without pandas (`pip install 'cs-score[frames]'`).
         """
         from cs_score.api.frames import frame_of
 
-        return frame_of(field_types(RECORDS[_known(kind)]), self._content.values(kind), self.signature.as_json())
+        return frame_of(field_types(RECORDS[_known(kind)]), self._content.values(kind), self._content.origin)
 
     def write(
         self,
@@ -158,15 +162,20 @@ class RunResult:
         runs = " ".join(self.run_ids) or "no run"
         shown = next(iter(self.scores_by_run.values()), {}) if len(self.run_ids) == 1 else {}
         known = [f"{name} {shown[name]:.4f}" for name in headline(COLD_START_MODE) if name in shown]
-        under = f"{runs} under {policy_name(self.policy)}, {self.justifications}"
+        under = f"{runs} under {self._policy_name}, {self.justifications}"
         return f"<{under}{': ' if known else ''}{', '.join(known[:3])}>"
 
     def _repr_html_(self) -> str:
         """The summary: every average by measure and hop."""
         rows = [(run_id, *row) for run_id, scores in self.scores_by_run.items() for row in scores.items()]
         problems = f"{self.errors} errors, {self.warnings} warnings"
-        caption = f"{policy_name(self.policy)}, {self.justifications}; {problems}"
-        return table(caption, ("run", "measure", "score"), rows, self.remarks[:_SHOWN])
+        caption = f"{self._policy_name}, {self.justifications}; {problems}"
+        notes = (*self.remarks[:_SHOWN], str(self.signature))
+        return table(caption, ("run", "measure", "score"), rows, notes)
+
+    @property
+    def _policy_name(self) -> str:
+        return self._content.origin.settings[0]
 
     @property
     def _the_run(self) -> tuple[str, Mapping[str, float]]:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 
 from cs_score.api.rows import ROWS, Values
 from cs_score.coldstart.options import Justifications, Policy
+from cs_score.coldstart.origin import as_validated
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.result import RunResult as OneRun
 from cs_score.coldstart.run import Run, under_limits
 from cs_score.coldstart.scorer import score_runs
 from cs_score.foundation.garbage_collection import paused_collector
-from cs_score.foundation.signature import Signature
-from cs_score.preparation.runs.prevalidation import signed_as_validated
+from cs_score.foundation.record import replace
+from cs_score.foundation.signing.origin import Origin
 from cs_score.problems.log import ProblemLog
 
 
@@ -46,7 +46,7 @@ class Scored:
             if limits.most is None:
                 _ = self.run  # such limits may be impossible
             scored = score_runs(replace(loaded, limits=limits), policy, self._found, before)
-        self._scores_only = signed_as_validated(scored) if validated else scored
+        self._scores_only = replace(scored, origin=as_validated(scored.origin)) if validated else scored
 
     def under(self, policy: Policy, limits: Justifications) -> Scored:
         """The same lines under another policy and other limits; no file is read."""
@@ -78,8 +78,8 @@ class Scored:
         return {run.run_id: run.scores for run in self._scores_only.runs}
 
     @property
-    def signature(self) -> Signature:
-        return self._scores_only.signature
+    def origin(self) -> Origin:
+        return self._scores_only.origin
 
     @property
     def remarks(self) -> Sequence[str]:

@@ -6,19 +6,20 @@ import os
 import shlex
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from cs_score.api.scored import Scored
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.result import RunResult as OneRun
 from cs_score.coldstart.writers.fields import DEFAULT_FIELDS, check_fields, resampled_metrics
-from cs_score.coldstart.writers.files import Layout, endings, file_blocks
+from cs_score.coldstart.writers.files import Layout, file_blocks, written
 from cs_score.coldstart.writers.params import Invocation
 from cs_score.coldstart.writers.report import doubly_encoded, whole_report
 from cs_score.foundation.errors import InputError, UsageError
 from cs_score.foundation.outputs import write_whole
 from cs_score.foundation.planned_outputs import Existing, OutputPlan, PlannedOutput
+from cs_score.foundation.record import replace
+from cs_score.foundation.signing.origin import QUERY_LIST, SAMPLES
 
 
 def write(
@@ -36,14 +37,14 @@ def write(
         raise UsageError(str(error)) from None
     result, stem = scored.result, os.fspath(prefix)
     options = result.options
-    written = endings(options.expand is not None, options.samples is not None, has_intervals=False)
-    outputs = [PlannedOutput("prefix", f"{stem}.{ending}", Existing.CLEARED) for ending in written]
+    switches = list(_switches(options, layout))
+    outputs = [PlannedOutput("prefix", f"{stem}.{file.ending}", Existing.CLEARED) for file in written(switches)]
     errors = None if error_file is None else os.fspath(error_file)
     if errors is not None:
         outputs.append(PlannedOutput("error_file", errors, Existing.REFUSED))
-    plan = OutputPlan([given.name for given in result.signature.inputs], outputs)
+    plan = OutputPlan([given.name for given in result.origin.inputs], outputs)
     plan.check()
-    words = [*_switches(options, layout), "-output_file", stem, *_files(result)]
+    words = [*switches, "-output_file", stem, *_files(result)]
     invocation = Invocation(
         time.localtime(), os.getcwd(), ["cs-score", *map(shlex.quote, words)], options.policy.texts(),
         options.samples is not None,
@@ -95,5 +96,4 @@ def _switches(options: Options, layout: Layout) -> Iterator[str]:
 
 def _files(result: Result) -> list[str]:
     """The files of that command line, without those that switches name."""
-    named = {result.options.queries, result.options.samples}
-    return [given.name for given in result.signature.inputs if given.name not in named]
+    return [given.name for given in result.origin.inputs if given.role not in (QUERY_LIST, SAMPLES)]

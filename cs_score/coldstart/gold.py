@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
 from cs_score.coldstart.judging.class_tree import ClassTree, build_tree
 from cs_score.coldstart.judging.matching import ByValue, check_discipline, index_values
@@ -25,6 +24,8 @@ from cs_score.coldstart.queries.selection import select_queries
 from cs_score.coldstart.ranking.classes import AssessedClasses
 from cs_score.coldstart.resampling.sample_files import SampleFile, read_samples
 from cs_score.foundation.errors import InputError
+from cs_score.foundation.record import dataclass, field, replace
+from cs_score.foundation.signing.origin import QUERY_LIST, SAMPLES
 from cs_score.foundation.sources import Input, InputDigest, digests_of_files
 from cs_score.problems.log import ProblemLog
 
@@ -145,7 +146,7 @@ def open_gold(queries: Iterable[Input], options: Options, problems: ProblemLog |
     problems = ProblemLog() if problems is None else problems
     loaded = load_queries(queries, options.expand, problems)
     selection = select_queries(options.queries, loaded.table, problems)
-    digests = (*loaded.digests, *digests_of_files(options.queries, options.samples))
+    digests = (*loaded.digests, *digests_of_files({QUERY_LIST: options.queries, SAMPLES: options.samples}))
     links = Links(loaded.table)
     return Gold(
         options, loaded.table, selection.hop_limits, links, problems, tuple(loaded.remarks), digests, {},

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from cs_score.foundation.errors import UsageError
 from cs_score.foundation.nearest import nearest
+from cs_score.foundation.record import dataclass, field
 
 Side: TypeAlias = Literal["RIGHT", "WRONG", "IGNORE"]
 """What a policy makes of a response. Plain text, because responses are filed under it by the million."""
@@ -169,14 +169,6 @@ def find_preset(name: str) -> Preset:
     if name not in PRESETS:
         raise UsageError(f"no policy called {name}; there are {', '.join(PRESETS)}{nearest(name, PRESETS)}")
     return PRESETS[name]
-
-
-def policy_name(policy: Policy) -> str:
-    """The name of a published policy; of others their lists, as `--policy` of a batch takes them."""
-    for name, preset in PRESETS.items():
-        if preset.policy == policy:
-            return name
-    return _sides_text(policy)
 
 
 def _sides_text(policy: Policy) -> str:

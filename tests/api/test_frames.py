@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterable
 from dataclasses import replace
@@ -40,7 +41,8 @@ def test_a_frame_holds_the_records(result: cs.RunResult, kind: Any) -> None:
     assert records
     assert list(frame.columns) == list(records[0]._fields)
     assert as_values(frame.itertuples(index=False)) == as_values(records)
-    assert frame.attrs["signature"] == result.signature.as_json()
+    assert cs.Signature.parse(frame.attrs["signature"]) == result.signature
+    assert frame.attrs["origin"] == json.loads(result.to_json())["signature"]
 
 
 def test_columns_have_types_that_calculate(result: cs.RunResult) -> None:

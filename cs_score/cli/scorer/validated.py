@@ -15,9 +15,12 @@ from cs_score.cli.problem_display import report_on_stderr
 from cs_score.cli.scorer.usage import PROGRAM
 from cs_score.coldstart.gold import Gold
 from cs_score.coldstart.lines.loading import members
+from cs_score.coldstart.origin import as_validated
+from cs_score.coldstart.result import Result
 from cs_score.coldstart.run import Run
 from cs_score.foundation.errors import CsScoreError, InputError
 from cs_score.foundation.planned_outputs import PlannedOutput
+from cs_score.foundation.record import replace
 from cs_score.foundation.sources import Input
 from cs_score.problems.log import ProblemLog
 
@@ -63,10 +66,15 @@ def _account(runs: Iterable[PreparedRun], problems: ProblemLog) -> None:
 
 def knowledge_bases_in(files: Iterable[str]) -> frozenset[str]:
     """The knowledge bases among the files that words of the command line stand for."""
-    from cs_score.knowledge_base.recognition import is_knowledge_base
+    from cs_score.knowledge_base.reading.recognition import is_knowledge_base
 
     found = (member for word in files for member in members(word))
     return frozenset(member for member in found if isinstance(member, str) and is_knowledge_base(member))
+
+
+def signed_as_validated(result: Result) -> Result:
+    """The result with a signature that tells that its runs were validated."""
+    return replace(result, origin=as_validated(result.origin))
 
 
 def own_outputs(line: CommandLine) -> Iterator[PlannedOutput]:

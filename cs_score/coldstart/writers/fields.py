@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
 from cs_score.coldstart.counting.counts import Counts
 from cs_score.coldstart.counting.projection import ScoreRow
 from cs_score.coldstart.ranking.tables import ApRow
 from cs_score.foundation.errors import InputError
+from cs_score.foundation.record import dataclass
 from cs_score.measures.registry import RANKED
 
 Row = TypeVar("Row", ScoreRow, ApRow)
@@ -46,20 +46,20 @@ def _count(attribute: str, header: str, meaning: str) -> Field:
 
 
 SCORE_FIELDS: Final[Mapping[str, Field]] = {
-    "EC": Field("QID/EC", "name", "%s", "query or equivalence class"),
+    "EC": Field("QID/EC", "name", "%s", "query, or query and class"),
     "RUNID": Field("RunID", RUN_ID, "%s", "run"),
-    "LEVEL": Field("Hop", "level", "%s", "hop"),
+    "LEVEL": Field("Hop", "level", "%s", "hop from 0 on, or ALL"),
     "GT": _count("ground_truth", "GT", "classes to be found"),
     "SUBMITTED": _count("submitted", "Submitted", "responses"),
-    "CORRECT": _count("correct", "Correct", "responses assessed as correct"),
-    "INCORRECT": _count("incorrect", "Incorrect", "responses assessed as incorrect"),
-    "INEXACT": _count("inexact", "Inexact", "responses assessed as inexact"),
-    "INCORRECT_PARENT": _count("incorrect_parent", "PIncorrect", "responses below a response that is not right"),
-    "UNASSESSED": _count("unassessed", "Unassessed", "responses without assessment"),
+    "CORRECT": _count("correct", "Correct", "responses assessed as correct, below a right parent"),
+    "INCORRECT": _count("incorrect", "Incorrect", "responses assessed as incorrect, below a right parent"),
+    "INEXACT": _count("inexact", "Inexact", "responses assessed as inexact, below a right parent"),
+    "INCORRECT_PARENT": _count("incorrect_parent", "PIncorrect", "responses below an answer that is not right"),
+    "UNASSESSED": _count("unassessed", "Unassessed", "responses without assessment, below a right parent"),
     "REDUNDANT": _count("redundant", "Dup", "duplicates of a right response"),
-    "RIGHT": _count("right", "Right", "responses that the policies count as right"),
-    "WRONG": _count("wrong", "Wrong", "responses that the policies count as wrong"),
-    "IGNORED": _count("ignored", "Ignored", "responses that the policies leave out"),
+    "RIGHT": _count("right", "Right", "responses that count as right"),
+    "WRONG": _count("wrong", "Wrong", "responses that count as wrong"),
+    "IGNORED": _count("ignored", "Ignored", "responses that are left out of precision"),
     "P": Field("Prec", "precision", "%6.4f", "precision"),
     "R": Field("Recall", "recall", "%6.4f", "recall"),
     "F": Field("F1", "f1", "%6.4f", "F1"),
