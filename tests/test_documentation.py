@@ -15,8 +15,10 @@ import pytest
 
 from cs_score.cli import main
 from cs_score.cli.batch.coldstart import BATCH_SWITCHES
-from cs_score.cli.registry import COMMANDS, load
-from cs_score.cli.scorer.usage import DEFAULTS, FORM
+from cs_score.cli.form import load
+from cs_score.cli.registry import COMMANDS
+from cs_score.cli.scorer.command import FORM
+from cs_score.cli.scorer.switches import DEFAULTS
 from cs_score.coldstart import Justifications, Options, Policy, Result, RunResult
 from cs_score.coldstart.counting.counts import Counts, Tally
 from cs_score.coldstart.counting.projection import ScoreRow, Table

@@ -17,7 +17,7 @@ import pytest
 
 from cs_score.batch.plan.runs import find_runs
 from cs_score.cli.batch.coldstart import BATCH_SWITCHES
-from cs_score.cli.scorer.usage import SWITCHES
+from cs_score.cli.scorer.switches import SWITCHES
 from cs_score.foundation.errors import InputError
 from tests.batch.command import batch_process, contents, leaderboard, problems
 from tests.coldstart.command import Outcome

@@ -17,7 +17,7 @@ from cs_score.cli.parts_options import Sharing, read_sharing
 from cs_score.cli.problem_display import report_on_stderr
 from cs_score.cli.resampling_options import read_resampling
 from cs_score.cli.scorer.options import layout_of, options_of, policy_texts
-from cs_score.cli.scorer.usage import DEFAULTS, PROGRAM
+from cs_score.cli.scorer.switches import DEFAULTS, PROGRAM
 from cs_score.cli.scorer.validated import (
     knowledge_bases_in,
     load_prepared,
