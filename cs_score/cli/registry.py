@@ -6,11 +6,11 @@ The module of a command is imported when `form.load` wants it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from cs_score.foundation.nearest import nearest
+from cs_score.foundation.record import dataclass
 
 
 class Group(StrEnum):
