@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cs_score.cli.options import CommandLine
-from cs_score.cli.scorer.usage import DEFAULTS
+from cs_score.cli.scorer.switches import DEFAULTS
 from cs_score.coldstart.options import Justifications, Options, Policy, listed
 from cs_score.coldstart.writers.fields import resampled_metrics
 from cs_score.coldstart.writers.files import Layout
