@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from cs_score.cli.evidence_modes import EVIDENCE_MODES
+from cs_score.cli.evidence.modes import EVIDENCE_MODES
 from cs_score.foundation.record import dataclass
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ COMMANDS: Final = {
                 "preparation.apply_k:PROGRAM", _2017),
         Command("samples", _G.BEFORE, "Write bootstrap resamples of LDC queries, for the scorer's switch -samples",
                 "preparation.samples:PROGRAM", "1.1"),
-        *(Command(mode.name, _G.EVIDENCE, mode.summary, "evidence:FORMS") for mode in EVIDENCE_MODES.values()),
+        *(Command(mode.name, _G.EVIDENCE, mode.summary, "evidence.command:FORMS") for mode in EVIDENCE_MODES.values()),
         Command("batch", _G.SEVERAL, "Score many Cold Start runs against one pool, on one machine or several",
                 "batch.coldstart:FORM"),
         *(Command(f"batch {mode}", _G.SEVERAL, f"Score many files of {mode} predictions against one gold file",

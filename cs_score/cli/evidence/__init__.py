@@ -1,0 +1,1 @@
+"""The commands `scifact`, `claims`, `r4c` and `hotpotqa`."""
