@@ -260,7 +260,7 @@ def test_an_evidence_mode_is_a_folder_its_measures_and_a_row(scratch: Scratch) -
     scratch.write("evidence/modes/quiz/__init__.py", MODE)
     scratch.add("measures/registry.py", "    COLD_START_MODE: _cold_start(),", MODE_MEASURES)
     scratch.add("measures/registry.py", "_HEADLINES: Final[Mapping[str, tuple[str, ...]]] = {", MODE_HEADLINE)
-    scratch.add("cli/evidence/modes.py", "    for mode in (", MODE_ROW)
+    scratch.add("cli/evidence_modes.py", "    for mode in (", MODE_ROW)
     for name, answers in (("gold", "abcd"), ("good", "abcx"), ("bad", "axxx")):
         (scratch.folder / f"{name}.json").write_text(json.dumps(dict(zip("1234", answers))))
 

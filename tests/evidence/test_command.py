@@ -295,7 +295,7 @@ def test_missing_extra_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_progress_bar_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
     assert cs_score(*words("r4c")).err == ""
-    monkeypatch.setattr("cs_score.cli.evidence.command._on_terminal", lambda: True)
+    monkeypatch.setattr("cs_score.cli.evidence._on_terminal", lambda: True)
     outcome = cs_score(*words("r4c", "--json"))
     assert "aligning" in outcome.err
     assert outcome.scores["e"]["prec"] == 0.9583333333333334  # type: ignore[index]

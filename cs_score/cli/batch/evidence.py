@@ -6,8 +6,8 @@ from functools import partial
 from typing import Final
 
 from cs_score.cli.batch.options import BATCH_OPTIONS, MOST_JOBS
-from cs_score.cli.evidence.command import GOLD, measure_names, own_arguments
-from cs_score.cli.evidence.modes import EVIDENCE_MODES, EvidenceMode
+from cs_score.cli.evidence import GOLD, measure_names, own_arguments
+from cs_score.cli.evidence_modes import EVIDENCE_MODES, EvidenceMode
 from cs_score.cli.form import BATCH_OF_EVIDENCE, Form, Parameter, whole_number
 from cs_score.cli.options import FORCE, CommandLine, Option
 from cs_score.cli.resampling_options import OPTIONS as RESAMPLING

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from cs_score.cli.destinations import is_quiet, print_text, say
-from cs_score.cli.evidence.modes import EVIDENCE_MODES, MOST_REFERENCES, EvidenceMode
+from cs_score.cli.evidence_modes import EVIDENCE_MODES, MOST_REFERENCES, EvidenceMode
 from cs_score.cli.form import Form, whole_number
 from cs_score.cli.options import FORCE, CommandLine, Option
 from cs_score.cli.resampling_options import OPTIONS as RESAMPLING

@@ -1,1 +1,0 @@
-"""The commands `scifact`, `claims`, `r4c` and `hotpotqa`."""
