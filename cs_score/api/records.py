@@ -7,7 +7,12 @@ output files; scores are not rounded.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
+
+from cs_score.foundation.errors import UsageError
+from cs_score.foundation.nearest import nearest
+
+Record = TypeVar("Record")
 
 
 class TableRow(NamedTuple):
@@ -134,6 +139,13 @@ RECORDS: Final[Mapping[str, type[TableRow | QueryRow | ResponseRow | RankingRow 
     "problems": ProblemRow,
 }
 """The kinds of records of a Cold Start result, by the name that `rows` and `to_frame` take."""
+
+
+def known(records: Mapping[str, Record], kind: str) -> Record:
+    """The record of a kind. Raises UsageError where there is none."""
+    if kind not in records:
+        raise UsageError(f"no records called {kind!r}; there are {', '.join(records)}{nearest(str(kind), records)}")
+    return records[kind]
 
 
 def field_types(record: type) -> dict[str, str]:

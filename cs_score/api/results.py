@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, overload
 from cs_score.api.arguments import Limits, Names, policy_of
 from cs_score.api.content import Content
 from cs_score.api.html import table
-from cs_score.api.records import RECORDS, ProblemRow, QueryRow, RankingRow, ResponseRow, TableRow, field_types
+from cs_score.api.records import RECORDS, ProblemRow, QueryRow, RankingRow, ResponseRow, TableRow, field_types, known
 from cs_score.api.scored import Scored
 from cs_score.coldstart.options import Policy, as_list
 from cs_score.foundation.errors import UsageError
-from cs_score.foundation.nearest import nearest
 from cs_score.measures.registry import COLD_START_MODE, headline
 
 if TYPE_CHECKING:
@@ -121,8 +120,7 @@ class RunResult:
 
         Each is a named tuple; its fields are the columns of `to_frame`. Raises UsageError for another kind.
         """
-        record = RECORDS[_known(kind)]
-        return list(map(record._make, self._content.values(kind)))
+        return list(map(known(RECORDS, kind)._make, self._content.values(kind)))
 
     def to_frame(self, kind: Kind = "rows") -> pandas.DataFrame:
         """The same records as a pandas data frame, whose `attrs` hold the `signature` and, as in JSON, its `origin`.
@@ -132,7 +130,9 @@ class RunResult:
         """
         from cs_score.api.frames import frame_of
 
-        return frame_of(field_types(RECORDS[_known(kind)]), self._content.values(kind), self._content.origin)
+        fields = field_types(known(RECORDS, kind))
+        attrs = {"signature": str(self.signature), "origin": self._content.origin.as_json()}
+        return frame_of(fields, self._content.values(kind), attrs)
 
     def write(
         self,
@@ -190,9 +190,3 @@ class RunResult:
         if not isinstance(self._content, Scored):
             raise UsageError(f"{what} needs the lines of the run, which JSON does not hold; score its files again")
         return self._content
-
-
-def _known(kind: str) -> str:
-    if kind not in RECORDS:
-        raise UsageError(f"no records called {kind!r}; there are {', '.join(RECORDS)}{nearest(str(kind), RECORDS)}")
-    return kind
