@@ -84,11 +84,11 @@ COMMANDS: Final = {
                 "comparison.coldstart:FORM"),
         *(Command(f"compare {mode}", _G.SEVERAL, f"Compare {mode} systems on the same gold file",
                   f"comparison.evidence:{mode.upper()}") for mode in ("scifact", "claims", "r4c", "hotpotqa")),
-        Command("problems", _G.ABOUT, "Explain problem codes: what is wrong, an example, what to do", "problems:FORM"),
-        Command("schema", _G.ABOUT, "Print the JSON Schema of what cs-score writes", "schema:FORM"),
+        Command("problems", _G.ABOUT, "Explain problem codes: what is wrong, an example, what to do", "about.problems:FORM"),
+        Command("schema", _G.ABOUT, "Print the JSON Schema of what cs-score writes", "about.schema:FORM"),
         Command("completion", _G.ABOUT, "Print the script with which a shell completes commands and options",
-                "completion:FORM"),
-        Command("man", _G.ABOUT, "Print the manual page", "manual:FORM"),
+                "about.completion:FORM"),
+        Command("man", _G.ABOUT, "Print the manual page", "about.manual:FORM"),
     )
 }  # fmt: skip
 """Every command by name; that of the Cold Start scorer is empty."""
