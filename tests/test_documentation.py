@@ -15,8 +15,10 @@ import pytest
 
 from cs_score.cli import main
 from cs_score.cli.batch.coldstart import BATCH_SWITCHES
-from cs_score.cli.registry import COMMANDS, load
-from cs_score.cli.scorer.usage import DEFAULTS, FORM
+from cs_score.cli.form import load
+from cs_score.cli.registry import COMMANDS
+from cs_score.cli.scorer.command import FORM
+from cs_score.cli.scorer.switches import DEFAULTS
 from cs_score.coldstart import Justifications, Options, Policy, Result, RunResult
 from cs_score.coldstart.counting.counts import Counts, Tally
 from cs_score.coldstart.counting.projection import ScoreRow, Table
@@ -158,8 +160,8 @@ def preparation_switches(command: str) -> set[str]:
 def test_every_switch_and_file_of_a_batch() -> None:
     text = section("Many runs")
     described = set(re.findall(r"`(--?\w[\w-]*)", text))
-    # Of these only the batch itself speaks: help, and shares of large runs, which are those of a single call.
-    assert {switch.name for switch in BATCH_SWITCHES} - {"-h", "-help", "--shares"} <= described
+    # Of these only the batch itself speaks: help, and parts of large runs, which are those of a single call.
+    assert {switch.name for switch in BATCH_SWITCHES} - {"-h", "-help", "--parts"} <= described
     assert "`DIR/RUN/out.intervals`" in text
 
 

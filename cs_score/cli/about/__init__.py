@@ -1,1 +1,1 @@
-"""The command lines that tell of cs-score itself: problem codes, schemas, completion, the manual page."""
+"""Commands about cs-score itself."""

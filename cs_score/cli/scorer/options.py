@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cs_score.cli.options import CommandLine
-from cs_score.cli.scorer.usage import DEFAULTS
+from cs_score.cli.scorer.switches import DEFAULTS
 from cs_score.coldstart.options import Justifications, Options, Policy
 from cs_score.coldstart.writers.files import Layout
 
