@@ -49,6 +49,7 @@ ORDER: Final = (
     "batch.tables",
     "batch",
     "report",
+    "api",
     "cli",
 )
 """The rooms; each imports those before it and itself. A module belongs to the longest name that it begins with."""
