@@ -8,15 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from cs_score.api.arguments import Files, file_of, files_of, held, query_choice
+from cs_score.api.coldstart.writing import other_switches, words_of
 from cs_score.api.html import table
-from cs_score.api.records import field_types
-from cs_score.api.rows import Values
-from cs_score.api.writing import other_switches, words_of
+from cs_score.api.kinds import Values, field_types
 from cs_score.coldstart.lines.loading import RUN_SUFFIX, members
 from cs_score.coldstart.options import Options, Policy, as_list
 from cs_score.coldstart.writers.files import Layout
 from cs_score.foundation.errors import UsageError
-from cs_score.foundation.sources import name_of
+from cs_score.foundation.sources import Input, name_of
 
 if TYPE_CHECKING:
     import pandas
@@ -110,6 +109,7 @@ class Leaderboard:
         return table(f"by {self.measure}", header, rows, self.remarks)
 
 
+# Long for what its arguments mean: all it does is to check them and to hand them on.
 def batch(
     runs: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     out: str | os.PathLike[str],
@@ -154,8 +154,8 @@ def batch(
     options.check()
     layout = Layout()
     plan = ColdStartPlan(
-        queries=tuple(map(held, files_of(queries, "queries"))),
-        pool=tuple(map(held, files_of(pool, "pool"))),
+        queries=tuple(map(_shared_file, files_of(queries, "queries"))),
+        pool=tuple(map(_shared_file, files_of(pool, "pool"))),
         options=options,
         policies=tuple(_policies(policies, options)),
         call=SingleCall(layout, False, tuple(words_of(other_switches(options, layout))), os.getcwd()),
@@ -200,6 +200,13 @@ def _measure(sort_by: str, plan: ColdStartPlan) -> str:
     if measure is None:
         raise UsageError(f"sort_by: no measure called {sort_by}; there are {', '.join(plan.measures())}")
     return measure
+
+
+def _shared_file(given: Input) -> InputFile:
+    from cs_score.batch.plan.inputs import InputFile
+
+    file = held(given)
+    return InputFile(file.name, content=file.content)
 
 
 def _existing(choice: str | None) -> InputFile | None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, overload
 
+from cs_score.api.coldstart.results import RunResult
+from cs_score.api.evidence import EvidenceResult
 from cs_score.api.html import table
-from cs_score.api.records import field_types, known
-from cs_score.api.results import RunResult
-from cs_score.api.rows import Values
+from cs_score.api.kinds import Values, field_types, known
 from cs_score.coldstart.options import as_list
 from cs_score.foundation.errors import UsageError
 from cs_score.foundation.nearest import nearest
@@ -136,7 +136,7 @@ class Comparison:
 
 
 def compare(
-    results: Mapping[str, RunResult],
+    results: Mapping[str, RunResult] | Mapping[str, EvidenceResult],
     *,
     measures: str | Iterable[str] = (),
     resamples: int | None = None,
@@ -145,7 +145,7 @@ def compare(
     method: IntervalMethod = "percentile",
     common: bool = False,
 ) -> Comparison:
-    """Compare results of one gold standard by the names of their systems.
+    """Compare results of one gold standard, or of one evidence mode, by the names of their systems.
 
     `measures` are names or patterns such as `*F1` (a text has commas between several); all unless given. `resamples` is
     their number, as many as significance needs unless given; `confidence` is a percentage, `method` `percentile` or
@@ -154,20 +154,27 @@ def compare(
     Raises UsageError for fewer than two systems and for impossible arguments, InputError for systems that cannot be
     compared. README-Usage, Statistics, says how the numbers come about.
     """
-    from cs_score.analysis.comparison import compare_coldstart
+    from cs_score.analysis.comparison import compare_coldstart, compare_evidence
 
     settings = Resampling(
         DEFAULT_RESAMPLES if resamples is None else resamples, seed, confidence, method, can_grow=resamples is None
     )
-    wanted = measures.split(",") if isinstance(measures, str) else as_list(measures, "measures")
-    if not isinstance(results, Mapping):
-        raise UsageError(f"compare takes results by name, {{'mine': run, 'theirs': other}}, not {results!r}")
-    for name, result in results.items():
-        if not isinstance(result, RunResult):
-            raise UsageError(f"compare takes results by name; {name} is {result!r}")
+    texts = measures.split(",") if isinstance(measures, str) else as_list(measures, "measures")
+    wanted = [name.strip() for name in texts if name.strip()]
+    given: object = results
+    if not isinstance(given, Mapping):
+        raise UsageError(f"compare takes results by name, such as {{'mine': run}}, not {given!r}")
+    runs = {name: result for name, result in given.items() if isinstance(result, RunResult)}
+    evidence = {name: result for name, result in given.items() if isinstance(result, EvidenceResult)}
+    if len(given) > max(len(runs), len(evidence)):
+        raise UsageError(f"compare takes results of one kind, not {', '.join(map(repr, given.values()))}")
+    if evidence:
+        of_mode = {name: result._scored("compare") for name, result in evidence.items()}
+        return Comparison(compare_evidence(of_mode, settings, measures=wanted, common=common))
+    for result in runs.values():
         _ = result.run_id  # one run each
-    scored = {name: result._scored("compare").result for name, result in results.items()}
-    return Comparison(compare_coldstart(scored, settings, measures=[name.strip() for name in wanted], common=common))
+    scored = {name: result._scored("compare").result for name, result in runs.items()}
+    return Comparison(compare_coldstart(scored, settings, measures=wanted, common=common))
 
 
 def _system_rows(compared: Compared) -> Iterator[Values]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cs_score.api.html import table
+from cs_score.api.intervals import IntervalRow, interval_rows
 from cs_score.foundation.errors import UsageError
 from cs_score.foundation.sources import Input
 from cs_score.measures.registry import headline
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from cs_score.evidence.result import Result
     from cs_score.foundation.signing.origin import Origin
     from cs_score.foundation.signing.signature import Signature
+    from cs_score.statistics.options import IntervalMethod
 
 Lines: TypeAlias = Input | Iterable[object]
 """A path, an open file, or what its JSON holds as Python objects."""
@@ -68,7 +70,8 @@ class EvidenceResult:
 
         Every measure is made of the sums of these statistics over all units.
         """
-        record: Any = namedtuple("UnitRow", ("id", *self._units.columns))
+        make: Any = namedtuple  # each mode has fields of its own, which no type checker can know
+        record = make("UnitRow", ("id", *self._units.columns))
         return [record(unit, *row) for unit, row in zip(self._units.ids, self._units.rows)]
 
     def to_frame(self) -> pandas.DataFrame:
@@ -92,6 +95,20 @@ class EvidenceResult:
         from cs_score.evidence.report import explanation_text
 
         return explanation_text(self._scored("explain").explain(unit_id))
+
+    def intervals(
+        self, resamples: int = 10_000, *, seed: int = 0, confidence: float = 95.0, method: IntervalMethod = "percentile"
+    ) -> list[IntervalRow]:
+        """Bootstrap intervals of all scores, from resamples of the units.
+
+        `confidence` is a percentage, `method` `percentile` or `bca`. Raises UsageError for impossible arguments and for
+        a result that was loaded from JSON, InputError where there is no unit.
+        """
+        from cs_score.evidence.intervals import intervals
+        from cs_score.statistics.options import Resampling
+
+        settings = Resampling(resamples, seed, confidence, method)
+        return interval_rows(intervals(self._scored("intervals"), settings))
 
     def to_json(self) -> str:
         """The scores with the signature and the statistics of each unit, as JSON; `load` reads it."""
@@ -118,7 +135,7 @@ class EvidenceResult:
 def scifact(gold: Lines, predictions: Lines, *, any_order: bool = False) -> EvidenceResult:
     """Score SciFact predictions: abstracts found and labelled, sentences given as evidence.
 
-    Both hold a JSON object for each claim; predictions list the same claims in the same order, or with `any_order` in any.
+    Both hold a JSON object for each claim; predictions list the same claims in the same order, with `any_order` in any.
     Raises InputError for what cannot be scored, UsageError for impossible arguments. Contract: SciFact.
     """
     from cs_score.evidence.modes.scifact import score
@@ -164,8 +181,7 @@ def result_of(result: Result) -> EvidenceResult:
 
 def _given(source: Lines, what: str) -> Lines:
     """Raises UsageError for what is no path, no open file and no JSON in Python."""
-    if isinstance(source, (bytes, bytearray)) or not (
-        isinstance(source, (str, os.PathLike, Iterable)) or hasattr(source, "read")
-    ):
-        raise UsageError(f"{what} takes a path, an open file, or what its JSON holds, not {source!r}")
+    given: object = source
+    if isinstance(given, (bytes, bytearray)) or not isinstance(given, (os.PathLike, Iterable)):
+        raise UsageError(f"{what} takes a path, an open file, or what its JSON holds, not {given!r}")
     return source

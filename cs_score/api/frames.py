@@ -12,7 +12,7 @@ from itertools import islice
 from math import nan
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from cs_score.api.rows import Values
+from cs_score.api.kinds import Values
 from cs_score.foundation.errors import MissingExtraError
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cs_score.api.arguments import Files, Limits, file_of, files_of, held, limits_of
 from cs_score.api.html import table
-from cs_score.api.records import field_types
+from cs_score.api.kinds import field_types
 from cs_score.foundation.errors import UsageError
 from cs_score.foundation.outputs import encoded, write_whole
 from cs_score.foundation.planned_outputs import Existing, OutputPlan, PlannedOutput
@@ -109,6 +109,7 @@ class ValidatedRun:
 _SHOWN = 50
 
 
+# Long for what its arguments mean.
 def validate_run(
     run: Files,
     queries: Files,

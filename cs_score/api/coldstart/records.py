@@ -7,12 +7,7 @@ output files; scores are not rounded.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple, TypeVar
-
-from cs_score.foundation.errors import UsageError
-from cs_score.foundation.nearest import nearest
-
-Record = TypeVar("Record")
+from typing import Final, NamedTuple
 
 
 class TableRow(NamedTuple):
@@ -139,18 +134,3 @@ RECORDS: Final[Mapping[str, type[TableRow | QueryRow | ResponseRow | RankingRow 
     "problems": ProblemRow,
 }
 """The kinds of records of a Cold Start result, by the name that `rows` and `to_frame` take."""
-
-
-def known(records: Mapping[str, Record], kind: str) -> Record:
-    """The record of a kind. Raises UsageError where there is none."""
-    if kind not in records:
-        raise UsageError(f"no records called {kind!r}; there are {', '.join(records)}{nearest(str(kind), records)}")
-    return records[kind]
-
-
-def field_types(record: type) -> dict[str, str]:
-    """The fields of a record with their types, as they are written above."""
-    return {
-        name: str(getattr(given, "__forward_arg__", given))  # a named tuple keeps them as references to come
-        for name, given in record.__annotations__.items()
-    }

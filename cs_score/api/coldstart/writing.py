@@ -7,7 +7,7 @@ import shlex
 import time
 from collections.abc import Mapping, Sequence
 
-from cs_score.api.scored import Scored
+from cs_score.api.coldstart.scored import Scored
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.result import RunResult as OneRun

@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, overload
 
 from cs_score.api.arguments import Limits, Names, policy_of
-from cs_score.api.content import Content
+from cs_score.api.coldstart.content import Content
+from cs_score.api.coldstart.records import RECORDS, ProblemRow, QueryRow, RankingRow, ResponseRow, TableRow
+from cs_score.api.coldstart.scored import Scored
 from cs_score.api.html import table
-from cs_score.api.records import RECORDS, ProblemRow, QueryRow, RankingRow, ResponseRow, TableRow, field_types, known
-from cs_score.api.scored import Scored
+from cs_score.api.intervals import IntervalRow, interval_rows
+from cs_score.api.kinds import field_types, known
 from cs_score.coldstart.options import Policy, as_list
 from cs_score.foundation.errors import UsageError
 from cs_score.measures.registry import COLD_START_MODE, headline
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     import pandas
 
     from cs_score.foundation.signing.signature import Signature
+    from cs_score.statistics.options import IntervalMethod
 
 Kind: TypeAlias = Literal["rows", "queries", "responses", "rankings", "problems"]
 """What records can be about: rows of the tables, queries, lines of the run, ranked nodes, problems."""
@@ -134,6 +137,21 @@ class RunResult:
         attrs = {"signature": str(self.signature), "origin": self._content.origin.as_json()}
         return frame_of(fields, self._content.values(kind), attrs)
 
+    def intervals(
+        self, resamples: int = 10_000, *, seed: int = 0, confidence: float = 95.0, method: IntervalMethod = "percentile"
+    ) -> list[IntervalRow]:
+        """Bootstrap intervals of all scores, from resamples of LDC queries (of SF queries where none are known).
+
+        `confidence` is a percentage, `method` `percentile` or `bca`. Raises UsageError for impossible arguments, where
+        the files held no run or several, and for a result that was loaded from JSON.
+        """
+        from cs_score.coldstart.run_intervals import intervals
+        from cs_score.statistics.options import Resampling
+
+        _ = self.run_id
+        settings = Resampling(resamples, seed, confidence, method)
+        return interval_rows(intervals(self._scored("intervals").result, settings)[0])
+
     def write(
         self,
         prefix: str | os.PathLike[str],
@@ -149,7 +167,7 @@ class RunResult:
         not be written and an unknown field, OutputError for one that cannot be, and UsageError for a result that was
         loaded from JSON.
         """
-        from cs_score.api.writing import write
+        from cs_score.api.coldstart.writing import write
 
         names = None if fields is None else as_list(fields, "fields")
         return write(self._scored("write"), prefix, names, tabs, error_file)
