@@ -36,8 +36,8 @@ MEASURES: Final = names("hotpotqa")
 
 COLUMNS: Final = ("questions", *MEASURES)
 
-# Looked up to itself, so that a hundred thousand questions share the text of three keys.
-_GOLD_KEYS: Final = {key: key for key in ("_id", "answer", "supporting_facts")}
+# Looked up to itself, so that a hundred thousand questions share the text of five keys.
+_GOLD_KEYS: Final = {key: key for key in ("_id", "answer", "supporting_facts", "type", "level")}
 
 NOTICED_IDS: Final = 5
 """Questions without prediction that a notice names."""
@@ -101,7 +101,7 @@ def score(
         with reader.open_document(predictions, "predictions") as source:
             predictions_name, (answers, facts) = source.name, _read_predictions(source)
             predictions_digest = source.digest()
-        rows = [_count(question, answers, facts, gold_name, predictions_name) for question in questions]
+        rows = [count(question, answers, facts, gold_name, predictions_name) for question in questions]
         table = UnitTable(ids=tuple(reader.text_of(question.id) for question in questions), columns=COLUMNS, rows=rows)
     return HotpotQAResult(
         table=table,
@@ -122,14 +122,14 @@ def score(
     )
 
 
-def _count(
+def count(
     question: Question,
     answers: Mapping[Hashable, object],
     facts: Mapping[Hashable, object],
     gold_name: str,
     predictions_name: str,
 ) -> tuple[float, ...]:
-    """The row of one question."""
+    """The row of one question; the names are for the InputError raised where what is compared is malformed."""
     answer = supported = joint = NOTHING
     looked_at = predictions_name
     try:
@@ -151,7 +151,7 @@ def _count(
 
 
 def _without_context(members: list[tuple[str, object]]) -> reader.Object:
-    """The members that are scored; contexts, nine tenths of the file, are dropped as soon as they have been read."""
+    """The members that are scored or grouped by; contexts, nine tenths of the file, are dropped once they are read."""
     return {_GOLD_KEYS[key]: value for key, value in members if key in _GOLD_KEYS}
 
 

@@ -5,21 +5,14 @@ The numbers are those of the public leaderboard evaluator; section numbers refer
 
 from __future__ import annotations
 
-import sys
 from collections import Counter, defaultdict, deque
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import ClassVar, Final, TypeVar
 
 from cs_score.evidence.modes.scifact.explanation import explain
-from cs_score.evidence.modes.scifact.judging import (
-    GoldAbstract,
-    GoldClaim,
-    PredictedAbstract,
-    PredictedClaim,
-    Sentences,
-    judge,
-)
+from cs_score.evidence.modes.scifact.judging import GoldClaim, PredictedClaim, count
+from cs_score.evidence.modes.scifact.reading import gold_claim, predicted_claim
 from cs_score.evidence.reading import json_reader as reader
 from cs_score.evidence.reading.gold import Gold, signed
 from cs_score.evidence.result import InputSummary, Mode, ReportRow, Result, scores_of
@@ -31,7 +24,7 @@ from cs_score.measures.formulas import Divide, Number, precision_recall_f1
 from cs_score.measures.registry import names
 from cs_score.statistics.unit_table import UnitTable
 
-LABELS: Final = ("SUPPORT", "CONTRADICT")
+Claim = TypeVar("Claim", GoldClaim, PredictedClaim)
 
 COLUMNS: Final = (
     "relevant_abstracts",
@@ -47,20 +40,6 @@ COLUMNS: Final = (
 GROUPS: Final = ("abstract_label_only", "abstract_rationalized", "sentence_selection", "sentence_label")
 
 MEASURES: Final = names("scifact")
-
-# What other tasks and earlier texts call the two labels, and the third label that is not predicted here.
-_OTHER_SPELLINGS: Final = {
-    "SUPPORT": "SUPPORT",
-    "SUPPORTS": "SUPPORT",
-    "SUPPORTED": "SUPPORT",
-    "CONTRADICT": "CONTRADICT",
-    "CONTRADICTS": "CONTRADICT",
-    "CONTRADICTED": "CONTRADICT",
-    "REFUTE": "CONTRADICT",
-    "REFUTES": "CONTRADICT",
-    "REFUTED": "CONTRADICT",
-}
-_NO_VERDICT: Final = frozenset({"NOT_ENOUGH_INFO", "NOT ENOUGH INFO", "NOTENOUGHINFO", "NEI", "NOINFO"})
 
 
 def measures(sums: Sequence[Number], divide: Divide[Number]) -> tuple[Number, ...]:
@@ -107,7 +86,7 @@ class SciFactResult(Result):
 def read_gold(gold: Input | Iterable[object]) -> Gold[list[GoldClaim]]:
     """Read gold once, to score many predictions against it. Raises InputError for what is no gold."""
     with paused_collector(), reader.open_lines(gold, "gold") as source:
-        return signed(source, _read_gold(source))
+        return signed(source, _read(source, gold_claim))
 
 
 def score(
@@ -125,7 +104,7 @@ def score(
         known = gold if isinstance(gold, Gold) else read_gold(gold)
         gold_name, gold_claims = known.name, known.content
         with reader.open_lines(predictions, "predictions") as source:
-            predictions_name, predicted_claims = source.name, _read_predictions(source)
+            predictions_name, predicted_claims = source.name, _read(source, predicted_claim)
             predictions_digest = source.digest()
         _check_claims(gold_claims, predicted_claims, gold_name, predictions_name, any_order)
         if any_order:
@@ -160,116 +139,23 @@ def _summaries(table: UnitTable, gold_name: str, predictions_name: str) -> tuple
 
 
 def _count(claims: Sequence[tuple[GoldClaim, PredictedClaim]], gold_name: str) -> list[tuple[int, ...]]:
-    """The row of each claim: the four totals of section 3 and the four correct counts of section 4."""
-    rows: list[tuple[int, ...]] = []
+    rows = []
     for number, (gold, predicted) in enumerate(claims, start=1):
-        label_only = rationalized = selection = label = 0
-        for abstract, given in predicted.abstracts.items():
-            try:
-                verdict = judge(gold.abstracts.get(abstract), given)
-            except InputError as error:
-                place = f"line {number}, claim {reader.plain(gold.id)}, abstract {reader.plain(abstract)}"
-                raise reader.located(error, gold_name, place) from None
-            selection += len(verdict.correct)
-            if verdict.label_right:
-                label_only += 1
-                rationalized += verdict.rationalized
-                label += len(verdict.correct)
-        rows.append(
-            (
-                len(gold.abstracts),
-                len(predicted.abstracts),
-                sum(len(listed) for abstract in gold.abstracts.values() for listed in abstract.sets),
-                sum(len(given.sentences) for given in predicted.abstracts.values()),
-                label_only,
-                rationalized,
-                selection,
-                label,
-            )
-        )
+        try:
+            rows.append(count(gold, predicted))
+        except InputError as error:
+            raise reader.located(error, gold_name, f"line {number}, claim {reader.plain(gold.id)}") from None
     return rows
 
 
-def _read_gold(source: Source) -> list[GoldClaim]:
+def _read(source: Source, claim_of: Callable[[object], Claim]) -> list[Claim]:
     claims = []
     for number, value in reader.json_lines(source):
         try:
-            claim, evidence = _claim(value)
-            claims.append(GoldClaim(claim, {key: _gold_abstract(key, sets) for key, sets in evidence.items()}))
+            claims.append(claim_of(value))
         except InputError as error:
             raise reader.located(error, source.name, reader.line_place(number, value)) from None
     return claims
-
-
-def _read_predictions(source: Source) -> list[PredictedClaim]:
-    claims = []
-    for number, value in reader.json_lines(source):
-        try:
-            claim, evidence = _claim(value)
-            claims.append(PredictedClaim(claim, {key: _predicted(key, given) for key, given in evidence.items()}))
-        except InputError as error:
-            raise reader.located(error, source.name, reader.line_place(number, value)) from None
-    return claims
-
-
-def _claim(value: object) -> tuple[Hashable, reader.Object]:
-    fields = reader.as_object(value, "the line")
-    claim = reader.identifier(fields, "id")
-    return claim, reader.as_object(reader.member(fields, "evidence"), "'evidence'")
-
-
-def _gold_abstract(abstract: str, value: object) -> GoldAbstract:
-    try:
-        sets = [reader.as_object(each, "an evidence set") for each in reader.as_list(value, "the gold evidence")]
-        if not sets:
-            raise InputError("no evidence sets are listed", remedy="leave out abstracts without evidence")
-        label = reader.member(sets[0], "label")
-        for each in sets[1:]:
-            other = reader.member(each, "label")
-            if other != label:
-                raise InputError(f"evidence sets labelled {reader.quoted(label)} and {reader.quoted(other)}")
-        return GoldAbstract(label, tuple(_sentences(each) for each in sets))
-    except InputError as error:
-        raise _in_abstract(error, abstract) from None
-
-
-def _predicted(abstract: str, value: object) -> PredictedAbstract:
-    try:
-        if isinstance(value, list):
-            raise InputError(
-                "a list of entries where one object with label and sentences is expected",
-                remedy="files in this shape are scored with cs-score claims",
-            )
-        fields = reader.as_object(value, "the prediction")
-        label = reader.member(fields, "label")
-        if not isinstance(label, str) or label not in LABELS:
-            raise _bad_label(label)
-        return PredictedAbstract(sys.intern(label), _sentences(fields))
-    except InputError as error:
-        raise _in_abstract(error, abstract) from None
-
-
-def _in_abstract(error: InputError, abstract: str) -> InputError:
-    return InputError(error.problem, place=f"abstract {reader.plain(abstract)}", remedy=error.remedy)
-
-
-def _bad_label(label: object) -> InputError:
-    spelled = label.strip().upper() if isinstance(label, str) else ""
-    remedy = None
-    if spelled in _OTHER_SPELLINGS:
-        remedy = f"write {_OTHER_SPELLINGS[spelled]}"
-    elif spelled in _NO_VERDICT:
-        remedy = "leave out abstracts without a verdict"
-    return InputError(f"label {reader.quoted(label)} is not one of {', '.join(LABELS)}", remedy=remedy)
-
-
-def _sentences(fields: reader.Object) -> Sentences:
-    sentences = tuple(reader.as_list(reader.member(fields, "sentences"), "'sentences'"))
-    try:
-        hash(sentences)
-    except TypeError:
-        raise InputError("'sentences' holds a list or an object where sentence numbers are expected") from None
-    return sentences
 
 
 def _check_claims(
