@@ -1,0 +1,86 @@
+"""`analyze`: everything that the analysis of a result of an evidence mode finds.
+
+from cs_score.analysis.evidence.analysis import analyze
+from cs_score.evidence.modes import scifact
+
+analysis = analyze(scifact.score("gold.jsonl", "run.jsonl"), "sentence_label_f1")
+print(analysis.mistakes[0].gain, analysis.budget[-1].cumulated)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from cs_score.analysis.evidence.budget import BudgetLine, error_budget
+from cs_score.analysis.evidence.examiners import examiner_of
+from cs_score.analysis.evidence.groups import ConfusionCount, Group, counted_confusions, groups_of
+from cs_score.analysis.evidence.mending import units_of
+from cs_score.analysis.evidence.mistakes import Mistake, mistakes_of
+from cs_score.evidence.result import Mode, Result
+from cs_score.foundation.garbage_collection import paused_collector
+from cs_score.foundation.signature import Signature
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """Why a score is what it is (insight specification, sections 4 and 8).
+
+    `measure` is the one that was asked about and `score` its value, 0..1. `mistakes` are sorted by gain, `budget` has a
+    line per kind of mistakes, `groups` are by dimension; `units` is the number of units that were scored.
+    """
+
+    mode: Mode
+    measure: str
+    score: float
+    scores: Mapping[str, float]
+    units: int
+    mistakes: tuple[Mistake, ...]
+    budget: tuple[BudgetLine, ...]
+    groups: Mapping[str, tuple[Group, ...]]
+    confusions: tuple[ConfusionCount, ...]
+    signature: Signature
+
+    def as_json(self, top: int | None = None) -> dict[str, object]:
+        """The analysis as a JSON object, with at most `top` mistakes."""
+        return {
+            "mode": self.mode.name,
+            "measure": self.measure,
+            "score": self.score,
+            "scores": dict(self.scores),
+            "units": self.units,
+            "mistakes": [mistake.as_json() for mistake in self.mistakes[:top]],
+            "budget": [line.as_json() for line in self.budget],
+            "groups": {name: [group.as_json() for group in groups] for name, groups in self.groups.items()},
+            "confusions": [confusion.as_json() for confusion in self.confusions],
+            "signature": self.signature.as_json(),
+        }
+
+
+def analyze(result: Result, measure: str | None = None) -> Analysis:
+    """Mistakes, error budget, groups and confusions of a result.
+
+    Without `measure` (a name of the mode's) the one that ranks leaderboards is asked about. Raises UsageError for a
+    measure that the mode lacks.
+    """
+    examiner = examiner_of(result, measure)
+    with paused_collector():
+        units = units_of(examiner)
+        mistakes = mistakes_of(examiner, units)
+        budget = error_budget(examiner, units)
+    return Analysis(
+        mode=result.mode,
+        measure=examiner.measure,
+        score=result.scores[examiner.measure],
+        scores=result.scores,
+        units=len(result.table.ids),
+        mistakes=tuple(mistakes),
+        budget=tuple(budget),
+        groups={name: tuple(groups) for name, groups in groups_of(examiner, mistakes).items()},
+        confusions=tuple(
+            counted_confusions(
+                confusion for position in range(len(result.table.ids)) for confusion in examiner.confusions(position)
+            )
+        ),
+        signature=result.signature,
+    )
