@@ -10,16 +10,16 @@ print(analysis.mistakes[0].gain, analysis.budget[-1].cumulated)
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from cs_score.analysis.evidence.budget import BudgetLine, error_budget
+from cs_score.analysis.evidence.budget import BudgetRow, error_budget
 from cs_score.analysis.evidence.examiners import examiner_of
 from cs_score.analysis.evidence.groups import ConfusionCount, Group, counted_confusions, groups_of
 from cs_score.analysis.evidence.mending import units_of
 from cs_score.analysis.evidence.mistakes import Mistake, mistakes_of
 from cs_score.evidence.result import Mode, Result
 from cs_score.foundation.garbage_collection import paused_collector
-from cs_score.foundation.signature import Signature
+from cs_score.foundation.signing.origin import Origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +36,10 @@ class Analysis:
     scores: Mapping[str, float]
     units: int
     mistakes: tuple[Mistake, ...]
-    budget: tuple[BudgetLine, ...]
+    budget: tuple[BudgetRow, ...]
     groups: Mapping[str, tuple[Group, ...]]
     confusions: tuple[ConfusionCount, ...]
-    signature: Signature
+    origin: Origin
 
     def as_json(self, top: int | None = None) -> dict[str, object]:
         """The analysis as a JSON object, with at most `top` mistakes."""
@@ -53,7 +53,7 @@ class Analysis:
             "budget": [line.as_json() for line in self.budget],
             "groups": {name: [group.as_json() for group in groups] for name, groups in self.groups.items()},
             "confusions": [confusion.as_json() for confusion in self.confusions],
-            "signature": self.signature.as_json(),
+            "signature": self.origin.as_json(),
         }
 
 
@@ -82,5 +82,5 @@ def analyze(result: Result, measure: str | None = None) -> Analysis:
                 confusion for position in range(len(result.table.ids)) for confusion in examiner.confusions(position)
             )
         ),
-        signature=result.signature,
+        origin=replace(result.origin, measure=examiner.measure),
     )

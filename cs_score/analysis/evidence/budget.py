@@ -11,7 +11,7 @@ from cs_score.evidence.result import scores_of
 
 
 @dataclass(frozen=True, slots=True)
-class BudgetLine:
+class BudgetRow:
     """A kind of mistakes: how many there are, the score if they and no others were mended, and what that gains.
 
     `cumulated` is the score if they and those of all kinds before were mended, one kind after the other: what mending
@@ -29,7 +29,7 @@ class BudgetLine:
         return asdict(self)
 
 
-def error_budget(examiner: AnyExaminer, units: Sequence[Unit]) -> list[BudgetLine]:
+def error_budget(examiner: AnyExaminer, units: Sequence[Unit]) -> list[BudgetRow]:
     """The budget in the order of the mode's kinds. A mistake that cannot be mended (the scorer would refuse it) stays.
 
     The score as it is plus the `gain` is the `score`; the last line's `cumulated` is that of the fully mended run.
@@ -48,7 +48,7 @@ def error_budget(examiner: AnyExaminer, units: Sequence[Unit]) -> list[BudgetLin
             _enter(cumulated, mended[number])
         score = _score(examiner, alone)
         count = sum(fault.kind == kind for unit in units for fault in unit.faults)
-        lines.append(BudgetLine(kind, count, score - now, score, _score(examiner, cumulated)))
+        lines.append(BudgetRow(kind, count, score - now, score, _score(examiner, cumulated)))
     return lines
 
 

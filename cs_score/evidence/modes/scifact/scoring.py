@@ -6,25 +6,23 @@ The numbers are those of the public leaderboard evaluator; section numbers refer
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final, TypeVar
+from typing import ClassVar, Final
 
 from cs_score.evidence.modes.scifact.explanation import explain
 from cs_score.evidence.modes.scifact.judging import GoldClaim, PredictedClaim, count
-from cs_score.evidence.modes.scifact.reading import gold_claim, predicted_claim
+from cs_score.evidence.modes.scifact.reading import read_gold_claims, read_predicted_claims
 from cs_score.evidence.reading import json_reader as reader
 from cs_score.evidence.reading.gold import Gold, signed
-from cs_score.evidence.result import InputSummary, Mode, ReportRow, Result, scores_of
+from cs_score.evidence.result import InputSummary, Mode, Result, report_rows, scores_of
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.garbage_collection import paused_collector
-from cs_score.foundation.signature import Signature
-from cs_score.foundation.sources import Input, Source
+from cs_score.foundation.signing.origin import RUN
+from cs_score.foundation.sources import Input
 from cs_score.measures.formulas import Divide, Number, precision_recall_f1
 from cs_score.measures.registry import names
 from cs_score.statistics.unit_table import UnitTable
-
-Claim = TypeVar("Claim", GoldClaim, PredictedClaim)
 
 COLUMNS: Final = (
     "relevant_abstracts",
@@ -60,14 +58,15 @@ MODE: Final = Mode(
     measures=MEASURES,
     formula=measures,
     headings=("precision", "recall", "f1", "correct", "retrieved", "relevant"),
-    rows=tuple(
-        ReportRow(
-            group,
-            MEASURES[3 * number : 3 * number + 3],
-            (COLUMNS[4 + number], f"retrieved_{unit}", f"relevant_{unit}"),
-        )
-        for number, (group, unit) in enumerate(zip(GROUPS, ("abstracts", "abstracts", "sentences", "sentences")))
+    rows=report_rows(
+        GROUPS,
+        MEASURES,
+        [
+            (correct, f"retrieved_{unit}", f"relevant_{unit}")
+            for correct, unit in zip(COLUMNS[4:], ("abstracts", "abstracts", "sentences", "sentences"))
+        ],
     ),
+    usual={"any_order": False},
 )
 
 
@@ -86,7 +85,7 @@ class SciFactResult(Result):
 def read_gold(gold: Input | Iterable[object]) -> Gold[list[GoldClaim]]:
     """Read gold once, to score many predictions against it. Raises InputError for what is no gold."""
     with paused_collector(), reader.open_lines(gold, "gold") as source:
-        return signed(source, _read(source, gold_claim))
+        return signed(source, read_gold_claims(source))
 
 
 def score(
@@ -102,24 +101,21 @@ def score(
     """
     with paused_collector():
         known = gold if isinstance(gold, Gold) else read_gold(gold)
-        gold_name, gold_claims = known.name, known.content
         with reader.open_lines(predictions, "predictions") as source:
-            predictions_name, predicted_claims = source.name, _read(source, predicted_claim)
-            predictions_digest = source.digest()
-        _check_claims(gold_claims, predicted_claims, gold_name, predictions_name, any_order)
-        if any_order:
-            predicted_claims = _in_gold_order(gold_claims, predicted_claims)
-        claims = list(zip(gold_claims, predicted_claims))
+            given = signed(source, read_predicted_claims(source), RUN)
+        _check_claims(known, given, any_order)
+        predicted = _in_gold_order(known.content, given.content) if any_order else given.content
+        claims = list(zip(known.content, predicted))
         table = UnitTable(
-            ids=tuple(reader.text_of(claim.id) for claim in gold_claims),
+            ids=tuple(reader.text_of(claim.id) for claim, _ in claims),
             columns=COLUMNS,
-            rows=_count(claims, gold_name),
+            rows=_count(claims, known.name),
         )
     return SciFactResult(
         table=table,
         scores=scores_of(MODE, table),
-        signature=Signature(MODE.name, {"any_order": any_order}, (known.digest, predictions_digest)),
-        inputs=_summaries(table, gold_name, predictions_name),
+        origin=MODE.origin({"any_order": any_order}, known.digest, given.digest),
+        inputs=_summaries(table, known.name, given.name),
         notices=(),
         claims=claims,
     )
@@ -148,22 +144,11 @@ def _count(claims: Sequence[tuple[GoldClaim, PredictedClaim]], gold_name: str) -
     return rows
 
 
-def _read(source: Source, claim_of: Callable[[object], Claim]) -> list[Claim]:
-    claims = []
-    for number, value in reader.json_lines(source):
-        try:
-            claims.append(claim_of(value))
-        except InputError as error:
-            raise reader.located(error, source.name, reader.line_place(number, value)) from None
-    return claims
-
-
-def _check_claims(
-    gold: Sequence[GoldClaim], predicted: Sequence[PredictedClaim], gold_name: str, name: str, any_order: bool
-) -> None:
+def _check_claims(gold: Gold[list[GoldClaim]], predicted: Gold[list[PredictedClaim]], any_order: bool) -> None:
     """Rule 1 of section 2: the same claims, in the same order unless `any_order`."""
-    gold_ids = [claim.id for claim in gold]
-    ids = [claim.id for claim in predicted]
+    gold_name, name = gold.name, predicted.name
+    gold_ids = [claim.id for claim in gold.content]
+    ids = [claim.id for claim in predicted.content]
     if gold_ids == ids:
         return
     missing, unknown = Counter(gold_ids), Counter(ids)
