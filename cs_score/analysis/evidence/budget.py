@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
 from cs_score.analysis.evidence.examiner import Row
-from cs_score.analysis.evidence.mending import AnyExaminer, Unit, without_kind
+from cs_score.analysis.evidence.mending import AnyExaminer, Mending, Unit, mending_of_kind
 from cs_score.evidence.result import scores_of
 
 
@@ -42,18 +42,20 @@ def error_budget(examiner: AnyExaminer, units: Sequence[Unit]) -> list[BudgetRow
     for kind in examiner.kinds:
         alone = rows.copy()
         for number, unit in enumerate(units):
-            first = without_kind(examiner, unit, kind)
-            _enter(alone, first)
-            mended[number] = first if mended[number] is unit else without_kind(examiner, mended[number], kind)
-            _enter(cumulated, mended[number])
+            mending = mending_of_kind(examiner, unit, kind)
+            _enter(alone, unit, mending)
+            if mended[number] is not unit:
+                mending = mending_of_kind(examiner, mended[number], kind)
+            _enter(cumulated, unit, mending)
+            mended[number] = mending.of(examiner, mended[number])
         score = _score(examiner, alone)
         count = sum(fault.kind == kind for unit in units for fault in unit.faults)
         lines.append(BudgetRow(kind, count, score - now, score, _score(examiner, cumulated)))
     return lines
 
 
-def _enter(rows: list[Row], unit: Unit) -> None:
-    for position, row in zip(unit.positions, unit.rows):
+def _enter(rows: list[Row], unit: Unit, mending: Mending) -> None:
+    for position, row in zip(unit.positions, mending.rows):
         rows[position] = row
 
 

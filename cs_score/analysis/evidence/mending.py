@@ -26,55 +26,64 @@ class Unit:
 
 def units_of(examiner: AnyExaminer) -> list[Unit]:
     """The units of the result that is examined, as they were predicted."""
-    rows = examiner.result.table.rows
+    table = examiner.result.table
     return [
-        Unit(
-            positions,
-            prediction := examiner.written(positions[0]),
-            tuple(rows[position] for position in positions),
-            tuple(examiner.faults(positions[0], prediction)),
-        )
+        _unit(examiner, positions, examiner.written(positions[0]), tuple(table.rows[each] for each in positions))
         for positions in examiner.together()
     ]
 
 
-def without(examiner: AnyExaminer, unit: Unit, faults: Iterable[Fault]) -> tuple[Row, ...]:
+def _unit(examiner: AnyExaminer, positions: tuple[int, ...], prediction: object, rows: tuple[Row, ...]) -> Unit:
+    return Unit(positions, prediction, rows, tuple(examiner.faults(positions[0], prediction)))
+
+
+def rows_without(examiner: AnyExaminer, unit: Unit, faults: Iterable[Fault]) -> tuple[Row, ...]:
     """The rows of a unit without these faults. Raises InputError where the scorer would refuse that prediction."""
     prediction = examiner.mended(unit.positions[0], unit.prediction, faults)
     return tuple(examiner.row(position, prediction) for position in unit.positions)
 
 
-def without_kind(examiner: AnyExaminer, unit: Unit, kind: str) -> Unit:
-    """The unit without the faults of one kind; those without which the scorer would refuse it stay."""
-    faults = [fault for fault in unit.faults if fault.kind == kind]
+@dataclass(frozen=True, slots=True)
+class Mending:
+    """Faults of a unit that can be mended together, and the unit's rows without them."""
+
+    faults: tuple[Fault, ...]
+    rows: tuple[Row, ...]
+
+    def of(self, examiner: AnyExaminer, unit: Unit) -> Unit:
+        """The unit as it is once they are mended, with the faults that are left or have come to light."""
+        if not self.faults:
+            return unit
+        prediction = examiner.mended(unit.positions[0], unit.prediction, self.faults)
+        return _unit(examiner, unit.positions, prediction, self.rows)
+
+
+def mending_of_kind(examiner: AnyExaminer, unit: Unit, kind: str) -> Mending:
+    """All faults of one kind; those without which the scorer would refuse the prediction are left out."""
+    faults = tuple(fault for fault in unit.faults if fault.kind == kind)
     if not faults:
-        return unit
+        return Mending((), unit.rows)
     try:
-        rows = without(examiner, unit, faults)
+        return Mending(faults, rows_without(examiner, unit, faults))
     except InputError:
         faults = _mendable(examiner, unit, faults)
-        rows = without(examiner, unit, faults)
-    first = unit.positions[0]
-    prediction = examiner.mended(first, unit.prediction, faults)
-    return Unit(unit.positions, prediction, rows, tuple(examiner.faults(first, prediction)))
+        return Mending(faults, rows_without(examiner, unit, faults))
 
 
-def _mendable(examiner: AnyExaminer, unit: Unit, faults: Iterable[Fault]) -> list[Fault]:
+def _mendable(examiner: AnyExaminer, unit: Unit, faults: Iterable[Fault]) -> tuple[Fault, ...]:
     """The faults that can be mended together, one taken up after the other."""
-    mendable: list[Fault] = []
+    mendable: tuple[Fault, ...] = ()
     for fault in faults:
         try:
-            without(examiner, unit, [*mendable, fault])
+            rows_without(examiner, unit, (*mendable, fault))
         except InputError:
             continue
-        mendable.append(fault)
+        mendable = (*mendable, fault)
     return mendable
 
 
 def scores_with(result: Result, sums: Row, before: Sequence[Row], after: Sequence[Row]) -> tuple[float, ...]:
     """The measures if rows that went into `sums`, the totals of the result's table, were others."""
-    changed = tuple(
-        total + (sum(new) - sum(old))
-        for total, old, new in zip(sums, zip(*before, strict=True), zip(*after, strict=True))
-    )
-    return result.mode.formula(changed, divide)
+    for old, new in zip(before, after):
+        sums = tuple([total + (then - now) for total, now, then in zip(sums, old, new)])
+    return result.mode.formula(sums, divide)

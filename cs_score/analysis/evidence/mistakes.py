@@ -9,7 +9,7 @@ from functools import partial
 from typing import Protocol
 
 from cs_score.analysis.evidence.examiner import Fault
-from cs_score.analysis.evidence.mending import AnyExaminer, Unit, scores_with, without
+from cs_score.analysis.evidence.mending import AnyExaminer, Unit, rows_without, scores_with
 from cs_score.foundation.errors import InputError
 from cs_score.measures.formulas import divide
 
@@ -84,7 +84,7 @@ def _of_unit(
         effects: dict[str, float | None] = dict.fromkeys(measures)
         reason = None
         try:
-            then = scores_with(examiner.result, sums, unit.rows, without(examiner, unit, [fault]))
+            then = scores_with(examiner.result, sums, unit.rows, rows_without(examiner, unit, [fault]))
             effects = {name: new - old for name, new, old in zip(measures, then, now)}
         except InputError as error:
             reason = str(error)
