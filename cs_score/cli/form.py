@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from cs_score.cli.destinations import quietly, write_text
 from cs_score.cli.options import (
@@ -25,6 +24,10 @@ from cs_score.cli.options import (
 from cs_score.cli.registry import COMMANDS, sub_forms
 from cs_score.foundation.errors import UsageError
 from cs_score.foundation.nearest import nearest
+from cs_score.foundation.record import dataclass
+
+if TYPE_CHECKING:
+    from dataclasses import KW_ONLY
 
 Section: TypeAlias = tuple[str, Sequence[tuple[str, str]] | str]
 """A title, and names with what they mean, or a paragraph."""

@@ -7,12 +7,12 @@ dash or two, with `_` or `-`, and its value behind a `=`. Source for the referen
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from cs_score.foundation.display import one_line
 from cs_score.foundation.errors import CsScoreError, UsageError
 from cs_score.foundation.nearest import nearest
+from cs_score.foundation.record import dataclass
 
 Choices = tuple[str, ...] | Callable[[], Iterable[str]]
 """What completion offers; a function where that has to be imported first."""

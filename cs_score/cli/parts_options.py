@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from cs_score.cli.form import whole_number
 from cs_score.cli.options import CommandLine, Option
 from cs_score.coldstart.lines.loading import members
+from cs_score.foundation.record import dataclass
 from cs_score.foundation.sources import plain_name
 
 SHARE: Final = 2 << 20

@@ -6,9 +6,10 @@ Importing it imports nothing else; the module of a command is imported when the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
+
+from cs_score.foundation.record import dataclass
 
 if TYPE_CHECKING:
     from cs_score.cli.form import Form

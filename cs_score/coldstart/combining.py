@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 
 from cs_score.coldstart.counting.projection import (
@@ -33,6 +32,7 @@ from cs_score.coldstart.result import AveragePrecision, PrecisionRecall, QueryRe
 from cs_score.coldstart.run import Run, UnitLines
 from cs_score.coldstart.units import Unit, units_of
 from cs_score.foundation.errors import InputError
+from cs_score.foundation.record import replace
 from cs_score.problems.log import ProblemLog
 
 

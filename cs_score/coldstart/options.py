@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from cs_score.foundation.errors import UsageError
 from cs_score.foundation.nearest import nearest
+from cs_score.foundation.record import dataclass, field
 
 Side: TypeAlias = Literal["RIGHT", "WRONG", "IGNORE"]
 """What a policy makes of a response. Plain text, because responses are filed under it by the million."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from cs_score.coldstart.gold import Gold, by_query
@@ -12,6 +11,7 @@ from cs_score.coldstart.lines.links import Links
 from cs_score.coldstart.lines.loading import Loading, loading_of
 from cs_score.coldstart.lines.records import Response
 from cs_score.coldstart.options import Justifications
+from cs_score.foundation.record import dataclass, replace
 from cs_score.foundation.sources import Input, InputDigest
 from cs_score.problems.log import ProblemLog
 

@@ -8,7 +8,6 @@ and held to the limits before, by `cs_score.coldstart.lines`, since what a line 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
 from cs_score.coldstart.combining import Combining
 from cs_score.coldstart.counting.counts import Counting
@@ -26,6 +25,7 @@ from cs_score.coldstart.run import Run, load_run
 from cs_score.coldstart.units import Unit
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.garbage_collection import paused_collector
+from cs_score.foundation.record import replace
 from cs_score.foundation.sources import Input
 from cs_score.problems.log import ProblemLog
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from cs_score.batch.plan.policies import NamedPolicy, read_policies
@@ -18,6 +17,7 @@ from cs_score.coldstart.lines.loading import RUN_SUFFIX, members
 from cs_score.coldstart.options import PRESETS
 from cs_score.coldstart.queries.query_files import is_query_file
 from cs_score.foundation.errors import InputError, UsageError
+from cs_score.foundation.record import dataclass
 from cs_score.foundation.sources import name_of
 from cs_score.measures.registry import COLD_START_MODE, rankable, usual
 

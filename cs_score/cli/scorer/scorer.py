@@ -7,7 +7,6 @@ import os
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from cs_score.cli.destinations import Destination, say, write_report, write_text, write_to_stream
@@ -42,6 +41,7 @@ from cs_score.foundation.errors import CsScoreError, InputError, OutputError
 from cs_score.foundation.garbage_collection import paused_collector
 from cs_score.foundation.outputs import encoded, folder_beside, is_device, write_packed, write_whole
 from cs_score.foundation.planned_outputs import Existing, OutputPlan, PlannedOutput, why_not_writable
+from cs_score.foundation.record import dataclass, replace
 from cs_score.foundation.sources import name_of, open_source
 from cs_score.problems.log import ProblemLog
 

@@ -7,7 +7,6 @@ Nothing of the programs before the scorer is imported unless it is asked for.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cs_score.cli.destinations import say
@@ -21,6 +20,7 @@ from cs_score.coldstart.result import Result
 from cs_score.coldstart.run import Run
 from cs_score.foundation.errors import CsScoreError, InputError
 from cs_score.foundation.planned_outputs import PlannedOutput
+from cs_score.foundation.record import replace
 from cs_score.foundation.sources import Input
 from cs_score.problems.log import ProblemLog
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import functools
 import os
-from dataclasses import dataclass
 from typing import Final
+
+from cs_score.foundation.record import dataclass
 
 ENTITY_TYPES: Final = frozenset(("per", "gpe", "org", "fac", "loc"))
 

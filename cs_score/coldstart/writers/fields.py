@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
 from cs_score.coldstart.counting.counts import Counts
 from cs_score.coldstart.counting.projection import ScoreRow
 from cs_score.coldstart.ranking.tables import ApRow
 from cs_score.foundation.errors import InputError
+from cs_score.foundation.record import dataclass
 from cs_score.measures.registry import RANKED
 
 Row = TypeVar("Row", ScoreRow, ApRow)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from itertools import chain, product, zip_longest
@@ -18,6 +17,7 @@ from cs_score.coldstart.writers.fields import DEFAULT_FIELDS
 from cs_score.coldstart.writers.params import Invocation, params_text
 from cs_score.coldstart.writers.tables import TableText, table_texts
 from cs_score.foundation.outputs import encoded
+from cs_score.foundation.record import dataclass, field
 
 if TYPE_CHECKING:
     from cs_score.statistics.score_intervals import ScoreIntervals
