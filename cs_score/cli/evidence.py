@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from cs_score.cli.destinations import is_quiet, print_text, say
 from cs_score.cli.form import Form, whole_number
@@ -21,6 +21,8 @@ if TYPE_CHECKING:  # help and completion are quick without what scoring needs
     from cs_score.evidence.result import Mode, Result
     from cs_score.foundation.planned_outputs import OutputPlan
     from cs_score.statistics.options import Resampling
+
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ class EvidenceCommand:
     def score(self, gold: str, predictions: str, own: Mapping[str, Any]) -> Result:
         """Score predictions; `own` as the method below gives it."""
         module = importlib.import_module(f"cs_score.evidence.modes.{self.name}")
-        progress = {"progress": _with_bar} if self.takes_long else {}
+        progress = {"progress": with_bar} if self.takes_long else {}
         result: Result = module.score(gold, predictions, **own, **progress)
         return result
 
@@ -61,12 +63,13 @@ MOST_REFERENCES: Final = 3
 """Reference derivations of an instance of R4C."""
 
 GOLD: Final = Option("--gold", "FILE", "Gold annotation; - is standard input")
+PREDICTIONS: Final = Option("--predictions", "FILE", "The system's output; - is standard input")
 
 
 def _shared(unit: str) -> tuple[Option, ...]:
     return (
         GOLD,
-        Option("--predictions", "FILE", "The system's output; - is standard input"),
+        PREDICTIONS,
         Option("--json", "[FILE.json]", "The result as JSON in full precision; without FILE instead of the table"),
         Option("--per-item", "FILE", f"Also write the statistics of each {unit}, as .tsv"),
         FORCE,
@@ -75,10 +78,16 @@ def _shared(unit: str) -> tuple[Option, ...]:
     )
 
 
-def _run(command: EvidenceCommand, line: CommandLine) -> int:
+def input_files(line: CommandLine) -> tuple[str, str]:
+    """The files of gold and predictions. Raises UsageError where both are standard input."""
     gold, predictions = line.text("--gold", ""), line.text("--predictions", "")
     if gold == predictions == "-":
         raise UsageError("only one of --gold and --predictions can be standard input")
+    return gold, predictions
+
+
+def _run(command: EvidenceCommand, line: CommandLine) -> int:
+    gold, predictions = input_files(line)
     explained = line.texts("--explain")
     plan = _plan(command.name, (gold, predictions), line)
     plan.check()
@@ -135,7 +144,7 @@ def _on_terminal() -> bool:
     return sys.stderr.isatty() and not is_quiet()
 
 
-def _with_bar(items: Sequence[str]) -> Iterator[str]:
+def with_bar(items: Sequence[Item], doing: str = "aligning") -> Iterator[Item]:
     """Pass `items` on, and tell how far they are where standard error is a terminal."""
     if not _on_terminal():
         yield from items
@@ -144,7 +153,7 @@ def _with_bar(items: Sequence[str]) -> Iterator[str]:
     for number, item in enumerate(items):
         if (done := 100 * number // len(items)) != shown:
             shown = done
-            print(f"\r\x1b[Kaligning {done} %", end="", file=sys.stderr, flush=True)
+            print(f"\r\x1b[K{doing} {done} %", end="", file=sys.stderr, flush=True)
         yield item
     print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 

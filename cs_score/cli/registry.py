@@ -22,6 +22,7 @@ class Group(StrEnum):
     BEFORE = "Before the Cold Start scorer"
     EVIDENCE = "Evidence-based fact checking"
     SEVERAL = "Many runs or systems"
+    INSIGHT = "Why a score is what it is"
     ABOUT = "About cs-score"
 
 
@@ -84,6 +85,10 @@ COMMANDS: Final = {
                 "comparison.coldstart:FORM"),
         *(Command(f"compare {mode}", _G.SEVERAL, f"Compare {mode} systems on the same gold file",
                   f"comparison.evidence:{mode.upper()}") for mode in ("scifact", "claims", "r4c", "hotpotqa")),
+        Command("analyze", _G.INSIGHT, "Mistakes with what each one costs, an error budget, scores by group",
+                "insight.command:ANALYZE"),
+        *(Command(f"analyze {mode}", _G.INSIGHT, f"Mistakes of {mode} predictions with what each one costs",
+                  f"insight.evidence:ANALYZE_{mode.upper()}") for mode in ("scifact", "claims", "r4c", "hotpotqa")),
         Command("problems", _G.ABOUT, "Explain problem codes: what is wrong, an example, what to do", "problems:FORM"),
         Command("completion", _G.ABOUT, "Print the script with which a shell completes commands and options",
                 "completion:FORM"),

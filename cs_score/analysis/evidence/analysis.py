@@ -9,17 +9,24 @@ print(analysis.mistakes[0].gain, analysis.budget[-1].cumulated)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
 
 from cs_score.analysis.evidence.budget import BudgetRow, error_budget
 from cs_score.analysis.evidence.examiners import examiner_of
 from cs_score.analysis.evidence.groups import ConfusionCount, Group, counted_confusions, groups_of
-from cs_score.analysis.evidence.mending import units_of
+from cs_score.analysis.evidence.mending import Unit, units_of
 from cs_score.analysis.evidence.mistakes import Mistake, mistakes_of
 from cs_score.evidence.result import Mode, Result
 from cs_score.foundation.garbage_collection import paused_collector
 from cs_score.foundation.signing.origin import Origin
+
+SCHEMA_VERSION: Final = 1
+"""Of the JSON object; raised when a key changes its meaning or goes away."""
+
+Progress: TypeAlias = Callable[[Sequence[Unit]], Iterable[Unit]]
+"""Hands back the units it is given one after the other, and may show how far the work has come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +51,7 @@ class Analysis:
     def as_json(self, top: int | None = None) -> dict[str, object]:
         """The analysis as a JSON object, with at most `top` mistakes."""
         return {
+            "schema_version": SCHEMA_VERSION,
             "mode": self.mode.name,
             "measure": self.measure,
             "score": self.score,
@@ -57,17 +65,17 @@ class Analysis:
         }
 
 
-def analyze(result: Result, measure: str | None = None) -> Analysis:
+def analyze(result: Result, measure: str | None = None, *, progress: Progress = iter) -> Analysis:
     """Mistakes, error budget, groups and confusions of a result.
 
-    Without `measure` (a name of the mode's) the one that ranks leaderboards is asked about. Raises UsageError for a
-    measure that the mode lacks.
+    Without `measure` (a name of the mode's) the one that ranks leaderboards is asked about. `progress` hands back the
+    units twice, once for the budget and once for the mistakes. Raises UsageError for a measure that the mode lacks.
     """
     examiner = examiner_of(result, measure)
     with paused_collector():
         units = units_of(examiner)
-        mistakes = mistakes_of(examiner, units)
-        budget = error_budget(examiner, units)
+        budget = error_budget(examiner, progress(units))
+        mistakes = mistakes_of(examiner, progress(units))
     return Analysis(
         mode=result.mode,
         measure=examiner.measure,

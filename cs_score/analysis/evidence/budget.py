@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from cs_score.analysis.evidence.examiner import Row
@@ -29,29 +30,31 @@ class BudgetRow:
         return asdict(self)
 
 
-def error_budget(examiner: AnyExaminer, units: Sequence[Unit]) -> list[BudgetRow]:
+def error_budget(examiner: AnyExaminer, units: Iterable[Unit]) -> list[BudgetRow]:
     """The budget in the order of the mode's kinds. A mistake that cannot be mended (the scorer would refuse it) stays.
 
-    The score as it is plus the `gain` is the `score`; the last line's `cumulated` is that of the fully mended run.
+    The score as it is plus the `gain` is the `score`; the last row's `cumulated` is that of the fully mended run.
     """
-    lines = []
-    rows = list(examiner.result.table.rows)
-    cumulated = rows.copy()
-    mended = list(units)
-    now = _score(examiner, rows)
-    for kind in examiner.kinds:
-        alone = rows.copy()
-        for number, unit in enumerate(units):
+    as_it_is = examiner.result.table.rows
+    alone = {kind: list(as_it_is) for kind in examiner.kinds}
+    cumulated = {kind: list(as_it_is) for kind in examiner.kinds}
+    counts: Counter[str] = Counter()
+    for unit in units:
+        counts.update(fault.kind for fault in unit.faults)
+        mended = unit
+        for kind in examiner.kinds:
             mending = mending_of_kind(examiner, unit, kind)
-            _enter(alone, unit, mending)
-            if mended[number] is not unit:
-                mending = mending_of_kind(examiner, mended[number], kind)
-            _enter(cumulated, unit, mending)
-            mended[number] = mending.of(examiner, mended[number])
-        score = _score(examiner, alone)
-        count = sum(fault.kind == kind for unit in units for fault in unit.faults)
-        lines.append(BudgetRow(kind, count, score - now, score, _score(examiner, cumulated)))
-    return lines
+            _enter(alone[kind], unit, mending)
+            if mended is not unit:
+                mending = mending_of_kind(examiner, mended, kind)
+            _enter(cumulated[kind], unit, mending)
+            mended = mending.of(examiner, mended)
+    now = examiner.result.scores[examiner.measure]
+    scores = {kind: _score(examiner, alone[kind]) for kind in examiner.kinds}
+    return [
+        BudgetRow(kind, counts[kind], score - now, score, _score(examiner, cumulated[kind]))
+        for kind, score in scores.items()
+    ]
 
 
 def _enter(rows: list[Row], unit: Unit, mending: Mending) -> None:

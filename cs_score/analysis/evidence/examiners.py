@@ -9,7 +9,7 @@ from cs_score.analysis.evidence.examiner import Examiner
 from cs_score.evidence.result import Result
 from cs_score.foundation.errors import UsageError
 from cs_score.foundation.nearest import nearest
-from cs_score.measures.registry import find, usual
+from cs_score.measures.registry import find, names, usual
 
 _EXAMINERS: Final = {
     "scifact": "SciFactExaminer",
@@ -19,16 +19,23 @@ _EXAMINERS: Final = {
 }
 
 
-def examiner_of(result: Result, measure: str | None = None) -> Examiner[Any]:
-    """What examines a result, by the measure that ranks leaderboards of its mode unless another one is named.
+def measure_of(mode: str, wanted: str | None = None) -> str:
+    """The measure of a mode that is meant: that which ranks leaderboards unless one is named, in any letter case.
 
-    Names of measures may be written in any letter case. Raises UsageError for a measure that the mode lacks.
+    Raises UsageError for a measure that the mode lacks.
     """
-    mode = result.mode
-    chosen = str(usual(mode.name)) if measure is None else find(measure, mode.measures)
-    if chosen not in mode.measures:
-        names = ", ".join(mode.measures)
-        raise UsageError(f"no measure called {measure}{nearest(measure or '', mode.measures)}; there are {names}")
-    module = importlib.import_module(f"cs_score.analysis.evidence.{mode.name}")
-    made: Examiner[Any] = getattr(module, _EXAMINERS[mode.name])(result, chosen)
+    if wanted is None:
+        return str(usual(mode))
+    known = names(mode)
+    found = find(wanted, known)
+    if found not in known:
+        raise UsageError(f"no measure called {wanted}; there are {', '.join(known)}{nearest(wanted, known)}")
+    return str(found)
+
+
+def examiner_of(result: Result, measure: str | None = None) -> Examiner[Any]:
+    """What examines a result. Raises UsageError as `measure_of`."""
+    mode = result.mode.name
+    module = importlib.import_module(f"cs_score.analysis.evidence.{mode}")
+    made: Examiner[Any] = getattr(module, _EXAMINERS[mode])(result, measure_of(mode, measure))
     return made

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -61,25 +62,16 @@ class Mending:
 def mending_of_kind(examiner: AnyExaminer, unit: Unit, kind: str) -> Mending:
     """All faults of one kind; those without which the scorer would refuse the prediction are left out."""
     faults = tuple(fault for fault in unit.faults if fault.kind == kind)
+    found = Mending((), unit.rows)
     if not faults:
-        return Mending((), unit.rows)
+        return found
     try:
         return Mending(faults, rows_without(examiner, unit, faults))
     except InputError:
-        faults = _mendable(examiner, unit, faults)
-        return Mending(faults, rows_without(examiner, unit, faults))
-
-
-def _mendable(examiner: AnyExaminer, unit: Unit, faults: Iterable[Fault]) -> tuple[Fault, ...]:
-    """The faults that can be mended together, one taken up after the other."""
-    mendable: tuple[Fault, ...] = ()
-    for fault in faults:
-        try:
-            rows_without(examiner, unit, (*mendable, fault))
-        except InputError:
-            continue
-        mendable = (*mendable, fault)
-    return mendable
+        for fault in faults:
+            with suppress(InputError):
+                found = Mending((*found.faults, fault), rows_without(examiner, unit, (*found.faults, fault)))
+        return found
 
 
 def scores_with(result: Result, sums: Row, before: Sequence[Row], after: Sequence[Row]) -> tuple[float, ...]:

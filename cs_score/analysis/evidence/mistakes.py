@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
@@ -59,7 +59,7 @@ class Mistake:
         }
 
 
-def mistakes_of(examiner: AnyExaminer, units: Sequence[Unit]) -> list[Mistake]:
+def mistakes_of(examiner: AnyExaminer, units: Iterable[Unit]) -> list[Mistake]:
     """All mistakes, the largest gain first, equal ones in the order of gold; last those whose effect is unknown.
 
     The effect of a mistake is the measure of predictions in which the unit alone is replaced by `prediction`, minus the
@@ -69,7 +69,7 @@ def mistakes_of(examiner: AnyExaminer, units: Sequence[Unit]) -> list[Mistake]:
     now = examiner.result.mode.formula(sums, divide)
     found = [
         mistake
-        for unit, occurrence in zip(units, _occurrences(examiner, units))
+        for unit, occurrence in _counted(examiner, units)
         for mistake in _of_unit(examiner, unit, occurrence, sums, now)
     ]
     return sorted(found, key=lambda mistake: (mistake.gain is None, -(mistake.gain or 0.0), mistake.position))
@@ -100,10 +100,10 @@ def _of_unit(
         )
 
 
-def _occurrences(examiner: AnyExaminer, units: Sequence[Unit]) -> Iterator[int]:
-    """Which of the units with its id each is, from 1."""
+def _counted(examiner: AnyExaminer, units: Iterable[Unit]) -> Iterator[tuple[Unit, int]]:
+    """Units, and which of those with its id each is, from 1."""
     seen: Counter[object] = Counter()
     for unit in units:
         name = examiner.unit(unit.positions[0])
         seen[name] += 1
-        yield seen[name]
+        yield unit, seen[name]

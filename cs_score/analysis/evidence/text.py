@@ -47,7 +47,7 @@ def mistake_rows(mistakes: Iterable[Mistake], unit: str, width: int) -> list[str
     rows = [("gain", unit, "kind", "at", "predicted", "gold")]
     rows += [
         (
-            "-" if mistake.gain is None else f"{mistake.gain:+.4f}",
+            "-" if mistake.gain is None else f"{mistake.gain:+.6f}",
             _name(mistake),
             mistake.fault.kind,
             "" if mistake.fault.part is None else shortened(str(mistake.fault.part), LONGEST_NAME),
@@ -134,7 +134,7 @@ def _confusions(confusions: Sequence[ConfusionCount], top: int) -> list[list[str
             for each in confusions
             if each.confusion.of == of
         ]
-        blocks.append(_limited(("gold label", "predicted", f"{of}s"), met, top))
+        blocks.append(_limited(("gold", "predicted", f"{of}s"), met, top))
     return blocks
 
 

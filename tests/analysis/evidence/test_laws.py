@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Final
+from collections.abc import Iterator
+from typing import Any, Final
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from cs_score.analysis.evidence.analysis import Analysis, analyze
+from cs_score.analysis.evidence.examiner import Fault
 from cs_score.foundation.errors import InputError
-from tests.analysis.evidence.worlds import WORLDS, World, replaced
+from tests.analysis.evidence.worlds import WORLDS, Json, World, replaced
 
 TOLERANCE: Final = 1e-12
 
@@ -69,9 +71,42 @@ def test_the_budget_is_the_score_of_predictions_mended_kind_by_kind(mode: str, d
         assert line.cumulated == pytest.approx(world.result(cumulated).scores[analysis.measure], abs=TOLERANCE)
 
 
-def mended_kind(world: World, predictions: object, kind: str, measure: str) -> object:
-    """The predictions without the mistakes of a kind."""
-    raise NotImplementedError
+def mended_kind(world: World, predictions: Json, kind: str, measure: str) -> Json:
+    """The predictions without the mistakes of a kind, as the table of the specification has it."""
+    if world.mode == "r4c":
+        return {"re": {**predictions["re"], **dict(derivations_without(world, predictions, kind, measure))}}
+    while True:
+        found = analyze(world.result(predictions), measure).mistakes
+        left = [mistake for mistake in found if mistake.fault.kind == kind and mistake.gain is not None]
+        if not left:
+            return predictions
+        first = left[0]
+        predictions = replaced(world.mode, predictions, first.unit, first.occurrence, first.prediction)
+
+
+def derivations_without(world: World, predictions: Json, kind: str, measure: str) -> Iterator[tuple[Any, Json]]:
+    """Derivations all of whose mistakes of a kind are mended at once: to mend one may change what others are aligned
+    with."""
+    of_unit: dict[Any, list[Fault]] = {}
+    for mistake in analyze(world.result(predictions), measure).mistakes:
+        if mistake.fault.kind == kind:
+            assert mistake.gain is not None
+            of_unit.setdefault(mistake.unit, []).append(mistake.fault)
+    for unit, faults in of_unit.items():
+        steps = {place: [*step[:2], [*step[2]]] for place, step in enumerate(predictions["re"][unit], start=1)}
+        added = []
+        for fault in faults:
+            place = int(fault.part or 0)
+            gold: Any = fault.gold
+            if kind == "missed_fact":
+                added.append(gold)
+            elif kind == "extra_fact":
+                assert steps.pop(place)[2] == fault.predicted
+            elif kind == "wrong_relation":
+                steps[place][2][1] = gold
+            else:
+                steps[place][2][0], steps[place][2][2] = gold
+        yield unit, [*steps.values(), *added]
 
 
 @pytest.mark.parametrize("mode", MODES)
