@@ -11,8 +11,9 @@ from cs_score.cli.batch.options import BATCH_OPTIONS, MOST_JOBS
 from cs_score.cli.form import BATCH, Form, Parameter, whole_number
 from cs_score.cli.options import CommandLine, Option, SwitchError
 from cs_score.cli.resampling_options import read_resampling
+from cs_score.cli.scorer.command import fields, legend
 from cs_score.cli.scorer.options import POLICY_SWITCHES, layout_of, options_of, policy_texts
-from cs_score.cli.scorer.usage import OF_A_BATCH, fields, legend
+from cs_score.cli.scorer.switches import OF_A_BATCH
 from cs_score.coldstart.lines.loading import RUN_SUFFIX, members
 from cs_score.coldstart.options import PRESETS
 from cs_score.coldstart.queries.query_files import is_query_file

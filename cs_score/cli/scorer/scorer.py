@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Final
 from cs_score.cli.destinations import Destination, say, write_report, write_text, write_to_stream
 from cs_score.cli.leaving import Finished
 from cs_score.cli.options import CommandLine
-from cs_score.cli.parts_options import Sharing, read_sharing
+from cs_score.cli.parts_options import Division, read_division
 from cs_score.cli.problem_display import report_on_stderr
 from cs_score.cli.resampling_options import read_resampling
 from cs_score.cli.scorer.options import layout_of, options_of, policy_texts
-from cs_score.cli.scorer.usage import DEFAULTS, PROGRAM
+from cs_score.cli.scorer.switches import DEFAULTS, PROGRAM
 from cs_score.cli.scorer.validated import (
     knowledge_bases_in,
     load_prepared,
@@ -70,7 +70,7 @@ class Command:
     problems_file: str | None
     validates: bool
     resampling: Resampling | None
-    sharing: Sharing
+    division: Division
 
 
 def run(line: CommandLine) -> int:
@@ -114,7 +114,7 @@ def _understand(line: CommandLine) -> Command:
         line.switches.get("--problems"),
         "--validate" in line.switches,
         read_resampling(line.switches),
-        read_sharing(line),
+        read_division(line),
     )
 
 
@@ -143,7 +143,7 @@ def _score(command: Command, problems: ProblemLog) -> Finished:
         )
     gold = noting_folders(gold, command.files)
     with contextlib.ExitStack() as unfinished:
-        result = _scored_in_shares(command, gold, unfinished) or _scored_whole(command, gold, problems)
+        result = _scored_in_parts(command, gold, unfinished) or _scored_whole(command, gold, problems)
         _write_files(command, result, _intervals(command, result))
         _report(command, result)
         if command.problems_file is not None:
@@ -159,8 +159,8 @@ def _intervals(command: Command, result: Result) -> Sequence[ScoreIntervals]:
     return intervals(result, command.resampling)
 
 
-def _scored_in_shares(command: Command, gold: Gold, unfinished: contextlib.ExitStack) -> Result | None:
-    """The result of a large run scored in shares; None where it is small, or has to be scored whole.
+def _scored_in_parts(command: Command, gold: Gold, unfinished: contextlib.ExitStack) -> Result | None:
+    """The result of a large run scored in parts; None where it is small, or has to be scored whole.
 
     The text of its debug file lies in a folder that goes with `unfinished`.
     """
@@ -170,20 +170,20 @@ def _scored_in_shares(command: Command, gold: Gold, unfinished: contextlib.ExitS
         or command.json_file is not None
         or command.problems_file is not None
     )
-    shares = 1 if needs_all else command.sharing.shares_of(command.files)
-    if shares == 1:
+    parts = 1 if needs_all else command.division.parts_of(command.files)
+    if parts == 1:
         return None
-    from cs_score.coldstart.partition.scoring import score_in_shares
+    from cs_score.coldstart.partition.scoring import score_in_parts
     from cs_score.foundation.processes import processors
 
     try:
         check_fields(command.layout.fields)
     except InputError:  # it comes after what is fatal in the files
         return None
-    jobs = command.sharing.jobs or processors()
+    jobs = command.division.jobs or processors()
     path = f"{command.output.text}.debug"
     beside = None if command.output.stream is not None or is_device(path) else path
-    return score_in_shares(gold, command.files, shares, jobs, unfinished.enter_context(folder_beside(beside)))
+    return score_in_parts(gold, command.files, parts, jobs, unfinished.enter_context(folder_beside(beside)))
 
 
 def _scored_whole(command: Command, gold: Gold, problems: ProblemLog) -> Result:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from cs_score.cli.destinations import say
 from cs_score.cli.options import CommandLine
 from cs_score.cli.problem_display import report_on_stderr
-from cs_score.cli.scorer.usage import PROGRAM
+from cs_score.cli.scorer.switches import PROGRAM
 from cs_score.coldstart.gold import Gold
 from cs_score.coldstart.lines.loading import members
 from cs_score.coldstart.origin import as_validated
