@@ -168,6 +168,9 @@ class ClaimsExaminer(Examiner[ClaimsResult]):
             yield Part("evidence set", value, not verdict.fn, told if verdict.retrieved else None)
 
 
+EXAMINER = ClaimsExaminer
+
+
 def _set_value(document: str, number: int, sentences: Sequence[Hashable]) -> dict[str, object]:
     return {"abstract": document, "set": number, "sentences": list(sentences)}
 

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any, Final
+from typing import Any
 
 from cs_score.analysis.evidence.examiner import Examiner
 from cs_score.evidence.result import Result
 from cs_score.foundation.errors import UsageError
 from cs_score.foundation.nearest import nearest
 from cs_score.measures.registry import find, names, usual
-
-_EXAMINERS: Final = {
-    "scifact": "SciFactExaminer",
-    "claims": "ClaimsExaminer",
-    "r4c": "R4CExaminer",
-    "hotpotqa": "HotpotQAExaminer",
-}
 
 
 def measure_of(mode: str, wanted: str | None = None) -> str:
@@ -36,6 +29,7 @@ def measure_of(mode: str, wanted: str | None = None) -> str:
 def examiner_of(result: Result, measure: str | None = None) -> Examiner[Any]:
     """What examines a result. Raises UsageError as `measure_of`."""
     mode = result.mode.name
-    module = importlib.import_module(f"cs_score.analysis.evidence.{mode}")
-    made: Examiner[Any] = getattr(module, _EXAMINERS[mode])(result, measure_of(mode, measure))
+    made: Examiner[Any] = importlib.import_module(f"cs_score.analysis.evidence.{mode}").EXAMINER(
+        result, measure_of(mode, measure)
+    )
     return made

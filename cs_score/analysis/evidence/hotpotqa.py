@@ -111,6 +111,9 @@ class HotpotQAExaminer(Examiner[HotpotQAResult]):
                 yield Part("fact", list(fact), False, "not in gold")
 
 
+EXAMINER = HotpotQAExaminer
+
+
 def _given(prediction: object) -> Mapping[str, Any]:
     return prediction if isinstance(prediction, dict) else {}
 

@@ -121,6 +121,9 @@ class R4CExaminer(Examiner[R4CResult]):
         return scored.choices[list(WEIGHTS).index(level)]
 
 
+EXAMINER = R4CExaminer
+
+
 def _differ(one: str, other: str) -> bool:
     """Whether the scorer tells two texts apart: it ignores letter case."""
     return one.lower() != other.lower()

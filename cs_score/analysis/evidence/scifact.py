@@ -106,6 +106,9 @@ class SciFactExaminer(Examiner[SciFactResult]):
                 yield Part("abstract", abstract, False, f"{given.label}, not relevant")
 
 
+EXAMINER = SciFactExaminer
+
+
 def extra_sentences(predicted: Iterable[Hashable], sets: Iterable[Iterable[Hashable]]) -> list[Hashable]:
     """The predicted sentences that are in none of the gold sets, each once."""
     wanted = {sentence for listed in sets for sentence in listed}

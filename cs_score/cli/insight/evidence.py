@@ -7,15 +7,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from cs_score.cli.evidence import (
-    COMMANDS,
     GOLD,
     PREDICTIONS,
-    EvidenceCommand,
     input_files,
     measure_names,
+    own_arguments,
+    score,
     tell_notices,
     with_bar,
 )
+from cs_score.cli.evidence_modes import EVIDENCE_MODES, EvidenceMode
 from cs_score.cli.form import Form
 from cs_score.cli.insight.options import (
     TOP,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from cs_score.evidence.result import Result
 
 
-def _analyze(command: EvidenceCommand, line: CommandLine) -> int:
+def _analyze(mode: EvidenceMode, line: CommandLine) -> int:
     from cs_score.analysis.evidence import tables
     from cs_score.analysis.evidence.analysis import analyze
     from cs_score.analysis.evidence.examiners import measure_of
@@ -41,37 +42,37 @@ def _analyze(command: EvidenceCommand, line: CommandLine) -> int:
     from cs_score.analysis.evidence.text import analysis_text
 
     top = top_of(line)
-    files, own = input_files(line), command.own(line)
-    measure = measure_of(command.name, line.switches.get("--measure"))
+    files, own = input_files(line), own_arguments(mode, line)
+    measure = measure_of(mode.name, line.switches.get("--measure"))
     make_way(line, files, "score", {name: tables.header(columns) for name, columns in tables.COLUMNS.items()})
-    analysis = analyze(_scored(command, files, own), measure, progress=partial(with_bar, doing="analysing"))
+    analysis = analyze(_scored(mode, files, own), measure, progress=partial(with_bar, doing="analysing"))
     if (folder := line.switches.get(TSV)) is not None:
         write_tables(folder, ((table.name, table.blocks()) for table in tables.tables(analysis, top)))
     deliver(line, lambda: analysis.as_json(top), lambda width: analysis_text(analysis, width, top or SHOWN))
     return 0
 
 
-def _scored(command: EvidenceCommand, files: tuple[str, str], own: Mapping[str, Any]) -> Result:
-    result = command.score(*files, own)
+def _scored(mode: EvidenceMode, files: tuple[str, str], own: Mapping[str, Any]) -> Result:
+    result = score(mode, *files, own)
     tell_notices(result)
     return result
 
 
-def _analyze_form(command: EvidenceCommand) -> Form:
+def _analyze_form(mode: EvidenceMode) -> Form:
     return Form(
-        f"analyze {command.name}",
+        f"analyze {mode.name}",
         (
             GOLD,
             PREDICTIONS,
-            measure_option(partial(measure_names, command.name)),
+            measure_option(partial(measure_names, mode.name)),
             TOP,
             *result_options("the analysis", tables=True),
-            *command.options,
+            *mode.options,
         ),
         (),
         required=("--gold", "--predictions"),
-        sections=lambda: (("Files", command.files), *_MEANING),
-        body=partial(_analyze, command),
+        sections=lambda: (("Files", mode.files), *_MEANING),
+        body=partial(_analyze, mode),
     )
 
 
@@ -83,4 +84,4 @@ _MEANING: Final = (
     ),
 )
 
-ANALYZE_SCIFACT, ANALYZE_CLAIMS, ANALYZE_R4C, ANALYZE_HOTPOTQA = map(_analyze_form, COMMANDS.values())
+ANALYZE: Final = {name: _analyze_form(mode) for name, mode in EVIDENCE_MODES.items()}

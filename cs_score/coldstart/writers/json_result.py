@@ -72,6 +72,7 @@ def _run(run: RunResult, signature: Signature) -> dict[str, object]:
         "run_id": run.run_id,
         "signature": str(signature),
         "scores": run.scores,
+        "queries": dict(run.unit_of),
         "tables": {name: _table(table) for name, table in run.tables.variants},
         "average_precision": None if run.average_precision is None else _average_precision(run.average_precision),
         "bootstrap": None if run.bootstrap is None else _bootstrap(run.bootstrap),
@@ -160,9 +161,12 @@ def _responses(run: RunResult) -> Iterator[dict[str, object]]:
             category = pre_policy_category(assessment)
             yield {
                 "row": tally.name,
+                "query": response.query.full_id,
                 "file": response.file,
                 "line": response.number,
                 "node": response.node,
+                "value": response.value,
+                "confidence": response.confidence,
                 "target_query": response.target_full_id,
                 "assessment": None
                 if assessment is None
