@@ -210,7 +210,7 @@ def test_the_files_of_the_reference_do_not_know_it(with_measure: Scratch) -> Non
         assert (folder / f"with.{ending}").read_bytes() == (folder / f"without.{ending}").read_bytes()
 
 
-# ---- An evidence mode: its folder, its measures, a row of the table that the command line reads
+# ---- An evidence mode: its folder, its measures, a row of the table that the command line reads, its examiner
 
 MODE: Final = """\
 from dataclasses import dataclass
@@ -231,6 +231,9 @@ MODE = Mode("quiz", "question", COLUMNS, names("quiz"), means, ("rate",), report
 class QuizResult(Result):
     mode: ClassVar[Mode] = MODE
 
+    gold: dict
+    given: dict
+
     def explained(self, position):
         return [f"question {self.table.ids[position]}: right {self.table.rows[position][1]}"]
 
@@ -246,7 +249,43 @@ def score(gold, predictions):
         given = signed(source, reader.json_document(source), RUN)
     rows = [(1, int(given.content.get(question) == answer)) for question, answer in known.content.items()]
     table = UnitTable(tuple(known.content), COLUMNS, rows)
-    return QuizResult(table, scores_of(MODE, table), MODE.origin({}, known.digest, given.digest), (), ())
+    origin = MODE.origin({}, known.digest, given.digest)
+    return QuizResult(table, scores_of(MODE, table), origin, (), (), known.content, given.content)
+"""
+MODE_EXAMINER: Final = """\
+from cs_score.analysis.evidence.examiner import Examiner, Fault
+
+
+class QuizExaminer(Examiner):
+    kinds = ("wrong",)
+
+    def unit(self, position):
+        return self.result.table.ids[position]
+
+    def written(self, position):
+        return self.result.given.get(self.unit(position))
+
+    def row(self, position, prediction):
+        return 1, int(prediction == self.result.gold[self.unit(position)])
+
+    def faults(self, position, prediction):
+        gold = self.result.gold[self.unit(position)]
+        return [] if prediction == gold else [Fault("wrong", None, prediction, gold)]
+
+    def mended(self, position, prediction, faults):
+        return self.result.gold[self.unit(position)]
+
+    def groups(self, position):
+        return {}
+
+    def confusions(self, position):
+        return ()
+
+    def parts(self, position):
+        return ()
+
+
+EXAMINER = QuizExaminer
 """
 MODE_ROW: Final = """
         EvidenceMode("quiz", "question", "Score the answers of a quiz", "Both hold a JSON object of answers."),"""
@@ -256,8 +295,9 @@ MODE_HEADLINE: Final = """
     "quiz": ("right_rate",),"""
 
 
-def test_an_evidence_mode_is_a_folder_its_measures_and_a_row(scratch: Scratch) -> None:
+def test_an_evidence_mode_is_a_folder_its_measures_a_row_and_an_examiner(scratch: Scratch) -> None:
     scratch.write("evidence/modes/quiz/__init__.py", MODE)
+    scratch.write("analysis/evidence/quiz.py", MODE_EXAMINER)
     scratch.add("measures/registry.py", "    COLD_START_MODE: _cold_start(),", MODE_MEASURES)
     scratch.add("measures/registry.py", "_HEADLINES: Final[Mapping[str, tuple[str, ...]]] = {", MODE_HEADLINE)
     scratch.add("cli/evidence_modes.py", "    for mode in (", MODE_ROW)
@@ -278,6 +318,8 @@ def test_an_evidence_mode_is_a_folder_its_measures_and_a_row(scratch: Scratch) -
     ]
     compared = json.loads(scratch.call("compare", "quiz", "--gold", "gold.json", "--json=-", "good.json", "bad.json"))
     assert [measure["measure"] for measure in compared["measures"]] == ["right_rate"]
+    told = json.loads(scratch.call("analyze", *one, "--json"))
+    assert [(each["unit"], each["gain"], each["prediction"]) for each in told["mistakes"]] == [("4", 0.25, "d")]
 
 
 # ---- A command: a row of COMMANDS, and its module
