@@ -18,16 +18,11 @@ from cs_score.foundation.record import record
 from cs_score.foundation.sources import Source
 from cs_score.knowledge_base.contents.assertions import CANONICAL, LINK, NAMED, TYPE
 from cs_score.knowledge_base.contents.provenance_lists import NIL
-from cs_score.knowledge_base.reading.kb_file import texts_of
+from cs_score.knowledge_base.reading.kb_file import split_lines, text_blocks
 from cs_score.knowledge_base.resolution.entry_points import Mention
 
 _CONFIDENCE: Final = re.compile(r"\d+\.\d+")
 _SPAN: Final = re.compile(r"(.*):(\d+)-(\d+)", re.DOTALL)
-# A line of five columns without anything to trim or cut off, whose spans need no second look.
-_PLAIN_LINE: Final = re.compile(
-    r'(:[A-Za-z0-9_]++)\t((?!type|link)[a-z0-9_:.-]++)\t(:[A-Za-z0-9_]++|"[^\t#"\\]*+")'
-    r"\t([A-Za-z0-9_.+-]++:[0-9]++-[0-9]++(?:[;,](?:NIL|[A-Za-z0-9_.+-]++:[0-9]++-[0-9]++))*+)\t([0-9]++\.[0-9]++)"
-)
 _READ_PARTS: Final = 3
 _NO_CONFIDENCE: Final = "1.0"
 _GENERIC: Final = ".generic"
@@ -72,40 +67,45 @@ def read_validated(source: Source, slots: Collection[str], docids: Collection[st
 
     Raises InputError where the file is no validated knowledge base.
     """
-    texts = texts_of(source)
-    run_id = split_comment(next(texts, ""))[0].strip(WHITE_SPACE)
+    blocks = text_blocks(source)
+    first_line, line_feed, rest = next(blocks, "").partition("\n")
+    run_id = split_comment(first_line)[0].strip(WHITE_SPACE)
     if run_id in ("", "0"):
         raise InputError("No runid found", file=source.name, place="line 1", code="NOT_A_VALIDATED_KB")
     kb = ValidatedKb(run_id)
     names = (NAMED, CANONICAL, *slots)
     wanted = frozenset(f"{name}{realis}" for name in names for realis in ("", *_OTHER_REALIS))
-    canonical: list[tuple[int, str]] = []
-    for number, text in enumerate(texts, 2):
-        plain = _PLAIN_LINE.fullmatch(text)
-        if plain is None:
-            _read_line(kb, number, text, source.name, slots, docids)
-        elif plain[2] == CANONICAL and CANONICAL not in slots:
-            canonical.append((number, text))
-        elif plain[2] in wanted:
-            subject, predicate, object_, provenance, confidence = plain.groups(_NO_CONFIDENCE)
-            docid = provenance.partition(":")[0]
-            if predicate != NAMED or docid in docids:
-                fact = Fact(number, subject, object_, provenance, confidence, docid, predicate.endswith(_OTHER_REALIS))
-                _note(kb, predicate, fact, slots, docids)
+    canonical: list[Fact] = []
+    number = 1
+    for block in itertools.chain((rest,) if line_feed else (), blocks):
+        for subject, predicate, node, text, provenance, confidence, kind, other in split_lines(block):
+            number += 1
+            if predicate in wanted:
+                docid = provenance.partition(":")[0]
+                if predicate == NAMED and docid not in docids:
+                    continue
+                has_realis = predicate.endswith(_OTHER_REALIS)
+                fact = Fact(number, subject, node or text, provenance, confidence or _NO_CONFIDENCE, docid, has_realis)
+                if predicate == CANONICAL and CANONICAL not in slots:
+                    canonical.append(fact)
+                else:
+                    _note(kb, predicate, fact, slots, docids)
+            elif kind:
+                kb.types[subject] = kind
+            elif other:
+                _read_line(kb, number, other, source.name, slots, docids)
     _note_canonical(kb, canonical)
     return kb
 
 
-def _note_canonical(kb: ValidatedKb, lines: Iterable[tuple[int, str]]) -> None:
+def _note_canonical(kb: ValidatedKb, facts: Iterable[Fact]) -> None:
     """Keep the plain canonical mentions of the nodes that lines for the slots name; most others are never asked for."""
-    asked = {name for facts in kb.slots.values() for fact in facts for name in (fact.subject, fact.object)}
-    for number, text in lines:
-        subject, _, object_, provenance, confidence = text.split("\t")
-        if subject in asked:
-            docid = provenance.partition(":")[0]
-            kb.canonical[subject, docid].append(Fact(number, subject, object_, provenance, confidence, docid, False))
-    for facts in kb.canonical.values():
-        facts.sort(key=attrgetter("line"))
+    asked = {name for of_slot in kb.slots.values() for fact in of_slot for name in (fact.subject, fact.object)}
+    for fact in facts:
+        if fact.subject in asked:
+            kb.canonical[fact.subject, fact.docid].append(fact)
+    for of_node in kb.canonical.values():
+        of_node.sort(key=attrgetter("line"))
 
 
 def _read_line(
