@@ -53,7 +53,7 @@ class Builder:
 
     def add(self, line: Line, *, is_inferred: bool = False) -> Assertion | None:
         """Add what a line says. None where it is rejected or a mere repetition; the findings tell why."""
-        number, subject_text, predicate, object_, is_string, *_ = line
+        number, subject_text, predicate, object_, is_string, _, _, _ = line
         subject = self._nodes.get(subject_text) or self._node(subject_text, "SUBJECT", number)
         if subject is None:
             return self._reject("NO_SUBJECT")
