@@ -19,7 +19,7 @@ from cs_score.coldstart.unit_statistics import summary_scores
 from cs_score.evidence.modes import claims, hotpotqa, r4c, scifact
 from cs_score.foundation.errors import InputError, UsageError
 from cs_score.measures.registry import chosen
-from cs_score.statistics.comparison import MeasureComparison
+from cs_score.statistics.comparison_result import MeasureComparison
 from cs_score.statistics.options import Resampling
 from tests.documents import ROOT
 from tests.evidence.command import cs_score
@@ -140,12 +140,11 @@ def test_different_units_are_refused_and_compared_on_the_common_ones() -> None:
     shared = compare_evidence(systems, SETTINGS, common=True)
     assert shared.units == 1
     assert shared.dropped == {"A": ("a",), "B": ("c",)}
-    for name, signature in shared.signatures.items():
-        assert isinstance(signature, dict)
-        assert signature["options"]["common"] == {"units": 1, "dropped": shared.dropped[name]}
+    for name, origin in shared.origins.items():
+        assert origin.options["common"] == {"units": 1, "dropped": shared.dropped[name]}
+        assert origin.signature.settings[-1].startswith("common=")
     alike = compare_evidence({"A": systems["A"], "copy": systems["A"]}, SETTINGS)
-    assert isinstance(alike.signatures["A"], dict)
-    assert "common" not in alike.signatures["A"]["options"]
+    assert "common" not in alike.origins["A"].options
 
 
 def write_lines(path: Path, lines: list[Json]) -> str:
@@ -381,7 +380,7 @@ def test_every_evidence_mode(family: str) -> None:
     ("option", "start"),
     [
         ("", "abstract_label_only_f1\nTier  Rank"),
-        ("--json", '{\n  "systems"'),
+        ("--json", '{\n  "schema_version": 1,\n  "systems"'),
         ("--tsv", "measure\tkind\tsystem"),
         ("--markdown", "### abstract\\_label\\_only\\_f1\n\n| Tier"),
         ("--latex", "% \\usepackage{booktabs}\n"),

@@ -49,25 +49,16 @@ ORDER: Final = (
     "batch.tables",
     "batch",
     "report",
+    "api",
     "cli",
 )
 """The rooms; each imports those before it and itself. A module belongs to the longest name that it begins with."""
-
-CIRCLES: Final[Set[frozenset[str]]] = {
-    frozenset({"cli.form", "cli.help", "cli.registry"}),
-    frozenset({"cli.scorer.options", "cli.scorer.scorer", "cli.scorer.usage", "cli.scorer.validated"}),
-}
-"""Modules that import each other and are still to be untangled."""
-
-CROWDED: Final[Set[str]] = set()
-"""Folders that are still to be divided."""
 
 MOST_MODULES: Final = 15
 MOST_LINES: Final = 40
 
 LONG_FUNCTIONS: Final[Set[str]] = {
     "coldstart.lines.linking.link_run",
-    "statistics.comparison.compare",
 }
 """Longer functions that are still to go or to say why they are long."""
 
@@ -84,7 +75,7 @@ def test_every_module_stands_in_a_room() -> None:
 
 
 def test_no_circle_among_files() -> None:
-    assert _circles(_arrows()) == CIRCLES
+    assert not _circles(_arrows())
 
 
 def test_no_circle_among_the_parts_of_a_folder() -> None:
@@ -98,13 +89,12 @@ def test_no_circle_among_the_parts_of_a_folder() -> None:
             if _is_below(within, importer) and _is_below(within, imported)
         }
         circles |= _circles((one, other) for one, other in arrows if one != other)
-    assert circles <= CIRCLES
+    assert not circles
 
 
 def test_no_folder_is_crowded() -> None:
     sizes = Counter(path.parent for path in PACKAGE.rglob("*.py") if path.name != "__init__.py")
-    crowded = {str(folder.relative_to(PACKAGE)) for folder, size in sizes.items() if size > MOST_MODULES}
-    assert crowded == CROWDED
+    assert {str(folder.relative_to(PACKAGE)) for folder, size in sizes.items() if size > MOST_MODULES} == set()
 
 
 def test_functions_are_short_or_say_why_not() -> None:

@@ -1,17 +1,17 @@
 """The one table of commands: dispatch, help, completion, the man page and the tests come from it.
 
-Importing it imports nothing else; the module of a command is imported when the command is wanted.
+The module of a command is imported when `form.load` wants it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from cs_score.cli.form import Form
+from cs_score.cli.evidence_modes import EVIDENCE_MODES
+from cs_score.foundation.nearest import nearest
+from cs_score.foundation.record import dataclass
 
 
 class Group(StrEnum):
@@ -26,7 +26,8 @@ class Group(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command or sub-form: the words that call it, its group, what help says of it, `module:attribute` of its form.
+    """A command or sub-form: the words that call it, its group, what help says of it, `module:attribute` of its
+    form (of its forms by their last word, where it has several).
 
     `follows` is the version of the reference program that it takes the place of.
     """
@@ -44,7 +45,7 @@ _G = Group
 COMMANDS: Final = {
     command.name: command
     for command in (
-        Command("", _G.COLD_START, "Score one or more TAC Cold Start runs", "scorer.usage:FORM", _2017),
+        Command("", _G.COLD_START, "Score one or more TAC Cold Start runs", "scorer.command:FORM", _2017),
         Command("validate-run", _G.BEFORE, "Validate a run, and write it as the scorer wants it",
                 "preparation.validate_run:PROGRAM", _2017),
         Command("validate-queries", _G.BEFORE, "Validate queries, and split them by entry point",
@@ -65,28 +66,23 @@ COMMANDS: Final = {
                 "preparation.apply_k:PROGRAM", _2017),
         Command("samples", _G.BEFORE, "Write bootstrap resamples of LDC queries, for the scorer's switch -samples",
                 "preparation.samples:PROGRAM", "1.1"),
-        Command("scifact", _G.EVIDENCE, "Score SciFact predictions with the measures of the public leaderboard",
-                "evidence:SCIFACT"),
-        Command("claims", _G.EVIDENCE, "Score claim verification: documents, evidence with its label, verdict",
-                "evidence:CLAIMS"),
-        Command("r4c", _G.EVIDENCE, "Score R4C derivations by entities (e), relation (r) and both (er)",
-                "evidence:R4C"),
-        Command("hotpotqa", _G.EVIDENCE, "Score HotpotQA answers, supporting facts, and both jointly",
-                "evidence:HOTPOTQA"),
+        *(Command(mode.name, _G.EVIDENCE, mode.summary, "evidence:FORMS") for mode in EVIDENCE_MODES.values()),
         Command("batch", _G.SEVERAL, "Score many Cold Start runs against one pool, on one machine or several",
                 "batch.coldstart:FORM"),
         *(Command(f"batch {mode}", _G.SEVERAL, f"Score many files of {mode} predictions against one gold file",
-                  f"batch.evidence:{mode.upper()}") for mode in ("scifact", "claims", "r4c", "hotpotqa")),
+                  "batch.evidence:FORMS") for mode in EVIDENCE_MODES),
         Command("compare", _G.SEVERAL, "Compare systems: intervals, paired tests, ranks, tiers",
                 "comparison.command:FORM"),
         Command("compare coldstart", _G.SEVERAL, "Compare Cold Start runs on the same queries and assessments",
                 "comparison.coldstart:FORM"),
         *(Command(f"compare {mode}", _G.SEVERAL, f"Compare {mode} systems on the same gold file",
-                  f"comparison.evidence:{mode.upper()}") for mode in ("scifact", "claims", "r4c", "hotpotqa")),
-        Command("problems", _G.ABOUT, "Explain problem codes: what is wrong, an example, what to do", "problems:FORM"),
+                  "comparison.evidence:FORMS") for mode in EVIDENCE_MODES),
+        Command("problems", _G.ABOUT, "Explain problem codes: what is wrong, an example, what to do",
+                "about.problems:FORM"),
+        Command("schema", _G.ABOUT, "Print the JSON Schema of what cs-score writes", "about.schema:FORM"),
         Command("completion", _G.ABOUT, "Print the script with which a shell completes commands and options",
-                "completion:FORM"),
-        Command("man", _G.ABOUT, "Print the manual page", "manual:FORM"),
+                "about.completion:FORM"),
+        Command("man", _G.ABOUT, "Print the manual page", "about.manual:FORM"),
     )
 }  # fmt: skip
 """Every command by name; that of the Cold Start scorer is empty."""
@@ -106,10 +102,6 @@ def sub_forms(name: str) -> list[Command]:
     return [command for command in COMMANDS.values() if command.name.rpartition(" ")[0] == name and command.name]
 
 
-def load(command: Command) -> Form:
-    """What a command takes and does; imports its module."""
-    import importlib
-
-    module, _, attribute = command.form.partition(":")
-    form: Form = getattr(importlib.import_module(f"cs_score.cli.{module}"), attribute)
-    return form
+def nearest_command(name: str, word: str) -> str:
+    """A question whether a sub-form of this command was meant; empty where none is called nearly so."""
+    return nearest(word, (command.name.rpartition(" ")[2] for command in sub_forms(name)))

@@ -14,18 +14,20 @@ from dataclasses import asdict, replace
 from typing import Any, Final, cast
 
 from cs_score.batch.store.outcomes import FAILED, Outcome, ProblemPlace, RunScores, WrittenFile
-from cs_score.coldstart.writers.files import ENDINGS
+from cs_score.coldstart.writers.files import OUTPUTS
 from cs_score.foundation.outputs import cannot_write, write_whole
-from cs_score.foundation.signature import without_names
 from cs_score.problems.kind import Severity
 from cs_score.problems.occurrences import Occurrence
 
 SIGNATURE: Final = "signature.json"
 
-_NAMES: Final = frozenset({SIGNATURE, *(f"out.{ending}" for ending in (*ENDINGS, "errlog", "json", "txt", "tsv"))})
+_ENDINGS: Final = (*(output.ending for output in OUTPUTS), "errlog", "json", "txt", "tsv")
+
+_NAMES: Final = frozenset({SIGNATURE, *(f"out.{ending}" for ending in _ENDINGS)})
 """All that batches of any kind write into the folder of a run; whatever else lies there is the user's."""
 
-_FORMAT: Final = 2
+SCHEMA_VERSION: Final = 3
+"""Raised when a key changes its meaning or goes away: `--resume` keeps nothing that another version wrote."""
 
 _LARGEST_SIGNATURE: Final = 1 << 28
 """Bytes; it may hold the problems of a run with their details."""
@@ -53,7 +55,7 @@ def write_run(folder: str, outcome: Outcome, files: Iterable[tuple[str, Iterable
     outcome = replace(outcome, files=tuple(written))
     if outcome.state != FAILED:
         # As JSON reads it again, so that the digest is of the same.
-        record = json.loads(json.dumps({"format": _FORMAT, **asdict(outcome)}))
+        record = json.loads(json.dumps({"schema_version": SCHEMA_VERSION, **asdict(outcome)}))
         if not outcome.intervals:  # nobody asked for them
             del record["intervals"]
         text = json.dumps({**record, "digest": _digest(record)}, indent=1)
@@ -99,18 +101,29 @@ def read_whole_run(folder: str, signature: Mapping[str, object]) -> Outcome | No
 
 def _is_same(recorded: Mapping[str, Any], signature: Mapping[str, object]) -> bool:
     """Whether a run was made from what it would be made from now, wherever its inputs lay."""
-    return without_names(recorded) == without_names(json.loads(json.dumps(signature)))
+    return _without_names(recorded) == _without_names(json.loads(json.dumps(signature)))
+
+
+def _without_names(signature: Mapping[str, Any]) -> dict[str, Any]:
+    """A signature with the digests of the inputs alone; options that name an input have its digest, too."""
+    digests = {given["name"]: given["sha256"] for given in signature["inputs"]}
+    options = {
+        name: digests.get(value, value) if isinstance(value, str) else value
+        for name, value in signature["options"].items()
+    }
+    inputs = [(given["role"], given["sha256"]) for given in signature["inputs"]]
+    return {**signature, "options": options, "inputs": inputs}
 
 
 def _read_record(path: str) -> dict[str, Any]:
-    """What a batch has written into a signature file, without its format and digest. Raises UnfitError."""
+    """What a batch has written into a signature file, without its version and digest. Raises UnfitError."""
     try:
         with _plain_file(path) as file:
             record = json.loads(file.read(_LARGEST_SIGNATURE))
         digest = record.pop("digest")
-        if record.get("format") != _FORMAT or digest != _digest(record):
+        if record.get("schema_version") != SCHEMA_VERSION or digest != _digest(record):
             raise UnfitError(path)
-        del record["format"]
+        del record["schema_version"]
         return cast(dict[str, Any], record)
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError, MemoryError):
         raise UnfitError(path) from None

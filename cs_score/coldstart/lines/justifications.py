@@ -16,6 +16,9 @@ from cs_score.coldstart.options import Justifications
 from cs_score.foundation.errors import InputError
 from cs_score.problems.log import ProblemLog
 
+CODES: Final = frozenset({"DISCARDED_ENTRY", "DISCARDED_DEPENDENT"})
+"""The problems that tell of discarded lines; nothing else in the scorer reports them."""
+
 _query: Final = attrgetter("query")
 _target: Final = attrgetter("follow_on.id")
 
@@ -61,6 +64,8 @@ class DiscardRules:
     def __init__(self, limits: Justifications, problems: ProblemLog) -> None:
         self.marked: set[int] = set()
         """Indexes of the discarded responses."""
+        self.applied: list[int] = []
+        """How many lines had been loaded each time the rules were applied."""
         self._limits = limits
         self._problems = problems
 
@@ -70,10 +75,22 @@ class DiscardRules:
         `nodes` are the same lines by FQ node id; `are_in_order` tells that all lines of later hops stand behind a line
         that gives the answer which they ask about.
         """
+        self.applied.append(len(responses))
         crowded = list(self._crowded(nodes.values()))
         if crowded or self.marked or not are_in_order:  # otherwise all answers that are asked about are there
             self._limit_justifications(responses, crowded)
         self._keep_single_values(responses, nodes)
+
+    def apply_again(
+        self, applied: Iterable[int], responses: Sequence[Response], nodes: Mapping[str, Sequence[Response]]
+    ) -> None:
+        """Apply both rules to lines as often as rules with other limits were applied while they were loaded."""
+        for loaded in applied:
+            if loaded < len(responses):
+                some = {name: [line for line in lines if line.index < loaded] for name, lines in nodes.items()}
+                self.apply(responses[:loaded], {name: lines for name, lines in some.items() if lines}, False)
+            else:
+                self.apply(responses, nodes, False)
 
     def _limit_justifications(self, responses: Sequence[Response], nodes: Iterable[Sequence[Response]]) -> None:
         # The order of nodes within a level shows nowhere: they share no line, and reports are sorted.
@@ -108,32 +125,24 @@ class DiscardRules:
 
     def _limit_node(self, lines: Sequence[Response]) -> None:
         per_document, most = self._limits.per_document, self._limits.most
-        if per_document is not None:
-            by_document: dict[str, list[Response]] = defaultdict(list)
-            for line in lines:
-                if line.index not in self.marked:
-                    by_document[line.docid].append(line)
+        left = [line for line in lines if line.index not in self.marked]
+        if per_document is not None and len(left) > per_document:
+            by_document: dict[str, list[Response]] = {}
+            for line in left:
+                by_document.setdefault(line.docid, []).append(line)
             for of_document in by_document.values():
-                for line in best_first(of_document)[per_document:]:
-                    self._discard(line, "DISCARDED_ENTRY")
+                self._keep_best(of_document, per_document)
+            left = [line for line in left if line.index not in self.marked]
         if most is not None:
-            for line in best_first(line for line in lines if line.index not in self.marked)[most:]:
+            self._keep_best(left, most)
+
+    def _keep_best(self, lines: Sequence[Response], most: int) -> None:
+        if len(lines) > most:
+            for line in best_first(lines)[most:]:
                 self._discard(line, "DISCARDED_ENTRY")
 
     def _keep_single_values(self, responses: Sequence[Response], nodes: Mapping[str, Sequence[Response]]) -> None:
-        parents = {node.rpartition(":")[0] for node, lines in nodes.items() if lines[0].query.single}
-        if not parents:
-            return
-        groups: dict[str, list[str]] = defaultdict(list)
-        for node in nodes:
-            if (parent := node.rpartition(":")[0]) in parents:
-                groups[parent].append(node)
-        single = [
-            (parent, first_line.query.level)
-            for parent, children in groups.items()
-            if (first_line := nodes[min(children, key=len)][0]).query.single
-            and (len(children) > 1 or self._limits.most is None)
-        ]
+        single = self._single_valued(nodes)
         if not single:
             return
         answers = Counter(line.follow_on.id for line in responses if line.index not in self.marked)
@@ -142,8 +151,7 @@ class DiscardRules:
             if line.query.level > 0:
                 asking[line.query.short_id].append(line)
         orphaned: dict[int, dict[str, None]] = defaultdict(dict)
-        for parent, level in sorted(single, key=lambda group: len(group[0])):
-            children = groups[parent]
+        for _, level, children in sorted(single, key=lambda group: len(group[0])):
             winner = self._winner(children, nodes)
             for child in children:
                 if child == winner:
@@ -156,6 +164,23 @@ class DiscardRules:
                     if line.index not in self.marked:
                         self._mark(line, answers, orphaned)
                         self._problems.add("DISCARDED_DEPENDENT", f"\n{line.text}\n", place=line.place)
+
+    def _single_valued(self, nodes: Mapping[str, Sequence[Response]]) -> list[tuple[str, int, list[str]]]:
+        """The nodes above slots that take one value, with the level of the slot's lines and the nodes of its values.
+
+        Slots with one value are left out, unless all lines count (`_winner` has to look at these).
+        """
+        parents = {node.rpartition(":")[0] for node, lines in nodes.items() if lines[0].query.single}
+        groups: dict[str, list[str]] = defaultdict(list)
+        for node in nodes if parents else ():
+            if (parent := node.rpartition(":")[0]) in parents:
+                groups[parent].append(node)
+        return [
+            (parent, first_line.query.level, children)
+            for parent, children in groups.items()
+            if (first_line := nodes[min(children, key=len)][0]).query.single
+            and (len(children) > 1 or self._limits.most is None)
+        ]
 
     def _mark(self, line: Response, answers: Counter[str], orphaned: Mapping[int, dict[str, None]]) -> None:
         """Mark a line and note when the last answer that its follow-on query asks about is gone."""

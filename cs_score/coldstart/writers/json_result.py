@@ -13,10 +13,11 @@ from cs_score.coldstart.ranking.average_precision import Ranking
 from cs_score.coldstart.ranking.tables import ApRow, ApTable
 from cs_score.coldstart.resampling.values import Bootstrap
 from cs_score.coldstart.result import AveragePrecision, Result, RunResult
+from cs_score.coldstart.unit_statistics import unit_name, unit_table
 from cs_score.foundation.planned_outputs import Format, OwnOption
 from cs_score.statistics.score_intervals import ScoreIntervals
 
-SCHEMA_VERSION: Final = 2
+SCHEMA_VERSION: Final = 3
 """Raised when a key changes its meaning or goes away; new keys do not raise it."""
 
 
@@ -38,14 +39,14 @@ def json_text(result: Result, intervals: Sequence[ScoreIntervals] = ()) -> Itera
 
 def result_object(result: Result, intervals: Sequence[ScoreIntervals] = ()) -> dict[str, object]:
     """The result as nested dicts and lists of plain values; scores are in full precision."""
-    signature = result.signature
+    origin = result.origin
     if intervals:
-        signature = signature.with_option("bootstrap", intervals[0].resampling.as_json())
+        origin = origin.with_option("bootstrap", intervals[0].resampling.as_json())
     of_runs: list[dict[str, object]] = [{"intervals": each.as_json()} for each in intervals] or [{}] * len(result.runs)
     return {
         "schema_version": SCHEMA_VERSION,
-        "signature": signature.as_json(),
-        "runs": [_run(run) | of_run for run, of_run in zip(result.runs, of_runs)],
+        "signature": origin.as_json(),
+        "runs": [_run(result, run) | of_run for run, of_run in zip(result.runs, of_runs)],
         "problems": [
             {
                 "code": problem.code,
@@ -64,10 +65,13 @@ def result_object(result: Result, intervals: Sequence[ScoreIntervals] = ()) -> d
     }
 
 
-def _run(run: RunResult) -> dict[str, object]:
+def _run(result: Result, run: RunResult) -> dict[str, object]:
     return {
         "run_id": run.run_id,
+        "signature": str(result.signature(run)),
         "scores": run.scores,
+        "units": {"unit": unit_name(result), **unit_table(run, run.measures).as_json()},
+        "queries": dict(run.unit_of),
         "tables": {name: _table(table) for name, table in run.tables.variants},
         "average_precision": None if run.average_precision is None else _average_precision(run.average_precision),
         "bootstrap": None if run.bootstrap is None else _bootstrap(run.bootstrap),
@@ -156,9 +160,12 @@ def _responses(run: RunResult) -> Iterator[dict[str, object]]:
             category = pre_policy_category(assessment)
             yield {
                 "row": tally.name,
+                "query": response.query.full_id,
                 "file": response.file,
                 "line": response.number,
                 "node": response.node,
+                "value": response.value,
+                "confidence": response.confidence,
                 "target_query": response.target_full_id,
                 "assessment": None
                 if assessment is None

@@ -1,10 +1,11 @@
-"""Gold that has been read: it serves any number of predictions."""
+"""Files that have been read: gold serves any number of predictions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from cs_score.foundation.signing.origin import GOLD
 from cs_score.foundation.sources import InputDigest, Source
 
 Content = TypeVar("Content")
@@ -12,7 +13,7 @@ Content = TypeVar("Content")
 
 @dataclass(frozen=True, slots=True)
 class Gold(Generic[Content]):
-    """The content of a gold file in the form that its mode works with, the file's name and digest.
+    """The content of a file, gold or predictions, in the form that its mode works with, with its name and digest.
 
     Scoring reads the content and never changes it.
     """
@@ -22,6 +23,6 @@ class Gold(Generic[Content]):
     digest: InputDigest
 
 
-def signed(source: Source, content: Content) -> Gold[Content]:
-    """Gold of a source that has been read."""
-    return Gold(source.name, content, source.digest())
+def signed(source: Source, content: Content, role: str = GOLD) -> Gold[Content]:
+    """What has been read of a source, for `role`."""
+    return Gold(source.name, content, source.digest(role))

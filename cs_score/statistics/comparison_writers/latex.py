@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from cs_score.foundation.markup import escape_latex
-from cs_score.statistics.comparison import Comparison
+from cs_score.statistics.comparison_result import Comparison
 from cs_score.statistics.comparison_writers.tables import Kind, Table, explanation, pair_table, system_table
 from cs_score.statistics.notes import sentences
 
@@ -19,6 +19,8 @@ def comparison_latex(comparison: Comparison) -> str:
         lines += [rf"\paragraph{{{escape_latex(measure.measure)}}}", "", *_tabular(system_table(measure)), ""]
         lines += [*_tabular(pair_table(measure)), ""]
     lines += [escape_latex(sentence) for sentence in (*explanation(comparison), *sentences(comparison.notes))]
+    for system, origin in comparison.origins.items():
+        lines += ["", escape_latex(f"{system}: {origin.signature}")]
     return "\n".join(lines) + "\n"
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from cs_score.foundation.display import one_line
 from cs_score.foundation.markup import escape_markdown
-from cs_score.statistics.comparison import Comparison
+from cs_score.statistics.comparison_result import Comparison
 from cs_score.statistics.comparison_writers.tables import Kind, Table, explanation, pair_table, system_table
 from cs_score.statistics.notes import sentences
 
@@ -21,6 +21,7 @@ def comparison_markdown(comparison: Comparison) -> str:
         blocks += [*_lines(system_table(measure)), "", *_lines(pair_table(measure)), ""]
     blocks += [f"- {one_line(sentence)}" for sentence in explanation(comparison)]
     blocks += [f"- {escape_markdown(note)}" for note in sentences(comparison.notes)]  # they may quote names
+    blocks += [f"- {escape_markdown(system)}: `{origin.signature}`" for system, origin in comparison.origins.items()]
     return "\n".join(blocks) + "\n"
 
 

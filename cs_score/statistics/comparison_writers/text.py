@@ -6,7 +6,7 @@ import unicodedata
 from typing import Final
 
 from cs_score.foundation.display import aligned, cell, one_line
-from cs_score.statistics.comparison import Comparison
+from cs_score.statistics.comparison_result import Comparison
 from cs_score.statistics.comparison_writers.tables import Kind, Table, explanation, pair_table, system_table
 from cs_score.statistics.notes import sentences
 
@@ -21,6 +21,8 @@ def comparison_text(comparison: Comparison) -> str:
         blocks += [one_line(measure.measure), *_lines(system_table(measure)), ""]
         blocks += [*_lines(pair_table(measure)), ""]
     blocks += [one_line(sentence) for sentence in (*explanation(comparison), *sentences(comparison.notes))]
+    signatures = [one_line(f"{system}: {origin.signature}") for system, origin in comparison.origins.items()]
+    blocks += ["", *signatures] if signatures else []
     return "\n".join(blocks) + "\n"
 
 
