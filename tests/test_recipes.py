@@ -47,7 +47,12 @@ class Scratch:
 
     def call(self, *words: str) -> str:
         """What a call prints on standard output; it must end well."""
-        done = subprocess.run(
+        done = self._run(words)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def _run(self, words: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
             [sys.executable, "-m", "cs_score", *words],
             cwd=self.folder,
             env={**os.environ, "PYTHONPATH": str(self.folder)},
@@ -56,8 +61,12 @@ class Scratch:
             timeout=120,
             check=False,
         )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+
+    def refusal(self, *words: str) -> str:
+        """The last line on standard error of a call that fails."""
+        done = self._run(words)
+        assert done.returncode != 0
+        return done.stderr.splitlines()[-1]
 
     def text(self, name: str) -> str:
         """What stands in a file that a call wrote."""
@@ -307,6 +316,9 @@ def test_an_evidence_mode_is_a_folder_its_measures_a_row_and_an_examiner(scratch
     assert "Score the answers of a quiz" in scratch.call("-help")
     assert "quiz" in scratch.call("completion", "candidates", "--", "batch", "q").split()
     assert "Both hold a JSON object of answers." in scratch.call("quiz", "--help")
+    assert "Score the answers of a quiz" in scratch.call("man")
+    assert scratch.refusal("quizz") == "cs-score: there is no command quizz, and no such file; did you mean quiz?"
+    assert "did you mean --gold?" in scratch.refusal("batch", "quiz", "--golt", "gold.json")
     one = ("quiz", "--gold", "gold.json", "--predictions", "good.json")
     assert json.loads(scratch.call(*one, "--json", "--bootstrap", "20"))["right_rate"] == 0.75
     assert scratch.call(*one, "--explain", "4") == "question 4: right 0\n"
@@ -349,3 +361,5 @@ def test_a_command_is_a_row_and_its_module(scratch: Scratch) -> None:
     assert "Who is greeted" in scratch.call("greet", "--help")
     assert "greet" in scratch.call("completion", "candidates", "--", "gre").split()
     assert "greet" in scratch.call("man")
+    assert scratch.refusal("gret") == "cs-score: there is no command gret, and no such file; did you mean greet?"
+    assert "Not enough arguments; name must be provided" in scratch.refusal("greet")

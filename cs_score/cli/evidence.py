@@ -87,7 +87,7 @@ def _module(mode: str) -> Any:
 
 
 def _plan(mode: str, inputs: Sequence[str], line: CommandLine) -> OutputPlan:
-    """What is read and written. Raises UsageError where an option names a file that cannot be called so."""
+    """What is read and written. Raises UsageError for a file name that an option refuses."""
     from cs_score.evidence.report import JSON_OPTION, units_option
     from cs_score.foundation.planned_outputs import OutputPlan
 

@@ -108,5 +108,5 @@ def sub_forms(name: str) -> list[Command]:
 
 
 def nearest_command(name: str, word: str) -> str:
-    """A question whether a sub-form of this command was meant; empty where none is called nearly so."""
+    """What an error adds for a mistyped sub-form, such as `; did you mean batch?`; empty where no name is near."""
     return nearest(word, (command.name.rpartition(" ")[2] for command in sub_forms(name)))
