@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import pytest
 
+from cs_score.analysis.evidence import analysis
 from cs_score.batch.store import state
 from cs_score.batch.tables import leaderboard_writers
 from cs_score.coldstart.writers import json_result, scores
@@ -32,6 +33,7 @@ VERSIONS: Final = {
     "scores": scores.SCHEMA_VERSION,
     "problems": reports.SCHEMA_VERSION,
     "kb-statistics": statistics.SCHEMA_VERSION,
+    "analysis-evidence": analysis.SCHEMA_VERSION,
 }
 
 SCORED: Final = ("q.xml", "qrel", "run.tab")
@@ -47,6 +49,10 @@ CALLS: Final = {
     "scores": ("", ["score", "--format=json", "--bootstrap=9", *SCORED]),
     "problems": ("r.json", ["--problems=r.json", *SCORED]),
     "kb-statistics": ("r.json", ["validate-kb", "--json=r.json", "kb.tac"]),
+    "analysis-evidence": (
+        "r.json",
+        ["analyze", "claims", "--json=r.json", "--gold=gold.jsonl", "--predictions=more.jsonl"],
+    ),
 }
 """The file that holds an object of each kind, and the call that writes it; no file is standard output."""
 

@@ -105,7 +105,7 @@ def tables(option: str, output: Destination, line: CommandLine) -> Iterator[Plan
 
 
 def _own(line: CommandLine) -> Iterator[PlannedOutput]:
-    """The files of the options that the reference does not have. Raises UsageError for one that cannot be called so."""
+    """The files of the options that the reference does not have. Raises UsageError for a name they refuse."""
     if "--json" in line.switches:
         from cs_score.coldstart.writers import json_result
 
@@ -114,7 +114,7 @@ def _own(line: CommandLine) -> Iterator[PlannedOutput]:
 
 
 def problems_report(line: CommandLine) -> Iterator[PlannedOutput]:
-    """The file of --problems. Raises UsageError for one that cannot be called so."""
+    """The file of --problems. Raises UsageError for a name they refuse."""
     if "--problems" in line.switches:
         from cs_score.problems import reports as problem_reports
 
