@@ -156,7 +156,7 @@ def load_share(loading: Loading, files: Iterable[SharedFile], share: int) -> Non
     """Link the lines of one share. Raises InputError as `Loading.load` does."""
     for file in files:
         texts = _numbered(file.blocks[share], file.name)
-        lines = accepted_lines(texts, file.name, len(file.schema.columns), loading.problems)
+        lines = accepted_lines(texts, file.name, len(file.schema.columns), loading.problems, [])
         loading.load_lines(TabFile(file.name, file.schema, lines))
 
 

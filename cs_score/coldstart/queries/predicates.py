@@ -6,7 +6,7 @@ Source: specification, appendix A. The table itself is `predicates.tsv` beside t
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import resources
 from typing import Final
 
@@ -26,7 +26,8 @@ NODE_TYPES: Final = ENTITY_TYPES | frozenset(
 class Predicate:
     """One slot: `name` for entities of the types in `domain`, filled by the types in `range`.
 
-    `single` is true for slots that take one value; `inverse` is the name of the inverse slot, or None.
+    `single` is true for slots that take one value; `inverse` is the name of the inverse slot, or None. `usual` is the
+    first of the types in `range` as the inventory has them; empty for predicates of users.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Predicate:
     range: frozenset[str]
     single: bool
     inverse: str | None
+    usual: str = field(default="", compare=False)
 
 
 @functools.cache
@@ -44,7 +46,9 @@ def inventory() -> dict[tuple[str, str], Predicate]:
     for line in text.splitlines()[1:]:
         domain, name, quantity, range_, inverse = line.split("\t")
         types = frozenset(domain.split(","))
-        predicate = Predicate(name, types, frozenset(range_.split(",")), quantity == "single", inverse or None)
+        range_types = range_.split(",")
+        is_single = quantity == "single"
+        predicate = Predicate(name, types, frozenset(range_types), is_single, inverse or None, range_types[0])
         for node_type in types:
             table[node_type, name] = predicate
     return table

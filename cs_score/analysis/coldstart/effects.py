@@ -1,0 +1,48 @@
+"""The difference that one change makes to each measure (insight specification 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from cs_score.analysis.coldstart.changes import Change
+from cs_score.analysis.coldstart.recombination import Recombination
+from cs_score.analysis.coldstart.rescoring import Rescoring
+from cs_score.analysis.coldstart.scored import Scored
+from cs_score.measures.measure import Measure
+from cs_score.measures.registry import COLD_START_MODE, MEASURES
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """The difference of each measure; None where the scorer would not give it, and `reason` says why."""
+
+    differences: Mapping[Measure, float | None]
+    reason: str | None = None
+
+    def as_json(self) -> dict[str, float | None]:
+        """The differences by the names of the measures."""
+        return {str(measure): difference for measure, difference in self.differences.items()}
+
+
+class Effects:
+    """What changes of one run would make of its scores.
+
+    An effect is the score of the changed files minus the score of the run, each as the scorer would give it.
+    """
+
+    def __init__(self, scored: Scored, measure: Measure) -> None:
+        self.rescoring = Rescoring(scored)
+        known = [each for each in MEASURES[COLD_START_MODE] if each in scored.result.measures]
+        self._recombination = Recombination(scored, dict.fromkeys((measure, *known)))
+        self._stopped = scored.stopped
+
+    def of(self, change: Change) -> Effect:
+        """The effect of one change."""
+        before = self._recombination.base.scores
+        after = self._recombination.after(self.rescoring.outcome(change))
+        differences = {
+            measure: None if score is None or (base := before[measure]) is None else score - base
+            for measure, score in after.scores.items()
+        }
+        return Effect(differences, after.reason)
