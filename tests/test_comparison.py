@@ -19,7 +19,7 @@ from cs_score.coldstart.unit_statistics import summary_scores
 from cs_score.evidence.modes import claims, hotpotqa, r4c, scifact
 from cs_score.foundation.errors import InputError, UsageError
 from cs_score.measures.registry import chosen
-from cs_score.statistics.comparison import MeasureComparison
+from cs_score.statistics.comparison_result import MeasureComparison
 from cs_score.statistics.options import Resampling
 from tests.documents import ROOT
 from tests.evidence.command import cs_score

@@ -25,8 +25,9 @@ from cs_score.coldstart.lines.records import JUDGMENT_OF_CODE
 from cs_score.coldstart.options import DISCIPLINES, POLICY_ITEMS
 from cs_score.coldstart.ranking.average_precision import RankedNode, Ranking
 from cs_score.coldstart.result import AveragePrecision, PrecisionRecall
+from cs_score.coldstart.writers.debug import FIELDS
 from cs_score.coldstart.writers.fields import DEFAULT_FIELDS, SCORE_FIELDS
-from cs_score.coldstart.writers.files import ENDINGS
+from cs_score.coldstart.writers.files import OUTPUTS
 from cs_score.problems.table import CODES
 from tests.coldstart.command import score_in
 from tests.documents import (
@@ -100,13 +101,23 @@ def test_every_discipline() -> None:
 def test_every_field_with_its_header() -> None:
     described = rows_by_name(section("Output files"), "field")
     assert tuple(described) == DEFAULT_FIELDS
-    assert {name: spans(row["header"])[0] for name, row in described.items()} == {
-        name: field.header for name, field in SCORE_FIELDS.items()
+    assert {name: (spans(row["header"])[0], row["meaning"]) for name, row in described.items()} == {
+        name: (field.header, field.meaning) for name, field in SCORE_FIELDS.items()
     }
 
 
 def test_every_output_file() -> None:
-    assert set(rows_by_name(section("Output files"), "file")) == {f"P.{ending}" for ending in ENDINGS}
+    described = rows_by_name(section("Output files"), "file")
+    assert {name: row["content"] for name, row in described.items()} == {
+        f"P.{output.ending}": output.content for output in OUTPUTS
+    }
+    for output in OUTPUTS:
+        written = described[f"P.{output.ending}"]["written"]
+        assert written.startswith(f"with `{output.switch}`" if output.switch else "always")
+
+
+def test_every_field_of_the_debug_file() -> None:
+    assert [*rows_by_name(section("Output files"), "label")] == [label for fields in FIELDS for label in fields]
 
 
 def test_every_problem_code_with_its_severity() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -107,6 +108,52 @@ def test_a_problem_code_is_one_entry(scratch: Scratch) -> None:
     assert f"\nCERTAIN\tWARNING\t{run}\t3\t" in scratch.text("problems.tsv")
     rules = json.loads(scratch.text("problems.sarif"))["runs"][0]["tool"]["driver"]["rules"]
     assert "CERTAIN" in {rule["id"] for rule in rules}
+
+
+# ---- A field of the debug file: a row of its table
+
+
+def test_a_field_of_the_debug_file_is_one_row(scratch: Scratch) -> None:
+    row = '        "CONFIDENCE": "response.confidence",\n'
+    scratch.call(*SCORING, "-output_file", "without", *FILES)
+    scratch.add("coldstart/writers/debug.py", '        "TARGET_QID": "response.target_full_id",\n', row)
+    scratch.call(*SCORING, "-output_file", "with", *FILES)
+    lines = scratch.text("with.debug").splitlines(keepends=True)
+    added = [number for number, line in enumerate(lines) if line.startswith("\tCONFIDENCE:\t")]
+    assert len(added) == scratch.text("without.debug").count("\tTARGET_QID:\t") > 0
+    for number in added:
+        assert lines[number - 1].startswith("\tTARGET_QID:\t")
+        assert float(lines[number].split("\t")[2]) == float(lines[number - 2].split("\t")[9])
+    assert "".join(line for line in lines if "\tCONFIDENCE:\t" not in line) == scratch.text("without.debug")
+
+
+# ---- An output file: a row of OUTPUTS, with what writes it
+
+OUTPUT: Final = """
+    Output(
+        "rows",
+        "the names of the rows",
+        {Stage.SCORED: lambda of: encoded(f"{row.name}\\n" for row in of.run.tables.sf.rows)},
+        "-expand",
+    ),"""
+
+
+def test_an_output_file_is_one_row(scratch: Scratch) -> None:
+    scratch.add("coldstart/writers/files.py", "OUTPUTS: Final = (", OUTPUT)
+    assert re.search(r"\n  PREFIX.rows +the names of the rows; with -expand.\n", scratch.call("-help"))
+    assert "PREFIX.rows" in scratch.call("man")
+
+    (scratch.folder / "run.rows").write_text("of an earlier call")
+    scratch.call("-output_file", "run", "queries/sf-queries.xml", *FILES[1:])
+    assert scratch.text("run.rows") == "of an earlier call"
+    scratch.call(*SCORING, "-output_file", "run", *FILES)
+    rows = scratch.text("run.rows")
+    assert rows.split() == [
+        line.split()[0] for line in scratch.text("run.sf").splitlines()[1:] if " ISLE26" in f" {line}"
+    ]
+    assert scratch.call(*SCORING, *FILES).count(rows) == 1
+    scratch.call("batch", *SCORING, "--out", "out", *FILES)
+    assert scratch.text("out/tide-kb/out.rows") == rows
 
 
 # ---- A measure of rankings: a row of the registry, and its formula

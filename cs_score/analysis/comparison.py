@@ -28,7 +28,8 @@ from cs_score.measures.formulas import Divide, Number
 from cs_score.measures.measure import Measure
 from cs_score.measures.registry import chosen, formula_of
 from cs_score.statistics.arithmetic import ColumnMeasures, column_formula
-from cs_score.statistics.comparison import Comparison, compare_tables
+from cs_score.statistics.comparison import compare_tables
+from cs_score.statistics.comparison_result import Comparison
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.unit_alignment import require_gold_units
 from cs_score.statistics.unit_table import UnitTable

@@ -15,10 +15,10 @@ from cs_score.batch.plan.policies import NamedPolicy
 from cs_score.batch.plan.runs import RunFile
 from cs_score.batch.store.outcomes import FAILED, OK, WITH_ERRORS, Outcome, RunScores, problem_places
 from cs_score.coldstart.gold import Gold, open_gold, with_pool
-from cs_score.coldstart.intervals import intervals
 from cs_score.coldstart.options import Justifications, Options
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.run import Run
+from cs_score.coldstart.run_intervals import intervals
 from cs_score.coldstart.scorer import score_runs
 from cs_score.coldstart.unit_statistics import resampled_unit
 from cs_score.coldstart.writers.fields import check_fields

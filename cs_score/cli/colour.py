@@ -6,9 +6,11 @@ import os
 import re
 from typing import IO, Final
 
-_STATUS: Final = re.compile(r"^(?:(?P<mild>WARNING)|(?P<bad>ERROR|FATAL_ERROR))(?=:)", re.MULTILINE)
-_DELTA: Final = re.compile(r"(?<![\w.+-])(?:(?P<good>\+\d+\.\d+)|(?P<bad>-\d+\.\d+))(?![\w.])")
-_CHANGED_LINE: Final = re.compile(r"^(?:(?P<good>\+.*)|(?P<bad>-.*))$", re.MULTILINE)
+from cs_score.foundation.patterns import pattern
+
+_STATUS: Final = pattern(r"^(?:(?P<mild>WARNING)|(?P<bad>ERROR|FATAL_ERROR))(?=:)", re.MULTILINE)
+_DELTA: Final = pattern(r"(?<![\w.+-])(?:(?P<good>\+\d+\.\d+)|(?P<bad>-\d+\.\d+))(?![\w.])")
+_CHANGED_LINE: Final = pattern(r"^(?:(?P<good>\+.*)|(?P<bad>-.*))$", re.MULTILINE)
 _NUMBERS: Final = {"good": 32, "mild": 33, "bad": 31}
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Final, cast
 
 from cs_score.cli.options import Option
 from cs_score.foundation.errors import UsageError
+from cs_score.foundation.patterns import pattern
 from cs_score.statistics.options import DEFAULT_RESAMPLES, INTERVAL_METHODS, IntervalMethod, Resampling
 
 MOST_RESAMPLES: Final = 1_000_000
@@ -37,8 +37,8 @@ COMPARISON_OPTIONS: Final = (
 )
 """The same for a comparison, which cannot do without resampling."""
 
-_WHOLE: Final = re.compile(r"[0-9]{1,100}")
-_NUMBER: Final = re.compile(r"[0-9]{1,3}(\.[0-9]{0,15})?")
+_WHOLE: Final = pattern(r"[0-9]{1,100}")
+_NUMBER: Final = pattern(r"[0-9]{1,3}(\.[0-9]{0,15})?")
 
 
 def read_resampling(given: Mapping[str, str | None], options: tuple[Option, ...] = OPTIONS) -> Resampling | None:

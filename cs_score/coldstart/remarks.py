@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from cs_score.coldstart.lines.layouts import FileKind
@@ -124,13 +123,15 @@ def above_one(
     )
     more = f" and {len(nodes) - _SHOWN} more" if len(nodes) > _SHOWN else ""
     run = nodes[0].first.file if nodes else "RUN"
+    from shlex import quote
+
     return InputError(
         f"AP is greater than 1.0: {ranking.score:.4f} for query {query.full_id}, level {ranking.level}, "
         f"because {reason} ({shown}{more})",
         file=nodes[0].first.file if nodes else None,
         remedy="a run must be validated before it is scored: "
-        f"cs-score validate-run -justifications 1:{most} -output_file {shlex.quote(f'{run}.valid')} QUERIES.xml "
-        f"{shlex.quote(run)} (QUERIES.xml: the slot-filling queries; cs-score validate-queries -expand makes them from "
+        f"cs-score validate-run -justifications 1:{most} -output_file {quote(f'{run}.valid')} QUERIES.xml "
+        f"{quote(run)} (QUERIES.xml: the slot-filling queries; cs-score validate-queries -expand makes them from "
         "others), or score with --validate",
         code="AP_ABOVE_ONE",
     )

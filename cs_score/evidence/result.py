@@ -29,6 +29,23 @@ class ReportRow:
     totals: tuple[str, ...] = ()
 
 
+def report_rows(
+    names: Sequence[str], measures: tuple[str, ...], totals: Sequence[tuple[str, ...]] = ()
+) -> tuple[ReportRow, ...]:
+    """A row for each name: its share of the measures, in their order, and its totals where there are any."""
+    each = len(measures) // len(names)
+    return tuple(
+        ReportRow(name, measures[number * each : (number + 1) * each], totals[number] if totals else ())
+        for number, name in enumerate(names)
+    )
+
+
+def means(sums: Sequence[Number], divide: Divide[Number]) -> tuple[Number, ...]:
+    """Every column but the first, divided by the first: means over all units, where that counts them."""
+    units, *totals = sums
+    return tuple(divide(total, units) for total in totals)
+
+
 @dataclass(frozen=True, slots=True)
 class Mode:
     """All that a mode declares about its numbers.

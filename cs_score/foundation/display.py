@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from cs_score.foundation.patterns import pattern
+
 # What moves a cursor, turns text around or is not seen: controls, format characters, separators of lines and
 # paragraphs, lone surrogates (the Unicode categories Cc, Cf, Zl, Zp, Cs), but for tab, line feed and the byte order
 # mark, which does nothing to a terminal and stands in messages of the reference.
@@ -15,12 +17,12 @@ _HIDDEN: Final = (
     "\u2060-\u2064\u2066-\u206f\ud800-\udfff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f"
 )
-_UNSAFE: Final = re.compile(f"[\t\n{_HIDDEN}]")
-_UNSAFE_BUT_TAB: Final = re.compile(f"[\n{_HIDDEN}]")
-_UNSAFE_IN_TEXT: Final = re.compile(f"[{_HIDDEN}]")
+_UNSAFE: Final = pattern(f"[\t\n{_HIDDEN}]")
+_UNSAFE_BUT_TAB: Final = pattern(f"[\n{_HIDDEN}]")
+_UNSAFE_IN_TEXT: Final = pattern(f"[{_HIDDEN}]")
 
 # A text that a spreadsheet would take for a formula, perhaps marked as text already.
-_FORMULA: Final = re.compile("'*[=+@\t\r-]")
+_FORMULA: Final = pattern("'*[=+@\t\r-]")
 
 LONGEST_LINE: Final = 2000
 """Characters of a message that are shown; a megabyte field must not fill a terminal."""

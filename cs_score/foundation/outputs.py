@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
-import tempfile
 from collections.abc import Iterable, Iterator
 from typing import IO, Final, Protocol, TypeAlias
 
@@ -34,18 +32,22 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             raise cannot_write(path, error) from None
         return
     folder, name = os.path.split(os.path.realpath(path))
+    temporary = os.path.join(folder, _temporary_name(name))
     try:
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{name}.", suffix=".part", dir=folder)
         try:
-            with open(descriptor, "wb", buffering=_BLOCK) as file:
+            with open(temporary, "xb", buffering=_BLOCK) as file:
                 yield file
-            os.chmod(temporary, 0o666 & ~_umask())
             os.replace(temporary, os.path.join(folder, name))
         finally:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
     except OSError as error:
         raise cannot_write(path, error) from None
+
+
+def _temporary_name(name: str) -> str:
+    """A name that nothing has yet, for what will be called `name`. To import the module tempfile takes longer."""
+    return f".{name}.{os.urandom(4).hex()}.part"
 
 
 def is_device(path: str | os.PathLike[str]) -> bool:
@@ -77,6 +79,8 @@ def blocks_of(paths: Iterable[str]) -> Iterator[bytes]:
 @contextlib.contextmanager
 def folder_beside(path: str | None) -> Iterator[str]:
     """A temporary folder in that of the file `path`; None: where temporary files go. Raises OutputError."""
+    import tempfile
+
     folder, name = (None, "cs-score") if path is None else os.path.split(os.path.realpath(path))
     try:
         made = tempfile.TemporaryDirectory(prefix=f".{name}.", suffix=".part", dir=folder)
@@ -103,8 +107,9 @@ def write_folder(path: str | os.PathLike[str], folders: Iterable[str], files: It
     Names of files may come from inputs: one that leads elsewhere is refused. Raises OutputError.
     """
     parent, name = os.path.split(os.path.abspath(path))
+    temporary = os.path.join(parent, _temporary_name(name))
     try:
-        temporary = tempfile.mkdtemp(prefix=f".{name}.", suffix=".part", dir=parent)
+        os.mkdir(temporary)
     except OSError as error:
         raise cannot_write(path, error) from None
     try:
@@ -115,11 +120,12 @@ def write_folder(path: str | os.PathLike[str], folders: Iterable[str], files: It
                 raise OutputError(f"Could not write {path}: {file_name!r} cannot be the name of a file")
             with open(os.path.join(temporary, folder, file_name), "xb") as file:
                 file.writelines(blocks)
-        os.chmod(temporary, 0o777 & ~_umask())
         os.rename(temporary, path)
     except OSError as error:
         raise cannot_write(path, error) from None
     finally:
+        import shutil
+
         shutil.rmtree(temporary, ignore_errors=True)
 
 
@@ -178,10 +184,3 @@ def encoded(pieces: Iterable[str]) -> Iterator[bytes]:
 def cannot_write(path: str | os.PathLike[str], error: OSError) -> OutputError:
     """The one-line error for an output that cannot be written."""
     return OutputError(f"Could not write {os.fspath(path)}: {reason_of(error)}")
-
-
-def _umask() -> int:
-    """The process's file creation mask, which mkstemp ignores and an ordinary file honours."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

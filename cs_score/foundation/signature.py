@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -45,6 +43,9 @@ def short_signature(signature: Mapping[str, Any]) -> str:
 
     Neither how paths are spelled nor the layout of files goes into it.
     """
+    import hashlib
+    import json
+
     counted = {name: value for name, value in without_names(signature).items() if name not in _LAYOUT}
     text = json.dumps(counted, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("ascii")).hexdigest()[:16]

@@ -9,11 +9,11 @@ from cs_score.coldstart.lines.loading import members
 from cs_score.coldstart.queries.query_set import Query, QuerySet
 from cs_score.foundation.outputs import encoded
 from cs_score.foundation.sources import Input, Source, name_of, open_source
+from cs_score.knowledge_base.contents.predicates import TAC
 from cs_score.knowledge_base.ignoring import IGNORED_BY_DEFAULT, ignored_codes
-from cs_score.knowledge_base.predicates import TAC
-from cs_score.knowledge_base.recognition import is_knowledge_base
-from cs_score.knowledge_base.resolution import documents_of, resolve, slots_of
-from cs_score.knowledge_base.validated_kb import read_validated
+from cs_score.knowledge_base.reading.recognition import is_knowledge_base
+from cs_score.knowledge_base.resolution.answering import documents_of, resolve, slots_of
+from cs_score.knowledge_base.resolution.validated_kb import read_validated
 from cs_score.knowledge_base.validation import KbOptions, validate_kb
 from cs_score.knowledge_base.writers.tac import tac_text
 from cs_score.preparation.runs.prevalidation import InMemory, Preparation, PreparedRun, rereadable

@@ -8,14 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from cs_score.foundation.sources import Source
-from cs_score.knowledge_base.assertions import KnowledgeBase
-from cs_score.knowledge_base.building import Builder
-from cs_score.knowledge_base.findings import Findings
-from cs_score.knowledge_base.inference import infer_inverses, infer_mentions
-from cs_score.knowledge_base.kb_file import KbFile
-from cs_score.knowledge_base.mention_strings import MentionStrings
-from cs_score.knowledge_base.predicates import PredicateTable
-from cs_score.knowledge_base.provenance_checks import (
+from cs_score.knowledge_base.checks.inference import infer_inverses, infer_mentions
+from cs_score.knowledge_base.checks.mention_strings import MentionStrings
+from cs_score.knowledge_base.checks.node_types import check_types
+from cs_score.knowledge_base.checks.provenances import (
     MentionPlaces,
     check_confidences,
     check_endpoints,
@@ -23,8 +19,12 @@ from cs_score.knowledge_base.provenance_checks import (
     check_strings,
     mentions_of,
 )
-from cs_score.knowledge_base.repetitions import Multiple, Repetitions
-from cs_score.knowledge_base.type_checks import check_types
+from cs_score.knowledge_base.contents.assertions import KnowledgeBase
+from cs_score.knowledge_base.contents.predicates import PredicateTable
+from cs_score.knowledge_base.reading.building import Builder
+from cs_score.knowledge_base.reading.findings import Findings
+from cs_score.knowledge_base.reading.kb_file import KbFile
+from cs_score.knowledge_base.reading.repetitions import Multiple, Repetitions
 from cs_score.preparation.documents import DocumentList
 from cs_score.problems.log import ProblemLog
 
@@ -64,7 +64,7 @@ def check(builder: Builder, options: KbOptions, problems: ProblemLog) -> None:
     """All that only a whole knowledge base can tell, in the order of the reference."""
     base, findings = builder.base, builder.findings
     nodes = list(base.nodes.values())
-    check_types(nodes, findings)
+    check_types(base, findings)
     mentions = mentions_of(base.assertions)
     check_strings(mentions, findings)
     check_provenances(base.assertions, MentionPlaces(mentions), findings)

@@ -121,14 +121,14 @@ _HEADLINES: Final[Mapping[str, tuple[str, ...]]] = {
 _USUAL_WITHOUT_LDC: Final = "SF-ALL-Micro-F1"
 
 _BY_NAME: Final = {str(measure): measure for of_mode in MEASURES.values() for measure in of_mode}
-_HOP: Final = re.compile("0|[1-9][0-9]{0,5}")
+_HOP: Final = "0|[1-9][0-9]{0,5}"
 
 
 def parse(text: str) -> Measure:
     """The measure that prints as `text`. Raises UsageError where there is none."""
     name, at, hop = text.partition("@")
     measure = _BY_NAME.get(name)
-    if measure is None or (at and not (measure.table and _HOP.fullmatch(hop))):
+    if measure is None or (at and not (measure.table and re.fullmatch(_HOP, hop))):
         raise UsageError(f"no measure called {text}")
     return measure.at(hop) if at else measure
 
@@ -137,7 +137,7 @@ def find(wanted: str, known: Iterable[str]) -> str | None:
     """The name among `known` that `wanted` is in any letter case, with the hop that it asks for; None where none is."""
     name, at, hop = wanted.partition("@")
     found = [each for each in known if each.casefold() == name.casefold()]
-    return f"{found[0]}{at}{hop}" if found and (not at or _HOP.fullmatch(hop)) else None
+    return f"{found[0]}{at}{hop}" if found and (not at or re.fullmatch(_HOP, hop)) else None
 
 
 def names(mode: str) -> tuple[str, ...]:

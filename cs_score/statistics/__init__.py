@@ -17,7 +17,7 @@ every measure is a formula of the column sums. Intervals, tests and rankings are
 `notes`          what a reader must know beside the numbers, worded once
 `unit_table`     one row of statistics per unit
 `unit_alignment` which units several systems share
-`comparison`     all of it for two or more systems; `comparison_writers` print it
+`comparison`     all of it for two or more systems, a `comparison_result`; `comparison_writers` print it
 
 The modules are imported one by one where they are needed: most of them load numpy.
 

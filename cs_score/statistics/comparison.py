@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from concurrent.futures import Executor
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Final
 
@@ -14,22 +13,12 @@ from numpy.typing import ArrayLike
 
 from cs_score.foundation.errors import UsageError
 from cs_score.measures.formulas import Ratio
-from cs_score.statistics import notes
 from cs_score.statistics.arithmetic import Floats, Formula
+from cs_score.statistics.comparison_result import Comparison, MeasureComparison, PairedSystems, PValues, RankedSystem
 from cs_score.statistics.exact_sums import exact_statistics
 from cs_score.statistics.intervals import Interval, interval, jackknife_for
-from cs_score.statistics.notes import Note
 from cs_score.statistics.options import PAIRED_TESTS, PairedTest, Resampling
-from cs_score.statistics.paired_tests import (
-    Pair,
-    UnitRecord,
-    holm,
-    is_enumerated,
-    paired_bootstrap_p,
-    randomisation_p,
-    smallest_p,
-    unit_record,
-)
+from cs_score.statistics.paired_tests import Pair, holm, paired_bootstrap_p, randomisation_p, unit_record
 from cs_score.statistics.ranking import rank_ranges, ranks, tiers
 from cs_score.statistics.resampling import bootstrap_scores, point_scores, unit_ratios
 from cs_score.statistics.unit_alignment import common_units, same_units
@@ -37,132 +26,6 @@ from cs_score.statistics.unit_table import UnitTable
 
 _MOST_SCORES: Final = 1 << 27
 """Scores of resamples, at 8 bytes each, up to which their number grows by itself."""
-
-
-@dataclass(frozen=True, slots=True)
-class RankedSystem:
-    """One system under one measure.
-
-    `rank` counts from 1, equal systems sharing the better rank; `rank_low` to `rank_high` is the range of the rank
-    over the resamples, without the extremes (`ranking.rank_ranges`); `tier` is explained in `ranking.tiers`.
-    """
-
-    system: str
-    score: Interval
-    rank: int
-    rank_low: int
-    rank_high: int
-    tier: int
-
-
-@dataclass(frozen=True, slots=True)
-class PValues:
-    """The p-value of one pair by one test, as it is and after Holm's correction over all pairs of the measure."""
-
-    raw: float
-    holm: float
-
-
-@dataclass(frozen=True, slots=True)
-class PairedSystems:
-    """Two systems under one measure: `difference` is the score of `first` minus that of `second`.
-
-    There is no `record` where one of the scores is undefined (0/0).
-    """
-
-    first: str
-    second: str
-    difference: Interval
-    randomisation: PValues
-    bootstrap: PValues
-    record: UnitRecord | None
-
-    def p_values(self, test: PairedTest) -> PValues:
-        """The p-values of the test called `test`."""
-        return self.randomisation if test == "randomisation" else self.bootstrap
-
-
-@dataclass(frozen=True, slots=True)
-class MeasureComparison:
-    """All systems under one measure, from best to worst, and all pairs, in the order in which the systems were
-    given."""
-
-    measure: str
-    systems: tuple[RankedSystem, ...]
-    pairs: tuple[PairedSystems, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """The comparison of two or more systems on the same units.
-
-    `test` is the one that decides about the tiers, at the level 1 - confidence, after Holm's correction. `signatures`
-    tell by system what its scores were computed from, where that is known. `dropped` are the units that were left out
-    of each system to compare all on the same; None where all units had to be the same.
-    """
-
-    systems: tuple[str, ...]
-    units: int
-    resampling: Resampling
-    test: PairedTest
-    measures: tuple[MeasureComparison, ...]
-    signatures: Mapping[str, object] = field(default_factory=dict)
-    dropped: Mapping[str, tuple[str, ...]] | None = None
-
-    @property
-    def is_enumerated(self) -> bool:
-        """Whether randomisation has made every exchange of units, so that its p-values are exact."""
-        return is_enumerated(self.units, self.resampling.resamples)
-
-    @property
-    def can_be_significant(self) -> bool:
-        """Whether any difference could have been called significant by the test that decides about the tiers."""
-        return self._smallest_p * self._pairs <= self.resampling.level
-
-    @property
-    def notes(self) -> tuple[Note, ...]:
-        """What a reader must know about all of it; notes on single numbers stand with their intervals."""
-        told = [] if self.dropped is None else [notes.common_only(self.units, self.dropped)]
-        if not self.can_be_significant:
-            resamples = math.ceil(self._pairs / self.resampling.level)
-            least = smallest_p(self.test, self.units, resamples) * self._pairs
-            can_help = resamples > self.resampling.resamples and least <= self.resampling.level
-            remedy = (
-                f"that takes {resamples} resamples (--bootstrap {resamples})"
-                if can_help
-                else f"{self.units} units are too few for that, whatever the number of resamples"
-            )
-            told.append(notes.never_significant(self._pairs, self._smallest_p, self.resampling.level, remedy))
-        return (*told, *notes.of_resampling(self.units, self.resampling))
-
-    @property
-    def _pairs(self) -> int:
-        return math.comb(len(self.systems), 2)
-
-    @property
-    def _smallest_p(self) -> float:
-        return smallest_p(self.test, self.units, self.resampling.resamples)
-
-    def as_json(self) -> dict[str, object]:
-        """The comparison as a JSON object."""
-        return {
-            "systems": list(self.systems),
-            "units": self.units,
-            "resampling": self.resampling.as_json(),
-            "test": self.test,
-            "enumerated": self.is_enumerated,
-            "notes": notes.as_json(self.notes),
-            **({} if self.dropped is None else {"dropped": {name: list(ids) for name, ids in self.dropped.items()}}),
-            "measures": [
-                {
-                    "measure": measure.measure,
-                    "systems": [_system_json(entry) for entry in measure.systems],
-                    "pairs": [_pair_json(pair) for pair in measure.pairs],
-                }
-                for measure in self.measures
-            ],
-            **({"signatures": dict(self.signatures)} if self.signatures else {}),
-        }
 
 
 def compare(
@@ -181,21 +44,17 @@ def compare(
     Without settings, or where these let their number grow, there are as many resamples as significance needs.
     Raises UsageError for fewer than two systems or an unknown test, InputError where statistics cannot be resampled.
     """
-    if len(systems) < 2:
-        raise UsageError("a comparison needs at least two systems")
-    if test not in PAIRED_TESTS:
-        raise UsageError(f"no paired test called {test}; there are {', '.join(PAIRED_TESTS)}")
-    names = tuple(systems)
-    statistics = exact_statistics([systems[name] for name in names])
+    _check(systems, test)
+    statistics = exact_statistics(list(systems.values()))
     if statistics.units != len(units):
         raise ValueError(f"{len(units)} units for matrices of {statistics.units} rows")
     points = point_scores(statistics, scores)
     if len(measures) != points.shape[1]:
         raise ValueError(f"{len(measures)} names for {points.shape[1]} measures")
-    pairs = list(combinations(range(len(names)), 2))
+    pairs = list(combinations(range(len(systems)), 2))
     settings = (resampling or Resampling(can_grow=True)).enough_for(len(pairs), _MOST_SCORES // points.size)
     materials = _Materials(
-        names=names,
+        names=tuple(systems),
         resampling=settings,
         test=test,
         pairs=pairs,
@@ -205,13 +64,8 @@ def compare(
         resampled=bootstrap_scores(statistics, scores, settings, executor=executor),
         randomisation=randomisation_p(statistics, scores, pairs, settings, executor=executor),
     )
-    return Comparison(
-        names,
-        statistics.units,
-        settings,
-        test,
-        tuple(_measure(materials, column, name) for column, name in enumerate(measures)),
-    )
+    compared = tuple(_measure(materials, column, name) for column, name in enumerate(measures))
+    return Comparison(materials.names, statistics.units, settings, test, compared)
 
 
 def compare_tables(
@@ -229,11 +83,18 @@ def compare_tables(
     With `common` the systems are compared on the units that all have; otherwise systems with different units are
     refused. Raises InputError, naming units, and what `compare` raises.
     """
-    if len(tables) < 2:
-        raise UsageError("a comparison needs at least two systems")
+    _check(tables, test)
     aligned = common_units(tables) if common else same_units(tables)
     compared = compare(aligned.rows, aligned.ids, measures, scores, resampling, test=test, executor=executor)
     return replace(compared, dropped=aligned.dropped) if common else compared
+
+
+def _check(systems: Sized, test: PairedTest) -> None:
+    """Raises UsageError for fewer than two systems and an unknown test."""
+    if len(systems) < 2:
+        raise UsageError("a comparison needs at least two systems")
+    if test not in PAIRED_TESTS:
+        raise UsageError(f"no paired test called {test}; there are {', '.join(PAIRED_TESTS)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,25 +184,3 @@ def _ranked(materials: _Materials, column: int, pairs: tuple[PairedSystems, ...]
         )
         for system in order
     )
-
-
-def _system_json(entry: RankedSystem) -> dict[str, object]:
-    return {
-        "system": entry.system,
-        **entry.score.as_json(),
-        "rank": entry.rank,
-        "rank_low": entry.rank_low,
-        "rank_high": entry.rank_high,
-        "tier": entry.tier,
-    }
-
-
-def _pair_json(pair: PairedSystems) -> dict[str, object]:
-    return {
-        "first": pair.first,
-        "second": pair.second,
-        "difference": pair.difference.as_json(),
-        "randomisation": {"p": pair.randomisation.raw, "p_holm": pair.randomisation.holm},
-        "bootstrap": {"p": pair.bootstrap.raw, "p_holm": pair.bootstrap.holm},
-        **(dict.fromkeys(("wins", "ties", "losses")) if pair.record is None else asdict(pair.record)),
-    }

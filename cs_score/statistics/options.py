@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import operator
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from typing import Final, Literal, TypeAlias, get_args
 
 from cs_score.foundation.errors import UsageError
@@ -46,6 +45,8 @@ class Resampling:
     @property
     def level(self) -> float:
         """The probability left outside an interval, and the level of the tests: 0.05 for a confidence of 95 %."""
+        from decimal import Decimal  # only who resamples asks
+
         return float((100 - Decimal(repr(self.confidence))) / 100)  # 0.001, not 0.00099999..., for 99.9
 
     def enough_for(self, pairs: int, most: int) -> Resampling:

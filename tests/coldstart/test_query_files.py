@@ -9,6 +9,7 @@ from typing import Final
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lxml import etree
 
 from cs_score.coldstart.queries.loading import load_queries
 from cs_score.problems.log import ProblemLog
@@ -44,3 +45,33 @@ def test_tags_are_paired_part_by_part(body: str) -> None:
     unknown = Counter(tag for tag, _ in pairs if tag not in ("NAME", "SLOT0"))
     said = {found.message: found.occurrences for found in problems if found.code == "UNKNOWN_QUERY_FIELD"}
     assert said == {f"<{tag}> is not a recognized query field": count for tag, count in unknown.items()}
+
+
+_DECLARATIONS: Final = (
+    "",
+    "\ufeff",
+    '<?xml version="1.0"?>',
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    '<?xml version="1.0" encoding="latin-1"?>',
+    '<?xml version="2.0"?>',
+    "<!DOCTYPE query_set>",
+    "<!DOCTYPE query_set [<!ENTITY known 'x'>]>",
+)
+_MARKUP: Final = (
+    "<a>", "</a>", "<a/>", "<b:a/>", '<a b:c="1"/>', '<a xmlns:b="u"><b:c/></a>', '<a b="1" b="2"/>', "<a b/>",
+    "<é/>", '<a xml:id="1"/>', "text", "é", "&amp;", "&#0;", "&known;", "&", "\x01", "\ufffe", "]]>", "<![CDATA[<]]>",
+    "<!-- -->", "<!-- -- -->", "<?a?>", "<?xml?>", "<", ">", "\r\n", "\x85",
+)  # fmt: skip
+
+
+@settings(max_examples=400)
+@given(st.sampled_from(_DECLARATIONS), st.lists(st.sampled_from(_MARKUP), max_size=5).map("".join))
+def test_a_file_is_remarked_on_if_lxml_finds_it_not_well_formed(declaration: str, markup: str) -> None:
+    data = f'{declaration}<query_set><query id="CSX_1"><slot0>{CHILDREN}</slot0></query>{markup}</query_set>'.encode()
+    try:
+        etree.fromstring(data, etree.XMLParser(resolve_entities=False, no_network=True))
+        complaint = None
+    except etree.XMLSyntaxError as error:
+        complaint = error.msg
+    remarks = load_queries([io.BytesIO(data)], None, ProblemLog()).remarks
+    assert [f"({complaint})" in remark for remark in remarks] == ([] if complaint is None else [True])

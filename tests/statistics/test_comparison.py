@@ -12,7 +12,8 @@ import pytest
 
 from cs_score.foundation.errors import InputError, UsageError
 from cs_score.statistics.arithmetic import Floats
-from cs_score.statistics.comparison import Comparison, compare, compare_tables
+from cs_score.statistics.comparison import compare, compare_tables
+from cs_score.statistics.comparison_result import Comparison
 from cs_score.statistics.intervals import bootstrap_intervals
 from cs_score.statistics.notes import ALL_EQUAL, ONE_UNIT
 from cs_score.statistics.options import Resampling

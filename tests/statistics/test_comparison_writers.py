@@ -12,14 +12,8 @@ from hypothesis import strategies as st
 
 from cs_score.foundation.display import cell
 from cs_score.foundation.markup import escape_latex, escape_markdown
-from cs_score.statistics.comparison import (
-    Comparison,
-    MeasureComparison,
-    PairedSystems,
-    PValues,
-    RankedSystem,
-    compare,
-)
+from cs_score.statistics.comparison import compare
+from cs_score.statistics.comparison_result import Comparison, MeasureComparison, PairedSystems, PValues, RankedSystem
 from cs_score.statistics.comparison_writers import WRITERS
 from cs_score.statistics.comparison_writers.tsv import COLUMNS
 from cs_score.statistics.intervals import Interval

@@ -14,7 +14,7 @@ from dataclasses import asdict, replace
 from typing import Any, Final, cast
 
 from cs_score.batch.store.outcomes import FAILED, Outcome, ProblemPlace, RunScores, WrittenFile
-from cs_score.coldstart.writers.files import ENDINGS
+from cs_score.coldstart.writers.files import OUTPUTS
 from cs_score.foundation.outputs import cannot_write, write_whole
 from cs_score.foundation.signature import without_names
 from cs_score.problems.kind import Severity
@@ -22,7 +22,9 @@ from cs_score.problems.occurrences import Occurrence
 
 SIGNATURE: Final = "signature.json"
 
-_NAMES: Final = frozenset({SIGNATURE, *(f"out.{ending}" for ending in (*ENDINGS, "errlog", "json", "txt", "tsv"))})
+_ENDINGS: Final = (*(output.ending for output in OUTPUTS), "errlog", "json", "txt", "tsv")
+
+_NAMES: Final = frozenset({SIGNATURE, *(f"out.{ending}" for ending in _ENDINGS)})
 """All that batches of any kind write into the folder of a run; whatever else lies there is the user's."""
 
 _FORMAT: Final = 2

@@ -14,7 +14,7 @@ from cs_score.foundation.errors import UsageError
 from cs_score.statistics.options import Resampling
 
 if TYPE_CHECKING:
-    from cs_score.statistics.comparison import Comparison
+    from cs_score.statistics.comparison_result import Comparison
 
 
 FORMATS: Final = {"--tsv": "tsv", "--markdown": "markdown", "--latex": "latex"}

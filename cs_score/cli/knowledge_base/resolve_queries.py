@@ -20,9 +20,9 @@ from cs_score.coldstart.writers.report import report_text
 from cs_score.foundation.outputs import encoded
 from cs_score.foundation.planned_outputs import Existing, PlannedOutput
 from cs_score.foundation.sources import open_source
-from cs_score.knowledge_base.explanation import explanation_text
-from cs_score.knowledge_base.resolution import Resolution, documents_of, resolve, slots_of
-from cs_score.knowledge_base.validated_kb import read_validated
+from cs_score.knowledge_base.resolution.answering import Resolution, documents_of, resolve, slots_of
+from cs_score.knowledge_base.resolution.explanation import explanation_text
+from cs_score.knowledge_base.resolution.validated_kb import read_validated
 
 PROGRAM: Final = Program(
     "resolve-queries",

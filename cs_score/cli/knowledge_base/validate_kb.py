@@ -22,15 +22,15 @@ from cs_score.foundation.errors import InputError, UsageError
 from cs_score.foundation.outputs import encoded, write_packed
 from cs_score.foundation.planned_outputs import Existing, PlannedOutput
 from cs_score.foundation.sources import open_source
-from cs_score.knowledge_base.assertions import KnowledgeBase
-from cs_score.knowledge_base.differences import differences
+from cs_score.knowledge_base.contents.assertions import KnowledgeBase
+from cs_score.knowledge_base.contents.predicates import TAC, PredicateTable
 from cs_score.knowledge_base.ignoring import IGNORED_BY_DEFAULT, ignored_codes
-from cs_score.knowledge_base.kb_file import TASKS
-from cs_score.knowledge_base.kb_outputs import NO_OUTPUT, KbOutputs, output_folder, output_paths
-from cs_score.knowledge_base.predicates import TAC, PredicateTable
-from cs_score.knowledge_base.repetitions import Multiple
-from cs_score.knowledge_base.user_predicates import load_predicates
+from cs_score.knowledge_base.reading.kb_file import TASKS
+from cs_score.knowledge_base.reading.repetitions import Multiple
+from cs_score.knowledge_base.reading.user_predicates import load_predicates
 from cs_score.knowledge_base.validation import KbOptions, validate_kb
+from cs_score.knowledge_base.writers.differences import differences
+from cs_score.knowledge_base.writers.files import NO_OUTPUT, KbOutputs, output_folder, output_paths
 from cs_score.knowledge_base.writers.statistics import JSON_OPTION, statistics_json, statistics_of, statistics_text
 
 DEFAULT_LINK_KB: Final = "LDC2015E42"

@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from cs_score.cli.destinations import Destination, say, write_report, write_text, write_to_stream
 from cs_score.cli.leaving import Finished
@@ -27,7 +27,6 @@ from cs_score.cli.scorer.validated import (
     write_problems_file,
 )
 from cs_score.coldstart.gold import Gold, noting_folders, open_gold
-from cs_score.coldstart.intervals import intervals
 from cs_score.coldstart.lines.loading import members
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.queries.query_files import is_query_file
@@ -35,7 +34,7 @@ from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.run import load_run
 from cs_score.coldstart.scorer import score_runs
 from cs_score.coldstart.writers.fields import check_fields
-from cs_score.coldstart.writers.files import Layout, endings, file_blocks, parts
+from cs_score.coldstart.writers.files import Layout, file_blocks, parts, written
 from cs_score.coldstart.writers.params import Invocation
 from cs_score.coldstart.writers.report import closing_line, doubly_encoded, stopped_report, whole_report
 from cs_score.coldstart.writers.tables import averages_text
@@ -45,8 +44,10 @@ from cs_score.foundation.outputs import encoded, folder_beside, is_device, write
 from cs_score.foundation.planned_outputs import Existing, OutputPlan, PlannedOutput, why_not_writable
 from cs_score.foundation.sources import name_of, open_source
 from cs_score.problems.log import ProblemLog
-from cs_score.statistics.options import Resampling
-from cs_score.statistics.score_intervals import ScoreIntervals
+
+if TYPE_CHECKING:
+    from cs_score.statistics.options import Resampling
+    from cs_score.statistics.score_intervals import ScoreIntervals
 
 FAILED: Final = 255
 """Exit status of the reference scorer for errors and fatal conditions."""
@@ -122,8 +123,7 @@ def _plan(line: CommandLine, output: Destination, errors: Destination) -> Output
     named = (*line.words, *filter(None, map(line.switches.get, ("-queries", "-samples"))))
     outputs: list[PlannedOutput] = []
     if output.stream is None:
-        written = endings("-expand" in line.switches, "-samples" in line.switches, "--bootstrap" in line.switches)
-        paths = [f"{output.text}.{ending}" for ending in written]
+        paths = [f"{output.text}.{file.ending}" for file in written(line.switches)]
         outputs += [PlannedOutput("-output_file", path, Existing.CLEARED) for path in paths]
     outputs += errors.planned("-error_file", Existing.REFUSED)
     outputs += own_outputs(line)
@@ -144,11 +144,19 @@ def _score(command: Command, problems: ProblemLog) -> Finished:
     gold = noting_folders(gold, command.files)
     with contextlib.ExitStack() as unfinished:
         result = _scored_in_shares(command, gold, unfinished) or _scored_whole(command, gold, problems)
-        _write_files(command, result, () if command.resampling is None else intervals(result, command.resampling))
+        _write_files(command, result, _intervals(command, result))
         _report(command, result)
         if command.problems_file is not None:
             write_problems_file(problems, command.problems_file)
     return Finished(FAILED if result.error_count else 0, (gold, result))
+
+
+def _intervals(command: Command, result: Result) -> Sequence[ScoreIntervals]:
+    if command.resampling is None:
+        return ()
+    from cs_score.coldstart.run_intervals import intervals
+
+    return intervals(result, command.resampling)
 
 
 def _scored_in_shares(command: Command, gold: Gold, unfinished: contextlib.ExitStack) -> Result | None:
@@ -209,7 +217,7 @@ def _write_files(
     if command.json_file is not None and not was_stopped:
         _write_json(command.json_file, result, of_runs)
     if command.output.stream is not None:
-        for _, blocks in parts(result, command.layout, command.invocation, of_runs):
+        for blocks in parts(result, command.layout, command.invocation, of_runs):
             write_to_stream(command.output, blocks)
         return
     for ending, blocks in file_blocks(result, command.layout, command.invocation, of_runs, was_stopped):

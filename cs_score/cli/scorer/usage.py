@@ -9,6 +9,7 @@ from cs_score.cli.form import REFERENCE, Form, Parameter, Section
 from cs_score.cli.options import FORCE, CommandLine, Option
 from cs_score.coldstart.options import DISCIPLINES, POLICY_ITEMS
 from cs_score.coldstart.writers.fields import DEFAULT_FIELDS, SCORE_FIELDS
+from cs_score.coldstart.writers.files import OUTPUTS
 
 PROGRAM: Final = "cs-score"
 
@@ -81,6 +82,14 @@ FILES: Final = (
 )
 
 
+def outputs() -> Section:
+    """What is written behind the prefix of the switch `-output_file`."""
+    rows = (
+        (f"PREFIX.{one.ending}", f"{one.content}; with {one.switch}" if one.switch else one.content) for one in OUTPUTS
+    )
+    return "Output files are", [(name, f"{content}.") for name, content in rows]
+
+
 def fields() -> Section:
     """What the switch `-fields` takes."""
     return "Fields are", [(name, f"{field.meaning}.") for name, field in SCORE_FIELDS.items()]
@@ -111,6 +120,6 @@ FORM: Final = Form(
     SWITCHES,
     (Parameter("files", FILES, is_repeated=True),),
     contract=REFERENCE,
-    sections=lambda: (fields(), *legend()),
+    sections=lambda: (outputs(), fields(), *legend()),
     body=_run,
 )

@@ -65,7 +65,7 @@ def _account(runs: Iterable[PreparedRun], problems: ProblemLog) -> None:
 
 def knowledge_bases_in(files: Iterable[str]) -> frozenset[str]:
     """The knowledge bases among the files that words of the command line stand for."""
-    from cs_score.knowledge_base.recognition import is_knowledge_base
+    from cs_score.knowledge_base.reading.recognition import is_knowledge_base
 
     found = (member for word in files for member in members(word))
     return frozenset(member for member in found if isinstance(member, str) and is_knowledge_base(member))

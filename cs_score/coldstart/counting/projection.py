@@ -6,7 +6,6 @@ Source: specification, section 8.
 from __future__ import annotations
 
 import math
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from cs_score.coldstart.counting.counts import Counts, sum_counts
 from cs_score.coldstart.queries.query_set import QuerySet
+from cs_score.foundation.patterns import pattern
 from cs_score.measures import measure
 from cs_score.measures.formulas import divide, f1
 
@@ -26,7 +26,7 @@ Row = TypeVar("Row")
 OfLdcQuery: TypeAlias = tuple[str, list[tuple[str, Sequence[Row]]]]
 """Full id of an LDC query; the short ids of its slot-filling queries, in query-file order, with their rows."""
 
-_LEADING_NUMBER: Final = re.compile(r"\s*[-+]?\d+")
+_LEADING_NUMBER: Final = pattern(r"\s*[-+]?\d+")
 
 
 class ScoreRow(NamedTuple):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
-import re
 from typing import Final, NamedTuple
 
-_SCIENTIFIC: Final = re.compile(r"\d+\.\d+e[-+]?\d\d")
-_LEGAL: Final = re.compile(r"1\.0*|0?\.0*+[1-9][0-9]*+")
+from cs_score.foundation.patterns import pattern
+
+_SCIENTIFIC: Final = pattern(r"\d+\.\d+e[-+]?\d\d")
+_LEGAL: Final = pattern(r"1\.0*|0?\.0*+[1-9][0-9]*+")
 
 
 class Confidence(NamedTuple):

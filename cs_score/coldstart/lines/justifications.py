@@ -121,19 +121,7 @@ class DiscardRules:
                 self._discard(line, "DISCARDED_ENTRY")
 
     def _keep_single_values(self, responses: Sequence[Response], nodes: Mapping[str, Sequence[Response]]) -> None:
-        parents = {node.rpartition(":")[0] for node, lines in nodes.items() if lines[0].query.single}
-        if not parents:
-            return
-        groups: dict[str, list[str]] = defaultdict(list)
-        for node in nodes:
-            if (parent := node.rpartition(":")[0]) in parents:
-                groups[parent].append(node)
-        single = [
-            (parent, first_line.query.level)
-            for parent, children in groups.items()
-            if (first_line := nodes[min(children, key=len)][0]).query.single
-            and (len(children) > 1 or self._limits.most is None)
-        ]
+        single = self._single_valued(nodes)
         if not single:
             return
         answers = Counter(line.follow_on.id for line in responses if line.index not in self.marked)
@@ -142,8 +130,7 @@ class DiscardRules:
             if line.query.level > 0:
                 asking[line.query.short_id].append(line)
         orphaned: dict[int, dict[str, None]] = defaultdict(dict)
-        for parent, level in sorted(single, key=lambda group: len(group[0])):
-            children = groups[parent]
+        for _, level, children in sorted(single, key=lambda group: len(group[0])):
             winner = self._winner(children, nodes)
             for child in children:
                 if child == winner:
@@ -156,6 +143,23 @@ class DiscardRules:
                     if line.index not in self.marked:
                         self._mark(line, answers, orphaned)
                         self._problems.add("DISCARDED_DEPENDENT", f"\n{line.text}\n", place=line.place)
+
+    def _single_valued(self, nodes: Mapping[str, Sequence[Response]]) -> list[tuple[str, int, list[str]]]:
+        """The nodes above slots that take one value, with the level of the slot's lines and the nodes of its values.
+
+        Slots with one value are left out, unless all lines count (`_winner` has to look at these).
+        """
+        parents = {node.rpartition(":")[0] for node, lines in nodes.items() if lines[0].query.single}
+        groups: dict[str, list[str]] = defaultdict(list)
+        for node in nodes if parents else ():
+            if (parent := node.rpartition(":")[0]) in parents:
+                groups[parent].append(node)
+        return [
+            (parent, first_line.query.level, children)
+            for parent, children in groups.items()
+            if (first_line := nodes[min(children, key=len)][0]).query.single
+            and (len(children) > 1 or self._limits.most is None)
+        ]
 
     def _mark(self, line: Response, answers: Counter[str], orphaned: Mapping[int, dict[str, None]]) -> None:
         """Mark a line and note when the last answer that its follow-on query asks about is gone."""

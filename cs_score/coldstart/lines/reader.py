@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 from cs_score.coldstart.lines.layouts import Schema, detect_schema, why_no_schema
 from cs_score.coldstart.lines.records import UnreadLine
 from cs_score.foundation.errors import InputError
+from cs_score.foundation.patterns import pattern
 from cs_score.foundation.sources import READING_ERRORS, Source, reason_of
 from cs_score.problems.log import Place, ProblemLog
 
@@ -27,9 +28,9 @@ _MAYBE_SKIPPED: Final = frozenset((*WHITE_SPACE, "\x1c", "\x1d", "\x1e", "\x1f",
 
 # What may stand before a comment at the end of a line: text and closed quotations, in which a backslash takes the next
 # character with it. Possessive, so that a quotation which is never closed hides every # behind it.
-_BEFORE_COMMENT: Final = re.compile(r'(?:[^#"]|"(?:[^"\\]|\\.)*+")*+(?=#)', re.DOTALL)
+_BEFORE_COMMENT: Final = pattern(r'(?:[^#"]|"(?:[^"\\]|\\.)*+")*+(?=#)', re.DOTALL)
 
-_BLANK_OR_COMMENT: Final = re.compile(r"[^\S\x1c-\x1f]*(?:#.*)?", re.DOTALL)
+_BLANK_OR_COMMENT: Final = pattern(r"[^\S\x1c-\x1f]*(?:#.*)?", re.DOTALL)
 
 
 Line: TypeAlias = tuple[int, str, list[str]]

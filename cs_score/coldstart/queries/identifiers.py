@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from typing import Final, NamedTuple
+
+from cs_score.foundation.patterns import pattern
 
 _NIL_NAMESPACE: Final = bytes(16)
 
-_SLOT_FILLING_ID: Final = re.compile(r"(?:(.+)_)?([0-9a-fA-F]{10})((?:_[0-9a-fA-F]{12})*)")
-_LDC_ID: Final = re.compile(r"(?:(.+)_)?(\d+)")
+_SLOT_FILLING_ID: Final = pattern(r"(?:(.+)_)?([0-9a-fA-F]{10})((?:_[0-9a-fA-F]{12})*)")
+_LDC_ID: Final = pattern(r"(?:(.+)_)?(\d+)")
 
 # What a JSON string must escape; every other character is hashed as it is, U+007F and U+2028 included.
 _JSON_ESCAPES: Final = {

@@ -6,8 +6,8 @@ Source: specification, appendix A. The table itself is `predicates.tsv` beside t
 from __future__ import annotations
 
 import functools
+import os
 from dataclasses import dataclass, field
-from importlib import resources
 from typing import Final
 
 ENTITY_TYPES: Final = frozenset(("per", "gpe", "org", "fac", "loc"))
@@ -42,8 +42,9 @@ class Predicate:
 def inventory() -> dict[tuple[str, str], Predicate]:
     """All predicates by (domain type, name); read from the data table at first use."""
     table: dict[tuple[str, str], Predicate] = {}
-    text = resources.files("cs_score.coldstart.queries").joinpath("predicates.tsv").read_text(encoding="utf-8")
-    for line in text.splitlines()[1:]:
+    with open(os.path.join(os.path.dirname(__file__), "predicates.tsv"), encoding="utf-8") as file:
+        rows = file.read().splitlines()[1:]
+    for line in rows:
         domain, name, quantity, range_, inverse = line.split("\t")
         types = frozenset(domain.split(","))
         range_types = range_.split(",")

@@ -2,13 +2,13 @@
 
 The recorded scorer never parsed these files as XML: it takes every stretch from `<query ` to `</query>`, comments
 included, and its tag pairs from left to right, values verbatim. Ids are hashed from those verbatim texts, so a parser
-that decodes or repairs would give other ids. lxml is asked beside that whether the file is well-formed, and what it
-says becomes a warning with a line number; it expands no entity and fetches nothing.
+that decodes or repairs would give other ids. Beside that it is asked whether the file is well-formed, and what lxml
+says of one that is not becomes a warning with a line number; it expands no entity and fetches nothing.
 """
 
 from __future__ import annotations
 
-import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -22,6 +22,7 @@ from cs_score.coldstart.queries.query_set import (
 )
 from cs_score.coldstart.spans import DocumentLengths, Span, SpanProblem, cut_span, outside_document
 from cs_score.foundation.errors import InputError
+from cs_score.foundation.patterns import pattern
 from cs_score.foundation.sources import InputDigest, Source, plain_name
 from cs_score.foundation.white_space import SPACE
 from cs_score.problems.log import Detail, Place, ProblemLog
@@ -29,13 +30,14 @@ from cs_score.problems.log import Detail, Place, ProblemLog
 SINGLE_FIELDS: Final = ("ENTTYPE", "NODEID", "SLOT", "SLOT0", "SLOT1", "SLOT2")
 SLOT_FIELDS: Final = ("SLOT0", "SLOT1", "SLOT2")
 
-_QUERY_HEAD: Final = re.compile(rf'<query{SPACE}+id="')
-_MENTION_TAGS: Final = re.compile("</?mentions?>")
+_QUERY_HEAD: Final = pattern(rf'<query{SPACE}+id="')
+_MENTION_TAGS: Final = pattern("</?mentions?>")
 _KNOWN_TAGS: Final = frozenset((*SINGLE_FIELDS, *ENTRY_POINT_FIELDS, "ENTRYPOINTS"))
 # Possessive throughout, so that a pair which never closes is given up after one look, and begun at the first "<" only:
 # where no pair begins there, none begins behind it.
-_TAG_PAIR: Final = re.compile("[^<]*+<([^>]*+)>((?:[^<]++|<(?!/))*+)</([^>]*+)>")
-_DIGITS: Final = re.compile(r"\d+")
+_TAG_PAIR: Final = pattern("[^<]*+<([^>]*+)>((?:[^<]++|<(?!/))*+)</([^>]*+)>")
+_USUAL_DECLARATIONS: Final = (b"", b'<?xml version="1.0"', b'<?xml version="1.0" encoding="utf-8"')
+_DIGITS: Final = pattern(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,8 @@ def read_query_file(source: Source, problems: ProblemLog, documents: DocumentLen
 
 def _not_well_formed(data: bytes, name: str) -> str | None:
     """lxml's complaint about a file that is not well-formed XML, or None."""
+    if _is_usual_xml(data):
+        return None
     from lxml import etree
 
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False)
@@ -77,6 +81,24 @@ def _not_well_formed(data: bytes, name: str) -> str | None:
     except etree.XMLSyntaxError as error:
         return f"{name}: not well-formed XML ({error.msg}); its queries were read as far as they can be told"
     return None
+
+
+def _is_usual_xml(data: bytes) -> bool:
+    """Whether a file is surely well-formed; False where that is for lxml to say, which takes long to import.
+
+    Expat may judge in another way what the first condition excludes.
+    """
+    from xml.parsers.expat import ExpatError, ParserCreate
+
+    text = data.removeprefix(BOM_UTF8)
+    declaration = text.partition(b"?>")[0].strip() if text.startswith(b"<?xml") else b""
+    if declaration.lower() not in _USUAL_DECLARATIONS or b"<!DOCTYPE" in data or b"xml:id" in data:
+        return False
+    try:
+        ParserCreate(namespace_separator=" ").Parse(data, True)
+    except ExpatError:
+        return False
+    return True
 
 
 def _queries(text: str, name: str, problems: ProblemLog, documents: DocumentLengths | None) -> Iterator[Query]:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from cs_score.coldstart.queries.identifiers import parse_query_id
 from cs_score.coldstart.queries.query_set import Query, QuerySet
 from cs_score.foundation.errors import InputError
+from cs_score.foundation.patterns import pattern
 from cs_score.foundation.sources import is_pipe
 from cs_score.foundation.white_space import SPACE
 from cs_score.problems.log import ProblemLog
 
-_SPACES: Final = re.compile(f"{SPACE}+")
-_LEADING_NUMBER: Final = re.compile(r"[-+]?[0-9]{1,9}(\.[0-9]{0,9})?")
+_SPACES: Final = pattern(f"{SPACE}+")
+_LEADING_NUMBER: Final = pattern(r"[-+]?[0-9]{1,9}(\.[0-9]{0,9})?")
 
 
 class Selection(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,10 +9,11 @@ from typing import Final
 
 from cs_score.coldstart.queries.identifiers import parse_query_id
 from cs_score.foundation.errors import InputError
+from cs_score.foundation.patterns import pattern
 from cs_score.foundation.white_space import SPACE
 
-_SPACE: Final = re.compile(SPACE)
-_LEADING_NUMBER: Final = re.compile(r"\s*([-+]?[0-9]{1,18})")
+_SPACE: Final = pattern(SPACE)
+_LEADING_NUMBER: Final = pattern(r"\s*([-+]?[0-9]{1,18})")
 
 
 @dataclass(frozen=True, slots=True)

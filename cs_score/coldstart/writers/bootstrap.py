@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cs_score.coldstart.resampling.values import VALUE_CODES, Bootstrap
 
 
-def samples_text(bootstrap: Bootstrap) -> Iterator[str]:
+def samples_text(bootstrap: Bootstrap, _: str) -> Iterator[str]:
     """Each sample with the first entry point of every LDC query drawn."""
     for sample in bootstrap.samples:
         draws = (f" {draw.ldc_id}:{draw.written[0] if draw.written else ''}" for draw in sample.draws)
@@ -22,7 +22,7 @@ def sample_scores_text(bootstrap: Bootstrap, run_id: str) -> Iterator[str]:
         yield f"{sample.number:6d}{cells} #{run_id}\n"
 
 
-def confidence_text(bootstrap: Bootstrap) -> Iterator[str]:
+def confidence_text(bootstrap: Bootstrap, _: str) -> Iterator[str]:
     """Percentile limits, mean and score of every value."""
     yield f"{'':22}99%(   95%(   90%(   mean   scr.   )90%   )95%   )99%\n"
     for limits in bootstrap.limits:

@@ -1,34 +1,26 @@
-"""Which parts a scoring has, in which file each belongs, and their order on a stream (specification 1.7)."""
+"""The scorer's output files in one table, and what a scoring writes into them (specification 1.7)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+from itertools import chain, product, zip_longest
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from cs_score.coldstart.result import AveragePrecision, Result, RunResult
+from cs_score.coldstart.resampling.values import Bootstrap
+from cs_score.coldstart.result import Result, RunResult
 from cs_score.coldstart.writers.average_precision import average_precision_text
-from cs_score.coldstart.writers.debug import (
-    RANKINGS_BEGIN,
-    RANKINGS_END,
-    RESPONSES_END,
-    rankings_text,
-    responses_text,
-)
+from cs_score.coldstart.writers.bootstrap import confidence_text, sample_scores_text, samples_text
+from cs_score.coldstart.writers.debug import rankings_blocks, responses_blocks
 from cs_score.coldstart.writers.fields import DEFAULT_FIELDS
-from cs_score.coldstart.writers.intervals import intervals_text
 from cs_score.coldstart.writers.params import Invocation, params_text
-from cs_score.coldstart.writers.tables import table_texts
-from cs_score.foundation.outputs import blocks_of, encoded
-from cs_score.statistics.score_intervals import ScoreIntervals
+from cs_score.coldstart.writers.tables import TableText, table_texts
+from cs_score.foundation.outputs import encoded
 
-# In the order in which the reference creates them; it knows no intervals.
-ENDINGS: Final = (
-    "debug", "ap", "sf", "ldcmax", "ldcmean", "summary", "sample", "samplescores", "confidence", "params", "intervals",
-)  # fmt: skip
-
-_LDC_ENDINGS: Final = frozenset({"ldcmax", "ldcmean"})
-_SAMPLE_ENDINGS: Final = frozenset({"sample", "samplescores", "confidence"})
+if TYPE_CHECKING:
+    from cs_score.statistics.score_intervals import ScoreIntervals
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,65 +31,114 @@ class Layout:
     tabs: bool = False
 
 
-def endings(is_expanded: bool, has_samples: bool, has_intervals: bool) -> tuple[str, ...]:
-    """Endings of the files that a scoring writes."""
-    unwanted: set[str] = set()
-    if not is_expanded:
-        unwanted |= _LDC_ENDINGS
-    if not has_samples:
-        unwanted |= _SAMPLE_ENDINGS
-    if not has_intervals:
-        unwanted.add("intervals")
-    return tuple(ending for ending in ENDINGS if ending not in unwanted)
+@dataclass(frozen=True)
+class Scored:
+    """A run as outputs show it. Not slotted: its four tables are laid out together, once."""
+
+    run: RunResult
+    layout: Layout
+    intervals: ScoreIntervals | None = None
+
+    @cached_property
+    def tables(self) -> TableText:
+        """The tables as text."""
+        return table_texts(self.run, self.layout.fields, self.layout.tabs)
+
+
+class Stage(Enum):
+    """When a part is made. On a stream those of a run follow each other by stage, the intervals after all runs."""
+
+    SCORED = 1
+    RANKED = 2
+    RESAMPLED = 3
+    ESTIMATED = 4
+
+
+Part: TypeAlias = Callable[[Scored], Iterable[bytes] | None]
+"""What a run adds to a file; None where its scoring did not come so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A file: its ending, what it holds, its parts, and the switch without which it is not written.
+
+    `of_call` is what it holds of the call as a whole.
+    """
+
+    ending: str
+    content: str
+    parts: Mapping[Stage, Part] = field(default_factory=dict)
+    switch: str | None = None
+    of_call: Callable[[Invocation], Iterable[str]] = lambda _: ()
+
+    def is_complete(self, runs: Sequence[Scored]) -> bool:
+        """Whether a scoring that was stopped came far enough for it."""
+        first = next(iter(self.parts.values()), None)
+        return first is None or (bool(runs) and all(first(run) is not None for run in runs))
+
+
+def _table(name: str) -> Part:
+    return lambda of: encoded([getattr(of.tables, name)])
+
+
+def _rankings(of: Scored) -> Iterator[bytes] | None:
+    scores = of.run.average_precision
+    if scores is None:
+        return None
+    return encoded(average_precision_text(scores, scores.run_id == of.run.run_id, of.layout.tabs))
+
+
+def _resamples(text: Callable[[Bootstrap, str], Iterable[str]]) -> Part:
+    return lambda of: None if of.run.bootstrap is None else encoded(text(of.run.bootstrap, of.run.run_id))
+
+
+def _intervals(of: Scored) -> Iterator[bytes] | None:
+    if of.intervals is None:
+        return None
+    from cs_score.coldstart.writers.intervals import intervals_text
+
+    return encoded(intervals_text(of.intervals, of.run.run_id, of.layout.tabs))
+
+
+OUTPUTS: Final = (
+    Output(
+        "debug",
+        "each response with its assessment and what it counted as; each ranking",
+        {Stage.SCORED: lambda of: responses_blocks(of.run), Stage.RANKED: lambda of: rankings_blocks(of.run)},
+    ),
+    Output("ap", "average precision: SF, LDC-MEAN, summary", {Stage.RANKED: _rankings}),
+    Output("sf", "counts and scores of each SF query and class, averages", {Stage.SCORED: _table("sf")}),
+    Output("ldcmax", "the same for LDC-MAX", {Stage.SCORED: _table("ldc_max")}, "-expand"),
+    Output("ldcmean", "P, R, F1 for LDC-MEAN", {Stage.SCORED: _table("ldc_mean")}, "-expand"),
+    Output("summary", "the averages of all variants", {Stage.SCORED: _table("summary")}),
+    Output(
+        "sample", "the resamples with their first entry points", {Stage.RESAMPLED: _resamples(samples_text)}, "-samples"
+    ),
+    Output(
+        "samplescores", "the values of each resample", {Stage.RESAMPLED: _resamples(sample_scores_text)}, "-samples"
+    ),
+    Output("confidence", "limits, mean, score", {Stage.RESAMPLED: _resamples(confidence_text)}, "-samples"),
+    Output("params", "time, command line, policies", of_call=params_text),
+    Output("intervals", "every average with its interval", {Stage.ESTIMATED: _intervals}, "--bootstrap"),
+)
+"""In the order in which the reference creates them; it knows no intervals."""
+
+
+def written(switches: Collection[str]) -> list[Output]:
+    """The files that a call with these switches writes."""
+    return [output for output in OUTPUTS if output.switch is None or output.switch in switches]
 
 
 def parts(
     result: Result, layout: Layout, invocation: Invocation, intervals: Sequence[ScoreIntervals] = ()
-) -> Iterator[tuple[str, Iterable[bytes]]]:
-    """The parts in the order in which they are produced, each with the ending of the file that it belongs to."""
-    yield "params", encoded(params_text(invocation))
-    for run in result.runs:
-        yield from _run_parts(run, layout)
-    for run, of_run in zip(result.runs, intervals):
-        yield "intervals", encoded(intervals_text(of_run, run.run_id, layout.tabs))
-
-
-def _run_parts(run: RunResult, layout: Layout) -> Iterator[tuple[str, Iterable[bytes]]]:
-    yield "debug", _responses(run)
-    texts = table_texts(run, layout.fields, layout.tabs)
-    yield "sf", encoded((texts.sf,))
-    if texts.ldc_max is not None:
-        yield "ldcmax", encoded((texts.ldc_max,))
-    if texts.ldc_mean is not None:
-        yield "ldcmean", encoded((texts.ldc_mean,))
-    yield "summary", encoded((texts.summary,))
-    scores = run.average_precision
-    if scores is not None:
-        yield "debug", _rankings(run, scores)
-        yield "ap", encoded(average_precision_text(scores, scores.run_id == run.run_id, layout.tabs))
-    if run.bootstrap is not None:
-        from cs_score.coldstart.writers.bootstrap import confidence_text, sample_scores_text, samples_text
-
-        yield "sample", encoded(samples_text(run.bootstrap))
-        yield "samplescores", encoded(sample_scores_text(run.bootstrap, run.run_id))
-        yield "confidence", encoded(confidence_text(run.bootstrap))
-
-
-def _responses(run: RunResult) -> Iterator[bytes]:
-    if run.debug_text is None:
-        yield from encoded(responses_text(run.tallies()))
-    else:
-        yield from blocks_of(run.debug_text.responses)
-    yield RESPONSES_END
-
-
-def _rankings(run: RunResult, scores: AveragePrecision) -> Iterator[bytes]:
-    yield RANKINGS_BEGIN
-    if run.debug_text is None:
-        yield from encoded(rankings_text(scores.rankings))
-    else:
-        yield from blocks_of(run.debug_text.rankings)
-    yield RANKINGS_END
+) -> Iterator[Iterable[bytes]]:
+    """What goes to a stream, in order."""
+    yield from (encoded(output.of_call(invocation)) for output in OUTPUTS)
+    runs = _scored(result, layout, intervals)
+    for stages in ((Stage.SCORED, Stage.RANKED, Stage.RESAMPLED), (Stage.ESTIMATED,)):
+        for run, stage, output in product(runs, stages, OUTPUTS):
+            if part := output.parts.get(stage):
+                yield part(run) or ()
 
 
 def file_blocks(
@@ -109,21 +150,13 @@ def file_blocks(
 ) -> Iterator[tuple[str, Iterator[bytes]]]:
     """Each file's ending with its whole content; of a stopped scoring only the files of completed stages."""
     options = result.options
-    written = endings(options.expand is not None, options.samples is not None, bool(intervals))
-    by_ending: dict[str, list[Iterable[bytes]]] = {ending: [] for ending in written}
-    for ending, blocks in parts(result, layout, invocation, intervals):
-        by_ending[ending].append(blocks)
-    for ending, pieces in by_ending.items():
-        if was_stopped and not _is_completed(ending, result):
-            continue
-        yield ending, (block for blocks in pieces for block in blocks)
+    given = {"-expand": options.expand is not None, "-samples": options.samples is not None, "--bootstrap": intervals}
+    runs = _scored(result, layout, intervals)
+    for output in written([switch for switch, is_given in given.items() if is_given]):
+        if not was_stopped or output.is_complete(runs):
+            of_runs = (part(run) or () for run, part in product(runs, output.parts.values()))
+            yield output.ending, chain(encoded(output.of_call(invocation)), *of_runs)
 
 
-def _is_completed(ending: str, result: Result) -> bool:
-    if ending == "params":
-        return True
-    if ending == "ap":
-        return bool(result.runs) and all(run.average_precision is not None for run in result.runs)
-    if ending in _SAMPLE_ENDINGS:
-        return bool(result.runs) and all(run.bootstrap is not None for run in result.runs)
-    return bool(result.runs)
+def _scored(result: Result, layout: Layout, intervals: Sequence[ScoreIntervals]) -> list[Scored]:
+    return [Scored(run, layout, of_run) for run, of_run in zip_longest(result.runs, intervals)]

@@ -18,11 +18,11 @@ FOOT: Final = "\n*ALL-Macro Prec, Recall and F1 refer to mean-precision, mean-re
 
 @dataclass(frozen=True, slots=True)
 class TableText:
-    """The four tables of one run as text; the LDC variants are None where they do not exist."""
+    """The four tables of one run as text; the LDC variants are empty where they do not exist."""
 
     sf: str
-    ldc_max: str | None
-    ldc_mean: str | None
+    ldc_max: str
+    ldc_mean: str
     summary: str
 
 
@@ -30,9 +30,9 @@ def table_texts(run: RunResult, fields: Sequence[str] = DEFAULT_FIELDS, tabs: bo
     """Lay out the tables of one run; each table's columns are as wide as those before it needed."""
     layout: TableLayout[ScoreRow] = TableLayout(SCORE_FIELDS, fields, run.run_id, tabs)
     tables = run.tables
-    sf = "".join(_table(tables.sf, fields, layout))
-    ldc_max = None if tables.ldc_max is None else "".join(_table(tables.ldc_max, fields, layout))
-    ldc_mean = None if tables.ldc_mean is None else "".join(_table(tables.ldc_mean, SUMMARY_FIELDS, layout))
+    sf = _table(tables.sf, fields, layout)
+    ldc_max = _table(tables.ldc_max, fields, layout)
+    ldc_mean = _table(tables.ldc_mean, SUMMARY_FIELDS, layout)
     return TableText(sf, ldc_max, ldc_mean, "".join(_summary(run, layout)))
 
 
@@ -48,12 +48,12 @@ def averages_text(run: RunResult) -> str:
     return "".join((layout.header(SUMMARY_FIELDS), *lines))
 
 
-def _table(table: Table, fields: Sequence[str], layout: TableLayout[ScoreRow]) -> Iterator[str]:
+def _table(table: Table | None, fields: Sequence[str], layout: TableLayout[ScoreRow]) -> str:
+    if table is None:
+        return ""
     lines = layout.table(fields, table.rows + table.averages)
-    if table.rows:
-        yield layout.header(fields)
-    yield from lines
-    yield FOOT
+    header = [layout.header(fields)] if table.rows else []
+    return "".join((*header, *lines, FOOT))
 
 
 def _summary(run: RunResult, layout: TableLayout[ScoreRow]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Gold that has been read: it serves any number of predictions."""
+"""Files that have been read: gold serves any number of predictions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Content = TypeVar("Content")
 
 @dataclass(frozen=True, slots=True)
 class Gold(Generic[Content]):
-    """The content of a gold file in the form that its mode works with, the file's name and digest.
+    """The content of a file, gold or predictions, in the form that its mode works with, with its name and digest.
 
     Scoring reads the content and never changes it.
     """
@@ -23,5 +23,5 @@ class Gold(Generic[Content]):
 
 
 def signed(source: Source, content: Content) -> Gold[Content]:
-    """Gold of a source that has been read."""
+    """What has been read of a source."""
     return Gold(source.name, content, source.digest())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from cs_score.knowledge_base.assertions import LINK, NAMED, NOMINAL, TYPE, KnowledgeBase
+from cs_score.knowledge_base.contents.assertions import LINK, NAMED, NOMINAL, TYPE, KnowledgeBase
 
 _KINDS: Final = {NAMED: "NAM", NOMINAL: "NOM"}
 

@@ -6,8 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from cs_score.coldstart.spans import offset_value
-from cs_score.knowledge_base.assertions import NAMED, Assertion, KnowledgeBase
-from cs_score.knowledge_base.nodes import Node
+from cs_score.knowledge_base.contents.assertions import NAMED, Assertion, KnowledgeBase, Node
 
 
 def nugget_text(base: KnowledgeBase) -> Iterator[str]:

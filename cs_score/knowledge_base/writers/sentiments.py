@@ -10,8 +10,15 @@ from typing import Final, NamedTuple
 
 from cs_score.coldstart.spans import Span, offset_value
 from cs_score.foundation.outputs import FolderFile, encoded
-from cs_score.knowledge_base.assertions import CANONICAL, NAMED, NOMINAL, PRONOMINAL, Assertion, KnowledgeBase
-from cs_score.knowledge_base.nodes import Node
+from cs_score.knowledge_base.contents.assertions import (
+    CANONICAL,
+    NAMED,
+    NOMINAL,
+    PRONOMINAL,
+    Assertion,
+    KnowledgeBase,
+    Node,
+)
 
 FOLDER: Final = "sentiments"
 FOLDERS: Final = ("predicted-ere", "predicted-best")

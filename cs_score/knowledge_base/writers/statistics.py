@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from cs_score.foundation.planned_outputs import Format, OwnOption
-from cs_score.knowledge_base.assertions import CANONICAL, LINK, NAMED, TYPE, KnowledgeBase
+from cs_score.knowledge_base.contents.assertions import CANONICAL, LINK, NAMED, TYPE, KnowledgeBase
 
 _WITHOUT_DOMAIN = frozenset((TYPE, NAMED, CANONICAL, LINK))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from cs_score.knowledge_base.assertions import TYPE, Assertion, KnowledgeBase
+from cs_score.knowledge_base.contents.assertions import TYPE, Assertion, KnowledgeBase
 
 
 def tac_text(base: KnowledgeBase, labels: Collection[str]) -> Iterator[str]:

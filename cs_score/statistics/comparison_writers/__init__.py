@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from cs_score.statistics.comparison import Comparison
+from cs_score.statistics.comparison_result import Comparison
 from cs_score.statistics.comparison_writers.json import comparison_json
 from cs_score.statistics.comparison_writers.latex import comparison_latex
 from cs_score.statistics.comparison_writers.markdown import comparison_markdown

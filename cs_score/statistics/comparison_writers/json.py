@@ -7,7 +7,7 @@ import re
 from typing import Final
 
 from cs_score.foundation.planned_outputs import Format, OwnOption
-from cs_score.statistics.comparison import Comparison
+from cs_score.statistics.comparison_result import Comparison
 
 OPTION: Final = OwnOption(
     "--json",

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final, Generic, TypeVar
 
-from cs_score.statistics.comparison import Comparison, MeasureComparison, PairedSystems, RankedSystem
+from cs_score.statistics.comparison_result import Comparison, MeasureComparison, PairedSystems, RankedSystem
 
 _Entry = TypeVar("_Entry")
 

@@ -6,7 +6,7 @@ import unicodedata
 from typing import Final
 
 from cs_score.foundation.display import aligned, cell, one_line
-from cs_score.statistics.comparison import Comparison
+from cs_score.statistics.comparison_result import Comparison
 from cs_score.statistics.comparison_writers.tables import Kind, Table, explanation, pair_table, system_table
 from cs_score.statistics.notes import sentences
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Final
 
 from cs_score.foundation.display import spreadsheet_cell
-from cs_score.statistics.comparison import Comparison, PairedSystems, RankedSystem
+from cs_score.statistics.comparison_result import Comparison, PairedSystems, RankedSystem
 from cs_score.statistics.intervals import Interval
 
 COLUMNS: Final = (

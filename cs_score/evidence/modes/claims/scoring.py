@@ -26,7 +26,7 @@ from cs_score.evidence.modes.claims.judging import (
 )
 from cs_score.evidence.reading import json_reader as reader
 from cs_score.evidence.reading.gold import Gold, signed
-from cs_score.evidence.result import InputSummary, Mode, ReportRow, Result, counted, scores_of
+from cs_score.evidence.result import InputSummary, Mode, ReportRow, Result, counted, report_rows, scores_of
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.garbage_collection import paused_collector
 from cs_score.foundation.signature import Signature
@@ -70,8 +70,7 @@ MODE: Final = Mode(
     formula=measures,
     headings=("precision", "recall", "f1", "tp", "fp", "fn"),
     rows=(
-        ReportRow("abstract", MEASURES[0:3], COLUMNS[0:3]),
-        ReportRow("sentence", MEASURES[3:6], COLUMNS[3:6]),
+        *report_rows(("abstract", "sentence"), MEASURES[:6], (COLUMNS[:3], COLUMNS[3:6])),
         ReportRow("label_accuracy", MEASURES[6:]),
     ),
 )
@@ -110,25 +109,23 @@ def score(
     """
     with paused_collector():
         known = gold if isinstance(gold, Gold) else read_gold(gold)
-        gold_name, gold_claims = known.name, known.content
         with reader.open_lines(predictions, "predictions") as source:
-            predictions_name, predicted_claims = source.name, _read(source)
-            predictions_digest = source.digest()
-        claims = [(claim, predicted_claims.get(claim.id)) for claim in gold_claims.values()]
+            given = signed(source, _read(source))
+        claims = [(claim, given.content.get(claim.id)) for claim in known.content.values()]
         table = UnitTable(
-            ids=tuple(reader.text_of(claim) for claim in gold_claims),
+            ids=tuple(reader.text_of(claim) for claim in known.content),
             columns=COLUMNS,
-            rows=[_count(claim, predicted, gold_name, predictions_name) for claim, predicted in claims],
+            rows=[_count(claim, predicted, known.name, given.name) for claim, predicted in claims],
         )
     unpredicted = sum(predicted is None for _, predicted in claims)
-    notice = f"{predictions_name}: no prediction for {unpredicted} of {counted(len(claims), 'claim')}"
+    notice = f"{given.name}: no prediction for {unpredicted} of {counted(len(claims), 'claim')}"
     return ClaimsResult(
         table=table,
         scores=scores_of(MODE, table),
-        signature=Signature(MODE.name, {}, (known.digest, predictions_digest)),
+        signature=Signature(MODE.name, {}, (known.digest, given.digest)),
         inputs=(
-            InputSummary("gold", gold_name, ((len(gold_claims), "claim"),)),
-            InputSummary("predictions", predictions_name, ((len(predicted_claims), "claim"),)),
+            InputSummary("gold", known.name, ((len(known.content), "claim"),)),
+            InputSummary("predictions", given.name, ((len(given.content), "claim"),)),
         ),
         notices=(notice,) if unpredicted else (),
         claims=claims,

@@ -23,12 +23,11 @@ from cs_score.evidence.modes.hotpotqa.judging import (
 from cs_score.evidence.reading import json_reader as reader
 from cs_score.evidence.reading.gold import Gold, signed
 from cs_score.evidence.reading.json_array import json_array
-from cs_score.evidence.result import InputSummary, Mode, ReportRow, Result, counted, scores_of
+from cs_score.evidence.result import InputSummary, Mode, Result, counted, means, report_rows, scores_of
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.garbage_collection import paused_collector
 from cs_score.foundation.signature import Signature
 from cs_score.foundation.sources import Input, Source
-from cs_score.measures.formulas import Divide, Number
 from cs_score.measures.registry import names
 from cs_score.statistics.unit_table import UnitTable
 
@@ -42,23 +41,14 @@ _GOLD_KEYS: Final = {key: key for key in ("_id", "answer", "supporting_facts")}
 NOTICED_IDS: Final = 5
 """Questions without prediction that a notice names."""
 
-
-def measures(sums: Sequence[Number], divide: Divide[Number]) -> tuple[Number, ...]:
-    """The twelve measures from the sums of COLUMNS: means over all gold questions (section 5)."""
-    questions, *totals = sums
-    return tuple(divide(total, questions) for total in totals)
-
-
 MODE: Final = Mode(
     name="hotpotqa",
     unit="question",
     columns=COLUMNS,
     measures=MEASURES,
-    formula=measures,
+    formula=means,
     headings=("em", "f1", "prec", "recall"),
-    rows=tuple(
-        ReportRow(name, MEASURES[4 * number : 4 * number + 4]) for number, name in enumerate(("answer", "sp", "joint"))
-    ),
+    rows=report_rows(("answer", "sp", "joint"), MEASURES),
 )
 
 
@@ -97,24 +87,24 @@ def score(
     """
     with paused_collector():
         known = gold if isinstance(gold, Gold) else read_gold(gold)
-        gold_name, questions = known.name, known.content
+        questions = known.content
         with reader.open_document(predictions, "predictions") as source:
-            predictions_name, (answers, facts) = source.name, _read_predictions(source)
-            predictions_digest = source.digest()
-        rows = [_count(question, answers, facts, gold_name, predictions_name) for question in questions]
+            given = signed(source, _read_predictions(source))
+        answers, facts = given.content
+        rows = [_count(question, answers, facts, known.name, given.name) for question in questions]
         table = UnitTable(ids=tuple(reader.text_of(question.id) for question in questions), columns=COLUMNS, rows=rows)
     return HotpotQAResult(
         table=table,
         scores=scores_of(MODE, table),
-        signature=Signature(MODE.name, {}, (known.digest, predictions_digest)),
+        signature=Signature(MODE.name, {}, (known.digest, given.digest)),
         inputs=(
-            InputSummary("gold", gold_name, ((len(questions), "question"),)),
-            InputSummary("predictions", predictions_name, ((len(answers), "answer"), (len(facts), "fact list"))),
+            InputSummary("gold", known.name, ((len(questions), "question"),)),
+            InputSummary("predictions", given.name, ((len(answers), "answer"), (len(facts), "fact list"))),
         ),
         notices=tuple(
             notice
             for what, predicted in (("answer", answers), ("supporting facts", facts))
-            for notice in _missing(what, questions, predicted, predictions_name)
+            for notice in _missing(what, questions, predicted, given.name)
         ),
         questions=questions,
         answers=answers,

@@ -26,11 +26,10 @@ from cs_score.evidence.modes.r4c.judging import (
 )
 from cs_score.evidence.reading import json_reader as reader
 from cs_score.evidence.reading.gold import Gold, signed
-from cs_score.evidence.result import InputSummary, Mode, ReportRow, Result, counted, scores_of
+from cs_score.evidence.result import InputSummary, Mode, Result, counted, means, report_rows, scores_of
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.signature import Signature
 from cs_score.foundation.sources import Input, Source
-from cs_score.measures.formulas import Divide, Number
 from cs_score.measures.registry import names
 from cs_score.statistics.unit_table import UnitTable
 
@@ -38,21 +37,14 @@ MEASURES: Final = names("r4c")
 
 COLUMNS: Final = ("instances", *MEASURES)
 
-
-def measures(sums: Sequence[Number], divide: Divide[Number]) -> tuple[Number, ...]:
-    """The nine measures from the sums of COLUMNS: means over the instances (section 5)."""
-    instances, *totals = sums
-    return tuple(divide(total, instances) for total in totals)
-
-
 MODE: Final = Mode(
     name="r4c",
     unit="instance",
     columns=COLUMNS,
     measures=MEASURES,
-    formula=measures,
+    formula=means,
     headings=("precision", "recall", "f1"),
-    rows=tuple(ReportRow(level, tuple(f"{level}_{aspect}" for aspect in ASPECTS)) for level in WEIGHTS),
+    rows=report_rows(tuple(WEIGHTS), MEASURES),
 )
 
 Progress: TypeAlias = Callable[[Sequence[str]], Iterable[str]]

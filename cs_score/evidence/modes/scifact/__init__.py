@@ -1,9 +1,9 @@
 """SciFact leaderboard scoring: abstracts found and labelled, sentences given as evidence."""
 
+from cs_score.evidence.modes.scifact.reading import LABELS
 from cs_score.evidence.modes.scifact.scoring import (
     COLUMNS,
     GROUPS,
-    LABELS,
     MEASURES,
     MODE,
     SciFactResult,

@@ -5,7 +5,6 @@ The numbers are those of the public leaderboard evaluator; section numbers refer
 
 from __future__ import annotations
 
-import sys
 from collections import Counter, defaultdict, deque
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -13,25 +12,21 @@ from typing import ClassVar, Final
 
 from cs_score.evidence.modes.scifact.explanation import explain
 from cs_score.evidence.modes.scifact.judging import (
-    GoldAbstract,
     GoldClaim,
-    PredictedAbstract,
     PredictedClaim,
-    Sentences,
     judge,
 )
+from cs_score.evidence.modes.scifact.reading import read_gold_claims, read_predicted_claims
 from cs_score.evidence.reading import json_reader as reader
 from cs_score.evidence.reading.gold import Gold, signed
-from cs_score.evidence.result import InputSummary, Mode, ReportRow, Result, scores_of
+from cs_score.evidence.result import InputSummary, Mode, Result, report_rows, scores_of
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.garbage_collection import paused_collector
 from cs_score.foundation.signature import Signature
-from cs_score.foundation.sources import Input, Source
+from cs_score.foundation.sources import Input
 from cs_score.measures.formulas import Divide, Number, precision_recall_f1
 from cs_score.measures.registry import names
 from cs_score.statistics.unit_table import UnitTable
-
-LABELS: Final = ("SUPPORT", "CONTRADICT")
 
 COLUMNS: Final = (
     "relevant_abstracts",
@@ -47,20 +42,6 @@ COLUMNS: Final = (
 GROUPS: Final = ("abstract_label_only", "abstract_rationalized", "sentence_selection", "sentence_label")
 
 MEASURES: Final = names("scifact")
-
-# What other tasks and earlier texts call the two labels, and the third label that is not predicted here.
-_OTHER_SPELLINGS: Final = {
-    "SUPPORT": "SUPPORT",
-    "SUPPORTS": "SUPPORT",
-    "SUPPORTED": "SUPPORT",
-    "CONTRADICT": "CONTRADICT",
-    "CONTRADICTS": "CONTRADICT",
-    "CONTRADICTED": "CONTRADICT",
-    "REFUTE": "CONTRADICT",
-    "REFUTES": "CONTRADICT",
-    "REFUTED": "CONTRADICT",
-}
-_NO_VERDICT: Final = frozenset({"NOT_ENOUGH_INFO", "NOT ENOUGH INFO", "NOTENOUGHINFO", "NEI", "NOINFO"})
 
 
 def measures(sums: Sequence[Number], divide: Divide[Number]) -> tuple[Number, ...]:
@@ -81,13 +62,13 @@ MODE: Final = Mode(
     measures=MEASURES,
     formula=measures,
     headings=("precision", "recall", "f1", "correct", "retrieved", "relevant"),
-    rows=tuple(
-        ReportRow(
-            group,
-            MEASURES[3 * number : 3 * number + 3],
-            (COLUMNS[4 + number], f"retrieved_{unit}", f"relevant_{unit}"),
-        )
-        for number, (group, unit) in enumerate(zip(GROUPS, ("abstracts", "abstracts", "sentences", "sentences")))
+    rows=report_rows(
+        GROUPS,
+        MEASURES,
+        [
+            (correct, f"retrieved_{unit}", f"relevant_{unit}")
+            for correct, unit in zip(COLUMNS[4:], ("abstracts", "abstracts", "sentences", "sentences"))
+        ],
     ),
 )
 
@@ -107,7 +88,7 @@ class SciFactResult(Result):
 def read_gold(gold: Input | Iterable[object]) -> Gold[list[GoldClaim]]:
     """Read gold once, to score many predictions against it. Raises InputError for what is no gold."""
     with paused_collector(), reader.open_lines(gold, "gold") as source:
-        return signed(source, _read_gold(source))
+        return signed(source, read_gold_claims(source))
 
 
 def score(
@@ -123,24 +104,21 @@ def score(
     """
     with paused_collector():
         known = gold if isinstance(gold, Gold) else read_gold(gold)
-        gold_name, gold_claims = known.name, known.content
         with reader.open_lines(predictions, "predictions") as source:
-            predictions_name, predicted_claims = source.name, _read_predictions(source)
-            predictions_digest = source.digest()
-        _check_claims(gold_claims, predicted_claims, gold_name, predictions_name, any_order)
-        if any_order:
-            predicted_claims = _in_gold_order(gold_claims, predicted_claims)
-        claims = list(zip(gold_claims, predicted_claims))
+            given = signed(source, read_predicted_claims(source))
+        _check_claims(known, given, any_order)
+        predicted = _in_gold_order(known.content, given.content) if any_order else given.content
+        claims = list(zip(known.content, predicted))
         table = UnitTable(
-            ids=tuple(reader.text_of(claim.id) for claim in gold_claims),
+            ids=tuple(reader.text_of(claim.id) for claim, _ in claims),
             columns=COLUMNS,
-            rows=_count(claims, gold_name),
+            rows=_count(claims, known.name),
         )
     return SciFactResult(
         table=table,
         scores=scores_of(MODE, table),
-        signature=Signature(MODE.name, {"any_order": any_order}, (known.digest, predictions_digest)),
-        inputs=_summaries(table, gold_name, predictions_name),
+        signature=Signature(MODE.name, {"any_order": any_order}, (known.digest, given.digest)),
+        inputs=_summaries(table, known.name, given.name),
         notices=(),
         claims=claims,
     )
@@ -190,94 +168,11 @@ def _count(claims: Sequence[tuple[GoldClaim, PredictedClaim]], gold_name: str) -
     return rows
 
 
-def _read_gold(source: Source) -> list[GoldClaim]:
-    claims = []
-    for number, value in reader.json_lines(source):
-        try:
-            claim, evidence = _claim(value)
-            claims.append(GoldClaim(claim, {key: _gold_abstract(key, sets) for key, sets in evidence.items()}))
-        except InputError as error:
-            raise reader.located(error, source.name, reader.line_place(number, value)) from None
-    return claims
-
-
-def _read_predictions(source: Source) -> list[PredictedClaim]:
-    claims = []
-    for number, value in reader.json_lines(source):
-        try:
-            claim, evidence = _claim(value)
-            claims.append(PredictedClaim(claim, {key: _predicted(key, given) for key, given in evidence.items()}))
-        except InputError as error:
-            raise reader.located(error, source.name, reader.line_place(number, value)) from None
-    return claims
-
-
-def _claim(value: object) -> tuple[Hashable, reader.Object]:
-    fields = reader.as_object(value, "the line")
-    claim = reader.identifier(fields, "id")
-    return claim, reader.as_object(reader.member(fields, "evidence"), "'evidence'")
-
-
-def _gold_abstract(abstract: str, value: object) -> GoldAbstract:
-    try:
-        sets = [reader.as_object(each, "an evidence set") for each in reader.as_list(value, "the gold evidence")]
-        if not sets:
-            raise InputError("no evidence sets are listed", remedy="leave out abstracts without evidence")
-        label = reader.member(sets[0], "label")
-        for each in sets[1:]:
-            other = reader.member(each, "label")
-            if other != label:
-                raise InputError(f"evidence sets labelled {reader.quoted(label)} and {reader.quoted(other)}")
-        return GoldAbstract(label, tuple(_sentences(each) for each in sets))
-    except InputError as error:
-        raise _in_abstract(error, abstract) from None
-
-
-def _predicted(abstract: str, value: object) -> PredictedAbstract:
-    try:
-        if isinstance(value, list):
-            raise InputError(
-                "a list of entries where one object with label and sentences is expected",
-                remedy="files in this shape are scored with cs-score claims",
-            )
-        fields = reader.as_object(value, "the prediction")
-        label = reader.member(fields, "label")
-        if not isinstance(label, str) or label not in LABELS:
-            raise _bad_label(label)
-        return PredictedAbstract(sys.intern(label), _sentences(fields))
-    except InputError as error:
-        raise _in_abstract(error, abstract) from None
-
-
-def _in_abstract(error: InputError, abstract: str) -> InputError:
-    return InputError(error.problem, place=f"abstract {reader.plain(abstract)}", remedy=error.remedy)
-
-
-def _bad_label(label: object) -> InputError:
-    spelled = label.strip().upper() if isinstance(label, str) else ""
-    remedy = None
-    if spelled in _OTHER_SPELLINGS:
-        remedy = f"write {_OTHER_SPELLINGS[spelled]}"
-    elif spelled in _NO_VERDICT:
-        remedy = "leave out abstracts without a verdict"
-    return InputError(f"label {reader.quoted(label)} is not one of {', '.join(LABELS)}", remedy=remedy)
-
-
-def _sentences(fields: reader.Object) -> Sentences:
-    sentences = tuple(reader.as_list(reader.member(fields, "sentences"), "'sentences'"))
-    try:
-        hash(sentences)
-    except TypeError:
-        raise InputError("'sentences' holds a list or an object where sentence numbers are expected") from None
-    return sentences
-
-
-def _check_claims(
-    gold: Sequence[GoldClaim], predicted: Sequence[PredictedClaim], gold_name: str, name: str, any_order: bool
-) -> None:
+def _check_claims(gold: Gold[list[GoldClaim]], predicted: Gold[list[PredictedClaim]], any_order: bool) -> None:
     """Rule 1 of section 2: the same claims, in the same order unless `any_order`."""
-    gold_ids = [claim.id for claim in gold]
-    ids = [claim.id for claim in predicted]
+    gold_name, name = gold.name, predicted.name
+    gold_ids = [claim.id for claim in gold.content]
+    ids = [claim.id for claim in predicted.content]
     if gold_ids == ids:
         return
     missing, unknown = Counter(gold_ids), Counter(ids)

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
-from cs_score.coldstart.queries.predicates import NODE_TYPES
-from cs_score.knowledge_base.assertions import CANONICAL, MENTIONS, NAMED, Assertion
-from cs_score.knowledge_base.building import Builder
-from cs_score.knowledge_base.nodes import Node
-from cs_score.knowledge_base.predicates import NONE
+from cs_score.knowledge_base.contents.assertions import CANONICAL, MENTIONS, NAMED, Assertion, Node
+from cs_score.knowledge_base.contents.predicates import NONE
+from cs_score.knowledge_base.reading.building import Builder
 from cs_score.problems.log import Detail
 
 
@@ -18,7 +16,7 @@ def infer_inverses(builder: Builder) -> None:
     known: dict[Node, set[tuple[str, str, str]]] = {}
     for assertion in list(builder.base.assertions):
         node, subject = assertion.node, assertion.subject
-        if node is None or not assertion.verb.range <= NODE_TYPES or ":String" in node.name:
+        if node is None or not assertion.verb.has_inverse or ":String" in node.name:
             continue
         inverse = assertion.verb.predicate.inverse or NONE
         if builder.repetitions.has_stated(node, inverse, subject.name, assertion.provenance):

@@ -16,10 +16,10 @@ from cs_score.coldstart.spans import Span
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.record import record
 from cs_score.foundation.sources import Source
-from cs_score.knowledge_base.assertions import CANONICAL, LINK, NAMED, TYPE
-from cs_score.knowledge_base.entry_points import Mention
-from cs_score.knowledge_base.kb_file import texts_of
-from cs_score.knowledge_base.provenance_lists import NIL
+from cs_score.knowledge_base.contents.assertions import CANONICAL, LINK, NAMED, TYPE
+from cs_score.knowledge_base.contents.provenance_lists import NIL
+from cs_score.knowledge_base.reading.kb_file import texts_of
+from cs_score.knowledge_base.resolution.entry_points import Mention
 
 _CONFIDENCE: Final = re.compile(r"\d+\.\d+")
 _SPAN: Final = re.compile(r"(.*):(\d+)-(\d+)", re.DOTALL)

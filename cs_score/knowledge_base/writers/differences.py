@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterator
 
-from cs_score.knowledge_base.assertions import KnowledgeBase
+from cs_score.knowledge_base.contents.assertions import KnowledgeBase
 from cs_score.knowledge_base.writers.tac import tac_line
 from cs_score.preparation.runs.differences import file_differences
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from cs_score.coldstart.queries.predicates import NODE_TYPES, Predicate, inventory
@@ -58,30 +59,60 @@ _MISSPELLED: Final = {
 }
 
 
+# What a use says of the node, the one that tells most first.
+TYPEDEF: Final = 0
+SUBJECT: Final = 1
+OBJECT: Final = 2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Use:
+    """A way in which a line uses a node: its role there, and what that says of its type.
+
+    `types` are those that it may have by that, `only` the one where there is no choice; none where nothing is said.
+    """
+
+    role: int
+    types: frozenset[str]
+    only: str | None
+
+
+@lru_cache(maxsize=1 << 10)
+def use_as(role: int, types: frozenset[str] = frozenset()) -> Use:
+    """The use of a node in a role; equal uses are one."""
+    return Use(role, types, next(iter(types)) if len(types) == 1 else None)
+
+
+@lru_cache(maxsize=1 << 10)
+def declaration(written: str) -> Use:
+    """The use of a node whose type is declared, with the type as it is written, legal or not."""
+    return use_as(TYPEDEF, frozenset((written.lower(),)))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Verb:
     """A predicate as assertions use it.
 
-    `only_domain`, `only_range`: the type where there is no choice. `label`: of the file that defines it. `rank`: its
-    class in the order of a validated knowledge base. `has_provenance`: its fourth column counts. `has_domain`: it is
-    written with the type of its subject. `is_mention`: its name says that it is about mentions. `takes_text`: its
-    object is text in quotes. `takes_nodes`: its object is a node. `one_span`: how often a second span is complained of.
-    `may_repeat`: the same assertion may be made twice. `is_compared`: it matters what was said before.
+    `as_subject`, `as_object`: how it uses its nodes. `label`: of the file that defines it. `order`: its place in the
+    order of a validated knowledge base. `has_provenance`: its fourth column counts. `has_domain`: it is written with
+    the type of its subject. `is_mention`: its name says that it is about mentions. `takes_text`: its object is text in
+    quotes. `takes_nodes`: its object is a node. `has_inverse`: its object may be the subject of its inverse.
+    `one_span`: how often a second span is complained of. `may_repeat`: the same assertion may be made twice.
+    `is_compared`: it matters what was said before.
     """
 
     name: str
     predicate: Predicate
-    domain: frozenset[str]
-    only_domain: str | None
-    range: frozenset[str]
-    only_range: str | None
+    as_subject: Use
+    as_object: Use
     label: str
-    rank: int
+    order: tuple[int, str]
     has_provenance: bool
     has_domain: bool
     is_mention: bool
     takes_text: bool
     takes_nodes: bool
+    has_inverse: bool
     one_span: int
     may_repeat: bool
     is_compared: bool
@@ -195,25 +226,21 @@ def _verb(predicate: Predicate, label: str) -> Verb:
     name = predicate.name
     is_mention = "mention" in name
     takes_text = "string" in predicate.range and is_mention
+    takes_nodes = not takes_text and name not in ("type", "link")
     return Verb(
         name,
         predicate,
-        predicate.domain,
-        _only(predicate.domain),
-        predicate.range,
-        _only(predicate.range),
-        label,
-        rank=_RANKS.get(name, 3),
+        as_subject=use_as(SUBJECT, predicate.domain if takes_text or takes_nodes else frozenset()),
+        as_object=use_as(OBJECT, predicate.range),
+        label=label,
+        order=(_RANKS.get(name, 3), name),
         has_provenance=name not in ("type", "link"),
         has_domain=name not in _WITHOUT_DOMAIN,
         is_mention=is_mention,
         takes_text=takes_text,
-        takes_nodes=not takes_text and name not in ("type", "link"),
+        takes_nodes=takes_nodes,
+        has_inverse=takes_nodes and predicate.range <= NODE_TYPES,
         one_span=sum(one in name for one in _ONE_SPAN),
         may_repeat=name in _MAY_REPEAT,
         is_compared=predicate.single or name not in _MAY_REPEAT,
     )
-
-
-def _only(types: frozenset[str]) -> str | None:
-    return next(iter(types)) if len(types) == 1 else None

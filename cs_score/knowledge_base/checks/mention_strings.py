@@ -8,9 +8,8 @@ from typing import Final
 
 from cs_score.coldstart.spans import offset_value
 from cs_score.foundation.errors import InputError
-from cs_score.knowledge_base.assertions import CANONICAL, NAMED, NOMINAL, PRONOMINAL, Assertion
-from cs_score.knowledge_base.findings import Findings
-from cs_score.knowledge_base.nodes import Node
+from cs_score.knowledge_base.contents.assertions import CANONICAL, NAMED, NOMINAL, PRONOMINAL, Assertion, Node
+from cs_score.knowledge_base.reading.findings import Findings
 from cs_score.preparation.documents import DocumentList, holds, source_text
 from cs_score.problems.log import Detail
 

@@ -12,10 +12,9 @@ from enum import StrEnum
 from operator import attrgetter
 from typing import Final, TypeAlias
 
-from cs_score.knowledge_base.assertions import Assertion
-from cs_score.knowledge_base.findings import Findings
-from cs_score.knowledge_base.nodes import Node
-from cs_score.knowledge_base.provenance_lists import ProvenanceList
+from cs_score.knowledge_base.contents.assertions import Assertion, Node
+from cs_score.knowledge_base.contents.provenance_lists import ProvenanceList
+from cs_score.knowledge_base.reading.findings import Findings
 
 
 class Multiple(StrEnum):

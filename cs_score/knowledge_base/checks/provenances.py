@@ -9,7 +9,7 @@ from typing import Final
 
 from cs_score.coldstart.lines.confidence import plain_confidence, read_confidence
 from cs_score.coldstart.lines.provenance import Provenance
-from cs_score.knowledge_base.assertions import (
+from cs_score.knowledge_base.contents.assertions import (
     CANONICAL,
     LINK,
     MENTIONS,
@@ -18,10 +18,10 @@ from cs_score.knowledge_base.assertions import (
     PRONOMINAL,
     TYPE,
     Assertion,
+    Node,
 )
-from cs_score.knowledge_base.findings import Findings
-from cs_score.knowledge_base.nodes import Node
-from cs_score.knowledge_base.provenance_lists import NIL, as_written
+from cs_score.knowledge_base.contents.provenance_lists import NIL, as_written
+from cs_score.knowledge_base.reading.findings import Findings
 from cs_score.problems.log import Detail
 
 # Sentiment -> whether its justification must be a mention of the object, not of the subject.

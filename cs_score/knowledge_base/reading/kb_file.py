@@ -11,7 +11,7 @@ from cs_score.coldstart.lines.confidence import CERTAIN, without_exponent
 from cs_score.coldstart.lines.reader import WHITE_SPACE, line_blocks, split_comment
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.sources import Source
-from cs_score.knowledge_base.assertions import LINK, NAMED, NOMINAL, TYPE
+from cs_score.knowledge_base.contents.assertions import LINK, NAMED, NOMINAL, TYPE
 from cs_score.problems.log import Detail, Place, ProblemLog
 
 _BLOCK: Final = 1 << 16

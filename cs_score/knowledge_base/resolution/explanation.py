@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from cs_score.coldstart.queries.query_set import Query
-from cs_score.knowledge_base.entry_points import Entrance, Meeting, Mention
-from cs_score.knowledge_base.resolution import Resolution
+from cs_score.knowledge_base.resolution.answering import Resolution
+from cs_score.knowledge_base.resolution.entry_points import Entrance, Meeting, Mention
 
 _COLUMNS: Final = ("query", "entry point", "outcome", "node", "mention", "offsets", "line", "common", "rest")
 

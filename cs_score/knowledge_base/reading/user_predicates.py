@@ -10,7 +10,7 @@ from typing import Final
 from cs_score.coldstart.queries.predicates import NODE_TYPES, Predicate
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.sources import open_source
-from cs_score.knowledge_base.predicates import NONE, PredicateTable
+from cs_score.knowledge_base.contents.predicates import NONE, PredicateTable
 
 _FILE_NAME: Final = re.compile(r"(\w+)\.predicates\.txt")
 

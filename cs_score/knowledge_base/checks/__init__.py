@@ -1,0 +1,1 @@
+"""What only a whole knowledge base can tell: contradictions, what is missing, and what is added for that."""

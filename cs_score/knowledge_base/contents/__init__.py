@@ -1,0 +1,1 @@
+"""What a knowledge base holds: nodes, assertions, predicates, provenances."""

@@ -1,0 +1,1 @@
+"""From the lines of a file to assertions, one after the other."""

@@ -1,0 +1,1 @@
+"""Validated knowledge bases and the queries that are asked of them."""

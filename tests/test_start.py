@@ -1,0 +1,38 @@
+"""What a small run imports, which takes longer than to score it: nothing that only some calls need."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+from tests.documents import ROOT
+
+HEAVY: Final = frozenset(
+    "concurrent.futures decimal difflib importlib.resources json logging lxml multiprocessing numpy pathlib "
+    "shutil tempfile".split()
+)
+
+
+def _imported(code: str, *words: str | Path) -> set[str]:
+    """The modules that a fresh interpreter without any installed package has imported when it has run the code."""
+    script = f"import sys; sys.path.insert(0, {str(ROOT)!r})\n{code}\nprint(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", script, *words], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return set(done.stdout.splitlines()[-1].split())
+
+
+def test_scoring_imports_nothing_that_few_calls_need(tmp_path: Path) -> None:
+    files = ("queries/ldc-queries.xml", "assessments/pool-2016.tab", "submissions/tide-kb.tab.txt")
+    imported = _imported(
+        "from cs_score.cli.main import main; main()",
+        "-expand", "ISLE26", "-output_file", tmp_path / "out", "-error_file", tmp_path / "errors", *files,
+    )  # fmt: skip
+    assert (tmp_path / "out.summary").exists()
+    assert not imported & HEAVY
+
+
+def test_the_package_by_itself_imports_next_to_nothing() -> None:
+    assert len([name for name in _imported("import cs_score") if name.startswith("cs_score")]) < 5
