@@ -140,12 +140,11 @@ def test_different_units_are_refused_and_compared_on_the_common_ones() -> None:
     shared = compare_evidence(systems, SETTINGS, common=True)
     assert shared.units == 1
     assert shared.dropped == {"A": ("a",), "B": ("c",)}
-    for name, signature in shared.signatures.items():
-        assert isinstance(signature, dict)
-        assert signature["options"]["common"] == {"units": 1, "dropped": shared.dropped[name]}
+    for name, origin in shared.origins.items():
+        assert origin.options["common"] == {"units": 1, "dropped": shared.dropped[name]}
+        assert origin.signature.settings[-1].startswith("common=")
     alike = compare_evidence({"A": systems["A"], "copy": systems["A"]}, SETTINGS)
-    assert isinstance(alike.signatures["A"], dict)
-    assert "common" not in alike.signatures["A"]["options"]
+    assert "common" not in alike.origins["A"].options
 
 
 def write_lines(path: Path, lines: list[Json]) -> str:

@@ -22,7 +22,7 @@ from cs_score.coldstart.unit_statistics import answered_units, summary_scores, u
 from cs_score.evidence.result import Formula
 from cs_score.evidence.result import Result as EvidenceResult
 from cs_score.foundation.errors import UsageError
-from cs_score.foundation.signature import Signature
+from cs_score.foundation.signing.origin import ANY_MEASURE, Origin, short_digest
 from cs_score.foundation.sources import Input, name_of
 from cs_score.measures.formulas import Divide, Number
 from cs_score.measures.measure import Measure
@@ -60,7 +60,7 @@ def compare_evidence(
     compared = chosen(mode.measures, measures)
     return _compare(
         {name: result.table for name, result in results.items()},
-        {name: result.signature for name, result in results.items()},
+        {name: result.origin for name, result in results.items()},
         compared,
         partial(_scores_at, mode.formula, tuple(map(mode.measures.index, compared))),
         replace(resampling or Resampling(can_grow=True), unit=mode.unit),
@@ -96,7 +96,7 @@ def compare_coldstart(
     compared = [by_name[name] for name in names]
     return _compare(
         {name: unit_table(run, compared) for name, run in runs.items()},
-        {name: result.signature for name, result in results.items()},
+        {name: result.origin for name, result in results.items()},
         names,
         formula_of(compared),
         replace(resampling or Resampling(can_grow=True), unit=unit_name(next(iter(results.values())))),
@@ -152,7 +152,7 @@ def _at_least_two(results: Mapping[str, object]) -> None:
 
 def _compare(
     tables: Mapping[str, UnitTable],
-    signatures: Mapping[str, Signature],
+    origins: Mapping[str, Origin],
     measures: Sequence[str],
     formula: ColumnMeasures,
     settings: Resampling,
@@ -162,8 +162,14 @@ def _compare(
     scores = column_formula(formula)
     compared = compare_tables(tables, measures, scores, settings, common=common, executor=executor)
     if compared.dropped is not None:
-        signatures = {
-            name: signature.with_option("common", {"units": compared.units, "dropped": compared.dropped[name]})
-            for name, signature in signatures.items()
+        origins = {
+            name: _on_common_units(origin, compared.units, compared.dropped[name]) for name, origin in origins.items()
         }
-    return replace(compared, signatures={name: signature.as_json() for name, signature in signatures.items()})
+    measure = measures[0] if len(measures) == 1 else ANY_MEASURE
+    return replace(compared, origins={name: replace(origin, measure=measure) for name, origin in origins.items()})
+
+
+def _on_common_units(origin: Origin, units: int, dropped: Sequence[str]) -> Origin:
+    """The origin of scores of a part of the units."""
+    left_out = short_digest("".join(f"{unit}\n" for unit in sorted(dropped)))
+    return origin.with_option("common", {"units": units, "dropped": dropped}, f"common={left_out}")

@@ -23,6 +23,7 @@ from cs_score.batch.tables.problem_table import write_problem_report, write_prob
 from cs_score.foundation.errors import CsScoreError, InputError, OutputError, UsageError
 from cs_score.foundation.garbage_collection import paused_collector
 from cs_score.foundation.outputs import cannot_write
+from cs_score.foundation.signing.origin import RUN
 
 OpenBackend = Callable[[str, Plan, Prepared], contextlib.AbstractContextManager[Backend]]
 """Makes the executor of a batch from its id, its plan and the gold prepared here."""
@@ -170,7 +171,7 @@ def _task(
     digest = None
     if options.resume:
         with contextlib.suppress(InputError):
-            digest = run.file.digest()
+            digest = run.file.digest(RUN)
     for policy in plan.policy_names():
         folder = folder_of_run(options.out, plan, run.name, policy)
         earlier = None

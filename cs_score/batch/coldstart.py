@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-import shlex
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, groupby
-from typing import Final
 
 from cs_score.batch.plan.inputs import InputFile
 from cs_score.batch.plan.plan import Plan, Scored
 from cs_score.batch.plan.policies import NamedPolicy
 from cs_score.batch.plan.runs import RunFile
+from cs_score.batch.single_call import SingleCall
 from cs_score.batch.store.outcomes import FAILED, OK, WITH_ERRORS, Outcome, RunScores, problem_places
 from cs_score.coldstart.gold import Gold, open_gold, with_pool
 from cs_score.coldstart.options import Justifications, Options
+from cs_score.coldstart.origin import origin_of
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.run import Run
 from cs_score.coldstart.run_intervals import intervals
 from cs_score.coldstart.scorer import score_runs
 from cs_score.coldstart.unit_statistics import resampled_unit
 from cs_score.coldstart.writers.fields import check_fields
-from cs_score.coldstart.writers.files import Layout, file_blocks
-from cs_score.coldstart.writers.params import Invocation
-from cs_score.coldstart.writers.report import doubly_encoded, stopped_report, whole_report
+from cs_score.coldstart.writers.report import stopped_report, whole_report
 from cs_score.foundation.errors import InputError
-from cs_score.foundation.outputs import encoded
-from cs_score.foundation.signature import Signature
+from cs_score.foundation.signing.origin import QUERY_LIST, SAMPLES, Origin
 from cs_score.foundation.sources import Input, InputDigest
 from cs_score.knowledge_base.chain import resolve_knowledge_bases
 from cs_score.measures.registry import COLD_START_MODE, LDC_MEAN, headline, rankable
@@ -35,37 +31,28 @@ from cs_score.preparation.runs.prevalidation import (
     Preparation,
     PreparedRun,
     load_prepared,
-    signed_options,
     validate_runs,
 )
 from cs_score.problems.kind import Severity
 from cs_score.problems.log import Problem, ProblemLog
 from cs_score.problems.occurrences import Occurrence, RecordingLog
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.score_intervals import ScoreIntervals
-
-PREFIX: Final = "out"
-"""Files of a run are called `out.sf`, `out.summary` and so on, whatever the run is called."""
 
 
 @dataclass(frozen=True, slots=True)
 class ColdStartPlan:
     """Queries, pool and options of all runs.
 
-    `policies` has one entry at least; `layout` and `with_json` choose the files of a run. `switches` are the words
-    that a single call needs beside the policy to give the same files, `folder` the working folder of the user: both
-    are only for the `.params` file. `resampling` asks for intervals. With `validates` each run is validated in memory
-    before it is scored; with `records` every problem is kept with its details.
+    `policies` has one entry at least; `call` says what is written for a run. `resampling` asks for intervals. With
+    `validates` each run is validated in memory before it is scored; with `records` every problem is kept with its
+    details.
     """
 
     queries: tuple[InputFile, ...]
     pool: tuple[InputFile, ...]
     options: Options
     policies: tuple[NamedPolicy, ...]
-    layout: Layout
-    with_json: bool
-    switches: tuple[str, ...]
-    folder: str
+    call: SingleCall
     query_list: InputFile | None = None
     samples: InputFile | None = None
     resampling: Resampling | None = None
@@ -74,7 +61,7 @@ class ColdStartPlan:
 
     def prepare(self) -> PreparedColdStart:
         """Load and index queries and pool. Raises CsScoreError where no run can be scored against them."""
-        check_fields(self.layout.fields)
+        check_fields(self.call.layout.fields)
         located = replace(
             self.options,
             queries=self.options.queries if self.query_list is None else self.query_list.on_disk(),
@@ -83,7 +70,7 @@ class ColdStartPlan:
         problems = RecordingLog() if self.records else ProblemLog()
         gold = open_gold([given.open() for given in self.queries], located, problems)
         gold = with_pool(gold, [given.open() for given in self.pool])
-        return PreparedColdStart(self, gold, problems, _as_named(gold.digests, located, self.options))
+        return PreparedColdStart(self, gold, problems, _as_named(gold.digests, self.options))
 
     def measures(self) -> Sequence[str]:
         return list(map(str, rankable(COLD_START_MODE, self.options.expand is not None)))
@@ -134,16 +121,16 @@ class PreparedColdStart:
         }
 
     def signature(self, run: InputDigest, policy: str) -> Mapping[str, object]:
-        layout = self._plan.layout
+        call = self._plan.call
         resampling = self._plan.resampling
         if resampling is not None:
             resampling = replace(resampling, unit=resampled_unit(self._gold.has_clusters))
         return {
-            **self._signed(self._policies[policy], run).as_json(),
+            **self._origin(self._policies[policy], run).as_json(),
             "policy": policy,
-            "fields": list(layout.fields),
-            "tabs": layout.tabs,
-            "json": self._plan.with_json,
+            "fields": list(call.layout.fields),
+            "tabs": call.layout.tabs,
+            "json": call.with_json,
             "bootstrap": None if resampling is None else resampling.as_json(),
         }
 
@@ -187,15 +174,14 @@ class PreparedColdStart:
 
     def _as_asked(self, result: Result, policy: NamedPolicy) -> Result:
         """The result with the options as the user gave them: a worker may read an option's file from elsewhere."""
-        signature = self._signed(policy, *result.signature.inputs[len(self.digests) :])
-        return replace(result, options=policy.options(self._plan.options), signature=signature)
+        origin = self._origin(policy, *result.origin.inputs[len(self.digests) :])
+        return replace(result, options=policy.options(self._plan.options), origin=origin)
 
-    def _signed(self, policy: NamedPolicy, *run: InputDigest) -> Signature:
-        """The signature of what is made from these files of a run, as a single call signs it."""
-        options: Mapping[str, object] = policy.options(self._plan.options).as_json()
-        if self._plan.validates:
-            options = signed_options(options)
-        return Signature("coldstart", options, (*self.digests, *run))
+    def _origin(self, policy: NamedPolicy, *run: InputDigest) -> Origin:
+        """The origin of what is made from these files of a run, as a single call has it."""
+        options = policy.options(self._plan.options)
+        has_ldc_index = bool(self._gold.table.ldc_of)
+        return origin_of(options, (*self.digests, *run), has_ldc_index, validated=self._plan.validates)
 
     def _whole(
         self,
@@ -224,7 +210,12 @@ class PreparedColdStart:
             intervals=tuple(of_run.as_json() for of_run in of_runs),
         )
         report = whole_report(result.problems, result.error_count, result.warning_count)
-        return Scored(outcome, self._files(run, policy, result, report, of_runs))
+        inputs = self._inputs(run)
+        return Scored(outcome, self._plan.call.files(result, policy, inputs, report, of_runs))
+
+    def _inputs(self, run: RunFile) -> list[str]:
+        """The files of a single call, in its order."""
+        return [given.name for given in (*self._plan.queries, *self._plan.pool, run.file)]
 
     def _stopped(
         self,
@@ -254,9 +245,11 @@ class PreparedColdStart:
             occurrences=self._noted(run, log, validated, error),
         )
         report = stopped_report(problems, error)
+        call = self._plan.call
         if partial is None:
-            return Scored(outcome, [(f"{PREFIX}.errlog", [doubly_encoded(report)])])
-        return Scored(outcome, self._files(run, policy, self._as_asked(partial, policy), report, was_stopped=True))
+            return Scored(outcome, call.report_only(report))
+        asked = self._as_asked(partial, policy)
+        return Scored(outcome, call.files(asked, policy, self._inputs(run), report, was_stopped=True))
 
     def _noted(
         self, run: RunFile, log: ProblemLog, validated: Iterable[PreparedRun], error: InputError | None = None
@@ -273,48 +266,11 @@ class PreparedColdStart:
             noted.fatal.append(error)
         return tuple(noted.noted_since(shared, run.file.name))
 
-    def _files(
-        self,
-        run: RunFile,
-        policy: NamedPolicy,
-        result: Result,
-        report: str,
-        of_runs: Sequence[ScoreIntervals] = (),
-        *,
-        was_stopped: bool = False,
-    ) -> Iterator[tuple[str, Iterable[bytes]]]:
-        plan = self._plan
-        if plan.with_json and not was_stopped:
-            from cs_score.coldstart.writers.json_result import json_text
 
-            yield f"{PREFIX}.json", encoded(json_text(result, of_runs))
-        invocation = Invocation(
-            time.localtime(),
-            plan.folder,
-            self._single_call(run, policy),
-            policy.texts,
-            plan.options.samples is not None,
-        )
-        for ending, blocks in file_blocks(result, plan.layout, invocation, of_runs, was_stopped):
-            yield f"{PREFIX}.{ending}", blocks
-        yield f"{PREFIX}.errlog", [doubly_encoded(report)]
-
-    def _single_call(self, run: RunFile, policy: NamedPolicy) -> list[str]:
-        """The call of the scorer that gives the same files for this run alone."""
-        plan = self._plan
-        limits = policy.options(plan.options).as_json()["justifications"]
-        words = [*plan.switches, "-justifications", str(limits)]
-        for side, text in policy.texts.items():
-            words += [f"-{side.lower()}", text]
-        words += ["-output_file", PREFIX, "-error_file", f"{PREFIX}.errlog"]
-        words += [given.name for given in (*plan.queries, *plan.pool, run.file)]
-        return ["cs-score", *map(shlex.quote, words)]
-
-
-def _as_named(digests: Sequence[InputDigest], located: Options, asked: Options) -> list[InputDigest]:
+def _as_named(digests: Sequence[InputDigest], asked: Options) -> list[InputDigest]:
     """The digests with the files of options called as the user called them, wherever they were read from."""
-    names = {located.queries: asked.queries, located.samples: asked.samples}
-    return [InputDigest(names.get(digest.name) or digest.name, digest.sha256) for digest in digests]
+    names = {QUERY_LIST: asked.queries, SAMPLES: asked.samples}
+    return [replace(digest, name=names.get(digest.role) or digest.name) for digest in digests]
 
 
 def _problems_of(validated: Iterable[PreparedRun]) -> Iterator[Problem]:

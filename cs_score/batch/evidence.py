@@ -16,7 +16,7 @@ from cs_score.evidence.report import intervals_text, json_text, table_text, unit
 from cs_score.evidence.result import Mode, Result
 from cs_score.foundation.display import terminal_safe
 from cs_score.foundation.errors import CsScoreError
-from cs_score.foundation.signature import Signature
+from cs_score.foundation.signing.origin import GOLD
 from cs_score.foundation.sources import Input, InputDigest
 from cs_score.measures.registry import headline, rankable
 from cs_score.problems.occurrences import Occurrence
@@ -47,7 +47,7 @@ class EvidencePlan:
 
     def prepare(self) -> PreparedEvidence:
         """Read gold. Raises InputError where it is unusable."""
-        return PreparedEvidence(self, _module(self.mode).read_gold(self.gold.open()), self.gold.digest())
+        return PreparedEvidence(self, _module(self.mode).read_gold(self.gold.open()), self.gold.digest(GOLD))
 
     def measures(self) -> Sequence[str]:
         return list(map(str, rankable(self.mode)))
@@ -75,11 +75,12 @@ class PreparedEvidence:
         return dict.fromkeys(self._plan.measures(), ())
 
     def signature(self, run: InputDigest, policy: str) -> Mapping[str, object]:
-        signature = Signature(self._plan.mode, self._plan.options, (*self.digests, run))
+        mode = _module(self._plan.mode).MODE
         resampling = self._plan.resampling
         if resampling is not None:
-            resampling = replace(resampling, unit=_module(self._plan.mode).MODE.unit)
-        return {**signature.as_json(), "bootstrap": None if resampling is None else resampling.as_json()}
+            resampling = replace(resampling, unit=mode.unit)
+        origin = mode.origin(self._plan.options, *self.digests, run)
+        return {**origin.as_json(), "bootstrap": None if resampling is None else resampling.as_json()}
 
     def score(self, run: RunFile, policies: Sequence[str]) -> Iterator[Scored]:
         """The predictions as if they were alone; evidence modes have no policies."""
@@ -95,7 +96,7 @@ class PreparedEvidence:
             outcome,
             scores=(RunScores(run.name, dict(result.scores)),),
             remarks=result.notices,
-            signature=self.signature(result.signature.inputs[-1], ""),
+            signature=self.signature(result.origin.inputs[-1], ""),
             intervals=() if found is None else (found.as_json(),),
         )
         yield Scored(scored, _files(result, found))

@@ -17,6 +17,7 @@ from cs_score.coldstart.counting.projection import (
 from cs_score.coldstart.judging.matching import check_discipline, compares_values
 from cs_score.coldstart.lines.records import Response
 from cs_score.coldstart.options import Policy
+from cs_score.coldstart.origin import origin_of
 from cs_score.coldstart.queries.query_set import Query
 from cs_score.coldstart.ranking.average_precision import Ranking
 from cs_score.coldstart.ranking.tables import ApTable, averaged_ap_table, ldc_mean_ap, slot_filling_ap
@@ -32,7 +33,6 @@ from cs_score.coldstart.result import AveragePrecision, PrecisionRecall, QueryRe
 from cs_score.coldstart.run import Run, UnitLines
 from cs_score.coldstart.units import Unit, units_of
 from cs_score.foundation.errors import InputError
-from cs_score.foundation.signature import Signature
 from cs_score.problems.log import ProblemLog
 
 
@@ -175,13 +175,14 @@ class Combining:
 
     def result(self, runs: Sequence[RunResult]) -> Result:
         """What has been computed, with the problems and remarks so far."""
+        has_ldc_index = bool(self._run.gold.table.ldc_of)
         return Result(
             self.options,
             tuple(runs),
             tuple(self._problems),
             tuple(self._remarks),
-            bool(self._run.gold.table.ldc_of),
-            Signature("coldstart", self.options.as_json(), tuple(self._run.digests)),
+            has_ldc_index,
+            origin_of(self.options, self._run.digests, has_ldc_index, validated=False),
         )
 
 

@@ -24,6 +24,7 @@ from cs_score.coldstart.queries.query_set import Query, QuerySet, report_languag
 from cs_score.coldstart.queries.selection import select_queries
 from cs_score.coldstart.ranking.classes import AssessedClasses
 from cs_score.foundation.errors import InputError
+from cs_score.foundation.signing.origin import QUERY_LIST, SAMPLES
 from cs_score.foundation.sources import Input, InputDigest, digests_of_files
 from cs_score.problems.log import ProblemLog
 
@@ -136,7 +137,7 @@ def open_gold(queries: Iterable[Input], options: Options, problems: ProblemLog |
     problems = ProblemLog() if problems is None else problems
     loaded = load_queries(queries, options.expand, problems)
     selection = select_queries(options.queries, loaded.table, problems)
-    digests = (*loaded.digests, *digests_of_files(options.queries, options.samples))
+    digests = (*loaded.digests, *digests_of_files({QUERY_LIST: options.queries, SAMPLES: options.samples}))
     links = Links(loaded.table)
     return Gold(
         options, loaded.table, selection.hop_limits, links, problems, tuple(loaded.remarks), digests, {},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from cs_score.coldstart.counting.counts import Tally
 from cs_score.coldstart.counting.projection import ALL_LEVELS, Table
@@ -16,10 +16,13 @@ from cs_score.coldstart.ranking.average_precision import Ranking
 from cs_score.coldstart.ranking.tables import ApTable
 from cs_score.coldstart.resampling.values import Bootstrap
 from cs_score.foundation.errors import InputError
-from cs_score.foundation.signature import Signature
+from cs_score.foundation.signing.origin import Origin
 from cs_score.measures.measure import Measure
 from cs_score.measures.registry import RANKED
 from cs_score.problems.log import Problem, ProblemLog
+
+if TYPE_CHECKING:
+    from cs_score.foundation.signing.signature import Signature
 
 _ROW_PREFIX: Final = f"{ALL_LEVELS}-"
 
@@ -176,7 +179,12 @@ class Result:
     problems: tuple[Problem, ...]
     warnings: tuple[str, ...]
     has_ldc_index: bool
-    signature: Signature
+    origin: Origin
+
+    def signature(self, run: RunResult) -> Signature:
+        """The citable line of one of its runs."""
+        whole = self.origin.signature
+        return whole if len(self.runs) == 1 else whole.of_run(run.run_id)
 
     @property
     def error_count(self) -> int:

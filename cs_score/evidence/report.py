@@ -22,14 +22,12 @@ ROWS_PER_BLOCK: Final = 10_000
 
 def json_text(result: Result, intervals: ScoreIntervals | None = None) -> str:
     """The official measures at full precision and the signature, as one JSON object; `intervals` where there are."""
-    if intervals is None:
-        return json.dumps({**result.official(), "signature": result.signature.as_json()}, indent=2)
-    signature = result.signature.with_option("bootstrap", intervals.resampling.as_json())
-    return json.dumps(
-        {**result.official(), "intervals": intervals.as_json(), "signature": signature.as_json()},
-        indent=2,
-        allow_nan=False,
-    )
+    origin = result.origin
+    of_scores: dict[str, object] = {}
+    if intervals is not None:
+        origin = origin.with_option("bootstrap", intervals.resampling.as_json())
+        of_scores = {"intervals": intervals.as_json()}
+    return json.dumps({**result.official(), **of_scores, "signature": origin.as_json()}, indent=2, allow_nan=False)
 
 
 def table_text(result: Result) -> str:
@@ -45,7 +43,7 @@ def table_text(result: Result) -> str:
         for source in result.inputs
     ]
     title = f"{mode.name}: {counted(len(result.table.ids), mode.unit)}"
-    return "\n".join((title, *aligned(read), "", *aligned(rows)))
+    return "\n".join((title, *aligned(read), "", *aligned(rows), "", f"signature  {result.signature}"))
 
 
 def intervals_text(intervals: ScoreIntervals) -> str:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from cs_score.foundation.errors import InputError
-from cs_score.foundation.signature import Signature
+from cs_score.foundation.signing.origin import Origin
+from cs_score.foundation.sources import InputDigest
 from cs_score.measures.formulas import Divide, Number, divide
 from cs_score.measures.registry import headline
 from cs_score.statistics.unit_table import UnitTable
+
+if TYPE_CHECKING:
+    from cs_score.foundation.signing.signature import Signature
 
 
 class Formula(Protocol):
@@ -52,7 +56,7 @@ class Mode:
 
     `unit` is what it scores (singular), `columns` the statistics per unit, `measures` the official names in official
     order, `formula` computes the latter from sums of the former. `headings` and `rows` say how people are shown the
-    result.
+    result, `usual` which options there are and their values where nothing else is asked for.
     """
 
     name: str
@@ -62,6 +66,13 @@ class Mode:
     formula: Formula
     headings: tuple[str, ...]
     rows: tuple[ReportRow, ...]
+    usual: Mapping[str, object] = field(default_factory=dict)
+
+    def origin(self, options: Mapping[str, object], gold: InputDigest, run: InputDigest) -> Origin:
+        """What scores of predictions against gold were computed from; other options are as usual."""
+        chosen = {**self.usual, **options}
+        shown = (f"{name}={_plain(value)}" for name, value in chosen.items() if self.usual.get(name) != value)
+        return Origin(self.name, chosen, (gold, run), (self.name, *shown), headline(self.name)[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +99,7 @@ class UnitExplanation:
 class Result(ABC):
     """The scores of one run, what they were computed from, and why each unit counted as it did.
 
-    `table` holds the statistics of each unit, `scores` the official measures (each 0..1), `signature` identifies the
+    `table` holds the statistics of each unit, `scores` the official measures (each 0..1), `origin` identifies the
     computation, `inputs` says what was read and `notices` what the user should know about it.
     """
 
@@ -96,13 +107,18 @@ class Result(ABC):
 
     table: UnitTable
     scores: Mapping[str, float]
-    signature: Signature
+    origin: Origin
     inputs: tuple[InputSummary, ...]
     notices: tuple[str, ...]
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={self.scores[name]:.4f}" for name in headline(self.mode.name))
         return f"<{self.mode.name} result: {counted(len(self.table.ids), self.mode.unit)}, {shown}>"
+
+    @property
+    def signature(self) -> Signature:
+        """The citable line."""
+        return self.origin.signature
 
     def explain(self, unit_id: str | int) -> UnitExplanation:
         """How the unit (each unit, where an id occurs more than once) called `unit_id` was scored.
@@ -132,6 +148,11 @@ class Result(ABC):
 def scores_of(mode: Mode, table: UnitTable) -> dict[str, float]:
     """The measures of a whole table."""
     return dict(zip(mode.measures, mode.formula(table.sums(), divide)))
+
+
+def _plain(value: object) -> str:
+    """The value of an option in a signature: `true`, `2`."""
+    return str(value).lower()
 
 
 def counted(number: int, noun: str) -> str:

@@ -1,6 +1,6 @@
 """Inputs as users have them: a path, `-`, a compressed file, an open file, text already in memory.
 
-Every byte that is read is hashed on the way, so that a score can be signed with the inputs it was made from.
+What is read is hashed on the way, so that a score can be signed with the inputs it was made from.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import os
 import stat
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import IO, Final, TypeAlias, cast
 
@@ -33,16 +33,20 @@ READING_ERRORS: Final = (OSError, EOFError, zlib.error)
 
 @dataclass(frozen=True, slots=True)
 class InputDigest:
-    """Name of an input as the user gave it, and the SHA-256 (hexadecimal) of its bytes as stored."""
+    """Name of an input as the user gave it, the SHA-256 (hexadecimal) of its content, and what the input was for.
+
+    The content of a compressed file is what is inside. `role` is one of those in `cs_score.foundation.signing.origin`.
+    """
 
     name: str
     sha256: str
+    role: str
 
 
 class _HashingReader(io.RawIOBase):
     """Reads through to `inner`, feeding every byte to a running SHA-256."""
 
-    def __init__(self, inner: io.FileIO | io.BytesIO) -> None:
+    def __init__(self, inner: io.RawIOBase | io.BufferedIOBase) -> None:
         self._inner = inner
         self._sha256 = hashlib.sha256()
 
@@ -54,13 +58,8 @@ class _HashingReader(io.RawIOBase):
         self._sha256.update(buffer[:size])
         return size
 
-    def close(self) -> None:
-        if not self.closed:
-            self._inner.close()
-        super().close()
-
     def hexdigest(self) -> str:
-        """SHA-256 of all bytes of the input; what was not read yet is read now."""
+        """SHA-256 of the whole content; what was not read yet is read now."""
         while block := self._inner.read(_BLOCK):
             self._sha256.update(block)
         return self._sha256.hexdigest()
@@ -86,33 +85,35 @@ class _XzReader(io.RawIOBase):
         return len(data)
 
 
-def _decompressed(stored: IO[bytes], ending: str) -> IO[bytes]:
-    stream = cast(IO[bytes], importlib.import_module(_DECOMPRESSORS[ending][0]).open(stored))
-    return cast(IO[bytes], io.BufferedReader(_XzReader(stream), _BLOCK)) if ending == ".xz" else stream
+def _decompressed(stored: io.FileIO | io.BytesIO, ending: str) -> io.RawIOBase | io.BufferedIOBase:
+    packed = stored if isinstance(stored, io.BytesIO) else io.BufferedReader(stored, _BLOCK)
+    stream = importlib.import_module(_DECOMPRESSORS[ending][0]).open(packed)
+    return _XzReader(stream) if ending == ".xz" else cast(io.BufferedIOBase, stream)
 
 
 class Source:
     """One opened input.
 
     `name` is what messages call it. Use as a context manager; `binary` is the decompressed stream; `digest()` may be
-    called once reading is done (it reads the rest of the stored bytes, if any).
+    called once reading is done (it reads the rest, if any).
     """
 
-    __slots__ = ("_hashing", "binary", "name")
+    __slots__ = ("_hashing", "_stored", "binary", "name")
 
     def __init__(self, name: str, raw: io.FileIO | io.BytesIO, *, decompress: bool = True) -> None:
         self.name = name
-        self._hashing = _HashingReader(raw)
-        stored = cast(IO[bytes], io.BufferedReader(self._hashing, _BLOCK))
+        self._stored = raw
         ending = os.path.splitext(name)[1]
-        self.binary = _decompressed(stored, ending) if decompress and ending in _DECOMPRESSORS else stored
+        is_packed = decompress and ending in _DECOMPRESSORS
+        self._hashing = _HashingReader(_decompressed(raw, ending) if is_packed else raw)
+        self.binary = cast(IO[bytes], io.BufferedReader(self._hashing, _BLOCK))
 
     def __enter__(self) -> Source:
         return self
 
     def __exit__(self, *exception: object) -> None:
         self.binary.close()
-        self._hashing.close()
+        self._stored.close()
 
     def read_bytes(self) -> bytes:
         """All bytes, decompressed. Raises InputError where reading or decompressing fails."""
@@ -121,20 +122,24 @@ class Source:
         except READING_ERRORS as error:
             raise InputError(f"cannot be read: {reason_of(error)}", file=self.name) from None
 
-    def digest(self) -> InputDigest:
-        return InputDigest(self.name, self._hashing.hexdigest())
+    def digest(self, role: str) -> InputDigest:
+        """The digest of the content of an input that is read for `role`. Raises InputError where it cannot be read."""
+        try:
+            return InputDigest(self.name, self._hashing.hexdigest(), role)
+        except READING_ERRORS as error:
+            raise InputError(f"cannot be read: {reason_of(error)}", file=self.name) from None
 
 
-def digests_of_files(*names: str | None) -> list[InputDigest]:
-    """Digests of those names that are files; a choice that may be a file or a list of ids is signed only as a file.
+def digests_of_files(names: Mapping[str, str | None]) -> list[InputDigest]:
+    """Digests of those names that are files, by role; a choice that may be a file or a list is signed only as a file.
 
     Raises InputError where such a file cannot be read.
     """
     digests: list[InputDigest] = []
-    for name in names:
+    for role, name in names.items():
         if name is not None and os.path.isfile(name):
-            with open_source(name) as source:
-                digests.append(source.digest())
+            with open_source(name, decompress=False) as source:
+                digests.append(source.digest(role))
     return digests
 
 
@@ -192,8 +197,8 @@ def _opened(path: str | os.PathLike[str]) -> io.FileIO | io.BytesIO:
     return io.BytesIO(_kept_pipes[known])
 
 
-def open_source(given: Input, *, stdin_as_dash: bool = True) -> Source:
-    """Open an input.
+def open_source(given: Input, *, stdin_as_dash: bool = True, decompress: bool = True) -> Source:
+    """Open an input; a compressed file gives what is inside unless it is not to be decompressed.
 
     Raises InputError ("Could not open NAME: REASON") where the file cannot be opened or is a folder.
     """
@@ -202,7 +207,7 @@ def open_source(given: Input, *, stdin_as_dash: bool = True) -> Source:
         if name == "-" and stdin_as_dash:
             return Source(name, open(sys.stdin.fileno(), "rb", buffering=0, closefd=False))
         try:
-            return Source(name, _opened(given))
+            return Source(name, _opened(given), decompress=decompress)
         except (OSError, ValueError) as error:  # ValueError: a NUL inside the path
             raise InputError(f"Could not open {name}: {reason_of(error)}") from None
     # An open file keeps belonging to its owner, so what is left of it is read now and it is not closed.
@@ -210,4 +215,4 @@ def open_source(given: Input, *, stdin_as_dash: bool = True) -> Source:
     data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
     # A file opened with gzip.open bears the name of the compressed file and reads as what is inside.
     beginning = _DECOMPRESSORS.get(os.path.splitext(name)[1], ("", b""))[1]
-    return Source(name, io.BytesIO(data), decompress=data.startswith(beginning))
+    return Source(name, io.BytesIO(data), decompress=decompress and data.startswith(beginning))

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-VERSION: Final = "0.1.0"
+VERSION: Final = "0.2.0"
 """Version of cs-score itself (semantic versioning)."""
 
 REFERENCE_VERSION: Final = "2017.2.0"

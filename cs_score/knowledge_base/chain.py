@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable
 from cs_score.coldstart.lines.loading import members
 from cs_score.coldstart.queries.query_set import Query, QuerySet
 from cs_score.foundation.outputs import encoded
+from cs_score.foundation.signing.origin import RUN
 from cs_score.foundation.sources import Input, Source, name_of, open_source
 from cs_score.knowledge_base.contents.predicates import TAC
 from cs_score.knowledge_base.ignoring import IGNORED_BY_DEFAULT, ignored_codes
@@ -50,7 +51,7 @@ def _resolved(given: Input, queries: list[Query], problems: ProblemLog, prepared
     problems.ignored = ignored_codes(IGNORED_BY_DEFAULT)
     with open_source(given) as source:
         base = validate_kb(source, KbOptions(), problems)
-        digest = source.digest()
+        digest = source.digest(RUN)
     answers = 0
     if not problems.has_errors:
         valid = io.BytesIO(b"".join(encoded(tac_text(base, (TAC,)))))

@@ -11,11 +11,12 @@ from typing import Final
 
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.sources import Input, open_source
+from cs_score.foundation.white_space import SPACE
 from cs_score.problems.log import Place
 
 _LEADING_NUMBER: Final = re.compile(r"\s*([0-9]+)", re.ASCII)
 # White space as the reference sees it, without the separators U+001C to U+001F.
-_WHITE_SPACE: Final = re.compile(r"[^\S\x1c-\x1f]+")
+_WHITE_SPACE: Final = re.compile(f"{SPACE}+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
+from cs_score.foundation.signing.origin import Origin
 from cs_score.statistics import notes
 from cs_score.statistics.intervals import Interval
 from cs_score.statistics.notes import Note
@@ -70,7 +71,7 @@ class MeasureComparison:
 class Comparison:
     """The comparison of two or more systems on the same units.
 
-    `test` is the one that decides about the tiers, at the level 1 - confidence, after Holm's correction. `signatures`
+    `test` is the one that decides about the tiers, at the level 1 - confidence, after Holm's correction. `origins`
     tell by system what its scores were computed from, where that is known. `dropped` are the units that were left out
     of each system to compare all on the same; None where all units had to be the same.
     """
@@ -80,7 +81,7 @@ class Comparison:
     resampling: Resampling
     test: PairedTest
     measures: tuple[MeasureComparison, ...]
-    signatures: Mapping[str, object] = field(default_factory=dict)
+    origins: Mapping[str, Origin] = field(default_factory=dict)
     dropped: Mapping[str, tuple[str, ...]] | None = None
 
     @property
@@ -135,7 +136,7 @@ class Comparison:
                 }
                 for measure in self.measures
             ],
-            **({"signatures": dict(self.signatures)} if self.signatures else {}),
+            **({"signatures": {name: each.as_json() for name, each in self.origins.items()}} if self.origins else {}),
         }
 
 

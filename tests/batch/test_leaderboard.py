@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Callable
@@ -11,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from cs_score.batch.store.outcomes import FAILED, OK, Outcome, ProblemPlace, RunScores
-from cs_score.batch.tables.leaderboard import Leaderboard, make_leaderboard
+from cs_score.batch.tables.leaderboard import Leaderboard, make_leaderboard, signatures
 from cs_score.batch.tables.leaderboard_writers import WRITERS, leaderboard_text
 from cs_score.batch.tables.problem_table import write_problem_table
-from cs_score.foundation.signature import Signature, short_signature
+from cs_score.foundation.signing.origin import GOLD, RUN, Origin
+from cs_score.foundation.signing.signature import Signature
 from cs_score.foundation.sources import InputDigest
 from tests.batch.command import contents, leaderboard, problems, table
 from tests.coldstart.command import score_in as cs_score_in
@@ -27,8 +29,10 @@ HOSTILE = "a\tb\nc\x1b[31m|*_$%&\\{}<x>\u202e\udcff"
 def _outcome(run: str, score: float | None, policy: str = "") -> Outcome:
     if score is None:
         return Outcome(run, f"{run}.tab", policy, FAILED, failure="no reason")
-    signature = Signature("mode", {}, [InputDigest("gold", "00"), InputDigest("run", run)]).as_json()
-    return Outcome(run, f"{run}.tab", policy, OK, (RunScores(run, {"F1": score, "P": 1.0}),), signature=signature)
+    digests = [hashlib.sha256(os.fsencode(name)).hexdigest() for name in (run, "gold")]
+    read = [InputDigest(run, digests[0], RUN), InputDigest("gold", digests[1], GOLD)]
+    made_from = Origin("mode", {}, read, ("mode",)).as_json()
+    return Outcome(run, f"{run}.tab", policy, OK, (RunScores(run, {"F1": score, "P": 1.0}),), signature=made_from)
 
 
 def test_ties_share_a_rank_and_the_next_one_is_left_out() -> None:
@@ -58,16 +62,18 @@ def test_equal_signatures_are_those_of_equal_inputs() -> None:
     rows = make_leaderboard([_outcome("a", 0.3), _outcome("b", 0.3), _outcome("a", 0.1)], [""], "F1", []).rows
     assert rows[0].signature != rows[1].signature
     assert rows[0].signature == rows[2].signature
-    assert len(rows[0].signature) == 16
+    assert Signature.parse(rows[0].signature).measure == "F1"
 
 
-def test_names_of_inputs_and_the_layout_of_files_are_not_in_the_short_signature() -> None:
-    def short(name: str, *, chosen: str = "ab", **more: object) -> str:
-        signature = Signature("mode", {"queries": name}, [InputDigest(name, chosen), InputDigest("run", "cd")])
-        return short_signature({**signature.as_json(), **more})
-
-    assert short("a.txt") == short("./a.txt") == short("/x/a.txt", json=True, tabs=True, fields=["EC"])
-    assert short("a.txt") not in (short("a.txt", chosen="ef"), short("a.txt", policy="kb"))
+def test_the_runs_of_one_file_have_signatures_of_their_own() -> None:
+    outcome = _outcome("a", 0.3)
+    outcome = replace(outcome, scores=(*outcome.scores, RunScores("b", {"F1": 0.2})))
+    board = make_leaderboard([outcome], [""], "F1", [])
+    assert [Signature.parse(row.signature).settings[-1] for row in board.rows] == ["runid=a", "runid=b"]
+    (shared,) = signatures(board)
+    for format in ("md", "tex"):
+        assert shared.split("|")[-2] in WRITERS[format](board)
+    assert leaderboard_text(board, 5).endswith(f"signature  {shared}")
 
 
 @pytest.mark.parametrize("sign", list("=+-@\t\r"))
@@ -92,7 +98,7 @@ def test_a_tab_and_its_escape_are_told_apart(write: Callable[[Leaderboard], str]
 
 @pytest.mark.parametrize("ending", WRITERS)
 def test_hostile_names_reach_no_terminal_and_break_no_table(ending: str) -> None:
-    outcome = Outcome(HOSTILE, HOSTILE, "", OK, (RunScores(HOSTILE + "id", {"F1": 0.5}),))
+    outcome = replace(_outcome("a", 0.5), run=HOSTILE, file=HOSTILE, scores=(RunScores(HOSTILE + "id", {"F1": 0.5}),))
     failed = Outcome(HOSTILE, HOSTILE, "", FAILED, failure=HOSTILE)
     text = WRITERS[ending](make_leaderboard([outcome, failed], [""], "F1", []))
     assert not set(text) & set("\x1b\u202e\udcff")
@@ -119,7 +125,7 @@ def test_the_terminal_shows_the_top_and_says_what_is_left_out() -> None:
     assert lines[1].split()[:3] == ["1", "r29", "0.2900"]
     assert lines[11] == "... and 32 more"
     assert lines[12] == "bad0: no reason"
-    assert lines[-1] == "... and 2 more that failed"
+    assert lines[-2:] == ["... and 2 more that failed", f"signature  {signatures(board)[0]}"]
     assert "\x1b" not in leaderboard_text(make_leaderboard([_outcome(HOSTILE, 0.5)], [""], "F1", []), 10)
 
 
@@ -281,12 +287,12 @@ def test_results_of_other_runs_are_told(world: Path) -> None:
 
 def test_the_signature_is_that_of_the_scores(world: Path) -> None:
     """Not of the spelling of a path, nor of the files beside them; and it calls the unit as a single call does."""
-    signatures = []
+    found = []
     for words in (["queries.xml", *FILES[1:]], ["--json", f"{world}/queries.xml", "./pool.tab", "./runs"]):
         assert cs_score_in(world, [*CALL, "--bootstrap", "20", *words]).status == 0
-        signatures.append([row["signature"] for row in leaderboard(world / "out")])
-    assert signatures[0] == signatures[1]
-    assert len(set(signatures[0])) == 3
+        found.append([row["signature"] for row in leaderboard(world / "out")])
+    assert found[0] == found[1]
+    assert len(set(found[0])) == 3
     made_from = json.loads((world / "out" / "alpha" / "signature.json").read_text())["signature"]
     single = json.loads((world / "out" / "alpha" / "out.json").read_text())["signature"]["options"]["bootstrap"]
     assert made_from["bootstrap"] == single

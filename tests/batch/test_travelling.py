@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import pickle
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from cs_score.cli.batch.coldstart import BATCH_SWITCHES, _plan
 from cs_score.cli.options import read_command_line
 from cs_score.cli.scorer.usage import SWITCHES
 from cs_score.foundation.errors import InputError
+from cs_score.foundation.signing.origin import RUN
 from tests.batch.command import without_time
 from tests.coldstart.recorded import Case, committed_cases, copy_inputs
 
@@ -67,6 +69,6 @@ def test_files_of_options_travel_too(case: Case, ship: bool, tmp_path: Path) -> 
 def test_a_file_that_is_not_there_is_called_as_the_user_called_it(tmp_path: Path) -> None:
     with contextlib.chdir(tmp_path):
         located = InputFile("no/run.tab").located()
-    for what in (located.open, located.digest, InputFile("no/run.tab").loaded):
+    for what in (located.open, partial(located.digest, RUN), InputFile("no/run.tab").loaded):
         with pytest.raises(InputError, match=r"^Could not open no/run.tab: No such file or directory$"):
             what()

@@ -10,6 +10,7 @@ from pathlib import Path
 from cs_score.batch.plan.inputs import InputFile
 from cs_score.coldstart import Justifications
 from cs_score.coldstart.queries.loading import load_queries
+from cs_score.foundation.signing.origin import RUN
 from cs_score.preparation.runs.prevalidation import validate_runs
 from cs_score.problems.log import ProblemLog
 from tests.batch.command import batch_process, contents, leaderboard, problems
@@ -32,27 +33,27 @@ def _change_confidence(path: Path, line: int, confidence: str) -> None:
     path.write_text("".join([*lines[:line], "\t".join(columns), *lines[line + 1 :]]), encoding="utf-8")
 
 
-def test_a_run_is_signed_as_validated_from_its_file_as_stored(world: Path) -> None:
+def test_a_run_is_signed_as_validated_from_the_content_of_its_file(world: Path) -> None:
     path = world / "runs" / "beta.tab.txt"
+    content = hashlib.sha256(path.read_bytes()).hexdigest()
     path.with_suffix(".txt.gz").write_bytes(gzip.compress(path.read_bytes()))
     path.unlink()
     assert _batch(world).status == 0
     for name in ("out.json", "signature.json"):
         signature = json.loads((world / "out" / "beta" / name).read_text())["signature"]
         assert signature["options"]["validate"] is True
-        stored = hashlib.sha256((world / "runs" / "beta.tab.txt.gz").read_bytes()).hexdigest()
-        assert signature["inputs"][-1] == {"name": "runs/beta.tab.txt.gz", "sha256": stored}
+        assert signature["inputs"][-1] == {"role": "run", "name": "runs/beta.tab.txt.gz", "sha256": content}
     assert b"3 of them before" in _batch(world, "--resume").stderr
 
 
-def test_a_packed_run_that_travels_is_signed_as_stored(world: Path) -> None:
+def test_a_packed_run_that_travels_is_signed_by_its_content(world: Path) -> None:
     """On a worker of a cluster the file is open already."""
     path = world / "beta.tab.txt.gz"
     path.write_bytes(gzip.compress((world / "runs" / "beta.tab.txt").read_bytes()))
     given = InputFile(str(path)).loaded()
     queries = load_queries([world / "queries.xml"], "CSSF17", ProblemLog())
     prepared = validate_runs([given.open()], queries.table, Justifications.parse("1:3"))
-    assert [digest for run in prepared.runs for digest in run.digests] == [given.digest()]
+    assert [digest for run in prepared.runs for digest in run.digests] == [given.digest(RUN)]
 
 
 def test_the_problems_of_validation_and_what_it_left_out_are_told(world: Path) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from cs_score.foundation.version import VERSION
 from tests.evidence.command import Outcome, cs_score, cs_score_process
 from tests.evidence.recorded import COMMITTED, FAMILIES
 from tests.evidence.test_claims import GOLD as CLAIMS_GOLD
@@ -52,7 +53,11 @@ SCIFACT = ("scifact", "--gold", "gold.jsonl", "--predictions", "predictions.json
 
 
 def test_table(scifact_files: Path) -> None:
-    assert cs_score(*SCIFACT) == Outcome(
+    outcome = cs_score(*SCIFACT)
+    read = [
+        hashlib.sha256(path.read_bytes()).hexdigest()[:8] for path in map(Path, ("gold.jsonl", "predictions.jsonl"))
+    ]
+    assert outcome == Outcome(
         0,
         "scifact: 3 claims\n"
         "gold         gold.jsonl         3 claims, 3 abstracts, 8 evidence sentences\n"
@@ -62,7 +67,9 @@ def test_table(scifact_files: Path) -> None:
         "abstract_label_only       0.5000  0.6667  0.5714        2          4         3\n"
         "abstract_rationalized     0.5000  0.6667  0.5714        2          4         3\n"
         "sentence_selection        0.6000  0.7500  0.6667        6         10         8\n"
-        "sentence_label            0.5000  0.6250  0.5556        5         10         8\n",
+        "sentence_label            0.5000  0.6250  0.5556        5         10         8\n"
+        "\n"
+        f"signature  abstract_label_only_f1|scifact|gold:{read[0]}|run:{read[1]}|cs-score:{VERSION}\n",
         "",
     )
 
@@ -96,7 +103,7 @@ def test_table(scifact_files: Path) -> None:
 def test_tables_of_the_other_modes(family: str, expected: str) -> None:
     outcome = cs_score(*words(family))
     assert outcome.status == 0
-    assert outcome.out.endswith(f"\n\n{expected}")
+    assert f"\n\n{expected}\nsignature  " in outcome.out
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -135,7 +135,7 @@ def test_worked_example() -> None:
     assert list(official) == ["e", "r", "er"]
     assert official["e"] == {"prec": e, "recall": e, "f1": pytest.approx(e, abs=1e-15)}
     assert result.table.columns[0] == "instances"
-    assert result.signature.options == {"references": 3, "ignore_missing": False, "seed": 3}
+    assert result.origin.options == {"references": 3, "ignore_missing": False, "seed": 3}
 
 
 @pytest.mark.parametrize(

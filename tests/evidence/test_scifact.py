@@ -260,7 +260,7 @@ def test_any_order() -> None:
     result = scifact.score(GOLD, PREDICTIONS[::-1], any_order=True)
     assert result.scores == scifact.score(GOLD, PREDICTIONS).scores
     assert result.table.ids == ("7", "8", "9")
-    assert result.signature.options == {"any_order": True}
+    assert result.origin.options == {"any_order": True}
 
 
 def test_any_order_matches_occurrences_of_an_id_one_by_one() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import functools
-import hashlib
 import io
 import os
 import sys
@@ -13,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from cs_score.foundation.errors import InputError
-from cs_score.foundation.sources import Input, InputDigest, reason_of
+from cs_score.foundation.sources import Input, InputDigest, open_source, reason_of
 
 _BLOCK: Final = 1 << 20
 
@@ -64,15 +63,10 @@ class InputFile:
         except (OSError, ValueError) as error:
             raise InputError(f"Could not open {self.name}: {reason_of(error)}") from None
 
-    def digest(self) -> InputDigest:
-        """SHA-256 of the stored bytes. Raises InputError where it cannot be read."""
-        if self.content is not None:
-            return InputDigest(self.name, hashlib.sha256(self.content).hexdigest())
-        try:
-            with open(self.path or self.name, "rb") as file:
-                return InputDigest(self.name, hashlib.file_digest(file, "sha256").hexdigest())
-        except (OSError, ValueError) as error:
-            raise InputError(f"Could not open {self.name}: {reason_of(error)}") from None
+    def digest(self, role: str) -> InputDigest:
+        """The digest of its content. Raises InputError where it cannot be read."""
+        with open_source(self.open()) as source:
+            return source.digest(role)
 
 
 @functools.cache

@@ -16,7 +16,6 @@ from typing import Any, Final, cast
 from cs_score.batch.store.outcomes import FAILED, Outcome, ProblemPlace, RunScores, WrittenFile
 from cs_score.coldstart.writers.files import OUTPUTS
 from cs_score.foundation.outputs import cannot_write, write_whole
-from cs_score.foundation.signature import without_names
 from cs_score.problems.kind import Severity
 from cs_score.problems.occurrences import Occurrence
 
@@ -27,7 +26,7 @@ _ENDINGS: Final = (*(output.ending for output in OUTPUTS), "errlog", "json", "tx
 _NAMES: Final = frozenset({SIGNATURE, *(f"out.{ending}" for ending in _ENDINGS)})
 """All that batches of any kind write into the folder of a run; whatever else lies there is the user's."""
 
-_FORMAT: Final = 2
+_FORMAT: Final = 3
 
 _LARGEST_SIGNATURE: Final = 1 << 28
 """Bytes; it may hold the problems of a run with their details."""
@@ -101,7 +100,18 @@ def read_whole_run(folder: str, signature: Mapping[str, object]) -> Outcome | No
 
 def _is_same(recorded: Mapping[str, Any], signature: Mapping[str, object]) -> bool:
     """Whether a run was made from what it would be made from now, wherever its inputs lay."""
-    return without_names(recorded) == without_names(json.loads(json.dumps(signature)))
+    return _without_names(recorded) == _without_names(json.loads(json.dumps(signature)))
+
+
+def _without_names(signature: Mapping[str, Any]) -> dict[str, Any]:
+    """A signature with the digests of the inputs alone; options that name an input have its digest, too."""
+    digests = {given["name"]: given["sha256"] for given in signature["inputs"]}
+    options = {
+        name: digests.get(value, value) if isinstance(value, str) else value
+        for name, value in signature["options"].items()
+    }
+    inputs = [(given["role"], given["sha256"]) for given in signature["inputs"]]
+    return {**signature, "options": options, "inputs": inputs}
 
 
 def _read_record(path: str) -> dict[str, Any]:

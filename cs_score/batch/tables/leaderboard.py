@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from cs_score.batch.store.outcomes import Outcome
-from cs_score.foundation.signature import short_signature
+from cs_score.foundation.signing.signature import Signature
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +15,8 @@ class Row:
     """One run id of one run under one policy.
 
     `rank` counts from 1 within the policy; equal scores share it and the next rank is left out. It is None where the
-    run has no such score. `intervals` are those of the scores as JSON has them, empty without resampling.
+    run has no such score. `signature` is the citable line of the score that ranks it, empty where nothing tells
+    what it was made from; `intervals` are those of the scores as JSON has them, empty without resampling.
     """
 
     rank: int | None
@@ -24,17 +25,13 @@ class Row:
     policy: str
     scores: Mapping[str, float]
     outcome: Outcome
+    signature: str = ""
     intervals: Mapping[str, Any] = field(default_factory=dict)
 
     def limits(self, measure: str) -> tuple[float | None, float | None]:
         """The limits of the interval of a score; None where it has none."""
         of_score = self.intervals.get("scores", {}).get(measure, {})
         return of_score.get("low"), of_score.get("high")
-
-    @property
-    def signature(self) -> str:
-        """Sixteen hexadecimal digits that differ wherever scores were made from something else."""
-        return short_signature(self.outcome.signature) if self.outcome.signature else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +95,24 @@ def make_leaderboard(
     )
 
 
+def signatures(board: Leaderboard) -> list[str]:
+    """What the scores of all rows have in common, as a citable line for each policy."""
+    wholes = (_whole(row.outcome) for row in board.rows)
+    return list(dict.fromkeys(str(whole.of(board.measure).of_all_runs()) for whole in wholes if whole is not None))
+
+
+def _signature(outcome: Outcome, run_id: str, measure: str) -> str:
+    whole = _whole(outcome)
+    if whole is None:
+        return ""
+    return str((whole if len(outcome.scores) == 1 else whole.of_run(run_id)).of(measure))
+
+
+def _whole(outcome: Outcome) -> Signature | None:
+    """The signature of all that was scored of one file."""
+    return Signature.parse(str(outcome.signature["line"])) if outcome.signature else None
+
+
 def _ranked(outcomes: Sequence[Outcome], measure: str) -> list[Row]:
     rows = []
     for outcome in outcomes:
@@ -105,7 +120,8 @@ def _ranked(outcomes: Sequence[Outcome], measure: str) -> list[Row]:
             rows.append(Row(None, outcome.run, "", outcome.policy, {}, outcome))
         of_runs: Sequence[Mapping[str, Any]] = outcome.intervals or [{}] * len(outcome.scores)
         for (run_id, scores), intervals in zip(outcome.scores, of_runs):
-            rows.append(Row(None, outcome.run, run_id, outcome.policy, scores, outcome, intervals))
+            signature = _signature(outcome, run_id, measure)
+            rows.append(Row(None, outcome.run, run_id, outcome.policy, scores, outcome, signature, intervals))
     scored = sorted((row for row in rows if measure in row.scores), key=lambda row: -row.scores[measure])
     ranked: list[Row] = []
     for place, row in enumerate(scored, 1):

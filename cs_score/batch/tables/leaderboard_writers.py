@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from cs_score.batch.tables.leaderboard import AFTER, BEFORE, Column, Leaderboard, Row
+from cs_score.batch.tables.leaderboard import AFTER, BEFORE, Column, Leaderboard, Row, signatures
 from cs_score.foundation.display import aligned, cell, one_line, spreadsheet_cell
 from cs_score.foundation.markup import escape_latex, escape_markdown
 from cs_score.foundation.outputs import write_whole
@@ -66,17 +66,18 @@ def leaderboard_json(board: Leaderboard) -> str:
 
 
 def leaderboard_markdown(board: Leaderboard) -> str:
-    """A table, and below it how the intervals were found, and why runs have no score."""
+    """A table, and below it how the intervals were found, why runs have no score, and signatures."""
     headings, kinds, rows = _readable(board, _with_limits)
     rule = ["---:" if is_number else ":---" for is_number in kinds]
     lines = [headings, rule, *([escape_markdown(text) if not k else text for text, k in zip(r, kinds)] for r in rows)]
     table = [f"| {' | '.join(cells)} |" for cells in lines]
     below = [f"- {escape_markdown(text)}" for text in (*interval_lines(board), *failure_lines(board))]
+    below += [f"- `{signature}`" for signature in signatures(board)]
     return "\n".join([*table, *(["", *below] if below else [])]) + "\n"
 
 
 def leaderboard_latex(board: Leaderboard) -> str:
-    """A `tabular` for the package booktabs, and below it how the intervals were found."""
+    """A `tabular` for the package booktabs, and below it how the intervals were found, and signatures."""
     headings, kinds, rows = _readable(board, _with_limits)
     lines = [
         r"% \usepackage{booktabs}",
@@ -88,13 +89,13 @@ def leaderboard_latex(board: Leaderboard) -> str:
         ),
         r"\bottomrule",
         r"\end{tabular}",
-        *(line for text in interval_lines(board) for line in ("", escape_latex(text))),
+        *(line for text in (*interval_lines(board), *signatures(board)) for line in ("", escape_latex(text))),
     ]
     return "\n".join(lines) + "\n"
 
 
 def leaderboard_text(board: Leaderboard, most: int) -> str:
-    """The first `most` rows aligned for a terminal, how many there are more, and why runs have no score."""
+    """The first `most` rows aligned for a terminal, how many there are more, why runs have no score, and signatures."""
     headings, kinds, rows = _readable(board, _score)
     shown = [[cell(text, 60) for text in row] for row in [headings, *rows[:most]]]
     lines = aligned(shown, kinds)
@@ -104,6 +105,7 @@ def leaderboard_text(board: Leaderboard, most: int) -> str:
     lines += [one_line(text, 300) for text in failures[:most]]
     if len(failures) > most:
         lines.append(f"... and {len(failures) - most} more that failed")
+    lines += [f"signature  {signature}" for signature in signatures(board)]
     return "\n".join(lines)
 
 

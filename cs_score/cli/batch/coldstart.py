@@ -84,6 +84,7 @@ def _missing(line: CommandLine) -> str | None:
 
 def _plan(line: CommandLine, queries: tuple[str, ...], pool: tuple[str, ...]) -> ColdStartPlan:
     from cs_score.batch.coldstart import ColdStartPlan
+    from cs_score.batch.single_call import SingleCall
     from cs_score.cli.batch.command import held
 
     options = options_of(line)
@@ -94,10 +95,7 @@ def _plan(line: CommandLine, queries: tuple[str, ...], pool: tuple[str, ...]) ->
         pool=tuple(map(held, _pool_files(pool))),
         options=options,
         policies=tuple(policies) or (NamedPolicy("", options.policy, options.justifications, texts),),
-        layout=layout_of(line),
-        with_json="--json" in line.switches,
-        switches=_scoring_switches(line),
-        folder=os.getcwd(),
+        call=SingleCall(layout_of(line), "--json" in line.switches, _scoring_switches(line), os.getcwd()),
         query_list=_option_file(options.queries),
         samples=_option_file(options.samples),
         resampling=read_resampling(line.switches),

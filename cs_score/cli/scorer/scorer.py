@@ -245,7 +245,7 @@ def _report(command: Command, result: Result) -> None:
         text = whole_report(result.problems, result.error_count, result.warning_count)
         write_report(errors, text, [doubly_encoded(text)])
     if command.output.stream is None and sys.stderr is not None and sys.stderr.isatty():
-        say("".join(f"\n{averages_text(run)}" for run in result.runs))
+        say("".join(f"\n{averages_text(run)}\nsignature  {result.signature(run)}\n" for run in result.runs))
 
 
 def _remark(remarks: Sequence[str]) -> None:

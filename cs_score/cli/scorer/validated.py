@@ -16,6 +16,7 @@ from cs_score.cli.problem_display import report_on_stderr
 from cs_score.cli.scorer.usage import PROGRAM
 from cs_score.coldstart.gold import Gold
 from cs_score.coldstart.lines.loading import members
+from cs_score.coldstart.origin import as_validated
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.run import Run
 from cs_score.foundation.errors import CsScoreError, InputError
@@ -73,10 +74,7 @@ def knowledge_bases_in(files: Iterable[str]) -> frozenset[str]:
 
 def signed_as_validated(result: Result) -> Result:
     """The result with a signature that tells that its runs were validated."""
-    from cs_score.preparation.runs.prevalidation import signed_options
-
-    signature = result.signature
-    return replace(result, signature=replace(signature, options=signed_options(signature.options)))
+    return replace(result, origin=as_validated(result.origin))
 
 
 def own_outputs(line: CommandLine) -> Iterator[PlannedOutput]:

@@ -20,6 +20,7 @@ from cs_score.coldstart.queries.query_set import QuerySet
 from cs_score.coldstart.spans import DocumentLengths
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.garbage_collection import paused_collector
+from cs_score.foundation.signing.origin import POOL, RUN
 from cs_score.foundation.sources import Input, InputDigest, name_of, open_source, plain_name
 from cs_score.problems.log import ProblemLog
 
@@ -76,7 +77,7 @@ class Loading:
             if tab_file is not None:
                 self.note_layout(tab_file.name, tab_file.schema)
                 self.load_lines(tab_file, reading)
-            self.digests.append(source.digest())
+            self.digests.append(source.digest(role_of(None if tab_file is None else tab_file.schema)))
 
     def note_layout(self, name: str, schema: Schema) -> None:
         """Keep the layout of a file, with a remark where nothing in it can be scored."""
@@ -132,6 +133,11 @@ def remarks_on_folders(files: Sequence[Input]) -> list[str]:
     if empty and len(empty) == len(files):
         raise InputError(f"nothing to load: no file *{RUN_SUFFIX} in {', '.join(empty)}", remedy="name the files")
     return [f"no file *{RUN_SUFFIX} in {name}, so nothing of it was loaded" for name in empty]
+
+
+def role_of(schema: Schema | None) -> str:
+    """What a file is read for; an empty one, of which nobody can tell, passes for a run."""
+    return POOL if schema is not None and schema.kind is FileKind.ASSESSMENTS else RUN
 
 
 def kind_of(given: Input) -> FileKind | None:

@@ -13,15 +13,11 @@ from cs_score.coldstart.lines.records import UnreadLine
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.patterns import pattern
 from cs_score.foundation.sources import READING_ERRORS, Source, reason_of
+from cs_score.foundation.white_space import SPACE, WHITE_SPACE
 from cs_score.problems.log import Place, ProblemLog
 
 _BLOCK: Final = 1 << 16
 """Bytes that are decoded and split at a time: few enough to stay in the processor's cache until they are linked."""
-
-WHITE_SPACE: Final = "\t\n\x0b\x0c\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
-    map(chr, range(0x2000, 0x200B))
-)
-"""White space as the reference sees it, without the separators U+001C to U+001F."""
 
 # First characters that make a line worth a second look: it may be blank or a comment.
 _MAYBE_SKIPPED: Final = frozenset((*WHITE_SPACE, "\x1c", "\x1d", "\x1e", "\x1f", "#", ""))
@@ -30,7 +26,7 @@ _MAYBE_SKIPPED: Final = frozenset((*WHITE_SPACE, "\x1c", "\x1d", "\x1e", "\x1f",
 # character with it. Possessive, so that a quotation which is never closed hides every # behind it.
 _BEFORE_COMMENT: Final = pattern(r'(?:[^#"]|"(?:[^"\\]|\\.)*+")*+(?=#)', re.DOTALL)
 
-_BLANK_OR_COMMENT: Final = pattern(r"[^\S\x1c-\x1f]*(?:#.*)?", re.DOTALL)
+_BLANK_OR_COMMENT: Final = pattern(rf"{SPACE}*(?:#.*)?", re.DOTALL)
 
 
 Line: TypeAlias = tuple[int, str, list[str]]

@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 from cs_score.coldstart.gold import Gold
 from cs_score.coldstart.lines.layouts import FileKind, Schema
 from cs_score.coldstart.lines.links import Links
-from cs_score.coldstart.lines.loading import Loading, members
+from cs_score.coldstart.lines.loading import Loading, members, role_of
 from cs_score.coldstart.lines.reader import TabFile, accepted_lines, line_blocks, read_tab_file
 from cs_score.coldstart.queries.query_set import Query, QuerySet
 from cs_score.foundation.errors import InputError
@@ -107,7 +107,7 @@ def share_files(loading: Loading, files: Iterable[str], cut: Cut) -> list[Shared
             if head is not None:
                 loading.note_layout(head.name, head.schema)
                 shared.append(SharedFile(head.name, head.schema, _spread(source, head.schema, cut)))
-            loading.digests.append(source.digest())
+            loading.digests.append(source.digest(role_of(None if head is None else head.schema)))
     return shared
 
 

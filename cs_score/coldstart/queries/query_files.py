@@ -23,6 +23,7 @@ from cs_score.coldstart.queries.query_set import (
 from cs_score.coldstart.spans import DocumentLengths, Span, SpanProblem, cut_span, outside_document
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.patterns import pattern
+from cs_score.foundation.signing.origin import QUERIES
 from cs_score.foundation.sources import InputDigest, Source, plain_name
 from cs_score.foundation.white_space import SPACE
 from cs_score.problems.log import Detail, Place, ProblemLog
@@ -66,7 +67,7 @@ def read_query_file(source: Source, problems: ProblemLog, documents: DocumentLen
         line = data.count(b"\n", 0, error.start) + 1
         raise InputError("not UTF-8", file=source.name, place=f"line {line}") from None
     queries = tuple(_queries(text, source.name, problems, documents))
-    return QueryFile(queries, _not_well_formed(data, source.name), source.digest())
+    return QueryFile(queries, _not_well_formed(data, source.name), source.digest(QUERIES))
 
 
 def _not_well_formed(data: bytes, name: str) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from cs_score.coldstart.counting.projection import ScoreRow, Table
 from cs_score.coldstart.judging.labels import pre_policy_category, without
@@ -16,7 +16,10 @@ from cs_score.coldstart.result import AveragePrecision, Result, RunResult
 from cs_score.foundation.planned_outputs import Format, OwnOption
 from cs_score.statistics.score_intervals import ScoreIntervals
 
-SCHEMA_VERSION: Final = 2
+if TYPE_CHECKING:
+    from cs_score.foundation.signing.signature import Signature
+
+SCHEMA_VERSION: Final = 3
 """Raised when a key changes its meaning or goes away; new keys do not raise it."""
 
 
@@ -38,14 +41,14 @@ def json_text(result: Result, intervals: Sequence[ScoreIntervals] = ()) -> Itera
 
 def result_object(result: Result, intervals: Sequence[ScoreIntervals] = ()) -> dict[str, object]:
     """The result as nested dicts and lists of plain values; scores are in full precision."""
-    signature = result.signature
+    origin = result.origin
     if intervals:
-        signature = signature.with_option("bootstrap", intervals[0].resampling.as_json())
+        origin = origin.with_option("bootstrap", intervals[0].resampling.as_json())
     of_runs: list[dict[str, object]] = [{"intervals": each.as_json()} for each in intervals] or [{}] * len(result.runs)
     return {
         "schema_version": SCHEMA_VERSION,
-        "signature": signature.as_json(),
-        "runs": [_run(run) | of_run for run, of_run in zip(result.runs, of_runs)],
+        "signature": origin.as_json(),
+        "runs": [_run(run, result.signature(run)) | of_run for run, of_run in zip(result.runs, of_runs)],
         "problems": [
             {
                 "code": problem.code,
@@ -64,9 +67,10 @@ def result_object(result: Result, intervals: Sequence[ScoreIntervals] = ()) -> d
     }
 
 
-def _run(run: RunResult) -> dict[str, object]:
+def _run(run: RunResult, signature: Signature) -> dict[str, object]:
     return {
         "run_id": run.run_id,
+        "signature": str(signature),
         "scores": run.scores,
         "tables": {name: _table(table) for name, table in run.tables.variants},
         "average_precision": None if run.average_precision is None else _average_precision(run.average_precision),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from cs_score.foundation.signing.origin import GOLD
 from cs_score.foundation.sources import InputDigest, Source
 
 Content = TypeVar("Content")
@@ -22,6 +23,6 @@ class Gold(Generic[Content]):
     digest: InputDigest
 
 
-def signed(source: Source, content: Content) -> Gold[Content]:
-    """What has been read of a source."""
-    return Gold(source.name, content, source.digest())
+def signed(source: Source, content: Content, role: str = GOLD) -> Gold[Content]:
+    """What has been read of a source, for `role`."""
+    return Gold(source.name, content, source.digest(role))

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from typing import Final, TypeAlias
 
 from cs_score.coldstart.lines.confidence import CERTAIN, without_exponent
-from cs_score.coldstart.lines.reader import WHITE_SPACE, line_blocks, split_comment
+from cs_score.coldstart.lines.reader import line_blocks, split_comment
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.sources import Source
+from cs_score.foundation.white_space import SPACE, WHITE_SPACE
 from cs_score.knowledge_base.contents.assertions import LINK, NAMED, NOMINAL, TYPE
 from cs_score.problems.log import Detail, Place, ProblemLog
 
@@ -23,7 +24,7 @@ _PLAIN_LINE: Final = re.compile(
     r"\t([A-Za-z0-9_.+-]++:[A-Za-z0-9_:;,.+-]++)(?:\t([0-9]++\.[0-9]++))?"
 )
 _CONFIDENCE: Final = re.compile(r"\d+(?:\.\d+)?")
-_NO_RUN_ID: Final = re.compile(r":.*|.*[^\S\x1c-\x1f].*|", re.DOTALL)
+_NO_RUN_ID: Final = re.compile(rf":.*|.*{SPACE}.*|", re.DOTALL)
 
 COLUMNS: Final = ("SUBJECT", "PREDICATE", "OBJECT", "PROVENANCE", "CONFIDENCE")
 """What the columns are called in reports for programs."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from cs_score.coldstart.lines.reader import WHITE_SPACE, split_comment
+from cs_score.coldstart.lines.reader import split_comment
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.sources import Input, open_source
+from cs_score.foundation.white_space import WHITE_SPACE
 from cs_score.knowledge_base.contents.node_names import is_node_name
 from cs_score.knowledge_base.reading.kb_file import is_run_id, texts_of
 

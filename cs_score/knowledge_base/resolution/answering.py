@@ -18,12 +18,13 @@ from cs_score.coldstart.lines.provenance import read_provenance
 from cs_score.coldstart.queries.identifiers import follow_on_id, parse_query_id
 from cs_score.coldstart.queries.query_set import Query
 from cs_score.foundation.errors import InputError
+from cs_score.foundation.white_space import SPACE
 from cs_score.knowledge_base.resolution.entry_points import Entrance, MentionIndex, enter
 from cs_score.knowledge_base.resolution.validated_kb import Fact, ValidatedKb, canonical_part
 
 _QUOTED: Final = re.compile(r'"(.*)"', re.DOTALL)
 _ESCAPED: Final = re.compile(r"\\(.)", re.DOTALL)
-_WHITE_SPACE: Final = re.compile(r"[^\S\x1c-\x1f]")
+_WHITE_SPACE: Final = re.compile(SPACE)
 _STRING_TYPE: Final = "STRING"
 
 _STATISTICS: Final = (

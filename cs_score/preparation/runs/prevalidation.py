@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from cs_score.coldstart.gold import Gold
@@ -29,7 +29,7 @@ class PreparedRun:
     """One argument of the scorer that was prepared: what was found, and what became of it.
 
     `scored_as` is the name of what is scored in its place, `account` says what was done. One whose `problems` hold
-    errors must not be scored; `code` and `remedy` say so. `digests` are those of its files as they are stored.
+    errors must not be scored; `code` and `remedy` say so. `digests` are those of its files as they were given.
     """
 
     name: str
@@ -109,18 +109,13 @@ def validate_runs(
 def load_prepared(
     gold: Gold, prepared: Preparation, limits: Justifications | None = None, problems: ProblemLog | None = None
 ) -> Run:
-    """Load what was prepared; the digests are those of the files as stored. Raises InputError as `load_run`."""
+    """Load what was prepared; the digests are those of the files as given. Raises InputError as `load_run`."""
     run = load_run(gold, prepared.files, limits, problems)
     return replace(run, digests=_restored_digests(run.digests, prepared.runs))
 
 
-def signed_options(options: Mapping[str, object]) -> dict[str, object]:
-    """Options as a signature has them where the runs were validated."""
-    return {**options, "validate": True}
-
-
 def _restored_digests(digests: Iterable[InputDigest], runs: Sequence[PreparedRun]) -> list[InputDigest]:
-    """Digests of what was scored, with those of the files as stored in place of those of what was made of them."""
+    """Digests of what was scored, with those of the files as given in place of those of what was made of them."""
     digests = list(digests)
     for run in reversed(runs):  # what a knowledge base gave may have been validated after that
         digests = [one for digest in digests for one in (run.digests if digest.name == run.scored_as else (digest,))]

@@ -19,6 +19,8 @@ def comparison_latex(comparison: Comparison) -> str:
         lines += [rf"\paragraph{{{escape_latex(measure.measure)}}}", "", *_tabular(system_table(measure)), ""]
         lines += [*_tabular(pair_table(measure)), ""]
     lines += [escape_latex(sentence) for sentence in (*explanation(comparison), *sentences(comparison.notes))]
+    for system, origin in comparison.origins.items():
+        lines += ["", escape_latex(f"{system}: {origin.signature}")]
     return "\n".join(lines) + "\n"
 
 

@@ -21,6 +21,7 @@ def comparison_markdown(comparison: Comparison) -> str:
         blocks += [*_lines(system_table(measure)), "", *_lines(pair_table(measure)), ""]
     blocks += [f"- {one_line(sentence)}" for sentence in explanation(comparison)]
     blocks += [f"- {escape_markdown(note)}" for note in sentences(comparison.notes)]  # they may quote names
+    blocks += [f"- {escape_markdown(system)}: `{origin.signature}`" for system, origin in comparison.origins.items()]
     return "\n".join(blocks) + "\n"
 
 

@@ -21,6 +21,8 @@ def comparison_text(comparison: Comparison) -> str:
         blocks += [one_line(measure.measure), *_lines(system_table(measure)), ""]
         blocks += [*_lines(pair_table(measure)), ""]
     blocks += [one_line(sentence) for sentence in (*explanation(comparison), *sentences(comparison.notes))]
+    signatures = [one_line(f"{system}: {origin.signature}") for system, origin in comparison.origins.items()]
+    blocks += ["", *signatures] if signatures else []
     return "\n".join(blocks) + "\n"
 
 

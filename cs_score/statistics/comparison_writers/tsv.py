@@ -32,16 +32,21 @@ COLUMNS: Final = (
     "losses",
     "note",
 )
-"""`kind` is `system`, `difference` (`system` minus `second`) or `note`; what does not apply to a row is empty."""
+"""`kind` is `system`, `difference` (`system` minus `second`), `note`, or `signature` (in the column `note`); what
+does not apply to a row is empty."""
 
 
 def comparison_tsv(comparison: Comparison) -> str:
-    """A header line, then per measure one line per system and one per pair of systems; last the notes on all of it."""
+    """A header line, then per measure one line per system and one per pair of systems; last notes, and signatures."""
     lines = ["\t".join(COLUMNS)]
     for measure in comparison.measures:
         rows = [*map(_system, measure.systems), *map(_pair, measure.pairs)]
         lines += ["\t".join(_cells({"measure": measure.measure, **row})) for row in rows]
     lines += ["\t".join(_cells({"kind": "note", "note": note.text})) for note in comparison.notes]
+    lines += [
+        "\t".join(_cells({"kind": "signature", "system": system, "note": str(origin.signature)}))
+        for system, origin in comparison.origins.items()
+    ]
     return "\n".join(lines) + "\n"
 
 

@@ -29,7 +29,7 @@ from cs_score.evidence.reading.gold import Gold, signed
 from cs_score.evidence.result import InputSummary, Mode, ReportRow, Result, counted, report_rows, scores_of
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.garbage_collection import paused_collector
-from cs_score.foundation.signature import Signature
+from cs_score.foundation.signing.origin import RUN
 from cs_score.foundation.sources import Input, Source
 from cs_score.measures.formulas import Divide, Number, precision_recall_f1
 from cs_score.measures.registry import names
@@ -110,7 +110,7 @@ def score(
     with paused_collector():
         known = gold if isinstance(gold, Gold) else read_gold(gold)
         with reader.open_lines(predictions, "predictions") as source:
-            given = signed(source, _read(source))
+            given = signed(source, _read(source), RUN)
         claims = [(claim, given.content.get(claim.id)) for claim in known.content.values()]
         table = UnitTable(
             ids=tuple(reader.text_of(claim) for claim in known.content),
@@ -122,7 +122,7 @@ def score(
     return ClaimsResult(
         table=table,
         scores=scores_of(MODE, table),
-        signature=Signature(MODE.name, {}, (known.digest, given.digest)),
+        origin=MODE.origin({}, known.digest, given.digest),
         inputs=(
             InputSummary("gold", known.name, ((len(known.content), "claim"),)),
             InputSummary("predictions", given.name, ((len(given.content), "claim"),)),

@@ -26,7 +26,7 @@ from cs_score.evidence.reading.json_array import json_array
 from cs_score.evidence.result import InputSummary, Mode, Result, counted, means, report_rows, scores_of
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.garbage_collection import paused_collector
-from cs_score.foundation.signature import Signature
+from cs_score.foundation.signing.origin import RUN
 from cs_score.foundation.sources import Input, Source
 from cs_score.measures.registry import names
 from cs_score.statistics.unit_table import UnitTable
@@ -89,14 +89,14 @@ def score(
         known = gold if isinstance(gold, Gold) else read_gold(gold)
         questions = known.content
         with reader.open_document(predictions, "predictions") as source:
-            given = signed(source, _read_predictions(source))
+            given = signed(source, _read_predictions(source), RUN)
         answers, facts = given.content
         rows = [_count(question, answers, facts, known.name, given.name) for question in questions]
         table = UnitTable(ids=tuple(reader.text_of(question.id) for question in questions), columns=COLUMNS, rows=rows)
     return HotpotQAResult(
         table=table,
         scores=scores_of(MODE, table),
-        signature=Signature(MODE.name, {}, (known.digest, given.digest)),
+        origin=MODE.origin({}, known.digest, given.digest),
         inputs=(
             InputSummary("gold", known.name, ((len(questions), "question"),)),
             InputSummary("predictions", given.name, ((len(answers), "answer"), (len(facts), "fact list"))),

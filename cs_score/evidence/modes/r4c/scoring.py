@@ -28,7 +28,7 @@ from cs_score.evidence.reading import json_reader as reader
 from cs_score.evidence.reading.gold import Gold, signed
 from cs_score.evidence.result import InputSummary, Mode, Result, counted, means, report_rows, scores_of
 from cs_score.foundation.errors import InputError
-from cs_score.foundation.signature import Signature
+from cs_score.foundation.signing.origin import RUN
 from cs_score.foundation.sources import Input, Source
 from cs_score.measures.registry import names
 from cs_score.statistics.unit_table import UnitTable
@@ -45,6 +45,7 @@ MODE: Final = Mode(
     formula=means,
     headings=("precision", "recall", "f1"),
     rows=report_rows(tuple(WEIGHTS), MEASURES),
+    usual={"references": REFERENCE_POSITIONS, "ignore_missing": False, "seed": SEED},
 )
 
 Progress: TypeAlias = Callable[[Sequence[str]], Iterable[str]]
@@ -94,19 +95,19 @@ def score(
     comparer, aligner = Comparer(), Aligner()  # before any reading: what is not installed is told at once
     known = gold if isinstance(gold, Gold) else read_gold(gold)
     with reader.open_document(predictions, "predictions") as source:
-        given = signed(source, _read_predictions(source))
+        given = signed(source, _read_predictions(source), RUN)
     ids = _predicted_ids(known.content, given.content, given.name, ignore_missing)
     orders = drawn_orders(len(ids), references)
     instances = [Instance(each, given.content[each], known.content[each], drawn) for each, drawn in zip(ids, orders)]
     scorer = Scorer(known.name, given.name, comparer, aligner)
     rows = [_row(scorer.evaluate(instance)) for _, instance in zip(progress(ids), instances)]
     table = UnitTable(ids=tuple(ids), columns=COLUMNS, rows=rows)
-    options = {"references": references, "ignore_missing": ignore_missing, "seed": SEED}
+    options = {"references": references, "ignore_missing": ignore_missing}
     read = ((len(given.content), "derivation"), (len(ids), "scored instance"))
     return R4CResult(
         table=table,
         scores=scores_of(MODE, table),
-        signature=Signature(MODE.name, options, (known.digest, given.digest)),
+        origin=MODE.origin(options, known.digest, given.digest),
         inputs=(
             InputSummary("gold", known.name, ((len(known.content), "instance"),)),
             InputSummary("predictions", given.name, read),

@@ -22,7 +22,7 @@ from cs_score.evidence.reading.gold import Gold, signed
 from cs_score.evidence.result import InputSummary, Mode, Result, report_rows, scores_of
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.garbage_collection import paused_collector
-from cs_score.foundation.signature import Signature
+from cs_score.foundation.signing.origin import RUN
 from cs_score.foundation.sources import Input
 from cs_score.measures.formulas import Divide, Number, precision_recall_f1
 from cs_score.measures.registry import names
@@ -70,6 +70,7 @@ MODE: Final = Mode(
             for correct, unit in zip(COLUMNS[4:], ("abstracts", "abstracts", "sentences", "sentences"))
         ],
     ),
+    usual={"any_order": False},
 )
 
 
@@ -105,7 +106,7 @@ def score(
     with paused_collector():
         known = gold if isinstance(gold, Gold) else read_gold(gold)
         with reader.open_lines(predictions, "predictions") as source:
-            given = signed(source, read_predicted_claims(source))
+            given = signed(source, read_predicted_claims(source), RUN)
         _check_claims(known, given, any_order)
         predicted = _in_gold_order(known.content, given.content) if any_order else given.content
         claims = list(zip(known.content, predicted))
@@ -117,7 +118,7 @@ def score(
     return SciFactResult(
         table=table,
         scores=scores_of(MODE, table),
-        signature=Signature(MODE.name, {"any_order": any_order}, (known.digest, given.digest)),
+        origin=MODE.origin({"any_order": any_order}, known.digest, given.digest),
         inputs=_summaries(table, known.name, given.name),
         notices=(),
         claims=claims,

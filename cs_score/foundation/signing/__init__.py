@@ -1,0 +1,1 @@
+"""What scores were computed from, in full and as one line."""

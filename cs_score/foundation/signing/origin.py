@@ -1,0 +1,94 @@
+"""What a score was computed from: enough to compute it again."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from cs_score.foundation.sources import InputDigest
+from cs_score.foundation.version import VERSION
+
+if TYPE_CHECKING:
+    from cs_score.foundation.signing.signature import Signature
+
+ANY_MEASURE: Final = "*"
+"""Stands for every measure of a result."""
+
+QUERIES: Final = "queries"
+POOL: Final = "pool"
+GOLD: Final = "gold"
+RUN: Final = "run"
+QUERY_LIST: Final = "query list"
+SAMPLES: Final = "samples"
+
+ROLES: Final = (QUERIES, POOL, GOLD, RUN, QUERY_LIST, SAMPLES)
+"""What an input may be: query files, assessments, the gold file of an evidence mode, a run (predictions, a knowledge
+base), the files of `-queries` and `-samples`."""
+
+_GOLD: Final = frozenset({QUERIES, POOL, GOLD})
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """All that a score was computed from: enough to compute it again.
+
+    `mode` is `coldstart`, `scifact` and so on, `options` are those in force, `inputs` all files in the order in which
+    they were read. `settings` are the options that change scores as a signature shows them, `measure` is the one that
+    it is about unless another is wanted.
+    """
+
+    mode: str
+    options: Mapping[str, object]
+    inputs: Sequence[InputDigest]
+    settings: tuple[str, ...]
+    measure: str = ANY_MEASURE
+    version: str = field(default=VERSION)
+
+    def with_option(self, name: str, value: object, setting: str | None = None) -> Origin:
+        """The origin of a computation that one more option went into; `setting` shows it where it changes scores."""
+        settings = self.settings if setting is None else (*self.settings, setting)
+        return replace(self, options={**self.options, name: value}, settings=settings)
+
+    @property
+    def signature(self) -> Signature:
+        """The citable line.
+
+        The digest of gold covers queries and assessments as a set of contents: in which order they were read, which
+        `inputs` tell, does not show.
+        """
+        from cs_score.foundation.signing.signature import Signature
+
+        gold = digest_of(given for given in self.inputs if given.role in _GOLD)
+        run = digest_of(given for given in self.inputs if given.role == RUN)
+        return Signature(self.measure, self.settings, gold, run, self.version)
+
+    def as_json(self) -> dict[str, object]:
+        """A JSON object: `tool`, `version`, `mode`, `line` (the signature), `options`, and `inputs` (`role`, `name` and
+        SHA-256 of the content each)."""
+        return {
+            "tool": "cs-score",
+            "version": self.version,
+            "mode": self.mode,
+            "line": str(self.signature),
+            "options": dict(self.options),
+            "inputs": [{"role": given.role, "name": given.name, "sha256": given.sha256} for given in self.inputs],
+        }
+
+
+def digest_of(inputs: Iterable[InputDigest]) -> str:
+    """Eight hexadecimal digits for some contents, in whatever order.
+
+    Those of one content are the first of its SHA-256; those of several begin the SHA-256 of their SHA-256 digests in
+    ascending order, each with a line feed.
+    """
+    digests = sorted(given.sha256 for given in inputs)
+    if len(digests) == 1:
+        return digests[0][:8]
+    return short_digest("".join(f"{digest}\n" for digest in digests))
+
+
+def short_digest(text: str) -> str:
+    """The first eight hexadecimal digits of the SHA-256 of a text."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
