@@ -45,6 +45,8 @@ COMMANDS: Final = {
     command.name: command
     for command in (
         Command("", _G.COLD_START, "Score one or more TAC Cold Start runs", "scorer.usage:FORM", _2017),
+        Command("analyze", _G.COLD_START, "Tell what each mistake of a run costs, and what mending it would gain",
+                "analysis.coldstart:FORM"),
         Command("validate-run", _G.BEFORE, "Validate a run, and write it as the scorer wants it",
                 "preparation.validate_run:PROGRAM", _2017),
         Command("validate-queries", _G.BEFORE, "Validate queries, and split them by entry point",

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cs_score.analysis.coldstart.dependents import Removal
+from cs_score.analysis.coldstart.dependents import NOTHING, Removal
 from cs_score.analysis.coldstart.files import RunFiles
 from cs_score.analysis.coldstart.found import AddedLine
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Lines that go and lines that come; all `added` ones belong to one file. Together they say which files to score."""
+    """Lines that go and lines that come, so that anybody can score the changed files; `added` ones are for one file."""
 
-    removal: Removal = Removal()
+    removal: Removal = NOTHING
     added: Sequence[AddedLine] = ()
 
     def as_json(self) -> dict[str, object]:

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from cs_score.analysis.coldstart.changes import Change
 from cs_score.analysis.coldstart.effects import Effect, Effects
-from cs_score.analysis.coldstart.mistakes import MISSED, MissedClass, WrongLine, missed_classes, wrong_lines
-from cs_score.analysis.coldstart.scored import Scored
-from cs_score.coldstart.lines.records import Response
-from cs_score.coldstart.result import UnitResult
+from cs_score.analysis.coldstart.mistakes import MISSED, MissedClass, Mistakes, WrongLine, WrongNode
 from cs_score.measures.measure import Measure
 
 
@@ -62,42 +57,23 @@ class Mistake:
         }
 
 
-def cost_list(scored: Scored, effects: Effects, measure: Measure) -> list[Mistake]:
+def cost_list(effects: Effects, measure: Measure, mistakes: Mistakes) -> list[Mistake]:
     """All mistakes, the greatest gain in `measure` first, then by file and line.
 
     Gains are exact; those of two mistakes do not add up. Mistakes whose gain the scorer would not tell come last.
     """
     order = effects.rescoring.files.order
-    mistakes = [
-        mistake for unit in scored.result.units for mistake in _of_unit(scored, effects, measure, unit)
+    rows = [
+        *(_wrong_line(wrong, effects, measure) for wrong in mistakes.lines),
+        *(_wrong_node(node, effects, measure) for node in mistakes.nodes),
+        *(_missed_class(missed, effects, measure) for missed in mistakes.classes),
     ]
-    mistakes.sort(
-        key=lambda mistake: (
-            math.inf if mistake.gain is None else -mistake.gain,
-            order.get(mistake.file, len(order)),
-            mistake.line,
-            mistake.kind,
+    rows.sort(
+        key=lambda row: (
+            math.inf if row.gain is None else -row.gain, order.get(row.file, len(order)), row.line, row.kind
         )
-    )
-    return mistakes
-
-
-def _of_unit(scored: Scored, effects: Effects, measure: Measure, unit: UnitResult) -> Iterator[Mistake]:
-    wrong = list(wrong_lines(unit, scored.policy))
-    for mistake in wrong:
-        yield _wrong_line(mistake, effects, measure)
-    nodes: dict[str, list[Response]] = defaultdict(list)
-    with_wrong = dict.fromkeys(mistake.line.node for mistake in wrong if mistake.line.node is not None)
-    lines_of = scored.run.lines.get(scored.run_id, {}).get(unit.id, {}) if with_wrong else {}
-    for line in (line for lines in lines_of.values() for line in lines):
-        if line.node in with_wrong:
-            nodes[line.node].append(line)
-    for node in with_wrong:
-        if node is not None and len(nodes[node]) > 1:
-            yield _wrong_node(node, nodes[node], unit.id, effects, measure)
-    for missed in missed_classes(scored, unit, effects.rescoring.finding):
-        if missed.assessment is not None:
-            yield _missed_class(missed, effects, measure)
+    )  # fmt: skip
+    return rows
 
 
 def _wrong_line(mistake: WrongLine, effects: Effects, measure: Measure) -> Mistake:
@@ -111,19 +87,18 @@ def _wrong_line(mistake: WrongLine, effects: Effects, measure: Measure) -> Mista
     )  # fmt: skip
 
 
-def _wrong_node(node: str, lines: list[Response], unit: str, effects: Effects, measure: Measure) -> Mistake:
-    change = Change(effects.rescoring.dependents.with_dependents(lines))
+def _wrong_node(node: WrongNode, effects: Effects, measure: Measure) -> Mistake:
+    change = Change(effects.rescoring.dependents.with_dependents(node.lines))
     effect = effects.of(change)
-    first = lines[0]
+    first = node.lines[0]
     return Mistake(
         "node", change, first.file, first.number, first.query.full_id, first.query.slots[0], first.query.level,
-        first.value, None, node, None, unit, effect, effect.differences[measure],
+        first.value, None, node.name, None, node.unit, effect, effect.differences[measure],
     )  # fmt: skip
 
 
 def _missed_class(missed: MissedClass, effects: Effects, measure: Measure) -> Mistake:
     assessment = missed.assessment
-    assert assessment is not None
     query = assessment.query
     change = Change(added=effects.rescoring.finding.lines(assessment))
     effect = effects.of(change)

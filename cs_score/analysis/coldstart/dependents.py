@@ -34,6 +34,9 @@ class Removal:
     places: tuple[Place, ...] = ()
 
 
+NOTHING: Final = Removal()
+
+
 class _PoolLine(NamedTuple):
     """A line of the pool: its position, the query that it answers, its place."""
 
@@ -52,7 +55,8 @@ class Dependents:
 
     def __init__(self, run: Run, files: RunFiles) -> None:
         self._files = files
-        lines = [*run.links.responses, *(line for line in run.links.skipped if run.layouts[line.file].kind is FileKind.RUN)]
+        skipped = (line for line in run.links.skipped if run.layouts[line.file].kind is FileKind.RUN)
+        lines: list[ReadLine] = [*run.links.responses, *skipped]
         self._asking: dict[str, list[ReadLine]] = defaultdict(list)
         for line in lines:
             if line.query.level:
@@ -99,9 +103,7 @@ class Dependents:
 
     def _left_without(self, target: str, gone: set[tuple[str, int]]) -> Iterator[ReadLine]:
         """The lines that ask about an answer which no remaining line before them gives."""
-        first = min(
-            (self._position(line) for line in self._giving[target] if _key(line) not in gone), default=_NEVER
-        )
+        first = min((self._position(line) for line in self._giving[target] if _key(line) not in gone), default=_NEVER)
         first = min(first, self._in_pool.get(target, _NEVER))
         return (line for line in self._asking[target] if self._position(line) <= first)
 
@@ -138,7 +140,6 @@ class Dependents:
                     first[line.target] = min(first.get(line.target, _NEVER), at)
         return first
 
-
     def _pool_lines_leaning_on_runs(self, run: Run) -> dict[str, _PoolLine]:
         """The first line of the pool that answers each query which only lines of runs have created before it."""
         leaning: dict[str, _PoolLine] = {}
@@ -148,21 +149,6 @@ class Dependents:
                 asked = _PoolLine(at, query.full_id, line.file, line.number)
                 leaning[query.short_id] = min(leaning.get(query.short_id, asked), asked)
         return leaning
-
-
-def _pool_lines_leaning_on_runs(self, run: Run) -> dict[str, _PoolLine]:
-        """The first line of the pool that answers each query which only lines of runs have created before it."""
-        leaning: dict[str, _PoolLine] = {}
-        for line in _pool_lines(run, run.links):  # none where the pool was loaded before any run
-            query, at = line.query, (self._files.order[line.file], line.number)
-            if query.level and self._in_pool.get(query.short_id, _NEVER) > at:
-                asked = _PoolLine(at, query.full_id, line.file, line.number)
-                leaning[query.short_id] = min(leaning.get(query.short_id, asked), asked)
-        return leaning
-
-
-def _skipped(run: Run, kind: FileKind) -> Iterator[SkippedLine]:
-    return (line for line in run.links.skipped if run.layouts[line.file].kind is kind)
 
 
 def _pool_lines(run: Run, links: Links) -> Iterator[Assessment | SkippedLine]:

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from cs_score.analysis.coldstart.changes import Change
-from cs_score.analysis.coldstart.recombination import Recombination
+from cs_score.analysis.coldstart.recombination import Recombination, Scores
 from cs_score.analysis.coldstart.rescoring import Rescoring
 from cs_score.analysis.coldstart.scored import Scored
+from cs_score.coldstart.options import Policy
 from cs_score.measures.measure import Measure
 from cs_score.measures.registry import COLD_START_MODE, MEASURES
 
@@ -34,15 +35,23 @@ class Effects:
     def __init__(self, scored: Scored, measure: Measure) -> None:
         self.rescoring = Rescoring(scored)
         known = [each for each in MEASURES[COLD_START_MODE] if each in scored.result.measures]
-        self._recombination = Recombination(scored, dict.fromkeys((measure, *known)))
-        self._stopped = scored.stopped
+        self._recombination = Recombination(scored, list(dict.fromkeys((measure, *known))))
 
-    def of(self, change: Change) -> Effect:
-        """The effect of one change."""
-        before = self._recombination.base.scores
-        after = self._recombination.after(self.rescoring.outcome(change))
+    @property
+    def before(self) -> Mapping[Measure, float | None]:
+        """The scores of the run as it is."""
+        return self._recombination.base.scores
+
+    def of(self, change: Change, policy: Policy | None = None) -> Effect:
+        """The effect of one change, under another policy where one is given."""
+        before = self.before
+        after = self.scores(change, policy)
         differences = {
             measure: None if score is None or (base := before[measure]) is None else score - base
             for measure, score in after.scores.items()
         }
         return Effect(differences, after.reason)
+
+    def scores(self, change: Change, policy: Policy | None = None) -> Scores:
+        """The scores of the changed files, under another policy where one is given."""
+        return self._recombination.after(self.rescoring.outcome(change, policy))

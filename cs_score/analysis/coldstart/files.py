@@ -32,8 +32,8 @@ _number: Final = attrgetter("number")
 class RunFile:
     """One file of a run: its layout, its lines in order by kind, and the number of its last line.
 
-    `first` is the number of the line that tells the layout. `ends` are the indexes of responses at which it ends, one for
-    each time that it was loaded.
+    `first` is the number of the line that tells the layout. `ends` are the indexes of responses at which it ends, one
+    for each time that it was loaded.
     """
 
     name: str

@@ -11,7 +11,7 @@ from cs_score.analysis.coldstart.files import Place, RunFile, RunFiles
 from cs_score.coldstart.lines.confidence import read_confidence
 from cs_score.coldstart.lines.layouts import FileKind
 from cs_score.coldstart.lines.reader import split_columns
-from cs_score.coldstart.lines.records import CORRECT, Assessment, Response
+from cs_score.coldstart.lines.records import CORRECT, Assessment, Response, SkippedLine
 from cs_score.coldstart.queries.predicates import NODE_TYPES, find_predicate
 from cs_score.coldstart.run import Run
 
@@ -89,8 +89,9 @@ class Finding:
         query = added[0].assessment.query
         if query.parent is None or self._given.get(query.short_id) or self._run.gold.links is not self._run.links:
             return None
-        given = ((line.target, line.file) for line in (*self._run.links.assessments, *self._run.links.skipped))
-        if any(target == query.short_id and self._order[file] < self._order[added[0].file] for target, file in given):
+        order = self._order
+        lines: list[Assessment | SkippedLine] = [*self._run.links.assessments, *self._run.links.skipped]
+        if any(line.target == query.short_id and order[line.file] < order[added[0].file] for line in lines):
             return None
         return f"Query {query.full_id} not loaded"
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from cs_score.analysis.coldstart.found import Finding
+from cs_score.analysis.coldstart.rescoring import Rescoring
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.coldstart.judging.class_tree import ClassTree
 from cs_score.coldstart.judging.labels import CATEGORIES, REDUNDANT, Labels
@@ -31,15 +32,51 @@ class WrongLine:
 
 @dataclass(frozen=True, slots=True)
 class MissedClass:
-    """A class to be found that was not, and the assessment that a line could find it by; None where there is none.
+    """A class to be found that was not, and the assessment that a line could find it by.
 
     `row` is the query or class that it stands below.
     """
 
     name: str
     row: str
-    assessment: Assessment | None
+    assessment: Assessment
     unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class WrongNode:
+    """A node of several lines of which one at least counts as wrong; `lines` are all of it, in load order."""
+
+    name: str
+    lines: Sequence[Response]
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mistakes:
+    """All mistakes of a run. `lines` and `classes` are the mistakes; nodes are another way to look at the lines.
+
+    Lines and nodes are in the order of units; classes in load order of the pool.
+    """
+
+    lines: Sequence[WrongLine]
+    nodes: Sequence[WrongNode]
+    classes: Sequence[MissedClass]
+
+
+def mistakes_of(scored: Scored, rescoring: Rescoring) -> Mistakes:
+    """The mistakes of a run (insight specification 1)."""
+    lines: list[WrongLine] = []
+    nodes: list[WrongNode] = []
+    classes: list[MissedClass] = []
+    for unit in scored.result.units:
+        wrong = list(wrong_lines(unit, scored.policy))
+        lines += wrong
+        nodes += _wrong_nodes(scored, unit.id, wrong)
+        classes += missed_classes(scored, unit, rescoring.finding)
+    order = rescoring.files.order
+    classes.sort(key=lambda missed: (order[missed.assessment.file], missed.assessment.number))
+    return Mistakes(lines, nodes, classes)
 
 
 def category_of(labels: Labels, policy: Policy) -> str:
@@ -64,6 +101,15 @@ def wrong_lines(unit: UnitResult, policy: Policy) -> Iterator[WrongLine]:
         labels = unit.labels[line.index]
         if WRONG in labels:
             yield WrongLine(line, category_of(labels, policy), unit.matched.get(line.index), unit.id)
+
+
+def _wrong_nodes(scored: Scored, unit: str, wrong: Sequence[WrongLine]) -> Iterator[WrongNode]:
+    nodes: dict[str, list[Response]] = {each.line.node: [] for each in wrong if each.line.node is not None}
+    lines_of = scored.run.lines.get(scored.run_id, {}).get(unit, {}) if nodes else {}
+    for line in (line for lines in lines_of.values() for line in lines):
+        if line.node is not None and line.node in nodes:
+            nodes[line.node].append(line)
+    return (WrongNode(name, lines, unit) for name, lines in nodes.items() if len(lines) > 1)
 
 
 def missed_classes(scored: Scored, unit: UnitResult, finding: Finding) -> Iterator[MissedClass]:
@@ -93,10 +139,10 @@ def _missed(tree: ClassTree, query: QueryResult, unit: UnitResult, finding: Find
         if tree.single.get(row, False):  # any of them would do
             missed = [] if found[row] else names[:1]
         for name in missed:
-            yield MissedClass(name, row, finding.answer(name), unit.id)
+            if (assessment := finding.answer(name)) is not None:
+                yield MissedClass(name, row, assessment, unit.id)
 
 
 def is_wrong_bin(name: str, root: str) -> bool:
     """Whether a node of the tree of `root` holds what belongs to no class (specification 7.2)."""
     return name.endswith(":0") or ":0:" in name[len(root) :]
-

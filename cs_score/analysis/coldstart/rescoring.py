@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import islice, pairwise
 from operator import attrgetter, itemgetter
 
 from cs_score.analysis.coldstart.changes import Change
@@ -24,6 +24,7 @@ from cs_score.coldstart.judging.matching import compares_values
 from cs_score.coldstart.lines.justifications import DiscardRules
 from cs_score.coldstart.lines.layouts import RUN_2017
 from cs_score.coldstart.lines.records import Response
+from cs_score.coldstart.options import Policy
 from cs_score.coldstart.queries.query_set import Query
 from cs_score.coldstart.ranking.nodes import Nodes
 from cs_score.coldstart.result import UnitResult
@@ -61,6 +62,9 @@ class Rescoring:
         self._lines: dict[str, list[Response]] = defaultdict(list)
         for response in run.links.responses:
             self._lines[self.unit_of(response)].append(response)
+        self._of_level: dict[int, list[Response]] = defaultdict(list)
+        for response in run.links.responses if run.limits.most is None else ():
+            self._of_level[response.query.level].append(response)
         self._is_entangled = _is_entangled(run)
         self._has_several_files = sum(len(file.ends) for file in self.files.files.values()) > 1
         self._meetings = sorted(_meetings(self._lines)) if self._has_several_files else []
@@ -69,8 +73,8 @@ class Rescoring:
         """The unit that a line answers a query of."""
         return self._run.gold.unit_of(line.query.base_id)
 
-    def outcome(self, change: Change) -> Outcome:
-        """What the change leads to."""
+    def outcome(self, change: Change, policy: Policy | None = None) -> Outcome:
+        """What the change leads to, under another policy where one is given."""
         reason = (
             change.why_unreadable(self.files)
             or self.dependents.why_stranded(change.removal)
@@ -80,15 +84,20 @@ class Rescoring:
         if reason is not None:
             return Outcome({}, reason)
         numbers = renumbering(change.removal.places if self._has_several_files else ())
+        under = self._policy if policy is None else policy
         try:
             if self._is_entangled:
-                return Outcome(dict(self._scored_as_a_whole(change, numbers)))
-            return Outcome(
-                {unit_id: self._scored(unit_id, self._changed(self._lines.get(unit_id, []), change, numbers, unit_id))
-                 for unit_id in self._reached(change, numbers)}
+                return Outcome(dict(self._scored_as_a_whole(change, numbers, under)))
+            reached = (
+                self._reached(change, numbers) if policy is None else dict.fromkeys((*self._queries, *self._lines))
             )
+            units: dict[str, UnitResult] = {}
+            for unit_id in reached:
+                lines = self._changed(self._lines.get(unit_id, []), change, numbers, unit_id)
+                units[unit_id] = self._scored(unit_id, lines, under)
         except InputError as stop:
             return Outcome({}, str(stop))
+        return Outcome(units)
 
     def _why_nothing_is_left(self, change: Change) -> str | None:
         gone = change.removal.responses
@@ -115,25 +124,25 @@ class Rescoring:
             units[unit_id] = None
         return units
 
-    def _scored_as_a_whole(self, change: Change, numbers: Renumbering) -> Iterator[tuple[str, UnitResult]]:
+    def _scored_as_a_whole(
+        self, change: Change, numbers: Renumbering, policy: Policy
+    ) -> Iterator[tuple[str, UnitResult]]:
         """All units, from all lines linked together."""
         whole = self._changed(self._run.links.responses, change, numbers)
         lines_of: dict[str, list[Response]] = {unit_id: [] for unit_id in self._queries}
         for line in whole.lines:
             lines_of.setdefault(self.unit_of(line), []).append(line)
         for unit_id, lines in lines_of.items():
-            yield unit_id, self._scored(unit_id, replace(whole, lines=lines))
+            yield unit_id, self._scored(unit_id, replace(whole, lines=lines), policy)
 
     def _changed(
         self, before: Sequence[Response], change: Change, numbers: Renumbering, unit_id: str | None = None
     ) -> _Lines:
-        """Lines of one unit, or of all, after a change. Raises InputError where the limits cannot be applied to them."""
+        """Lines of one unit, or of all, after a change. Raises InputError where the limits cannot be applied."""
         gone = change.removal.responses
         lines = [line for line in before if line.index not in gone]
         removed = [line for line in before if line.index in gone] if len(lines) < len(before) else []
-        added = [
-            (at, line) for at, line in enumerate(change.added) if unit_id in (None, self._unit_of_added(line))
-        ]
+        added = [(at, line) for at, line in enumerate(change.added) if unit_id in (None, self._unit_of_added(line))]
         run, gold = self._run, self._run.gold
         if added or self._has_several_files or any(map(self._is_asked_about, removed)):
             relinking = Relinking(gold.table, run.links, removed)
@@ -165,7 +174,9 @@ class Rescoring:
         if file is None:
             return linked
         # Node ids keep added lines apart; without them a line may be there already, and is passed over.
-        texts = {line.text for line, *_ in linked if line.file == file.name} if added and added[0][1].node_id is None else ()
+        texts: set[str] = set()
+        if any(line.node_id is None for _, line in added):
+            texts = {line.text for line, *_ in linked if line.file == file.name}
         last = numbers.number(file.name, file.last + 1)
         for loaded, end in enumerate(ends):
             for at, line in added:
@@ -200,9 +211,16 @@ class Rescoring:
             if schema is RUN_2017:
                 limit = end + len(change.added) * bisect_right(ends_with_added, end)
                 so_far = [line for line in lines if line.index < limit]
-                rules.apply(so_far, _nodes_of(so_far), are_in_order=False)
+                levels = {line.query.level for line in so_far}
+                elsewhere = [line for level in set(self._of_level) - levels for line in self._first(level, end, change)]
+                rules.apply([*so_far, *elsewhere], _nodes_of(so_far), are_in_order=False)
 
-    def _scored(self, unit_id: str, given: _Lines) -> UnitResult:
+    def _first(self, level: int, end: int, change: Change) -> Iterator[Response]:
+        """The first line left of a level, where it is loaded by then: the limits look at all levels there are."""
+        left = (line for line in self._of_level[level] if line.index not in change.removal.responses)
+        return (line for line in islice(left, 1) if line.index < end)
+
+    def _scored(self, unit_id: str, given: _Lines, policy: Policy) -> UnitResult:
         """Score a unit. Raises InputError where scoring would have to stop before its tables."""
         queries, run, gold = self._queries.get(unit_id, []), given.run, given.gold
         if compares_values(gold.options.discipline):
@@ -218,7 +236,7 @@ class Rescoring:
                 if line.run_id == run_id:
                     lines[line.query.base_id].append(line)
             unit = Unit(unit_id, gold, queries, gold.hop_limits, run, lines, given.nodes, found)
-            found = score_unit(unit, self._policy)
+            found = score_unit(unit, policy)
             _check_counted(found)
         assert found is not None
         return found
@@ -254,7 +272,10 @@ def _meetings(lines_of: Mapping[str, Sequence[Response]]) -> Iterator[tuple[int,
     for unit_id, lines in lines_of.items():
         if any(line.file != lines[0].file for line in lines):
             ordered = sorted(lines, key=attrgetter("number"))
-            yield min(after.number - line.number for line, after in pairwise(ordered) if after.file != line.file), unit_id
+            yield (
+                min(after.number - line.number for line, after in pairwise(ordered) if after.file != line.file),
+                unit_id,
+            )
 
 
 def _nodes_of(lines: Iterable[Response]) -> dict[str, list[Response]]:

@@ -9,7 +9,8 @@ from cs_score.coldstart.result import Result, RunResult, ScoringStopped
 from cs_score.coldstart.run import Run
 from cs_score.coldstart.scorer import score_runs
 from cs_score.foundation.errors import InputError, UsageError
-from cs_score.foundation.signature import Signature
+from cs_score.foundation.signing.origin import Origin
+from cs_score.foundation.signing.signature import Signature
 from cs_score.measures.measure import Measure
 from cs_score.measures.registry import parse, usual
 
@@ -19,7 +20,7 @@ class Scored:
     """A run over its gold standard, and what scoring it under a policy gave.
 
     `run` may hold runs beside the one that `run_id` names. `stopped` is why there is no average precision; None where
-    there is.
+    there is. `origin` and `signature` are what the scores were computed from.
     """
 
     run: Run
@@ -27,6 +28,7 @@ class Scored:
     policy: Policy
     result: RunResult
     stopped: InputError | None
+    origin: Origin
     signature: Signature
 
     def __repr__(self) -> str:
@@ -67,9 +69,8 @@ def score_for_analysis(run: Run, policy: Policy, run_id: str | None = None) -> S
     if found is None or (stop is not None and not found.tables.sf.rows):
         assert stop is not None
         raise stop
-    return Scored(
-        run, found.run_id, policy, found, stop if found.average_precision is None else None, result.signature
-    )
+    lost = stop if found.average_precision is None else None
+    return Scored(run, found.run_id, policy, found, lost, result.origin, result.signature(found))
 
 
 def _no_such_run(result: Result, wanted: str | None, run_ids: list[str]) -> InputError:

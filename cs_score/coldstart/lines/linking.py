@@ -283,9 +283,7 @@ class Linker:
             return False
         return True
 
-    def _skip(
-        self, follow_on: FollowOn, docid: str, before: int, number: int, query: LinkedQuery, text: str
-    ) -> None:
+    def _skip(self, follow_on: FollowOn, docid: str, before: int, number: int, query: LinkedQuery, text: str) -> None:
         self._links.skipped.append(SkippedLine(follow_on.id, docid, before, self._file, number, query, text))
         follow_on.was_skipped = True
 

@@ -23,8 +23,9 @@ class Links:
     `nodes` has the run lines of each node by FQ node id; `without_parent` the second-hop run lines that stand before
     their parent line, or have none, whose node ids lack its prefix; `is_in_order` tells whether every run line of a
     later hop stands behind a line that gives the answer its query asks about; `skipped` are the lines with an empty
-    column or a slot that was not asked for, `unread` those that nothing is taken from. `follow_ons` (by short id) and `queries` (by full id) are those of this
-    layer; look them up with `follow_on` and `query`, which see the layer below as well.
+    column or a slot that was not asked for, `unread` those that nothing is taken from. `follow_ons` (by short id) and
+    `queries` (by full id) are those of this layer; look them up with `follow_on` and `query`, which see the layer below
+    as well.
     """
 
     __slots__ = (

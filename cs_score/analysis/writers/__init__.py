@@ -1,0 +1,1 @@
+"""An analysis as text, as JSON, and as tables separated by tabs; writers only read it."""
