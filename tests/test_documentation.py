@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import re
 import shlex
@@ -15,16 +14,13 @@ import pytest
 
 from cs_score.cli import main
 from cs_score.cli.batch.coldstart import BATCH_SWITCHES
-from cs_score.cli.registry import COMMANDS, load
-from cs_score.cli.scorer.usage import DEFAULTS, FORM
-from cs_score.coldstart import Justifications, Options, Policy, Result, RunResult
-from cs_score.coldstart.counting.counts import Counts, Tally
-from cs_score.coldstart.counting.projection import ScoreRow, Table
+from cs_score.cli.form import load
+from cs_score.cli.registry import COMMANDS
+from cs_score.cli.scorer.command import FORM
+from cs_score.cli.scorer.switches import DEFAULTS
 from cs_score.coldstart.lines.layouts import SCHEMAS
 from cs_score.coldstart.lines.records import JUDGMENT_OF_CODE
 from cs_score.coldstart.options import DISCIPLINES, POLICY_ITEMS
-from cs_score.coldstart.ranking.average_precision import RankedNode, Ranking
-from cs_score.coldstart.result import AveragePrecision, PrecisionRecall
 from cs_score.coldstart.writers.debug import FIELDS
 from cs_score.coldstart.writers.fields import DEFAULT_FIELDS, SCORE_FIELDS
 from cs_score.coldstart.writers.files import OUTPUTS
@@ -158,8 +154,8 @@ def preparation_switches(command: str) -> set[str]:
 def test_every_switch_and_file_of_a_batch() -> None:
     text = section("Many runs")
     described = set(re.findall(r"`(--?\w[\w-]*)", text))
-    # Of these only the batch itself speaks: help, and shares of large runs, which are those of a single call.
-    assert {switch.name for switch in BATCH_SWITCHES} - {"-h", "-help", "--shares"} <= described
+    # Of these only the batch itself speaks: help, and parts of large runs, which are those of a single call.
+    assert {switch.name for switch in BATCH_SWITCHES} - {"-h", "-help", "--parts"} <= described
     assert "`DIR/RUN/out.intervals`" in text
 
 
@@ -186,29 +182,6 @@ def test_every_subcommand() -> None:
 
 def test_the_sections_of_the_other_parts_are_there() -> None:
     assert [heading for heading, _ in sections(USAGE)][-len(SECTIONS_OF_OTHERS) :] == list(SECTIONS_OF_OTHERS)
-
-
-@pytest.mark.parametrize(
-    "kind",
-    [Options, Policy, Justifications, Result, RunResult, PrecisionRecall, Table, AveragePrecision, Ranking, RankedNode],
-    ids=lambda kind: kind.__name__,
-)
-def test_every_attribute_of_a_dataclass(kind: type[Any]) -> None:
-    assert described_attributes(kind) == {field.name for field in dataclasses.fields(kind)}
-
-
-@pytest.mark.parametrize("kind", [ScoreRow, Counts, Tally], ids=lambda kind: kind.__name__)
-def test_every_attribute_of_a_row(kind: Any) -> None:
-    assert described_attributes(kind) == set(kind._fields)
-
-
-def described_attributes(kind: type[Any]) -> set[str]:
-    """The attributes of a class that the table of objects lists; properties stand after a semicolon."""
-    cell = rows_by_name(section("Python"), "object")[kind.__name__]["fields"]
-    fields, _, properties = cell.partition("; also ")
-    for name in spans(properties):
-        assert isinstance(getattr(kind, name), property)
-    return set(spans(fields))
 
 
 @pytest.fixture(scope="module")
@@ -241,8 +214,15 @@ def test_the_python_examples_run(folder: Path, monkeypatch: pytest.MonkeyPatch, 
         for block in code_blocks(section(text), "python"):
             names: dict[str, Any] = {}
             exec(compile(block, "README-Usage.md", "exec"), names)
-    assert names["result"].runs[0].run_id == "TIDE_KB"
-    assert "SF-ALL-Micro" in capsys.readouterr().out
+    assert names["run"].run_id == "TIDE_KB"
+    assert "demo-out/tide-python.summary" in capsys.readouterr().out
+
+
+def test_the_examples_of_the_api_run(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    monkeypatch.chdir(folder)
+    for block in code_blocks((ROOT / "docs" / "api.md").read_text(encoding="utf-8"), "python"):
+        exec(compile(block, "docs/api.md", "exec"), {})
+    assert capsys.readouterr().out.startswith("0.79166")
 
 
 def test_the_example_of_statistics_runs(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
@@ -291,7 +271,7 @@ def _keys(rows: Iterable[dict[str, Any]]) -> set[str]:
 
 
 def test_links_lead_somewhere() -> None:
-    for name in ("README.md", "README-Usage.md", "submissions/README.md", "CHANGELOG.md"):
+    for name in ("README.md", "README-Usage.md", "submissions/README.md", "CHANGELOG.md", "docs/api.md"):
         code = re.compile("^ {4}.*$", re.MULTILINE)
         text = code.sub("", (ROOT / name).read_text(encoding="utf-8"))
         for target in re.findall(r"\]\(([^)]+)\)", text):

@@ -10,8 +10,8 @@ from typing import Final
 from tests.documents import ROOT
 
 HEAVY: Final = frozenset(
-    "concurrent.futures decimal difflib importlib.resources json logging lxml multiprocessing numpy pathlib "
-    "shutil tempfile".split()
+    "concurrent.futures dataclasses decimal difflib importlib.resources inspect json logging lxml multiprocessing "
+    "numpy pathlib shutil tempfile".split()
 )
 
 

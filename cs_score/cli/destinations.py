@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import IO
 
 from cs_score.cli import colour
@@ -15,6 +14,7 @@ from cs_score.foundation.display import terminal_safe
 from cs_score.foundation.errors import OutputError
 from cs_score.foundation.outputs import write_whole
 from cs_score.foundation.planned_outputs import Existing, PlannedOutput
+from cs_score.foundation.record import dataclass
 from cs_score.foundation.sources import reason_of
 
 STREAMS = ("stdout", "stderr")

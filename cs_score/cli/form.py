@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from cs_score.cli.destinations import quietly, write_text
 from cs_score.cli.options import (
     HELP,
     OUR_VERSION,
@@ -15,16 +14,17 @@ from cs_score.cli.options import (
     VERSION,
     Choices,
     CommandLine,
-    HelpWanted,
     Misplaced,
     Option,
     SwitchError,
-    VersionWanted,
     read_command_line,
 )
-from cs_score.cli.registry import COMMANDS, sub_forms
+from cs_score.cli.registry import COMMANDS, Command, nearest_command, sub_forms
 from cs_score.foundation.errors import UsageError
-from cs_score.foundation.nearest import nearest
+from cs_score.foundation.record import dataclass
+
+if TYPE_CHECKING:
+    from dataclasses import KW_ONLY
 
 Section: TypeAlias = tuple[str, Sequence[tuple[str, str]] | str]
 """A title, and names with what they mean, or a paragraph."""
@@ -130,7 +130,7 @@ class Form:
             if line.wrong_file is not None:
                 raise UsageError(line.wrong_file)
             advice = f"too many words: {' '.join(line.words[most:])}" if most else f"unexpected word {line.words[0]}"
-            raise SwitchError("ERROR: Too many arguments", advice + _command_meant(self.name, line.words[0]))
+            raise SwitchError("ERROR: Too many arguments", advice + nearest_command(self.name, line.words[0]))
         return line
 
     def _refuse(self, line: CommandLine, missing: str) -> None:
@@ -144,64 +144,11 @@ def _shown(parameter: Parameter) -> str:
     return f"[{name}]" if parameter.is_optional else name
 
 
-def _command_meant(form: str, word: str) -> str:
-    return nearest(word, (command.name.rpartition(" ")[2] for command in sub_forms(form)))
-
-
-def run_form(form: Form, words: Sequence[str]) -> int:
-    """Read the words behind the name of a command, and run it; the exit status.
-
-    Raises CsScoreError for what ends the command; wrong usage that the contract has a text for is told here.
-    """
-    try:
-        _refuse_mistyped_command(form, words)
-        line = form.read(words)
-    except HelpWanted:
-        from cs_score.cli.help import help_text
-
-        write_text("stdout", help_text(form))
-        return 0
-    except VersionWanted as wanted:
-        write_text("stdout", _version_text(form, wanted.args[0]))
-        return 0
-    except SwitchError as error:
-        if form.contract.shows_usage:
-            from cs_score.cli.help import help_text
-
-            write_text("stdout", f"{error}\n\n{help_text(form)}")
-        raise UsageError(
-            error.advice if error.advice.endswith("?") else f"{error.advice}; see {form.called} -help"
-        ) from None
-    with quietly("--quiet" in line.switches):
-        return form.run(line)
-
-
-def _refuse_mistyped_command(form: Form, words: Sequence[str]) -> None:
-    """Raises UsageError for a first word that is no file, but nearly the name of a command."""
-    import os
-
-    commands = sub_forms(form.name)
-    word = words[0] if words else "-"
-    if not commands or word.startswith("-") or os.sep in word or "." in word or os.path.lexists(word):
-        return
-    if meant := _command_meant(form.name, word):
-        raise UsageError(f"there is no command {form.name + ' ' if form.name else ''}{word}, and no such file{meant}")
-
-
-def _version_text(form: Form, option: str) -> str:
-    from cs_score.foundation.version import VERSION as OURS
-
-    follows = COMMANDS[form.name].follows
-    if option == VERSION and follows:
-        return f"{form.called} version {follows}\n"
-    lines = [f"cs-score {OURS} (follows the Cold Start reference scorer {COMMANDS[''].follows})"]
-    width = max(map(len, COMMANDS))
-    lines += [
-        f"  {command.name:<{width}}  follows {command.follows}"
-        for command in COMMANDS.values()
-        if command.name and command.follows
-    ]
-    return "\n".join(lines) + "\n"
+def load(command: Command) -> Form:
+    """What a command takes and does; imports its module."""
+    module, _, attribute = command.form.partition(":")
+    form: Form = getattr(importlib.import_module(f"cs_score.cli.{module}"), attribute)
+    return form
 
 
 def whole_number(line: CommandLine, name: str, most: int) -> int | None:

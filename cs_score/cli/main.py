@@ -32,9 +32,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command, rest = registry.find(words)
     failed = wrong_usage = FAILED
     try:
-        from cs_score.cli.form import run_form
+        from cs_score.cli.form import load
+        from cs_score.cli.running import run_form
 
-        form = registry.load(command)
+        form = load(command)
         failed, wrong_usage = form.contract.failed, form.contract.wrong_usage
         with pipes_are_kept():
             status = run_form(form, rest)

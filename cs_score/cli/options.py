@@ -7,12 +7,12 @@ dash or two, with `_` or `-`, and its value behind a `=`. Source for the referen
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from cs_score.foundation.display import one_line
 from cs_score.foundation.errors import CsScoreError, UsageError
 from cs_score.foundation.nearest import nearest
+from cs_score.foundation.record import dataclass
 
 Choices = tuple[str, ...] | Callable[[], Iterable[str]]
 """What completion offers; a function where that has to be imported first."""
@@ -25,6 +25,7 @@ class Option:
     A value in brackets, `[FILE.json]`, may be left out and is `-` then; it is taken from the next word only where that
     is `-` or ends in the same way, so that no input is taken by mistake. `default` is what help shows, `choices` what
     completion offers, with colons or commas between them where the value is a list. `is_exact`: no other spelling.
+    `earlier` is a name that it had once and can still be called by.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Option:
     default: str | None = None
     choices: Choices = ()
     is_exact: bool = False
+    earlier: str = ""
 
     @property
     def is_addition(self) -> bool:
@@ -129,6 +131,7 @@ class OptionNames:
     def __init__(self, options: Iterable[Option]):
         self.exact = {option.name: option for option in options}
         self._plain = {_plain(name): option for name, option in self.exact.items() if not option.is_exact}
+        self._plain |= {_plain(option.earlier): option for option in self.exact.values() if option.earlier}
 
     def find(self, name: str) -> Option | None:
         """The option of this name, however it is spelt; None for other words."""

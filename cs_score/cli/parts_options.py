@@ -1,19 +1,19 @@
-"""The switches that say how large runs are scored: in how many shares, by how many processes."""
+"""The switches that say how large runs are scored: in how many parts, by how many processes."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from cs_score.cli.form import whole_number
 from cs_score.cli.options import CommandLine, Option
 from cs_score.coldstart.lines.loading import members
+from cs_score.foundation.record import dataclass
 from cs_score.foundation.sources import plain_name
 
-SHARE: Final = 2 << 20
-"""Bytes of assessments and runs that make one share. Scoring it takes some thirty times as much memory."""
+PART: Final = 2 << 20
+"""Bytes of assessments and runs that make one part. Scoring it takes some thirty times as much memory."""
 
 # A compressed file holds about this many times its size.
 _COMPRESSION: Final = 6
@@ -25,28 +25,31 @@ def switches(verb: str) -> tuple[Option, Option]:
     """The options of a command that does `verb` to a large run."""
     return (
         Option("--jobs", "N", f"Processes that {verb} a large run", "the number of processors"),
-        Option("--shares", "N", f"Divide the queries into N shares; 1: {verb} whole", f"one for each {SHARE >> 20} MB"),
-    )
+        Option(
+            "--parts", "N", f"Divide the queries into N parts; 1: {verb} whole", f"one for each {PART >> 20} MB",
+            earlier="--shares",
+        ),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
-class Sharing:
-    """How many shares and processes were asked for; None: not said."""
+class Division:
+    """How many parts and processes were asked for; None: not said."""
 
-    shares: int | None
+    parts: int | None
     jobs: int | None
 
-    def shares_of(self, files: Sequence[str]) -> int:
-        """Shares to score these runs and assessments in; 1 where a file can be read only once."""
+    def parts_of(self, files: Sequence[str]) -> int:
+        """Parts to score these runs and assessments in; 1 where a file can be read only once."""
         paths = [member for word in files for member in members(word)]
         if not all(isinstance(path, str) and os.path.isfile(path) for path in paths):
             return 1
-        return self.shares or min(MOST, sum(map(_plain_size, map(str, paths))) // SHARE) or 1
+        return self.parts or min(MOST, sum(map(_plain_size, map(str, paths))) // PART) or 1
 
 
-def read_sharing(line: CommandLine) -> Sharing:
+def read_division(line: CommandLine) -> Division:
     """What the command line says. Raises UsageError."""
-    return Sharing(whole_number(line, "--shares", MOST), whole_number(line, "--jobs", MOST))
+    return Division(whole_number(line, "--parts", MOST), whole_number(line, "--jobs", MOST))
 
 
 def _plain_size(path: str) -> int:

@@ -1,17 +1,16 @@
 """The one table of commands: dispatch, help, completion, the man page and the tests come from it.
 
-Importing it imports nothing else; the module of a command is imported when the command is wanted.
+The module of a command is imported when `form.load` wants it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from cs_score.cli.form import Form
+from cs_score.foundation.nearest import nearest
+from cs_score.foundation.record import dataclass
 
 
 class Group(StrEnum):
@@ -44,7 +43,7 @@ _G = Group
 COMMANDS: Final = {
     command.name: command
     for command in (
-        Command("", _G.COLD_START, "Score one or more TAC Cold Start runs", "scorer.usage:FORM", _2017),
+        Command("", _G.COLD_START, "Score one or more TAC Cold Start runs", "scorer.command:FORM", _2017),
         Command("analyze", _G.COLD_START, "Tell what each mistake of a run costs, and what mending it would gain",
                 "analysis.coldstart:FORM"),
         Command("validate-run", _G.BEFORE, "Validate a run, and write it as the scorer wants it",
@@ -85,10 +84,11 @@ COMMANDS: Final = {
                 "comparison.coldstart:FORM"),
         *(Command(f"compare {mode}", _G.SEVERAL, f"Compare {mode} systems on the same gold file",
                   f"comparison.evidence:{mode.upper()}") for mode in ("scifact", "claims", "r4c", "hotpotqa")),
-        Command("problems", _G.ABOUT, "Explain problem codes: what is wrong, an example, what to do", "problems:FORM"),
+        Command("problems", _G.ABOUT, "Explain problem codes: what is wrong, an example, what to do",
+                "about.problems:FORM"),
         Command("completion", _G.ABOUT, "Print the script with which a shell completes commands and options",
-                "completion:FORM"),
-        Command("man", _G.ABOUT, "Print the manual page", "manual:FORM"),
+                "about.completion:FORM"),
+        Command("man", _G.ABOUT, "Print the manual page", "about.manual:FORM"),
     )
 }  # fmt: skip
 """Every command by name; that of the Cold Start scorer is empty."""
@@ -108,10 +108,6 @@ def sub_forms(name: str) -> list[Command]:
     return [command for command in COMMANDS.values() if command.name.rpartition(" ")[0] == name and command.name]
 
 
-def load(command: Command) -> Form:
-    """What a command takes and does; imports its module."""
-    import importlib
-
-    module, _, attribute = command.form.partition(":")
-    form: Form = getattr(importlib.import_module(f"cs_score.cli.{module}"), attribute)
-    return form
+def nearest_command(name: str, word: str) -> str:
+    """A question whether a sub-form of this command was meant; empty where none is called nearly so."""
+    return nearest(word, (command.name.rpartition(" ")[2] for command in sub_forms(name)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 
 from cs_score.coldstart.counting.projection import (
@@ -28,11 +27,12 @@ from cs_score.coldstart.remarks import (
     remarks_on_runs,
     remarks_on_samples,
 )
-from cs_score.coldstart.resampling.sample_files import last_by_label, read_samples
+from cs_score.coldstart.resampling.sample_files import last_by_label
 from cs_score.coldstart.result import AveragePrecision, PrecisionRecall, QueryResult, Result, RunResult, UnitResult
 from cs_score.coldstart.run import Run, UnitLines
 from cs_score.coldstart.units import Unit, units_of
 from cs_score.foundation.errors import InputError
+from cs_score.foundation.record import replace
 from cs_score.problems.log import ProblemLog
 
 
@@ -57,13 +57,15 @@ class Combining:
     9.1), the rows of AP bear the id of the first run (9.8), and resampling narrows the queries of later runs (quirk 8).
     """
 
-    def __init__(self, run: Run, policy: Policy, problems: ProblemLog) -> None:
+    def __init__(self, run: Run, policy: Policy, problems: ProblemLog, before: Iterable[RunResult] = ()) -> None:
+        """`problems` is added to; `before`: results of the same runs under another policy."""
         self._run = run
         self._problems = problems
         gold = run.gold
         self.options = replace(gold.options, policy=policy, justifications=run.limits)
         self._hop_limits = gold.hop_limits
         self._units_so_far: dict[str, UnitResult] = {}
+        self._units_before = {result.run_id: {unit.id: unit for unit in result.units} for result in before}
         self._has_resampled = False
         self.run_ids = run.run_ids
         self._remarks = [
@@ -85,7 +87,7 @@ class Combining:
         """Every unit of a run that is selected or has lines. Raises InputError where nothing could be matched."""
         if self._run.lines.get(run_id):
             self._check_matching()
-        return units_of(self._run, run_id, self._hop_limits, self._units_so_far)
+        return units_of(self._run, run_id, self._hop_limits, self._units_so_far, self._units_before.get(run_id))
 
     def take(self, run_id: str, units: Sequence[UnitResult]) -> None:
         """Take up what scoring the units of a run found. Raises InputError where matching or counting has to stop."""
@@ -161,7 +163,7 @@ class Combining:
                 "queryid undefined in QuerySet->get()",
                 remedy="-samples resamples LDC queries: give the LDC query file and -expand",
             )
-        sample_file = read_samples(samples_file)
+        sample_file = self._run.gold.samples_of(samples_file)
         samples = sample_file.samples
         if not self._has_resampled:
             self._remarks += remarks_on_samples(samples_file, sample_file, table)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
 from cs_score.coldstart.judging.class_tree import ClassTree, build_tree
 from cs_score.coldstart.judging.matching import ByValue, check_discipline, index_values
@@ -23,7 +22,9 @@ from cs_score.coldstart.queries.loading import load_queries
 from cs_score.coldstart.queries.query_set import Query, QuerySet, report_languages, report_slots
 from cs_score.coldstart.queries.selection import select_queries
 from cs_score.coldstart.ranking.classes import AssessedClasses
+from cs_score.coldstart.resampling.sample_files import SampleFile, read_samples
 from cs_score.foundation.errors import InputError
+from cs_score.foundation.record import dataclass, field, replace
 from cs_score.foundation.signing.origin import QUERY_LIST, SAMPLES
 from cs_score.foundation.sources import Input, InputDigest, digests_of_files
 from cs_score.problems.log import ProblemLog
@@ -64,9 +65,10 @@ class Gold:
     assessed: Mapping[str, Sequence[Assessment]] = field(default_factory=dict)
     known: KnownAnswers | None = None
     ldc_ids: Mapping[str, str] = field(default_factory=dict)
-    # What was derived from the pool so far. Two threads that derive the same at the same time get equal results.
+    # What was derived or read so far. Two threads that do so at the same time get equal results.
     _queries: dict[str, QueryGold] = field(default_factory=dict)
     _values: dict[str, ByValue] = field(default_factory=dict)
+    _samples: dict[str, SampleFile] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<gold: {len(self.hop_limits)} queries to score, {len(self.links.assessments)} assessments>"
@@ -111,6 +113,13 @@ class Gold:
         if found is None:
             found = index_values(self.assessed.get(base_id, ()), links, self.options.discipline)
             self._values[base_id] = found
+        return found
+
+    def samples_of(self, name: str) -> SampleFile:
+        """The resamples in a file, which is read when they are first asked for. Raises InputError."""
+        found = self._samples.get(name)
+        if found is None:
+            found = self._samples[name] = read_samples(name)
         return found
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
 from typing import Final, Literal, TypeAlias
 
 from cs_score.foundation.errors import UsageError
 from cs_score.foundation.nearest import nearest
+from cs_score.foundation.record import dataclass, field
 
 Side: TypeAlias = Literal["RIGHT", "WRONG", "IGNORE"]
 """What a policy makes of a response. Plain text, because responses are filed under it by the million."""
@@ -54,7 +54,7 @@ DISCIPLINES: Final = {
 
 def no_discipline(name: str) -> str:
     """What is said of a discipline that is not there."""
-    return f"No matcher called {name}; there are {', '.join(DISCIPLINES)}"
+    return f"No matcher called {name}; there are {', '.join(DISCIPLINES)}{nearest(name, DISCIPLINES)}"
 
 
 MANY: Final = "M"
@@ -86,24 +86,49 @@ class Justifications:
         return ":".join(MANY if limit is None else str(limit) for limit in (self.per_document, self.most))
 
 
+def listed(text: str) -> tuple[str, ...]:
+    """The items of a list as the scorer's switches take it, with colons between them; empty ones at the end do not
+    count."""
+    text = text.rstrip(":")
+    return tuple(text.split(":")) if text else ()
+
+
+def as_list(given: object, what: str) -> tuple[str, ...]:
+    """A list of texts, or a text with colons between its items. Raises UsageError for anything else."""
+    if isinstance(given, str):
+        return listed(given)
+    items: list[str] = []
+    for item in given if isinstance(given, Iterable) else (given,):
+        if not isinstance(item, str):
+            raise UsageError(f"{what} takes a list of texts, not {item!r}")
+        items.append(item)
+    return tuple(items)
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Which categories count as right, as wrong, and not at all, each in the order given."""
+    """Which categories count as right, as wrong, and not at all, each in the order given.
+
+    A text stands for a list with colons between its items, as in the scorer's switches. Raises UsageError where a
+    category stands on a side that it may not be put on.
+    """
 
     right: tuple[str, ...] = ("CORRECT",)
     wrong: tuple[str, ...] = ("INCORRECT", "INCORRECT_PARENT", "INEXACT")
     ignore: tuple[str, ...] = ("UNASSESSED", "DUPLICATE")
 
+    def __post_init__(self) -> None:
+        for side in _CHECKED_SIDES:
+            name = side.lower()
+            object.__setattr__(self, name, as_list(getattr(self, name), f"{name} of a policy"))
+            for item in self.items(side):
+                if item not in POLICY_ITEMS or side not in POLICY_ITEMS[item].sides:
+                    near = nearest(item, POLICY_ITEMS) if item not in POLICY_ITEMS else ""
+                    raise UsageError(f"Unexpected choice {item} for {side}; {_legal_items(side)}{near}")
+
     def items(self, side: Side) -> tuple[str, ...]:
         """The categories of one side."""
         return {RIGHT: self.right, WRONG: self.wrong, IGNORE: self.ignore}[side]
-
-    def check(self) -> None:
-        """Raises UsageError where a category stands on a side that it may not be put on."""
-        for side in _CHECKED_SIDES:
-            for item in self.items(side):
-                if item not in POLICY_ITEMS or side not in POLICY_ITEMS[item].sides:
-                    raise UsageError(f"Unexpected choice {item} for {side}; {_legal_items(side)}")
 
     def texts(self) -> dict[str, str]:
         """IGNORE, RIGHT and WRONG as the scorer's switches take them."""
@@ -125,8 +150,7 @@ class Preset:
     meaning: str
 
     def __str__(self) -> str:
-        sides = ",".join(f"{side.lower()}={text}" for side, text in self.policy.texts().items())
-        return f"{sides},justifications={self.justifications}"
+        return f"{_sides_text(self.policy)},justifications={self.justifications}"
 
 
 PRESETS: Final[Mapping[str, Preset]] = {
@@ -147,6 +171,10 @@ def find_preset(name: str) -> Preset:
     return PRESETS[name]
 
 
+def _sides_text(policy: Policy) -> str:
+    return ",".join(f"{side.lower()}={text}" for side, text in policy.texts().items())
+
+
 def _legal_items(side: Side) -> str:
     return "legal are " + ", ".join(name for name, item in POLICY_ITEMS.items() if side in item.sides)
 
@@ -159,6 +187,7 @@ class Options:
     or a colon-separated list naming the queries to score, None for all. `runids`: the runs to score in this order,
     None for all. `samples`: a bootstrap resample file, or None;
     `metrics`: those of P, R and F that resamples have values of, since the reference resamples what its tables show.
+    Lists and limits may be texts as the scorer's switches take them (`A:B`). Raises UsageError for what is neither.
     """
 
     discipline: str = "ASSESSED"
@@ -170,12 +199,21 @@ class Options:
     samples: str | None = None
     metrics: tuple[str, ...] = ("P", "R", "F")
 
-    def check(self) -> None:
-        """Raises UsageError for an impossible policy, and for a discipline that is not there.
+    def __post_init__(self) -> None:
+        set_field = object.__setattr__
+        limits: object = self.justifications
+        if isinstance(limits, str):
+            set_field(self, "justifications", Justifications.parse(limits))
+        elif not isinstance(limits, Justifications):
+            raise UsageError(f"justifications takes a text such as 1:3, not {limits!r}")
+        if self.runids is not None:
+            set_field(self, "runids", as_list(self.runids, "runids"))
+        policy: object = self.policy
+        if not isinstance(policy, Policy):
+            raise UsageError(f"policy takes a Policy, not {policy!r}")
 
-        The command line tells the latter later, where the reference does.
-        """
-        self.policy.check()
+    def check(self) -> None:
+        """Raises UsageError for a discipline that is not there, which the command line tells later."""
         if self.discipline not in DISCIPLINES:
             raise UsageError(no_discipline(self.discipline))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from cs_score.coldstart.counting.counts import Tally
@@ -16,6 +15,7 @@ from cs_score.coldstart.ranking.average_precision import Ranking
 from cs_score.coldstart.ranking.tables import ApTable
 from cs_score.coldstart.resampling.values import Bootstrap
 from cs_score.foundation.errors import InputError
+from cs_score.foundation.record import dataclass, field
 from cs_score.foundation.signing.origin import Origin
 from cs_score.measures.measure import Measure
 from cs_score.measures.registry import RANKED

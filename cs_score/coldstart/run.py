@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from cs_score.coldstart.gold import Gold, by_query
+from cs_score.coldstart.lines.justifications import CODES, DiscardRules
 from cs_score.coldstart.lines.layouts import Schema
 from cs_score.coldstart.lines.links import Links
 from cs_score.coldstart.lines.loading import Loading, loading_of
 from cs_score.coldstart.lines.records import Response
 from cs_score.coldstart.options import Justifications
+from cs_score.foundation.record import dataclass, replace
 from cs_score.foundation.sources import Input, InputDigest
 from cs_score.problems.log import ProblemLog
 
@@ -24,7 +25,8 @@ class Run:
     """The lines of one call, which may bear several run ids, over the gold standard they are scored against.
 
     `lines` has them in load order by run id, unit, and base id of the query; `discarded` are the indexes of those
-    beyond the limits, which changes no score (specification 5). `problems`, `remarks`, `digests` and `layouts` include
+    beyond the limits, which changes no score (specification 5); `limited` tells how many lines had been loaded each
+    time they were looked for. `problems`, `remarks`, `digests` and `layouts` include
     those of gold.
     """
 
@@ -33,6 +35,7 @@ class Run:
     limits: Justifications
     lines: Mapping[str, Mapping[str, UnitLines]]
     discarded: Collection[int]
+    limited: Sequence[int]
     problems: ProblemLog
     remarks: Sequence[str]
     digests: Sequence[InputDigest]
@@ -63,6 +66,16 @@ def load_run(
     return run_of(gold, loading, limits)
 
 
+def under_limits(run: Run, limits: Justifications) -> Run:
+    """The same lines held to other limits, without reading a file again. Raises InputError as `load_run` would."""
+    if limits == run.limits:
+        return run
+    problems = run.problems.without(CODES)
+    discard = DiscardRules(limits, problems)
+    discard.apply_again(run.limited, run.links.responses, run.links.nodes)
+    return replace(run, limits=limits, discarded=discard.marked, problems=problems)
+
+
 def run_of(gold: Gold, loading: Loading, limits: Justifications) -> Run:
     """The run whose lines have been loaded."""
     links = loading.links
@@ -78,7 +91,7 @@ def run_of(gold: Gold, loading: Loading, limits: Justifications) -> Run:
             of_base = of_unit.setdefault(base_id, [])
         of_base.append(response)
     return Run(
-        gold, links, limits, lines, loading.discard.marked, loading.problems,
+        gold, links, limits, lines, loading.discard.marked, loading.discard.applied, loading.problems,
         [*gold.remarks, *loading.remarks],
         [*gold.digests, *loading.digests],
         {**gold.layouts, **loading.layouts},

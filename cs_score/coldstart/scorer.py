@@ -8,7 +8,6 @@ and held to the limits before, by `cs_score.coldstart.lines`, since what a line 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
 from cs_score.coldstart.combining import Combining
 from cs_score.coldstart.counting.counts import Counting
@@ -26,6 +25,7 @@ from cs_score.coldstart.run import Run, load_run
 from cs_score.coldstart.units import Unit
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.garbage_collection import paused_collector
+from cs_score.foundation.record import replace
 from cs_score.foundation.sources import Input
 from cs_score.problems.log import ProblemLog
 
@@ -45,12 +45,15 @@ def score(queries: Iterable[Input], files: Iterable[Input], options: Options | N
         return score_runs(load_run(gold, given), options.policy)
 
 
-def score_runs(run: Run, policy: Policy, problems: ProblemLog | None = None) -> Result:
+def score_runs(
+    run: Run, policy: Policy, problems: ProblemLog | None = None, before: Iterable[RunResult] = ()
+) -> Result:
     """Score the runs of one call, one run id after the other.
 
-    `problems` is added to; without it, what is found stands in the result only. Raises ScoringStopped as `score` does.
+    `problems` is added to; without it, what is found stands in the result only. `before`: results of the same lines
+    under another policy or other limits; what they met is taken over. Raises ScoringStopped as `score` does.
     """
-    combining = Combining(run, policy, run.problems.branch() if problems is None else problems)
+    combining = Combining(run, policy, run.problems.branch() if problems is None else problems, before)
     runs: list[RunResult] = []
     try:
         check_lines(run)
@@ -79,11 +82,10 @@ def score_unit(unit: Unit, policy: Policy) -> UnitResult:
 
     Never raises for what is in the lines: the result tells where scoring has to stop, and the caller when.
     """
-    problems = ProblemLog()
-    try:
-        matched = _match(unit, problems)  # 6: response -> assessment, or none
-    except InputError as stop:
-        return UnitResult(unit.id, {}, {}, (), problems, stop)
+    matching = unit.before or _match(unit)  # 6: response -> assessment, or none
+    if matching.unmatched is not None:
+        return matching
+    matched = matching.matched
     beside = unit.beside
     counting = Counting(matched, policy, unit.run.limits.most, {} if beside is None else dict(beside.labels))
     golds = [unit.gold.of_query(query, unit.run.links) for query in unit.queries]
@@ -94,16 +96,20 @@ def score_unit(unit: Unit, policy: Policy) -> UnitResult:
         result if result.uncounted else _rank(unit, gold, result, matched, counting)
         for gold, result in zip(golds, counted)
     ]
-    return UnitResult(unit.id, matched, counting.labels, tuple(results), problems, None)
+    return UnitResult(unit.id, matched, counting.labels, tuple(results), matching.problems)
 
 
-def _match(unit: Unit, problems: ProblemLog) -> dict[int, Assessment]:
-    gold, links = unit.gold, unit.run.links
+def _match(unit: Unit) -> UnitResult:
+    """The assessments of the unit's lines, or why there are none; nothing is counted yet."""
+    gold, links, problems = unit.gold, unit.run.links, ProblemLog()
     matched: dict[int, Assessment] = {}
-    for base_id, lines in unit.lines.items():
-        by_value = gold.values_of(base_id, links)
-        matched |= match(lines, by_value, links, gold.options.discipline, problems)
-    return matched
+    try:
+        for base_id, lines in unit.lines.items():
+            by_value = gold.values_of(base_id, links)
+            matched |= match(lines, by_value, links, gold.options.discipline, problems)
+    except InputError as stop:
+        return UnitResult(unit.id, {}, {}, (), problems, stop)
+    return UnitResult(unit.id, matched, {}, (), problems)
 
 
 def _count(unit: Unit, gold: QueryGold, counting: Counting) -> QueryResult:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from cs_score.coldstart.gold import Gold
 from cs_score.coldstart.queries.query_set import Query
 from cs_score.coldstart.ranking.nodes import Nodes
 from cs_score.coldstart.result import UnitResult
 from cs_score.coldstart.run import Run, UnitLines
+from cs_score.foundation.record import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +18,7 @@ class Unit:
 
     `hop_limits` maps the short id of each query to the highest hop that is scored. `nodes` are those of all runs in
     the call, and `beside` is what scoring an earlier one found in this unit: AP pools them (specification 9.1).
+    `before` is what scoring the same lines under another policy gave: they met the same assessments.
     """
 
     id: str
@@ -28,6 +29,7 @@ class Unit:
     lines: UnitLines
     nodes: Nodes
     beside: UnitResult | None = None
+    before: UnitResult | None = None
 
 
 def units_of(
@@ -35,10 +37,12 @@ def units_of(
     run_id: str,
     hop_limits: Mapping[str, int] | None = None,
     so_far: Mapping[str, UnitResult] | None = None,
+    before: Mapping[str, UnitResult] | None = None,
 ) -> Iterator[Unit]:
     """The units of a run with lines in the order of these, then the others that are selected.
 
-    `hop_limits`: the queries to score, those of gold unless given; `so_far`: results of runs scored before.
+    `hop_limits`: the queries to score, those of gold unless given; `so_far`: results of runs scored before; `before`:
+    those of this run under another policy.
     """
     gold = run.gold
     hop_limits = gold.hop_limits if hop_limits is None else hop_limits
@@ -48,5 +52,8 @@ def units_of(
     for query in gold.selected(hop_limits):
         queries.setdefault(gold.unit_of(query.base_id), []).append(query)
     for unit_id, of_unit in queries.items():
-        beside = None if so_far is None else so_far.get(unit_id)
-        yield Unit(unit_id, gold, of_unit, hop_limits, run, lines_of.get(unit_id, {}), nodes, beside)
+        yield Unit(
+            unit_id, gold, of_unit, hop_limits, run, lines_of.get(unit_id, {}), nodes,
+            None if so_far is None else so_far.get(unit_id),
+            None if before is None else before.get(unit_id),
+        )  # fmt: skip

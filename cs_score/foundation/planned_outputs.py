@@ -13,12 +13,12 @@ import re
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final, TypeAlias
 
 from cs_score.foundation.errors import InputError, OutputError, UsageError
 from cs_score.foundation.outputs import is_device
+from cs_score.foundation.record import dataclass
 from cs_score.foundation.sources import READING_ERRORS, open_source, plain_name, reason_of
 
 _BEGINNING: Final = 4096

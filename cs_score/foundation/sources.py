@@ -14,10 +14,10 @@ import stat
 import sys
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import IO, Final, TypeAlias, cast
 
 from cs_score.foundation.errors import InputError
+from cs_score.foundation.record import dataclass
 
 Input: TypeAlias = str | os.PathLike[str] | IO[str] | IO[bytes]
 """What the Python API takes for a file: a path, or an open text or binary file."""

@@ -8,8 +8,9 @@ unit contributes to it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any, Protocol, Self, TypeAlias, TypeVar
+
+from cs_score.foundation.record import dataclass
 
 
 class Arithmetic(Protocol):

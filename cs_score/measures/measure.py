@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Final
+
+from cs_score.foundation.record import dataclass, replace
 
 MICRO: Final = "Micro"
 MACRO: Final = "Macro"

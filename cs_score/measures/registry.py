@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any, Final, TypeAlias
 
 from cs_score.foundation.errors import UsageError
+from cs_score.foundation.record import dataclass
 from cs_score.measures import formulas
 from cs_score.measures.measure import MACRO, MICRO, Measure
 

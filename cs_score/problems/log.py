@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final, NamedTuple, Self
 
 from cs_score.foundation.display import one_line
@@ -107,6 +107,14 @@ class ProblemLog:
         other._found = {key: (dict(places), list(count)) for key, (places, count) in self._found.items()}
         other._totals = dict(self._totals)
         other.fatal = list(self.fatal)
+        return other
+
+    def without(self, codes: Collection[str]) -> Self:
+        """A log of its own that begins with what this one holds of other codes."""
+        other = self.branch()
+        for key in [key for key in other._found if key[0] in codes]:
+            _, count = other._found.pop(key)
+            other._totals[CODES[key[0]].severity] -= count[0]
         return other
 
     def take_over(self, other: ProblemLog) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Collection, Iterable, Iterator, Set
 from dataclasses import dataclass, replace
 from typing import Self, TypeAlias
 
@@ -68,6 +68,12 @@ class RecordingLog(ProblemLog):
         """As `ProblemLog.branch`."""
         other = super().branch()
         other._times = dict(self._times)
+        return other
+
+    def without(self, codes: Collection[str]) -> Self:
+        """As `ProblemLog.without`."""
+        other = super().without(codes)
+        other._times = {noted: times for noted, times in other._times.items() if noted[0] not in codes}
         return other
 
     def noted_since(self, earlier: RecordingLog, file: str) -> list[Occurrence]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import operator
-from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias, get_args
 
 from cs_score.foundation.errors import UsageError
+from cs_score.foundation.record import dataclass, replace
 
 IntervalMethod: TypeAlias = Literal["percentile", "bca"]
 PairedTest: TypeAlias = Literal["randomisation", "bootstrap"]

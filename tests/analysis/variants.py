@@ -81,7 +81,7 @@ def variants() -> st.SearchStrategy[Variant]:
 
 @st.composite
 def _odd(draw: st.DrawFn, lines: list[str]) -> list[str]:
-    """Lines with some of them repeated, given with another justification, of another slot, run or confidence, or cut short."""
+    """Lines with some repeated, given with another justification, slot, run or confidence, or cut short."""
     found: list[str] = []
     for line in lines:
         columns = line.split("\t")

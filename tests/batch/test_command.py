@@ -17,7 +17,7 @@ import pytest
 
 from cs_score.batch.plan.runs import find_runs
 from cs_score.cli.batch.coldstart import BATCH_SWITCHES
-from cs_score.cli.scorer.usage import SWITCHES
+from cs_score.cli.scorer.switches import SWITCHES
 from cs_score.foundation.errors import InputError
 from tests.batch.command import batch_process, contents, leaderboard, problems
 from tests.coldstart.command import Outcome
@@ -243,7 +243,7 @@ def test_the_help_names_every_switch_and_the_scorers_are_all_there(world: Path) 
     for switch in BATCH_SWITCHES:
         assert outcome.stdout.count(f"\n  {switch.name} ".encode()) == 1
     left_out = {switch.name for switch in SWITCHES} - {switch.name for switch in BATCH_SWITCHES}
-    assert left_out == {"-output_file", "-error_file", "--shares", "--knowledge-base"}
+    assert left_out == {"-output_file", "-error_file", "--parts", "--knowledge-base"}
     assert b"STRING_CASE" in outcome.stdout
 
 

@@ -16,7 +16,7 @@ from cs_score.batch.plan.inputs import InputFile
 from cs_score.batch.plan.runs import RunFile
 from cs_score.cli.batch.coldstart import BATCH_SWITCHES, _plan
 from cs_score.cli.options import read_command_line
-from cs_score.cli.scorer.usage import SWITCHES
+from cs_score.cli.scorer.switches import SWITCHES
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.signing.origin import RUN
 from tests.batch.command import without_time

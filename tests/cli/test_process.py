@@ -25,7 +25,7 @@ ENTRY: Final = Path(sys.executable).with_name("cs-score")
 EXPAND: Final = ("-expand", "CSSF17")
 FILES: Final = ("queries.xml", "run.tab", "pool.tab")
 BATCH: Final = ("batch", *EXPAND, "--jobs", "2", "--out", "out", "queries.xml", "pool.tab", "runs")
-SHARES: Final = (*EXPAND, "-output_file", "o", "--shares", "6", "--jobs", "2", *FILES)
+PARTS: Final = (*EXPAND, "-output_file", "o", "--parts", "6", "--jobs", "2", *FILES)
 
 needs_proc = pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="children are found in /proc")
 
@@ -75,9 +75,9 @@ def _is_clean(error: bytes) -> bool:
 def test_a_large_run_leaves_no_temporary_file(folder: Path, switches: tuple[str, ...]) -> None:
     """Also one that turns out to be scored whole."""
     before = _names(folder)
-    whole = _call(folder, *switches, *EXPAND, "-output_file", "w", "--shares", "1", *FILES)
-    shared = _call(folder, *switches, *SHARES)
-    assert (shared.returncode, shared.stdout, shared.stderr) == (whole.returncode, whole.stdout, whole.stderr)
+    whole = _call(folder, *switches, *EXPAND, "-output_file", "w", "--parts", "1", *FILES)
+    divided = _call(folder, *switches, *PARTS)
+    assert (divided.returncode, divided.stdout, divided.stderr) == (whole.returncode, whole.stdout, whole.stderr)
     left = _names(folder) - before
     assert {name for name in left if name[0] not in "wo"} == set()
     for name in left - {"w.params", "o.params"}:
@@ -88,7 +88,7 @@ def test_a_run_whose_lines_are_in_no_order_leaves_no_temporary_file(folder: Path
     lines = (folder / "run.tab").read_bytes().splitlines(keepends=True)
     (folder / "run.tab").write_bytes(b"".join(reversed(lines)))
     before = _names(folder)
-    _call(folder, *SHARES)
+    _call(folder, *PARTS)
     assert {name for name in _names(folder) - before if not name.startswith("o.")} == set()
 
 
@@ -116,7 +116,7 @@ def _written(folder: Path) -> dict[str, bytes]:
 
 @needs_proc
 @pytest.mark.parametrize("delay", [0.0, 0.1])
-@pytest.mark.parametrize("words", [BATCH, SHARES], ids=["batch", "shares"])
+@pytest.mark.parametrize("words", [BATCH, PARTS], ids=["batch", "parts"])
 def test_workers_that_are_killed_cost_time_only(busy: Path, words: tuple[str, ...], delay: float) -> None:
     """Whatever a worker does just then: begin, score, wait for work, hand over."""
     assert _call(busy, *words).returncode == 0
@@ -135,7 +135,7 @@ def test_workers_that_are_killed_cost_time_only(busy: Path, words: tuple[str, ..
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
 @pytest.mark.parametrize("gap", [0.0, 0.02])
-@pytest.mark.parametrize("words", [BATCH, SHARES], ids=["batch", "shares"])
+@pytest.mark.parametrize("words", [BATCH, PARTS], ids=["batch", "parts"])
 @needs_proc
 def test_a_second_signal_changes_nothing(
     busy: Path, words: tuple[str, ...], number: signal.Signals, gap: float
@@ -255,7 +255,7 @@ def test_help_to_a_full_device_is_one_line(folder: Path, words: tuple[str, ...],
 
 
 @pytest.mark.parametrize("digits", [5, 5000])
-@pytest.mark.parametrize("words", [("--jobs",), ("--shares",), ("batch", "--out", "out", "--jobs")], ids=str)
+@pytest.mark.parametrize("words", [("--jobs",), ("--parts",), ("batch", "--out", "out", "--jobs")], ids=str)
 def test_a_number_of_many_digits_is_one_line(folder: Path, words: tuple[str, ...], digits: int) -> None:
     done = _call(folder, *words, "9" * digits, *FILES)
     assert done.returncode == 255
@@ -264,7 +264,7 @@ def test_a_number_of_many_digits_is_one_line(folder: Path, words: tuple[str, ...
 
 
 @pytest.mark.parametrize("limit", [5, 6, 8, 10])
-@pytest.mark.parametrize("words", [BATCH, SHARES], ids=["batch", "shares"])
+@pytest.mark.parametrize("words", [BATCH, PARTS], ids=["batch", "parts"])
 def test_few_descriptors_are_enough_or_one_line(folder: Path, words: tuple[str, ...], limit: int) -> None:
     done = _call(folder, *words, before=f"ulimit -n {limit}; exec")
     assert _is_clean(done.stderr)
@@ -276,7 +276,7 @@ def test_few_descriptors_are_enough_or_one_line(folder: Path, words: tuple[str, 
 
 
 @pytest.mark.parametrize("kilobytes", [30_000, 40_000, 60_000])
-@pytest.mark.parametrize("words", [BATCH, SHARES, ("scifact", "--help")], ids=["batch", "shares", "scifact"])
+@pytest.mark.parametrize("words", [BATCH, PARTS, ("scifact", "--help")], ids=["batch", "parts", "scifact"])
 def test_little_memory_is_no_traceback(folder: Path, words: tuple[str, ...], kilobytes: int) -> None:
     done = _call(folder, *words, before=f"ulimit -v {kilobytes}; exec")
     assert _is_clean(done.stderr), done.stderr
@@ -335,7 +335,7 @@ def _filled(pipe: Path, content: bytes) -> Iterator[None]:
     "form",
     [
         (*EXPAND, "-output_file", "OUT", "queries.xml", "run.tab", "pool.tab"),
-        (*EXPAND, "--shares", "3", "-output_file", "OUT", "queries.xml", "run.tab", "pool.tab"),
+        (*EXPAND, "--parts", "3", "-output_file", "OUT", "queries.xml", "run.tab", "pool.tab"),
         (*EXPAND, "--validate", "-output_file", "OUT", "queries.xml", "run.tab", "pool.tab"),
         ("batch", *EXPAND, "--jobs", "1", "--out", "OUT", "queries.xml", "pool.tab", "run.tab"),
         ("batch", *EXPAND, "--jobs", "2", "--resume", "--out", "OUT", "queries.xml", "pool.tab", "run.tab", "runs"),

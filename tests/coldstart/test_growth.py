@@ -28,10 +28,10 @@ def inputs(tmp_path: Path) -> Inputs:
     return made
 
 
-def test_a_long_column_in_a_run_of_shares(inputs: Inputs) -> None:
+def test_a_long_column_in_a_run_in_parts(inputs: Inputs) -> None:
     def prepared(size: int) -> Callable[[], object]:
         inputs.run(Line(), Line(query="x" * size))
-        return lambda: inputs.refusal("--shares", "2", "--jobs", "1")
+        return lambda: inputs.refusal("--parts", "2", "--jobs", "1")
 
     assert_grows_in_proportion(prepared, 200_000)
 

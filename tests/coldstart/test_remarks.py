@@ -90,8 +90,8 @@ def test_a_run_whose_lines_are_all_refused_is_told(both: Inputs) -> None:
 
 
 def test_a_run_alone_is_unassessed(both: Inputs) -> None:
-    for shares in ("1", "3"):
-        assert remarks(both, "--shares", shares, files=("run.tab",)) == (
+    for parts in ("1", "3"):
+        assert remarks(both, "--parts", parts, files=("run.tab",)) == (
             "cs-score: warning: no file holds assessments, so all 1 lines of run runA are unassessed; "
             "name the pool, too\n"
         )
@@ -123,8 +123,8 @@ def test_the_library_says_it_too(both: Inputs) -> None:
     ],
 )
 def test_a_category_that_is_named_twice_is_told(both: Inputs, switches: tuple[str, str], said: str) -> None:
-    for shares in ("1", "3"):
-        (line,) = remarks(both, "--shares", shares, *switches).splitlines()
+    for parts in ("1", "3"):
+        (line,) = remarks(both, "--parts", parts, *switches).splitlines()
         assert said in line
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from cs_score.analysis.coldstart.budget import BudgetRow, budget
@@ -13,6 +12,7 @@ from cs_score.analysis.coldstart.mistakes import mistakes_of
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.coldstart.structure import Structure, structure_of
 from cs_score.foundation.garbage_collection import paused_collector
+from cs_score.foundation.record import dataclass
 from cs_score.foundation.signing.origin import Origin
 from cs_score.foundation.signing.signature import Signature
 from cs_score.measures.measure import Measure

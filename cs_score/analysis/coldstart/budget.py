@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Final
 
 from cs_score.analysis.coldstart.changes import Change
@@ -13,6 +12,7 @@ from cs_score.analysis.coldstart.found import AddedLine, Finding
 from cs_score.analysis.coldstart.mistakes import MissedClass, Mistakes
 from cs_score.coldstart.lines.records import Response
 from cs_score.coldstart.options import DUPLICATE, IGNORE, RIGHT, SIDES, WRONG, Policy, Side
+from cs_score.foundation.record import dataclass, replace
 from cs_score.measures.measure import Measure
 
 # Kind -> the category of its lines, and the side that its policy puts that on; None: the lines are taken out.
@@ -54,7 +54,7 @@ class BudgetRow:
     score: float | None
     cumulated: float | None
     reason: str | None
-    change: Change = field(repr=False)
+    change: Change
     policy: Policy
 
     def as_json(self) -> dict[str, object]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from cs_score.analysis.coldstart.dependents import NOTHING, Removal
 from cs_score.analysis.coldstart.files import RunFiles
 from cs_score.analysis.coldstart.found import AddedLine
+from cs_score.foundation.record import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
 
@@ -14,6 +13,7 @@ from cs_score.coldstart.lines.layouts import FileKind
 from cs_score.coldstart.lines.links import Links
 from cs_score.coldstart.lines.records import Assessment, Response, SkippedLine
 from cs_score.coldstart.run import Run
+from cs_score.foundation.record import dataclass
 
 _Position: TypeAlias = tuple[float, int]
 """The rank of a file in load order, and the number of a line."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 import heapq
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from operator import attrgetter
 from typing import Final, TypeAlias
@@ -18,6 +17,7 @@ from cs_score.coldstart.lines.reader import is_blank_or_comment, split_columns
 from cs_score.coldstart.lines.records import Response, SkippedLine, UnreadLine
 from cs_score.coldstart.run import Run
 from cs_score.foundation.display import one_line
+from cs_score.foundation.record import dataclass
 
 ReadLine: TypeAlias = Response | SkippedLine
 """A line that was linked: it counts, or it was skipped and has only created a query (specification 4.9)."""

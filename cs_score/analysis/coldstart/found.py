@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from cs_score.analysis.coldstart.files import Place, RunFile, RunFiles
@@ -14,6 +13,7 @@ from cs_score.coldstart.lines.reader import split_columns
 from cs_score.coldstart.lines.records import CORRECT, Assessment, Response, SkippedLine
 from cs_score.coldstart.queries.predicates import NODE_TYPES, find_predicate
 from cs_score.coldstart.run import Run
+from cs_score.foundation.record import dataclass
 
 _ANY_TYPE: Final = "string"
 """The value type of answers to a slot of which nothing is known."""

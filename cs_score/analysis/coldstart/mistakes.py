@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from cs_score.analysis.coldstart.found import Finding
@@ -15,6 +14,7 @@ from cs_score.coldstart.judging.labels import CATEGORIES, REDUNDANT, Labels
 from cs_score.coldstart.lines.records import Assessment, Response
 from cs_score.coldstart.options import DUPLICATE, IGNORE, RIGHT, WRONG, Policy
 from cs_score.coldstart.result import QueryResult, UnitResult
+from cs_score.foundation.record import dataclass
 
 MISSED: Final = "MISSED"
 """The category of a class that was not found."""

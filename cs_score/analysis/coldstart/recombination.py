@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from cs_score.analysis.coldstart.rescoring import Outcome
 from cs_score.analysis.coldstart.scored import Scored
@@ -20,6 +19,7 @@ from cs_score.coldstart.queries.query_set import QuerySet
 from cs_score.coldstart.ranking.tables import averaged_ap_table, ldc_mean_ap, slot_filling_ap
 from cs_score.coldstart.result import AveragePrecision, PrecisionRecall, RunResult, UnitResult
 from cs_score.coldstart.unit_statistics import unit_table
+from cs_score.foundation.record import dataclass
 from cs_score.measures.formulas import divide
 from cs_score.measures.measure import Measure
 from cs_score.measures.registry import formula_of

@@ -5,12 +5,12 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from cs_score.analysis.coldstart.files import Place
 from cs_score.coldstart.lines.links import Links
 from cs_score.coldstart.lines.records import FollowOn, Response
 from cs_score.coldstart.queries.query_set import QuerySet
+from cs_score.foundation.record import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from operator import attrgetter, itemgetter
 
@@ -32,6 +31,7 @@ from cs_score.coldstart.run import Run
 from cs_score.coldstart.scorer import score_unit
 from cs_score.coldstart.units import Unit
 from cs_score.foundation.errors import InputError
+from cs_score.foundation.record import dataclass, replace
 from cs_score.problems.log import ProblemLog
 
 

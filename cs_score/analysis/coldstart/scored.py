@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from cs_score.coldstart.options import Policy
 from cs_score.coldstart.result import Result, RunResult, ScoringStopped
 from cs_score.coldstart.run import Run
 from cs_score.coldstart.scorer import score_runs
 from cs_score.foundation.errors import InputError, UsageError
+from cs_score.foundation.record import dataclass
 from cs_score.foundation.signing.origin import Origin
 from cs_score.foundation.signing.signature import Signature
 from cs_score.measures.measure import Measure

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 
 from cs_score.analysis.coldstart.scored import Scored
+from cs_score.foundation.record import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from cs_score.analysis.coldstart.analysis import Analysis
 from cs_score.analysis.coldstart.budget import BudgetRow
 from cs_score.analysis.coldstart.cost_list import Mistake
+from cs_score.foundation.record import dataclass
 
 Value: TypeAlias = str | int | float | None
 

@@ -69,7 +69,6 @@ def _read(text: str, base: Options, texts: dict[str, str]) -> NamedPolicy:
         else:
             chosen[key.upper()] = value
     policy = Policy(**{side: tuple(filter(None, chosen[side.upper()].rstrip(":").split(":"))) for side in _SIDES})
-    policy.check()
     return NamedPolicy(name, policy, limits, chosen)
 
 

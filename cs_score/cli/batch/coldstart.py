@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from cs_score.batch.plan.policies import NamedPolicy, read_policies
@@ -12,12 +11,14 @@ from cs_score.cli.batch.options import BATCH_OPTIONS, MOST_JOBS
 from cs_score.cli.form import BATCH, Form, Parameter, whole_number
 from cs_score.cli.options import CommandLine, Option, SwitchError
 from cs_score.cli.resampling_options import read_resampling
+from cs_score.cli.scorer.command import fields, legend
 from cs_score.cli.scorer.options import POLICY_SWITCHES, layout_of, options_of, policy_texts
-from cs_score.cli.scorer.usage import OF_A_BATCH, fields, legend
+from cs_score.cli.scorer.switches import OF_A_BATCH
 from cs_score.coldstart.lines.loading import RUN_SUFFIX, members
 from cs_score.coldstart.options import PRESETS
 from cs_score.coldstart.queries.query_files import is_query_file
 from cs_score.foundation.errors import InputError, UsageError
+from cs_score.foundation.record import dataclass
 from cs_score.foundation.sources import name_of
 from cs_score.measures.registry import COLD_START_MODE, rankable, usual
 

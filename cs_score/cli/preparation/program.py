@@ -8,8 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import KW_ONLY, dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from cs_score.cli.destinations import Destination, is_quiet, say, write_report, write_result, write_text
 from cs_score.cli.form import REFERENCE, Contract, Form
@@ -22,6 +21,7 @@ from cs_score.foundation.errors import CsScoreError, InputError, OutputError
 from cs_score.foundation.garbage_collection import paused_collector
 from cs_score.foundation.outputs import encoded
 from cs_score.foundation.planned_outputs import Existing, OutputPlan, PlannedOutput
+from cs_score.foundation.record import dataclass
 from cs_score.foundation.sources import name_of
 from cs_score.preparation.documents import DocumentList, read_document_list
 from cs_score.problems.kind import Severity
@@ -29,6 +29,9 @@ from cs_score.problems.log import ProblemLog
 from cs_score.problems.occurrences import RecordingLog
 from cs_score.problems.reports import OPTION as PROBLEMS_OPTION
 from cs_score.problems.reports import write_problems
+
+if TYPE_CHECKING:
+    from dataclasses import KW_ONLY
 
 FAILED: Final = 255
 """Exit status for errors, fatal conditions and wrong usage."""

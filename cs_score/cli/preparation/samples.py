@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
@@ -20,6 +19,7 @@ from cs_score.foundation.display import one_line
 from cs_score.foundation.errors import CsScoreError
 from cs_score.foundation.outputs import encoded
 from cs_score.foundation.planned_outputs import Existing, OutputPlan
+from cs_score.foundation.record import dataclass
 
 DEFAULT_SEED: Final = "0"
 

@@ -11,7 +11,7 @@ from cs_score.cli import colour
 from cs_score.cli.destinations import Destination, write_result
 from cs_score.cli.form import Parameter
 from cs_score.cli.options import CommandLine, Option
-from cs_score.cli.parts_options import read_sharing, switches
+from cs_score.cli.parts_options import read_division, switches
 from cs_score.cli.preparation.program import (
     ALLOW_COMMENTS,
     DOCUMENTS,
@@ -73,7 +73,7 @@ def _validate(line: CommandLine, session: Session) -> int:
     lengths = None if documents is None else documents.lengths
     queries = load_queries([query_file], None, session.problems, lengths)
     checked = None
-    validated = _validated_in_shares(line, run_file, queries, limits, session.problems)
+    validated = _validated_in_parts(line, run_file, queries, limits, session.problems)
     if validated is None:
         allow_comments = "-allow_comments" in line.switches
         checked = check_run([run_file], queries, limits, session.problems, documents, allow_comments=allow_comments)
@@ -93,19 +93,19 @@ def _output(line: CommandLine) -> Destination | None:
     return None if text == NO_OUTPUT or "--check" in line.switches else Destination(text)
 
 
-def _validated_in_shares(
+def _validated_in_parts(
     line: CommandLine, run_file: str, queries: QueryFiles, limits: Limits, problems: ProblemLog
 ) -> ValidatedRun | None:
-    """A large run that is validated in shares; None where it is small, or has to be checked whole."""
-    sharing = read_sharing(line)
+    """A large run that is validated in parts; None where it is small, or has to be checked whole."""
+    division = read_division(line)
     needs_all = any(switch in line.switches for switch in _NEED_ALL)
-    shares = 1 if needs_all else sharing.shares_of([run_file])
-    if shares == 1:
+    parts = 1 if needs_all else division.parts_of([run_file])
+    if parts == 1:
         return None
     from cs_score.foundation.processes import processors
-    from cs_score.preparation.runs.validation_in_parts import validate_in_shares
+    from cs_score.preparation.runs.validation_in_parts import validate_in_parts
 
-    return validate_in_shares(run_file, queries, limits, problems, shares, sharing.jobs or processors())
+    return validate_in_parts(run_file, queries, limits, problems, parts, division.jobs or processors())
 
 
 def _write(validated: ValidatedRun, output: Destination | None, session: Session, shown: CheckedRun | None) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from cs_score.cli.options import CommandLine
-from cs_score.cli.scorer.usage import DEFAULTS
-from cs_score.coldstart.options import Justifications, Options, Policy
+from cs_score.cli.scorer.switches import DEFAULTS
+from cs_score.coldstart.options import Justifications, Options, Policy, listed
+from cs_score.coldstart.writers.fields import resampled_metrics
 from cs_score.coldstart.writers.files import Layout
 
 POLICY_SWITCHES = ("-ignore", "-right", "-wrong")
@@ -14,41 +13,27 @@ POLICY_SWITCHES = ("-ignore", "-right", "-wrong")
 
 def options_of(line: CommandLine) -> Options:
     """The options that the switches ask for. Raises UsageError for an impossible policy or limit."""
-    policy = Policy(**{name.removeprefix("-"): items(text) for name, text in _policy_switches(line).items()})
-    policy.check()
+    policy = Policy(**{name.removeprefix("-"): listed(text) for name, text in _policy_switches(line).items()})
     return Options(
         discipline=line.text("-discipline", DEFAULTS["-discipline"]),
         expand=line.switches.get("-expand"),
         justifications=Justifications.parse(line.text("-justifications", DEFAULTS["-justifications"])),
         policy=policy,
         queries=line.switches.get("-queries"),
-        runids=items(line.text("-runids", "")) or None,
+        runids=listed(line.text("-runids", "")) or None,
         samples=line.switches.get("-samples"),
-        metrics=_resampled_metrics(layout_of(line).fields),
+        metrics=resampled_metrics(layout_of(line).fields),
     )
-
-
-def _resampled_metrics(fields: Sequence[str]) -> tuple[str, ...]:
-    """The metrics that resamples have values of, by the fields shown: cells are found by their row's name and hop."""
-    if not {"EC", "LEVEL"} <= set(fields):
-        return ()
-    return tuple(metric for metric in ("P", "R", "F") if metric in fields)
 
 
 def layout_of(line: CommandLine) -> Layout:
     """How tables are laid out."""
-    return Layout(items(line.text("-fields", DEFAULTS["-fields"])), "-tabs" in line.switches)
+    return Layout(listed(line.text("-fields", DEFAULTS["-fields"])), "-tabs" in line.switches)
 
 
 def policy_texts(line: CommandLine) -> dict[str, str]:
     """IGNORE, RIGHT and WRONG as they were typed."""
     return {name.removeprefix("-").upper(): text for name, text in _policy_switches(line).items()}
-
-
-def items(text: str) -> tuple[str, ...]:
-    """A colon-separated list; empty items at the end do not count."""
-    text = text.rstrip(":")
-    return tuple(text.split(":")) if text else ()
 
 
 def _policy_switches(line: CommandLine) -> dict[str, str]:

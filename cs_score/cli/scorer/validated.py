@@ -6,21 +6,18 @@ Nothing of the programs before the scorer is imported unless it is asked for.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from cs_score.cli.destinations import say
-from cs_score.cli.options import CommandLine
 from cs_score.cli.problem_display import report_on_stderr
-from cs_score.cli.scorer.usage import PROGRAM
+from cs_score.cli.scorer.switches import PROGRAM
 from cs_score.coldstart.gold import Gold
 from cs_score.coldstart.lines.loading import members
 from cs_score.coldstart.origin import as_validated
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.run import Run
-from cs_score.foundation.errors import CsScoreError, InputError
-from cs_score.foundation.planned_outputs import PlannedOutput
+from cs_score.foundation.record import replace
 from cs_score.foundation.sources import Input
 from cs_score.problems.log import ProblemLog
 
@@ -75,36 +72,3 @@ def knowledge_bases_in(files: Iterable[str]) -> frozenset[str]:
 def signed_as_validated(result: Result) -> Result:
     """The result with a signature that tells that its runs were validated."""
     return replace(result, origin=as_validated(result.origin))
-
-
-def own_outputs(line: CommandLine) -> Iterator[PlannedOutput]:
-    """The files of the options that the reference does not have. Raises UsageError for one that cannot be called so."""
-    if "--json" in line.switches:
-        from cs_score.coldstart.writers import json_result
-
-        yield from json_result.OPTION.outputs(line.switches["--json"])
-    if "--problems" in line.switches:
-        from cs_score.problems import reports as problem_reports
-
-        yield from problem_reports.OPTION.outputs(line.switches["--problems"])
-
-
-def new_log(problems_file: str | None) -> ProblemLog:
-    """A log that keeps all details where they are written to a file."""
-    if problems_file is None:
-        return ProblemLog()
-    from cs_score.problems.occurrences import RecordingLog
-
-    return RecordingLog()
-
-
-def write_problems_file(problems: ProblemLog, path: str, error: CsScoreError | None = None) -> None:
-    """Write all problems of a scoring, and the error that ended it, if one did."""
-    from cs_score.problems.occurrences import RecordingLog
-    from cs_score.problems.reports import write_problems
-
-    if not isinstance(problems, RecordingLog):
-        return
-    if isinstance(error, InputError):
-        problems.fatal.append(error)
-    write_problems(problems, path)

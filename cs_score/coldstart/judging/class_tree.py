@@ -7,7 +7,6 @@ the classes of the second hop. The component `0` collects what belongs to no cla
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from cs_score.coldstart.judging.matching import Matched
@@ -16,6 +15,7 @@ from cs_score.coldstart.lines.records import CORRECT, Assessment, LinkedQuery, R
 from cs_score.coldstart.queries.identifiers import parse_query_id
 from cs_score.coldstart.queries.predicates import find_predicate
 from cs_score.foundation.errors import InputError
+from cs_score.foundation.record import dataclass, field
 from cs_score.problems.log import ProblemLog
 
 DEEPEST: Final = 100

@@ -16,6 +16,9 @@ from cs_score.coldstart.options import Justifications
 from cs_score.foundation.errors import InputError
 from cs_score.problems.log import ProblemLog
 
+CODES: Final = frozenset({"DISCARDED_ENTRY", "DISCARDED_DEPENDENT"})
+"""The problems that tell of discarded lines; nothing else in the scorer reports them."""
+
 _query: Final = attrgetter("query")
 _target: Final = attrgetter("follow_on.id")
 
@@ -61,6 +64,8 @@ class DiscardRules:
     def __init__(self, limits: Justifications, problems: ProblemLog) -> None:
         self.marked: set[int] = set()
         """Indexes of the discarded responses."""
+        self.applied: list[int] = []
+        """How many lines had been loaded each time the rules were applied."""
         self._limits = limits
         self._problems = problems
 
@@ -70,10 +75,22 @@ class DiscardRules:
         `nodes` are the same lines by FQ node id; `are_in_order` tells that all lines of later hops stand behind a line
         that gives the answer which they ask about.
         """
+        self.applied.append(len(responses))
         crowded = list(self._crowded(nodes.values()))
         if crowded or self.marked or not are_in_order:  # otherwise all answers that are asked about are there
             self._limit_justifications(responses, crowded)
         self._keep_single_values(responses, nodes)
+
+    def apply_again(
+        self, applied: Iterable[int], responses: Sequence[Response], nodes: Mapping[str, Sequence[Response]]
+    ) -> None:
+        """Apply both rules to lines as often as rules with other limits were applied while they were loaded."""
+        for loaded in applied:
+            if loaded < len(responses):
+                some = {name: [line for line in lines if line.index < loaded] for name, lines in nodes.items()}
+                self.apply(responses[:loaded], {name: lines for name, lines in some.items() if lines}, False)
+            else:
+                self.apply(responses, nodes, False)
 
     def _limit_justifications(self, responses: Sequence[Response], nodes: Iterable[Sequence[Response]]) -> None:
         # The order of nodes within a level shows nowhere: they share no line, and reports are sorted.
@@ -108,16 +125,20 @@ class DiscardRules:
 
     def _limit_node(self, lines: Sequence[Response]) -> None:
         per_document, most = self._limits.per_document, self._limits.most
-        if per_document is not None:
-            by_document: dict[str, list[Response]] = defaultdict(list)
-            for line in lines:
-                if line.index not in self.marked:
-                    by_document[line.docid].append(line)
+        left = [line for line in lines if line.index not in self.marked]
+        if per_document is not None and len(left) > per_document:
+            by_document: dict[str, list[Response]] = {}
+            for line in left:
+                by_document.setdefault(line.docid, []).append(line)
             for of_document in by_document.values():
-                for line in best_first(of_document)[per_document:]:
-                    self._discard(line, "DISCARDED_ENTRY")
+                self._keep_best(of_document, per_document)
+            left = [line for line in left if line.index not in self.marked]
         if most is not None:
-            for line in best_first(line for line in lines if line.index not in self.marked)[most:]:
+            self._keep_best(left, most)
+
+    def _keep_best(self, lines: Sequence[Response], most: int) -> None:
+        if len(lines) > most:
+            for line in best_first(lines)[most:]:
                 self._discard(line, "DISCARDED_ENTRY")
 
     def _keep_single_values(self, responses: Sequence[Response], nodes: Mapping[str, Sequence[Response]]) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final
+
+from cs_score.foundation.record import dataclass
 
 
 class FileKind(Enum):

@@ -38,6 +38,15 @@ from cs_score.foundation.errors import InputError
 from cs_score.problems.log import Detail, Place, ProblemLog
 
 
+class NoAnswerYetError(InputError):
+    """A line answers a query about an answer that no line before it gives; files that are loaded first may give it."""
+
+    @classmethod
+    def of(cls, error: InputError) -> NoAnswerYetError:
+        """The same error as one of this kind."""
+        return cls(error.problem, file=error.file, place=error.place, remedy=error.remedy, code=error.code)
+
+
 class Linker:
     """Adds the lines of files to `links`, one file after the other, against one query table.
 
@@ -186,7 +195,8 @@ class Linker:
             found = link_follow_on(follow_on.query, parts.short)
         if found is None or found.full_id != full_id:
             remedy = _missing_query_remedy(full_id, parts.level, found)
-            raise self._error(number, f"Query {full_id} not loaded", remedy, "QUERY_NOT_LOADED")
+            error = self._error(number, f"Query {full_id} not loaded", remedy, "QUERY_NOT_LOADED")
+            raise NoAnswerYetError.of(error) if found is None and parts.level else error
         return found
 
     def _answer(

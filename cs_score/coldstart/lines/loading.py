@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 
 from cs_score.coldstart.lines.justifications import DiscardRules
 from cs_score.coldstart.lines.known_answers import KnownAnswers
@@ -20,6 +19,7 @@ from cs_score.coldstart.queries.query_set import QuerySet
 from cs_score.coldstart.spans import DocumentLengths
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.garbage_collection import paused_collector
+from cs_score.foundation.record import dataclass, field
 from cs_score.foundation.signing.origin import POOL, RUN
 from cs_score.foundation.sources import Input, InputDigest, name_of, open_source, plain_name
 from cs_score.problems.log import ProblemLog

@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from cs_score.coldstart.lines.layouts import Schema, detect_schema, why_no_schema
 from cs_score.coldstart.lines.records import UnreadLine
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.patterns import pattern
+from cs_score.foundation.record import dataclass
 from cs_score.foundation.sources import READING_ERRORS, Source, reason_of
 from cs_score.foundation.white_space import SPACE, WHITE_SPACE
 from cs_score.problems.log import Place, ProblemLog
@@ -43,7 +43,7 @@ class TabFile:
     name: str
     schema: Schema
     lines: Iterator[Line]
-    unread: Sequence[UnreadLine] = field(default=())
+    unread: Sequence[UnreadLine] = ()
 
 
 def read_tab_file(source: Source, problems: ProblemLog, *, allow_comments: bool = False) -> TabFile | None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from cs_score.coldstart.lines.provenance import document_of
-from cs_score.foundation.record import record
+from cs_score.foundation.record import dataclass, record
 from cs_score.problems.log import Place
 
 Judgment: TypeAlias = Literal["CORRECT", "INCORRECT", "INEXACT", "IGNORE", "INEXACT_SHORT", "INEXACT_LONG"]

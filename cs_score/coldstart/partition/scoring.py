@@ -1,4 +1,4 @@
-"""Scoring a large run share by share, in several processes, with little in memory at a time.
+"""Scoring a large run part by part, in several processes, with little in memory at a time.
 
 The files written are those of `score_loaded`. What only a scoring in one piece can tell - which of several fatal
 conditions is the first, how several runs mix - is left to it.
@@ -16,8 +16,8 @@ from cs_score.coldstart.counting.projection import ScoreRow, averaged_table
 from cs_score.coldstart.gold import Gold
 from cs_score.coldstart.lines.layouts import RUN_2014
 from cs_score.coldstart.lines.loading import loading_of
-from cs_score.coldstart.partition.parts import Cut, SharedFile, cut_queries, load_share, open_share, share_files
-from cs_score.coldstart.partition.workers import NeedsWholeError, map_shares
+from cs_score.coldstart.partition.parts import Cut, DividedFile, cut_queries, divide_files, load_part, open_part
+from cs_score.coldstart.partition.workers import NeedsWholeError, map_parts
 from cs_score.coldstart.ranking.tables import ApRow, averaged_ap_table, slot_filling_ap
 from cs_score.coldstart.result import DebugText, Result, tallies_of
 from cs_score.coldstart.run import run_of
@@ -33,14 +33,14 @@ class _Task:
     """What all parts have in common; each writes its texts of the debug file into `folder`."""
 
     gold: Gold
-    files: Sequence[SharedFile]
+    files: Sequence[DividedFile]
     cut: Cut
     folder: str
 
 
 @dataclass(frozen=True, slots=True)
-class _ShareScore:
-    """What scoring one share gave.
+class _PartScore:
+    """What scoring one part gave.
 
     `run_ids` are the runs that lines were accepted of, `lines` their number; `rows` and `ap_rows` those of the SF
     tables in printing order.
@@ -54,28 +54,28 @@ class _ShareScore:
     problems: ProblemLog
 
 
-def score_in_shares(gold: Gold, files: Sequence[str], shares: int, jobs: int, folder: str) -> Result | None:
-    """Score the runs among `files` in at most `shares` shares, `jobs` of them at a time.
+def score_in_parts(gold: Gold, files: Sequence[str], parts: int, jobs: int, folder: str) -> Result | None:
+    """Score the runs among `files` in at most `parts` parts, `jobs` of them at a time.
 
     `gold` has its queries and no pool yet. The text of the debug file is written into files in `folder`, to which the
     result refers. None: the files must be scored in one piece. Raises OutputError where the text cannot be written.
     """
     try:
-        return _score(gold, files, shares, jobs, folder)
+        return _score(gold, files, parts, jobs, folder)
     except (NeedsWholeError, InputError):
         return None
 
 
-def _score(gold: Gold, files: Sequence[str], shares: int, jobs: int, folder: str) -> Result:
-    cut = cut_queries(gold.table, shares)
+def _score(gold: Gold, files: Sequence[str], parts: int, jobs: int, folder: str) -> Result:
+    cut = cut_queries(gold.table, parts)
     if cut is None or gold.options.runids is not None:
         raise NeedsWholeError
     loading = loading_of(gold.table, gold.options.justifications, gold.problems.branch(), below=gold.links)
-    shared = share_files(loading, files, cut)
-    if any(file.schema is RUN_2014 for file in shared):
+    divided = divide_files(loading, files, cut)
+    if any(file.schema is RUN_2014 for file in divided):
         raise NeedsWholeError
-    task = _Task(gold, shared, cut, folder)
-    scores = map_shares(partial(_score_share, task), len(cut.queries), jobs)
+    task = _Task(gold, divided, cut, folder)
+    scores = map_parts(partial(_score_part, task), len(cut.queries), jobs)
     run_ids = frozenset[str]().union(*(score.run_ids for score in scores))
     if len(run_ids) != 1:
         raise NeedsWholeError
@@ -100,21 +100,21 @@ def _texts_of(folder: str, part: int) -> tuple[str, str]:
     return os.path.join(folder, f"{part}.responses"), os.path.join(folder, f"{part}.rankings")
 
 
-def _score_share(task: _Task, share: int) -> _ShareScore:
-    """Link, match, count and rank the lines of one share, and write its texts of the debug file.
+def _score_part(task: _Task, part: int) -> _PartScore:
+    """Link, match, count and rank the lines of one part, and write its texts of the debug file.
 
-    Raises NeedsWholeError, also for what is fatal: another share may hold an earlier line that is.
+    Raises NeedsWholeError, also for what is fatal: another part may hold an earlier line that is.
     """
     try:
-        return _score_lines(task, share)
+        return _score_lines(task, part)
     except InputError:
         raise NeedsWholeError from None
 
 
-def _score_lines(task: _Task, share: int) -> _ShareScore:
-    gold = open_share(task.gold, task.cut, share)
+def _score_lines(task: _Task, part: int) -> _PartScore:
+    gold = open_part(task.gold, task.cut, part)
     loading = loading_of(gold.table, gold.options.justifications, gold.problems, below=gold.links)
-    load_share(loading, task.files, share)
+    load_part(loading, task.files, part)
     run = run_of(gold, loading, gold.options.justifications)
     run_ids = frozenset(run.lines)
     if len(run_ids) > 1 or run.links.without_parent:  # average precision mixes the nodes of such lines across queries
@@ -124,9 +124,9 @@ def _score_lines(task: _Task, share: int) -> _ShareScore:
     units = score_units(combining, run_id, gold.options.policy)
     rankings = rankings_of(units)
     texts = responses_text(tallies_of(units)), rankings_text(rankings)
-    for path, text in zip(_texts_of(task.folder, share), texts):
+    for path, text in zip(_texts_of(task.folder, part), texts):
         write_new(path, encoded(text))
-    return _ShareScore(
+    return _PartScore(
         run_ids, len(run.links.responses), any(unit.matched for unit in units), score_rows(units),
         slot_filling_ap(rankings), gold.problems,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Working on the shares of a large input, several at a time, each in a process that begins with what this one has."""
+"""Working on the parts of a large input, several at a time, each in a process that begins with what this one has."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ R = TypeVar("R")
 
 
 class NeedsWholeError(Exception):
-    """The input is one that only work on all of it can tell everything of."""
+    """This input cannot be divided: it must be worked on whole."""
 
 
-def map_shares(work: Callable[[int], R], shares: int, jobs: int) -> list[R]:
-    """What `work` returns for each share from 0 on, in order; at most `jobs` shares are worked on at a time.
+def map_parts(work: Callable[[int], R], parts: int, jobs: int) -> list[R]:
+    """What `work` returns for each part from 0 on, in order; at most `jobs` parts are worked on at a time.
 
-    Shares are begun in order. Raises what `work` raises, and NeedsWholeError where a worker died or none can begin;
+    Parts are begun in order. Raises what `work` raises, and NeedsWholeError where a worker died or none can begin;
     what others work on is given up then.
     """
     from cs_score.foundation.processes import NoWorkerError, Pool, WorkerDiedError, workers_share_memory
 
-    if jobs == 1 or shares == 1 or not workers_share_memory():
-        return [work(share) for share in range(shares)]
+    if jobs == 1 or parts == 1 or not workers_share_memory():
+        return [work(part) for part in range(parts)]
     try:
-        with Pool(min(jobs, shares), partial(_without_collector, work)) as pool:
-            futures = [pool.submit(share) for share in range(shares)]
+        with Pool(min(jobs, parts), partial(_without_collector, work)) as pool:
+            futures = [pool.submit(part) for part in range(parts)]
             left = len(futures)
             while left:
                 done = pool.wait()
@@ -39,6 +39,6 @@ def map_shares(work: Callable[[int], R], shares: int, jobs: int) -> list[R]:
         raise NeedsWholeError from None
 
 
-def _without_collector(work: Callable[[int], R], share: int) -> R:
+def _without_collector(work: Callable[[int], R], part: int) -> R:
     with paused_collector():
-        return work(share)
+        return work(part)

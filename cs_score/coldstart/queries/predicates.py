@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import functools
 import os
-from dataclasses import dataclass, field
 from typing import Final
+
+from cs_score.foundation.record import dataclass
 
 ENTITY_TYPES: Final = frozenset(("per", "gpe", "org", "fac", "loc"))
 
@@ -35,7 +36,7 @@ class Predicate:
     range: frozenset[str]
     single: bool
     inverse: str | None
-    usual: str = field(default="", compare=False)
+    usual: str = ""
 
 
 @functools.cache

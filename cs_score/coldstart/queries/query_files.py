@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from codecs import BOM_UTF8
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from cs_score.coldstart.queries.query_set import (
@@ -23,6 +22,7 @@ from cs_score.coldstart.queries.query_set import (
 from cs_score.coldstart.spans import DocumentLengths, Span, SpanProblem, cut_span, outside_document
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.patterns import pattern
+from cs_score.foundation.record import dataclass
 from cs_score.foundation.signing.origin import QUERIES
 from cs_score.foundation.sources import InputDigest, Source, plain_name
 from cs_score.foundation.white_space import SPACE

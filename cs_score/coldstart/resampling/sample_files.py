@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from cs_score.coldstart.queries.identifiers import parse_query_id
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.patterns import pattern
+from cs_score.foundation.record import dataclass
 from cs_score.foundation.white_space import SPACE
 
 _SPACE: Final = pattern(SPACE)

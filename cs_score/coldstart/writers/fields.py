@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, Generic, TypeVar
 
 from cs_score.coldstart.counting.counts import Counts
 from cs_score.coldstart.counting.projection import ScoreRow
 from cs_score.coldstart.ranking.tables import ApRow
 from cs_score.foundation.errors import InputError
+from cs_score.foundation.record import dataclass
 from cs_score.measures.registry import RANKED
 
 Row = TypeVar("Row", ScoreRow, ApRow)
@@ -83,6 +83,13 @@ def check_fields(names: Iterable[str]) -> None:
     for name in names:
         if name not in SCORE_FIELDS:
             raise InputError(f"Unknown field: {name}", remedy=f"the fields are {':'.join(SCORE_FIELDS)}")
+
+
+def resampled_metrics(fields: Collection[str]) -> tuple[str, ...]:
+    """The metrics that resamples have values of, by the fields shown: cells are found by their row's name and hop."""
+    if not {"EC", "LEVEL"} <= set(fields):
+        return ()
+    return tuple(metric for metric in ("P", "R", "F") if metric in fields)
 
 
 class TableLayout(Generic[Row]):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from itertools import chain, product, zip_longest
@@ -18,6 +17,7 @@ from cs_score.coldstart.writers.fields import DEFAULT_FIELDS
 from cs_score.coldstart.writers.params import Invocation, params_text
 from cs_score.coldstart.writers.tables import TableText, table_texts
 from cs_score.foundation.outputs import encoded
+from cs_score.foundation.record import dataclass, field
 
 if TYPE_CHECKING:
     from cs_score.statistics.score_intervals import ScoreIntervals
@@ -46,7 +46,7 @@ class Scored:
 
 
 class Stage(Enum):
-    """When a part is made. On a stream those of a run follow each other by stage, the intervals after all runs."""
+    """When a text is made. On a stream those of a run follow each other by stage, the intervals after all runs."""
 
     SCORED = 1
     RANKED = 2
@@ -54,30 +54,30 @@ class Stage(Enum):
     ESTIMATED = 4
 
 
-Part: TypeAlias = Callable[[Scored], Iterable[bytes] | None]
+Text: TypeAlias = Callable[[Scored], Iterable[bytes] | None]
 """What a run adds to a file; None where its scoring did not come so far."""
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """A file: its ending, what it holds, its parts, and the switch without which it is not written.
+    """A file: its ending, what it holds, its texts by stage, and the switch without which it is not written.
 
     `of_call` is what it holds of the call as a whole.
     """
 
     ending: str
     content: str
-    parts: Mapping[Stage, Part] = field(default_factory=dict)
+    texts: Mapping[Stage, Text] = field(default_factory=dict)
     switch: str | None = None
     of_call: Callable[[Invocation], Iterable[str]] = lambda _: ()
 
     def is_complete(self, runs: Sequence[Scored]) -> bool:
         """Whether a scoring that was stopped came far enough for it."""
-        first = next(iter(self.parts.values()), None)
+        first = next(iter(self.texts.values()), None)
         return first is None or (bool(runs) and all(first(run) is not None for run in runs))
 
 
-def _table(name: str) -> Part:
+def _table(name: str) -> Text:
     return lambda of: encoded([getattr(of.tables, name)])
 
 
@@ -88,7 +88,7 @@ def _rankings(of: Scored) -> Iterator[bytes] | None:
     return encoded(average_precision_text(scores, scores.run_id == of.run.run_id, of.layout.tabs))
 
 
-def _resamples(text: Callable[[Bootstrap, str], Iterable[str]]) -> Part:
+def _resamples(text: Callable[[Bootstrap, str], Iterable[str]]) -> Text:
     return lambda of: None if of.run.bootstrap is None else encoded(text(of.run.bootstrap, of.run.run_id))
 
 
@@ -129,7 +129,7 @@ def written(switches: Collection[str]) -> list[Output]:
     return [output for output in OUTPUTS if output.switch is None or output.switch in switches]
 
 
-def parts(
+def stream_blocks(
     result: Result, layout: Layout, invocation: Invocation, intervals: Sequence[ScoreIntervals] = ()
 ) -> Iterator[Iterable[bytes]]:
     """What goes to a stream, in order."""
@@ -137,8 +137,8 @@ def parts(
     runs = _scored(result, layout, intervals)
     for stages in ((Stage.SCORED, Stage.RANKED, Stage.RESAMPLED), (Stage.ESTIMATED,)):
         for run, stage, output in product(runs, stages, OUTPUTS):
-            if part := output.parts.get(stage):
-                yield part(run) or ()
+            if text := output.texts.get(stage):
+                yield text(run) or ()
 
 
 def file_blocks(
@@ -154,7 +154,7 @@ def file_blocks(
     runs = _scored(result, layout, intervals)
     for output in written([switch for switch, is_given in given.items() if is_given]):
         if not was_stopped or output.is_complete(runs):
-            of_runs = (part(run) or () for run, part in product(runs, output.parts.values()))
+            of_runs = (text(run) or () for run, text in product(runs, output.texts.values()))
             yield output.ending, chain(encoded(output.of_call(invocation)), *of_runs)
 
 

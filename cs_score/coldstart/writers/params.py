@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from cs_score.foundation.record import dataclass
 
 
 @dataclass(frozen=True, slots=True)

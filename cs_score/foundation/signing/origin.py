@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
+from cs_score.foundation.record import dataclass, replace
 from cs_score.foundation.sources import InputDigest
 from cs_score.foundation.version import VERSION
 
@@ -44,7 +44,7 @@ class Origin:
     inputs: Sequence[InputDigest]
     settings: tuple[str, ...]
     measure: str = ANY_MEASURE
-    version: str = field(default=VERSION)
+    version: str = VERSION
 
     def with_option(self, name: str, value: object, setting: str | None = None) -> Origin:
         """The origin of a computation that one more option went into; `setting` shows it where it changes scores."""

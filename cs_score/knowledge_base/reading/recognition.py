@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from cs_score.coldstart.lines.reader import split_comment
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.sources import Input, open_source
-from cs_score.foundation.white_space import WHITE_SPACE
-from cs_score.knowledge_base.contents.node_names import is_node_name
-from cs_score.knowledge_base.reading.kb_file import is_run_id, texts_of
+from codecs import BOM_UTF8
+from collections.abc import Iterator
 
+from cs_score.coldstart.lines.reader import line_blocks, split_comment
+from cs_score.foundation.errors import InputError
+from cs_score.foundation.sources import Input, Source, open_source
+from cs_score.foundation.white_space import WHITE_SPACE
+
+_BLOCK = 1 << 16
 _FEWEST_COLUMNS = 3
 
 
@@ -21,17 +23,26 @@ def is_knowledge_base(given: Input) -> bool:
         return False
     with open_source(given) as source:
         try:
-            texts = texts_of(source)
-            found = is_run_id(next(texts, "").partition("#")[0]) and _begins_with_node(
-                next((line for text in texts if (line := split_comment(text)[0].strip(WHITE_SPACE))), "")
-            )
-        except InputError:  # not UTF-8, or damaged: whoever reads it says so
+            found = _begins_like_one(source)
+        except (InputError, UnicodeDecodeError):  # not UTF-8, or damaged: whoever reads it says so
             found = False
     if not isinstance(given, str) and hasattr(given, "seek"):
         given.seek(0)
     return found
 
 
-def _begins_with_node(line: str) -> bool:
-    columns = line.split("\t")
+def _begins_like_one(source: Source) -> bool:
+    lines = (line for block in line_blocks(source, _BLOCK) for line in block.split(b"\n"))
+    first = next(lines, b"").removeprefix(BOM_UTF8).partition(b"#")[0].strip()
+    if b"\t" in first:  # as in every run: what reads knowledge bases need not be imported
+        return False
+    from cs_score.knowledge_base.reading.kb_file import is_run_id
+
+    return is_run_id(first.decode("utf-8")) and _begins_with_node(line.decode("utf-8") for line in lines)
+
+
+def _begins_with_node(texts: Iterator[str]) -> bool:
+    from cs_score.knowledge_base.contents.node_names import is_node_name
+
+    columns = next((line for text in texts if (line := split_comment(text)[0].strip(WHITE_SPACE))), "").split("\t")
     return len(columns) >= _FEWEST_COLUMNS and is_node_name(columns[0].strip(WHITE_SPACE))

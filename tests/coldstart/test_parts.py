@@ -1,4 +1,4 @@
-"""Large runs are scored in shares: the same bytes, whatever is in them, and whatever happens to a worker."""
+"""Large runs are scored in parts: the same bytes, whatever is in them, and whatever happens to a worker."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from benchmarks.generate import Evaluation, Shape, generate
-from cs_score.cli.parts_options import SHARE, Sharing
+from cs_score.cli.parts_options import PART, Division
 from cs_score.coldstart.gold import Gold, open_gold
 from cs_score.coldstart.options import Options
-from cs_score.coldstart.partition import scoring as shared_scoring
+from cs_score.coldstart.partition import scoring as scoring_in_parts
 from cs_score.coldstart.partition.parts import cut_queries
 from cs_score.coldstart.queries.query_set import Query, QuerySet, build_query_set, query_id
 from cs_score.foundation.errors import OutputError
@@ -28,13 +28,13 @@ from tests.coldstart.command import Outcome, score_in
 from tests.coldstart.handmade import Inputs
 from tests.coldstart.recorded import Case, committed_cases, replay
 from tests.coldstart.worlds import World, worlds
-from tests.sharing import Taken, force_three_shares, note_tries
+from tests.in_parts import Taken, force_three_parts, note_tries
 
 
 @pytest.fixture
 def taken(monkeypatch: pytest.MonkeyPatch) -> Taken:
-    """For each scoring that was tried in shares, whether it was possible."""
-    return note_tries(monkeypatch, shared_scoring, "score_in_shares")
+    """For each scoring that was tried in parts, whether it was possible."""
+    return note_tries(monkeypatch, scoring_in_parts, "score_in_parts")
 
 
 def outputs(folder: Path, *words: str) -> tuple[int, bytes, dict[str, bytes]]:
@@ -52,23 +52,30 @@ def evaluation(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
-@pytest.mark.parametrize("shares", ["2", "7", "1000"])
-def test_shares_and_jobs_change_no_byte(
-    evaluation: Evaluation, tmp_path: Path, taken: Taken, shares: str, jobs: str
+@pytest.mark.parametrize("parts", ["2", "7", "1000"])
+def test_parts_and_jobs_change_no_byte(
+    evaluation: Evaluation, tmp_path: Path, taken: Taken, parts: str, jobs: str
 ) -> None:
     words = evaluation.words()
-    whole = outputs(tmp_path, "--shares", "1", *words)
+    whole = outputs(tmp_path, "--parts", "1", *words)
     assert whole[0] == 0
     assert {"out.debug", "out.confidence", "out.ldcmax"} <= set(whole[2])
     assert taken == []
-    assert outputs(tmp_path, "--shares", shares, "--jobs", jobs, *words) == whole
+    assert outputs(tmp_path, "--parts", parts, "--jobs", jobs, *words) == whole
     assert taken == [True]
+
+
+def test_the_earlier_name_of_the_option_works(evaluation: Evaluation, tmp_path: Path, taken: Taken) -> None:
+    for switch in ("--parts", "--shares", "-shares"):
+        assert outputs(tmp_path, switch, "3", "--jobs", "1", *evaluation.words())[0] == 0
+    assert taken == [True, True, True]
+    assert b"--shares" not in score_in(tmp_path, ("-help",)).stdout
 
 
 def test_intervals_and_streams_too(evaluation: Evaluation, tmp_path: Path, taken: Taken) -> None:
     words = ("--bootstrap", "50", *evaluation.words())
-    assert outputs(tmp_path, "--shares", "4", "--jobs", "1", *words) == outputs(tmp_path, "--shares", "1", *words)
-    streams = [score_in(tmp_path, ("--shares", n, "--jobs", "1", *evaluation.words())).stdout for n in ("1", "4")]
+    assert outputs(tmp_path, "--parts", "4", "--jobs", "1", *words) == outputs(tmp_path, "--parts", "1", *words)
+    streams = [score_in(tmp_path, ("--parts", n, "--jobs", "1", *evaluation.words())).stdout for n in ("1", "4")]
     # The first lines show the command line.
     assert len({stream[stream.index(b"=" * 80) :] for stream in streams}) == 1
     assert taken == [True, True]
@@ -76,26 +83,26 @@ def test_intervals_and_streams_too(evaluation: Evaluation, tmp_path: Path, taken
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(worlds(), st.integers(2, 5), st.sampled_from(("ASSESSED", "STRING_CASE", "STRING_EXACT")))
-def test_any_world_in_shares(world: World, shares: int, discipline: str) -> None:
+def test_any_world_in_parts(world: World, parts: int, discipline: str) -> None:
     with tempfile.TemporaryDirectory() as name:
         files = world.write(Path(name))
         words = ("-expand", "LAW", "-discipline", discipline, *files)
-        whole = outputs(Path(name), "--shares", "1", *words)
-        assert outputs(Path(name), "--shares", str(shares), "--jobs", "1", *words) == whole
+        whole = outputs(Path(name), "--parts", "1", *words)
+        assert outputs(Path(name), "--parts", str(parts), "--jobs", "1", *words) == whole
 
 
 @pytest.mark.parametrize(
     "case", [case for case in committed_cases() if case.program is None], ids=lambda case: case.folder.name
 )
-def test_committed_case_in_shares(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    force_three_shares(monkeypatch)
+def test_committed_case_in_parts(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    force_three_parts(monkeypatch)
     assert replay(case, tmp_path) == []
 
 
-def test_most_committed_cases_are_scored_in_shares(
+def test_most_committed_cases_are_scored_in_parts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, taken: Taken
 ) -> None:
-    force_three_shares(monkeypatch)
+    force_three_parts(monkeypatch)
     for case in committed_cases():
         if case.mode == "ok" and case.program is None:
             (tmp_path / case.folder.name).mkdir()
@@ -103,7 +110,7 @@ def test_most_committed_cases_are_scored_in_shares(
     assert sum(taken) > 0.7 * len(taken) > 15
 
 
-class Unshareable:
+class Indivisible:
     """What only a scoring in one piece can tell: each method spoils the files of an evaluation."""
 
     def second_run(self, run: list[str], pool: list[str]) -> None:
@@ -116,7 +123,7 @@ class Unshareable:
     def unknown_query(self, run: list[str], pool: list[str]) -> None:
         run[700] = "CSB17_ENG_0123456789" + run[700][run[700].index("\t") :]
 
-    def two_fatal_lines_in_different_shares(self, run: list[str], pool: list[str]) -> None:
+    def two_fatal_lines_in_different_parts(self, run: list[str], pool: list[str]) -> None:
         for at in (1200, 20):
             columns = pool[at].split("\t")
             pool[at] = "\t".join((*columns[:5], "Q", *columns[6:]))
@@ -128,16 +135,16 @@ class Unshareable:
         run[:] = ["# nothing", ""]
 
 
-@pytest.mark.parametrize("spoil", [name for name in vars(Unshareable) if not name.startswith("_")])
+@pytest.mark.parametrize("spoil", [name for name in vars(Indivisible) if not name.startswith("_")])
 def test_what_needs_the_whole_is_scored_whole(evaluation: Evaluation, tmp_path: Path, taken: Taken, spoil: str) -> None:
     texts = {name: Path(getattr(evaluation, name)).read_text().split("\n") for name in ("run", "pool")}
-    getattr(Unshareable(), spoil)(texts["run"], texts["pool"])
+    getattr(Indivisible(), spoil)(texts["run"], texts["pool"])
     for name, lines in texts.items():
         (tmp_path / name).write_bytes("\n".join(lines).encode("utf-8", "surrogateescape"))
     words = ("-expand", "CSB17", evaluation.queries, "pool", "run")
-    whole = outputs(tmp_path, "--shares", "1", *words)
-    assert outputs(tmp_path, "--shares", "6", "--jobs", "1", *words) == whole
-    assert outputs(tmp_path, "--shares", "6", "--jobs", "2", *words) == whole
+    whole = outputs(tmp_path, "--parts", "1", *words)
+    assert outputs(tmp_path, "--parts", "6", "--jobs", "1", *words) == whole
+    assert outputs(tmp_path, "--parts", "6", "--jobs", "2", *words) == whole
     assert taken == [False, False]
 
 
@@ -146,37 +153,37 @@ def test_what_shows_every_line_is_not_tried(
     evaluation: Evaluation, tmp_path: Path, taken: Taken, words: tuple[str, ...]
 ) -> None:
     whole = outputs(tmp_path, *words, *evaluation.words())
-    assert outputs(tmp_path, *words, "--shares", "4", *evaluation.words()) == whole
+    assert outputs(tmp_path, *words, "--parts", "4", *evaluation.words()) == whole
     assert taken == []
 
 
-def test_problems_of_all_shares_are_reported_once(inputs: Inputs, tmp_path: Path, taken: Taken) -> None:
-    """The same message at places that fall to different shares has one entry with all of them."""
+def test_problems_of_all_parts_are_reported_once(inputs: Inputs, tmp_path: Path, taken: Taken) -> None:
+    """The same message at places that fall to different parts has one entry with all of them."""
     evaluation = generate(Shape(300), str(tmp_path))
     run = Path(evaluation.run).read_text().split("\n")
     run = [line.replace("\tPER\t", "\tPERSON\t") for line in run]
     Path(evaluation.run).write_text("\n".join([*run, "too\tfew", "too\tfew", *run[:5]]))
     words = ("-error_file", "out.errlog", *evaluation.words())
-    status, stderr, whole = outputs(tmp_path, "--shares", "1", *words)
+    status, stderr, whole = outputs(tmp_path, "--parts", "1", *words)
     assert b"Illegal value type: PERSON" in whole["out.errlog"]
     assert b" other places)" in whole["out.errlog"]
-    assert outputs(tmp_path, "--shares", "5", "--jobs", "2", *words) == (status, stderr, whole)
+    assert outputs(tmp_path, "--parts", "5", "--jobs", "2", *words) == (status, stderr, whole)
     assert taken == [True]
 
 
 def test_a_worker_that_dies_costs_time_only(
     evaluation: Evaluation, tmp_path: Path, taken: Taken, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = outputs(tmp_path, "--shares", "1", *evaluation.words())
-    score, owner = shared_scoring._score_share, os.getpid()
+    whole = outputs(tmp_path, "--parts", "1", *evaluation.words())
+    score, owner = scoring_in_parts._score_part, os.getpid()
 
-    def killed(task: shared_scoring._Task, share: int) -> shared_scoring._ShareScore:
-        if share == 2 and os.getpid() != owner:
+    def killed(task: scoring_in_parts._Task, part: int) -> scoring_in_parts._PartScore:
+        if part == 2 and os.getpid() != owner:
             os.kill(os.getpid(), signal.SIGKILL)
-        return score(task, share)
+        return score(task, part)
 
-    monkeypatch.setattr(shared_scoring, "_score_share", killed)
-    assert outputs(tmp_path, "--shares", "5", "--jobs", "2", *evaluation.words()) == whole
+    monkeypatch.setattr(scoring_in_parts, "_score_part", killed)
+    assert outputs(tmp_path, "--parts", "5", "--jobs", "2", *evaluation.words()) == whole
     assert taken == [False]
 
 
@@ -185,7 +192,7 @@ def test_a_full_disk_is_one_line(
     evaluation: Evaluation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: str
 ) -> None:
     monkeypatch.setattr("cs_score.coldstart.partition.scoring._texts_of", lambda folder, part: ("/dev/full",) * 2)
-    status, stderr, files = outputs(tmp_path, "--shares", "5", "--jobs", jobs, *evaluation.words())
+    status, stderr, files = outputs(tmp_path, "--parts", "5", "--jobs", jobs, *evaluation.words())
     assert (status, files) == (255, {})
     last = stderr.decode().splitlines()[-1]
     assert last == "cs-score: Could not write /dev/full: No space left on device"
@@ -202,9 +209,9 @@ def test_a_folder_that_is_gone_is_one_line() -> None:
 
 def test_a_wrong_field_is_told_after_what_is_fatal_in_the_files(evaluation: Evaluation, tmp_path: Path) -> None:
     words = ("-fields", "EC:NONE", *evaluation.words())
-    whole = outputs(tmp_path, "--shares", "1", *words)
+    whole = outputs(tmp_path, "--parts", "1", *words)
     assert b"Unknown field: NONE" in whole[1]
-    assert outputs(tmp_path, "--shares", "4", *words) == whole
+    assert outputs(tmp_path, "--parts", "4", *words) == whole
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
@@ -212,7 +219,7 @@ def test_a_signal_leaves_nothing_and_ends_at_once(tmp_path: Path, number: signal
     """Ctrl-C reaches all processes of a terminal; `timeout` and `kill` tell the first one only."""
     evaluation = generate(Shape(60_000), str(tmp_path))
     before = set(tmp_path.iterdir())
-    words = (sys.executable, "-m", "cs_score", "-output_file", "out", "--shares", "40", "--jobs", "2")
+    words = (sys.executable, "-m", "cs_score", "-output_file", "out", "--parts", "40", "--jobs", "2")
     with subprocess.Popen(
         (*words, *evaluation.words()), cwd=tmp_path, stderr=subprocess.PIPE, start_new_session=True
     ) as child:
@@ -238,7 +245,7 @@ def _children(pid: int) -> str:
         return ""
 
 
-@pytest.mark.parametrize("switch", ["--shares", "--jobs"])
+@pytest.mark.parametrize("switch", ["--parts", "--jobs"])
 @pytest.mark.parametrize("value", ["0", "-1", "x", "1025", "²", ""])
 def test_a_number_that_is_none_is_refused(evaluation: Evaluation, tmp_path: Path, switch: str, value: str) -> None:
     outcome: Outcome = score_in(tmp_path, (switch, value, *evaluation.words()))
@@ -246,17 +253,17 @@ def test_a_number_that_is_none_is_refused(evaluation: Evaluation, tmp_path: Path
     assert outcome.stderr == f"cs-score: {switch} {value}: a whole number from 1 to 1024 is needed\n".encode()
 
 
-def test_shares_follow_the_size_of_the_files(tmp_path: Path) -> None:
-    asked_nothing = Sharing(None, None)
+def test_parts_follow_the_size_of_the_files(tmp_path: Path) -> None:
+    asked_nothing = Division(None, None)
     for name in ("run.tab", "pool.tab", "run.tab.gz"):
         with open(tmp_path / name, "wb") as file:
-            file.truncate(SHARE)
+            file.truncate(PART)
     run, pool, packed = (str(tmp_path / name) for name in ("run.tab", "pool.tab", "run.tab.gz"))
-    assert asked_nothing.shares_of([run]) == 1
-    assert asked_nothing.shares_of([run, pool]) == 2
-    assert asked_nothing.shares_of([packed]) == 6
-    assert Sharing(3, None).shares_of([run, pool]) == 3
-    assert Sharing(3, None).shares_of([run, "-"]) == 1
+    assert asked_nothing.parts_of([run]) == 1
+    assert asked_nothing.parts_of([run, pool]) == 2
+    assert asked_nothing.parts_of([packed]) == 6
+    assert Division(3, None).parts_of([run, pool]) == 3
+    assert Division(3, None).parts_of([run, "-"]) == 1
 
 
 @pytest.fixture
@@ -264,33 +271,33 @@ def opened(evaluation: Evaluation) -> Gold:
     return open_gold([evaluation.queries], Options(expand="CSB17"))
 
 
-def test_a_share_sorts_before_the_next(opened: Gold) -> None:
+def test_a_part_sorts_before_the_next(opened: Gold) -> None:
     cut = cut_queries(opened.table, 5)
     assert cut is not None
     assert len(cut.queries) == 5
-    names = [sorted(query.full_id for query in share.values()) for share in cut.queries]
-    assert [name for share in names for name in share] == sorted(q.full_id for q in opened.table.by_id.values())
-    for share, members in enumerate(names):
+    names = [sorted(query.full_id for query in part.values()) for part in cut.queries]
+    assert [name for part in names for name in part] == sorted(q.full_id for q in opened.table.by_id.values())
+    for part, members in enumerate(names):
         for name in members:
             for follow_ons in ("", "_0123456789ab", "_0123456789ab_0123456789ab"):
-                assert cut.family(f"{name}{follow_ons}".encode()) == (name.encode(), share)
+                assert cut.family(f"{name}{follow_ons}".encode()) == (name.encode(), part)
     for unknown in (b"nowhere", b"", b"nowhere_at_all_0123456789ab"):
         assert cut.family(unknown) == (None, 0)
 
 
-def test_shares_are_even(opened: Gold) -> None:
+def test_parts_are_even(opened: Gold) -> None:
     """The LDC queries, which sort first and which no line names, count for nothing."""
     cut = cut_queries(opened.table, 5)
     assert cut is not None
-    sizes = [sum(query.expansions is None for query in share.values()) for share in cut.queries]
+    sizes = [sum(query.expansions is None for query in part.values()) for part in cut.queries]
     assert max(sizes) - min(sizes) <= 5
     assert sum(map(len, cut.queries)) > sum(sizes)
 
 
 def queries_called(*ids: str) -> QuerySet:
     place = Place("queries.xml", 1)
-    parts = [query_id(text, place) for text in ids]
-    loaded = [Query(of_id.prefix, of_id.short, of_id.base, (), (), place) for of_id in parts]
+    of_queries = [query_id(text, place) for text in ids]
+    loaded = [Query(of_id.prefix, of_id.short, of_id.base, (), (), place) for of_id in of_queries]
     return build_query_set(loaded, None, ProblemLog())
 
 
@@ -298,7 +305,7 @@ def test_ids_that_begin_alike_stay_together() -> None:
     """Q_1 is the beginning of Q_10 and Q_11: its classes, `Q_1:1`, sort after those queries."""
     cut = cut_queries(queries_called("Q_1", "Q_10", "Q_11", "Q_2", "Q_20", "Q_3"), 6)
     assert cut is not None
-    assert [set(share) for share in cut.queries] == [{"1", "10", "11"}, {"2", "20"}, {"3"}]
+    assert [set(part) for part in cut.queries] == [{"1", "10", "11"}, {"2", "20"}, {"3"}]
 
 
 def test_queries_of_one_base_id_are_not_told_apart() -> None:

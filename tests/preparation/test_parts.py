@@ -1,4 +1,4 @@
-"""Large runs are validated in shares: the same bytes, whatever is in them."""
+"""Large runs are validated in parts: the same bytes, whatever is in them."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from benchmarks.generate import BASE, Shape, generate
-from cs_score.preparation.runs import validation_in_parts as shared_validation
+from cs_score.preparation.runs import validation_in_parts
 from tests.coldstart.command import Outcome, score_in
 from tests.coldstart.recorded import Case, cases_in, replay
+from tests.in_parts import Taken, force_three_parts, note_tries
 from tests.preparation.messy import Messy, messy
-from tests.sharing import Taken, force_three_shares, note_tries
 
 COMMITTED = [case for case in cases_in(Path(__file__).parent / "golden") if case.program == "validate-run"]
 
 
 @pytest.fixture
 def taken(monkeypatch: pytest.MonkeyPatch) -> Taken:
-    """For each validation that was tried in shares, whether it was possible."""
-    return note_tries(monkeypatch, shared_validation, "validate_in_shares")
+    """For each validation that was tried in parts, whether it was possible."""
+    return note_tries(monkeypatch, validation_in_parts, "validate_in_parts")
 
 
 def validated(folder: Path, *switches: str, run: str = "run.tab") -> Outcome:
@@ -44,43 +44,43 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
-@pytest.mark.parametrize("shares", ["2", "7", "1000"])
-def test_shares_and_jobs_change_no_byte(folder: Path, taken: Taken, shares: str, jobs: str) -> None:
-    whole = validated(folder, "--shares", "1", "-justifications", "1:1")
+@pytest.mark.parametrize("parts", ["2", "7", "1000"])
+def test_parts_and_jobs_change_no_byte(folder: Path, taken: Taken, parts: str, jobs: str) -> None:
+    whole = validated(folder, "--parts", "1", "-justifications", "1:1")
     assert whole.status == 0
     assert b"Following line has been discarded" in whole.stderr
     assert taken == []
-    assert validated(folder, "--shares", shares, "--jobs", jobs, "-justifications", "1:1") == whole
+    assert validated(folder, "--parts", parts, "--jobs", jobs, "-justifications", "1:1") == whole
     assert taken == [True]
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(messy(), st.integers(2, 5), st.sampled_from(("1:1", "1:3", "M:2", "2:M")))
-def test_any_run_in_shares(evaluation: Messy, shares: int, limits: str) -> None:
+def test_any_run_in_parts(evaluation: Messy, parts: int, limits: str) -> None:
     with tempfile.TemporaryDirectory() as name:
         evaluation.write(Path(name))
         prepared(Path(name))
         words = ("-justifications", limits, "--jobs", "1")
-        assert validated(Path(name), "--shares", str(shares), *words) == validated(Path(name), "--shares", "1", *words)
+        assert validated(Path(name), "--parts", str(parts), *words) == validated(Path(name), "--parts", "1", *words)
 
 
 @pytest.mark.parametrize("case", COMMITTED, ids=lambda case: case.folder.name)
-def test_committed_case_in_shares(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    force_three_shares(monkeypatch)
+def test_committed_case_in_parts(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    force_three_parts(monkeypatch)
     assert replay(case, tmp_path) == []
 
 
-def test_half_of_the_committed_cases_are_validated_in_shares(
+def test_half_of_the_committed_cases_are_validated_in_parts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, taken: Taken
 ) -> None:
-    force_three_shares(monkeypatch)
+    force_three_parts(monkeypatch)
     for case in COMMITTED:
         (tmp_path / case.folder.name).mkdir()
         replay(case, tmp_path / case.folder.name)
     assert sum(taken) > 0.5 * len(taken) > 5
 
 
-class Unshareable:
+class Indivisible:
     """What only a validation in one piece can tell: each method spoils the lines of a run."""
 
     def second_run(self, run: list[str]) -> None:
@@ -103,28 +103,28 @@ class Unshareable:
         run[500] += "\udcff"
 
 
-@pytest.mark.parametrize("spoil", [name for name in vars(Unshareable) if not name.startswith("_")])
+@pytest.mark.parametrize("spoil", [name for name in vars(Indivisible) if not name.startswith("_")])
 def test_what_needs_the_whole_is_validated_whole(folder: Path, taken: Taken, spoil: str) -> None:
     run = folder.joinpath("run.tab").read_text().split("\n")
-    getattr(Unshareable(), spoil)(run)
+    getattr(Indivisible(), spoil)(run)
     folder.joinpath("run.tab").write_bytes("\n".join(run).encode("utf-8", "surrogateescape"))
-    whole = validated(folder, "--shares", "1")
+    whole = validated(folder, "--parts", "1")
     for jobs in ("1", "2"):
-        assert validated(folder, "--shares", "6", "--jobs", jobs) == whole
+        assert validated(folder, "--parts", "6", "--jobs", jobs) == whole
     assert taken == [False, False]
 
 
 def test_lines_that_are_dropped_are_told_of_together(folder: Path, taken: Taken) -> None:
-    """Answers that are also given to a slot nobody asked for, in several shares."""
+    """Answers that are also given to a slot nobody asked for, in several parts."""
     run = folder.joinpath("run.tab").read_text().split("\n")
     parents = [at for at, line in enumerate(run) if len(line.split("\t")[0].split("_")) == 3]
     for at in reversed(parents[::5]):
         columns = run[at].split("\t")
         run.insert(at, "\t".join((columns[0], "per:children", *columns[2:])))
     folder.joinpath("run.tab").write_text("\n".join(run))
-    whole = validated(folder, "--shares", "1")
+    whole = validated(folder, "--parts", "1")
     assert b" queries are left out, because" in whole.stderr
-    assert validated(folder, "--shares", "5", "--jobs", "1") == whole
+    assert validated(folder, "--parts", "5", "--jobs", "1") == whole
     assert taken == [True]
 
 
@@ -135,7 +135,7 @@ def test_lines_that_are_dropped_are_told_of_together(folder: Path, taken: Taken)
 )
 def test_what_looks_at_all_lines_is_not_tried(folder: Path, taken: Taken, words: tuple[str, ...]) -> None:
     folder.joinpath("docs.txt").write_text("")
-    whole = validated(folder, *words, "--shares", "1")
+    whole = validated(folder, *words, "--parts", "1")
     folder.joinpath("out.tsv").unlink(missing_ok=True)
-    assert validated(folder, *words, "--shares", "4") == whole
+    assert validated(folder, *words, "--parts", "4") == whole
     assert taken == []

@@ -1,4 +1,4 @@
-"""What the tests of work in shares have in common."""
+"""What the tests of work in parts have in common."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from types import ModuleType
 
 import pytest
 
-from cs_score.cli.parts_options import Sharing
+from cs_score.cli.parts_options import Division
 
 Taken = list[bool]
 
 
 def note_tries(monkeypatch: pytest.MonkeyPatch, module: ModuleType, function: str) -> Taken:
-    """For each call of a function that works in shares, from now on, whether that was possible."""
+    """For each call of a function that works in parts, from now on, whether that was possible."""
     tried: Taken = []
     work = getattr(module, function)
 
@@ -25,7 +25,7 @@ def note_tries(monkeypatch: pytest.MonkeyPatch, module: ModuleType, function: st
     return tried
 
 
-def force_three_shares(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let inputs of any size be worked on in three shares, one after the other."""
-    monkeypatch.setattr(Sharing, "shares_of", lambda sharing, files: 3)
+def force_three_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let inputs of any size be worked on in three parts, one after the other."""
+    monkeypatch.setattr(Division, "parts_of", lambda division, files: 3)
     monkeypatch.setattr("cs_score.foundation.processes.processors", lambda: 1)

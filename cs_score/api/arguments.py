@@ -1,0 +1,96 @@
+"""Arguments of the public functions: checked where they are given, and brought into the form that the library takes.
+
+A text that stands where a list belongs is read as the scorer's switch of that name reads it; where files belong, one
+path or one open file is a list of one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import TypeAlias
+
+from cs_score.batch.plan.inputs import InputFile
+from cs_score.coldstart.options import Justifications, Policy, as_list, find_preset
+from cs_score.foundation.errors import UsageError
+from cs_score.foundation.sources import Input, is_pipe, name_of
+
+Files: TypeAlias = Input | Iterable[Input]
+"""A path, an open file, or several of them. A folder stands for its files `*.tab.txt`; `-` is standard input."""
+
+Names: TypeAlias = str | Iterable[str]
+"""Names as a list, or as one text with colons between them."""
+
+Limits: TypeAlias = str | Justifications
+"""Limits on justifications, `A:B`: A for each node and document, B for each node; digits, or `M` for any number."""
+
+
+def files_of(given: Files, what: str) -> list[Input]:
+    """The files that an argument named `what` stands for. Raises UsageError where it is no file and no list of them."""
+    if _is_file(given):
+        return [given]  # type: ignore[list-item]  # it is one file
+    if isinstance(given, (bytes, bytearray)) or not isinstance(given, Iterable):
+        raise UsageError(f"{what} takes paths or open files, not {given!r}")
+    files: list[Input] = []
+    for file in given:
+        if not _is_file(file):
+            raise UsageError(f"{what} takes paths or open files, not {file!r}")
+        files.append(file)  # type: ignore[arg-type]  # it is one file
+    return files
+
+
+def _is_file(given: object) -> bool:
+    return isinstance(given, (str, os.PathLike)) or callable(getattr(given, "read", None))
+
+
+def held(given: Input) -> InputFile:
+    """A file that can be read any number of times: what can be read only once is kept in memory."""
+    if isinstance(given, (str, os.PathLike)):
+        file = InputFile(name_of(given))
+        return file.loaded() if file.name == "-" or is_pipe(file.name) else file
+    content = given.read()
+    return InputFile(
+        name_of(given), content=content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
+    )
+
+
+def file_of(given: str | os.PathLike[str] | None, what: str) -> str | None:
+    """The path that an argument names. Raises UsageError for what is no path."""
+    path = os.fspath(given) if isinstance(given, os.PathLike) else given
+    if path is not None and not isinstance(path, str):
+        raise UsageError(f"{what} takes a path, not {given!r}")
+    return path
+
+
+def query_choice(given: str | os.PathLike[str] | Iterable[str] | None) -> str | None:
+    """A choice of queries as the switch -queries takes it: a file that lists them, or their ids."""
+    if given is None or isinstance(given, (str, os.PathLike)):
+        return file_of(given, "query_ids")
+    return ":".join(as_list(given, "query_ids"))
+
+
+def limits_of(given: Limits) -> Justifications:
+    """The limits of an argument. Raises UsageError for what are none."""
+    if isinstance(given, Justifications):
+        return given
+    if not isinstance(given, str):
+        raise UsageError(f"justifications takes a text such as 1:3, not {given!r}")
+    return Justifications.parse(given)
+
+
+def policy_of(
+    policy: str | Policy | None, limits: Limits | None, policy_before: Policy, limits_before: Justifications
+) -> tuple[Policy, Justifications]:
+    """The policy and the limits that two arguments choose.
+
+    A name stands for a published policy with the limits that belong to it; what is not given stays as it was before.
+    Raises UsageError for an unknown name, and for what is neither a name nor a policy.
+    """
+    if isinstance(policy, str):
+        preset = find_preset(policy)
+        policy_before, limits_before = preset.policy, preset.justifications
+    elif policy is not None:
+        if not isinstance(policy, Policy):
+            raise UsageError(f"policy takes the name of a policy or a Policy, not {policy!r}")
+        policy_before = policy
+    return policy_before, limits_before if limits is None else limits_of(limits)

@@ -1,0 +1,198 @@
+"""The result of scoring a Cold Start run, as people use it from Python."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, overload
+
+from cs_score.api.arguments import Limits, Names, policy_of
+from cs_score.api.content import Content
+from cs_score.api.html import table
+from cs_score.api.records import RECORDS, ProblemRow, QueryRow, RankingRow, ResponseRow, TableRow, field_types
+from cs_score.api.scored import Scored
+from cs_score.coldstart.options import Policy, as_list
+from cs_score.foundation.errors import UsageError
+from cs_score.foundation.nearest import nearest
+from cs_score.measures.registry import COLD_START_MODE, headline
+
+if TYPE_CHECKING:
+    import pandas
+
+    from cs_score.foundation.signing.signature import Signature
+
+Kind: TypeAlias = Literal["rows", "queries", "responses", "rankings", "problems"]
+"""What records can be about: rows of the tables, queries, lines of the run, ranked nodes, problems."""
+
+_SHOWN: Final = 5
+"""Remarks that a notebook shows."""
+
+
+class RunResult:
+    """The result of scoring a run, or all runs of one call.
+
+    Results are made by `Gold.score`, `score`, `rescore` and `load`. They never change, and may be read by several
+    threads at a time and pickled.
+    """
+
+    def __init__(self, content: Content) -> None:
+        self._content = content
+
+    @property
+    def run_id(self) -> str:
+        """The id of the run. Raises UsageError where the files held none or several (see `run_ids`)."""
+        return self._the_run[0]
+
+    @property
+    def run_ids(self) -> tuple[str, ...]:
+        """The ids of the runs that were scored, in order."""
+        return tuple(self._content.scores)
+
+    @property
+    def scores(self) -> Mapping[str, float]:
+        """Every average of the run, by the one name of its measure (`LDC-MEAN-ALL-Macro-F1`, `SF-AP@0`); 0 to 1.
+
+        In the order of `.summary` and `.ap`. Raises UsageError where the files held none or several runs: see
+        `scores_by_run`.
+        """
+        return self._the_run[1]
+
+    @property
+    def scores_by_run(self) -> Mapping[str, Mapping[str, float]]:
+        """The scores of each run, by its id."""
+        return self._content.scores
+
+    @property
+    def policy(self) -> Policy:
+        """The policy in force."""
+        return self._content.policy
+
+    @property
+    def justifications(self) -> str:
+        """The limits on justifications in force, such as `1:3`."""
+        return str(self._content.limits)
+
+    @property
+    def errors(self) -> int:
+        """Occurrences of problems that are errors: the command line would have left with status 255."""
+        return self._content.errors
+
+    @property
+    def warnings(self) -> int:
+        """Occurrences of problems that are warnings."""
+        return self._content.warnings
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What you should know beside the problems, one line each: a run that met no assessment, a doubtful policy."""
+        return tuple(self._content.remarks)
+
+    @property
+    def signature(self) -> Signature:
+        """One citable line that tells what the scores were computed from: `str` prints it, `Signature.parse` reads it.
+
+        `signature.of("SF-AP")` is that of another measure.
+        """
+        return self._content.origin.signature
+
+    def rescore(self, policy: str | Policy | None = None, *, justifications: Limits | None = None) -> RunResult:
+        """The same run under another policy; no file is read again, and what the lines met is kept.
+
+        `policy` is `kb`, `sf` (both with their limits on justifications) or a `Policy`; what is not given stays as it
+        is. The result equals that of scoring the files anew. Raises UsageError for an unknown policy and for a result
+        that was loaded from JSON, InputError where scoring has to stop.
+        """
+        scored = self._scored("rescore")
+        return RunResult(scored.under(*policy_of(policy, justifications, self.policy, scored.limits)))
+
+    @overload
+    def rows(self, kind: Literal["rows"] = "rows") -> list[TableRow]: ...
+    @overload
+    def rows(self, kind: Literal["queries"]) -> list[QueryRow]: ...
+    @overload
+    def rows(self, kind: Literal["responses"]) -> list[ResponseRow]: ...
+    @overload
+    def rows(self, kind: Literal["rankings"]) -> list[RankingRow]: ...
+    @overload
+    def rows(self, kind: Literal["problems"]) -> list[ProblemRow]: ...
+
+    def rows(self, kind: Kind = "rows") -> Sequence[TableRow | QueryRow | ResponseRow | RankingRow | ProblemRow]:
+        """The records of a kind: `rows` (of the tables), `queries`, `responses`, `rankings` or `problems`.
+
+        Each is a named tuple; its fields are the columns of `to_frame`. Raises UsageError for another kind.
+        """
+        record = RECORDS[_known(kind)]
+        return list(map(record._make, self._content.values(kind)))
+
+    def to_frame(self, kind: Kind = "rows") -> pandas.DataFrame:
+        """The same records as a pandas data frame, whose `attrs` hold the `signature` and, as in JSON, its `origin`.
+
+        Texts that repeat are categories, numbers that may be missing are `Int64` or NaN. Raises UsageError for another
+        kind, MissingExtraError without pandas (`pip install 'cs-score[frames]'`).
+        """
+        from cs_score.api.frames import frame_of
+
+        return frame_of(field_types(RECORDS[_known(kind)]), self._content.values(kind), self._content.origin)
+
+    def write(
+        self,
+        prefix: str | os.PathLike[str],
+        *,
+        fields: Names | None = None,
+        tabs: bool = False,
+        error_file: str | os.PathLike[str] | None = None,
+    ) -> list[str]:
+        """Write the files of the command line, `PREFIX.sf` and so on, with the same bytes; returns their paths.
+
+        `fields` and `tabs` are the switches -fields and -tabs; `error_file` names a new file for the problem report.
+        Each file appears whole or not at all, and no input is overwritten. Raises UsageError for an output that may
+        not be written and an unknown field, OutputError for one that cannot be, and UsageError for a result that was
+        loaded from JSON.
+        """
+        from cs_score.api.writing import write
+
+        names = None if fields is None else as_list(fields, "fields")
+        return write(self._scored("write"), prefix, names, tabs, error_file)
+
+    def to_json(self) -> str:
+        """The whole result as JSON, the text that `--json` writes; `load` reads it."""
+        return self._content.json()
+
+    def __repr__(self) -> str:
+        runs = " ".join(self.run_ids) or "no run"
+        shown = next(iter(self.scores_by_run.values()), {}) if len(self.run_ids) == 1 else {}
+        known = [f"{name} {shown[name]:.4f}" for name in headline(COLD_START_MODE) if name in shown]
+        under = f"{runs} under {self._policy_name}, {self.justifications}"
+        return f"<{under}{': ' if known else ''}{', '.join(known[:3])}>"
+
+    def _repr_html_(self) -> str:
+        """The summary: every average by measure and hop."""
+        rows = [(run_id, *row) for run_id, scores in self.scores_by_run.items() for row in scores.items()]
+        problems = f"{self.errors} errors, {self.warnings} warnings"
+        caption = f"{self._policy_name}, {self.justifications}; {problems}"
+        notes = (*self.remarks[:_SHOWN], str(self.signature))
+        return table(caption, ("run", "measure", "score"), rows, notes)
+
+    @property
+    def _policy_name(self) -> str:
+        return self._content.origin.settings[0]
+
+    @property
+    def _the_run(self) -> tuple[str, Mapping[str, float]]:
+        """The id and the scores of the only run."""
+        runs = self.scores_by_run
+        if len(runs) != 1:
+            there = f"{len(runs)} runs ({', '.join(runs)})" if runs else "no run"
+            raise UsageError(f"the result holds {there}, not one; see run_ids and scores_by_run")
+        return next(iter(runs.items()))
+
+    def _scored(self, what: str) -> Scored:
+        if not isinstance(self._content, Scored):
+            raise UsageError(f"{what} needs the lines of the run, which JSON does not hold; score its files again")
+        return self._content
+
+
+def _known(kind: str) -> str:
+    if kind not in RECORDS:
+        raise UsageError(f"no records called {kind!r}; there are {', '.join(RECORDS)}{nearest(str(kind), RECORDS)}")
+    return kind

@@ -1,0 +1,99 @@
+"""Writing the files of the scorer's command line from Python."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import time
+from collections.abc import Iterator, Sequence
+
+from cs_score.api.scored import Scored
+from cs_score.coldstart.options import Options
+from cs_score.coldstart.result import Result
+from cs_score.coldstart.result import RunResult as OneRun
+from cs_score.coldstart.writers.fields import DEFAULT_FIELDS, check_fields, resampled_metrics
+from cs_score.coldstart.writers.files import Layout, file_blocks, written
+from cs_score.coldstart.writers.params import Invocation
+from cs_score.coldstart.writers.report import doubly_encoded, whole_report
+from cs_score.foundation.errors import InputError, UsageError
+from cs_score.foundation.outputs import write_whole
+from cs_score.foundation.planned_outputs import Existing, OutputPlan, PlannedOutput
+from cs_score.foundation.record import replace
+from cs_score.foundation.signing.origin import QUERY_LIST, SAMPLES
+
+
+def write(
+    scored: Scored,
+    prefix: str | os.PathLike[str],
+    fields: Sequence[str] | None,
+    tabs: bool,
+    error_file: str | os.PathLike[str] | None,
+) -> list[str]:
+    """Write the files of a result, and its problem report; returns their paths. Raises as `RunResult.write`."""
+    layout = Layout(DEFAULT_FIELDS if fields is None else fields, tabs)
+    try:
+        check_fields(layout.fields)
+    except InputError as error:
+        raise UsageError(str(error)) from None
+    result, stem = scored.result, os.fspath(prefix)
+    options = result.options
+    switches = list(_switches(options, layout))
+    outputs = [PlannedOutput("prefix", f"{stem}.{file.ending}", Existing.CLEARED) for file in written(switches)]
+    errors = None if error_file is None else os.fspath(error_file)
+    if errors is not None:
+        outputs.append(PlannedOutput("error_file", errors, Existing.REFUSED))
+    plan = OutputPlan([given.name for given in result.origin.inputs], outputs)
+    plan.check()
+    words = [*switches, "-output_file", stem, *_files(result)]
+    invocation = Invocation(
+        time.localtime(), os.getcwd(), ["cs-score", *map(shlex.quote, words)], options.policy.texts(),
+        options.samples is not None,
+    )  # fmt: skip
+    for ending, blocks in file_blocks(_resampled_as_shown(scored, layout), layout, invocation):
+        write_whole(f"{stem}.{ending}", blocks)
+    if errors is not None:
+        report = whole_report(result.problems, result.error_count, result.warning_count)
+        write_whole(errors, [doubly_encoded(report)])
+    return [output.path for output in outputs]
+
+
+def _resampled_as_shown(scored: Scored, layout: Layout) -> Result:
+    """The result with resamples of just the scores that its tables show: the reference resamples these."""
+    result = scored.result
+    metrics = resampled_metrics(layout.fields)
+    if all(run.bootstrap is None for run in result.runs) or metrics == result.options.metrics:
+        return result
+    from cs_score.coldstart.resampling.resampled_tables import bootstrap
+
+    queries = scored.run.gold.table
+    runs: list[OneRun] = []
+    for run in result.runs:
+        if run.bootstrap is not None:
+            tables, samples = run.tables, run.bootstrap.samples
+            run = replace(run, bootstrap=bootstrap(tables.sf, tables.measures, samples, queries, metrics))
+        runs.append(run)
+    return replace(result, runs=tuple(runs))
+
+
+def _switches(options: Options, layout: Layout) -> Iterator[str]:
+    """The switches of a command line that scores like this."""
+    given = {
+        "-discipline": options.discipline,
+        "-expand": options.expand,
+        "-justifications": str(options.justifications),
+        "-queries": options.queries,
+        "-runids": None if options.runids is None else ":".join(options.runids),
+        "-samples": options.samples,
+        **{f"-{side.lower()}": text for side, text in options.policy.texts().items()},
+        "-fields": None if layout.fields == DEFAULT_FIELDS else ":".join(layout.fields),
+    }
+    for name, value in given.items():
+        if value is not None:
+            yield from (name, value)
+    if layout.tabs:
+        yield "-tabs"
+
+
+def _files(result: Result) -> list[str]:
+    """The files of that command line, without those that switches name."""
+    return [given.name for given in result.origin.inputs if given.role not in (QUERY_LIST, SAMPLES)]

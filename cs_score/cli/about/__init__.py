@@ -1,0 +1,1 @@
+"""Commands about cs-score itself."""

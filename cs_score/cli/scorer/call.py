@@ -1,0 +1,105 @@
+"""A call of the scorer as its command line asks for it: what is read, how it is scored, where results go."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from cs_score.cli.destinations import Destination
+from cs_score.cli.options import CommandLine
+from cs_score.cli.parts_options import Division, read_division
+from cs_score.cli.resampling_options import read_resampling
+from cs_score.cli.scorer.options import layout_of, options_of, policy_texts
+from cs_score.cli.scorer.switches import DEFAULTS, PROGRAM
+from cs_score.coldstart.lines.loading import members
+from cs_score.coldstart.options import Options
+from cs_score.coldstart.queries.query_files import is_query_file
+from cs_score.coldstart.writers.files import Layout, written
+from cs_score.coldstart.writers.params import Invocation
+from cs_score.foundation.errors import OutputError
+from cs_score.foundation.planned_outputs import Existing, OutputPlan, PlannedOutput, why_not_writable
+from cs_score.foundation.record import dataclass
+from cs_score.foundation.sources import name_of
+
+if TYPE_CHECKING:
+    from cs_score.statistics.options import Resampling
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What a command line asks for, understood and checked."""
+
+    plan: OutputPlan
+    options: Options
+    layout: Layout
+    output: Destination
+    errors: Destination
+    query_files: tuple[str, ...]
+    files: tuple[str, ...]
+    knowledge_bases: frozenset[str]
+    invocation: Invocation
+    json_file: str | None
+    problems_file: str | None
+    validates: bool
+    resampling: Resampling | None
+    division: Division
+
+
+def understand(line: CommandLine) -> Call:
+    """Check the command line in the reference's order, so that the same fault is named first; touches no file."""
+    output = Destination(line.text("-output_file", DEFAULTS["-output_file"]))
+    if output.stream is None and (reason := why_not_writable(f"{output.text}.debug")) is not None:
+        raise OutputError(
+            f"Could not open {output.text} .  . lc(DEBUG): {reason}; -output_file is a prefix: {output.text}.debug and "
+            "others are written, into a folder that must be there"
+        )
+    errors = Destination(line.text("-error_file", DEFAULTS["-error_file"]))
+    plan = _plan(line, output, errors)
+    plan.check()
+    options = options_of(line)
+    return Call(
+        plan=plan,
+        options=options,
+        layout=layout_of(line),
+        output=output,
+        errors=errors,
+        query_files=tuple(word for word in line.words if is_query_file(word)),
+        files=(*(word for word in line.words if not is_query_file(word)), *line.texts("--knowledge-base")),
+        knowledge_bases=frozenset(line.texts("--knowledge-base")),
+        invocation=Invocation(
+            time.localtime(), os.getcwd(), (PROGRAM, *line.typed), policy_texts(line), options.samples is not None
+        ),
+        json_file=line.switches.get("--json"),
+        problems_file=line.switches.get("--problems"),
+        validates="--validate" in line.switches,
+        resampling=read_resampling(line.switches),
+        division=read_division(line),
+    )
+
+
+def _plan(line: CommandLine, output: Destination, errors: Destination) -> OutputPlan:
+    """What the call reads and writes. Raises UsageError for an own option's file that cannot be called so."""
+    named = (*line.words, *filter(None, map(line.switches.get, ("-queries", "-samples"))))
+    outputs: list[PlannedOutput] = []
+    if output.stream is None:
+        paths = [f"{output.text}.{file.ending}" for file in written(line.switches)]
+        outputs += [PlannedOutput("-output_file", path, Existing.CLEARED) for path in paths]
+    outputs += errors.planned("-error_file", Existing.REFUSED)
+    outputs += _own_outputs(line)
+    return OutputPlan(
+        [name_of(member) for word in named for member in members(word)], outputs, "--force" in line.switches
+    )
+
+
+def _own_outputs(line: CommandLine) -> Iterator[PlannedOutput]:
+    """The files of the options that the reference does not have. Raises UsageError for one that cannot be called so."""
+    if "--json" in line.switches:
+        from cs_score.coldstart.writers import json_result
+
+        yield from json_result.OPTION.outputs(line.switches["--json"])
+    if "--problems" in line.switches:
+        from cs_score.problems import reports as problem_reports
+
+        yield from problem_reports.OPTION.outputs(line.switches["--problems"])

@@ -1,0 +1,61 @@
+"""The form of the Cold Start scorer: what it takes, and the parts of its help."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from cs_score.cli.form import REFERENCE, Form, Parameter, Section
+from cs_score.cli.options import CommandLine
+from cs_score.cli.scorer.switches import SWITCHES
+from cs_score.coldstart.options import DISCIPLINES, POLICY_ITEMS
+from cs_score.coldstart.writers.fields import SCORE_FIELDS
+from cs_score.coldstart.writers.files import OUTPUTS
+
+FILES: Final = (
+    "any number of query files (names ending in .xml, perhaps compressed), assessment files, runs and knowledge bases, "
+    "which are told apart by their first lines; a folder stands for its files *.tab.txt. Parent lines must come before "
+    "the lines below them."
+)
+
+
+def outputs() -> Section:
+    """What is written behind the prefix of the switch `-output_file`."""
+    rows = (
+        (f"PREFIX.{one.ending}", f"{one.content}; with {one.switch}" if one.switch else one.content) for one in OUTPUTS
+    )
+    return "Output files are", [(name, f"{content}.") for name, content in rows]
+
+
+def fields() -> Section:
+    """What the switch `-fields` takes."""
+    return "Fields are", [(name, f"{field.meaning}.") for name, field in SCORE_FIELDS.items()]
+
+
+def legend() -> tuple[Section, Section]:
+    """What the switches `-discipline`, `-right`, `-wrong` and `-ignore` take."""
+    return (
+        ("Disciplines are", [(name, f"{meaning}.") for name, meaning in DISCIPLINES.items()]),
+        (
+            "Policy options are",
+            [
+                (name, f"{item.meaning}. Legal for {', '.join('-' + side.lower() for side in sorted(item.sides))}.")
+                for name, item in POLICY_ITEMS.items()
+            ],
+        ),
+    )
+
+
+def _run(line: CommandLine) -> int:
+    from cs_score.cli.scorer.scorer import run
+
+    return run(line)
+
+
+FORM: Final = Form(
+    "",
+    SWITCHES,
+    (Parameter("files", FILES, is_repeated=True),),
+    contract=REFERENCE,
+    sections=lambda: (outputs(), fields(), *legend()),
+    body=_run,
+)

@@ -1,0 +1,97 @@
+"""The reference of the public API, made from its signatures and docstrings: `python -m tests.api.reference` writes it
+into docs/api.md behind the line that begins it."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import cs_score as cs
+
+DOCUMENT: Final = Path(__file__).parents[2] / "docs" / "api.md"
+BEGIN: Final = "## Reference\n"
+
+_ORDER: Final = ("function", "class", "record", "error")
+_TITLES: Final = {"function": "Functions", "class": "Classes", "record": "Records", "error": "Errors"}
+
+
+def reference() -> str:
+    """The reference as Markdown: functions, classes, records and errors, each in the order of the alphabet."""
+    parts = [BEGIN, "\nMade from the docstrings; section numbers are those of the specification.\n"]
+    for kind in _ORDER:
+        parts.append(f"\n### {_TITLES[kind]}\n")
+        for name in sorted(set(cs.__all__) - {"__version__"}):
+            if _kind(name) == kind:
+                parts += _of_name(name, kind)
+    return "".join(parts)
+
+
+def _kind(name: str) -> str:
+    value = getattr(cs, name)
+    if not inspect.isclass(value):
+        return "function"
+    if issubclass(value, Exception):
+        return "error"
+    return "record" if issubclass(value, tuple) else "class"
+
+
+def _of_name(name: str, kind: str) -> Iterator[str]:
+    value = getattr(cs, name)
+    yield f"\n#### `cs.{name}`\n\n"
+    if kind == "function":
+        yield _signature(f"cs.{name}", value)
+    yield f"{_text(value)}\n"
+    if kind == "record":
+        yield f"\nFields: {', '.join(f'`{field}`' for field in value._fields)}.\n"
+    if kind == "class":
+        for member, given in vars(value).items():
+            if not member.startswith("_") and inspect.getdoc(given):
+                yield from _of_member(name, member, given)
+
+
+def _of_member(owner: str, name: str, given: object) -> Iterator[str]:
+    if inspect.isfunction(given):
+        yield f"\n##### `{owner}.{name}`\n\n{_signature(f'{owner}.{name}', given)}"
+    else:
+        yield f"\n##### `{owner}.{name}` (attribute)\n\n"
+    yield f"{_text(given)}\n"
+
+
+def _signature(name: str, function: object) -> str:
+    assert callable(function)
+    signature = inspect.signature(function)
+    given = [each for each in signature.parameters.values() if each.name != "self"]
+    parameters = list(map(_parameter, given))
+    kinds = [each.kind for each in given]
+    if inspect.Parameter.KEYWORD_ONLY in kinds:
+        parameters.insert(kinds.index(inspect.Parameter.KEYWORD_ONLY), "*")
+    text = f"{name}({', '.join(parameters)}) -> {signature.return_annotation}"
+    if len(text) > 100:
+        text = f"{name}(\n    " + ",\n    ".join(parameters) + f",\n) -> {signature.return_annotation}"
+    return f"```text\n{text}\n```\n\n"
+
+
+def _parameter(parameter: inspect.Parameter) -> str:
+    default = "" if parameter.default is inspect.Parameter.empty else f" = {parameter.default!r}"
+    return f"{parameter.name}: {parameter.annotation}{default}"
+
+
+def _text(given: object) -> str:
+    documented = inspect.getdoc(given)
+    assert documented, f"{given} has no docstring"
+    return "\n".join(textwrap.fill(re.sub(r"\s+", " ", part), 120) + "\n" for part in documented.split("\n\n")).strip()
+
+
+def document() -> str:
+    """The whole document as it should be."""
+    before, begin, _ = DOCUMENT.read_text(encoding="utf-8").partition(BEGIN)
+    assert begin, f"{DOCUMENT} has no line {BEGIN!r}"
+    return before + reference()
+
+
+if __name__ == "__main__":
+    DOCUMENT.write_text(document(), encoding="utf-8")

@@ -1,0 +1,48 @@
+"""A program as a user writes it: only what docs/api.md documents. Run in the folder of the samples, with an output
+folder; mypy checks it strictly."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import cs_score as cs
+
+
+def main(out: Path) -> None:
+    gold: cs.Gold = cs.prepare(
+        queries=[Path("queries/ldc-queries.xml")],
+        pool="assessments/pool-2016.tab",
+        expand="ISLE26",
+        query_ids="queries/queryids.txt",
+    )
+    run: cs.RunResult = gold.score("submissions/tide-kb.tab.txt", policy="kb")
+    print(run)
+    scores: Mapping[str, float] = run.scores
+    print(f"{scores['LDC-MEAN-ALL-Macro-F1']:.4f} with {run.errors} errors and {run.warnings} warnings")
+
+    strict = run.rescore("sf")
+    lenient = run.rescore(cs.Policy(right=("CORRECT", "INEXACT"), wrong=("INCORRECT", "INCORRECT_PARENT")))
+    for result in (run, strict, lenient):
+        print(result.run_id, result.justifications, result.policy.wrong, result.scores["SF-ALL-Micro-F1"])
+
+    worst: cs.QueryRow = min(run.rows("queries"), key=lambda query: query.f1)
+    print(worst.query, worst.unit, worst.right, worst.f1, worst.average_precision)
+    wrong: list[cs.ResponseRow] = [line for line in run.rows("responses") if "WRONG" in line.post_policy]
+    print(len(wrong), wrong[0].file, wrong[0].line, wrong[0].value)
+    tables: list[cs.TableRow] = run.rows()
+    rankings: list[cs.RankingRow] = run.rows("rankings")
+    problems: list[cs.ProblemRow] = run.rows("problems")
+    print(tables[0].name, rankings[0].average_precision, len(problems))
+
+    paths: list[str] = run.write(out / "tide", error_file=out / "tide.errlog")
+    print(len(paths), len(run.to_json()) > 1000, run.remarks)
+    try:
+        gold.score("submissions/missing.tab.txt")
+    except cs.InputError as error:
+        print(error)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

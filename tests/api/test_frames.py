@@ -1,0 +1,107 @@
+"""Records as data frames: the same values under the same names, and a clear line without pandas."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cs_score as cs
+from tests.coldstart.handmade import Inputs, Line, query_xml
+
+pandas = pytest.importorskip("pandas")
+
+KINDS = ("rows", "queries", "responses", "rankings", "problems")
+BO = Line()
+
+
+@pytest.fixture
+def result(inputs: Inputs) -> cs.RunResult:
+    """A run with a line that is not assessed, a follow-on, a query without answers, and a problem."""
+    inputs.queries(query_xml(), query_xml(2, docids=("N_ENG_R",)))
+    inputs.pool(BO.judged("1"), BO.child().judged("1:1"))
+    odd = replace(BO, value="<b>", document="N_ENG_2", node=None, confidence="2e-1", span="N_ENG_2:1-2")
+    inputs.run(BO, BO.child(), replace(odd, node=":E2"))
+    return cs.score(inputs.folder / "queries.xml", inputs.folder / "run.tab", inputs.folder / "pool.tab", expand="CSX")
+
+
+def as_values(rows: Iterable[Iterable[Any]]) -> list[list[Any]]:
+    return [[None if pandas.isna(value) else value for value in row] for row in rows]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_frame_holds_the_records(result: cs.RunResult, kind: Any) -> None:
+    records = result.rows(kind)
+    frame = result.to_frame(kind)
+    assert records
+    assert list(frame.columns) == list(records[0]._fields)
+    assert as_values(frame.itertuples(index=False)) == as_values(records)
+    assert cs.Signature.parse(frame.attrs["signature"]) == result.signature
+    assert frame.attrs["origin"] == json.loads(result.to_json())["signature"]
+
+
+def test_columns_have_types_that_calculate(result: cs.RunResult) -> None:
+    rows, queries, rankings = (result.to_frame(kind) for kind in ("rows", "queries", "rankings"))
+    assert str(rows["ground_truth"].dtype) == "Int64"  # means have no counts
+    assert str(queries["right"].dtype) == "int64"
+    assert str(rankings["rank"].dtype) == "Int64"
+    assert str(queries["unit"].dtype) == "category"
+    assert str(rankings["confidence"].dtype) == "float64"
+    micro = queries[["right", "ground_truth"]].sum()
+    assert micro["right"] / micro["ground_truth"] == result.scores["SF-ALL-Micro-R"]
+    per_unit = queries.groupby("unit", observed=True)["f1"].mean()
+    assert list(per_unit.index) == ["CSX_0001", "CSX_0002"]
+
+
+def test_records_of_nothing_make_an_empty_frame(inputs: Inputs) -> None:
+    inputs.pool(BO.judged("1"))
+    inputs.run(BO)
+    empty = cs.score(inputs.folder / "queries.xml", inputs.folder / "run.tab", inputs.folder / "pool.tab", expand="CSX")
+    frame = empty.to_frame("problems")
+    assert (len(frame), list(frame.columns)) == (0, list(cs.ProblemRow._fields))
+
+
+def test_another_kind_is_wrong_usage(result: cs.RunResult) -> None:
+    unknown: Any = "querys"
+    for read in (result.rows, result.to_frame):
+        with pytest.raises(cs.UsageError, match=r"no records called 'querys'; there are rows, .*did you mean queries"):
+            read(unknown)
+
+
+def test_without_pandas_one_line_says_what_to_install(result: cs.RunResult, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(
+        cs.MissingExtraError, match=r"^this needs the package pandas: pip install 'cs-score\[frames\]'$"
+    ):
+        result.to_frame()
+
+
+def test_notebooks_show_the_summary_with_every_text_escaped(inputs: Inputs) -> None:
+    odd = replace(BO, run_id="<script>alert(1)</script>")
+    inputs.run(odd)
+    result = cs.score(inputs.folder / "queries.xml", inputs.folder / "run.tab", expand="CSX")
+    html = result._repr_html_()
+    assert "<script>" not in html
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
+    assert "LDC-MEAN-ALL-Macro-F1" in html
+    assert "no file holds assessments" in html
+    assert "\n" not in repr(result)
+
+
+def test_the_numbers_of_queries_are_those_of_the_tables(result: cs.RunResult, tmp_path: Path) -> None:
+    [first, second] = result.rows("queries")
+    assert (first.unit, second.unit) == ("CSX_0001", "CSX_0002")
+    assert (second.submitted, second.ground_truth, second.f1) == (0, 0, 0.0)
+    rows = [row for row in result.rows() if row.table == "SF" and row.name.startswith(first.query)]
+    assert [row.level for row in rows] == ["0", "1"]
+    for count in ("ground_truth", "submitted", "right", "wrong", "ignored", "unassessed"):
+        assert getattr(first, count) == sum(getattr(row, count) for row in rows)
+    assert first.average_precision == next(
+        ranking.average_precision for ranking in result.rows("rankings")
+        if (ranking.query, ranking.level) == (first.query, "ALL")
+    )  # fmt: skip

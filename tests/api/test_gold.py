@@ -1,0 +1,197 @@
+"""Gold prepared once: for many runs, for threads, in pickles; and pools whose lines stand below those of runs."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cs_score as cs
+from tests.coldstart.command import score_in
+from tests.coldstart.handmade import Inputs, Line, query_xml, sf_query
+
+BO, CY = Line(), Line("Cy", "N_ENG_2", ":E2", "0.8")
+OTHER = sf_query(docid="N_ENG_R")
+
+
+@pytest.fixture
+def folder(inputs: Inputs) -> Path:
+    """Two queries; runA answers the first right and misses the second, runB the opposite."""
+    inputs.queries(query_xml(), query_xml(2, docids=("N_ENG_R",)))
+    other = replace(CY, query=OTHER)
+    inputs.pool(BO.judged("1"), BO.child().judged("1:1"), other.judged("1"))
+    inputs.run(BO, BO.child(), CY)
+    inputs.run(replace(other, run_id="runB"), name="second.tab")
+    return inputs.folder
+
+
+def gold_of(folder: Path, **options: Any) -> cs.Gold:
+    return cs.prepare(folder / "queries.xml", folder / "pool.tab", expand="CSX", **options)
+
+
+def as_json(folder: Path, first: str, second: str, *switches: str) -> str:
+    """What the command line writes with --json."""
+    words = ("-expand", "CSX", "-output_file", "out", *switches, "--json", "out.json", "queries.xml", first, second)
+    return score_in(folder, words).files["out.json"].decode()
+
+
+def from_files(folder: Path, run: str, **options: Any) -> str:
+    return cs.score(folder / "queries.xml", folder / run, folder / "pool.tab", expand="CSX", **options).to_json()
+
+
+def test_queries_and_pool_are_read_once(folder: Path) -> None:
+    wanted = {name: from_files(folder, name) for name in ("run.tab", "second.tab")}
+    gold = gold_of(folder)
+    for name in ("queries.xml", "pool.tab"):
+        (folder / name).unlink()
+    for _ in range(2):
+        assert {name: gold.score(folder / name).to_json() for name in wanted} == wanted
+    assert gold.queries == (BO.query, OTHER)
+    assert repr(gold) == "<gold: 2 queries to score, 3 assessments>"
+
+
+def test_scores_are_those_of_the_command_line_byte_for_byte(folder: Path) -> None:
+    words = ("-expand", "CSX", "-output_file", "line", "--json", "line.json", "queries.xml", "pool.tab", "run.tab")
+    outcome = score_in(folder, words)
+    assert outcome.status == 0
+    with contextlib.chdir(folder):
+        result = cs.score("queries.xml", "run.tab", "pool.tab", expand="CSX")
+        assert result.write("python") == [f"python.{ending}" for ending in _endings(outcome.files)]
+    assert result.to_json() == outcome.files["line.json"].decode()
+    for ending in _endings(outcome.files):
+        if ending != "params":
+            assert (folder / f"python.{ending}").read_bytes() == outcome.files[f"line.{ending}"]
+
+
+def _endings(files: dict[str, bytes]) -> list[str]:
+    order = ("debug", "ap", "sf", "ldcmax", "ldcmean", "summary", "params")
+    return [ending for ending in order if f"line.{ending}" in files]
+
+
+@pytest.mark.parametrize("discipline", ["ASSESSED", "STRING_CASE"])
+def test_threads_score_with_one_gold(folder: Path, inputs: Inputs, discipline: str) -> None:
+    names = [f"run{number}.tab" for number in range(40)]
+    for number, name in enumerate(names):
+        line = replace(BO, confidence=f"0.{number + 10}")
+        inputs.run(line, line.child(), replace(CY, value=f"Cy {number}"), name=name)
+    wanted = [from_files(folder, name, discipline=discipline) for name in names]
+    gold = gold_of(folder, discipline=discipline)
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(lambda name: gold.score(folder / name).to_json(), names))
+    assert found == wanted
+
+
+def test_a_pickle_of_gold_scores_the_same_used_or_not(folder: Path) -> None:
+    gold = gold_of(folder)
+    wanted = from_files(folder, "run.tab")
+    for _ in range(2):
+        copy = pickle.loads(pickle.dumps(gold))
+        assert copy.score(folder / "run.tab").to_json() == wanted
+        result = gold.score(folder / "run.tab")  # now it is used
+        assert pickle.loads(pickle.dumps(result)).rescore("sf").to_json() == result.rescore("sf").to_json()
+
+
+def test_a_pool_below_a_run_is_read_with_each_run(folder: Path, inputs: Inputs) -> None:
+    """The pool judges an answer about one that it does not judge: only a run that gives that has its query."""
+    inputs.pool(CY.judged("1"), BO.child().judged("0"))
+    gold = gold_of(folder)
+    assert repr(gold) == "<gold: 2 queries to score, 1 files of assessments, read with each run>"
+    wanted = json.loads(as_json(folder, "run.tab", "pool.tab"))
+    for _ in range(2):
+        found = json.loads(gold.score(folder / "run.tab").to_json())
+        assert found["runs"][0]["scores"] == wanted["runs"][0]["scores"]
+        judged = [response["pre_policy"] for response in found["runs"][0]["responses"]]
+        assert judged == [response["pre_policy"] for response in wanted["runs"][0]["responses"]]
+        assert sorted(judged) == ["CORRECT", "INCORRECT", "UNASSESSED"]
+    with pytest.raises(cs.InputError, match="no earlier line has given the answer that it asks about"):
+        gold.score(folder / "second.tab")
+
+
+def test_a_pool_for_other_queries_is_refused_at_once(folder: Path) -> None:
+    with pytest.raises(cs.InputError, match="the query with that short id is WRONG_ENG_00fb79cef8; compare the pr"):
+        cs.prepare(folder / "queries.xml", folder / "pool.tab", expand="WRONG")
+
+
+def test_files_are_paths_open_files_and_folders(folder: Path) -> None:
+    wanted = gold_of(folder).score(folder / "run.tab").scores
+    (folder / "runs").mkdir()
+    (folder / "runs" / "one.tab.txt").write_bytes((folder / "run.tab").read_bytes())
+    pool = io.BytesIO((folder / "pool.tab").read_bytes())
+    with open(folder / "queries.xml", "rb") as queries:
+        gold = cs.prepare([queries], [pool], expand="CSX")
+    for run in (str(folder / "run.tab"), [folder / "run.tab"], folder / "runs"):
+        assert gold.score(run).scores == wanted
+    with open(folder / "run.tab", encoding="utf-8") as text:
+        assert gold.score(text).scores == wanted
+
+
+def test_several_runs_in_one_call_are_told_apart(folder: Path) -> None:
+    both = gold_of(folder).score([folder / "run.tab", folder / "second.tab"])
+    assert both.run_ids == ("runA", "runB")
+    assert set(both.scores_by_run) == {"runA", "runB"}
+    assert {row.run_id for row in both.rows("queries")} == {"runA", "runB"}
+    with pytest.raises(cs.UsageError, match=r"the result holds 2 runs \(runA, runB\), not one; see run_ids"):
+        _ = both.scores
+    chosen = gold_of(folder, run_ids="runB").score([folder / "run.tab", folder / "second.tab"])
+    assert chosen.run_id == "runB"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"expand": "CSX", "justifications": "3"}, "must be of the form A:B"),
+        ({"expand": "CSX", "justifications": 3}, "justifications takes a text such as 1:3, not 3"),
+        ({"expand": "CSX", "policy": "fs"}, "no policy called fs; there are kb, sf$"),
+        ({"expand": "CSX", "policy": 1}, "policy takes the name of a policy or a Policy, not 1"),
+        ({"expand": "CSX", "discipline": "STRING"}, r"No matcher called STRING; there are .*did you mean STRING_"),
+        ({"expand": "CSX", "run_ids": 5}, "run_ids takes a list of texts, not 5"),
+        ({"expand": "CSX", "query_ids": [5]}, "query_ids takes a list of texts, not 5"),
+        ({"expand": "CSX", "samples": 5}, "samples takes a path, not 5"),
+        ({"queries": 5}, "queries takes paths or open files, not 5"),
+        ({"queries": b"q.xml"}, "queries takes paths or open files, not b'q.xml'"),
+        ({"queries": [5]}, "queries takes paths or open files, not 5"),
+        ({"queries": []}, "queries takes at least one file"),
+        ({"pool": {"pool.tab": 1}.items()}, "pool takes paths or open files"),
+    ],
+)
+def test_arguments_are_checked_where_they_are_given(folder: Path, arguments: dict[str, Any], said: str) -> None:
+    files = {"queries": folder / "queries.xml", "pool": [folder / "pool.tab"]}
+    with pytest.raises(cs.UsageError, match=said):
+        cs.prepare(**{**files, **arguments})
+
+
+def test_lists_may_be_texts_as_the_switches_take_them(folder: Path) -> None:
+    texts = gold_of(folder, query_ids="CSX_0001:CSX_0002", run_ids="runA", justifications="1:1")
+    lists = gold_of(folder, query_ids=["CSX_0001", "CSX_0002"], run_ids=["runA"], justifications="1:1")
+    assert texts.score(folder / "run.tab").to_json() == lists.score(folder / "run.tab").to_json()
+    with pytest.raises(cs.UsageError, match=r"Unexpected choice CORECT for RIGHT; legal are .*did you mean CORRECT"):
+        cs.Policy(right="CORECT")  # type: ignore[arg-type]  # a text stands for a list at run time
+    with pytest.raises(cs.UsageError, match="Unexpected choice CORRECT for WRONG; legal are DUPLICATE, INCORRECT"):
+        cs.Policy(wrong=("CORRECT",))
+    assert cs.Policy(right="CORRECT:INEXACT", wrong="", ignore=[]) == cs.Policy(("CORRECT", "INEXACT"), (), ())  # type: ignore[arg-type]
+
+
+def test_what_stops_a_scoring_is_one_line(folder: Path, inputs: Inputs) -> None:
+    inputs.run(BO, replace(BO, confidence="0.5"))
+    with pytest.raises(cs.ScoringStopped, match="AP is greater than"):
+        gold_of(folder).score(folder / "run.tab")
+    with pytest.raises(cs.InputError, match=r"Could not open .*missing\.tab: No such file or directory"):
+        gold_of(folder).score(folder / "missing.tab")
+    with pytest.raises(cs.UsageError, match="run takes at least one file"):
+        gold_of(folder).score([])
+
+
+def test_validated_runs_are_scored_as_the_command_line_scores_them(folder: Path, inputs: Inputs) -> None:
+    inputs.run(BO, replace(BO, confidence="0.5"))
+    told = json.loads(as_json(folder, "pool.tab", "run.tab", "--validate"))
+    with contextlib.chdir(folder):
+        result = cs.score("queries.xml", "run.tab", "pool.tab", expand="CSX", validate=True)
+    assert result.remarks[0] == "run.tab: validated; 1 of 2 lines are left out"
+    assert json.loads(result.to_json()) | {"remarks": []} == told | {"remarks": []}
