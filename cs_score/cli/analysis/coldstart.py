@@ -12,8 +12,9 @@ from cs_score.cli import colour
 from cs_score.cli.destinations import print_text, say, write_to_stream
 from cs_score.cli.form import Form, Parameter, whole_number
 from cs_score.cli.options import FORCE, CommandLine, Option
+from cs_score.cli.scorer.command import legend
 from cs_score.cli.scorer.options import options_of
-from cs_score.cli.scorer.usage import SCORING, legend
+from cs_score.cli.scorer.switches import SCORING
 from cs_score.coldstart.queries.query_files import is_query_file
 from cs_score.foundation.errors import InputError, UsageError
 from cs_score.measures.registry import COLD_START_MODE, rankable
