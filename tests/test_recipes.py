@@ -39,6 +39,12 @@ class Scratch:
         assert after not in rest, f"{module} has {after!r} twice"
         path.write_text(before + found + text + rest)
 
+    def write(self, module: str, text: str) -> None:
+        """Put a module into a folder of its own or of others."""
+        path = self.folder / "cs_score" / module
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+
     def call(self, *words: str) -> str:
         """What a call prints on standard output; it must end well."""
         done = subprocess.run(
@@ -202,3 +208,102 @@ def test_the_files_of_the_reference_do_not_know_it(with_measure: Scratch) -> Non
     with_measure.call(*SCORING, "-output_file", "without", *FILES)
     for ending in ("sf", "ldcmax", "ldcmean", "summary", "ap", "debug"):
         assert (folder / f"with.{ending}").read_bytes() == (folder / f"without.{ending}").read_bytes()
+
+
+# ---- An evidence mode: its folder, its measures, a row of the table that the command line reads
+
+MODE: Final = """\
+from dataclasses import dataclass
+from typing import ClassVar
+
+from cs_score.evidence.reading import json_reader as reader
+from cs_score.evidence.reading.gold import Gold, signed
+from cs_score.evidence.result import Mode, Result, means, report_rows, scores_of
+from cs_score.foundation.signing.origin import RUN
+from cs_score.measures.registry import names
+from cs_score.statistics.unit_table import UnitTable
+
+COLUMNS = ("questions", *names("quiz"))
+MODE = Mode("quiz", "question", COLUMNS, names("quiz"), means, ("rate",), report_rows(("right",), names("quiz")))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class QuizResult(Result):
+    mode: ClassVar[Mode] = MODE
+
+    def explained(self, position):
+        return [f"question {self.table.ids[position]}: right {self.table.rows[position][1]}"]
+
+
+def read_gold(gold):
+    with reader.open_document(gold, "gold") as source:
+        return signed(source, reader.json_document(source))
+
+
+def score(gold, predictions):
+    known = gold if isinstance(gold, Gold) else read_gold(gold)
+    with reader.open_document(predictions, "predictions") as source:
+        given = signed(source, reader.json_document(source), RUN)
+    rows = [(1, int(given.content.get(question) == answer)) for question, answer in known.content.items()]
+    table = UnitTable(tuple(known.content), COLUMNS, rows)
+    return QuizResult(table, scores_of(MODE, table), MODE.origin({}, known.digest, given.digest), (), ())
+"""
+MODE_ROW: Final = """
+        EvidenceMode("quiz", "question", "Score the answers of a quiz", "Both hold a JSON object of answers."),"""
+MODE_MEASURES: Final = """
+    "quiz": _official("right_rate"),"""
+MODE_HEADLINE: Final = """
+    "quiz": ("right_rate",),"""
+
+
+def test_an_evidence_mode_is_a_folder_its_measures_and_a_row(scratch: Scratch) -> None:
+    scratch.write("evidence/modes/quiz/__init__.py", MODE)
+    scratch.add("measures/registry.py", "    COLD_START_MODE: _cold_start(),", MODE_MEASURES)
+    scratch.add("measures/registry.py", "_HEADLINES: Final[Mapping[str, tuple[str, ...]]] = {", MODE_HEADLINE)
+    scratch.add("cli/evidence_modes.py", "    for mode in (", MODE_ROW)
+    for name, answers in (("gold", "abcd"), ("good", "abcx"), ("bad", "axxx")):
+        (scratch.folder / f"{name}.json").write_text(json.dumps(dict(zip("1234", answers))))
+
+    assert "Score the answers of a quiz" in scratch.call("-help")
+    assert "quiz" in scratch.call("completion", "candidates", "--", "batch", "q").split()
+    assert "Both hold a JSON object of answers." in scratch.call("quiz", "--help")
+    one = ("quiz", "--gold", "gold.json", "--predictions", "good.json")
+    assert json.loads(scratch.call(*one, "--json", "--bootstrap", "20"))["right_rate"] == 0.75
+    assert scratch.call(*one, "--explain", "4") == "question 4: right 0\n"
+
+    scratch.call("batch", "quiz", "--gold", "gold.json", "--out", "out", "good.json", "bad.json")
+    assert [(row["run"], row["right_rate"]) for row in leaderboard(scratch.folder / "out")] == [
+        ("good", "0.75"),
+        ("bad", "0.25"),
+    ]
+    compared = json.loads(scratch.call("compare", "quiz", "--gold", "gold.json", "--json=-", "good.json", "bad.json"))
+    assert [measure["measure"] for measure in compared["measures"]] == ["right_rate"]
+
+
+# ---- A command: a row of COMMANDS, and its module
+
+COMMAND: Final = """
+from cs_score.cli.destinations import print_text
+from cs_score.cli.form import Form, Parameter
+
+
+def _run(line):
+    print_text(f"Hello, {line.words[0]}!")
+    return 0
+
+
+FORM = Form("greet", (), (Parameter("name", "Who is greeted"),), body=_run)
+"""
+COMMAND_ROW: Final = """
+        Command("greet", _G.ABOUT, "Greet somebody", "greeting:FORM"),"""
+
+
+def test_a_command_is_a_row_and_its_module(scratch: Scratch) -> None:
+    scratch.write("cli/greeting.py", COMMAND)
+    scratch.add("cli/registry.py", "    for command in (", COMMAND_ROW)
+    assert scratch.call("greet", "you") == "Hello, you!\n"
+    assert re.search(r"\n +greet +Greet somebody\n", scratch.call("-help"))
+    assert scratch.call("greet", "-h") == scratch.call("greet", "--help")
+    assert "Who is greeted" in scratch.call("greet", "--help")
+    assert "greet" in scratch.call("completion", "candidates", "--", "gre").split()
+    assert "greet" in scratch.call("man")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from cs_score.cli.destinations import is_quiet, print_text, say
+from cs_score.cli.evidence_modes import EVIDENCE_MODES, MOST_REFERENCES, EvidenceMode
 from cs_score.cli.form import Form, whole_number
 from cs_score.cli.options import FORCE, CommandLine, Option
 from cs_score.cli.resampling_options import OPTIONS as RESAMPLING
@@ -22,43 +22,6 @@ if TYPE_CHECKING:  # help and completion are quick without what scoring needs
     from cs_score.foundation.planned_outputs import OutputPlan
     from cs_score.statistics.options import Resampling
 
-
-@dataclass(frozen=True, slots=True)
-class EvidenceCommand:
-    """A mode as the command line offers it.
-
-    `files` says what stands in the files; `options` are those of the mode alone.
-    """
-
-    name: str
-    unit: str
-    files: str
-    options: tuple[Option, ...] = ()
-    takes_long: bool = False
-
-    def score(self, gold: str, predictions: str, own: Mapping[str, Any]) -> Result:
-        """Score predictions; `own` as the method below gives it."""
-        module = importlib.import_module(f"cs_score.evidence.modes.{self.name}")
-        progress = {"progress": _with_bar} if self.takes_long else {}
-        result: Result = module.score(gold, predictions, **own, **progress)
-        return result
-
-    def own(self, line: CommandLine) -> dict[str, Any]:
-        """The arguments that the mode's own options give. Raises UsageError."""
-        found: dict[str, Any] = {}
-        for option in self.options:
-            name = option.name.removeprefix("--").replace("-", "_")
-            is_number = option.value is not None
-            found[name] = (
-                whole_number(line, option.name, MOST_REFERENCES) or MOST_REFERENCES
-                if is_number
-                else option.name in line.switches
-            )
-        return found
-
-
-MOST_REFERENCES: Final = 3
-"""Reference derivations of an instance of R4C."""
 
 GOLD: Final = Option("--gold", "FILE", "Gold annotation; - is standard input")
 
@@ -75,21 +38,44 @@ def _shared(unit: str) -> tuple[Option, ...]:
     )
 
 
-def _run(command: EvidenceCommand, line: CommandLine) -> int:
+def _run(mode: EvidenceMode, line: CommandLine) -> int:
     gold, predictions = line.text("--gold", ""), line.text("--predictions", "")
     if gold == predictions == "-":
         raise UsageError("only one of --gold and --predictions can be standard input")
     explained = line.texts("--explain")
-    plan = _plan(command.name, (gold, predictions), line)
+    plan = _plan(mode.name, (gold, predictions), line)
     plan.check()
     resampling = read_resampling({option.name: line.switches.get(option.name) for option in RESAMPLING})
     for option in ("--json", "--bootstrap") if explained else ():
         if option in line.switches:
             raise UsageError(f"--explain prints text; leave out {option}")
-    own = command.own(line)
+    own = own_arguments(mode, line)
     plan.clear()
-    _deliver(command.score(gold, predictions, own), line, explained, resampling)
+    _deliver(score(mode, gold, predictions, own), line, explained, resampling)
     return 0
+
+
+def own_arguments(mode: EvidenceMode, line: CommandLine) -> dict[str, Any]:
+    """The arguments that the mode's own options give. Raises UsageError."""
+    found: dict[str, Any] = {}
+    for option in mode.options:
+        name = option.name.removeprefix("--").replace("-", "_")
+        if option.value is None:
+            found[name] = option.name in line.switches
+        else:
+            found[name] = whole_number(line, option.name, MOST_REFERENCES) or MOST_REFERENCES
+    return found
+
+
+def score(mode: EvidenceMode, gold: str, predictions: str, own: Mapping[str, Any]) -> Result:
+    """Score predictions; `own` as `own_arguments` gives them."""
+    progress = {"progress": _with_bar} if mode.takes_long else {}
+    result: Result = _module(mode.name).score(gold, predictions, **own, **progress)
+    return result
+
+
+def _module(mode: str) -> Any:
+    return importlib.import_module(f"cs_score.evidence.modes.{mode}")
 
 
 def _plan(mode: str, inputs: Sequence[str], line: CommandLine) -> OutputPlan:
@@ -99,7 +85,7 @@ def _plan(mode: str, inputs: Sequence[str], line: CommandLine) -> OutputPlan:
 
     outputs = list(JSON_OPTION.outputs(line.switches.get("--json")))
     if "--per-item" in line.switches:
-        described: Mode = importlib.import_module(f"cs_score.evidence.modes.{mode}").MODE
+        described: Mode = _module(mode).MODE
         outputs += units_option(described).outputs(line.switches["--per-item"])
     return OutputPlan(inputs, outputs, "--force" in line.switches)
 
@@ -149,63 +135,21 @@ def _with_bar(items: Sequence[str]) -> Iterator[str]:
     print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-ANY_ORDER: Final = Option(
-    "--any-order", None, "Match claims by id; the official evaluator refuses another order than gold's"
-)
-REFERENCES: Final = Option(
-    "--references", "N", "Reference derivations drawn for each evaluation of an instance, 1 to 3", str(MOST_REFERENCES)
-)
-IGNORE_MISSING: Final = Option("--ignore-missing", None, "Leave out instances without prediction instead of failing")
-
-COMMANDS: Final = {
-    command.name: command
-    for command in (
-        EvidenceCommand(
-            "scifact",
-            "claim",
-            "Both hold one JSON object per line: gold a claim with its evidence sets, predictions the same claims in "
-            "the same order, each with a label and a list of sentences per abstract.",
-            (ANY_ORDER,),
-        ),
-        EvidenceCommand(
-            "claims",
-            "claim",
-            "Both hold one JSON object per line. Gold is as for scifact; predictions give a list of entries per "
-            "document, and are matched by id.",
-        ),
-        EvidenceCommand(
-            "r4c",
-            "instance",
-            "Gold is a JSON object from instance id to reference derivations; predictions hold derivations by "
-            'instance id under the key "re". Needs the extra packages of cs-score[r4c].',
-            (REFERENCES, IGNORE_MISSING),
-            takes_long=True,
-        ),
-        EvidenceCommand(
-            "hotpotqa",
-            "question",
-            "Gold is the corpus's JSON list of questions; predictions hold answers and supporting facts by question id "
-            'under the keys "answer" and "sp".',
-        ),
-    )
-}
-
-
 def measure_names(mode: str) -> Sequence[str]:
     """The measures of a mode, for completion."""
-    described: Mode = importlib.import_module(f"cs_score.evidence.modes.{mode}").MODE
+    described: Mode = _module(mode).MODE
     return described.measures
 
 
-def _form(command: EvidenceCommand) -> Form:
+def _form(mode: EvidenceMode) -> Form:
     return Form(
-        command.name,
-        (*_shared(command.unit), *command.options),
+        mode.name,
+        (*_shared(mode.unit), *mode.options),
         (),
         required=("--gold", "--predictions"),
-        sections=lambda: (("Files", command.files),),
-        body=partial(_run, command),
+        sections=lambda: (("Files", mode.files),),
+        body=partial(_run, mode),
     )
 
 
-SCIFACT, CLAIMS, R4C, HOTPOTQA = map(_form, COMMANDS.values())
+FORMS: Final = {name: _form(mode) for name, mode in EVIDENCE_MODES.items()}

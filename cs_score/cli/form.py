@@ -147,8 +147,8 @@ def _shown(parameter: Parameter) -> str:
 def load(command: Command) -> Form:
     """What a command takes and does; imports its module."""
     module, _, attribute = command.form.partition(":")
-    form: Form = getattr(importlib.import_module(f"cs_score.cli.{module}"), attribute)
-    return form
+    found: Form | dict[str, Form] = getattr(importlib.import_module(f"cs_score.cli.{module}"), attribute)
+    return found[command.name.rpartition(" ")[2]] if isinstance(found, dict) else found
 
 
 def whole_number(line: CommandLine, name: str, most: int) -> int | None:

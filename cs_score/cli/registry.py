@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Final
 
+from cs_score.cli.evidence_modes import EVIDENCE_MODES
 from cs_score.foundation.nearest import nearest
 from cs_score.foundation.record import dataclass
 
@@ -25,7 +26,8 @@ class Group(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command or sub-form: the words that call it, its group, what help says of it, `module:attribute` of its form.
+    """A command or sub-form: the words that call it, its group, what help says of it, `module:attribute` of its
+    form (of its forms by their last word, where it has several).
 
     `follows` is the version of the reference program that it takes the place of.
     """
@@ -66,24 +68,17 @@ COMMANDS: Final = {
                 "preparation.apply_k:PROGRAM", _2017),
         Command("samples", _G.BEFORE, "Write bootstrap resamples of LDC queries, for the scorer's switch -samples",
                 "preparation.samples:PROGRAM", "1.1"),
-        Command("scifact", _G.EVIDENCE, "Score SciFact predictions with the measures of the public leaderboard",
-                "evidence:SCIFACT"),
-        Command("claims", _G.EVIDENCE, "Score claim verification: documents, evidence with its label, verdict",
-                "evidence:CLAIMS"),
-        Command("r4c", _G.EVIDENCE, "Score R4C derivations by entities (e), relation (r) and both (er)",
-                "evidence:R4C"),
-        Command("hotpotqa", _G.EVIDENCE, "Score HotpotQA answers, supporting facts, and both jointly",
-                "evidence:HOTPOTQA"),
+        *(Command(mode.name, _G.EVIDENCE, mode.summary, "evidence:FORMS") for mode in EVIDENCE_MODES.values()),
         Command("batch", _G.SEVERAL, "Score many Cold Start runs against one pool, on one machine or several",
                 "batch.coldstart:FORM"),
         *(Command(f"batch {mode}", _G.SEVERAL, f"Score many files of {mode} predictions against one gold file",
-                  f"batch.evidence:{mode.upper()}") for mode in ("scifact", "claims", "r4c", "hotpotqa")),
+                  "batch.evidence:FORMS") for mode in EVIDENCE_MODES),
         Command("compare", _G.SEVERAL, "Compare systems: intervals, paired tests, ranks, tiers",
                 "comparison.command:FORM"),
         Command("compare coldstart", _G.SEVERAL, "Compare Cold Start runs on the same queries and assessments",
                 "comparison.coldstart:FORM"),
         *(Command(f"compare {mode}", _G.SEVERAL, f"Compare {mode} systems on the same gold file",
-                  f"comparison.evidence:{mode.upper()}") for mode in ("scifact", "claims", "r4c", "hotpotqa")),
+                  "comparison.evidence:FORMS") for mode in EVIDENCE_MODES),
         Command("problems", _G.ABOUT, "Explain problem codes: what is wrong, an example, what to do",
                 "about.problems:FORM"),
         Command("completion", _G.ABOUT, "Print the script with which a shell completes commands and options",

@@ -6,7 +6,8 @@ from functools import partial
 from typing import Final
 
 from cs_score.cli.batch.options import BATCH_OPTIONS, MOST_JOBS
-from cs_score.cli.evidence import COMMANDS, GOLD, EvidenceCommand, measure_names
+from cs_score.cli.evidence import GOLD, measure_names, own_arguments
+from cs_score.cli.evidence_modes import EVIDENCE_MODES, EvidenceMode
 from cs_score.cli.form import BATCH_OF_EVIDENCE, Form, Parameter, whole_number
 from cs_score.cli.options import FORCE, CommandLine, Option
 from cs_score.cli.resampling_options import OPTIONS as RESAMPLING
@@ -16,7 +17,7 @@ from cs_score.foundation.errors import UsageError
 _MEMBERS: Final = (".jsonl", ".json")
 
 
-def _run(command: EvidenceCommand, line: CommandLine) -> int:
+def _run(mode: EvidenceMode, line: CommandLine) -> int:
     """Score a batch; the exit status. Raises CsScoreError where nothing can be scored."""
     from cs_score.batch.evidence import EvidencePlan
     from cs_score.cli.batch.command import choices_of, held, score_batch
@@ -26,25 +27,25 @@ def _run(command: EvidenceCommand, line: CommandLine) -> int:
         raise UsageError("only one of the files can be standard input")
     resampling = read_resampling({option.name: line.switches.get(option.name) for option in RESAMPLING})
     choices = choices_of(line, line.words, (gold,), whole_number(line, "--jobs", MOST_JOBS))
-    return score_batch(EvidencePlan(command.name, held(gold), command.own(line), resampling), choices, _MEMBERS)
+    return score_batch(EvidencePlan(mode.name, held(gold), own_arguments(mode, line), resampling), choices, _MEMBERS)
 
 
-def _form(command: EvidenceCommand) -> Form:
+def _form(mode: EvidenceMode) -> Form:
     sort_by = Option(
         "--sort-by",
         "MEASURE",
         "Measure that ranks the leaderboard",
-        choices=partial(measure_names, command.name),
+        choices=partial(measure_names, mode.name),
     )
     return Form(
-        f"batch {command.name}",
-        (GOLD, *BATCH_OPTIONS, sort_by, FORCE, *RESAMPLING, *command.options),
+        f"batch {mode.name}",
+        (GOLD, *BATCH_OPTIONS, sort_by, FORCE, *RESAMPLING, *mode.options),
         (Parameter("predictions", "Files, folders or quoted patterns", is_optional=True, is_repeated=True),),
         contract=BATCH_OF_EVIDENCE,
         required=("--gold", "--out"),
-        sections=lambda: (("Files", command.files),),
-        body=partial(_run, command),
+        sections=lambda: (("Files", mode.files),),
+        body=partial(_run, mode),
     )
 
 
-SCIFACT, CLAIMS, R4C, HOTPOTQA = map(_form, COMMANDS.values())
+FORMS: Final = {name: _form(mode) for name, mode in EVIDENCE_MODES.items()}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from cs_score.cli.comparison.options import comparison_options, make_way, print_comparison, read_settings
-from cs_score.cli.evidence import COMMANDS, GOLD, EvidenceCommand, measure_names, tell_notices
+from cs_score.cli.evidence import GOLD, measure_names, own_arguments, score, tell_notices
+from cs_score.cli.evidence_modes import EVIDENCE_MODES, EvidenceMode
 from cs_score.cli.form import Form, Parameter
 from cs_score.cli.options import CommandLine
 from cs_score.foundation.errors import UsageError
@@ -15,19 +16,19 @@ if TYPE_CHECKING:
     from cs_score.evidence.result import Result
 
 
-def _run(command: EvidenceCommand, line: CommandLine) -> int:
+def _run(mode: EvidenceMode, line: CommandLine) -> int:
     from cs_score.analysis.comparison import compare_evidence, system_names
 
     gold, predictions = line.text("--gold", ""), line.words
     settings = read_settings(line)
-    own = command.own(line)
+    own = own_arguments(mode, line)
     if "-" in (gold, *predictions):
         raise UsageError("standard input cannot be read once for each system: name a file")
     make_way(line, (gold, *predictions))
     if len(predictions) < 2:
         raise UsageError("a comparison needs the predictions of at least two systems")
     results: dict[str, Result] = {
-        name: command.score(gold, file, own) for name, file in zip(system_names(predictions), predictions)
+        name: score(mode, gold, file, own) for name, file in zip(system_names(predictions), predictions)
     }
     for result in results.values():
         tell_notices(result)
@@ -36,15 +37,15 @@ def _run(command: EvidenceCommand, line: CommandLine) -> int:
     return 0
 
 
-def _form(command: EvidenceCommand) -> Form:
+def _form(mode: EvidenceMode) -> Form:
     return Form(
-        f"compare {command.name}",
-        (GOLD, *comparison_options(partial(measure_names, command.name)), *command.options),
+        f"compare {mode.name}",
+        (GOLD, *comparison_options(partial(measure_names, mode.name)), *mode.options),
         (Parameter("predictions", "One file for each system", is_optional=True, is_repeated=True),),
         required=("--gold",),
-        sections=lambda: (("Files", command.files),),
-        body=partial(_run, command),
+        sections=lambda: (("Files", mode.files),),
+        body=partial(_run, mode),
     )
 
 
-SCIFACT, CLAIMS, R4C, HOTPOTQA = map(_form, COMMANDS.values())
+FORMS: Final = {name: _form(mode) for name, mode in EVIDENCE_MODES.items()}
