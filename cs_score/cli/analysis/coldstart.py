@@ -39,6 +39,8 @@ def _run(line: CommandLine) -> int:
     from cs_score.analysis.coldstart.analysis import analyze
     from cs_score.foundation.planned_outputs import OutputPlan
 
+    if line.wrong_file is not None:  # a bare --json before a file: its name has been forgotten, or stands there
+        raise UsageError(line.wrong_file)
     top = whole_number(line, "--top", _MOST)
     outputs = list(_outputs(line))
     plan = OutputPlan(list(_inputs(line)), outputs, "--force" in line.switches, line.switches.get("--tsv"))
