@@ -36,6 +36,7 @@ __all__ = [
     "TableRow",
     "UsageError",
     "__version__",
+    "load",
     "prepare",
     "score",
 ]

@@ -1,6 +1,7 @@
 """The public Python API. `import cs_score` loads it when one of its names is first used; everything else is private."""
 
 from cs_score.api.gold import Gold, prepare, score
+from cs_score.api.loading import load
 from cs_score.api.records import ProblemRow, QueryRow, RankingRow, ResponseRow, TableRow
 from cs_score.api.results import RunResult
 from cs_score.coldstart.options import Policy
@@ -24,6 +25,7 @@ __all__ = [
     "Signature",
     "TableRow",
     "UsageError",
+    "load",
     "prepare",
     "score",
 ]

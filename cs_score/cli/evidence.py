@@ -101,7 +101,7 @@ def _deliver(result: Result, line: CommandLine, explain: Sequence[str], resampli
     if per_item is not None:
         write_packed(per_item, unit_blocks(result))
     if json_file not in (None, "-"):
-        write_packed(str(json_file), encoded((json_text(result, found), "\n")))
+        write_packed(str(json_file), encoded((json_text(result, found, with_units=True), "\n")))
     tell_notices(result)
     if explanations:
         print_text("\n\n".join(map(explanation_text, explanations)))

@@ -81,6 +81,7 @@ COMMANDS: Final = {
                   "comparison.evidence:FORMS") for mode in EVIDENCE_MODES),
         Command("problems", _G.ABOUT, "Explain problem codes: what is wrong, an example, what to do",
                 "about.problems:FORM"),
+        Command("schema", _G.ABOUT, "Print the JSON Schema of what cs-score writes", "about.schema:FORM"),
         Command("completion", _G.ABOUT, "Print the script with which a shell completes commands and options",
                 "about.completion:FORM"),
         Command("man", _G.ABOUT, "Print the manual page", "about.manual:FORM"),

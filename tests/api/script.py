@@ -38,6 +38,10 @@ def main(out: Path) -> None:
 
     paths: list[str] = run.write(out / "tide", error_file=out / "tide.errlog")
     print(len(paths), len(run.to_json()) > 1000, run.remarks)
+    stored: cs.RunResult = cs.load(run.to_json())
+    print(
+        stored.scores == run.scores, stored.signature == run.signature, cs.Signature.parse(str(run.signature)).version
+    )
     try:
         gold.score("submissions/missing.tab.txt")
     except cs.InputError as error:

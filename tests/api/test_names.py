@@ -17,7 +17,7 @@ from tests.api.reference import DOCUMENT, document
 
 NAMES: Final = """
     CsScoreError Gold InputError MissingExtraError OutputError Policy ProblemRow QueryRow RankingRow ResponseRow
-    RunResult ScoringStopped Signature TableRow UsageError __version__ prepare score
+    RunResult ScoringStopped Signature TableRow UsageError __version__ load prepare score
 """.split()
 """What users may rely on. A name that goes away breaks their programs: say so in CHANGELOG.md."""
 

@@ -166,6 +166,7 @@ FORMS: Final = {
     "compare claims": Form(("compare", "claims", "--bootstrap", "9"), {"--gold": GOLD_FILE}, (PREDICTED, PREDICTED)),
     "problems": Form(("problems",), {}, (Word(READ, "EMPTY_FIELD"),)),
     "expand-queries": Form(("expand-queries",), {}, (QUERIES,)),
+    "schema": Form(("schema",), {}, (Word(READ, "leaderboard"),), 2),
     "completion": Form(("completion",), {}, (Word(READ, "bash"),), 2),
     "man": Form(("man",), wrong_usage=2),
 }  # fmt: skip
