@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import pytest
 
+from cs_score.analysis.coldstart import analysis
 from cs_score.batch.store import state
 from cs_score.batch.tables import leaderboard_writers
 from cs_score.coldstart.writers import json_result
@@ -24,6 +25,7 @@ from tests.documents import ROOT, table
 from tests.schemas import check, name_of, schemas
 
 VERSIONS: Final = {
+    "analysis": analysis.SCHEMA_VERSION,
     "coldstart-result": json_result.SCHEMA_VERSION,
     "evidence-result": report.SCHEMA_VERSION,
     "comparison": comparison_result.SCHEMA_VERSION,
@@ -35,6 +37,7 @@ VERSIONS: Final = {
 
 SCORED: Final = ("q.xml", "qrel", "run.tab")
 CALLS: Final = {
+    "analysis": ("r.json", ["analyze", "--json=r.json", *SCORED]),
     "coldstart-result": ("r.json", ["--json=r.json", "--bootstrap=9", *SCORED]),
     "evidence-result": (
         "r.json",
