@@ -11,7 +11,8 @@ from typing import Any, Final
 
 import pytest
 
-from cs_score.analysis.coldstart import analysis
+from cs_score.analysis.coldstart import analysis as coldstart_analysis
+from cs_score.analysis.evidence import analysis as evidence_analysis
 from cs_score.batch.store import state
 from cs_score.batch.tables import leaderboard_writers
 from cs_score.coldstart.writers import json_result
@@ -25,7 +26,7 @@ from tests.documents import ROOT, table
 from tests.schemas import check, name_of, schemas
 
 VERSIONS: Final = {
-    "analysis": analysis.SCHEMA_VERSION,
+    "analysis-coldstart": coldstart_analysis.SCHEMA_VERSION,
     "coldstart-result": json_result.SCHEMA_VERSION,
     "evidence-result": report.SCHEMA_VERSION,
     "comparison": comparison_result.SCHEMA_VERSION,
@@ -33,11 +34,12 @@ VERSIONS: Final = {
     "batch-run": state.SCHEMA_VERSION,
     "problems": reports.SCHEMA_VERSION,
     "kb-statistics": statistics.SCHEMA_VERSION,
+    "analysis-evidence": evidence_analysis.SCHEMA_VERSION,
 }
 
 SCORED: Final = ("q.xml", "qrel", "run.tab")
 CALLS: Final = {
-    "analysis": ("r.json", ["analyze", "--json=r.json", *SCORED]),
+    "analysis-coldstart": ("r.json", ["analyze", "--json=r.json", *SCORED]),
     "coldstart-result": ("r.json", ["--json=r.json", "--bootstrap=9", *SCORED]),
     "evidence-result": (
         "r.json",
@@ -48,6 +50,10 @@ CALLS: Final = {
     "batch-run": ("b/run/signature.json", ["batch", "--out=b", "--jobs=1", "--problems=p.json", *SCORED]),
     "problems": ("r.json", ["--problems=r.json", *SCORED]),
     "kb-statistics": ("r.json", ["validate-kb", "--json=r.json", "kb.tac"]),
+    "analysis-evidence": (
+        "r.json",
+        ["analyze", "claims", "--json=r.json", "--gold=gold.jsonl", "--predictions=more.jsonl"],
+    ),
 }
 """The file that holds an object of each kind, and the call that writes it."""
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from cs_score.analysis.coldstart.budget import BudgetRow, budget
-from cs_score.analysis.coldstart.cost_list import Mistake, cost_list
-from cs_score.analysis.coldstart.effects import Effects
-from cs_score.analysis.coldstart.mistakes import mistakes_of
 from cs_score.analysis.coldstart.scored import Scored
-from cs_score.analysis.coldstart.structure import Structure, structure_of
+from cs_score.analysis.coldstart.sections.budget import BudgetRow, budget
+from cs_score.analysis.coldstart.sections.cost_list import Mistake, cost_list
+from cs_score.analysis.coldstart.sections.mistakes import mistakes_of
+from cs_score.analysis.coldstart.sections.structure import Structure, structure_of
+from cs_score.analysis.coldstart.whatif.effects import Effects
 from cs_score.foundation.garbage_collection import paused_collector
 from cs_score.foundation.record import dataclass
 from cs_score.foundation.signing.origin import Origin
@@ -48,9 +48,9 @@ class Analysis:
         """The analysis with the keys of the specification."""
         return {
             "schema_version": SCHEMA_VERSION,
-            "analysis": "coldstart",
-            "run": self.run_id,
+            "mode": "coldstart",
             "measure": str(self.measure),
+            "run": self.run_id,
             "score": self.score,
             "scores": dict(self.scores),
             "signature": str(self.signature),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cs_score.analysis.coldstart.dependents import NOTHING, Removal
-from cs_score.analysis.coldstart.files import RunFiles
-from cs_score.analysis.coldstart.found import AddedLine
+from cs_score.analysis.coldstart.whatif.dependents import NOTHING, Removal
+from cs_score.analysis.coldstart.whatif.files import RunFiles
+from cs_score.analysis.coldstart.whatif.found import AddedLine
 from cs_score.foundation.record import dataclass
 
 
@@ -16,6 +16,11 @@ class Change:
 
     removal: Removal = NOTHING
     added: Sequence[AddedLine] = ()
+
+    @property
+    def size(self) -> int:
+        """How many lines more the files have; fewer where it is negative."""
+        return len(self.added) - len(self.removal.places)
 
     def as_json(self) -> dict[str, object]:
         """`removed`: file and line of each line deleted; `added`: the text of each line appended."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cs_score.analysis.coldstart.changes import Change
-from cs_score.analysis.coldstart.recombination import Recombination, Scores
-from cs_score.analysis.coldstart.rescoring import Rescoring
 from cs_score.analysis.coldstart.scored import Scored
+from cs_score.analysis.coldstart.whatif.change import Change
+from cs_score.analysis.coldstart.whatif.recombination import Recombination, Scores
+from cs_score.analysis.coldstart.whatif.rescoring import Rescoring
 from cs_score.coldstart.options import Policy
 from cs_score.foundation.record import dataclass
 from cs_score.measures.measure import Measure

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Container, Iterable, Sequence
 from typing import Final
 
-from cs_score.analysis.coldstart.files import Place, RunFile, RunFiles
+from cs_score.analysis.coldstart.whatif.files import Place, RunFile, RunFiles
 from cs_score.coldstart.lines.confidence import read_confidence
 from cs_score.coldstart.lines.layouts import FileKind
 from cs_score.coldstart.lines.reader import split_columns

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from cs_score.cli import colour
-from cs_score.cli.destinations import print_text, say, write_to_stream
-from cs_score.cli.form import Form, Parameter, whole_number
-from cs_score.cli.options import FORCE, CommandLine, Option
+from cs_score.cli.destinations import say
+from cs_score.cli.form import Form, Parameter
+from cs_score.cli.insight.options import (
+    TOP,
+    TSV,
+    deliver,
+    make_way,
+    measure_option,
+    result_options,
+    top_of,
+    write_tables,
+)
+from cs_score.cli.options import CommandLine, Option
 from cs_score.cli.scorer.command import legend
 from cs_score.cli.scorer.options import options_of
 from cs_score.cli.scorer.switches import SCORING
@@ -20,35 +26,30 @@ from cs_score.foundation.errors import InputError, UsageError
 from cs_score.measures.registry import COLD_START_MODE, rankable
 
 if TYPE_CHECKING:
-    from cs_score.analysis.coldstart.analysis import Analysis
     from cs_score.analysis.coldstart.scored import Scored
-    from cs_score.foundation.planned_outputs import PlannedOutput
-
-_MOST: Final = 10**9
 
 
 def _measures() -> Iterable[str]:
     return map(str, rankable(COLD_START_MODE, True))
 
 
-def _run(line: CommandLine) -> int:
+def _analyze(line: CommandLine) -> int:
     """Analyse as the command line says.
 
     Raises UsageError for a command line that means nothing, InputError where the run cannot be analysed.
     """
+    from cs_score.analysis.coldstart import tables
     from cs_score.analysis.coldstart.analysis import analyze
-    from cs_score.foundation.planned_outputs import OutputPlan
+    from cs_score.analysis.coldstart.text import analysis_text
 
-    if line.wrong_file is not None:  # a bare --json before a file: its name has been forgotten, or stands there
+    if line.wrong_file is not None:  # a bare --json before a file: its name has been forgotten
         raise UsageError(line.wrong_file)
-    top = whole_number(line, "--top", _MOST)
-    outputs = list(_outputs(line))
-    plan = OutputPlan(list(_inputs(line)), outputs, "--force" in line.switches, line.switches.get("--tsv"))
-    plan.check()
-    plan.clear()
-    scored = _scored(line)
-    analysis = analyze(scored, line.switches.get("--measure"), top)
-    _write(line, analysis)
+    top = top_of(line)
+    make_way(line, list(_inputs(line)), "run", {f"{name}.tsv": tables.header(name) for name in tables.COLUMNS})
+    analysis = analyze(_scored(line), line.switches.get("--measure"), top)
+    if (folder := line.switches.get(TSV)) is not None:
+        write_tables(folder, ((f"{table.name}.tsv", table.blocks()) for table in tables.tables_of(analysis)))
+    deliver(line, analysis.as_json, lambda width: analysis_text(analysis, width, top))
     return 0
 
 
@@ -58,14 +59,6 @@ def _inputs(line: CommandLine) -> Iterator[str]:
 
     for word in (*line.words, *filter(None, [line.switches.get("-queries")])):
         yield from map(name_of, members(word))
-
-
-def _outputs(line: CommandLine) -> Iterator[PlannedOutput]:
-    from cs_score.analysis.writers import json, tsv
-
-    yield from json.OPTION.outputs(line.switches.get("--json"))
-    if (folder := line.switches.get("--tsv")) is not None:
-        yield from tsv.planned_tables(folder)
 
 
 def _scored(line: CommandLine) -> Scored:
@@ -86,13 +79,16 @@ def _scored(line: CommandLine) -> Scored:
         run = load_run(gold, files)
         scored = score_for_analysis(run, options.policy, line.switches.get("--run"))
     for remark in run.remarks:
-        say(f"cs-score: warning: {InputError(remark)}\n")
-    errors = run.problems.has_errors
-    if errors:
-        say("cs-score: warning: there are errors in the input; score the run to see them\n")
+        _warn(str(InputError(remark)))
+    if run.problems.has_errors:
+        _warn("there are errors in the input; score the run to see them")
     if scored.stopped is not None:
-        say(f"cs-score: warning: there is no average precision: {scored.stopped}\n")
+        _warn(f"there is no average precision: {scored.stopped}")
     return scored
+
+
+def _warn(remark: str) -> None:
+    say(f"cs-score: warning: {remark}\n")
 
 
 def _refuse_knowledge_bases(files: Iterable[str]) -> None:
@@ -103,39 +99,15 @@ def _refuse_knowledge_bases(files: Iterable[str]) -> None:
         raise UsageError(f"{name} is a knowledge base; make it a run first, with cs-score resolve-queries")
 
 
-def _write(line: CommandLine, analysis: Analysis) -> None:
-    from cs_score.analysis.writers.json import json_text
-    from cs_score.analysis.writers.tables import tables_of
-    from cs_score.analysis.writers.text import analysis_text
-    from cs_score.analysis.writers.tsv import table_path, table_text
-    from cs_score.cli.destinations import Destination
-    from cs_score.foundation.outputs import encoded, write_packed, write_whole
-
-    if (folder := line.switches.get("--tsv")) is not None:
-        os.makedirs(folder, exist_ok=True)
-        for table in tables_of(analysis):
-            write_whole(table_path(folder, table.name), encoded(table_text(table)))
-    json_file = line.switches.get("--json")
-    if json_file == "-":
-        write_to_stream(Destination("stdout"), encoded(json_text(analysis.as_json())))
-        return
-    if json_file is not None:
-        write_packed(json_file, encoded(json_text(analysis.as_json())))
-    width = shutil.get_terminal_size().columns if sys.stdout is not None and sys.stdout.isatty() else None
-    print_text(analysis_text(analysis, width).removesuffix("\n"), colour.with_deltas)
-
-
-FORM: Final = Form(
+ANALYZE: Final = Form(
     "analyze",
     (
         *SCORING,
         Option("-runids", "LIST", "Colon-separated runs to score, in this order", "all runs"),
         Option("--run", "ID", "The run to analyse, where there are several"),
-        Option("--measure", "NAME", "What gains are measured by", "the one that ranks leaderboards", choices=_measures),
-        Option("--top", "N", "Only the N costliest mistakes"),
-        Option("--json", "[FILE.json]", "The analysis as JSON, in FILE; without FILE instead of the text"),
-        Option("--tsv", "DIR", "Write every table into this folder, too"),
-        FORCE,
+        measure_option(_measures),
+        TOP,
+        *result_options("the analysis"),
     ),
     (
         Parameter(
@@ -145,6 +117,14 @@ FORM: Final = Form(
             is_repeated=True,
         ),
     ),
-    sections=legend,
-    body=_run,
+    sections=lambda: (
+        (
+            "Result",
+            "Every mistake with what mending it alone would bring, exactly as the scorer would score the files "
+            "without it, and an error budget by kind of mistakes. Predictions of the evidence modes are analysed by "
+            "the commands below.",
+        ),
+        *legend(),
+    ),
+    body=_analyze,
 )

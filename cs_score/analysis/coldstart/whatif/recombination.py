@@ -11,8 +11,8 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from cs_score.analysis.coldstart.rescoring import Outcome
 from cs_score.analysis.coldstart.scored import Scored
+from cs_score.analysis.coldstart.whatif.rescoring import Outcome
 from cs_score.coldstart.combining import score_rows
 from cs_score.coldstart.counting.projection import ALL_LEVELS, averaged_table, ldc_tables
 from cs_score.coldstart.queries.query_set import QuerySet

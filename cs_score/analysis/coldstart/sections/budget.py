@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from cs_score.analysis.coldstart.changes import Change
-from cs_score.analysis.coldstart.dependents import Removal
-from cs_score.analysis.coldstart.effects import Effects
-from cs_score.analysis.coldstart.found import AddedLine, Finding
-from cs_score.analysis.coldstart.mistakes import MissedClass, Mistakes
+from cs_score.analysis.coldstart.sections.mistakes import MissedClass, Mistakes
+from cs_score.analysis.coldstart.whatif.change import Change
+from cs_score.analysis.coldstart.whatif.dependents import Removal
+from cs_score.analysis.coldstart.whatif.effects import Effects
+from cs_score.analysis.coldstart.whatif.found import AddedLine, Finding
 from cs_score.coldstart.lines.records import Response
 from cs_score.coldstart.options import DUPLICATE, IGNORE, RIGHT, SIDES, WRONG, Policy, Side
 from cs_score.foundation.record import dataclass, replace

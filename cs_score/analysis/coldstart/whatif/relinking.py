@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from cs_score.analysis.coldstart.files import Place
+from cs_score.analysis.coldstart.whatif.files import Place
 from cs_score.coldstart.lines.links import Links
 from cs_score.coldstart.lines.records import FollowOn, Response
 from cs_score.coldstart.queries.query_set import QuerySet

@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 from operator import attrgetter, itemgetter
 
-from cs_score.analysis.coldstart.changes import Change
-from cs_score.analysis.coldstart.dependents import Dependents
-from cs_score.analysis.coldstart.files import RunFiles, files_of
-from cs_score.analysis.coldstart.found import AddedLine, Finding
-from cs_score.analysis.coldstart.relinking import Relinking, Renumbering, node_id_of, renumbering
 from cs_score.analysis.coldstart.scored import Scored
+from cs_score.analysis.coldstart.whatif.change import Change
+from cs_score.analysis.coldstart.whatif.dependents import Dependents
+from cs_score.analysis.coldstart.whatif.files import RunFiles, files_of
+from cs_score.analysis.coldstart.whatif.found import AddedLine, Finding
+from cs_score.analysis.coldstart.whatif.relinking import Relinking, Renumbering, node_id_of, renumbering
 from cs_score.coldstart.gold import Gold
 from cs_score.coldstart.judging.matching import compares_values
 from cs_score.coldstart.lines.justifications import DiscardRules

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Literal
 
-from cs_score.analysis.coldstart.changes import Change
-from cs_score.analysis.coldstart.effects import Effect, Effects
-from cs_score.analysis.coldstart.mistakes import MISSED, MissedClass, Mistakes, WrongLine, WrongNode
+from cs_score.analysis.coldstart.sections.mistakes import MISSED, MissedClass, Mistakes, WrongLine, WrongNode
+from cs_score.analysis.coldstart.whatif.change import Change
+from cs_score.analysis.coldstart.whatif.effects import Effect, Effects
 from cs_score.foundation.record import dataclass
 from cs_score.measures.measure import Measure
 

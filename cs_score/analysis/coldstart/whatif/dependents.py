@@ -8,7 +8,7 @@ from collections.abc import Container, Iterable, Iterator
 from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
 
-from cs_score.analysis.coldstart.files import Place, ReadLine, RunFiles
+from cs_score.analysis.coldstart.whatif.files import Place, ReadLine, RunFiles
 from cs_score.coldstart.lines.layouts import FileKind
 from cs_score.coldstart.lines.links import Links
 from cs_score.coldstart.lines.records import Assessment, Response, SkippedLine

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from cs_score.analysis.coldstart.found import Finding
-from cs_score.analysis.coldstart.rescoring import Rescoring
 from cs_score.analysis.coldstart.scored import Scored
+from cs_score.analysis.coldstart.whatif.found import Finding
+from cs_score.analysis.coldstart.whatif.rescoring import Rescoring
 from cs_score.coldstart.judging.class_tree import ClassTree
 from cs_score.coldstart.judging.labels import CATEGORIES, REDUNDANT, Labels
 from cs_score.coldstart.lines.records import Assessment, Response

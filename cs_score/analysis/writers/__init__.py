@@ -1,1 +1,0 @@
-"""An analysis as text, as JSON, and as tables separated by tabs; writers only read it."""
