@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import pytest
 
-from cs_score.analysis.evidence import analysis
+from cs_score.analysis.evidence import analysis, difference
 from cs_score.batch.store import state
 from cs_score.batch.tables import leaderboard_writers
 from cs_score.coldstart.writers import json_result
@@ -33,6 +33,7 @@ VERSIONS: Final = {
     "problems": reports.SCHEMA_VERSION,
     "kb-statistics": statistics.SCHEMA_VERSION,
     "analysis-evidence": analysis.SCHEMA_VERSION,
+    "diff-evidence": difference.SCHEMA_VERSION,
 }
 
 SCORED: Final = ("q.xml", "qrel", "run.tab")
@@ -50,6 +51,10 @@ CALLS: Final = {
     "analysis-evidence": (
         "r.json",
         ["analyze", "claims", "--json=r.json", "--gold=gold.jsonl", "--predictions=more.jsonl"],
+    ),
+    "diff-evidence": (
+        "r.json",
+        ["diff", "claims", "--json=r.json", "--bootstrap=9", "--gold=gold.jsonl", "predictions.jsonl", "more.jsonl"],
     ),
 }
 """The file that holds an object of each kind, and the call that writes it."""
