@@ -47,6 +47,8 @@ COMMANDS: Final = {
     command.name: command
     for command in (
         Command("", _G.COLD_START, "Score one or more TAC Cold Start runs", "scorer.command:FORM", _2017),
+        Command("score", _G.COLD_START, "Score Cold Start runs, and print the measures that matter",
+                "scorer.score:FORM"),
         Command("validate-run", _G.BEFORE, "Validate a run, and write it as the scorer wants it",
                 "preparation.validate_run:PROGRAM", _2017),
         Command("validate-queries", _G.BEFORE, "Validate queries, and split them by entry point",
@@ -78,8 +80,8 @@ COMMANDS: Final = {
                 "comparison.coldstart:FORM"),
         *(Command(f"compare {mode}", _G.SEVERAL, f"Compare {mode} systems on the same gold file",
                   "comparison.evidence:FORMS") for mode in EVIDENCE_MODES),
-        Command("analyze", _G.INSIGHT, "Mistakes with what each one costs, an error budget, scores by group",
-                "insight.command:ANALYZE"),
+        Command("analyze", _G.INSIGHT, "Mistakes of a Cold Start run with what each one costs, an error budget",
+                "insight.coldstart:ANALYZE"),
         *(Command(f"analyze {mode}", _G.INSIGHT, f"Mistakes of {mode} predictions with what each one costs",
                   "insight.evidence:ANALYZE") for mode in EVIDENCE_MODES),
         Command("diff", _G.INSIGHT, "Why one system scores higher than another, unit by unit", "insight.command:DIFF"),
