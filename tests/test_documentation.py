@@ -41,6 +41,7 @@ from tests.documents import (
 
 README: Final = (ROOT / "README.md").read_text(encoding="utf-8")
 USAGE: Final = (ROOT / "README-Usage.md").read_text(encoding="utf-8")
+EXAMPLE: Final = ROOT / "tests" / "evidence" / "golden" / "scifact" / "v04-spec-example"
 SAMPLES: Final = ("queries", "assessments", "submissions")
 PROGRAMS: Final = (
     *(
@@ -190,6 +191,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     copy = tmp_path_factory.mktemp("documentation")
     for name in SAMPLES:
         shutil.copytree(ROOT / name, copy / name)
+    for name in ("gold.jsonl", "predictions.jsonl"):
+        shutil.copy(EXAMPLE / name, copy / name)
     (copy / "demo-out").mkdir()
     example = re.search(r"^    cs-score (-output_file .*?)\n\n", README, re.MULTILINE | re.DOTALL)
     assert example is not None

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import pytest
 
+from cs_score.analysis.evidence import analysis
 from cs_score.batch.store import state
 from cs_score.batch.tables import leaderboard_writers
 from cs_score.coldstart.writers import json_result
@@ -31,6 +32,7 @@ VERSIONS: Final = {
     "batch-run": state.SCHEMA_VERSION,
     "problems": reports.SCHEMA_VERSION,
     "kb-statistics": statistics.SCHEMA_VERSION,
+    "analysis-evidence": analysis.SCHEMA_VERSION,
 }
 
 SCORED: Final = ("q.xml", "qrel", "run.tab")
@@ -45,6 +47,10 @@ CALLS: Final = {
     "batch-run": ("b/run/signature.json", ["batch", "--out=b", "--jobs=1", "--problems=p.json", *SCORED]),
     "problems": ("r.json", ["--problems=r.json", *SCORED]),
     "kb-statistics": ("r.json", ["validate-kb", "--json=r.json", "kb.tac"]),
+    "analysis-evidence": (
+        "r.json",
+        ["analyze", "claims", "--json=r.json", "--gold=gold.jsonl", "--predictions=more.jsonl"],
+    ),
 }
 """The file that holds an object of each kind, and the call that writes it."""
 

@@ -15,7 +15,7 @@ from cs_score.foundation.planned_outputs import Format, OwnOption
 from cs_score.statistics.notes import sentences
 from cs_score.statistics.score_intervals import ScoreIntervals
 
-_NUMBER: Final = re.compile(r"-?\d+(\.\d+)?|-")
+_NUMBER: Final = re.compile(r"[-+]?\d+(\.\d+)?%?|-")
 
 ROWS_PER_BLOCK: Final = 10_000
 

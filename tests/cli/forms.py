@@ -158,6 +158,14 @@ FORMS: Final = {
     },
     "compare coldstart": Form(("compare", "coldstart", "--bootstrap", "9"), {}, (QUERIES, POOL, RUN, RUN)),
     "compare claims": Form(("compare", "claims", "--bootstrap", "9"), {"--gold": GOLD_FILE}, (PREDICTED, PREDICTED)),
+    "analyze claims": Form(
+        ("analyze", "claims"),
+        {
+            "--gold": GOLD_FILE, "--predictions": PREDICTED, "--json": Word(OWN, "o.json"),
+            "--tsv": Word(FOLDER, "tables", ("/mistakes.tsv", "/budget.tsv", "/groups.tsv", "/confusions.tsv")),
+        },
+        wrong_usage=2,
+    ),
     "problems": Form(("problems",), {}, (Word(READ, "EMPTY_FIELD"),)),
     "expand-queries": Form(("expand-queries",), {}, (QUERIES,)),
     "schema": Form(("schema",), {}, (Word(READ, "leaderboard"),), 2),

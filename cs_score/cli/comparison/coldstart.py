@@ -24,7 +24,7 @@ def _measures() -> Iterable[str]:
 def _run(line: CommandLine) -> int:
     """Compare as the command line says.
 
-    Raises UsageError for a command line that means nothing, InputError where a run cannot be scored or compared.
+    Raises UsageError for an impossible command line, InputError where a run cannot be scored or compared.
     """
     from cs_score.coldstart.many_runs import run_files, score_separately
 

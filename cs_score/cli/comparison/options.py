@@ -54,7 +54,7 @@ class ComparisonSettings:
 def read_settings(line: CommandLine) -> ComparisonSettings:
     """The settings that the options ask for.
 
-    Raises UsageError for values that mean nothing, and for two formats.
+    Raises UsageError for impossible values, and for two formats.
     """
     json_file = line.switches.get("--json")
     formats = [*(["--json"] if json_file == "-" else []), *(name for name in FORMATS if name in line.switches)]

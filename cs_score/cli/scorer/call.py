@@ -80,7 +80,7 @@ def understand(line: CommandLine) -> Call:
 
 
 def _plan(line: CommandLine, output: Destination, errors: Destination) -> OutputPlan:
-    """What the call reads and writes. Raises UsageError for an own option's file that cannot be called so."""
+    """What the call reads and writes. Raises UsageError for a name that an option refuses."""
     named = (*line.words, *filter(None, map(line.switches.get, ("-queries", "-samples"))))
     outputs: list[PlannedOutput] = []
     if output.stream is None:
@@ -94,7 +94,7 @@ def _plan(line: CommandLine, output: Destination, errors: Destination) -> Output
 
 
 def _own_outputs(line: CommandLine) -> Iterator[PlannedOutput]:
-    """The files of the options that the reference does not have. Raises UsageError for one that cannot be called so."""
+    """The files of the options that the reference does not have. Raises UsageError for a name they refuse."""
     if "--json" in line.switches:
         from cs_score.coldstart.writers import json_result
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from cs_score.cli.destinations import Destination, say, write_report, write_text, write_to_stream
+from cs_score.cli.leaving import FAILED
 from cs_score.cli.problem_display import report_on_stderr
 from cs_score.cli.scorer.call import Call
 from cs_score.cli.scorer.switches import PROGRAM
@@ -21,9 +22,6 @@ from cs_score.problems.log import ProblemLog
 
 if TYPE_CHECKING:
     from cs_score.statistics.score_intervals import ScoreIntervals
-
-FAILED: Final = 255
-"""Exit status of the reference scorer for errors and fatal conditions."""
 
 
 def write_files(

@@ -6,10 +6,10 @@ import contextlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from cs_score.cli.leaving import Finished
+from cs_score.cli.leaving import FAILED, Finished
 from cs_score.cli.options import CommandLine
 from cs_score.cli.scorer.call import Call, understand
-from cs_score.cli.scorer.results import FAILED, give_up, report, write_files, write_problems_file
+from cs_score.cli.scorer.results import give_up, report, write_files, write_problems_file
 from cs_score.cli.scorer.validated import knowledge_bases_in, load_prepared, signed_as_validated
 from cs_score.coldstart.gold import Gold, noting_folders, open_gold
 from cs_score.coldstart.lines.loading import members

@@ -79,10 +79,7 @@ class Linker:
     def link_run(self, tab_file: TabFile) -> None:
         """Add the lines of a run. Raises InputError where a line names a query that is not there."""
         name = self._file = tab_file.name
-        if tab_file.schema is RUN_2014:
-            number, *_ = next(tab_file.lines)
-            remedy = "runs of 2014 (seven columns) cannot be scored"
-            raise self._error(number, "Query  not loaded", remedy, "RUN_OF_2014")
+        self._refuse_run_of_2014(tab_file)
         has_nodes = tab_file.schema.position("NODEID") is not None
         links, no_node = self._links, self._no_node
         queries, follow_ons, responses, nodes = links.queries, links.follow_ons, links.responses, links.nodes
@@ -97,8 +94,7 @@ class Linker:
             if not self._is_accepted(tab_file, columns, slot, query, number):
                 self._skip(follow_on, docid, len(responses), number)
                 continue
-            asked = follow_ons.get(query.short_id) if query.level else None
-            parent = full_id if not query.level else None if asked is None else asked.node
+            parent = full_id if not query.level else asked.node if (asked := follow_ons.get(query.short_id)) else None
             if parent is None:
                 links.is_in_order = False
             node, of_node = None, None
@@ -116,11 +112,16 @@ class Linker:
             responses.append(response)
             if node is not None:
                 if of_node is None:
-                    nodes[node] = [response]
-                else:
-                    of_node.append(response)
+                    of_node = nodes[node] = []
+                of_node.append(response)
                 if not prefix:
                     links.without_parent.append(response)
+
+    def _refuse_run_of_2014(self, tab_file: TabFile) -> None:
+        if tab_file.schema is RUN_2014:
+            number, *_ = next(tab_file.lines)
+            remedy = "runs of 2014 (seven columns) cannot be scored"
+            raise self._error(number, "Query  not loaded", remedy, "RUN_OF_2014")
 
     def link_assessments(self, tab_file: TabFile) -> None:
         """Add the lines of an assessment file. Raises InputError for unknown queries and contradictory lines."""

@@ -23,7 +23,7 @@ _DOTS: Final = "." * 80 + "\n"
 
 
 def responses_blocks(run: RunResult) -> Iterator[bytes]:
-    """Part 1."""
+    """Part 1: each response, with its assessment and what it counted as."""
     if run.debug_text is None:
         yield from encoded(responses_text(run.tallies()))
     else:
@@ -32,7 +32,7 @@ def responses_blocks(run: RunResult) -> Iterator[bytes]:
 
 
 def rankings_blocks(run: RunResult) -> Iterator[bytes] | None:
-    """Part 2; None before average precision is computed."""
+    """Part 2: each ranking. None where average precision was not computed."""
     scores = run.average_precision
     if scores is None:
         return None

@@ -9,7 +9,7 @@ from cs_score.foundation.errors import InputError
 from cs_score.foundation.record import dataclass
 
 RUN_ID: Final = "run_id"
-"""Stands for the run, which rows do not name because all rows of a table have the same."""
+"""Attribute of fields that show the run id, which rows do not hold: it is that of the whole table."""
 
 
 @dataclass(frozen=True, slots=True)
