@@ -148,7 +148,8 @@ def test_the_explanation_replaces_its_like_only(inputs: Inputs) -> None:
     assert (inputs.folder / "why.tsv").read_bytes() == table
     assert inputs.resolve("--explain", "why.tsv.gz").status == 0
     assert gzip.decompress((inputs.folder / "why.tsv.gz").read_bytes()) == table
-    assert inputs.resolve("--explain").stdout == table
+    refused = inputs.resolve("--explain", "why")
+    assert b"did you mean --explain entrances.tsv? why does not end in .tsv" in refused.stderr
     assert inputs.resolve("--explain", "-").stdout == table
 
 

@@ -29,9 +29,7 @@ PROGRAM: Final = Program(
     "resolve-queries",
     (
         Option("-error_file", "FILE", "Where statistics are reported: a file or stderr", "STDERR"),
-        Option(
-            "--explain", "[FILE.tsv]", "Also show which mentions each entry point met; without FILE on standard output"
-        ),
+        Option("--explain", "FILE.tsv", "Also show which mentions each entry point met; - for standard output"),
         *PROBLEMS,
     ),
     (
