@@ -14,7 +14,7 @@ import pytest
 from cs_score.analysis.evidence import analysis
 from cs_score.batch.store import state
 from cs_score.batch.tables import leaderboard_writers
-from cs_score.coldstart.writers import json_result
+from cs_score.coldstart.writers import json_result, scores
 from cs_score.evidence import report
 from cs_score.knowledge_base.writers import statistics
 from cs_score.problems import reports
@@ -30,6 +30,7 @@ VERSIONS: Final = {
     "comparison": comparison_result.SCHEMA_VERSION,
     "leaderboard": leaderboard_writers.SCHEMA_VERSION,
     "batch-run": state.SCHEMA_VERSION,
+    "scores": scores.SCHEMA_VERSION,
     "problems": reports.SCHEMA_VERSION,
     "kb-statistics": statistics.SCHEMA_VERSION,
     "analysis-evidence": analysis.SCHEMA_VERSION,
@@ -45,6 +46,7 @@ CALLS: Final = {
     "comparison": ("r.json", ["compare", "coldstart", "--common", "--json=r.json", *SCORED, "runs/a.tab.txt"]),
     "leaderboard": ("b/leaderboard.json", ["batch", "--out=b", "--jobs=1", "--bootstrap=9", *SCORED]),
     "batch-run": ("b/run/signature.json", ["batch", "--out=b", "--jobs=1", "--problems=p.json", *SCORED]),
+    "scores": ("", ["score", "--format=json", "--bootstrap=9", *SCORED]),
     "problems": ("r.json", ["--problems=r.json", *SCORED]),
     "kb-statistics": ("r.json", ["validate-kb", "--json=r.json", "kb.tac"]),
     "analysis-evidence": (
@@ -52,7 +54,7 @@ CALLS: Final = {
         ["analyze", "claims", "--json=r.json", "--gold=gold.jsonl", "--predictions=more.jsonl"],
     ),
 }
-"""The file that holds an object of each kind, and the call that writes it."""
+"""The file that holds an object of each kind, and the call that writes it; no file is standard output."""
 
 
 def test_every_kind_of_object_is_called_here() -> None:
@@ -98,8 +100,8 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     for name, (path, words) in CALLS.items():
         folder = tmp_path_factory.mktemp(name)
         fill(folder)
-        score_in(folder, words)
-        found[name] = json.loads((folder / path).read_bytes())
+        outcome = score_in(folder, words)
+        found[name] = json.loads((folder / path).read_bytes() if path else outcome.stdout)
     return found
 
 

@@ -47,6 +47,8 @@ COMMANDS: Final = {
     command.name: command
     for command in (
         Command("", _G.COLD_START, "Score one or more TAC Cold Start runs", "scorer.command:FORM", _2017),
+        Command("score", _G.COLD_START, "Score Cold Start runs, and print the measures that matter",
+                "scorer.score:FORM"),
         Command("validate-run", _G.BEFORE, "Validate a run, and write it as the scorer wants it",
                 "preparation.validate_run:PROGRAM", _2017),
         Command("validate-queries", _G.BEFORE, "Validate queries, and split them by entry point",

@@ -28,7 +28,7 @@ class Kind(Enum):
     NAMED = "an output that replaces the file that is there"
     PREFIX = "the prefix of outputs"
     OWN = "an output of an option that the reference lacks"
-    FOLDER = "the folder of a batch"
+    FOLDER = "a folder of outputs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +99,16 @@ FORMS: Final = {
             **PROBLEMS,
         },
         (QUERIES, RUN, POOL),
+    ),
+    "score": Form(
+        ("score",),
+        {
+            "--out": Word(FOLDER, "scored", tuple(f"/out{ending}" for ending in (*SCORES, ".json"))),
+            "-queries": Word(READ, "ids"),
+            **PROBLEMS,
+        },
+        (QUERIES, RUN, POOL),
+        2,
     ),
     "batch": Form(
         ("batch", "--jobs", "1"),
