@@ -125,13 +125,15 @@ def test_a_problem_code_is_one_entry(scratch: Scratch) -> None:
     assert "CERTAIN" in {rule["id"] for rule in rules}
 
 
-# ---- A field of the debug file: a row of its table
+# ---- A field of the debug file: its name and its value
 
 
-def test_a_field_of_the_debug_file_is_one_row(scratch: Scratch) -> None:
-    row = '        "CONFIDENCE": "response.confidence",\n'
+def test_a_field_of_the_debug_file_is_its_name_and_its_value(scratch: Scratch) -> None:
     scratch.call(*SCORING, "-output_file", "without", *FILES)
-    scratch.add("coldstart/writers/debug.py", '        "TARGET_QID": "response.target_full_id",\n', row)
+    scratch.add("coldstart/writers/debug.py", '"TARGET_QID", ', '"CONFIDENCE", ')
+    scratch.add(
+        "coldstart/writers/debug.py", "        response.target_full_id,\n", "        str(response.confidence),\n"
+    )
     scratch.call(*SCORING, "-output_file", "with", *FILES)
     lines = scratch.text("with.debug").splitlines(keepends=True)
     added = [number for number, line in enumerate(lines) if line.startswith("\tCONFIDENCE:\t")]

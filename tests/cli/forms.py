@@ -166,6 +166,12 @@ FORMS: Final = {
     **{
         mode: Form((mode,), OF_MODE, wrong_usage=2) for mode in ("scifact", "claims", "r4c", "hotpotqa")
     },
+    "analyze": Form(
+        ("analyze",),
+        {"--json": Word(OWN, "o.json"), "--tsv": Word(FOLDER, "tables", ("/budget.tsv", "/mistakes.tsv"))},
+        (QUERIES, RUN, POOL),
+        2,
+    ),
     "compare coldstart": Form(("compare", "coldstart", "--bootstrap", "9"), {}, (QUERIES, POOL, RUN, RUN)),
     "compare claims": Form(("compare", "claims", "--bootstrap", "9"), {"--gold": GOLD_FILE}, (PREDICTED, PREDICTED)),
     "analyze claims": Form(

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from cs_score.cli import colour
-from cs_score.cli.destinations import print_text
+from cs_score.cli.destinations import Destination, print_text, write_to_stream
 from cs_score.cli.form import whole_number
 from cs_score.cli.options import FORCE, Choices, CommandLine, Option
 from cs_score.foundation.errors import OutputError, UsageError
@@ -89,16 +89,27 @@ def write_tables(folder: str, tables: Iterable[tuple[str, Iterable[bytes]]]) -> 
         write_whole(os.path.join(folder, name), blocks)
 
 
-def deliver(line: CommandLine, as_json: Callable[[], object], as_text: Callable[[int], str]) -> None:
+def deliver(line: CommandLine, as_json: Callable[[], Mapping[str, object]], as_text: Callable[[int], str]) -> None:
     """Write the result as JSON into its file; print it as text, in lines of so many columns, or as JSON."""
     json_file = line.switches.get("--json")
+    if json_file == "-":
+        write_to_stream(Destination("stdout"), encoded(json_text(as_json())))
+        return
     if json_file is not None:
-        written = json.dumps(as_json(), indent=2)
-        if json_file == "-":
-            print_text(written)
-            return
-        write_packed(json_file, encoded((written, "\n")))
+        write_packed(json_file, encoded(json_text(as_json())))
     print_text(as_text(_text_width()), colour.with_deltas)
+
+
+def json_text(value: Mapping[str, object]) -> Iterator[str]:
+    """A JSON object in pieces, a line for each of its keys and for each item of a list; ASCII only."""
+    for at, (key, content) in enumerate(value.items()):
+        yield f"{',' if at else '{'}\n{json.dumps(key)}: "
+        if isinstance(content, list) and content:
+            yield from (f"{',' if row else '['}\n {json.dumps(item)}" for row, item in enumerate(content))
+            yield "\n]"
+        else:
+            yield json.dumps(content)
+    yield "\n}\n"
 
 
 def _text_width() -> int:

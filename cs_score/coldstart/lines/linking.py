@@ -92,7 +92,7 @@ class Linker:
             kept, follow_on = self._answer(query, relation, value, provenance, number, text)
             docid = document_of(provenance if kept is None else kept[2])
             if not self._is_accepted(tab_file, columns, slot, query, number):
-                self._skip(follow_on, docid, len(responses), number)
+                self._skip(follow_on, docid, len(responses), number, query, text)
                 continue
             parent = full_id if not query.level else asked.node if (asked := follow_ons.get(query.short_id)) else None
             if parent is None:
@@ -144,7 +144,7 @@ class Linker:
             if is_accepted is (value_class == "0" or not value_class):
                 raise self._contradiction(query, is_accepted, value_class, number)
             if not self._is_accepted(tab_file, columns, slot, query, number):
-                self._skip(follow_on, document_of((kept or answer)[2]), len(assessments), number)
+                self._skip(follow_on, document_of((kept or answer)[2]), len(assessments), number, query, text)
                 continue
             if code not in JUDGMENT_OF_CODE or columns[at_provenance_code] not in JUDGMENT_OF_CODE:
                 raise self._unknown_code(code, columns[at_provenance_code], number)
@@ -294,8 +294,8 @@ class Linker:
             return False
         return True
 
-    def _skip(self, follow_on: FollowOn, docid: str, before: int, number: int) -> None:
-        self._links.skipped.append(SkippedLine(follow_on.id, docid, before, self._file, number))
+    def _skip(self, follow_on: FollowOn, docid: str, before: int, number: int, query: LinkedQuery, text: str) -> None:
+        self._links.skipped.append(SkippedLine(follow_on.id, docid, before, self._file, number, query, text))
         follow_on.was_skipped = True
 
     def _error(self, number: int, problem: str, remedy: str | None, code: str) -> InputError:
