@@ -380,7 +380,7 @@ def test_every_evidence_mode(family: str) -> None:
     ("option", "start"),
     [
         ("", "abstract_label_only_f1\nTier  Rank"),
-        ("--json", '{\n  "systems"'),
+        ("--json", '{\n  "schema_version": 1,\n  "systems"'),
         ("--tsv", "measure\tkind\tsystem"),
         ("--markdown", "### abstract\\_label\\_only\\_f1\n\n| Tier"),
         ("--latex", "% \\usepackage{booktabs}\n"),

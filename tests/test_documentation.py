@@ -20,7 +20,7 @@ from cs_score.cli.scorer.command import FORM
 from cs_score.cli.scorer.switches import DEFAULTS
 from cs_score.coldstart.lines.layouts import SCHEMAS
 from cs_score.coldstart.lines.records import JUDGMENT_OF_CODE
-from cs_score.coldstart.options import DISCIPLINES, POLICY_ITEMS
+from cs_score.coldstart.options import DISCIPLINES, POLICY_ITEMS, PRESETS, SIDES
 from cs_score.coldstart.writers.debug import FIELDS
 from cs_score.coldstart.writers.fields import DEFAULT_FIELDS, SCORE_FIELDS
 from cs_score.coldstart.writers.files import OUTPUTS
@@ -41,6 +41,7 @@ from tests.documents import (
 
 README: Final = (ROOT / "README.md").read_text(encoding="utf-8")
 USAGE: Final = (ROOT / "README-Usage.md").read_text(encoding="utf-8")
+EXAMPLE: Final = ROOT / "tests" / "evidence" / "golden" / "scifact" / "v04-spec-example"
 SAMPLES: Final = ("queries", "assessments", "submissions")
 PROGRAMS: Final = (
     *(
@@ -54,6 +55,7 @@ PROGRAMS: Final = (
         "resolve-queries",
     ),
 )
+PARTS: Final = ("right", "wrong", "ignore", "justifications")
 SECTIONS_OF_OTHERS: Final = (
     "Evidence modes",
     "Statistics",
@@ -95,6 +97,14 @@ def test_every_policy_category_with_the_sides_it_may_stand_on() -> None:
     assert set(described) == set(POLICY_ITEMS)
     for name, item in POLICY_ITEMS.items():
         assert set(spans(described[name]["may stand in"])) == {f"-{side.lower()}" for side in item.sides}
+
+
+def test_every_published_policy() -> None:
+    described = rows_by_name(section("Scoring Cold Start runs"), "policy")
+    assert {name: [spans(row[f"`-{part}`"])[0] for part in PARTS] for name, row in described.items()} == {
+        name: [*(preset.policy.texts()[side] for side in SIDES), str(preset.justifications)]
+        for name, preset in PRESETS.items()
+    }
 
 
 def test_every_discipline() -> None:
@@ -190,6 +200,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     copy = tmp_path_factory.mktemp("documentation")
     for name in SAMPLES:
         shutil.copytree(ROOT / name, copy / name)
+    for name in ("gold.jsonl", "predictions.jsonl"):
+        shutil.copy(EXAMPLE / name, copy / name)
     (copy / "demo-out").mkdir()
     example = re.search(r"^    cs-score (-output_file .*?)\n\n", README, re.MULTILINE | re.DOTALL)
     assert example is not None

@@ -47,7 +47,12 @@ class Scratch:
 
     def call(self, *words: str) -> str:
         """What a call prints on standard output; it must end well."""
-        done = subprocess.run(
+        done = self._run(words)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def _run(self, words: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
             [sys.executable, "-m", "cs_score", *words],
             cwd=self.folder,
             env={**os.environ, "PYTHONPATH": str(self.folder)},
@@ -56,8 +61,12 @@ class Scratch:
             timeout=120,
             check=False,
         )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+
+    def refusal(self, *words: str) -> str:
+        """The last line on standard error of a call that fails."""
+        done = self._run(words)
+        assert done.returncode != 0
+        return done.stderr.splitlines()[-1]
 
     def text(self, name: str) -> str:
         """What stands in a file that a call wrote."""
@@ -116,13 +125,15 @@ def test_a_problem_code_is_one_entry(scratch: Scratch) -> None:
     assert "CERTAIN" in {rule["id"] for rule in rules}
 
 
-# ---- A field of the debug file: a row of its table
+# ---- A field of the debug file: its name and its value
 
 
-def test_a_field_of_the_debug_file_is_one_row(scratch: Scratch) -> None:
-    row = '        "CONFIDENCE": "response.confidence",\n'
+def test_a_field_of_the_debug_file_is_its_name_and_its_value(scratch: Scratch) -> None:
     scratch.call(*SCORING, "-output_file", "without", *FILES)
-    scratch.add("coldstart/writers/debug.py", '        "TARGET_QID": "response.target_full_id",\n', row)
+    scratch.add("coldstart/writers/debug.py", '"TARGET_QID", ', '"CONFIDENCE", ')
+    scratch.add(
+        "coldstart/writers/debug.py", "        response.target_full_id,\n", "        str(response.confidence),\n"
+    )
     scratch.call(*SCORING, "-output_file", "with", *FILES)
     lines = scratch.text("with.debug").splitlines(keepends=True)
     added = [number for number, line in enumerate(lines) if line.startswith("\tCONFIDENCE:\t")]
@@ -210,7 +221,7 @@ def test_the_files_of_the_reference_do_not_know_it(with_measure: Scratch) -> Non
         assert (folder / f"with.{ending}").read_bytes() == (folder / f"without.{ending}").read_bytes()
 
 
-# ---- An evidence mode: its folder, its measures, a row of the table that the command line reads
+# ---- An evidence mode: its folder, its measures, a row of the table that the command line reads, its examiner
 
 MODE: Final = """\
 from dataclasses import dataclass
@@ -231,6 +242,9 @@ MODE = Mode("quiz", "question", COLUMNS, names("quiz"), means, ("rate",), report
 class QuizResult(Result):
     mode: ClassVar[Mode] = MODE
 
+    gold: dict
+    given: dict
+
     def explained(self, position):
         return [f"question {self.table.ids[position]}: right {self.table.rows[position][1]}"]
 
@@ -246,7 +260,43 @@ def score(gold, predictions):
         given = signed(source, reader.json_document(source), RUN)
     rows = [(1, int(given.content.get(question) == answer)) for question, answer in known.content.items()]
     table = UnitTable(tuple(known.content), COLUMNS, rows)
-    return QuizResult(table, scores_of(MODE, table), MODE.origin({}, known.digest, given.digest), (), ())
+    origin = MODE.origin({}, known.digest, given.digest)
+    return QuizResult(table, scores_of(MODE, table), origin, (), (), known.content, given.content)
+"""
+MODE_EXAMINER: Final = """\
+from cs_score.analysis.evidence.examiner import Examiner, Fault
+
+
+class QuizExaminer(Examiner):
+    kinds = ("wrong",)
+
+    def unit(self, position):
+        return self.result.table.ids[position]
+
+    def written(self, position):
+        return self.result.given.get(self.unit(position))
+
+    def row(self, position, prediction):
+        return 1, int(prediction == self.result.gold[self.unit(position)])
+
+    def faults(self, position, prediction):
+        gold = self.result.gold[self.unit(position)]
+        return [] if prediction == gold else [Fault("wrong", None, prediction, gold)]
+
+    def mended(self, position, prediction, faults):
+        return self.result.gold[self.unit(position)]
+
+    def groups(self, position):
+        return {}
+
+    def confusions(self, position):
+        return ()
+
+    def parts(self, position):
+        return ()
+
+
+EXAMINER = QuizExaminer
 """
 MODE_ROW: Final = """
         EvidenceMode("quiz", "question", "Score the answers of a quiz", "Both hold a JSON object of answers."),"""
@@ -256,8 +306,9 @@ MODE_HEADLINE: Final = """
     "quiz": ("right_rate",),"""
 
 
-def test_an_evidence_mode_is_a_folder_its_measures_and_a_row(scratch: Scratch) -> None:
+def test_an_evidence_mode_is_a_folder_its_measures_a_row_and_an_examiner(scratch: Scratch) -> None:
     scratch.write("evidence/modes/quiz/__init__.py", MODE)
+    scratch.write("analysis/evidence/quiz.py", MODE_EXAMINER)
     scratch.add("measures/registry.py", "    COLD_START_MODE: _cold_start(),", MODE_MEASURES)
     scratch.add("measures/registry.py", "_HEADLINES: Final[Mapping[str, tuple[str, ...]]] = {", MODE_HEADLINE)
     scratch.add("cli/evidence_modes.py", "    for mode in (", MODE_ROW)
@@ -267,6 +318,9 @@ def test_an_evidence_mode_is_a_folder_its_measures_and_a_row(scratch: Scratch) -
     assert "Score the answers of a quiz" in scratch.call("-help")
     assert "quiz" in scratch.call("completion", "candidates", "--", "batch", "q").split()
     assert "Both hold a JSON object of answers." in scratch.call("quiz", "--help")
+    assert "Score the answers of a quiz" in scratch.call("man")
+    assert scratch.refusal("quizz") == "cs-score: there is no command quizz, and no such file; did you mean quiz?"
+    assert "did you mean --gold?" in scratch.refusal("batch", "quiz", "--golt", "gold.json")
     one = ("quiz", "--gold", "gold.json", "--predictions", "good.json")
     assert json.loads(scratch.call(*one, "--json", "--bootstrap", "20"))["right_rate"] == 0.75
     assert scratch.call(*one, "--explain", "4") == "question 4: right 0\n"
@@ -278,6 +332,8 @@ def test_an_evidence_mode_is_a_folder_its_measures_and_a_row(scratch: Scratch) -
     ]
     compared = json.loads(scratch.call("compare", "quiz", "--gold", "gold.json", "--json=-", "good.json", "bad.json"))
     assert [measure["measure"] for measure in compared["measures"]] == ["right_rate"]
+    told = json.loads(scratch.call("analyze", *one, "--json"))
+    assert [(each["unit"], each["gain"], each["prediction"]) for each in told["mistakes"]] == [("4", 0.25, "d")]
 
 
 # ---- A command: a row of COMMANDS, and its module
@@ -307,3 +363,5 @@ def test_a_command_is_a_row_and_its_module(scratch: Scratch) -> None:
     assert "Who is greeted" in scratch.call("greet", "--help")
     assert "greet" in scratch.call("completion", "candidates", "--", "gre").split()
     assert "greet" in scratch.call("man")
+    assert scratch.refusal("gret") == "cs-score: there is no command gret, and no such file; did you mean greet?"
+    assert "Not enough arguments; name must be provided" in scratch.refusal("greet")

@@ -22,7 +22,7 @@ from cs_score.batch.tables.leaderboard_writers import write_leaderboard
 from cs_score.batch.tables.problem_table import write_problem_report, write_problem_table
 from cs_score.foundation.errors import CsScoreError, InputError, OutputError, UsageError
 from cs_score.foundation.garbage_collection import paused_collector
-from cs_score.foundation.outputs import cannot_write
+from cs_score.foundation.outputs import make_folder
 from cs_score.foundation.signing.origin import RUN
 
 OpenBackend = Callable[[str, Plan, Prepared], contextlib.AbstractContextManager[Backend]]
@@ -72,7 +72,7 @@ def run_batch(
     `watch` opens a progress display, `remark` prints a line. Raises CsScoreError where nothing can be scored: gold is
     unusable, the folder cannot be written or is in use, no executor answers.
     """
-    _make_folder(options.out)
+    make_folder(options.out, "--out")
     policies = plan.policy_names()
     with locked(options.out) as taken_over:
         if taken_over is not None:
@@ -142,15 +142,6 @@ def _other_results(out: str, folders: Set[str]) -> str:
     found = sorted({os.path.dirname(path) for pattern in patterns for path in glob.glob(pattern)} - folders)
     names = [os.path.relpath(folder, out) for folder in found]
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-
-
-def _make_folder(out: str) -> None:
-    if os.path.exists(out) and not os.path.isdir(out):
-        raise OutputError(f"{out} is a file; --out needs a folder")
-    try:
-        os.makedirs(out, exist_ok=True)
-    except OSError as error:
-        raise cannot_write(out, error) from None
 
 
 def folder_of_run(out: str, plan: Plan, run: str, policy: str) -> str:

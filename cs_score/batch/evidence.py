@@ -103,8 +103,8 @@ class PreparedEvidence:
 
 
 def _files(result: Result, found: ScoreIntervals | None) -> Iterator[tuple[str, Iterable[bytes]]]:
-    """What the subcommand prints with `--json` and without, and what it writes with `--per-item`."""
-    yield "out.json", [_printed(json_text(result, found))]
+    """What the subcommand writes with `--json FILE` and `--per-item`, and what it prints."""
+    yield "out.json", [_printed(json_text(result, found, with_units=True))]
     yield "out.txt", [_printed("\n\n".join([table_text(result), *([] if found is None else [intervals_text(found)])]))]
     yield "out.tsv", unit_blocks(result)
 

@@ -15,7 +15,7 @@ from cs_score.foundation.planned_outputs import Existing, Format, OutputPlan, Pl
 
 _BEGINNINGS: Final = {
     "leaderboard.tsv": rb"rank\tpolicy\trun\t",
-    "leaderboard.json": rb'\{\s*"sorted_by":',
+    "leaderboard.json": rb'\{\s*(?:"schema_version":\s*\d+,\s*)?"sorted_by":',
     "leaderboard.md": rb"\| Rank \| ",
     "leaderboard.tex": rb"% \\usepackage\{booktabs\}",
     "problems.tsv": rb"run\tpolicy\tseverity\tcode\t",

@@ -1,4 +1,4 @@
-"""Colour for words that say how a thing stands, on terminals only and never where `NO_COLOR` is set."""
+"""Colour for status words and differences, on terminals only and never where `NO_COLOR` is set."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import importlib
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from cs_score.cli.destinations import is_quiet, print_text, say
 from cs_score.cli.evidence_modes import EVIDENCE_MODES, MOST_REFERENCES, EvidenceMode
@@ -22,14 +22,16 @@ if TYPE_CHECKING:  # help and completion are quick without what scoring needs
     from cs_score.foundation.planned_outputs import OutputPlan
     from cs_score.statistics.options import Resampling
 
+Item = TypeVar("Item")
 
 GOLD: Final = Option("--gold", "FILE", "Gold annotation; - is standard input")
+PREDICTIONS: Final = Option("--predictions", "FILE", "The system's output; - is standard input")
 
 
 def _shared(unit: str) -> tuple[Option, ...]:
     return (
         GOLD,
-        Option("--predictions", "FILE", "The system's output; - is standard input"),
+        PREDICTIONS,
         Option("--json", "[FILE.json]", "The result as JSON in full precision; without FILE instead of the table"),
         Option("--per-item", "FILE", f"Also write the statistics of each {unit}, as .tsv"),
         FORCE,
@@ -38,10 +40,16 @@ def _shared(unit: str) -> tuple[Option, ...]:
     )
 
 
-def _run(mode: EvidenceMode, line: CommandLine) -> int:
+def input_files(line: CommandLine) -> tuple[str, str]:
+    """The files of gold and predictions. Raises UsageError where both are standard input."""
     gold, predictions = line.text("--gold", ""), line.text("--predictions", "")
     if gold == predictions == "-":
         raise UsageError("only one of --gold and --predictions can be standard input")
+    return gold, predictions
+
+
+def _run(mode: EvidenceMode, line: CommandLine) -> int:
+    gold, predictions = input_files(line)
     explained = line.texts("--explain")
     plan = _plan(mode.name, (gold, predictions), line)
     plan.check()
@@ -69,7 +77,7 @@ def own_arguments(mode: EvidenceMode, line: CommandLine) -> dict[str, Any]:
 
 def score(mode: EvidenceMode, gold: str, predictions: str, own: Mapping[str, Any]) -> Result:
     """Score predictions; `own` as `own_arguments` gives them."""
-    progress = {"progress": _with_bar} if mode.takes_long else {}
+    progress = {"progress": with_bar} if mode.takes_long else {}
     result: Result = _module(mode.name).score(gold, predictions, **own, **progress)
     return result
 
@@ -79,7 +87,7 @@ def _module(mode: str) -> Any:
 
 
 def _plan(mode: str, inputs: Sequence[str], line: CommandLine) -> OutputPlan:
-    """What is read and written. Raises UsageError where an option names a file that cannot be called so."""
+    """What is read and written. Raises UsageError for a file name that an option refuses."""
     from cs_score.evidence.report import JSON_OPTION, units_option
     from cs_score.foundation.planned_outputs import OutputPlan
 
@@ -101,7 +109,7 @@ def _deliver(result: Result, line: CommandLine, explain: Sequence[str], resampli
     if per_item is not None:
         write_packed(per_item, unit_blocks(result))
     if json_file not in (None, "-"):
-        write_packed(str(json_file), encoded((json_text(result, found), "\n")))
+        write_packed(str(json_file), encoded((json_text(result, found, with_units=True), "\n")))
     tell_notices(result)
     if explanations:
         print_text("\n\n".join(map(explanation_text, explanations)))
@@ -121,7 +129,7 @@ def _on_terminal() -> bool:
     return sys.stderr.isatty() and not is_quiet()
 
 
-def _with_bar(items: Sequence[str]) -> Iterator[str]:
+def with_bar(items: Sequence[Item], doing: str = "aligning") -> Iterator[Item]:
     """Pass `items` on, and tell how far they are where standard error is a terminal."""
     if not _on_terminal():
         yield from items
@@ -130,7 +138,7 @@ def _with_bar(items: Sequence[str]) -> Iterator[str]:
     for number, item in enumerate(items):
         if (done := 100 * number // len(items)) != shown:
             shown = done
-            print(f"\r\x1b[Kaligning {done} %", end="", file=sys.stderr, flush=True)
+            print(f"\r\x1b[K{doing} {done} %", end="", file=sys.stderr, flush=True)
         yield item
     print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 

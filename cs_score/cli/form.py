@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from cs_score.cli.leaving import FAILED
 from cs_score.cli.options import (
     HELP,
     OUR_VERSION,
@@ -43,10 +44,10 @@ class Contract:
     options_first: bool = False
 
 
-REFERENCE: Final = Contract(255, 255, shows_usage=True, options_first=True)
-BATCH: Final = Contract(255, 255, shows_usage=True)
+REFERENCE: Final = Contract(FAILED, FAILED, shows_usage=True, options_first=True)
+BATCH: Final = Contract(FAILED, FAILED, shows_usage=True)
 OWN: Final = Contract(1, 2)
-BATCH_OF_EVIDENCE: Final = Contract(255, 2)
+BATCH_OF_EVIDENCE: Final = Contract(FAILED, 2)
 
 
 @dataclass(frozen=True, slots=True)

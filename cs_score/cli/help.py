@@ -39,7 +39,7 @@ def options_of(form: Form) -> Iterator[Section]:
 
 
 def parameters_of(form: Form) -> Iterator[Section]:
-    """What the words mean that are no options."""
+    """The parameters and what they mean."""
     if form.parameters:
         yield "Parameters are", [(parameter.name, parameter.help) for parameter in form.parameters]
 
@@ -101,7 +101,7 @@ def _rows(rows: Iterable[tuple[str, str]], width: int) -> Iterator[str]:
 
 
 def _filled(text: str, first: str, rest: str, width: int) -> str:
-    """The text in lines; lists with colons are broken behind one."""
+    """The text in lines; lists that are separated by colons are broken behind a colon."""
     room = max(width - len(rest), 12)
     words: list[str] = []
     for word in text.split():

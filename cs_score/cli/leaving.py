@@ -1,8 +1,12 @@
-"""How a program ends that holds many rows."""
+"""Exit statuses: that of failures, and one that keeps results in memory until the process ends."""
 
 from __future__ import annotations
 
 import gc
+from typing import Final
+
+FAILED: Final = 255
+"""Errors, fatal conditions and wrong usage, as the reference has it; also where a command cannot be loaded."""
 
 
 class Finished(int):

@@ -10,10 +10,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from cs_score.cli import registry
+from cs_score.cli.leaving import FAILED
 from cs_score.foundation.errors import CsScoreError, OutputError, UsageError
-
-FAILED: Final = 255
-"""The status where the command itself cannot be loaded."""
 
 COMPLETION_VARIABLE: Final = "_CS_SCORE_COMPLETE"
 """With `bash_source` and the like in it the script of `cs-score completion` is printed, as earlier versions did."""
@@ -66,7 +64,7 @@ def _reason(error: OSError | ImportError | MemoryError) -> str:
         return "the working folder does not exist any more; change to another one"
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    # Packages wrap what the system says in advice of their own.
+    # Packages hide what the system says behind advice of their own.
     return _reason(error.__context__) if isinstance(error.__context__, ImportError) else str(error)
 
 

@@ -21,6 +21,7 @@ class Group(StrEnum):
     BEFORE = "Before the Cold Start scorer"
     EVIDENCE = "Evidence-based fact checking"
     SEVERAL = "Many runs or systems"
+    INSIGHT = "Why a score is what it is"
     ABOUT = "About cs-score"
 
 
@@ -46,6 +47,8 @@ COMMANDS: Final = {
     command.name: command
     for command in (
         Command("", _G.COLD_START, "Score one or more TAC Cold Start runs", "scorer.command:FORM", _2017),
+        Command("score", _G.COLD_START, "Score Cold Start runs, and print the measures that matter",
+                "scorer.score:FORM"),
         Command("validate-run", _G.BEFORE, "Validate a run, and write it as the scorer wants it",
                 "preparation.validate_run:PROGRAM", _2017),
         Command("validate-queries", _G.BEFORE, "Validate queries, and split them by entry point",
@@ -77,8 +80,13 @@ COMMANDS: Final = {
                 "comparison.coldstart:FORM"),
         *(Command(f"compare {mode}", _G.SEVERAL, f"Compare {mode} systems on the same gold file",
                   "comparison.evidence:FORMS") for mode in EVIDENCE_MODES),
+        Command("analyze", _G.INSIGHT, "Mistakes of a Cold Start run with what each one costs, an error budget",
+                "insight.coldstart:ANALYZE"),
+        *(Command(f"analyze {mode}", _G.INSIGHT, f"Mistakes of {mode} predictions with what each one costs",
+                  "insight.evidence:ANALYZE") for mode in EVIDENCE_MODES),
         Command("problems", _G.ABOUT, "Explain problem codes: what is wrong, an example, what to do",
                 "about.problems:FORM"),
+        Command("schema", _G.ABOUT, "Print the JSON Schema of what cs-score writes", "about.schema:FORM"),
         Command("completion", _G.ABOUT, "Print the script with which a shell completes commands and options",
                 "about.completion:FORM"),
         Command("man", _G.ABOUT, "Print the manual page", "about.manual:FORM"),
@@ -102,5 +110,5 @@ def sub_forms(name: str) -> list[Command]:
 
 
 def nearest_command(name: str, word: str) -> str:
-    """A question whether a sub-form of this command was meant; empty where none is called nearly so."""
+    """What an error adds for a mistyped sub-form, such as `; did you mean batch?`; empty where no name is near."""
     return nearest(word, (command.name.rpartition(" ")[2] for command in sub_forms(name)))

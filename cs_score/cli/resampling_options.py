@@ -44,7 +44,7 @@ _NUMBER: Final = pattern(r"[0-9]{1,3}(\.[0-9]{0,15})?")
 def read_resampling(given: Mapping[str, str | None], options: tuple[Option, ...] = OPTIONS) -> Resampling | None:
     """The settings that the options given ask for, by name; None where they ask for no resampling.
 
-    Raises UsageError for values that mean nothing, and for settings of a bootstrap that was not asked for.
+    Raises UsageError for impossible values, and for settings of a bootstrap that was not asked for.
     """
     words = {name: text for name, text in given.items() if text is not None}
     texts = {option.name: option.default for option in options if option.default is not None} | words

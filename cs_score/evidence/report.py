@@ -15,19 +15,36 @@ from cs_score.foundation.planned_outputs import Format, OwnOption
 from cs_score.statistics.notes import sentences
 from cs_score.statistics.score_intervals import ScoreIntervals
 
-_NUMBER: Final = re.compile(r"-?\d+(\.\d+)?|-")
+_NUMBER: Final = re.compile(r"[-+]?\d+(\.\d+)?%?|-")
 
 ROWS_PER_BLOCK: Final = 10_000
 
 
-def json_text(result: Result, intervals: ScoreIntervals | None = None) -> str:
-    """The official measures at full precision and the signature, as one JSON object; `intervals` where there are."""
+SCHEMA_VERSION: Final = 1
+"""Raised when a key changes its meaning or goes away; new keys do not raise it."""
+
+
+def json_text(result: Result, intervals: ScoreIntervals | None = None, *, with_units: bool = False) -> str:
+    """The official measures at full precision and the signature, as one JSON object; `intervals` where there are.
+
+    `with_units` adds the statistics of each unit, by which a later run can be compared with this one.
+    """
+    return json.dumps(result_object(result, intervals, with_units=with_units), indent=2, allow_nan=False)
+
+
+def result_object(
+    result: Result, intervals: ScoreIntervals | None = None, *, with_units: bool = False
+) -> dict[str, object]:
+    """That object. Official evaluators have no other keys beside the measures, so all else stands in the signature."""
     origin = result.origin
     of_scores: dict[str, object] = {}
     if intervals is not None:
         origin = origin.with_option("bootstrap", intervals.resampling.as_json())
         of_scores = {"intervals": intervals.as_json()}
-    return json.dumps({**result.official(), **of_scores, "signature": origin.as_json()}, indent=2, allow_nan=False)
+    signature = {**origin.as_json(), "schema_version": SCHEMA_VERSION}
+    if with_units:
+        signature["units"] = {"unit": result.mode.unit, **result.table.as_json()}
+    return {**result.official(), **of_scores, "signature": signature}
 
 
 def table_text(result: Result) -> str:

@@ -129,6 +129,16 @@ def write_folder(path: str | os.PathLike[str], folders: Iterable[str], files: It
         shutil.rmtree(temporary, ignore_errors=True)
 
 
+def make_folder(path: str, option: str) -> None:
+    """Make the folder that an option names, unless it is there. Raises OutputError."""
+    if os.path.exists(path) and not os.path.isdir(path):
+        raise OutputError(f"{path} is a file; {option} needs a folder")
+    try:
+        os.makedirs(path, exist_ok=True)
+    except OSError as error:
+        raise cannot_write(path, error) from None
+
+
 def write_packed(path: str, blocks: Iterable[bytes]) -> None:
     """As `write_whole`, compressed where the name ends like that. Equal blocks give equal bytes: no time goes in."""
     write_whole(path, _packed(os.path.splitext(path)[1], blocks))

@@ -12,12 +12,10 @@ from cs_score.knowledge_base.checks.inference import infer_inverses, infer_menti
 from cs_score.knowledge_base.checks.mention_strings import MentionStrings
 from cs_score.knowledge_base.checks.node_types import check_types
 from cs_score.knowledge_base.checks.provenances import (
-    MentionPlaces,
     check_confidences,
     check_endpoints,
     check_provenances,
     check_strings,
-    mentions_of,
 )
 from cs_score.knowledge_base.contents.assertions import KnowledgeBase
 from cs_score.knowledge_base.contents.predicates import PredicateTable
@@ -65,9 +63,8 @@ def check(builder: Builder, options: KbOptions, problems: ProblemLog) -> None:
     base, findings = builder.base, builder.findings
     nodes = list(base.nodes.values())
     check_types(base, findings)
-    mentions = mentions_of(base.assertions)
-    check_strings(mentions, findings)
-    check_provenances(base.assertions, MentionPlaces(mentions), findings)
+    check_strings(nodes, findings)
+    check_provenances(base.assertions, findings)
     strings = MentionStrings(options.documents, findings)
     strings.check(nodes)
     problems.fatal += strings.fatal

@@ -17,9 +17,12 @@ from cs_score.problems.kind import Severity
 from cs_score.problems.occurrences import Occurrence, RecordingLog
 from cs_score.problems.table import CODES
 
+SCHEMA_VERSION: Final = 1
+"""Of the JSON report; raised when a key changes its meaning or goes away."""
+
 
 def _as_json(occurrences: Iterable[Occurrence], codes: Set[str]) -> Iterator[str]:
-    yield f'{{"tool": "cs-score", "version": {json.dumps(VERSION)}, "problems": ['
+    yield f'{{"schema_version": {SCHEMA_VERSION}, "tool": "cs-score", "version": {json.dumps(VERSION)}, "problems": ['
     separator = "\n"
     for one in occurrences:
         entry = {
@@ -113,7 +116,11 @@ _WRITERS: Final[dict[str, Callable[[Iterable[Occurrence], Set[str]], Iterator[st
 OPTION: Final = OwnOption(
     "--problems",
     {
-        ".json": Format(re.compile(rb'\{\s*"tool":\s*"cs-score",\s*"version":\s*"[^"]*",\s*"problems":\s*\[')),
+        ".json": Format(
+            re.compile(
+                rb'\{\s*(?:"schema_version":\s*\d+,\s*)?"tool":\s*"cs-score",\s*"version":\s*"[^"]*",\s*"problems":\s*\['
+            )
+        ),
         ".tsv": Format(re.compile("\t".join(_TSV_COLUMNS).encode() + rb"\n")),
         ".sarif": Format(
             re.compile(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from typing import Final
 
 from cs_score.foundation.signing.origin import Origin
 from cs_score.statistics import notes
@@ -12,6 +13,9 @@ from cs_score.statistics.intervals import Interval
 from cs_score.statistics.notes import Note
 from cs_score.statistics.options import PairedTest, Resampling
 from cs_score.statistics.paired_tests import UnitRecord, is_enumerated, smallest_p
+
+SCHEMA_VERSION: Final = 1
+"""Of the JSON object; raised when a key changes its meaning or goes away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +125,7 @@ class Comparison:
     def as_json(self) -> dict[str, object]:
         """The comparison as a JSON object."""
         return {
+            "schema_version": SCHEMA_VERSION,
             "systems": list(self.systems),
             "units": self.units,
             "resampling": self.resampling.as_json(),

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -16,7 +16,7 @@ from tests.coldstart.handmade import Inputs, Line, query_xml
 
 pandas = pytest.importorskip("pandas")
 
-KINDS = ("rows", "queries", "responses", "rankings", "problems")
+KINDS: Final[tuple[Any, ...]] = ("rows", "queries", "responses", "rankings", "problems")
 BO = Line()
 
 

@@ -335,7 +335,8 @@ def test_evidence_modes(mode: str, tmp_path: Path) -> None:
     done = cs_score_in(tmp_path, ["batch", mode, *words, "--jobs", "1", "a.json", "bad.json", "b.json"])
     assert done.status == 1, done.stderr
     single = ["--gold", "gold.json", "--predictions", "b.json", "--per-item", "items.tsv"]
-    assert cs_score_in(tmp_path, [mode, *single, "--json"]).stdout == (tmp_path / "out" / "b" / "out.json").read_bytes()
+    alone = cs_score_in(tmp_path, [mode, *single, "--json", "b.result.json"])
+    assert alone.files["b.result.json"] == (tmp_path / "out" / "b" / "out.json").read_bytes()
     assert cs_score_in(tmp_path, [mode, *single]).stdout == (tmp_path / "out" / "b" / "out.txt").read_bytes()
     assert (tmp_path / "items.tsv").read_bytes() == (tmp_path / "out" / "b" / "out.tsv").read_bytes()
     rows = leaderboard(tmp_path / "out")
@@ -348,9 +349,8 @@ def test_evidence_modes(mode: str, tmp_path: Path) -> None:
     more = ["--bootstrap", "50"]
     assert cs_score_in(tmp_path, ["batch", mode, "--gold", "gold.json", "--out", "more", *more, "a.json"]).status == 0
     single = ["--gold", "gold.json", "--predictions", "a.json", *more]
-    assert (
-        cs_score_in(tmp_path, [mode, *single, "--json"]).stdout == (tmp_path / "more" / "a" / "out.json").read_bytes()
-    )
+    alone = cs_score_in(tmp_path, [mode, *single, "--json", "a.result.json"])
+    assert alone.files["a.result.json"] == (tmp_path / "more" / "a" / "out.json").read_bytes()
     assert cs_score_in(tmp_path, [mode, *single]).stdout == (tmp_path / "more" / "a" / "out.txt").read_bytes()
     missing = cs_score_in(tmp_path, ["batch", mode, "--gold", "none.json", "--out", "o", "a.json"])
     assert (missing.status, missing.stderr.count(b"\n")) == (255, 1)

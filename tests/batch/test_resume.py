@@ -130,8 +130,8 @@ def _told(world: Path, file: str) -> None:
 @pytest.mark.parametrize(
     "record",
     [
-        b"[]", b"{}", b"\xff", b'{"format": 1, "signature": 3}', b"null", b"", b"NaN", b"text", b"[" * 100_000,
-        b'{"digest":' * 50_000, b"1" * 5000, b'{"digest": NaN, "format": 2}',
+        b"[]", b"{}", b"\xff", b'{"schema_version": 3, "signature": 3}', b"null", b"", b"NaN", b"text", b"[" * 100_000,
+        b'{"digest":' * 50_000, b"1" * 5000, b'{"digest": NaN, "schema_version": 3}',
     ],
     ids=lambda record: record.decode("latin-1")[:20],
 )  # fmt: skip

@@ -28,7 +28,7 @@ class Kind(Enum):
     NAMED = "an output that replaces the file that is there"
     PREFIX = "the prefix of outputs"
     OWN = "an output of an option that the reference lacks"
-    FOLDER = "the folder of a batch"
+    FOLDER = "a folder of outputs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +100,16 @@ FORMS: Final = {
         },
         (QUERIES, RUN, POOL),
     ),
+    "score": Form(
+        ("score",),
+        {
+            "--out": Word(FOLDER, "scored", tuple(f"/out{ending}" for ending in (*SCORES, ".json"))),
+            "-queries": Word(READ, "ids"),
+            **PROBLEMS,
+        },
+        (QUERIES, RUN, POOL),
+        2,
+    ),
     "batch": Form(
         ("batch", "--jobs", "1"),
         {
@@ -156,10 +166,25 @@ FORMS: Final = {
     **{
         mode: Form((mode,), OF_MODE, wrong_usage=2) for mode in ("scifact", "claims", "r4c", "hotpotqa")
     },
+    "analyze": Form(
+        ("analyze",),
+        {"--json": Word(OWN, "o.json"), "--tsv": Word(FOLDER, "tables", ("/budget.tsv", "/mistakes.tsv"))},
+        (QUERIES, RUN, POOL),
+        2,
+    ),
     "compare coldstart": Form(("compare", "coldstart", "--bootstrap", "9"), {}, (QUERIES, POOL, RUN, RUN)),
     "compare claims": Form(("compare", "claims", "--bootstrap", "9"), {"--gold": GOLD_FILE}, (PREDICTED, PREDICTED)),
+    "analyze claims": Form(
+        ("analyze", "claims"),
+        {
+            "--gold": GOLD_FILE, "--predictions": PREDICTED, "--json": Word(OWN, "o.json"),
+            "--tsv": Word(FOLDER, "tables", ("/mistakes.tsv", "/budget.tsv", "/groups.tsv", "/confusions.tsv")),
+        },
+        wrong_usage=2,
+    ),
     "problems": Form(("problems",), {}, (Word(READ, "EMPTY_FIELD"),)),
     "expand-queries": Form(("expand-queries",), {}, (QUERIES,)),
+    "schema": Form(("schema",), {}, (Word(READ, "leaderboard"),), 2),
     "completion": Form(("completion",), {}, (Word(READ, "bash"),), 2),
     "man": Form(("man",), wrong_usage=2),
 }  # fmt: skip

@@ -252,7 +252,7 @@ def completed(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("line", "found"),
     [
-        ("cs-score sc", ["scifact"]),
+        ("cs-score sci", ["scifact"]),
         ("cs-score so", ["sound.xml"]),
         ("cs-score batch sci", ["scifact"]),
         ("cs-score -ri", ["-right"]),

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from cs_score.cli.main import main
+from tests.schemas import check_written
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,9 @@ def score_in(folder: Path, words: Sequence[str], *, terminal: bool = False) -> O
         with _redirected(folder, stdout, stderr, _Terminal if terminal else io.TextIOWrapper):
             status = main(list(words))
         files = {name: (folder / name).read_bytes() for name in sorted(_names(folder) - before)}
-        return Outcome(status, _content(stdout), _content(stderr), files)
+        outcome = Outcome(status, _content(stdout), _content(stderr), files)
+    check_written(outcome.stdout, files)
+    return outcome
 
 
 def _names(folder: Path) -> set[str]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from cs_score.cli.main import main
+from tests.schemas import check_written
 
 REPOSITORY: Final = Path(__file__).parents[2]
 
@@ -51,6 +52,7 @@ def cs_score(*words: str | Path) -> Outcome:
     streams = [io.TextIOWrapper(buffer, encoding="utf-8", write_through=True) for buffer in buffers]
     with contextlib.redirect_stdout(streams[0]), contextlib.redirect_stderr(streams[1]):
         status = main([str(word) for word in words])
+    check_written(buffers[0].getvalue(), {})
     out, err = (buffer.getvalue().decode("utf-8") for buffer in buffers)
     return Outcome(status, out, err)
 

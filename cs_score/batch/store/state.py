@@ -26,7 +26,8 @@ _ENDINGS: Final = (*(output.ending for output in OUTPUTS), "errlog", "json", "tx
 _NAMES: Final = frozenset({SIGNATURE, *(f"out.{ending}" for ending in _ENDINGS)})
 """All that batches of any kind write into the folder of a run; whatever else lies there is the user's."""
 
-_FORMAT: Final = 3
+SCHEMA_VERSION: Final = 3
+"""Raised when a key changes its meaning or goes away: `--resume` keeps nothing that another version wrote."""
 
 _LARGEST_SIGNATURE: Final = 1 << 28
 """Bytes; it may hold the problems of a run with their details."""
@@ -54,7 +55,7 @@ def write_run(folder: str, outcome: Outcome, files: Iterable[tuple[str, Iterable
     outcome = replace(outcome, files=tuple(written))
     if outcome.state != FAILED:
         # As JSON reads it again, so that the digest is of the same.
-        record = json.loads(json.dumps({"format": _FORMAT, **asdict(outcome)}))
+        record = json.loads(json.dumps({"schema_version": SCHEMA_VERSION, **asdict(outcome)}))
         if not outcome.intervals:  # nobody asked for them
             del record["intervals"]
         text = json.dumps({**record, "digest": _digest(record)}, indent=1)
@@ -115,14 +116,14 @@ def _without_names(signature: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read_record(path: str) -> dict[str, Any]:
-    """What a batch has written into a signature file, without its format and digest. Raises UnfitError."""
+    """What a batch has written into a signature file, without its version and digest. Raises UnfitError."""
     try:
         with _plain_file(path) as file:
             record = json.loads(file.read(_LARGEST_SIGNATURE))
         digest = record.pop("digest")
-        if record.get("format") != _FORMAT or digest != _digest(record):
+        if record.get("schema_version") != SCHEMA_VERSION or digest != _digest(record):
             raise UnfitError(path)
-        del record["format"]
+        del record["schema_version"]
         return cast(dict[str, Any], record)
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError, MemoryError):
         raise UnfitError(path) from None

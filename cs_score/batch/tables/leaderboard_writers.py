@@ -15,6 +15,9 @@ from cs_score.statistics.notes import Note, sentences
 
 LEADERBOARD: Final = "leaderboard"
 
+SCHEMA_VERSION: Final = 1
+"""Of the JSON object; raised when a key changes its meaning or goes away."""
+
 # Columns that readable tables leave out: they are for machines, or too wide.
 _NOT_SHOWN: Final = frozenset({"file", "signature", "failure"})
 
@@ -62,7 +65,12 @@ def leaderboard_json(board: Leaderboard) -> str:
         }
         for row in board.rows
     ]
-    return json.dumps({"sorted_by": board.measure, "rows": rows}, indent=1, allow_nan=False) + "\n"
+    return (
+        json.dumps(
+            {"schema_version": SCHEMA_VERSION, "sorted_by": board.measure, "rows": rows}, indent=1, allow_nan=False
+        )
+        + "\n"
+    )
 
 
 def leaderboard_markdown(board: Leaderboard) -> str:

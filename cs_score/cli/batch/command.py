@@ -106,7 +106,7 @@ def _measure(wanted: str, known: Sequence[str]) -> str:
 
 
 def _outputs(plan: Plan, choices: Choices, runs: Sequence[RunFile]) -> OutputPlan:
-    """What is read and written. Raises UsageError where --problems names a file that cannot be called so."""
+    """What is read and written. Raises UsageError for a file name that --problems refuses."""
     from cs_score.problems.reports import OPTION
 
     shared = choices.gold if choices.runs_from is None else (*choices.gold, choices.runs_from)

@@ -9,9 +9,9 @@ from cs_score.cli.comparison.options import comparison_options, make_way, print_
 from cs_score.cli.destinations import say
 from cs_score.cli.form import Form, Parameter
 from cs_score.cli.options import CommandLine
-from cs_score.cli.scorer.command import legend
-from cs_score.cli.scorer.options import options_of
-from cs_score.cli.scorer.switches import SCORING
+from cs_score.cli.scorer.command import legend, policies
+from cs_score.cli.scorer.options import defaults_of, options_of
+from cs_score.cli.scorer.switches import POLICY, SCORING
 from cs_score.coldstart.queries.query_files import is_query_file
 from cs_score.foundation.errors import InputError, UsageError
 from cs_score.measures.registry import COLD_START_MODE, rankable
@@ -24,14 +24,14 @@ def _measures() -> Iterable[str]:
 def _run(line: CommandLine) -> int:
     """Compare as the command line says.
 
-    Raises UsageError for a command line that means nothing, InputError where a run cannot be scored or compared.
+    Raises UsageError for an impossible command line, InputError where a run cannot be scored or compared.
     """
     from cs_score.coldstart.many_runs import run_files, score_separately
 
     settings = read_settings(line)
     if "-" in line.words:
         raise UsageError("standard input cannot be read once for each run: name a file")
-    options = options_of(line)
+    options = options_of(line, defaults_of(line))
     queries = [word for word in line.words if is_query_file(word)]
     runs, assessments = run_files([word for word in line.words if not is_query_file(word)])
     make_way(line, line.words)
@@ -59,7 +59,7 @@ def _remark(system: str, remark: str) -> None:
 
 FORM: Final = Form(
     "compare coldstart",
-    (*SCORING, *comparison_options(_measures)),
+    (*SCORING, POLICY, *comparison_options(_measures)),
     (
         Parameter(
             "files",
@@ -70,6 +70,6 @@ FORM: Final = Form(
             is_repeated=True,
         ),
     ),
-    sections=legend,
+    sections=lambda: (policies(), *legend()),
     body=_run,
 )

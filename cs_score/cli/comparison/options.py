@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from cs_score.cli import colour
 from cs_score.cli.destinations import print_text
+from cs_score.cli.measure_option import measure_option, read_measures
 from cs_score.cli.options import FORCE, Choices, CommandLine, Option
 from cs_score.cli.resampling_options import COMPARISON_OPTIONS, read_resampling
 from cs_score.foundation.errors import UsageError
@@ -25,12 +26,7 @@ def comparison_options(measures: Choices) -> tuple[Option, ...]:
     """The options of a comparison by these measures."""
     return (
         *COMPARISON_OPTIONS,
-        Option(
-            "--measure",
-            "NAME,...",
-            "Only these measures: names, or patterns such as '*F1', with commas between",
-            choices=measures,
-        ),
+        measure_option(measures),
         Option("--common", None, "Compare on the units that all systems have; otherwise they must be the same"),
         Option("--json", "[FILE.json]", "The comparison as JSON, in FILE; without FILE instead of the text"),
         FORCE,
@@ -54,18 +50,17 @@ class ComparisonSettings:
 def read_settings(line: CommandLine) -> ComparisonSettings:
     """The settings that the options ask for.
 
-    Raises UsageError for values that mean nothing, and for two formats.
+    Raises UsageError for impossible values, and for two formats.
     """
     json_file = line.switches.get("--json")
     formats = [*(["--json"] if json_file == "-" else []), *(name for name in FORMATS if name in line.switches)]
     if len(formats) > 1:
         raise UsageError(f"{' and '.join(formats)} exclude one another")
-    listed = line.switches.get("--measure")
     return ComparisonSettings(
         read_resampling(
             {option.name: line.switches.get(option.name) for option in COMPARISON_OPTIONS}, COMPARISON_OPTIONS
         ),
-        () if listed is None else tuple(name.strip() for name in listed.split(",")),
+        read_measures(line),
         "--common" in line.switches,
         FORMATS.get(formats[0], "json") if formats else "text",
         None if json_file == "-" else json_file,

@@ -29,7 +29,6 @@ from cs_score.knowledge_base.reading.kb_file import TASKS
 from cs_score.knowledge_base.reading.repetitions import Multiple
 from cs_score.knowledge_base.reading.user_predicates import load_predicates
 from cs_score.knowledge_base.validation import KbOptions, validate_kb
-from cs_score.knowledge_base.writers.differences import differences
 from cs_score.knowledge_base.writers.files import NO_OUTPUT, KbOutputs, output_folder, output_paths
 from cs_score.knowledge_base.writers.statistics import JSON_OPTION, statistics_json, statistics_of, statistics_text
 
@@ -133,6 +132,8 @@ def _write_statistics(wanted: Sequence[tuple[str, Destination]], base: Knowledge
 
 
 def _show_differences(base: KnowledgeBase, labels: frozenset[str]) -> None:
+    from cs_score.knowledge_base.writers.differences import differences
+
     diff = differences(base, labels)
     # What reaches a terminal must not move its cursor; a file or a pipe gets the lines as they are.
     write_result(Destination("stdout"), encoded(map(terminal_safe, diff) if sys.stdout.isatty() else diff))

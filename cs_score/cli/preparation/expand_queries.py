@@ -13,7 +13,7 @@ from cs_score.foundation.record import dataclass
 
 @dataclass(frozen=True)
 class _Superseded(Form):
-    """A program that takes whatever it is given; help and version it has."""
+    """A program that accepts any words; it has help and version."""
 
     def read(self, words: Sequence[str]) -> CommandLine:
         """The words as they are."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from cs_score.cli.destinations import Destination, is_quiet, say, write_report, write_result, write_text
 from cs_score.cli.form import REFERENCE, Contract, Form
-from cs_score.cli.leaving import Finished
+from cs_score.cli.leaving import FAILED, Finished
 from cs_score.cli.options import FORCE, CommandLine, Option
 from cs_score.cli.problem_display import report_on_stderr
 from cs_score.coldstart.lines.loading import members
@@ -32,9 +32,6 @@ from cs_score.problems.reports import write_problems
 
 if TYPE_CHECKING:
     from dataclasses import KW_ONLY
-
-FAILED: Final = 255
-"""Exit status for errors, fatal conditions and wrong usage."""
 
 _SHOWN: Final = 50
 """Further fatal conditions that are listed; a run of a million bad lines must not fill a terminal."""
@@ -94,7 +91,7 @@ class Program(Form):
             return session.give_up(error)
 
     def plan(self, line: CommandLine) -> OutputPlan:
-        """What a call reads and writes. Raises UsageError for a problems file that cannot be called so."""
+        """What a call reads and writes. Raises UsageError for a name that --problems refuses."""
         outputs = [*self.outputs(line)]
         if self.error_file is not None:
             outputs += Destination(line.text("-error_file", "stderr")).planned("-error_file", self.error_file)

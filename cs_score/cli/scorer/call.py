@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from cs_score.cli.destinations import Destination
 from cs_score.cli.options import CommandLine
 from cs_score.cli.parts_options import Division, read_division
 from cs_score.cli.resampling_options import read_resampling
-from cs_score.cli.scorer.options import layout_of, options_of, policy_texts
+from cs_score.cli.scorer.options import defaults_of, layout_of, options_of, policy_texts
 from cs_score.cli.scorer.switches import DEFAULTS, PROGRAM
 from cs_score.coldstart.lines.loading import members
 from cs_score.coldstart.options import Options
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What a command line asks for, understood and checked."""
+    """What a command line asks for, understood and checked. Without `output` no table is written."""
 
     plan: OutputPlan
     options: Options
     layout: Layout
-    output: Destination
+    output: Destination | None
     errors: Destination
     query_files: tuple[str, ...]
     files: tuple[str, ...]
@@ -56,9 +56,16 @@ def understand(line: CommandLine) -> Call:
             "others are written, into a folder that must be there"
         )
     errors = Destination(line.text("-error_file", DEFAULTS["-error_file"]))
-    plan = _plan(line, output, errors)
+    outputs = [*tables("-output_file", output, line), *errors.planned("-error_file", Existing.REFUSED), *_own(line)]
+    plan = planned(line, outputs)
     plan.check()
-    options = options_of(line)
+    return call_of(line, plan, output, errors)
+
+
+def call_of(line: CommandLine, plan: OutputPlan, output: Destination | None, errors: Destination) -> Call:
+    """The call that a command line asks for, with its outputs as planned. Raises UsageError."""
+    defaults = defaults_of(line)
+    options = options_of(line, defaults)
     return Call(
         plan=plan,
         options=options,
@@ -69,7 +76,11 @@ def understand(line: CommandLine) -> Call:
         files=(*(word for word in line.words if not is_query_file(word)), *line.texts("--knowledge-base")),
         knowledge_bases=frozenset(line.texts("--knowledge-base")),
         invocation=Invocation(
-            time.localtime(), os.getcwd(), (PROGRAM, *line.typed), policy_texts(line), options.samples is not None
+            time.localtime(),
+            os.getcwd(),
+            (PROGRAM, *line.typed),
+            policy_texts(line, defaults),
+            options.samples is not None,
         ),
         json_file=line.switches.get("--json"),
         problems_file=line.switches.get("--problems"),
@@ -79,26 +90,31 @@ def understand(line: CommandLine) -> Call:
     )
 
 
-def _plan(line: CommandLine, output: Destination, errors: Destination) -> OutputPlan:
-    """What the call reads and writes. Raises UsageError for an own option's file that cannot be called so."""
+def planned(line: CommandLine, outputs: Sequence[PlannedOutput], folder: str | None = None) -> OutputPlan:
+    """What the call reads and writes; `folder` is one that it makes."""
     named = (*line.words, *filter(None, map(line.switches.get, ("-queries", "-samples"))))
-    outputs: list[PlannedOutput] = []
+    read = [name_of(member) for word in named for member in members(word)]
+    return OutputPlan(read, outputs, "--force" in line.switches, folder)
+
+
+def tables(option: str, output: Destination, line: CommandLine) -> Iterator[PlannedOutput]:
+    """The files behind the prefix that an option names; none for a stream."""
     if output.stream is None:
-        paths = [f"{output.text}.{file.ending}" for file in written(line.switches)]
-        outputs += [PlannedOutput("-output_file", path, Existing.CLEARED) for path in paths]
-    outputs += errors.planned("-error_file", Existing.REFUSED)
-    outputs += _own_outputs(line)
-    return OutputPlan(
-        [name_of(member) for word in named for member in members(word)], outputs, "--force" in line.switches
-    )
+        for file in written(line.switches):
+            yield PlannedOutput(option, f"{output.text}.{file.ending}", Existing.CLEARED)
 
 
-def _own_outputs(line: CommandLine) -> Iterator[PlannedOutput]:
-    """The files of the options that the reference does not have. Raises UsageError for one that cannot be called so."""
+def _own(line: CommandLine) -> Iterator[PlannedOutput]:
+    """The files of the options that the reference does not have. Raises UsageError for a name they refuse."""
     if "--json" in line.switches:
         from cs_score.coldstart.writers import json_result
 
         yield from json_result.OPTION.outputs(line.switches["--json"])
+    yield from problems_report(line)
+
+
+def problems_report(line: CommandLine) -> Iterator[PlannedOutput]:
+    """The file of --problems. Raises UsageError for a name they refuse."""
     if "--problems" in line.switches:
         from cs_score.problems import reports as problem_reports
 

@@ -7,7 +7,7 @@ from typing import Final
 from cs_score.cli.form import REFERENCE, Form, Parameter, Section
 from cs_score.cli.options import CommandLine
 from cs_score.cli.scorer.switches import SWITCHES
-from cs_score.coldstart.options import DISCIPLINES, POLICY_ITEMS
+from cs_score.coldstart.options import DISCIPLINES, POLICY_ITEMS, PRESETS
 from cs_score.coldstart.writers.fields import SCORE_FIELDS
 from cs_score.coldstart.writers.files import OUTPUTS
 
@@ -29,6 +29,11 @@ def outputs() -> Section:
 def fields() -> Section:
     """What the switch `-fields` takes."""
     return "Fields are", [(name, f"{field.meaning}.") for name, field in SCORE_FIELDS.items()]
+
+
+def policies() -> Section:
+    """What the option `--policy` takes."""
+    return "Named policies are", [(name, f"{preset.meaning}: {preset}.") for name, preset in PRESETS.items()]
 
 
 def legend() -> tuple[Section, Section]:
@@ -56,6 +61,6 @@ FORM: Final = Form(
     SWITCHES,
     (Parameter("files", FILES, is_repeated=True),),
     contract=REFERENCE,
-    sections=lambda: (outputs(), fields(), *legend()),
+    sections=lambda: (outputs(), fields(), policies(), *legend()),
     body=_run,
 )

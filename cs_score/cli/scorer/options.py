@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from cs_score.cli.options import CommandLine
-from cs_score.cli.scorer.switches import DEFAULTS
-from cs_score.coldstart.options import Justifications, Options, Policy, listed
+from cs_score.cli.scorer.switches import DEFAULTS, POLICY
+from cs_score.coldstart.options import Justifications, Options, Policy, find_preset, listed
 from cs_score.coldstart.writers.fields import resampled_metrics
 from cs_score.coldstart.writers.files import Layout
 
 POLICY_SWITCHES = ("-ignore", "-right", "-wrong")
 
 
-def options_of(line: CommandLine) -> Options:
+def options_of(line: CommandLine, defaults: Mapping[str, str] = DEFAULTS) -> Options:
     """The options that the switches ask for. Raises UsageError for an impossible policy or limit."""
-    policy = Policy(**{name.removeprefix("-"): listed(text) for name, text in _policy_switches(line).items()})
+    policy = Policy(**{name.removeprefix("-"): listed(line.text(name, defaults[name])) for name in POLICY_SWITCHES})
     return Options(
         discipline=line.text("-discipline", DEFAULTS["-discipline"]),
         expand=line.switches.get("-expand"),
-        justifications=Justifications.parse(line.text("-justifications", DEFAULTS["-justifications"])),
+        justifications=Justifications.parse(line.text("-justifications", defaults["-justifications"])),
         policy=policy,
         queries=line.switches.get("-queries"),
         runids=listed(line.text("-runids", "")) or None,
@@ -31,10 +33,19 @@ def layout_of(line: CommandLine) -> Layout:
     return Layout(listed(line.text("-fields", DEFAULTS["-fields"])), "-tabs" in line.switches)
 
 
-def policy_texts(line: CommandLine) -> dict[str, str]:
+def policy_texts(line: CommandLine, defaults: Mapping[str, str] = DEFAULTS) -> dict[str, str]:
     """IGNORE, RIGHT and WRONG as they were typed."""
-    return {name.removeprefix("-").upper(): text for name, text in _policy_switches(line).items()}
+    return {name.removeprefix("-").upper(): line.text(name, defaults[name]) for name in POLICY_SWITCHES}
 
 
-def _policy_switches(line: CommandLine) -> dict[str, str]:
-    return {name: line.text(name, DEFAULTS[name]) for name in POLICY_SWITCHES}
+def defaults_of(line: CommandLine) -> Mapping[str, str]:
+    """What counts where the switches of a policy are not given: the policy of --policy, if there is one.
+
+    Raises UsageError for a policy that has no name.
+    """
+    name = line.switches.get(POLICY.name)
+    if name is None:
+        return DEFAULTS
+    preset = find_preset(name)
+    sides = {f"-{side.lower()}": text for side, text in preset.policy.texts().items()}
+    return {**DEFAULTS, **sides, "-justifications": str(preset.justifications)}

@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from cs_score.cli.destinations import Destination, say, write_report, write_text, write_to_stream
+from cs_score.cli.leaving import FAILED
 from cs_score.cli.problem_display import report_on_stderr
 from cs_score.cli.scorer.call import Call
 from cs_score.cli.scorer.switches import PROGRAM
@@ -22,9 +23,6 @@ from cs_score.problems.log import ProblemLog
 if TYPE_CHECKING:
     from cs_score.statistics.score_intervals import ScoreIntervals
 
-FAILED: Final = 255
-"""Exit status of the reference scorer for errors and fatal conditions."""
-
 
 def write_files(
     call: Call, result: Result, of_runs: Sequence[ScoreIntervals] = (), *, was_stopped: bool = False
@@ -32,6 +30,8 @@ def write_files(
     """The files of -output_file and --json, or what goes to a stream; of a stopped scoring what it has completed."""
     if call.json_file is not None and not was_stopped:
         _write_json(call.json_file, result, of_runs)
+    if call.output is None:
+        return
     if call.output.stream is not None:
         for blocks in stream_blocks(result, call.layout, call.invocation, of_runs):
             write_to_stream(call.output, blocks)
@@ -51,20 +51,21 @@ def _write_json(path: str, result: Result, of_runs: Sequence[ScoreIntervals]) ->
 
 def report(call: Call, result: Result) -> None:
     """Remarks on standard error, then the report, twice as the reference writes it, and its closing line."""
-    _remark(result.warnings)
+    remark(result.warnings)
     # Where both go to standard output the reference has closed it by now and its report is lost.
-    lost = call.errors.stream == "stdout" and call.output.stream == "stdout"
+    output = call.output
+    lost = output is not None and call.errors.stream == output.stream == "stdout"
     errors = call.errors if not lost else Destination("stderr")
     if errors.stream == "stderr":
         say(report_on_stderr(result.problems, twice=True) + closing_line(result.error_count, result.warning_count))
     else:
         text = whole_report(result.problems, result.error_count, result.warning_count)
         write_report(errors, text, [doubly_encoded(text)])
-    if call.output.stream is None and sys.stderr is not None and sys.stderr.isatty():
+    if output is not None and output.stream is None and sys.stderr is not None and sys.stderr.isatty():
         say("".join(f"\n{averages_text(run)}\nsignature  {result.signature(run)}\n" for run in result.runs))
 
 
-def _remark(remarks: Sequence[str]) -> None:
+def remark(remarks: Sequence[str]) -> None:
     for remark in remarks:
         say(f"{PROGRAM}: warning: {InputError(remark)}\n")
 
@@ -78,7 +79,7 @@ def give_up(error: CsScoreError, problems: ProblemLog, call: Call | None) -> int
     errors = Destination("stderr") if call is None else call.errors
     with contextlib.suppress(OutputError):
         if isinstance(error, ScoringStopped):
-            _remark(error.partial.warnings)
+            remark(error.partial.warnings)
         if errors.stream == "stderr":
             say(report_on_stderr(collected))
         write_text("stderr", f"{PROGRAM}: {error}\n")

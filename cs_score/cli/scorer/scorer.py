@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from cs_score.cli.leaving import Finished
+from cs_score.cli.leaving import FAILED, Finished
 from cs_score.cli.options import CommandLine
 from cs_score.cli.scorer.call import Call, understand
-from cs_score.cli.scorer.results import FAILED, give_up, report, write_files, write_problems_file
+from cs_score.cli.scorer.results import give_up, report, write_files, write_problems_file
 from cs_score.cli.scorer.validated import knowledge_bases_in, load_prepared, signed_as_validated
 from cs_score.coldstart.gold import Gold, noting_folders, open_gold
 from cs_score.coldstart.lines.loading import members
@@ -20,7 +20,7 @@ from cs_score.coldstart.writers.fields import check_fields
 from cs_score.foundation.errors import CsScoreError, InputError
 from cs_score.foundation.garbage_collection import paused_collector
 from cs_score.foundation.outputs import folder_beside, is_device
-from cs_score.foundation.record import replace
+from cs_score.foundation.record import dataclass, replace
 from cs_score.foundation.sources import open_source
 from cs_score.problems.log import ProblemLog
 
@@ -34,7 +34,7 @@ def run(line: CommandLine) -> int:
     call: Call | None = None
     try:
         call = understand(line)
-        problems = _new_log(call.problems_file)
+        problems = new_log(call.problems_file)
         with paused_collector():
             return _score(call, problems)
     except CsScoreError as error:
@@ -42,6 +42,30 @@ def run(line: CommandLine) -> int:
 
 
 def _score(call: Call, problems: ProblemLog) -> Finished:
+    with scored(call, problems) as scoring:
+        result = scoring.result
+        write_files(call, result, scoring.intervals)
+        report(call, result)
+        if call.problems_file is not None:
+            write_problems_file(problems, call.problems_file)
+    return Finished(FAILED if result.error_count else 0, scoring)
+
+
+@dataclass(frozen=True, slots=True)
+class Scoring:
+    """What a call has scored."""
+
+    gold: Gold
+    result: Result
+    intervals: Sequence[ScoreIntervals]
+
+
+@contextlib.contextmanager
+def scored(call: Call, problems: ProblemLog) -> Iterator[Scoring]:
+    """Score as a call asks for, once its inputs can be opened. Within, the text of a large run's debug file is there.
+
+    Raises InputError; where scoring is stopped what is complete has been written.
+    """
     _check_inputs(call)
     call = replace(call, knowledge_bases=call.knowledge_bases | knowledge_bases_in(call.files))
     call.plan.clear()
@@ -53,11 +77,7 @@ def _score(call: Call, problems: ProblemLog) -> Finished:
     gold = noting_folders(gold, call.files)
     with contextlib.ExitStack() as unfinished:
         result = _scored_in_parts(call, gold, unfinished) or _scored_whole(call, gold, problems)
-        write_files(call, result, _intervals(call, result))
-        report(call, result)
-        if call.problems_file is not None:
-            write_problems_file(problems, call.problems_file)
-    return Finished(FAILED if result.error_count else 0, (gold, result))
+        yield Scoring(gold, result, _intervals(call, result))
 
 
 def _intervals(call: Call, result: Result) -> Sequence[ScoreIntervals]:
@@ -85,8 +105,8 @@ def _scored_in_parts(call: Call, gold: Gold, unfinished: contextlib.ExitStack) -
     except InputError:  # it comes after what is fatal in the files
         return None
     jobs = call.division.jobs or processors()
-    path = f"{call.output.text}.debug"
-    beside = None if call.output.stream is not None or is_device(path) else path
+    path = None if call.output is None or call.output.stream is not None else f"{call.output.text}.debug"
+    beside = None if path is None or is_device(path) else path
     return score_in_parts(gold, call.files, parts, jobs, unfinished.enter_context(folder_beside(beside)))
 
 
@@ -115,7 +135,7 @@ def _check_inputs(call: Call) -> None:
                 pass
 
 
-def _new_log(problems_file: str | None) -> ProblemLog:
+def new_log(problems_file: str | None) -> ProblemLog:
     """A log that keeps all details where they are written to a file."""
     if problems_file is None:
         return ProblemLog()

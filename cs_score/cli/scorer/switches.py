@@ -6,7 +6,7 @@ from typing import Final
 
 from cs_score.cli import parts_options, resampling_options
 from cs_score.cli.options import FORCE, Option
-from cs_score.coldstart.options import DISCIPLINES, POLICY_ITEMS
+from cs_score.coldstart.options import DISCIPLINES, POLICY_ITEMS, PRESETS
 from cs_score.coldstart.writers.fields import DEFAULT_FIELDS
 
 PROGRAM: Final = "cs-score"
@@ -64,11 +64,24 @@ OF_A_BATCH: Final = (
 )
 """The switches that a batch takes, too."""
 
-SWITCHES: Final = (
+POLICY: Final = Option(
+    "--policy",
+    "NAME",
+    "Policy and limits of that name, where -right, -wrong, -ignore and -justifications say nothing else",
+    choices=tuple(PRESETS),
+)
+
+OF_A_CALL: Final = (
     *OF_A_BATCH,
+    POLICY,
+    Option("--knowledge-base", "FILE", "Validate and resolve this knowledge base, and score it; may be repeated"),
+    *parts_options.switches("score"),
+)
+"""The switches of every call that scores as the reference does."""
+
+SWITCHES: Final = (
+    *OF_A_CALL,
     _with_default("-error_file", "FILE", "Where problems are reported: a new file, stdout or stderr"),
     _with_default("-output_file", "PREFIX", "Prefix of the files to write, or stdout or stderr"),
-    Option("--knowledge-base", "FILE", "Validate and resolve this knowledge base, and score it; may be repeated"),
     Option("--json", "[FILE.json]", "Write the whole result as JSON, too; without FILE to standard output"),
-    *parts_options.switches("score"),
 )

@@ -1,5 +1,4 @@
-"""What the scorer's command line offers beyond the reference: knowledge bases and runs prepared on the
-way, problems written to a file.
+"""Knowledge bases and runs that the scorer prepares on the way, which the reference cannot.
 
 Nothing of the programs before the scorer is imported unless it is asked for.
 """

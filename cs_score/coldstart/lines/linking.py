@@ -79,8 +79,7 @@ class Linker:
     def link_run(self, tab_file: TabFile) -> None:
         """Add the lines of a run. Raises InputError where a line names a query that is not there."""
         name = self._file = tab_file.name
-        if tab_file.schema is RUN_2014:
-            raise self._of_2014(tab_file)
+        self._refuse_run_of_2014(tab_file)
         has_nodes = tab_file.schema.position("NODEID") is not None
         links, value_types, no_node = self._links, self._value_types, self._no_node
         queries, responses, nodes = links.queries, links.responses, links.nodes
@@ -94,7 +93,7 @@ class Linker:
             docid = document_of(provenance if kept is None else kept[2])
             is_plain = slot == query.known_slot and all(map(str.strip, columns))
             if not is_plain and not self._is_accepted(tab_file, columns, slot, query, number):
-                self._skip(follow_on, docid, len(responses), number)
+                self._skip(follow_on, docid, len(responses), number, query, text)
                 continue
             prefix = self._prefix(query) if query.level else full_id
             node, of_node = None, None
@@ -112,10 +111,11 @@ class Linker:
                 if not prefix:
                     links.without_parent.append(response)
 
-    def _of_2014(self, tab_file: TabFile) -> InputError:
-        number, *_ = next(tab_file.lines)
-        remedy = "runs of 2014 (seven columns) cannot be scored"
-        return self._error(number, "Query  not loaded", remedy, "RUN_OF_2014")
+    def _refuse_run_of_2014(self, tab_file: TabFile) -> None:
+        if tab_file.schema is RUN_2014:
+            number, *_ = next(tab_file.lines)
+            remedy = "runs of 2014 (seven columns) cannot be scored"
+            raise self._error(number, "Query  not loaded", remedy, "RUN_OF_2014")
 
     def _prefix(self, query: LinkedQuery) -> str:
         """What the ids of the nodes that answer a follow-on query begin with.
@@ -148,8 +148,9 @@ class Linker:
             is_accepted = code == "C" or code == "X"
             if is_accepted is (value_class == "0" or not value_class):
                 raise self._contradiction(query, is_accepted, value_class, number)
-            if not self._is_accepted(tab_file, columns, slot, query, number):
-                self._skip(follow_on, document_of((kept or answer)[2]), len(assessments), number)
+            is_plain = slot == query.known_slot and all(map(str.strip, columns))
+            if not is_plain and not self._is_accepted(tab_file, columns, slot, query, number):
+                self._skip(follow_on, document_of((kept or answer)[2]), len(assessments), number, query, text)
                 continue
             if code not in JUDGMENT_OF_CODE or columns[at_provenance_code] not in JUDGMENT_OF_CODE:
                 raise self._unknown_code(code, columns[at_provenance_code], number)
@@ -280,9 +281,7 @@ class Linker:
             self._problems.add("ILLEGAL_VALUE_TYPE", value_type, place=Place(self._file, number))
 
     def _is_accepted(self, tab_file: TabFile, columns: list[str], slot: str, query: LinkedQuery, number: int) -> bool:
-        """Whether a line counts: it has a known slot or not, no empty column, and the slot that its query asks for."""
-        if slot == query.known_slot and all(map(str.strip, columns)):
-            return True
+        """Whether a line counts that has an empty column, or another slot than the known one that its query asks for."""
         place = Place(self._file, number)
         if find_predicate(slot) is None:
             self._problems.add("UNKNOWN_SLOT_NAME", slot, place=place)
@@ -297,8 +296,8 @@ class Linker:
             return False
         return True
 
-    def _skip(self, follow_on: FollowOn, docid: str, before: int, number: int) -> None:
-        self._links.skipped.append(SkippedLine(follow_on.id, docid, before, self._file, number))
+    def _skip(self, follow_on: FollowOn, docid: str, before: int, number: int, query: LinkedQuery, text: str) -> None:
+        self._links.skipped.append(SkippedLine(follow_on.id, docid, before, self._file, number, query, text))
         follow_on.was_skipped = True
 
     def _error(self, number: int, problem: str, remedy: str | None, code: str) -> InputError:

@@ -1,6 +1,6 @@
 """Scoring a large run part by part, in several processes, with little in memory at a time.
 
-The files written are those of `score_loaded`. What only a scoring in one piece can tell - which of several fatal
+The files written are those of `score_runs`. What only a scoring in one piece can tell - which of several fatal
 conditions is the first, how several runs mix - is left to it.
 """
 

@@ -7,7 +7,8 @@ from typing import Final
 
 from cs_score.coldstart.ranking.tables import ApRow
 from cs_score.coldstart.result import AveragePrecision
-from cs_score.coldstart.writers.fields import AP_FIELDS, TableLayout
+from cs_score.coldstart.writers.fields import AP_FIELDS
+from cs_score.coldstart.writers.table_layout import TableLayout
 
 # The spelling of "coressponding" is part of the format.
 TITLES: Final = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from cs_score.coldstart.counting.projection import ScoreRow, Table
 from cs_score.coldstart.judging.labels import pre_policy_category, without
@@ -13,11 +13,9 @@ from cs_score.coldstart.ranking.average_precision import Ranking
 from cs_score.coldstart.ranking.tables import ApRow, ApTable
 from cs_score.coldstart.resampling.values import Bootstrap
 from cs_score.coldstart.result import AveragePrecision, Result, RunResult
+from cs_score.coldstart.unit_statistics import unit_name, unit_table
 from cs_score.foundation.planned_outputs import Format, OwnOption
 from cs_score.statistics.score_intervals import ScoreIntervals
-
-if TYPE_CHECKING:
-    from cs_score.foundation.signing.signature import Signature
 
 SCHEMA_VERSION: Final = 3
 """Raised when a key changes its meaning or goes away; new keys do not raise it."""
@@ -48,7 +46,7 @@ def result_object(result: Result, intervals: Sequence[ScoreIntervals] = ()) -> d
     return {
         "schema_version": SCHEMA_VERSION,
         "signature": origin.as_json(),
-        "runs": [_run(run, result.signature(run)) | of_run for run, of_run in zip(result.runs, of_runs)],
+        "runs": [_run(result, run) | of_run for run, of_run in zip(result.runs, of_runs)],
         "problems": [
             {
                 "code": problem.code,
@@ -67,11 +65,13 @@ def result_object(result: Result, intervals: Sequence[ScoreIntervals] = ()) -> d
     }
 
 
-def _run(run: RunResult, signature: Signature) -> dict[str, object]:
+def _run(result: Result, run: RunResult) -> dict[str, object]:
     return {
         "run_id": run.run_id,
-        "signature": str(signature),
+        "signature": str(result.signature(run)),
         "scores": run.scores,
+        "units": {"unit": unit_name(result), **unit_table(run, run.measures).as_json()},
+        "queries": dict(run.unit_of),
         "tables": {name: _table(table) for name, table in run.tables.variants},
         "average_precision": None if run.average_precision is None else _average_precision(run.average_precision),
         "bootstrap": None if run.bootstrap is None else _bootstrap(run.bootstrap),
@@ -160,9 +160,12 @@ def _responses(run: RunResult) -> Iterator[dict[str, object]]:
             category = pre_policy_category(assessment)
             yield {
                 "row": tally.name,
+                "query": response.query.full_id,
                 "file": response.file,
                 "line": response.number,
                 "node": response.node,
+                "value": response.value,
+                "confidence": response.confidence,
                 "target_query": response.target_full_id,
                 "assessment": None
                 if assessment is None

@@ -7,7 +7,8 @@ from typing import Final
 
 from cs_score.coldstart.counting.projection import ScoreRow, Table
 from cs_score.coldstart.result import RunResult
-from cs_score.coldstart.writers.fields import DEFAULT_FIELDS, SCORE_FIELDS, SUMMARY_FIELDS, TableLayout
+from cs_score.coldstart.writers.fields import DEFAULT_FIELDS, SCORE_FIELDS, SUMMARY_FIELDS
+from cs_score.coldstart.writers.table_layout import TableLayout
 from cs_score.foundation.display import one_line
 from cs_score.foundation.record import dataclass
 

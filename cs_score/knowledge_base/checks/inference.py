@@ -22,7 +22,7 @@ def infer_inverses(builder: Builder) -> None:
         if builder.repetitions.has_stated(node, inverse, subject.name, assertion.provenance):
             continue
         if node not in known:
-            known[node] = {(other.name, other.object, other.provenance.text) for other in node.assertions}
+            known[node] = {(other.name, other.object, other.provenance.text) for other in node.others}
         key = (inverse, subject.name, assertion.provenance.text)
         if key in known[node]:
             continue
@@ -43,7 +43,16 @@ def infer_inverses(builder: Builder) -> None:
 def _infer(builder: Builder, source: Assertion, subject: str, name: str, object_: str) -> Assertion | None:
     """Add what follows from an assertion, with its realis, provenance and confidence."""
     predicate = name if source.realis is None else f"{name}.{source.realis}"
-    line = (source.line, subject, predicate, object_, source.provenance.text, source.confidence, "")
+    line = (
+        source.line,
+        subject,
+        predicate,
+        object_,
+        source.node is None,
+        source.provenance.text,
+        source.confidence,
+        "",
+    )
     return builder.add(line, is_inferred=True)
 
 
@@ -53,7 +62,7 @@ def infer_mentions(builder: Builder, nodes: Iterable[Node], *, with_canonical: b
     Without `with_canonical` no canonical mention is needed.
     """
     for node in nodes:
-        if node.assertions:
+        if node.others or node.mentions:
             _infer_for_node(builder, node, with_canonical)
 
 
@@ -71,24 +80,22 @@ class _InDocument:
 def _says_all(node: Node) -> bool:
     """Whether a node has mentions, one canonical in each of their documents, and that among them."""
     texts: set[str] = set()
-    documents: set[str] = set()
     canonical: dict[str, str] = {}
-    for assertion in node.assertions:
-        name, provenance = assertion.verb.name, assertion.provenance
+    for mention in node.mentions:
+        name, provenance = mention.verb.name, mention.provenance
         if name == CANONICAL:
             if canonical.setdefault(provenance.docid, provenance.text) != provenance.text:
                 return False
         elif name in MENTIONS:
             texts.add(provenance.text)
-            documents.add(provenance.docid)
-    return bool(texts) and documents == canonical.keys() and texts.issuperset(canonical.values())
+    return bool(texts) and node.documents == canonical.keys() and texts.issuperset(canonical.values())
 
 
 def _infer_for_node(builder: Builder, node: Node, with_canonical: bool) -> None:
     if _says_all(node):  # as most do
         return
     documents: dict[str, _InDocument] = defaultdict(_InDocument)
-    for assertion in node.assertions:
+    for assertion in node.mentions:
         name = assertion.verb.name
         if name not in MENTIONS and name != CANONICAL:
             continue

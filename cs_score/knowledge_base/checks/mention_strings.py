@@ -31,7 +31,7 @@ class MentionStrings:
     def check(self, nodes: Iterable[Node]) -> None:
         """Check the mentions of all nodes that are the subject of an assertion."""
         for node in nodes:
-            if node.assertions:
+            if node.others or node.mentions:
                 self._check_node(node)
         for docid, mentions in self._in_document.items():
             try:
@@ -43,11 +43,11 @@ class MentionStrings:
                 self._compare(mention, text)
 
     def _check_node(self, node: Node) -> None:
-        if not any(assertion.verb.name in _KINDS for assertion in node.assertions):
+        mentions = [mention for mention in node.mentions if mention.verb.name in _KINDS]
+        if not mentions:
             self._findings.report("NO_MENTIONS", node.name)
         if not self._files and node.name not in self._findings.troubled:
             return
-        mentions = [assertion for assertion in node.assertions if assertion.verb.name in _KINDS]
         mentions.sort(key=lambda mention: _KINDS[mention.verb.name])
         first_of: dict[str, Assertion] = {}
         for mention in mentions:

@@ -27,35 +27,32 @@ from cs_score.problems.log import Detail
 # Sentiment -> whether its justification must be a mention of the object, not of the subject.
 _SENTIMENTS: Final = {"likes": True, "dislikes": True, "is_liked_by": False, "is_disliked_by": False}
 
-_MENTIONS: Final = MENTIONS | {PRONOMINAL}
 _NOT_ATTESTED: Final = frozenset((TYPE, NAMED, CANONICAL, LINK))
+# Predicates that a plain justification may be wrong for.
+_PARTICULAR: Final = frozenset((NORMALIZED, *_SENTIMENTS))
 
 
 class MentionPlaces:
-    """Where nodes are mentioned: by name or description, and by those or a pronoun."""
+    """Where nodes are mentioned; looked up node by node, as few nodes are asked for."""
 
-    def __init__(self, mentions: Iterable[Assertion]) -> None:
-        self._full: set[tuple[str, str]] = set()
-        self._pronouns: set[tuple[str, str]] = set()
-        for mention in mentions:
-            if (place := mention.provenance.place) is not None:
-                places = self._pronouns if mention.verb.name == PRONOMINAL else self._full
-                places.add((mention.subject.name, place))
+    def __init__(self) -> None:
+        self._places: dict[Node, set[tuple[str | None, bool]]] = {}
 
     def has(self, node: Node, part: Provenance, *, or_pronoun: bool = False) -> bool:
-        """Whether a node is mentioned at a place."""
-        key = (node.name, part.canonical)
-        return key in self._full or (or_pronoun and key in self._pronouns)
+        """Whether a node is mentioned at a place by name or description, or by a pronoun where that will do."""
+        places = self._places.get(node)
+        if places is None:
+            places = self._places[node] = {
+                (mention.provenance.place, mention.verb.name == PRONOMINAL)
+                for mention in node.mentions
+                if mention.verb.name in MENTIONS or mention.verb.name == PRONOMINAL
+            }
+        return (part.canonical, False) in places or (or_pronoun and (part.canonical, True) in places)
 
 
-def mentions_of(assertions: Iterable[Assertion]) -> list[Assertion]:
-    """All mentions that are no canonical ones."""
-    return [assertion for assertion in assertions if assertion.verb.name in _MENTIONS]
-
-
-def check_strings(mentions: Iterable[Assertion], findings: Findings) -> None:
+def check_strings(nodes: Iterable[Node], findings: Findings) -> None:
     """Report places at which mentions, but for pronouns, have different texts."""
-    mentions = [mention for mention in mentions if mention.verb.name in MENTIONS]
+    mentions = [mention for node in nodes for mention in node.mentions if mention.verb.name in MENTIONS]
     texts: dict[str | None, str] = {}
     disputed: set[str | None] = set()
     for mention in mentions:
@@ -67,30 +64,26 @@ def check_strings(mentions: Iterable[Assertion], findings: Findings) -> None:
         if (place := mention.provenance.place) is not None and place in disputed:
             at_place[place].append(mention)
     for of_place in at_place.values():
-        shown = ", ".join(
-            f"{mention.object} at line {mention.line}" for mention in sorted(of_place, key=attrgetter("line"))
-        )
+        of_place.sort(key=attrgetter("line"))
+        shown = ", ".join(f"{mention.object} at line {mention.line}" for mention in of_place)
         findings.report("MULTIPLE_STRINGS_FOR_PROV", of_place[0].provenance.text, shown)
 
 
-def check_provenances(assertions: Iterable[Assertion], places: MentionPlaces, findings: Findings) -> None:
+def check_provenances(assertions: Iterable[Assertion], findings: Findings) -> None:
     """Report provenances that lack a part, or have one that they must not have."""
+    places = MentionPlaces()
     for assertion in assertions:
-        provenance = assertion.provenance
-        if provenance.problems:
-            findings.look(assertion)
-        verb = assertion.verb
-        if verb.is_mention:
+        if assertion.provenance.kept is None and assertion.verb.name not in _PARTICULAR:
+            continue
+        findings.look(assertion)
+        if assertion.verb.is_mention:
             _check_mention(assertion, places, findings)
         elif assertion.node is not None:
             _check_relation(assertion, assertion.node, places, findings)
 
 
 def _check_mention(assertion: Assertion, places: MentionPlaces, findings: Findings) -> None:
-    kept = assertion.provenance.kept
     is_normalized = assertion.verb.name == NORMALIZED
-    if kept is None and not is_normalized:
-        return
     filler, justification, *others = assertion.provenance.parts
     text = assertion.provenance.text
     if justification is None or filler is not None or any(part is not None for part in others):
@@ -100,17 +93,12 @@ def _check_mention(assertion: Assertion, places: MentionPlaces, findings: Findin
 
 
 def _check_relation(assertion: Assertion, node: Node, places: MentionPlaces, findings: Findings) -> None:
-    is_string = node.type == "string"
-    name = assertion.verb.name
-    sentiment = _SENTIMENTS.get(name)
-    kept = assertion.provenance.kept
+    sentiment = _SENTIMENTS.get(assertion.verb.name)
     has_event = assertion.subject.is_event or node.is_event
-    if not is_string and sentiment is None and kept is None and not has_event:
-        return
     filler, justification, base_filler, _ = assertion.provenance.parts
     text = assertion.provenance.text
     detail = Detail("PROVENANCE", text)
-    if is_string and filler is None:
+    if node.type == "string" and filler is None:
         findings.report("MISSING_FILLER_STRING_PROV", text, line=assertion.line, detail=detail)
     if filler is not None and not places.has(node, filler):
         _report_mention("FILLER_STRING", filler, node, assertion, findings)
@@ -131,23 +119,24 @@ def _report_mention(what: str, part: Provenance, node: Node, assertion: Assertio
 
 def check_endpoints(assertions: Iterable[Assertion], findings: Findings) -> None:
     """Report relations whose subject or object is not mentioned in their document."""
-    assertions = list(assertions)
-    documents: dict[Node, set[str]] = defaultdict(set)
     for assertion in assertions:
-        if assertion.verb.name in MENTIONS:
-            documents[assertion.subject].add(assertion.provenance.docid)
-    for assertion in assertions:
-        verb, provenance = assertion.verb, assertion.provenance
-        if verb.name in _NOT_ATTESTED:
+        if assertion.verb.name in _NOT_ATTESTED:
             continue
-        if provenance.problems:
+        if assertion.provenance.problems:
             findings.look(assertion)
-        for node in (assertion.subject, assertion.node):
-            if node is not None and provenance.docid not in documents[node]:
-                findings.report(
-                    "UNATTESTED_RELATION_ENTITY", str(assertion), node.name, provenance.text, line=assertion.line,
-                    detail=Detail("PROVENANCE", provenance.text),
-                )  # fmt: skip
+        docid, node = assertion.provenance.docid, assertion.node
+        if docid not in assertion.subject.documents:
+            _report_endpoint(assertion, assertion.subject, findings)
+        if node is not None and docid not in node.documents:
+            _report_endpoint(assertion, node, findings)
+
+
+def _report_endpoint(assertion: Assertion, node: Node, findings: Findings) -> None:
+    text = assertion.provenance.text
+    findings.report(
+        "UNATTESTED_RELATION_ENTITY", str(assertion), node.name, text, line=assertion.line,
+        detail=Detail("PROVENANCE", text),
+    )  # fmt: skip
 
 
 def check_confidences(assertions: Iterable[Assertion], findings: Findings) -> None:

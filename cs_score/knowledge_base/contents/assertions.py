@@ -29,11 +29,11 @@ class Node:
     """An entity, a string or an event.
 
     `types` are the types that lines give it, `type` the one where there is exactly one. `uses` are the ways in which
-    lines use it, each with the first line that does. `assertions` are the ones that it is the subject of, in the order
-    of recording.
+    lines use it, each with the first line that does. `mentions` and `others` are the assertions that it is the subject
+    of, in the order of recording; `documents` those where it is mentioned by name or description.
     """
 
-    __slots__ = ("assertions", "is_event", "name", "type", "types", "uses")
+    __slots__ = ("documents", "is_event", "mentions", "name", "others", "type", "types", "uses")
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -41,13 +41,21 @@ class Node:
         self.type: str | None = None
         self.types: tuple[str, ...] = ()
         self.uses: dict[Use, int] = {}
-        self.assertions: list[Assertion] = []
+        self.mentions: list[Assertion] = []
+        self.others: list[Assertion] = []
+        self.documents: set[str] = set()
 
     def add_type(self, node_type: str) -> None:
         """Give the node a type, which it may have already."""
         if node_type not in self.types:
             self.types += (node_type,)
             self.type = node_type if len(self.types) == 1 else None
+
+    def add_mention(self, mention: Assertion) -> None:
+        """Add a mention of any kind."""
+        self.mentions.append(mention)
+        if mention.verb.name in MENTIONS:
+            self.documents.add(mention.provenance.docid)
 
     @property
     def known_type(self) -> str:
@@ -125,7 +133,8 @@ class KnowledgeBase:
     def by_node(self) -> Iterator[list[Assertion]]:
         """The assertions of each node in the order of a validated knowledge base (specification 10)."""
         for name in sorted(self.nodes):
-            yield sorted(self.nodes[name].assertions, key=_ORDER)
+            node = self.nodes[name]
+            yield sorted(itertools.chain(node.others, node.mentions), key=_ORDER)
 
     def in_order(self) -> Iterator[Assertion]:
         """All assertions in that order."""

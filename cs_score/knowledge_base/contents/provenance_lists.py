@@ -33,13 +33,15 @@ class ProvenanceList:
     """A provenance column as read.
 
     `docid` is its document (`NO_DOCUMENT` if it has none), `start` the first offset of its predicate justification,
-    `spans` how many valid spans that has. Equal lists of one document have the same `key`. `kept` are the parts, where
-    there is more than a plain predicate justification; `problems` is what was wrong.
+    `place` that in canonical form, by which mentions are found (None where it is absent), `spans` how many valid spans
+    it has. Equal lists of one document have the same `key`. `kept` are the parts, where there is more than a plain
+    predicate justification; `problems` is what was wrong.
     """
 
     text: str
     docid: str
     start: float
+    place: str | None
     key: str
     spans: int
     kept: Parts | None
@@ -50,15 +52,8 @@ class ProvenanceList:
         """All parts."""
         return self.kept or Parts(justification=read_provenance(self.text, _MOST_IN_JUSTIFICATION))
 
-    @property
-    def place(self) -> str | None:
-        """The canonical predicate justification, by which mentions are found; None where it is absent."""
-        if self.kept is None:
-            return self.text
-        return None if self.kept.justification is None else self.kept.justification.canonical
 
-
-NO_PROVENANCE: Final = ProvenanceList("", NO_DOCUMENT, 0, "", 0, Parts(), ())
+NO_PROVENANCE: Final = ProvenanceList("", NO_DOCUMENT, 0, None, "", 0, Parts(), ())
 """The list of assertions that have none."""
 
 
@@ -79,7 +74,9 @@ class ListReader:
                 return known
             plain = plain_column(text, self._documents)
             if plain is not None:
-                known = self.plain[text] = ProvenanceList(text, plain[0], plain[1], text, text.count(",") + 1, None, ())
+                known = self.plain[text] = ProvenanceList(
+                    text, plain[0], plain[1], text, text, text.count(",") + 1, None, ()
+                )
                 return known
         key = (text, has_event, has_string, is_mention)
         known = self._others.get(key)
@@ -92,7 +89,7 @@ def _read_list(
     text: str, has_event: bool, has_string: bool, is_mention: bool, documents: DocumentLengths | None
 ) -> ProvenanceList:
     if not text or text == "0":
-        return ProvenanceList(text, NO_DOCUMENT, 0, "", 0, Parts(), ())
+        return ProvenanceList(text, NO_DOCUMENT, 0, None, "", 0, Parts(), ())
     texts = text.rstrip(";").split(";") if text.rstrip(";") else []
     expected = 1 + 2 * has_event + has_string
     problems: list[SpanProblem] = []
@@ -105,7 +102,8 @@ def _read_list(
     docid = docids[0] if docids else NO_DOCUMENT
     spans = parts.justification.spans if parts.justification is not None else ()
     start = offset_value(spans[0].start) if spans else 0
-    return ProvenanceList(text, docid, start, _key(parts), len(spans), parts, tuple(problems))
+    place = parts.justification.canonical if parts.justification is not None else None
+    return ProvenanceList(text, docid, start, place, _key(parts), len(spans), parts, tuple(problems))
 
 
 def _read_parts(

@@ -26,7 +26,6 @@ from cs_score.knowledge_base.reading.kb_file import Line
 from cs_score.knowledge_base.reading.repetitions import Repetitions
 from cs_score.problems.log import Detail
 
-_STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _MERE_SUBJECT: Final = use_as(SUBJECT)
 _TO_ESCAPE: Final = re.compile(r'["\\]')
 
@@ -54,32 +53,34 @@ class Builder:
 
     def add(self, line: Line, *, is_inferred: bool = False) -> Assertion | None:
         """Add what a line says. None where it is rejected or a mere repetition; the findings tell why."""
-        number, subject_text, predicate, object_, _, _, _ = line
+        number, subject_text, predicate, object_, is_string, _, _, _ = line
         subject = self._nodes.get(subject_text) or self._node(subject_text, "SUBJECT", number)
         if subject is None:
             return self._reject("NO_SUBJECT")
-        key = (predicate, subject.type, subject.is_event or object_.startswith(":Event"))
+        has_event = subject.is_event or (not is_string and object_.startswith(":Event"))
+        key = (predicate, subject.type, has_event)
         verb, realis, problems = self._readings.get(key) or self._table.read(*key)
         if problems:
             self._report_predicate(problems, predicate, number)
         if verb is None:
             self._note(subject, _MERE_SUBJECT, number)
             return self._reject("NO_PREDICATE")
-        written = self._provenance(verb, subject, line, is_inferred) if verb.has_provenance else NO_PROVENANCE
+        written = NO_PROVENANCE
+        if verb.has_provenance:
+            written = self._provenance(verb, subject, line, has_event, is_inferred)
         if verb.takes_nodes:
             return self._add_relation(subject, verb, realis, line, written, is_inferred)
         return self._add_text(subject, verb, realis, line, written, is_inferred)
 
-    def _provenance(self, verb: Verb, subject: Node, line: Line, is_inferred: bool) -> ProvenanceList:
+    def _provenance(self, verb: Verb, subject: Node, line: Line, has_event: bool, is_inferred: bool) -> ProvenanceList:
         """The provenance as its column reads by itself: the object counts as it is written."""
-        number, _, _, object_, text, _, _ = line
-        has_event = subject.is_event or object_.startswith(":Event")
-        has_string = object_.startswith(":String")
+        number, _, _, object_, is_string, text, _, _ = line
+        has_string = not is_string and object_.startswith(":String")
         known = None if has_string or (has_event and not verb.is_mention) else self._plain.get(text)
         written = known or self._lists.read(text, has_event, has_string, verb.is_mention)
         if written.problems:
             self.findings.read(written, subject.name, number, again=is_inferred)
-        if verb.one_span and written.spans > 1:
+        if written.spans > 1:
             for _ in range(verb.one_span):
                 self.findings.report(
                     "TOO_MANY_PROVENANCE_TRIPLES_E", written.spans, 1, line=number,
@@ -91,7 +92,7 @@ class Builder:
         self, subject: Node, verb: Verb, realis: str | None, line: Line, written: ProvenanceList, is_inferred: bool
     ) -> Assertion | None:
         """Add an assertion whose object is a node."""
-        number, _, _, object_, text, confidence, comment = line
+        number, _, _, object_, _, text, confidence, comment = line
         if verb.as_subject not in subject.uses:
             self._note(subject, verb.as_subject, number)
         node = self._nodes.get(object_) or self._node(object_, "OBJECT", number)
@@ -108,18 +109,15 @@ class Builder:
             self.base.unrecorded += (subject, verb.as_subject, number), (node, verb.as_object, number)
             return self._reject("DUPLICATE")
         self._record(assertion)
-        subject.assertions.append(assertion)
+        subject.others.append(assertion)
         return assertion
 
     def _add_text(
         self, subject: Node, verb: Verb, realis: str | None, line: Line, written: ProvenanceList, is_inferred: bool
     ) -> Assertion | None:
         """Add an assertion whose object is text: a mention, a type or a link."""
-        number, _, _, object_, _, confidence, comment = line
-        if verb.takes_text:
-            text: str | None = object_ if _STRING.fullmatch(object_) else self._quoted(object_, number)
-        else:
-            text = object_ if verb.name == TYPE else self._link(object_, number)
+        number, _, _, object_, is_string, _, confidence, comment = line
+        text = object_ if verb.takes_text and is_string else self._text(verb, object_, number)
         use = declaration(object_) if verb.name == TYPE else verb.as_subject
         if use not in subject.uses:
             self._note(subject, use, number)
@@ -130,7 +128,10 @@ class Builder:
             self.base.unrecorded.append((subject, use, number))
             return self._reject("DUPLICATE")
         self._record(assertion)
-        subject.assertions.append(assertion)
+        if verb.takes_text:
+            subject.add_mention(assertion)
+        else:
+            subject.others.append(assertion)
         return assertion
 
     def _reject(self, reason: str) -> Assertion | None:
@@ -165,17 +166,19 @@ class Builder:
         is_event = subject.is_event or object_.is_event
         return self._lists.read(text, is_event, object_.name.startswith(":String"), verb.is_mention)
 
-    def _link(self, text: str, line: int) -> str | None:
-        """The object of a link as it is written; None where it cannot be one."""
-        if ":" in text:
-            return text.removeprefix('"').removesuffix('"')
-        self.findings.report("ILLEGAL_LINK_SPECIFICATION", text, line=line, detail=Detail("OBJECT", text))
+    def _text(self, verb: Verb, written: str, line: int) -> str | None:
+        """The object of a mention, a type or a link as it is kept; None where it cannot be that of a link."""
+        if verb.name == TYPE:
+            return written
+        detail = Detail("OBJECT", written)
+        if verb.takes_text:
+            quoted = '"' + _TO_ESCAPE.sub(_escaped, written) + '"'
+            self.findings.report("UNQUOTED_STRING", written, line=line, detail=detail._replace(repaired=quoted))
+            return quoted
+        if ":" in written:
+            return written.removeprefix('"').removesuffix('"')
+        self.findings.report("ILLEGAL_LINK_SPECIFICATION", written, line=line, detail=detail)
         return None
-
-    def _quoted(self, text: str, line: int) -> str:
-        quoted = f'"{_TO_ESCAPE.sub(_escaped, text)}"'
-        self.findings.report("UNQUOTED_STRING", text, line=line, detail=Detail("OBJECT", text, quoted))
-        return quoted
 
     def _note(self, node: Node, use: Use, line: int) -> None:
         """Note how a line uses a node, and the type that it gives to it.

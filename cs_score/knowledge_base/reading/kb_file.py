@@ -17,13 +17,15 @@ from cs_score.problems.log import Detail, Place, ProblemLog
 
 _BLOCK: Final = 1 << 16
 
-# A line of four columns with nothing to trim or cut off, with a confidence or without. Which characters there may be
-# is said outright: to exclude white space takes twice the time.
-_PLAIN_LINE: Final = re.compile(
-    r'(:[A-Za-z0-9_]++)\t((?!type|link)[a-z0-9_:.-]++)\t(:[A-Za-z0-9_]++|"[^\t#"\\]*+")'
-    r"\t([A-Za-z0-9_.+-]++:[A-Za-z0-9_:;,.+-]++)(?:\t([0-9]++\.[0-9]++))?"
+# A line with nothing to trim or cut off: four columns and perhaps a confidence, or the type of a node; or any line.
+# Which characters there may be is said outright: to exclude white space takes twice the time.
+_SPAN: Final = r"[A-Za-z0-9_.+-]++:[0-9]++-[0-9]++"
+_LINE: Final = re.compile(
+    r'(:[A-Za-z0-9_]++)\t(?:((?!type|link)[a-z0-9_:.-]++)\t(?:(:[A-Za-z0-9_]++)|("[^\t\n#"\\]*+"))'
+    rf"\t({_SPAN}(?:[;,](?:NIL|{_SPAN}))*+)(?:\t([0-9]++\.[0-9]++))?|type\t([A-Za-z.-]++)\t?)\n|(.*)\n"
 )
 _CONFIDENCE: Final = re.compile(r"\d+(?:\.\d+)?")
+_STRING: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _NO_RUN_ID: Final = re.compile(rf":.*|.*{SPACE}.*|", re.DOTALL)
 
 COLUMNS: Final = ("SUBJECT", "PREDICATE", "OBJECT", "PROVENANCE", "CONFIDENCE")
@@ -39,8 +41,9 @@ TASKS: Final[dict[str, frozenset[str] | None]] = {
 }
 
 
-Line: TypeAlias = tuple[int, str, str, str, str, str, str]
-"""A line with the right number of columns: number, subject, predicate, object, provenance, confidence, comment."""
+Line: TypeAlias = tuple[int, str, str, str, bool, str, str, str]
+"""A line with the right number of columns: number, subject, predicate, object, whether that is a string in quotes,
+provenance, confidence, comment."""
 
 
 class KbFile:
@@ -50,26 +53,32 @@ class KbFile:
         self.name = source.name
         self._task = task
         self._problems = problems
-        self._texts = texts_of(source)
-        first = next(self._texts, None)
-        self.first_line = first or ""
+        self._blocks = text_blocks(source)
+        first_block = next(self._blocks, None)
+        self.first_line, line_feed, rest = (first_block or "").partition("\n")
         self.run_id = self.first_line.partition("#")[0].strip(WHITE_SPACE)
-        self._first_number = 2
         if not is_run_id(self.run_id):
-            problems.add("MISSING_RUNID", place=Place(self.name, 0 if first is None else 1), detail=Detail("RUNID"))
+            is_empty = first_block is None
+            problems.add("MISSING_RUNID", place=Place(self.name, 0 if is_empty else 1), detail=Detail("RUNID"))
             self.run_id = OMITTED_RUN_ID
-            if first is not None:  # the line is read once more, and is the second one by then
-                self._texts = itertools.chain((first,), self._texts)
+            line_feed, rest = "" if is_empty else "\n", first_block or ""  # it is read once more, from line 2 on
+        if line_feed:
+            self._blocks = itertools.chain((rest,), self._blocks)
 
     def lines(self) -> Iterator[Line]:
         """The lines that can be assertions; what is wrong with the others is reported."""
         has_all_predicates = TASKS[self._task] is None
-        for number, text in enumerate(self._texts, self._first_number):
-            if has_all_predicates and (plain := _PLAIN_LINE.fullmatch(text)) is not None:
-                subject, predicate, object_, provenance, confidence = plain.groups(CERTAIN)
-                yield number, subject, predicate, object_, provenance, confidence, ""
-            elif (line := self._read(number, text)) is not None:
-                yield line
+        number = 1
+        for block in self._blocks:
+            for subject, predicate, node, text, provenance, confidence, kind, other in split_lines(block):
+                number += 1
+                if predicate:
+                    if has_all_predicates or self._is_on_task(predicate, number):
+                        yield number, subject, predicate, node or text, not node, provenance, confidence or CERTAIN, ""
+                elif kind:
+                    yield number, subject, TYPE, kind, False, "", CERTAIN, ""
+                elif (line := self._read(number, other)) is not None:
+                    yield line
 
     def _read(self, number: int, text: str) -> Line | None:
         """A line of any kind; None of one that is no assertion."""
@@ -81,16 +90,23 @@ class KbFile:
             return None
         confidence = self._take_confidence(columns, number)
         predicate = columns[1] if len(columns) > 1 else ""
-        legal = TASKS[self._task]
-        if legal is not None and predicate.lower() not in legal:
-            self._report("OFF_TASK_SLOT", predicate, self._task, line=number, detail=Detail("PREDICATE", predicate))
+        if not self._is_on_task(predicate, number):
             return None
         expected = 3 if predicate.partition(".")[0].lower() in (TYPE, LINK) else 4
         if len(columns) != expected:
             self._report("WRONG_NUM_ENTRIES", expected, len(columns), line=number)
             return None
         subject, _, object_, *provenance = columns
-        return number, subject, predicate, object_, provenance[0] if provenance else "", confidence, comment
+        is_string = _STRING.fullmatch(object_) is not None
+        return number, subject, predicate, object_, is_string, provenance[0] if provenance else "", confidence, comment
+
+    def _is_on_task(self, predicate: str, line: int) -> bool:
+        """Whether the task knows a predicate; if not, that is reported."""
+        legal = TASKS[self._task]
+        if legal is None or predicate.lower() in legal:
+            return True
+        self._report("OFF_TASK_SLOT", predicate, self._task, line=line, detail=Detail("PREDICATE", predicate))
+        return False
 
     def _take_confidence(self, columns: list[str], number: int) -> str:
         """The confidence of a line, which is taken off its columns."""
@@ -114,15 +130,26 @@ def is_run_id(text: str) -> bool:
     return _NO_RUN_ID.fullmatch(text.strip(WHITE_SPACE)) is None
 
 
+def split_lines(block: str) -> list[tuple[str, str, str, str, str, str, str, str]]:
+    """The columns of each line of a block.
+
+    Of a plain assertion: subject, predicate, object (a node, or a string in quotes), provenance of legal spans, and
+    confidence, if there is one. Of a plain type line: subject, and the type in the last column but one. Of any other
+    line: itself in the last column. What is not there is empty.
+    """
+    return _LINE.findall(f"{block}\n")
+
+
 def texts_of(source: Source) -> Iterator[str]:
-    """The lines of a file, without a byte-order mark before the first.
+    """The lines of a file, as those of `text_blocks`."""
+    return (line for block in text_blocks(source) for line in block.split("\n"))
+
+
+def text_blocks(source: Source) -> Iterator[str]:
+    """A file in blocks of whole lines without the line feed at the end of a block, nor a byte-order mark at its start.
 
     Only a line feed ends a line. Raises InputError where the bytes are not UTF-8.
     """
-    return itertools.chain.from_iterable(_blocks(source))
-
-
-def _blocks(source: Source) -> Iterator[list[str]]:
     number = 1
     for block in line_blocks(source, _BLOCK):
         try:
@@ -130,6 +157,5 @@ def _blocks(source: Source) -> Iterator[list[str]]:
         except UnicodeDecodeError as error:
             line = number + block.count(b"\n", 0, error.start)
             raise InputError("not UTF-8", file=source.name, place=f"line {line}", code="NOT_UTF8") from None
-        lines = (text.removeprefix("\ufeff") if number == 1 else text).split("\n")
-        number += len(lines)
-        yield lines
+        yield text.removeprefix("\ufeff") if number == 1 else text
+        number += block.count(b"\n") + 1

@@ -32,8 +32,8 @@ _KEYS: Final[dict[Multiple, Callable[[ProvenanceList], str]]] = {
     Multiple.ONEPERDOC: attrgetter("docid"),
 }
 
-_Relation: TypeAlias = tuple[Node, str, str]
-"""Subject, verb and object."""
+_Relation: TypeAlias = tuple[str, str]
+"""Verb and object, of one subject."""
 
 
 @dataclass(slots=True)
@@ -98,16 +98,19 @@ class Repetitions:
         # By subject, verb, object and what repetitions have in common.
         self._alive: dict[tuple[Node, str, str, str], Assertion] = {}
         self._values: dict[tuple[Node, str], _Values] = {}
-        self._passes: dict[_Relation, _Passes] = {}
+        # By subject, as few have an assertion that somebody watches.
+        self._passes: dict[Node, dict[_Relation, _Passes]] = {}
 
     def accepts(self, new: Assertion, written: ProvenanceList) -> bool:
         """Whether an assertion is to be recorded, omitted or not; False for a mere repetition.
 
         `written` is the provenance as the column reads by itself, which is what earlier ones are compared with.
         """
-        verb = new.verb
-        key = (new.subject, verb.name, new.object, self._key(written))
-        is_repetition = not verb.may_repeat and self._repeats(new, written, self._alive.get(key))
+        verb, subject = new.verb, new.subject
+        key = (subject, verb.name, new.object, self._key(written))
+        known = self._alive.get(key)
+        has_to_look = known is not None or subject in self._passes  # as a rule nothing was said before
+        is_repetition = has_to_look and not verb.may_repeat and self._repeats(new, written, known)
         if self._one_value and verb.predicate.single:
             self._check_value(new, is_recorded=not is_repetition)
         if is_repetition:
@@ -117,7 +120,8 @@ class Repetitions:
                 key = (*key[:3], self._key(new.provenance))
             self._alive[key] = new
             if new.provenance.problems:
-                self._passes.setdefault(_relation(new), _Passes()).watched.append(new)
+                of_subject = self._passes.setdefault(subject, {})
+                of_subject.setdefault(_relation(new), _Passes()).watched.append(new)
         return True
 
     def _check_value(self, new: Assertion, *, is_recorded: bool) -> None:
@@ -137,7 +141,7 @@ class Repetitions:
         """
         if known is not None and known.is_omitted:
             known = None
-        if self._passes and (passes := self._passes.get(_relation(new))) is not None:
+        if (passes := self._passes_of(new)) is not None:
             insort(passes.ends, known.line if known else sys.maxsize if new.is_inferred else new.line - 1)
         if known is None:
             return False
@@ -161,18 +165,24 @@ class Repetitions:
 
     def finish(self) -> None:
         """Count how often searches came by assertions whose provenance has problems."""
-        for passes in self._passes.values():
-            for assertion in passes.watched:
-                if not assertion.is_omitted:
-                    self._count_passes(assertion)
+        for of_subject in self._passes.values():
+            for passes in of_subject.values():
+                for assertion in passes.watched:
+                    if not assertion.is_omitted:
+                        self._count_passes(assertion)
 
     def _count_passes(self, assertion: Assertion) -> None:
-        if not assertion.is_inferred and (passes := self._passes.get(_relation(assertion))) is not None:
+        if not assertion.is_inferred and (passes := self._passes_of(assertion)) is not None:
             self._findings.look(assertion, passes.of(assertion))
+
+    def _passes_of(self, assertion: Assertion) -> _Passes | None:
+        """The searches among the assertions of the same relation, where one of them is watched."""
+        of_subject = self._passes.get(assertion.subject)
+        return None if of_subject is None else of_subject.get(_relation(assertion))
 
 
 def _relation(assertion: Assertion) -> _Relation:
-    return assertion.subject, assertion.name, assertion.object
+    return assertion.name, assertion.object
 
 
 def _weaker(new: Assertion, known: Assertion) -> Assertion:

@@ -19,16 +19,11 @@ from cs_score.foundation.sources import Source
 from cs_score.foundation.white_space import WHITE_SPACE
 from cs_score.knowledge_base.contents.assertions import CANONICAL, LINK, NAMED, TYPE
 from cs_score.knowledge_base.contents.provenance_lists import NIL
-from cs_score.knowledge_base.reading.kb_file import texts_of
+from cs_score.knowledge_base.reading.kb_file import split_lines, text_blocks
 from cs_score.knowledge_base.resolution.entry_points import Mention
 
 _CONFIDENCE: Final = re.compile(r"\d+\.\d+")
 _SPAN: Final = re.compile(r"(.*):(\d+)-(\d+)", re.DOTALL)
-# A line of five columns without anything to trim or cut off, whose spans need no second look.
-_PLAIN_LINE: Final = re.compile(
-    r'(:[A-Za-z0-9_]++)\t((?!type|link)[a-z0-9_:.-]++)\t(:[A-Za-z0-9_]++|"[^\t#"\\]*+")'
-    r"\t([A-Za-z0-9_.+-]++:[0-9]++-[0-9]++(?:[;,](?:NIL|[A-Za-z0-9_.+-]++:[0-9]++-[0-9]++))*+)\t([0-9]++\.[0-9]++)"
-)
 _READ_PARTS: Final = 3
 _NO_CONFIDENCE: Final = "1.0"
 _GENERIC: Final = ".generic"
@@ -73,93 +68,93 @@ def read_validated(source: Source, slots: Collection[str], docids: Collection[st
 
     Raises InputError where the file is no validated knowledge base.
     """
-    texts = texts_of(source)
-    run_id = split_comment(next(texts, ""))[0].strip(WHITE_SPACE)
+    blocks = text_blocks(source)
+    first_line, line_feed, rest = next(blocks, "").partition("\n")
+    run_id = split_comment(first_line)[0].strip(WHITE_SPACE)
     if run_id in ("", "0"):
         raise InputError("No runid found", file=source.name, place="line 1", code="NOT_A_VALIDATED_KB")
-    kb = ValidatedKb(run_id)
-    names = (NAMED, CANONICAL, *slots)
-    wanted = frozenset(f"{name}{realis}" for name in names for realis in ("", *_OTHER_REALIS))
-    canonical: list[tuple[int, str]] = []
-    for number, text in enumerate(texts, 2):
-        plain = _PLAIN_LINE.fullmatch(text)
-        if plain is None:
-            _read_line(kb, number, text, source.name, slots, docids)
-        elif plain[2] == CANONICAL and CANONICAL not in slots:
-            canonical.append((number, text))
-        elif plain[2] in wanted:
-            subject, predicate, object_, provenance, confidence = plain.groups(_NO_CONFIDENCE)
-            docid = provenance.partition(":")[0]
-            if predicate != NAMED or docid in docids:
-                fact = Fact(number, subject, object_, provenance, confidence, docid, predicate.endswith(_OTHER_REALIS))
-                _note(kb, predicate, fact, slots, docids)
-    _note_canonical(kb, canonical)
-    return kb
+    reader = _Reader(ValidatedKb(run_id), source.name, slots, docids)
+    reader.read(itertools.chain((rest,) if line_feed else (), blocks))
+    return reader.kb
 
 
-def _note_canonical(kb: ValidatedKb, lines: Iterable[tuple[int, str]]) -> None:
-    """Keep the plain canonical mentions of the nodes that lines for the slots name; most others are never asked for."""
-    asked = {name for facts in kb.slots.values() for fact in facts for name in (fact.subject, fact.object)}
-    for number, text in lines:
-        subject, _, object_, provenance, confidence = text.split("\t")
-        if subject in asked:
-            docid = provenance.partition(":")[0]
-            kb.canonical[subject, docid].append(Fact(number, subject, object_, provenance, confidence, docid, False))
-    for facts in kb.canonical.values():
-        facts.sort(key=attrgetter("line"))
+class _Reader:
+    """Reads the lines of a knowledge base and keeps those that somebody can ask for."""
 
+    def __init__(self, kb: ValidatedKb, name: str, slots: Collection[str], docids: Collection[str]) -> None:
+        self.kb = kb
+        self._name = name
+        self._slots = slots
+        self._docids = docids
+        names = (NAMED, CANONICAL, *slots)
+        self._wanted = frozenset(f"{name}{realis}" for name in names for realis in ("", *_OTHER_REALIS))
 
-def _read_line(
-    kb: ValidatedKb, number: int, text: str, name: str, slots: Collection[str], docids: Collection[str]
-) -> None:
-    """Read a line of any kind."""
-    if "#" in text:
-        text = split_comment(text)[0]
-    columns = [stripped for column in text.split("\t") if (stripped := column.strip(WHITE_SPACE))]
-    if not columns:
-        return
-    if _CONFIDENCE.fullmatch(columns[-1]) is None:
-        columns.append(_NO_CONFIDENCE)
-    predicate = columns[1] if len(columns) > 1 else ""
-    if len(columns) != (4 if predicate.lower() in (TYPE, LINK) else 5):
-        raise _illegal(f"Wrong number of arguments for predicate {predicate.lower()}", name, number)
-    if len(columns) == 4:
-        if predicate == TYPE:
-            kb.types[columns[0]] = columns[2]
-        return
-    subject, _, object_, provenance, confidence = columns
-    _check_spans(provenance, name, number)
-    if not predicate.endswith(_GENERIC):  # which count for nothing
-        first = first_span(provenance)
-        docid = "" if first is None else first.docid
-        _note(
-            kb,
-            predicate,
-            Fact(number, subject, object_, provenance, confidence, docid, predicate.endswith(_OTHER_REALIS)),
-            slots,
-            docids,
-        )
+    def read(self, blocks: Iterable[str]) -> None:
+        """Read all lines but the first."""
+        number = 1
+        canonical: list[tuple[int, str, str, str, str]] = []
+        for block in blocks:
+            for subject, predicate, node, text, provenance, confidence, kind, other in split_lines(block):
+                number += 1
+                if predicate == CANONICAL and CANONICAL not in self._slots:
+                    canonical.append((number, subject, node or text, provenance, confidence))
+                elif predicate in self._wanted:
+                    docid = provenance.partition(":")[0]
+                    if predicate != NAMED or docid in self._docids:
+                        self._keep(predicate, number, subject, node or text, provenance, confidence, docid)
+                elif kind:
+                    self.kb.types[subject] = kind
+                elif other:
+                    self._read_line(number, other)
+        # Most canonical mentions are of nodes that nobody asks for.
+        asked = {name for facts in self.kb.slots.values() for fact in facts for name in (fact.subject, fact.object)}
+        for number, subject, text, provenance, confidence in canonical:
+            if subject in asked:
+                self._keep(CANONICAL, number, subject, text, provenance, confidence, provenance.partition(":")[0])
+        for facts in self.kb.canonical.values():
+            facts.sort(key=attrgetter("line"))
 
+    def _read_line(self, number: int, text: str) -> None:
+        """Read a line of any kind."""
+        if "#" in text:
+            text = split_comment(text)[0]
+        columns = [stripped for column in text.split("\t") if (stripped := column.strip(WHITE_SPACE))]
+        if not columns:
+            return
+        if _CONFIDENCE.fullmatch(columns[-1]) is None:
+            columns.append("")
+        predicate = columns[1] if len(columns) > 1 else ""
+        if len(columns) != (4 if predicate.lower() in (TYPE, LINK) else 5):
+            raise self._illegal(f"Wrong number of arguments for predicate {predicate.lower()}", number)
+        if len(columns) == 4:
+            if predicate == TYPE:
+                self.kb.types[columns[0]] = columns[2]
+            return
+        subject, _, object_, provenance, confidence = columns
+        for span in itertools.chain.from_iterable(map(_spans, _parts(provenance))):
+            if _SPAN.fullmatch(span) is None:
+                raise self._illegal(f"illegal offset specification: {span}", number)
+        if not predicate.endswith(_GENERIC):  # which count for nothing
+            first = first_span(provenance)
+            docid = "" if first is None else first.docid
+            self._keep(predicate, number, subject, object_, provenance, confidence, docid)
 
-def _note(kb: ValidatedKb, predicate: str, fact: Fact, slots: Collection[str], docids: Collection[str]) -> None:
-    """Keep a line if somebody can ask for it."""
-    name = predicate.rpartition(".")[0] if fact.has_realis else predicate
-    if name == CANONICAL:
-        kb.canonical[fact.subject, fact.docid].append(fact)
-    elif name == NAMED and fact.docid in docids and (span := fact.first) is not None:
-        kb.mentions[fact.docid].append(Mention.at(span, fact.line, fact.subject, fact.object))
-    if name in slots:
-        kb.slots[fact.subject, name].append(fact)
+    def _keep(
+        self, predicate: str, line: int, subject: str, object_: str, provenance: str, confidence: str, docid: str
+    ) -> None:
+        """Keep a line if somebody can ask for it."""
+        has_realis = predicate.endswith(_OTHER_REALIS)
+        name = predicate.rpartition(".")[0] if has_realis else predicate
+        fact = Fact(line, subject, object_, provenance, confidence or _NO_CONFIDENCE, docid, has_realis)
+        if name == CANONICAL:
+            self.kb.canonical[subject, docid].append(fact)
+        elif name == NAMED and docid in self._docids and (span := fact.first) is not None:
+            self.kb.mentions[docid].append(Mention.at(span, line, subject, object_))
+        if name in self._slots:
+            self.kb.slots[subject, name].append(fact)
 
-
-def _illegal(problem: str, name: str, number: int) -> InputError:
-    return InputError(problem, file=name, place=f"line {number}", code="NOT_A_VALIDATED_KB")
-
-
-def _check_spans(provenance: str, name: str, number: int) -> None:
-    for span in itertools.chain.from_iterable(map(_spans, _parts(provenance))):
-        if _SPAN.fullmatch(span) is None:
-            raise _illegal(f"illegal offset specification: {span}", name, number)
+    def _illegal(self, problem: str, line: int) -> InputError:
+        return InputError(problem, file=self._name, place=f"line {line}", code="NOT_A_VALIDATED_KB")
 
 
 def _parts(provenance: str) -> list[str]:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator
 
 from cs_score.knowledge_base.contents.assertions import KnowledgeBase
-from cs_score.knowledge_base.writers.tac import tac_line
+from cs_score.knowledge_base.writers.tac import tac_lines
 from cs_score.preparation.runs.differences import file_differences
 
 
@@ -15,6 +15,5 @@ def differences(base: KnowledgeBase, labels: Collection[str]) -> Iterator[str]:
     written: dict[int, list[str]] = defaultdict(list)
     written[1].append(base.first_line)
     for assertion in base.assertions:
-        if not assertion.is_omitted and assertion.verb.label in labels:
-            written[assertion.line].append(tac_line(assertion).removesuffix("\n"))
+        written[assertion.line] += (line.removesuffix("\n") for line in tac_lines((assertion,), labels))
     return file_differences(base.name, written)

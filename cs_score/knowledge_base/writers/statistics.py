@@ -53,9 +53,16 @@ def statistics_text(statistics: KbStatistics) -> Iterator[str]:
 
 
 JSON_OPTION: Final = OwnOption(
-    "--json", {".json": Format(re.compile(rb'\{\s*"run_id":'))}, "statistics.json", takes_dash=True
+    "--json",
+    {".json": Format(re.compile(rb'\{\s*(?:"schema_version":\s*\d+,\s*)?"run_id":'))},
+    "statistics.json",
+    takes_dash=True,
 )
 """The option that names the file of the statistics as JSON."""
+
+
+SCHEMA_VERSION: Final = 1
+"""Of the JSON object; raised when a key changes its meaning or goes away."""
 
 
 def statistics_json(statistics: KbStatistics) -> str:
@@ -70,6 +77,7 @@ def statistics_json(statistics: KbStatistics) -> str:
         else:
             levels[first] = of_title
     whole = {
+        "schema_version": SCHEMA_VERSION,
         "run_id": statistics.run_id,
         "has_multiple_confidences": statistics.has_multiple_confidences,
         **levels,

@@ -12,7 +12,13 @@ from cs_score.statistics.comparison_result import Comparison
 OPTION: Final = OwnOption(
     "--json",
     # The names of systems may be longer than the beginning that is looked at.
-    {".json": Format(re.compile(rb'\{\s*"systems":\s*\[(?:\s*"(?:[^"\\]|\\.)*",?)+(?:\s*\],\s*"units":|\Z)'))},
+    {
+        ".json": Format(
+            re.compile(
+                rb'\{\s*(?:"schema_version":\s*\d+,\s*)?"systems":\s*\[(?:\s*"(?:[^"\\]|\\.)*",?)+(?:\s*\],\s*"units":|\Z)'
+            )
+        )
+    },
     "comparison.json",
     takes_dash=True,
 )

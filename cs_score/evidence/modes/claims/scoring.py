@@ -115,7 +115,7 @@ def score(
         table = UnitTable(
             ids=tuple(reader.text_of(claim) for claim in known.content),
             columns=COLUMNS,
-            rows=[_count(claim, predicted, known.name, given.name) for claim, predicted in claims],
+            rows=[count(claim, predicted, known.name, given.name) for claim, predicted in claims],
         )
     unpredicted = sum(predicted is None for _, predicted in claims)
     notice = f"{given.name}: no prediction for {unpredicted} of {counted(len(claims), 'claim')}"
@@ -136,19 +136,27 @@ def _read(source: Source) -> dict[Hashable, Claim]:
     claims: dict[Hashable, Claim] = {}
     for number, value in reader.json_lines(source, skipped_marks=SKIPPED_MARKS):
         try:
-            fields = reader.as_object(value, "the line")
-            claim = reader.identifier(fields, "id")
+            claim = claim_of(value)
         except InputError as error:
             raise reader.located(error, source.name, f"line {number}") from None
         # Assigning to a key that exists keeps the first spelling of the id (1 or 1.0) and the place of its first line.
-        claims[claim] = Claim(
-            claim, fields.get("label", ABSENT), fields.get("evidence", ABSENT), fields.get("cited_doc_ids", ABSENT)
-        )
+        claims[claim.id] = claim
     return claims
 
 
-def _count(gold: Claim, predicted: Claim | None, gold_name: str, predictions_name: str) -> tuple[int, ...]:
-    """The row of one gold claim."""
+def claim_of(value: object) -> Claim:
+    """A line of either file as a claim. Raises InputError for what is no object with an id."""
+    fields = reader.as_object(value, "the line")
+    return Claim(
+        reader.identifier(fields, "id"),
+        fields.get("label", ABSENT),
+        fields.get("evidence", ABSENT),
+        fields.get("cited_doc_ids", ABSENT),
+    )
+
+
+def count(gold: Claim, predicted: Claim | None, gold_name: str, predictions_name: str) -> tuple[int, ...]:
+    """The row of one gold claim; the names are for the InputError raised where what is looked at is malformed."""
     try:
         documents = gold_documents(gold)
         cited = cited_documents(gold)

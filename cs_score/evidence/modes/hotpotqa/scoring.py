@@ -35,8 +35,8 @@ MEASURES: Final = names("hotpotqa")
 
 COLUMNS: Final = ("questions", *MEASURES)
 
-# Looked up to itself, so that a hundred thousand questions share the text of three keys.
-_GOLD_KEYS: Final = {key: key for key in ("_id", "answer", "supporting_facts")}
+# Looked up to itself, so that a hundred thousand questions share the text of five keys.
+_GOLD_KEYS: Final = {key: key for key in ("_id", "answer", "supporting_facts", "type", "level")}
 
 NOTICED_IDS: Final = 5
 """Questions without prediction that a notice names."""
@@ -91,7 +91,7 @@ def score(
         with reader.open_document(predictions, "predictions") as source:
             given = signed(source, _read_predictions(source), RUN)
         answers, facts = given.content
-        rows = [_count(question, answers, facts, known.name, given.name) for question in questions]
+        rows = [count(question, answers, facts, known.name, given.name) for question in questions]
         table = UnitTable(ids=tuple(reader.text_of(question.id) for question in questions), columns=COLUMNS, rows=rows)
     return HotpotQAResult(
         table=table,
@@ -112,14 +112,14 @@ def score(
     )
 
 
-def _count(
+def count(
     question: Question,
     answers: Mapping[Hashable, object],
     facts: Mapping[Hashable, object],
     gold_name: str,
     predictions_name: str,
 ) -> tuple[float, ...]:
-    """The row of one question."""
+    """The row of one question; the names are for the InputError raised where what is compared is malformed."""
     answer = supported = joint = NOTHING
     looked_at = predictions_name
     try:
@@ -141,7 +141,7 @@ def _count(
 
 
 def _without_context(members: list[tuple[str, object]]) -> reader.Object:
-    """The members that are scored; contexts, nine tenths of the file, are dropped as soon as they have been read."""
+    """The members that are scored or grouped by; contexts, nine tenths of the file, are dropped once they are read."""
     return {_GOLD_KEYS[key]: value for key, value in members if key in _GOLD_KEYS}
 
 

@@ -100,7 +100,7 @@ def score(
     orders = drawn_orders(len(ids), references)
     instances = [Instance(each, given.content[each], known.content[each], drawn) for each, drawn in zip(ids, orders)]
     scorer = Scorer(known.name, given.name, comparer, aligner)
-    rows = [_row(scorer.evaluate(instance)) for _, instance in zip(progress(ids), instances)]
+    rows = [row(scorer.evaluate(instance)) for _, instance in zip(progress(ids), instances)]
     table = UnitTable(ids=tuple(ids), columns=COLUMNS, rows=rows)
     options = {"references": references, "ignore_missing": ignore_missing}
     read = ((len(given.content), "derivation"), (len(ids), "scored instance"))
@@ -122,7 +122,7 @@ def _left_out(missing: int, instances: int, name: str) -> tuple[str, ...]:
     return (f"{name}: {missing} of {counted(instances, 'instance')} left out, without prediction",) if missing else ()
 
 
-def _row(scored: ScoredInstance) -> tuple[float, ...]:
+def row(scored: ScoredInstance) -> tuple[float, ...]:
     """The statistics of one instance in the order of COLUMNS."""
     return 1.0, *chain.from_iterable(scored.scores())
 

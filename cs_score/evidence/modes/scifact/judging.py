@@ -30,10 +30,11 @@ class PredictedAbstract(NamedTuple):
 
 
 class GoldClaim(NamedTuple):
-    """A claim and its relevant abstracts by id."""
+    """A claim and its relevant abstracts by id; `cited` is `cited_doc_ids` as it was read, which no score looks at."""
 
     id: Hashable
     abstracts: Mapping[str, GoldAbstract]
+    cited: object = None
 
 
 class PredictedClaim(NamedTuple):
@@ -85,3 +86,31 @@ def judge(gold: GoldAbstract | None, predicted: PredictedAbstract) -> Verdict:
             correct |= found
     contained = next((listed for listed, gold_set in zip(gold.sets, sets) if gold_set <= leading), None)
     return Verdict(gold, predicted.label == gold.label, cap, contained, frozenset(correct))
+
+
+def count(gold: GoldClaim, predicted: PredictedClaim) -> tuple[int, ...]:
+    """The row of a claim: the four totals of section 3 and the four correct counts of section 4.
+
+    Raises InputError, which names the abstract, as `judge`.
+    """
+    label_only = rationalized = selection = label = 0
+    for abstract, given in predicted.abstracts.items():
+        try:
+            verdict = judge(gold.abstracts.get(abstract), given)
+        except InputError as error:
+            raise InputError(error.problem, place=f"abstract {reader.plain(abstract)}") from None
+        selection += len(verdict.correct)
+        if verdict.label_right:
+            label_only += 1
+            rationalized += verdict.rationalized
+            label += len(verdict.correct)
+    return (
+        len(gold.abstracts),
+        len(predicted.abstracts),
+        sum(len(listed) for abstract in gold.abstracts.values() for listed in abstract.sets),
+        sum(len(given.sentences) for given in predicted.abstracts.values()),
+        label_only,
+        rationalized,
+        selection,
+        label,
+    )

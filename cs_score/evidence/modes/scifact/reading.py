@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable
 from typing import Final, TypeVar
 
 from cs_score.evidence.modes.scifact.judging import (
@@ -18,6 +18,7 @@ from cs_score.foundation.errors import InputError
 from cs_score.foundation.sources import Source
 
 Abstract = TypeVar("Abstract")
+Claim = TypeVar("Claim", GoldClaim, PredictedClaim)
 
 LABELS: Final = ("SUPPORT", "CONTRADICT")
 
@@ -38,26 +39,41 @@ _NO_VERDICT: Final = frozenset({"NOT_ENOUGH_INFO", "NOT ENOUGH INFO", "NOTENOUGH
 
 def read_gold_claims(source: Source) -> list[GoldClaim]:
     """The claims of a gold file. Raises InputError for a line that is no gold claim."""
-    return [GoldClaim(claim, abstracts) for claim, abstracts in _claims(source, _gold_abstract)]
+    return _claims(source, gold_claim)
 
 
 def read_predicted_claims(source: Source) -> list[PredictedClaim]:
     """The claims of a file of predictions. Raises InputError for a line that is no prediction."""
-    return [PredictedClaim(claim, abstracts) for claim, abstracts in _claims(source, _predicted_abstract)]
+    return _claims(source, predicted_claim)
 
 
-def _claims(
-    source: Source, read_abstract: Callable[[object], Abstract]
-) -> Iterator[tuple[Hashable, dict[str, Abstract]]]:
-    """The id of each claim, and its abstracts by id."""
+def gold_claim(value: object) -> GoldClaim:
+    """A line of a gold file. Raises InputError for what is no gold claim."""
+    claim, abstracts = _claim(value, _gold_abstract)
+    return GoldClaim(claim, abstracts, reader.as_object(value, "the line").get("cited_doc_ids"))
+
+
+def predicted_claim(value: object) -> PredictedClaim:
+    """A line of a file of predictions. Raises InputError for what is no prediction."""
+    return PredictedClaim(*_claim(value, _predicted_abstract))
+
+
+def _claims(source: Source, read_claim: Callable[[object], Claim]) -> list[Claim]:
+    claims = []
     for number, value in reader.json_lines(source):
         try:
-            fields = reader.as_object(value, "the line")
-            claim = reader.identifier(fields, "id")
-            evidence = reader.as_object(reader.member(fields, "evidence"), "'evidence'")
-            yield claim, {key: _located(key, read_abstract, given) for key, given in evidence.items()}
+            claims.append(read_claim(value))
         except InputError as error:
             raise reader.located(error, source.name, reader.line_place(number, value)) from None
+    return claims
+
+
+def _claim(value: object, read_abstract: Callable[[object], Abstract]) -> tuple[Hashable, dict[str, Abstract]]:
+    """The id of a claim, and its abstracts by id."""
+    fields = reader.as_object(value, "the line")
+    claim = reader.identifier(fields, "id")
+    evidence = reader.as_object(reader.member(fields, "evidence"), "'evidence'")
+    return claim, {key: _located(key, read_abstract, given) for key, given in evidence.items()}
 
 
 def _located(abstract: str, read_abstract: Callable[[object], Abstract], value: object) -> Abstract:

@@ -11,11 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from cs_score.evidence.modes.scifact.explanation import explain
-from cs_score.evidence.modes.scifact.judging import (
-    GoldClaim,
-    PredictedClaim,
-    judge,
-)
+from cs_score.evidence.modes.scifact.judging import GoldClaim, PredictedClaim, count
 from cs_score.evidence.modes.scifact.reading import read_gold_claims, read_predicted_claims
 from cs_score.evidence.reading import json_reader as reader
 from cs_score.evidence.reading.gold import Gold, signed
@@ -139,33 +135,12 @@ def _summaries(table: UnitTable, gold_name: str, predictions_name: str) -> tuple
 
 
 def _count(claims: Sequence[tuple[GoldClaim, PredictedClaim]], gold_name: str) -> list[tuple[int, ...]]:
-    """The row of each claim: the four totals of section 3 and the four correct counts of section 4."""
-    rows: list[tuple[int, ...]] = []
+    rows = []
     for number, (gold, predicted) in enumerate(claims, start=1):
-        label_only = rationalized = selection = label = 0
-        for abstract, given in predicted.abstracts.items():
-            try:
-                verdict = judge(gold.abstracts.get(abstract), given)
-            except InputError as error:
-                place = f"line {number}, claim {reader.plain(gold.id)}, abstract {reader.plain(abstract)}"
-                raise reader.located(error, gold_name, place) from None
-            selection += len(verdict.correct)
-            if verdict.label_right:
-                label_only += 1
-                rationalized += verdict.rationalized
-                label += len(verdict.correct)
-        rows.append(
-            (
-                len(gold.abstracts),
-                len(predicted.abstracts),
-                sum(len(listed) for abstract in gold.abstracts.values() for listed in abstract.sets),
-                sum(len(given.sentences) for given in predicted.abstracts.values()),
-                label_only,
-                rationalized,
-                selection,
-                label,
-            )
-        )
+        try:
+            rows.append(count(gold, predicted))
+        except InputError as error:
+            raise reader.located(error, gold_name, f"line {number}, claim {reader.plain(gold.id)}") from None
     return rows
 
 

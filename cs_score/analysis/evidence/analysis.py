@@ -1,0 +1,94 @@
+"""`analyze`: everything that the analysis of a result of an evidence mode finds.
+
+from cs_score.analysis.evidence.analysis import analyze
+from cs_score.evidence.modes import scifact
+
+analysis = analyze(scifact.score("gold.jsonl", "run.jsonl"), "sentence_label_f1")
+print(analysis.mistakes[0].gain, analysis.budget[-1].cumulated)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
+
+from cs_score.analysis.evidence.budget import BudgetRow, error_budget
+from cs_score.analysis.evidence.examiners import examiner_of
+from cs_score.analysis.evidence.groups import ConfusionCount, Group, counted_confusions, groups_of
+from cs_score.analysis.evidence.mending import Unit, units_of
+from cs_score.analysis.evidence.mistakes import Mistake, mistakes_of
+from cs_score.evidence.result import Mode, Result
+from cs_score.foundation.garbage_collection import paused_collector
+from cs_score.foundation.signing.origin import Origin
+
+SCHEMA_VERSION: Final = 1
+"""Of the JSON object; raised when a key changes its meaning or goes away."""
+
+Progress: TypeAlias = Callable[[Sequence[Unit]], Iterable[Unit]]
+"""Hands back the units it is given one after the other, and may show how far the work has come."""
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """Why a score is what it is (insight specification, sections 4 and 8).
+
+    `measure` is the one that was asked about and `score` its value, 0..1. `mistakes` are sorted by gain, `budget` has a
+    line per kind of mistakes, `groups` are by dimension; `units` is the number of units that were scored.
+    """
+
+    mode: Mode
+    measure: str
+    score: float
+    scores: Mapping[str, float]
+    units: int
+    mistakes: tuple[Mistake, ...]
+    budget: tuple[BudgetRow, ...]
+    groups: Mapping[str, tuple[Group, ...]]
+    confusions: tuple[ConfusionCount, ...]
+    origin: Origin
+
+    def as_json(self, top: int | None = None) -> dict[str, object]:
+        """The analysis as a JSON object, with at most `top` mistakes."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "mode": self.mode.name,
+            "measure": self.measure,
+            "score": self.score,
+            "scores": dict(self.scores),
+            "units": self.units,
+            "mistakes": [mistake.as_json() for mistake in self.mistakes[:top]],
+            "budget": [line.as_json() for line in self.budget],
+            "groups": {name: [group.as_json() for group in groups] for name, groups in self.groups.items()},
+            "confusions": [confusion.as_json() for confusion in self.confusions],
+            "signature": self.origin.as_json(),
+        }
+
+
+def analyze(result: Result, measure: str | None = None, *, progress: Progress = iter) -> Analysis:
+    """Mistakes, error budget, groups and confusions of a result.
+
+    Without `measure` (a name of the mode's) the one that ranks leaderboards is asked about. `progress` hands back the
+    units twice, once for the budget and once for the mistakes. Raises UsageError for a measure that the mode lacks.
+    """
+    examiner = examiner_of(result, measure)
+    with paused_collector():
+        units = units_of(examiner)
+        budget = error_budget(examiner, progress(units))
+        mistakes = mistakes_of(examiner, progress(units))
+    return Analysis(
+        mode=result.mode,
+        measure=examiner.measure,
+        score=result.scores[examiner.measure],
+        scores=result.scores,
+        units=len(result.table.ids),
+        mistakes=tuple(mistakes),
+        budget=tuple(budget),
+        groups={name: tuple(groups) for name, groups in groups_of(examiner, mistakes).items()},
+        confusions=tuple(
+            counted_confusions(
+                confusion for position in range(len(result.table.ids)) for confusion in examiner.confusions(position)
+            )
+        ),
+        origin=replace(result.origin, measure=examiner.measure),
+    )

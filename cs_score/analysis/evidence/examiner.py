@@ -1,0 +1,106 @@
+"""What the analysis asks of a mode: the faults of a prediction, the prediction without them, its statistics."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Generic, TypeAlias, TypeVar
+
+from cs_score.evidence.result import Result
+
+Scored = TypeVar("Scored", bound=Result)
+
+Row: TypeAlias = tuple[float, ...]
+"""The statistics of one unit, in the order of the mode's columns."""
+
+NONE = "none"
+"""What a confusion says where gold or a prediction has no label."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that is wrong in a unit's prediction: an abstract, a sentence, a fact, a label or an answer.
+
+    `kind` is its kind in the error budget. `part` says where it is: the id of an abstract or document, the number of a
+    predicted fact from 1, None where there is only one place. `predicted` and `gold` are JSON values: what stands there
+    and what should; None where nothing does.
+    """
+
+    kind: str
+    part: str | int | None
+    predicted: object
+    gold: object
+
+
+@dataclass(frozen=True, slots=True)
+class Confusion:
+    """A label of gold beside that predicted for the same abstract, claim or answer (`of`); `none` for none."""
+
+    of: str
+    gold: str
+    predicted: str
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of gold or of a prediction, and how it fared.
+
+    `what` is an abstract, an evidence set, a sentence, a fact, an answer or a label, `value` (JSON) tells it from
+    others of the unit, `fate` says in words what became of it, None where nothing was predicted for it.
+    """
+
+    what: str
+    value: object
+    right: bool
+    fate: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Examiner(ABC, Generic[Scored]):
+    """How the predictions of one result are taken apart, mended and scored again (insight specification, section 8).
+
+    `measure` is the one that is asked about. Units are named by their position in the result's table.
+    """
+
+    result: Scored
+    measure: str
+
+    kinds: ClassVar[tuple[str, ...]]
+    """The kinds of faults, in the order in which the error budget mends them."""
+
+    def together(self) -> Sequence[tuple[int, ...]]:
+        """The positions that one entry of the predictions file serves; each by itself unless gold repeats an id."""
+        return [(position,) for position in range(len(self.result.table.ids))]
+
+    @abstractmethod
+    def unit(self, position: int) -> object:
+        """The unit's id, as it stands in gold (a JSON value)."""
+
+    @abstractmethod
+    def written(self, position: int) -> object:
+        """The unit's prediction as it can stand in the predictions file (a JSON value); None where there is none."""
+
+    @abstractmethod
+    def row(self, position: int, prediction: object) -> Row:
+        """The unit's statistics with this prediction. Raises InputError where the scorer would refuse the file."""
+
+    @abstractmethod
+    def faults(self, position: int, prediction: object) -> Sequence[Fault]:
+        """What is wrong in a prediction that `row` accepts, kind by kind in the order of `kinds`."""
+
+    @abstractmethod
+    def mended(self, position: int, prediction: object, faults: Iterable[Fault]) -> object:
+        """The prediction without these faults, which `faults` has found in it."""
+
+    @abstractmethod
+    def groups(self, position: int) -> Mapping[str, str]:
+        """The group of the unit in each dimension; those of a run are those of any other, for gold alone decides."""
+
+    @abstractmethod
+    def confusions(self, position: int) -> Iterable[Confusion]:
+        """Gold label against predicted label, for all that has a label."""
+
+    @abstractmethod
+    def parts(self, position: int) -> Iterable[Part]:
+        """All that gold wants of the unit, and all else that is predicted for it."""

@@ -1,0 +1,148 @@
+"""HotpotQA: wrong answers, supporting facts that are extra or missed."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from cs_score.analysis.evidence.examiner import NONE, Confusion, Examiner, Fault, Part, Row
+from cs_score.evidence.modes.hotpotqa.judging import Question, fact_set, normalised
+from cs_score.evidence.modes.hotpotqa.scoring import HotpotQAResult, count
+from cs_score.evidence.reading.json_reader import text_of
+from cs_score.foundation.errors import InputError
+
+WRONG_ANSWER = "wrong_answer"
+EXTRA_FACT = "extra_fact"
+MISSED_FACT = "missed_fact"
+
+_YES_OR_NO = ("yes", "no")
+
+ANSWER, FACTS = "answer", "sp"
+"""The keys of the predictions file, and those of the prediction of one question."""
+
+
+@dataclass(frozen=True, slots=True)
+class HotpotQAExaminer(Examiner[HotpotQAResult]):
+    """The faults of answers and supporting facts; a question's prediction is an object with `answer` and `sp`.
+
+    A question that gold repeats has one prediction, which is mended as its first occurrence has it.
+    """
+
+    kinds: ClassVar[tuple[str, ...]] = (WRONG_ANSWER, EXTRA_FACT, MISSED_FACT)
+
+    def together(self) -> Sequence[tuple[int, ...]]:
+        positions: dict[Hashable, list[int]] = {}
+        for position, question in enumerate(self.result.questions):
+            positions.setdefault(question.id, []).append(position)
+        return [tuple(of_question) for of_question in positions.values()]
+
+    def unit(self, position: int) -> object:
+        return self.result.questions[position].id
+
+    def written(self, position: int) -> object:
+        question = self.result.questions[position].id
+        given = ((ANSWER, self.result.answers), (FACTS, self.result.facts))
+        return {key: values[question] for key, values in given if question in values} or None
+
+    def row(self, position: int, prediction: object) -> Row:
+        question = self.result.questions[position]
+        given = _given(prediction)
+        answers, facts = ({question.id: given[key]} if key in given else {} for key in (ANSWER, FACTS))
+        return count(question, answers, facts, *(source.name for source in self.result.inputs))
+
+    def faults(self, position: int, prediction: object) -> Sequence[Fault]:
+        question = self.result.questions[position]
+        if not isinstance(question.id, str):
+            return ()  # no prediction can be written for it: keys of JSON are text
+        given = _given(prediction)
+        gold_answer, gold_facts = _gold_answer(question), _gold_facts(question)
+        predicted = fact_set(given.get(FACTS, []))
+        is_wrong = ANSWER not in given or normalised(given[ANSWER]) != normalised(gold_answer or "")
+        wrong = gold_answer is not None and is_wrong
+        return [
+            *([Fault(WRONG_ANSWER, ANSWER, given.get(ANSWER), gold_answer)] if wrong else ()),
+            *(
+                Fault(EXTRA_FACT, FACTS, list(fact), None)
+                for fact in _once(given.get(FACTS, []))
+                if fact not in gold_facts
+            ),
+            *(Fault(MISSED_FACT, FACTS, None, list(fact)) for fact in gold_facts if fact not in predicted),
+        ]
+
+    def mended(self, position: int, prediction: object, faults: Iterable[Fault]) -> object:
+        given = dict(_given(prediction))
+        for fault in faults:
+            if fault.kind == WRONG_ANSWER:
+                given[ANSWER] = fault.gold
+            elif fault.kind == MISSED_FACT:
+                given[FACTS] = [*given.get(FACTS, ()), fault.gold]
+            else:
+                given[FACTS] = [fact for fact in given[FACTS] if fact != fault.predicted]
+        return given
+
+    def groups(self, position: int) -> Mapping[str, str]:
+        question = self.result.questions[position]
+        groups = {str(key): text_of(question.fields[key]) for key in ("type", "level") if key in question.fields}
+        answer = _gold_answer(question)
+        if answer is not None:
+            kind = _kind(answer)
+            groups["answer_kind"] = "yes/no" if kind in _YES_OR_NO else kind
+        return {**groups, "supporting_facts": str(len(_gold_facts(question)))}
+
+    def confusions(self, position: int) -> Iterator[Confusion]:
+        question = self.result.questions[position]
+        gold, predicted = _gold_answer(question), self.result.answers.get(question.id)
+        shown = _kind(predicted) if isinstance(predicted, str) else NONE
+        yield Confusion("answer", NONE if gold is None else _kind(gold), shown)
+
+    def parts(self, position: int) -> Iterator[Part]:
+        question = self.result.questions[position]
+        given = _given(self.written(position))
+        answer, gold = given.get(ANSWER), _gold_answer(question)
+        if gold is not None:
+            right = answer is not None and normalised(answer) == normalised(gold)
+            yield Part("answer", gold, right, answer)
+        wanted, predicted = _gold_facts(question), _once(given.get(FACTS, []))
+        for fact in wanted:
+            yield Part("fact", list(fact), fact in predicted, "supports" if fact in predicted else None)
+        for fact in predicted:
+            if fact not in wanted:
+                yield Part("fact", list(fact), False, "not in gold")
+
+
+EXAMINER = HotpotQAExaminer
+
+
+def _given(prediction: object) -> Mapping[str, Any]:
+    return prediction if isinstance(prediction, dict) else {}
+
+
+def _once(facts: object) -> dict[tuple[Hashable, ...], None]:
+    """Facts as they are compared, in their order."""
+    listed: Any = facts
+    return dict.fromkeys(map(tuple, listed))
+
+
+def _gold_answer(question: Question) -> str | None:
+    """Gold's answer; None where it has none that can be predicted."""
+    answer = question.fields.get("answer")
+    return answer if isinstance(answer, str) else None
+
+
+def _gold_facts(question: Question) -> Mapping[tuple[Hashable, ...], None]:
+    """Gold's facts in their order; none where they cannot be read, which is no error while nothing is predicted."""
+    facts = question.fields.get("supporting_facts", [])
+    try:
+        fact_set(facts)
+    except InputError:
+        return {}
+    return _once(facts)
+
+
+def _kind(answer: str) -> str:
+    """What kind of answer a text is: yes, no, number (digits alone, once punctuation is gone) or other."""
+    text = normalised(answer)
+    if text in _YES_OR_NO:
+        return text
+    return "number" if text.replace(" ", "").isdecimal() else "other"

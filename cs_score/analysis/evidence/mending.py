@@ -1,0 +1,81 @@
+"""Predictions with faults mended, scored again: one unit at a time, put together by the mode's formula."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from cs_score.analysis.evidence.examiner import Examiner, Fault, Row
+from cs_score.evidence.result import Result
+from cs_score.foundation.errors import InputError
+from cs_score.measures.formulas import divide
+
+AnyExaminer: TypeAlias = Examiner[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A prediction as it is or as it would be, its faults, and the rows of the units of gold that it serves."""
+
+    positions: tuple[int, ...]
+    prediction: object
+    rows: tuple[Row, ...]
+    faults: tuple[Fault, ...]
+
+
+def units_of(examiner: AnyExaminer) -> list[Unit]:
+    """The units of the result that is examined, as they were predicted."""
+    table = examiner.result.table
+    return [
+        _unit(examiner, positions, examiner.written(positions[0]), tuple(table.rows[each] for each in positions))
+        for positions in examiner.together()
+    ]
+
+
+def _unit(examiner: AnyExaminer, positions: tuple[int, ...], prediction: object, rows: tuple[Row, ...]) -> Unit:
+    return Unit(positions, prediction, rows, tuple(examiner.faults(positions[0], prediction)))
+
+
+def rows_without(examiner: AnyExaminer, unit: Unit, faults: Iterable[Fault]) -> tuple[Row, ...]:
+    """The rows of a unit without these faults. Raises InputError where the scorer would refuse that prediction."""
+    prediction = examiner.mended(unit.positions[0], unit.prediction, faults)
+    return tuple(examiner.row(position, prediction) for position in unit.positions)
+
+
+@dataclass(frozen=True, slots=True)
+class Mending:
+    """Faults of a unit that can be mended together, and the unit's rows without them."""
+
+    faults: tuple[Fault, ...]
+    rows: tuple[Row, ...]
+
+    def of(self, examiner: AnyExaminer, unit: Unit) -> Unit:
+        """The unit as it is once they are mended, with the faults that are left or have come to light."""
+        if not self.faults:
+            return unit
+        prediction = examiner.mended(unit.positions[0], unit.prediction, self.faults)
+        return _unit(examiner, unit.positions, prediction, self.rows)
+
+
+def mending_of_kind(examiner: AnyExaminer, unit: Unit, kind: str) -> Mending:
+    """All faults of one kind; those without which the scorer would refuse the prediction are left out."""
+    faults = tuple(fault for fault in unit.faults if fault.kind == kind)
+    found = Mending((), unit.rows)
+    if not faults:
+        return found
+    try:
+        return Mending(faults, rows_without(examiner, unit, faults))
+    except InputError:
+        for fault in faults:
+            with suppress(InputError):
+                found = Mending((*found.faults, fault), rows_without(examiner, unit, (*found.faults, fault)))
+        return found
+
+
+def scores_with(result: Result, sums: Row, before: Sequence[Row], after: Sequence[Row]) -> tuple[float, ...]:
+    """The measures if rows that went into `sums`, the totals of the result's table, were others."""
+    for old, new in zip(before, after):
+        sums = tuple([total + (then - now) for total, now, then in zip(sums, old, new)])
+    return result.mode.formula(sums, divide)

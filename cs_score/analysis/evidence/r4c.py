@@ -1,0 +1,129 @@
+"""R4C: facts that are extra or missed, and facts whose entities or relation differ from those they are aligned with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from cs_score.analysis.evidence.examiner import Confusion, Examiner, Fault, Part, Row
+from cs_score.evidence.modes.explanation_text import quoted_list
+from cs_score.evidence.modes.r4c.judging import WEIGHTS, Choice, ScoredInstance, Scorer
+from cs_score.evidence.modes.r4c.scoring import R4CResult, row
+
+EXTRA_FACT = "extra_fact"
+WRONG_ENTITY = "wrong_entity"
+WRONG_RELATION = "wrong_relation"
+MISSED_FACT = "missed_fact"
+
+
+@dataclass(frozen=True, slots=True)
+class R4CExaminer(Examiner[R4CResult]):
+    """The faults of derivations, held against the reference that the evaluation of the measure has chosen.
+
+    The evaluations (entities, relation, both) choose and align each by itself; that of `e_f1` is `e`.
+    """
+
+    kinds: ClassVar[tuple[str, ...]] = (EXTRA_FACT, WRONG_ENTITY, WRONG_RELATION, MISSED_FACT)
+
+    def unit(self, position: int) -> object:
+        return self.result.instances[position].id
+
+    def written(self, position: int) -> object:
+        return self.result.instances[position].predicted
+
+    def row(self, position: int, prediction: object) -> Row:
+        return row(self._scored(position, prediction))
+
+    def faults(self, position: int, prediction: object) -> Sequence[Fault]:
+        scored = self._scored(position, prediction)
+        choice = self._choice(scored)
+        reference = scored.references[choice.reference]
+        both = [(pair.predicted, scored.predicted[pair.predicted], reference[pair.gold]) for pair in choice.pairs]
+        aligned, found = {pair.predicted for pair in choice.pairs}, {pair.gold for pair in choice.pairs}
+        references: Any = self.result.instances[position].references
+        return [
+            *(
+                Fault(EXTRA_FACT, place + 1, list(fact), None)
+                for place, fact in enumerate(scored.predicted)
+                if place not in aligned
+            ),
+            *(
+                Fault(WRONG_ENTITY, place + 1, [fact.head, fact.tail], [gold.head, gold.tail])
+                for place, fact, gold in both
+                if _differ(fact.head, gold.head) or _differ(fact.tail, gold.tail)
+            ),
+            *(
+                Fault(WRONG_RELATION, place + 1, fact.relation, gold.relation)
+                for place, fact, gold in both
+                if _differ(fact.relation, gold.relation)
+            ),
+            *(
+                Fault(MISSED_FACT, None, None, step)
+                for place, step in enumerate(references[choice.reference])
+                if place not in found
+            ),
+        ]
+
+    def mended(self, position: int, prediction: object, faults: Iterable[Fault]) -> object:
+        derivation: Any = prediction
+        steps = list(derivation)
+        dropped = set()
+        for fault in faults:
+            gold: Any = fault.gold
+            if fault.kind == MISSED_FACT:
+                steps.append(gold)
+                continue
+            place = int(fault.part or 0) - 1
+            if fault.kind == EXTRA_FACT:
+                dropped.add(place)
+                continue
+            title, number, (head, relation, tail, *rest) = steps[place]
+            if fault.kind == WRONG_ENTITY:
+                head, tail = gold
+            else:
+                relation = gold
+            steps[place] = [title, number, [head, relation, tail, *rest]]
+        return [step for place, step in enumerate(steps) if place not in dropped]
+
+    def groups(self, position: int) -> Mapping[str, str]:
+        references = self.result.instances[position].references
+        first = references[0] if isinstance(references, list) and references else None
+        return {"gold_facts": str(len(first))} if isinstance(first, list) else {}
+
+    def confusions(self, position: int) -> Iterable[Confusion]:
+        return ()
+
+    def parts(self, position: int) -> Iterator[Part]:
+        scored = self._scored(position, self.written(position))
+        choice = self._choice(scored)
+        predicted_as = {pair.gold: (scored.predicted[pair.predicted], pair.weight) for pair in choice.pairs}
+        for place, gold in enumerate(scored.references[choice.reference]):
+            if place not in predicted_as:
+                yield Part("fact", list(gold), False, None)
+                continue
+            fact, weight = predicted_as[place]
+            told = f"{quoted_list(fact)}, weight {weight:.4f}"
+            yield Part("fact", list(gold), not any(map(_differ, fact, gold)), told)
+        aligned = {pair.predicted for pair in choice.pairs}
+        for place, fact in enumerate(scored.predicted):
+            if place not in aligned:
+                yield Part("fact", list(fact), False, "aligned with nothing")
+
+    def _scored(self, position: int, prediction: object) -> ScoredInstance:
+        gold_name, predictions_name = (source.name for source in self.result.inputs)
+        return Scorer(gold_name, predictions_name).evaluate(
+            self.result.instances[position]._replace(predicted=prediction)
+        )
+
+    def _choice(self, scored: ScoredInstance) -> Choice:
+        level = self.measure.partition("_")[0]
+        return scored.choices[list(WEIGHTS).index(level)]
+
+
+EXAMINER = R4CExaminer
+
+
+def _differ(one: str, other: str) -> bool:
+    """Whether the scorer tells two texts apart: it ignores letter case."""
+    return one.lower() != other.lower()

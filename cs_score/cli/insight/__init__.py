@@ -1,0 +1,1 @@
+"""The command lines of `analyze`: why a score is what it is."""

@@ -1,0 +1,119 @@
+"""The options that the commands of insight share, where their results go, and how wide their text is."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from cs_score.cli import colour
+from cs_score.cli.destinations import Destination, print_text, write_to_stream
+from cs_score.cli.form import whole_number
+from cs_score.cli.options import FORCE, Choices, CommandLine, Option
+from cs_score.foundation.errors import OutputError, UsageError
+from cs_score.foundation.outputs import cannot_write, encoded, write_packed, write_whole
+from cs_score.foundation.planned_outputs import Existing, Format, OutputPlan, OwnOption, PlannedOutput
+
+WIDEST: Final = 120
+"""Columns of a text that goes to no terminal."""
+
+MOST_SHOWN: Final = 1_000_000_000
+
+TSV: Final = "--tsv"
+
+TOP: Final = Option("--top", "N", "List only the N costliest mistakes; otherwise 20 in the text, elsewhere all")
+
+
+def measure_option(measures: Choices) -> Option:
+    """The option that chooses the measure that is asked about."""
+    return Option(
+        "--measure", "NAME", "The measure that is asked about; otherwise the first of the mode", None, measures
+    )
+
+
+def result_options(what: str, tables: bool = True) -> tuple[Option, ...]:
+    """The options that say where the result goes."""
+    files = (Option(TSV, "DIR", f"Also write the tables of {what} into this folder, as .tsv"),) if tables else ()
+    return (
+        Option("--json", "[FILE.json]", f"{what.capitalize()} as JSON, in FILE; without FILE instead of the text"),
+        *files,
+        FORCE,
+    )
+
+
+def top_of(line: CommandLine) -> int | None:
+    """How many mistakes are to be listed; None where nothing was said. Raises UsageError."""
+    return whole_number(line, TOP.name, MOST_SHOWN)
+
+
+def make_way(line: CommandLine, inputs: Sequence[str], key: str, tables: Mapping[str, bytes]) -> None:
+    """Check the files that the command will write, and remove those of an earlier call. Raises UsageError, OutputError.
+
+    `key` is that of the JSON object behind `schema_version`, `mode` and `measure`, by which a file is known; `tables`
+    are the files of `--tsv` with their first columns.
+    """
+    keys = (rb'"schema_version":\s*\d+', rb'"mode":\s*"\w+"', rb'"measure":\s*"[^"]*"', f'"{key}":'.encode())
+    beginning = re.compile(rb"\{\s*" + rb",\s*".join(keys))
+    json_file = OwnOption("--json", {".json": Format(beginning)}, "insight.json", takes_dash=True)
+    folder = line.switches.get(TSV)
+    outputs = (*json_file.outputs(line.switches.get("--json")), *_planned_tables(folder, tables))
+    plan = OutputPlan(inputs, outputs, "--force" in line.switches, folder)
+    plan.check()
+    plan.clear()
+
+
+def _planned_tables(folder: str | None, headers: Mapping[str, bytes]) -> Iterator[PlannedOutput]:
+    """The files that `--tsv` writes, by their first columns. Raises UsageError or OutputError for what is no folder."""
+    if folder is None:
+        return
+    if os.path.exists(folder) and not os.path.isdir(folder):
+        raise UsageError(f"{folder} is a file, where {TSV} makes a folder")
+    if os.path.islink(folder) and not os.path.isdir(folder):
+        raise OutputError(f"Could not open {folder}: a link that leads to no folder; choose another {TSV}")
+    for name, header in headers.items():
+        beginning = Format(re.compile(re.escape(header.rstrip(b"\n"))))
+        yield PlannedOutput(TSV, os.path.join(folder, name), Existing.RECOGNISED, beginning)
+
+
+def write_tables(folder: str, tables: Iterable[tuple[str, Iterable[bytes]]]) -> None:
+    """Write files into a folder, which is made where there is none. Raises OutputError."""
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        raise cannot_write(folder, error) from None
+    for name, blocks in tables:
+        write_whole(os.path.join(folder, name), blocks)
+
+
+def deliver(line: CommandLine, as_json: Callable[[], Mapping[str, object]], as_text: Callable[[int], str]) -> None:
+    """Write the result as JSON into its file; print it as text, in lines of so many columns, or as JSON."""
+    json_file = line.switches.get("--json")
+    if json_file == "-":
+        write_to_stream(Destination("stdout"), encoded(json_text(as_json())))
+        return
+    if json_file is not None:
+        write_packed(json_file, encoded(json_text(as_json())))
+    print_text(as_text(_text_width()), colour.with_deltas)
+
+
+def json_text(value: Mapping[str, object]) -> Iterator[str]:
+    """A JSON object in pieces, a line for each of its keys and for each item of a list; ASCII only."""
+    for at, (key, content) in enumerate(value.items()):
+        yield f"{',' if at else '{'}\n{json.dumps(key)}: "
+        if isinstance(content, list) and content:
+            yield from (f"{',' if row else '['}\n {json.dumps(item)}" for row, item in enumerate(content))
+            yield "\n]"
+        else:
+            yield json.dumps(content)
+    yield "\n}\n"
+
+
+def _text_width() -> int:
+    """The columns that a text may take."""
+    if sys.stdout is None or not sys.stdout.isatty():
+        return WIDEST
+    return shutil.get_terminal_size().columns

@@ -1,0 +1,347 @@
+"""Mistakes, budget, groups and confusions of each mode on examples that can be worked by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from cs_score.analysis.evidence.analysis import Analysis, analyze
+from cs_score.analysis.evidence.mistakes import Mistake
+from cs_score.evidence.modes import claims, hotpotqa, r4c, scifact
+from cs_score.foundation.errors import UsageError
+from tests.evidence.test_hotpotqa import GOLD as QUESTIONS
+from tests.evidence.test_hotpotqa import PREDICTIONS as ANSWERS
+from tests.evidence.test_scifact import GOLD, PREDICTIONS
+
+Json = Any
+
+
+def of_kind(analysis: Analysis, kind: str) -> list[Mistake]:
+    return [mistake for mistake in analysis.mistakes if mistake.fault.kind == kind]
+
+
+def counts(analysis: Analysis) -> dict[str, int]:
+    """How many mistakes there are of each kind that has any, in the order of the budget."""
+    return {row.kind: row.count for row in analysis.budget if row.count}
+
+
+def groups(analysis: Analysis, dimension: str) -> dict[str, int]:
+    """The units of each group."""
+    return {group.group: group.units for group in analysis.groups[dimension]}
+
+
+def met(analysis: Analysis) -> list[tuple[str, str, str, int]]:
+    return [
+        (each.confusion.of, each.confusion.gold, each.confusion.predicted, each.count) for each in analysis.confusions
+    ]
+
+
+def abstract(*sentences: int, label: str = "SUPPORT") -> Json:
+    return {"label": label, "sentences": list(sentences)}
+
+
+# ---- SciFact
+
+
+def test_the_worked_example_of_scifact() -> None:
+    """Of four predicted abstracts two of three are right: P 1/2, R 2/3, F1 4/7."""
+    analysis = analyze(scifact.score(GOLD, PREDICTIONS))
+    assert analysis.measure == "abstract_label_only_f1"
+    assert analysis.score == pytest.approx(4 / 7)
+    first, second, *others = analysis.mistakes
+    assert (first.unit, first.fault.kind, first.fault.part) == (7, "wrong_label", "102")
+    assert (first.fault.predicted, first.fault.gold) == ("SUPPORT", "CONTRADICT")
+    assert first.gain == pytest.approx(6 / 7 - 4 / 7)
+    assert (second.unit, second.fault.kind, second.prediction) == (8, "extra_abstract", {"id": 8, "evidence": {}})
+    assert second.gain == pytest.approx(4 / 6 - 4 / 7)
+    assert [(each.unit, each.fault.predicted, each.gain) for each in others] == [(7, 9, 0.0), (9, 0, 0.0)]
+    budget = {row.kind: row for row in analysis.budget}
+    assert list(budget) == [
+        "extra_abstract", "wrong_label", "extra_sentence", "incomplete_rationale", "missed_abstract",
+    ]  # fmt: skip
+    assert budget["wrong_label"].score == pytest.approx(6 / 7)
+    assert [row.cumulated for row in analysis.budget] == pytest.approx([2 / 3, 1, 1, 1, 1])
+
+
+def scifact_of(sets: Sequence[Sequence[int]], given: Json, label: str = "SUPPORT") -> Analysis:
+    gold = {"id": 1, "evidence": {"11": [{"sentences": each, "label": label} for each in sets]}}
+    return analyze(scifact.score([gold], [{"id": 1, "evidence": given}]), "abstract_rationalized_f1")
+
+
+@pytest.mark.parametrize(
+    ("sets", "given", "kind", "mended"),
+    [
+        ([[1, 2]], {"11": abstract(5, 1, 5, 2)}, "extra_sentence", {"11": abstract(1, 2)}),
+        ([[1, 2, 3], [7, 8]], {"11": abstract(1, 7)}, "incomplete_rationale", {"11": abstract(1, 7, 8)}),
+        ([[1, 2], [7, 8]], {"11": abstract(1, 7)}, "incomplete_rationale", {"11": abstract(1, 7, 2)}),
+        ([[1, 2], [7]], {}, "missed_abstract", {"11": abstract(1, 2)}),
+        ([[1]], {"11": abstract(1), "12": abstract(1)}, "extra_abstract", {"11": abstract(1)}),
+        ([[1]], {"11": abstract(1, label="CONTRADICT")}, "wrong_label", {"11": abstract(1)}),
+    ],
+)
+def test_what_mends_a_scifact_prediction(sets: Sequence[Sequence[int]], given: Json, kind: str, mended: Json) -> None:
+    (mistake,) = of_kind(scifact_of(sets, given), kind)
+    assert mistake.prediction == {"id": 1, "evidence": mended}
+
+
+def test_a_complete_set_is_enough() -> None:
+    assert counts(scifact_of([[1, 2], [7]], {"11": abstract(7)})) == {}
+
+
+def test_a_mended_prediction_that_would_be_refused_has_no_gain_and_says_why() -> None:
+    analysis = scifact_of([[1]], {"11": abstract(1), "12": abstract(3)}, label="MAYBE")
+    extra, wrong = analysis.mistakes
+    assert extra.fault.kind == "extra_abstract"
+    assert (wrong.fault.kind, wrong.gain, set(wrong.effects.values())) == ("wrong_label", None, {None})
+    assert wrong.reason is not None
+    assert wrong.reason.startswith("abstract 11: label 'MAYBE' is not one of SUPPORT, CONTRADICT")
+    budget = {row.kind: row for row in analysis.budget}
+    assert (budget["wrong_label"].count, budget["wrong_label"].gain) == (1, 0.0)
+
+
+def test_what_can_be_mended_of_a_kind_is_mended_beside_what_cannot() -> None:
+    gold = {
+        "id": 1,
+        "evidence": {
+            "11": [{"sentences": [1], "label": "MAYBE"}],
+            "12": [{"sentences": [1], "label": "SUPPORT"}],
+        },
+    }
+    analysis = analyze(scifact.score([gold], [{"id": 1, "evidence": {}}]))
+    (row,) = (row for row in analysis.budget if row.count)
+    assert (row.kind, row.count) == ("missed_abstract", 2)
+    assert row.score == row.cumulated == pytest.approx(2 / 3)
+
+
+def test_a_repeated_id_is_told_by_its_occurrence() -> None:
+    gold = [{"id": 5, "evidence": {"1": [{"sentences": [each], "label": "SUPPORT"}]}} for each in (1, 2)]
+    predictions = [{"id": 5, "evidence": {"1": abstract(1)}} for _ in range(2)]
+    analysis = analyze(scifact.score(gold, predictions), "sentence_label_f1")
+    assert {(each.unit, each.occurrence, each.fault.kind) for each in analysis.mistakes} == {
+        (5, 2, "extra_sentence"), (5, 2, "incomplete_rationale"),
+    }  # fmt: skip
+
+
+def test_groups_and_confusions_of_scifact() -> None:
+    gold = [*GOLD, {"id": 10, "evidence": {}, "cited_doc_ids": [1, 2]}]
+    analysis = analyze(scifact.score(gold, [*PREDICTIONS, {"id": 10, "evidence": {}}]))
+    assert groups(analysis, "gold_label") == {"CONTRADICT": 1, "CONTRADICT and SUPPORT": 1, "no evidence": 2}
+    assert groups(analysis, "gold_sets") == {"0": 2, "1": 1, "3": 1}
+    assert groups(analysis, "shortest_set") == {"1": 1, "4": 1, "none": 2}
+    assert groups(analysis, "cited_documents") == {"2": 1, "unknown": 3}
+    (both,) = (group for group in analysis.groups["gold_label"] if group.group == "CONTRADICT and SUPPORT")
+    assert (both.precision, both.recall, both.f1) == (0.5, 0.5, 0.5)
+    assert (both.mistakes, both.share) == (2, 0.5)
+    assert both.counts["retrieved_sentences"] == 4
+    assert met(analysis) == [
+        ("abstract", "CONTRADICT", "CONTRADICT", 1),
+        ("abstract", "CONTRADICT", "SUPPORT", 1),
+        ("abstract", "SUPPORT", "SUPPORT", 1),
+        ("abstract", "none", "SUPPORT", 1),
+    ]
+
+
+def test_gold_without_cited_documents_has_no_such_groups() -> None:
+    assert "cited_documents" not in analyze(scifact.score(GOLD, PREDICTIONS)).groups
+
+
+@pytest.mark.parametrize("name", ["ABSTRACT_RATIONALIZED_F1", "abstract_rationalized_f1"])
+def test_a_measure_is_found_in_any_letter_case(name: str) -> None:
+    assert analyze(scifact.score(GOLD, PREDICTIONS), name).measure == "abstract_rationalized_f1"
+
+
+def test_a_measure_of_another_mode_is_refused() -> None:
+    with pytest.raises(
+        UsageError, match=r"no measure called sentence_f1; there are abstract_label_only_precision, .*did you mean"
+    ):
+        analyze(scifact.score(GOLD, PREDICTIONS), "sentence_f1")
+
+
+# ---- Claims
+
+
+def claims_of(sets: Json, predicted: Json, cited: Sequence[object] = (10,), measure: str = "sentence_f1") -> Analysis:
+    gold = {"id": 1, "cited_doc_ids": list(cited), "evidence": {"10": sets}, "label": "SUPPORT"}
+    return analyze(claims.score([gold], [predicted] if predicted else []), measure)
+
+
+RIGHT = abstract(1)
+
+
+@pytest.mark.parametrize(
+    ("sets", "evidence", "kind", "mended"),
+    [
+        ([RIGHT], {"10": [RIGHT], "60": [RIGHT]}, "extra_abstract", {"10": [RIGHT]}),
+        (
+            [RIGHT],
+            {"10": [abstract(1, label="MAYBE"), abstract(2, label="NEI")]},
+            "wrong_label",
+            {"10": [abstract(1), abstract(2)]},
+        ),
+        (
+            [RIGHT, abstract(2, label="CONTRADICT")],
+            {"10": [abstract(1, 2), abstract(3, label="NEI")]},
+            "wrong_label",
+            {"10": [abstract(1, 2), abstract(3, label="CONTRADICT")]},
+        ),
+        ([RIGHT], {"10": [abstract(4, 1, 4), abstract(4)]}, "extra_sentence", {"10": [abstract(1), abstract()]}),
+        ([abstract(1, 2)], {"10": [abstract(1)]}, "incomplete_rationale", {"10": [abstract(1, 2)]}),
+        ([abstract(1, 2)], {"10": []}, "incomplete_rationale", {"10": [abstract(1, 2)]}),
+        ([abstract(1, 2), RIGHT], {}, "missed_abstract", {"10": [abstract(1, 2)]}),
+        ([abstract(1, 2), RIGHT], {"010": []}, "missed_abstract", {"010": [], "10": [abstract(1, 2)]}),
+    ],
+)
+def test_what_mends_a_prediction_of_claims(sets: Json, evidence: Json, kind: str, mended: Json) -> None:
+    analysis = claims_of(sets, {"id": 1, "evidence": evidence, "label": "SUPPORT"})
+    (mistake,) = of_kind(analysis, kind)
+    assert mistake.prediction == {"id": 1, "evidence": mended, "label": "SUPPORT"}
+
+
+def test_a_claim_without_prediction_gets_one() -> None:
+    analysis = claims_of([RIGHT], None, cited=(10, "020"))
+    assert {mistake.fault.kind: mistake.prediction for mistake in analysis.mistakes if mistake.fault.part != "10"} == {
+        "missed_abstract": {"id": 1, "evidence": {"20": []}},
+        "wrong_verdict": {"id": 1, "label": "SUPPORT"},
+    }
+    assert counts(analysis) == {"missed_abstract": 2, "wrong_verdict": 1}
+    assert [row.cumulated for row in analysis.budget][-2:] == [1.0, 1.0]
+    assert met(analysis) == [("abstract", "SUPPORT", "none", 1), ("claim", "SUPPORT", "none", 1)]
+
+
+def test_a_label_that_an_entry_has_is_not_wrong_because_of_another_entry() -> None:
+    """The scorer looks at the first entry with the gold label only; relabelled, the other one would be that."""
+    entries = [abstract(5, label="NEI"), abstract(1)]
+    assert of_kind(claims_of([RIGHT], {"id": 1, "evidence": {"10": entries}}), "wrong_label") == []
+
+
+def test_what_the_scorer_never_reaches_stays_as_it_is() -> None:
+    evidence: Json = {"10": [abstract(1, 7), "no entry", {"label": "SUPPORT"}], "20": None}
+    analysis = claims_of([RIGHT], {"id": 1, "evidence": evidence}, cited=(10, 20))
+    assert counts(analysis) == {"extra_sentence": 1, "wrong_verdict": 1}
+    (mistake,) = of_kind(analysis, "extra_sentence")
+    assert mistake.prediction == {"id": 1, "evidence": {**evidence, "10": [abstract(1), *evidence["10"][1:]]}}
+
+
+def test_gold_that_is_malformed_where_the_scorer_did_not_look() -> None:
+    gold = {"id": 1, "cited_doc_ids": ["x"], "evidence": {"10": [{"sentences": [[1]]}]}}
+    analysis = analyze(claims.score([gold], []), "abstract_f1")
+    assert [(each.fault.kind, each.fault.part, each.gain) for each in analysis.mistakes] == [
+        ("missed_abstract", "10", None), ("missed_abstract", "x", None),
+    ]  # fmt: skip
+    assert all("document x: document id is not an integer" in str(mistake.reason) for mistake in analysis.mistakes)
+    assert groups(analysis, "shortest_set") == {"1": 1}
+
+
+def test_a_verdict_counts_where_gold_has_one() -> None:
+    analysis = claims_of([RIGHT], {"id": 1, "label": "CONTRADICT"}, measure="label_accuracy")
+    assert analysis.mistakes[0].fault.kind == "wrong_verdict"
+    assert analysis.mistakes[0].gain == 1.0
+    (group,) = analysis.groups["gold_label"]
+    assert (group.precision, group.recall, group.f1, group.scores["label_accuracy"]) == (None, None, None, 0.0)
+
+
+# ---- R4C
+
+
+def step(*fact: str) -> Json:
+    return ["T", 0, list(fact)]
+
+
+REFERENCES = [
+    [step("Ada", "born in", "London"), step("London", "is in", "England")],
+    [step("Ada", "lived in", "Paris")],
+    [step("Ada", "lived in", "Paris")],
+]
+
+
+def r4c_of(derivation: Json, measure: str = "er_f1", references: Json = REFERENCES) -> Analysis:
+    return analyze(r4c.score({"q": references}, {"re": {"q": derivation}}), measure)
+
+
+def test_what_mends_a_derivation() -> None:
+    derivation = [step("london", "in", "England"), step("Ada", "born in", "Londn", "rest"), step("x", "y", "z")]
+    analysis = r4c_of(derivation)
+    assert counts(analysis) == {"extra_fact": 1, "wrong_entity": 1, "wrong_relation": 1}
+    mended = {mistake.fault.kind: (mistake.fault.part, mistake.prediction) for mistake in analysis.mistakes}
+    assert mended == {
+        "extra_fact": (3, derivation[:2]),
+        "wrong_entity": (2, [derivation[0], step("Ada", "born in", "London", "rest"), derivation[2]]),
+        "wrong_relation": (1, [step("london", "is in", "England"), *derivation[1:]]),
+    }
+    assert [row.cumulated for row in analysis.budget][-1] == pytest.approx(1.0)
+
+
+def test_a_missed_fact_is_added_as_gold_has_it() -> None:
+    (mistake,) = r4c_of(REFERENCES[0][:1]).mistakes
+    assert (mistake.fault.kind, mistake.prediction) == ("missed_fact", REFERENCES[0])
+    assert mistake.gain == pytest.approx(1 / 3)
+
+
+def test_the_reference_is_that_of_the_evaluation_of_the_measure() -> None:
+    """Entities are nearer to the second reference, the relation to the first."""
+    references = [[step("qqqqq", "born in", "wwwww")], [step("Ada", "xyz", "Paris")], [step("Ada", "xyz", "Paris")]]
+    derivation = [step("Ada", "born in", "Paris")]
+    assert counts(r4c_of(derivation, "r_f1", references)) == {"wrong_entity": 1}
+    assert counts(r4c_of(derivation, "e_f1", references)) == {"wrong_relation": 1}
+
+
+def test_groups_of_r4c() -> None:
+    analysis = r4c_of(REFERENCES[0][:1], "e_recall")
+    assert groups(analysis, "gold_facts") == {"2": 1}
+    aspects = {group.group: group for group in analysis.groups["aspect"]}
+    assert list(aspects) == ["e", "r", "er"]
+    assert (aspects["r"].recall, aspects["r"].mistakes) == (0.5, 1)
+    assert set(aspects["er"].counts) == {"er_prec", "er_recall", "er_f1"}
+    assert analysis.confusions == ()
+
+
+# ---- HotpotQA
+
+
+def test_the_worked_example_of_hotpotqa() -> None:
+    """q1 has a word too many and a fact too many, q2 the wrong answer, q3 lacks facts, q4 an answer."""
+    analysis = analyze(hotpotqa.score(QUESTIONS, ANSWERS), "joint_f1")
+    assert counts(analysis) == {"wrong_answer": 3, "extra_fact": 1, "missed_fact": 1}
+    of_q4 = next(mistake for mistake in analysis.mistakes if mistake.unit == "q4")
+    assert of_q4.prediction == {"answer": "New York City", "sp": [["D", 0]]}
+    assert of_q4.gain == pytest.approx(0.25)
+    assert analysis.budget[-1].cumulated == 1.0
+    assert groups(analysis, "answer_kind") == {"number": 1, "other": 2, "yes/no": 1}
+    assert groups(analysis, "supporting_facts") == {"1": 2, "2": 2}
+    assert met(analysis) == [
+        ("answer", "number", "number", 1),
+        ("answer", "other", "none", 1),
+        ("answer", "other", "other", 1),
+        ("answer", "yes", "no", 1),
+    ]
+    assert "type" not in analysis.groups
+
+
+def test_groups_that_gold_tells() -> None:
+    gold = [{**QUESTIONS[0], "type": "bridge", "level": "hard"}, {**QUESTIONS[1], "type": "comparison"}]
+    analysis = analyze(hotpotqa.score(gold, ANSWERS))
+    assert groups(analysis, "type") == {"bridge": 1, "comparison": 1}
+    assert groups(analysis, "level") == {"hard": 1, "unknown": 1}
+
+
+def test_a_repeated_question_has_one_prediction_for_both() -> None:
+    question = {"_id": "q", "answer": "yes", "supporting_facts": []}
+    analysis = analyze(hotpotqa.score([question, question], {"answer": {"q": "no"}, "sp": {}}))
+    (mistake,) = analysis.mistakes
+    assert (mistake.occurrence, mistake.gain) == (1, 1.0)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        {"_id": 7, "answer": "yes", "supporting_facts": [["A", 0]]},  # keys of JSON are text
+        {"_id": "q"},
+        {"_id": "q", "answer": 1984, "supporting_facts": [7]},
+    ],
+)
+def test_what_no_prediction_can_meet_is_no_mistake(question: Json) -> None:
+    analysis = analyze(hotpotqa.score([question], {"answer": {}, "sp": {}}))
+    assert analysis.mistakes == ()
+    assert analysis.budget[-1].cumulated == 0.0

@@ -1,0 +1,67 @@
+"""Recorded cases of the official evaluators: what `analyze --json` says against files rewritten as it says."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from cs_score.foundation.errors import InputError
+from tests.analysis.evidence.worlds import SCORERS, Json, replaced
+from tests.evidence.command import cs_score
+from tests.evidence.recorded import COMMITTED, SHARED, TOLERANCE, Case, cases, name
+
+MOST: Final = 25
+"""Mistakes of a case that are scored one by one; of more, so many evenly spread over the list."""
+
+SCORED: Final = [case for folder in (COMMITTED, SHARED) for case in cases(folder) if case.expected is not None]
+
+
+def option(case: Case, wanted: str) -> str:
+    return case.words()[case.words().index(wanted) + 1]
+
+
+def options(case: Case) -> dict[str, Any]:
+    """The arguments of `score` that the case's options stand for."""
+    words = case.words()
+    found: dict[str, Any] = {}
+    if "--references" in words:
+        found["references"] = int(option(case, "--references"))
+    for switch in ("--ignore-missing", "--any-order"):
+        if switch in words:
+            found[switch.removeprefix("--").replace("-", "_")] = True
+    return found
+
+
+def predictions_of(case: Case) -> Json:
+    text = Path(option(case, "--predictions")).read_bytes().decode()
+    if case.args[0] in ("r4c", "hotpotqa"):
+        return json.loads(text)
+    lines = re.split("\r\n|\r|\n", text)
+    return [json.loads(line.strip("\ufeff\x1e")) for line in lines if line]
+
+
+@pytest.mark.parametrize("case", SCORED, ids=name)
+def test_each_effect_is_what_the_rewritten_file_scores(case: Case) -> None:
+    mode, *words = case.words()
+    outcome = cs_score("analyze", mode, *(word for word in words if word != "--json"), "--json")
+    assert outcome.status == 0, outcome.err
+    told = json.loads(outcome.out)
+    score, gold, predictions = SCORERS[mode], option(case, "--gold"), predictions_of(case)
+    assert told["scores"] == score(gold, predictions, **options(case)).scores
+    mistakes = told["mistakes"]
+    for mistake in mistakes[:: len(mistakes) // MOST + 1]:
+        changed = replaced(mode, predictions, mistake["unit"], mistake["occurrence"], mistake["prediction"])
+        try:
+            then = score(gold, changed, **options(case)).scores
+        except InputError:
+            assert set(mistake["effects"].values()) == {None}
+            continue
+        for measure, effect in mistake["effects"].items():
+            assert effect == pytest.approx(then[measure] - told["scores"][measure], abs=TOLERANCE)
+    assert sum(row["count"] for row in told["budget"]) == len(mistakes)
+    for dimension, groups in told["groups"].items():
+        assert dimension == "aspect" or sum(group["mistakes"] for group in groups) == len(mistakes)

@@ -1,0 +1,192 @@
+"""`cs-score score`: the numbers of the bare command line, and no file that nobody asked for."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from cs_score.coldstart.options import PRESETS
+from cs_score.foundation.signing.signature import Signature
+from cs_score.measures.registry import COLD_START_MODE, headline
+from tests.batch.command import without_time
+from tests.coldstart.command import Outcome, score_in
+from tests.documents import ROOT
+
+QUERIES: Final = str(ROOT / "queries" / "ldc-queries.xml")
+POOL: Final = str(ROOT / "assessments" / "pool-2016.tab")
+TIDE, GULL = (str(ROOT / "submissions" / f"{name}.tab.txt") for name in ("tide-kb", "gull-sf"))
+FILES: Final = (QUERIES, TIDE, POOL)
+EXPAND: Final = ("-expand", "ISLE26")
+SF_SWITCHES: Final = (
+    "-justifications", "1:1", "-ignore", "UNASSESSED", "-wrong", "INCORRECT:INCORRECT_PARENT:INEXACT:DUPLICATE",
+)  # fmt: skip
+
+
+def score(folder: Path, *words: str) -> Outcome:
+    return score_in(folder, ["score", *EXPAND, *words])
+
+
+def bare(folder: Path, *words: str) -> dict[str, Any]:
+    """The result of the bare command line as JSON."""
+    score_in(folder, ["--json", "bare.json", *EXPAND, *words])
+    return dict(json.loads((folder / "bare.json").read_bytes()))
+
+
+def numbers(folder: Path, *words: str) -> dict[str, float]:
+    """The scores of the one run that `score` prints as JSON."""
+    (run,) = json.loads(score(folder, "--format", "json", "--measure", "*", *words).stdout)["runs"]
+    return dict(run["scores"])
+
+
+@pytest.mark.parametrize(
+    "words", [FILES, ("--policy", "sf", *FILES), ("-runids", "GULL_SF", QUERIES, GULL, TIDE, POOL)]
+)
+def test_the_numbers_are_those_of_the_bare_command_line(words: tuple[str, ...], tmp_path: Path) -> None:
+    (run,) = bare(tmp_path, *words)["runs"]
+    assert numbers(tmp_path, *words) == run["scores"]
+
+
+def test_it_prints_the_main_measures_and_writes_nothing(tmp_path: Path) -> None:
+    outcome = score(tmp_path, *FILES)
+    assert (outcome.status, outcome.files) == (0, {})
+    heading, *rows, blank, signature = outcome.stdout.decode().splitlines()
+    (run,) = bare(tmp_path, *FILES)["runs"]
+    assert heading.split() == ["TIDE_KB"]
+    shown = {name: f"{run['scores'][name]:.4f}" for name in run["scores"] if name in headline(COLD_START_MODE)}
+    assert {row.split()[0]: row.split()[1] for row in rows} == shown
+    assert (blank, signature) == ("", f"signature  {Signature.parse(run['signature']).of('*')}")
+
+
+def test_the_chosen_measures_in_every_format(tmp_path: Path) -> None:
+    (run,) = bare(tmp_path, *FILES)["runs"]
+    value = run["scores"]["LDC-MEAN-AP"]
+    words = ("--measure", "LDC-MEAN-AP", "--format")
+    line = str(Signature.parse(run["signature"]).of("LDC-MEAN-AP"))
+    text, tsv, markdown = (
+        score(tmp_path, *words, name, *FILES).stdout.decode() for name in ("text", "tsv", "markdown")
+    )
+    assert [row.split() for row in text.splitlines()] == [
+        ["TIDE_KB"], ["LDC-MEAN-AP", f"{value:.4f}"], [], ["signature", line],
+    ]  # fmt: skip
+    assert tsv.splitlines()[1].split("\t") == ["TIDE_KB", "LDC-MEAN-AP", repr(value), "", "", line]
+    assert markdown == f"| Measure | TIDE\\_KB |\n| :--- | ---: |\n| LDC-MEAN-AP | {value:.4f} |\n\n- `{line}`\n"
+    told = json.loads(score(tmp_path, *words, "json", *FILES).stdout)
+    assert told["runs"] == [{"run_id": "TIDE_KB", "signature": line, "scores": {"LDC-MEAN-AP": value}}]
+
+
+def test_several_runs_stand_side_by_side_as_in_one_call_of_the_bare_command_line(tmp_path: Path) -> None:
+    words = (QUERIES, GULL, TIDE, POOL)
+    found = bare(tmp_path, *words)["runs"]
+    text = score(tmp_path, "--measure", "SF-ALL-Micro-F1", *words).stdout.decode().splitlines()
+    assert text[0].split() == ["GULL_SF", "TIDE_KB"]
+    assert text[1].split()[1:] == [f"{run['scores']['SF-ALL-Micro-F1']:.4f}" for run in found]
+    assert [line.split("|")[4] for line in text[-2:]] == ["runid=GULL_SF", "runid=TIDE_KB"]
+
+
+def test_intervals_stand_behind_the_scores(tmp_path: Path) -> None:
+    words = ("--bootstrap", "50", "--measure", "SF-AP")
+    found = bare(tmp_path, "--bootstrap", "50", *FILES)["runs"][0]["intervals"]["scores"]["SF-AP"]
+    shown = f"{found['point']:.4f} [{found['low']:.4f}, {found['high']:.4f}]"
+    assert shown in score(tmp_path, *words, *FILES).stdout.decode()
+    assert shown in score(tmp_path, *words, "--format", "markdown", *FILES).stdout.decode()
+    row = score(tmp_path, *words, "--format", "tsv", *FILES).stdout.decode().splitlines()[1].split("\t")
+    assert row[3:5] == [repr(found["low"]), repr(found["high"])]
+    told = json.loads(score(tmp_path, *words, "--format", "json", *FILES).stdout)
+    assert told["runs"][0]["intervals"]["scores"] == {"SF-AP": found}
+    assert told["signature"]["options"]["bootstrap"]["resamples"] == 50
+
+
+def test_with_a_folder_it_writes_what_the_bare_command_line_writes(tmp_path: Path) -> None:
+    score_in(tmp_path, [*EXPAND, "--bootstrap", "9", "--json", "plain.json", "-output_file", "plain", *FILES])
+    outcome = score(tmp_path, "--bootstrap", "9", "--out", "new/folder", *FILES)
+    assert outcome.status == 0
+    written = {name.removeprefix("new/folder/out."): data for name, data in outcome.files.items()}
+    plain = {path.suffix[1:]: path.read_bytes() for path in tmp_path.glob("plain.*")}
+    ours, theirs = (without_time(files.pop("params")).partition(b"#Policy")[2] for files in (written, plain))
+    assert written == plain
+    assert ours == theirs
+    assert score(tmp_path, "--out", "new/folder", *FILES).status == 0
+
+
+# ---- Policies by name
+
+
+@pytest.mark.parametrize("first", [(), ("score",)])
+def test_a_policy_has_the_sides_and_limits_of_its_name(first: tuple[str, ...], tmp_path: Path) -> None:
+    def signed(*words: str) -> list[str]:
+        own = ("--out", "out") if first else ("-output_file", "out", "--json", "out.json", "--force")
+        score_in(tmp_path, [*first, *EXPAND, *own, *words, *FILES])
+        path = tmp_path / "out" / "out.json" if first else tmp_path / "out.json"
+        return list(Signature.parse(json.loads(path.read_bytes())["signature"]["line"]).settings)
+
+    for name, preset in PRESETS.items():
+        assert signed("--policy", name)[:2] == [name, str(preset.justifications)]
+    assert signed("--policy", "sf") == signed(*SF_SWITCHES)
+    assert signed("--policy", "sf", "-justifications", "M:M")[:2] == ["sf", "M:M"]
+    assert signed("--policy", "sf", "-wrong", "INCORRECT")[0] == "right=CORRECT;wrong=INCORRECT;ignore=UNASSESSED"
+
+
+def test_the_parameters_name_the_policy_that_was_meant(tmp_path: Path) -> None:
+    for name, words in (("named", ("--policy", "sf")), ("spelt", SF_SWITCHES)):
+        score_in(tmp_path, [*EXPAND, *words, "-output_file", name, *FILES])
+    named, spelt = ((tmp_path / f"{name}.params").read_text().partition("#Policy")[2] for name in ("named", "spelt"))
+    assert named == spelt
+    assert "WRONG => INCORRECT:INCORRECT_PARENT:INEXACT:DUPLICATE" in named
+
+
+def test_a_comparison_takes_a_policy_too(tmp_path: Path) -> None:
+    words = ["compare", "coldstart", *EXPAND, "--bootstrap", "9", "--json", *FILES, GULL]
+    named = json.loads(score_in(tmp_path, [*words, "--policy", "sf"]).stdout)
+    assert named == json.loads(score_in(tmp_path, [*words, *SF_SWITCHES]).stdout)
+
+
+@pytest.mark.parametrize(("first", "status"), [((), 255), (("score",), 2), (("compare", "coldstart"), 2)])
+def test_an_unknown_policy_is_refused_with_those_that_there_are(
+    first: tuple[str, ...], status: int, tmp_path: Path
+) -> None:
+    outcome = score_in(tmp_path, [*first, "--policy", "sv", *FILES])
+    assert outcome.status == status
+    assert b"no policy called sv; there are kb, sf" in outcome.stderr
+    assert outcome.files == {}
+
+
+# ---- What goes wrong
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["--measure", "F9"], "no measure called F9; there are SF-ALL-Micro-P"),
+        (["--format", "xml"], "--format takes text, json, tsv, markdown, not xml"),
+    ],
+)
+def test_wrong_words_are_one_line(words: list[str], complaint: str, tmp_path: Path) -> None:
+    outcome = score(tmp_path, *words, *FILES)
+    assert (outcome.status, outcome.stdout, outcome.files) == (2, b"", {})
+    assert complaint in outcome.stderr.decode().splitlines()[-1]
+
+
+def test_a_run_that_cannot_be_scored_is_one_line_and_a_status(tmp_path: Path) -> None:
+    (tmp_path / "run").write_text("no\trun\n")
+    outcome = score(tmp_path, "--problems", "p.json", "--out", "out", QUERIES, "run", POOL)
+    assert (outcome.status, outcome.stdout, set(outcome.files)) == (1, b"", {"p.json"})
+    assert outcome.stderr.decode().splitlines()[-1].startswith("cs-score: run: line 1: Unknown file type")
+
+
+def test_problems_are_told_once_and_errors_are_the_status(tmp_path: Path) -> None:
+    text = Path(TIDE).read_text(encoding="utf-8").splitlines()
+    columns = text[1].split("\t")
+    (tmp_path / "run").write_text(
+        "\n".join([*text, "\t".join([*columns[:7], "2.5", columns[8]])]) + "\n", encoding="utf-8"
+    )
+    outcome = score(tmp_path, "--problems", "p.tsv", QUERIES, "run", POOL)
+    assert outcome.status == 1
+    report = outcome.stderr.decode()
+    assert report.count("Illegal confidence value") == 1
+    assert report.endswith("1 errors encountered\n") or "1 error" in report
+    assert b"ILLEGAL_CONFIDENCE_VALUE" in outcome.files["p.tsv"]
+    assert b"TIDE_KB" in outcome.stdout
+    assert b"Illegal" not in score(tmp_path, "--quiet", QUERIES, "run", POOL).stderr

@@ -1,0 +1,148 @@
+"""The schemas of the package, and what is held against them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from copy import deepcopy
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from cs_score.analysis.coldstart import analysis as coldstart_analysis
+from cs_score.analysis.evidence import analysis as evidence_analysis
+from cs_score.batch.store import state
+from cs_score.batch.tables import leaderboard_writers
+from cs_score.coldstart.writers import json_result, scores
+from cs_score.evidence import report
+from cs_score.knowledge_base.writers import statistics
+from cs_score.problems import reports
+from cs_score.statistics import comparison_result
+from tests.cli.forms import FORMS, fill
+from tests.coldstart.command import score_in
+from tests.documents import ROOT, table
+from tests.schemas import check, name_of, schemas
+
+VERSIONS: Final = {
+    "analysis-coldstart": coldstart_analysis.SCHEMA_VERSION,
+    "coldstart-result": json_result.SCHEMA_VERSION,
+    "evidence-result": report.SCHEMA_VERSION,
+    "comparison": comparison_result.SCHEMA_VERSION,
+    "leaderboard": leaderboard_writers.SCHEMA_VERSION,
+    "batch-run": state.SCHEMA_VERSION,
+    "scores": scores.SCHEMA_VERSION,
+    "problems": reports.SCHEMA_VERSION,
+    "kb-statistics": statistics.SCHEMA_VERSION,
+    "analysis-evidence": evidence_analysis.SCHEMA_VERSION,
+}
+
+SCORED: Final = ("q.xml", "qrel", "run.tab")
+CALLS: Final = {
+    "analysis-coldstart": ("r.json", ["analyze", "--json=r.json", *SCORED]),
+    "coldstart-result": ("r.json", ["--json=r.json", "--bootstrap=9", *SCORED]),
+    "evidence-result": (
+        "r.json",
+        ["claims", "--json=r.json", "--bootstrap=9", "--gold=gold.jsonl", "--predictions=more.jsonl"],
+    ),
+    "comparison": ("r.json", ["compare", "coldstart", "--common", "--json=r.json", *SCORED, "runs/a.tab.txt"]),
+    "leaderboard": ("b/leaderboard.json", ["batch", "--out=b", "--jobs=1", "--bootstrap=9", *SCORED]),
+    "batch-run": ("b/run/signature.json", ["batch", "--out=b", "--jobs=1", "--problems=p.json", *SCORED]),
+    "scores": ("", ["score", "--format=json", "--bootstrap=9", *SCORED]),
+    "problems": ("r.json", ["--problems=r.json", *SCORED]),
+    "kb-statistics": ("r.json", ["validate-kb", "--json=r.json", "kb.tac"]),
+    "analysis-evidence": (
+        "r.json",
+        ["analyze", "claims", "--json=r.json", "--gold=gold.jsonl", "--predictions=more.jsonl"],
+    ),
+}
+"""The file that holds an object of each kind, and the call that writes it; no file is standard output."""
+
+
+def test_every_kind_of_object_is_called_here() -> None:
+    assert set(schemas()) >= set(CALLS) == set(VERSIONS)
+
+
+@pytest.mark.parametrize("name", schemas())
+def test_a_schema_is_one_and_says_what_it_is(name: str) -> None:
+    jsonschema = pytest.importorskip("jsonschema", reason="nothing that the tests write is held against the schemas")
+    schema = schemas()[name]
+    jsonschema.Draft202012Validator.check_schema(schema)
+    version = schema["$id"].removeprefix(f"urn:cs-score:schema:{name}:")
+    if name in VERSIONS:
+        assert version == str(VERSIONS[name])
+        assert {"const": VERSIONS[name]} in list(_values_of("schema_version", schema))
+
+
+def _values_of(key: str, value: Any) -> Iterator[Any]:
+    if isinstance(value, dict):
+        if key in value:
+            yield value[key]
+        for each in value.values():
+            yield from _values_of(key, each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _values_of(key, each)
+
+
+def test_what_is_called_alike_is_alike_in_all_schemas() -> None:
+    """Each stands by itself, so that a reader needs no other."""
+    shared = ("line", "note", "resampling", "interval", "intervals", "units", "input", "common", "made_from")
+    found: dict[str, Any] = {}
+    for schema in schemas().values():
+        for name, definition in schema.get("$defs", {}).items():
+            if name in shared:
+                assert found.setdefault(name, definition) == definition, name
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """An object of each kind."""
+    found = {}
+    for name, (path, words) in CALLS.items():
+        folder = tmp_path_factory.mktemp(name)
+        fill(folder)
+        outcome = score_in(folder, words)
+        found[name] = json.loads((folder / path).read_bytes() if path else outcome.stdout)
+    return found
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_an_object_is_as_its_schema_says_and_no_other_is(name: str, written: dict[str, Any]) -> None:
+    jsonschema = pytest.importorskip("jsonschema", reason="nothing that the tests write is held against the schemas")
+    value = written[name]
+    assert name_of(value) == name
+    check(value)
+    for key in schemas()[name]["required"]:
+        for changed in ({other: value[other] for other in value if other != key}, {**value, key: object()}):
+            with pytest.raises(jsonschema.ValidationError):
+                jsonschema.validate(changed, schemas()[name])
+
+
+def test_a_key_that_no_schema_names_is_noticed(written: dict[str, Any]) -> None:
+    jsonschema = pytest.importorskip("jsonschema", reason="nothing that the tests write is held against the schemas")
+    value = deepcopy(written["coldstart-result"])
+    value["runs"][0]["tables"]["SF"]["rows"][0]["new"] = 1
+    jsonschema.validate(value, schemas()["coldstart-result"])
+    with pytest.raises(jsonschema.ValidationError):
+        check(value)
+    with pytest.raises(AssertionError, match="no schema describes an object with the keys new"):
+        check({"new": 1})
+
+
+def test_the_documentation_has_all_schemas_with_their_versions() -> None:
+    text = (ROOT / "README-Usage.md").read_text(encoding="utf-8").partition("### JSON Schemas")[2]
+    rows = {row["schema"].strip("`"): int(row["version"]) for row in table(text, "schema")}
+    assert {name: rows[name] for name in VERSIONS} == VERSIONS
+    assert set(rows) == set(schemas())
+
+
+def test_the_command_prints_them(tmp_path: Path) -> None:
+    listed = score_in(tmp_path, ["schema"]).stdout.decode().split()
+    assert listed == list(schemas())
+    for name in listed:
+        assert json.loads(score_in(tmp_path, ["schema", name]).stdout) == schemas()[name]
+    refused = score_in(tmp_path, ["schema", "leaderbord"])
+    assert refused.status == FORMS["schema"].wrong_usage
+    assert re.search(rb"no schema leaderbord; .*did you mean leaderboard\?", refused.stderr)
