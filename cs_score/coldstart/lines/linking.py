@@ -281,7 +281,7 @@ class Linker:
             self._problems.add("ILLEGAL_VALUE_TYPE", value_type, place=Place(self._file, number))
 
     def _is_accepted(self, tab_file: TabFile, columns: list[str], slot: str, query: LinkedQuery, number: int) -> bool:
-        """Whether a line counts that has an empty column, or another slot than the known one that its query asks for."""
+        """Whether a line counts that has an empty column, or not the known slot that its query asks for."""
         place = Place(self._file, number)
         if find_predicate(slot) is None:
             self._problems.add("UNKNOWN_SLOT_NAME", slot, place=place)
