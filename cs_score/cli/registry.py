@@ -84,6 +84,8 @@ COMMANDS: Final = {
                 "insight.command:ANALYZE"),
         *(Command(f"analyze {mode}", _G.INSIGHT, f"Mistakes of {mode} predictions with what each one costs",
                   "insight.evidence:ANALYZE") for mode in EVIDENCE_MODES),
+        Command("verify", _G.SEVERAL, "Score a recorded result again, and say whether it is reproduced",
+                "checking.verify:FORM"),
         Command("problems", _G.ABOUT, "Explain problem codes: what is wrong, an example, what to do",
                 "about.problems:FORM"),
         Command("schema", _G.ABOUT, "Print the JSON Schema of what cs-score writes", "about.schema:FORM"),
