@@ -2,7 +2,7 @@
 
     import cs_score as cs
 
-    gold = cs.prepare(queries=["queries.xml"], pool=["pool.tab"], expand="CSSF17")
+    gold = cs.prepare(queries="queries.xml", pool="pool.tab", expand="CSSF17")
     run = gold.score("run.tab.txt")
     print(run.scores["LDC-MEAN-ALL-Macro-F1"])
 
@@ -10,21 +10,41 @@ The names in `__all__` are the public API, and stable (docs/api.md); all modules
 when it is first used, so that importing the package costs next to nothing.
 """
 
-from typing import TYPE_CHECKING
+import sys
 
 from cs_score.foundation.version import VERSION
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cs_score.api import *
+    from cs_score.api.batches import Leaderboard, LeaderboardRow, batch
+    from cs_score.api.coldstart.gold import Gold, prepare, score
+    from cs_score.api.coldstart.records import ProblemRow, QueryRow, RankingRow, ResponseRow, TableRow
+    from cs_score.api.coldstart.results import RunResult
+    from cs_score.api.comparison import Comparison, PairRow, SystemRow, compare
+    from cs_score.api.evidence import EvidenceResult, claims, hotpotqa, r4c, scifact
+    from cs_score.api.intervals import IntervalRow
+    from cs_score.api.loading import load
+    from cs_score.api.validation import FoundProblem, ValidatedRun, validate_run
+    from cs_score.coldstart.options import Policy
+    from cs_score.coldstart.result import ScoringStopped
+    from cs_score.foundation.errors import CsScoreError, InputError, MissingExtraError, OutputError, UsageError
+    from cs_score.foundation.signing.signature import Signature
 
 __version__ = VERSION
 
 __all__ = [
+    "Comparison",
     "CsScoreError",
+    "EvidenceResult",
+    "FoundProblem",
     "Gold",
     "InputError",
+    "IntervalRow",
+    "Leaderboard",
+    "LeaderboardRow",
     "MissingExtraError",
     "OutputError",
+    "PairRow",
     "Policy",
     "ProblemRow",
     "QueryRow",
@@ -33,24 +53,62 @@ __all__ = [
     "RunResult",
     "ScoringStopped",
     "Signature",
+    "SystemRow",
     "TableRow",
     "UsageError",
+    "ValidatedRun",
     "__version__",
+    "batch",
+    "claims",
+    "compare",
+    "hotpotqa",
     "load",
     "prepare",
+    "r4c",
+    "scifact",
     "score",
+    "validate_run",
 ]
 
+_HOMES = {
+    "api.batches": "Leaderboard LeaderboardRow batch",
+    "api.comparison": "Comparison PairRow SystemRow compare",
+    "api.evidence": "EvidenceResult claims hotpotqa r4c scifact",
+    "api.coldstart.gold": "Gold prepare score",
+    "api.intervals": "IntervalRow",
+    "api.loading": "load",
+    "api.coldstart.records": "ProblemRow QueryRow RankingRow ResponseRow TableRow",
+    "api.coldstart.results": "RunResult",
+    "api.validation": "FoundProblem ValidatedRun validate_run",
+    "coldstart.options": "Policy",
+    "coldstart.result": "ScoringStopped",
+    "foundation.errors": "CsScoreError InputError MissingExtraError OutputError UsageError",
+    "foundation.signing.signature": "Signature",
+}
+"""The names of each module."""
 
 if not TYPE_CHECKING:  # to a type checker it would make every name an object
 
     def __getattr__(name: str) -> object:
-        if name not in __all__:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from cs_score import api
+        for module, names in _HOMES.items():
+            if name in names.split():
+                from importlib import import_module
 
-        return getattr(api, name)
+                value = globals()[name] = getattr(import_module(f"{__name__}.{module}"), name)
+                return value
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
     return __all__
+
+
+class _Package(type(sys)):  # type: ignore[misc]  # the type of modules
+    """The package keeps its names: `cs.batch` is the function, also when the package of that name has been imported."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name not in __all__ or not isinstance(value, type(sys)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

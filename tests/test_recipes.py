@@ -125,13 +125,15 @@ def test_a_problem_code_is_one_entry(scratch: Scratch) -> None:
     assert "CERTAIN" in {rule["id"] for rule in rules}
 
 
-# ---- A field of the debug file: a row of its table
+# ---- A field of the debug file: its name and its value
 
 
-def test_a_field_of_the_debug_file_is_one_row(scratch: Scratch) -> None:
-    row = '        "CONFIDENCE": "response.confidence",\n'
+def test_a_field_of_the_debug_file_is_its_name_and_its_value(scratch: Scratch) -> None:
     scratch.call(*SCORING, "-output_file", "without", *FILES)
-    scratch.add("coldstart/writers/debug.py", '        "TARGET_QID": "response.target_full_id",\n', row)
+    scratch.add("coldstart/writers/debug.py", '"TARGET_QID", ', '"CONFIDENCE", ')
+    scratch.add(
+        "coldstart/writers/debug.py", "        response.target_full_id,\n", "        str(response.confidence),\n"
+    )
     scratch.call(*SCORING, "-output_file", "with", *FILES)
     lines = scratch.text("with.debug").splitlines(keepends=True)
     added = [number for number, line in enumerate(lines) if line.startswith("\tCONFIDENCE:\t")]
@@ -262,7 +264,7 @@ def score(gold, predictions):
     return QuizResult(table, scores_of(MODE, table), origin, (), (), known.content, given.content)
 """
 MODE_EXAMINER: Final = """\
-from cs_score.analysis.evidence.examiner import Examiner, Fault
+from cs_score.analysis.evidence.modes.examiner import Examiner, Fault
 
 
 class QuizExaminer(Examiner):
@@ -306,7 +308,7 @@ MODE_HEADLINE: Final = """
 
 def test_an_evidence_mode_is_a_folder_its_measures_a_row_and_an_examiner(scratch: Scratch) -> None:
     scratch.write("evidence/modes/quiz/__init__.py", MODE)
-    scratch.write("analysis/evidence/quiz.py", MODE_EXAMINER)
+    scratch.write("analysis/evidence/modes/quiz.py", MODE_EXAMINER)
     scratch.add("measures/registry.py", "    COLD_START_MODE: _cold_start(),", MODE_MEASURES)
     scratch.add("measures/registry.py", "_HEADLINES: Final[Mapping[str, tuple[str, ...]]] = {", MODE_HEADLINE)
     scratch.add("cli/evidence_modes.py", "    for mode in (", MODE_ROW)

@@ -11,7 +11,9 @@ from typing import Any, Final
 
 import pytest
 
-from cs_score.analysis.evidence import analysis
+from cs_score.analysis.coldstart import analysis as coldstart_analysis
+from cs_score.analysis.evidence import analysis as evidence_analysis
+from cs_score.analysis.evidence import difference
 from cs_score.batch.store import state
 from cs_score.batch.tables import leaderboard_writers
 from cs_score.coldstart.writers import json_result, scores
@@ -25,6 +27,7 @@ from tests.documents import ROOT, table
 from tests.schemas import check, name_of, schemas
 
 VERSIONS: Final = {
+    "analysis-coldstart": coldstart_analysis.SCHEMA_VERSION,
     "coldstart-result": json_result.SCHEMA_VERSION,
     "evidence-result": report.SCHEMA_VERSION,
     "comparison": comparison_result.SCHEMA_VERSION,
@@ -33,11 +36,13 @@ VERSIONS: Final = {
     "scores": scores.SCHEMA_VERSION,
     "problems": reports.SCHEMA_VERSION,
     "kb-statistics": statistics.SCHEMA_VERSION,
-    "analysis-evidence": analysis.SCHEMA_VERSION,
+    "analysis-evidence": evidence_analysis.SCHEMA_VERSION,
+    "diff-evidence": difference.SCHEMA_VERSION,
 }
 
 SCORED: Final = ("q.xml", "qrel", "run.tab")
 CALLS: Final = {
+    "analysis-coldstart": ("r.json", ["analyze", "--json=r.json", *SCORED]),
     "coldstart-result": ("r.json", ["--json=r.json", "--bootstrap=9", *SCORED]),
     "evidence-result": (
         "r.json",
@@ -52,6 +57,10 @@ CALLS: Final = {
     "analysis-evidence": (
         "r.json",
         ["analyze", "claims", "--json=r.json", "--gold=gold.jsonl", "--predictions=more.jsonl"],
+    ),
+    "diff-evidence": (
+        "r.json",
+        ["diff", "claims", "--json=r.json", "--bootstrap=9", "--gold=gold.jsonl", "predictions.jsonl", "more.jsonl"],
     ),
 }
 """The file that holds an object of each kind, and the call that writes it; no file is standard output."""

@@ -7,13 +7,14 @@ path or one open file is a list of one.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from cs_score.batch.plan.inputs import InputFile
 from cs_score.coldstart.options import Justifications, Policy, as_list, find_preset
-from cs_score.foundation.errors import UsageError
-from cs_score.foundation.sources import Input, is_pipe, name_of
+from cs_score.foundation.errors import InputError, UsageError
+from cs_score.foundation.record import dataclass
+from cs_score.foundation.sources import InMemory, Input, is_pipe, name_of, reason_of
 
 Files: TypeAlias = Input | Iterable[Input]
 """A path, an open file, or several of them. A folder stands for its files `*.tab.txt`; `-` is standard input."""
@@ -43,15 +44,31 @@ def _is_file(given: object) -> bool:
     return isinstance(given, (str, os.PathLike)) or callable(getattr(given, "read", None))
 
 
-def held(given: Input) -> InputFile:
-    """A file that can be read any number of times: what can be read only once is kept in memory."""
-    if isinstance(given, (str, os.PathLike)):
-        file = InputFile(name_of(given))
-        return file.loaded() if file.name == "-" or is_pipe(file.name) else file
-    content = given.read()
-    return InputFile(
-        name_of(given), content=content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
-    )
+@dataclass(frozen=True, slots=True)
+class HeldFile:
+    """A file that can be read any number of times; what can be read only once is kept as `content`, as it is stored."""
+
+    name: str
+    content: bytes | None
+
+    def open(self) -> Input:
+        """What the library reads it from."""
+        return self.name if self.content is None else InMemory(self.name, self.content)
+
+
+def held(given: Input) -> HeldFile:
+    """The file of an argument. Raises InputError where what can be read only once cannot be read."""
+    name = name_of(given)
+    if not isinstance(given, (str, os.PathLike)):
+        content = given.read()
+        return HeldFile(name, content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content)
+    if name != "-" and not is_pipe(name):
+        return HeldFile(name, None)
+    try:
+        with open(sys.stdin.fileno() if name == "-" else name, "rb", closefd=name != "-") as file:
+            return HeldFile(name, file.read())
+    except (OSError, ValueError) as error:
+        raise InputError(f"Could not open {name}: {reason_of(error)}") from None
 
 
 def file_of(given: str | os.PathLike[str] | None, what: str) -> str | None:

@@ -12,13 +12,11 @@ from itertools import islice
 from math import nan
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from cs_score.api.rows import Values
+from cs_score.api.kinds import Values
 from cs_score.foundation.errors import MissingExtraError
 
 if TYPE_CHECKING:
     import pandas
-
-    from cs_score.foundation.signing.origin import Origin
 
 _CHUNK: Final = 10_000
 
@@ -126,10 +124,10 @@ def _column(name: str, annotation: str) -> _Column:
     return _Texts() if kinds == {"str"} and name not in _DISTINCT else _Objects()
 
 
-def frame_of(fields: Mapping[str, str], values: Iterator[Values], origin: Origin) -> pandas.DataFrame:
-    """The records with these values as a frame; `fields` are their names with their annotations.
+def frame_of(fields: Mapping[str, str], values: Iterator[Values], attrs: Mapping[str, object]) -> pandas.DataFrame:
+    """The records with these values as a frame with these `attrs`; `fields` are their names with their annotations.
 
-    Its `attrs` hold the `signature` as a line and the `origin` in JSON. Raises MissingExtraError without pandas.
+    Raises MissingExtraError without pandas.
     """
     try:
         import pandas
@@ -140,5 +138,5 @@ def frame_of(fields: Mapping[str, str], values: Iterator[Values], origin: Origin
         for column, of_column in zip(columns.values(), zip(*chunk)):
             column.extend(of_column)
     frame = pandas.DataFrame({name: column.packed() for name, column in columns.items()}, copy=False)
-    frame.attrs |= {"signature": str(origin.signature), "origin": origin.as_json()}
+    frame.attrs |= attrs
     return frame

@@ -6,26 +6,30 @@ import json
 import os
 from typing import Any, NoReturn
 
-from cs_score.api.results import RunResult
-from cs_score.api.stored import Stored
+from cs_score.api.coldstart.results import RunResult
+from cs_score.api.coldstart.stored import Stored
+from cs_score.api.evidence import EvidenceResult
+from cs_score.api.stored_evidence import stored_evidence
 from cs_score.foundation.errors import InputError, UsageError
 from cs_score.foundation.sources import Input, open_source
-from cs_score.measures.registry import COLD_START_MODE
+from cs_score.measures.registry import COLD_START_MODE, MEASURES
 
 
-def load(given: Input) -> RunResult:
+def load(given: Input) -> RunResult | EvidenceResult:
     """A result from the JSON that `to_json` and the option `--json` make: a path, an open file, or the text itself.
 
-    It has the scores, records, frames and the signature of the result that was stored. What needs the lines of the run,
-    `rescore` and `write`, raises UsageError. Raises InputError for what is no such JSON, and for that of a version with
-    another schema.
+    It has the scores, records, frames and the signature of the result that was stored. What needs the files (`rescore`,
+    `write`, `explain`, `compare`) raises UsageError. Raises InputError for what is no such JSON, and for that of a
+    version with another schema.
     """
     name, told = _read(given)
     signature = told.get("signature")
     mode = signature.get("mode") if isinstance(signature, dict) else None
-    if mode != COLD_START_MODE:
+    if mode == COLD_START_MODE:
+        return RunResult(Stored(told, name))
+    if not isinstance(mode, str) or mode not in MEASURES:
         raise InputError("no result of cs-score", file=name, remedy="cs.load reads what to_json and --json make")
-    return RunResult(Stored(told, name))
+    return stored_evidence(told, mode, name)
 
 
 def _read(given: Input) -> tuple[str, dict[str, Any]]:

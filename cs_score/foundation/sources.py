@@ -31,6 +31,14 @@ READING_ERRORS: Final = (OSError, EOFError, zlib.error)
 """What reading a stream may raise: the disk's errors and those of damaged compressed data."""
 
 
+class InMemory(io.BytesIO):
+    """A file in memory, with the name that messages call it."""
+
+    def __init__(self, name: str, data: bytes) -> None:
+        super().__init__(data)
+        self.name = name
+
+
 @dataclass(frozen=True, slots=True)
 class InputDigest:
     """Name of an input as the user gave it, the SHA-256 (hexadecimal) of its content, and what the input was for.

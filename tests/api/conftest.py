@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
+from tests.batch.command import invented_runs
 from tests.coldstart.handmade import Inputs
+from tests.coldstart.recorded import COMMITTED
 
 
 @pytest.fixture
@@ -15,3 +18,13 @@ def inputs(tmp_path: Path) -> Inputs:
     made = Inputs(tmp_path)
     made.queries()
     return made
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Path:
+    """`queries.xml`, `pool.tab`, and three runs in `runs`."""
+    source = COMMITTED / "multi_ep_011"
+    for name in ("queries.xml", "pool.tab"):
+        shutil.copy(source / name, tmp_path / name)
+    invented_runs(tmp_path, source / "run.tab", ("alpha", "beta", "gamma"))
+    return tmp_path

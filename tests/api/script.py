@@ -38,10 +38,35 @@ def main(out: Path) -> None:
 
     paths: list[str] = run.write(out / "tide", error_file=out / "tide.errlog")
     print(len(paths), len(run.to_json()) > 1000, run.remarks)
-    stored: cs.RunResult = cs.load(run.to_json())
+    stored = cs.load(run.to_json())
+    assert isinstance(stored, cs.RunResult)
     print(
         stored.scores == run.scores, stored.signature == run.signature, cs.Signature.parse(str(run.signature)).version
     )
+    gull = gold.score("submissions/gull-sf.tab.txt", policy="sf")
+    compared: cs.Comparison = cs.compare({"tide": strict, "gull": gull}, measures="LDC-MEAN-*", resamples=50)
+    best: cs.SystemRow = compared.rows("systems")[0]
+    pair: cs.PairRow = compared.rows("pairs")[0]
+    print(best.measure, best.system, best.rank, pair.first, pair.second, compared.units, len(compared.to_text("tsv")))
+    interval: cs.IntervalRow = run.intervals(20, seed=1)[0]
+    print(interval.measure, interval.score)
+
+    board: cs.Leaderboard = cs.batch(
+        ["submissions/tide-kb.tab.txt", Path("submissions/gull-sf.tab.txt")], out / "batch", jobs=1,
+        queries="queries/ldc-queries.xml", pool="assessments/pool-2016.tab", expand="ISLE26", policies=["kb", "sf"],
+    )  # fmt: skip
+    first: cs.LeaderboardRow = board.rows()[0]
+    print(board.measure, first.rank, first.policy, first.run, first.scores[board.measure], board.failed)
+
+    checked: cs.ValidatedRun = cs.validate_run("submissions/gull-sf.tab.txt", "queries/sf-queries.xml")
+    found: list[cs.FoundProblem] = checked.rows()
+    print(checked.errors, checked.warnings, len(found), checked.text.count("\n"))
+
+    claims = [{"id": 1, "evidence": {"11": [{"sentences": [2, 3], "label": "SUPPORT"}]}}]
+    predicted = [{"id": 1, "evidence": {"11": {"sentences": [3, 2], "label": "SUPPORT"}}}]
+    facts: cs.EvidenceResult = cs.scifact(gold=claims, predictions=predicted)
+    print(facts.scores["sentence_label_f1"], len(facts.rows()), facts.explain(1).splitlines()[0])
+
     try:
         gold.score("submissions/missing.tab.txt")
     except cs.InputError as error:

@@ -75,6 +75,17 @@ def _endings(files: dict[str, bytes]) -> list[str]:
     return [ending for ending in order if f"line.{ending}" in files]
 
 
+def test_intervals_are_those_of_the_command_line(folder: Path) -> None:
+    told = json.loads(as_json(folder, "pool.tab", "run.tab", "--bootstrap", "40", "--seed", "2", "--confidence", "90"))
+    found = gold_of(folder).score(folder / "run.tab").intervals(40, seed=2, confidence=90)
+    assert {row.measure: (row.score, row.low, row.high) for row in found} == {
+        measure: (one["point"], one["low"], one["high"])
+        for measure, one in told["runs"][0]["intervals"]["scores"].items()
+    }
+    with pytest.raises(cs.UsageError, match="the seed must be a whole number of at least 0, not -1"):
+        gold_of(folder).score(folder / "run.tab").intervals(seed=-1)
+
+
 @pytest.mark.parametrize("discipline", ["ASSESSED", "STRING_CASE"])
 def test_threads_score_with_one_gold(folder: Path, inputs: Inputs, discipline: str) -> None:
     names = [f"run{number}.tab" for number in range(40)]

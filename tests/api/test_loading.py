@@ -35,6 +35,12 @@ def _score(inputs: Inputs, **options: Any) -> cs.RunResult:
     return cs.score(folder / "queries.xml", folder / "run.tab", folder / "pool.tab", expand="CSX", **options)
 
 
+def load(given: Any) -> cs.RunResult:
+    loaded = cs.load(given)
+    assert isinstance(loaded, cs.RunResult)
+    return loaded
+
+
 def assert_same(loaded: cs.RunResult, result: cs.RunResult) -> None:
     assert loaded.scores_by_run == result.scores_by_run
     assert (loaded.policy, loaded.justifications) == (result.policy, result.justifications)
@@ -49,19 +55,19 @@ def assert_same(loaded: cs.RunResult, result: cs.RunResult) -> None:
 
 def test_a_loaded_result_is_that_which_was_stored(result: cs.RunResult, tmp_path: Path) -> None:
     text = result.to_json()
-    assert_same(cs.load(text), result)
+    assert_same(load(text), result)
     path = tmp_path / "result.json"
     path.write_text(text)
-    assert_same(cs.load(path), result)
-    assert_same(cs.load(str(path)), result)
-    assert_same(cs.load(io.StringIO(text)), result)
+    assert_same(load(path), result)
+    assert_same(load(str(path)), result)
+    assert_same(load(io.StringIO(text)), result)
     (tmp_path / "result.json.gz").write_bytes(gzip.compress(text.encode()))
-    assert_same(cs.load(tmp_path / "result.json.gz"), result)
+    assert_same(load(tmp_path / "result.json.gz"), result)
 
 
 def test_frames_are_the_same(result: cs.RunResult) -> None:
     testing = pytest.importorskip("pandas.testing")
-    loaded = cs.load(result.to_json())
+    loaded = load(result.to_json())
     for kind in KINDS:
         one, other = (each.to_frame(kind) for each in (loaded, result))
         testing.assert_frame_equal(one, other)
@@ -79,11 +85,11 @@ def test_several_runs_another_policy_and_samples(inputs: Inputs) -> None:
     ]
     for chosen in options:
         result = _score(inputs, **chosen)
-        assert_same(cs.load(result.to_json()), result)
+        assert_same(load(result.to_json()), result)
 
 
 def test_what_needs_the_lines_says_so(result: cs.RunResult, tmp_path: Path) -> None:
-    loaded = cs.load(result.to_json())
+    loaded = load(result.to_json())
     for what, call in (("rescore", lambda: loaded.rescore("sf")), ("write", lambda: loaded.write(tmp_path / "x"))):
         with pytest.raises(cs.UsageError, match=f"^{what} needs the lines of the run, which JSON does not hold; score"):
             call()
@@ -104,19 +110,19 @@ def test_what_needs_the_lines_says_so(result: cs.RunResult, tmp_path: Path) -> N
 )
 def test_other_json_is_refused_in_one_line(text: str, said: str) -> None:
     with pytest.raises(cs.InputError, match=said) as refused:
-        cs.load(text)
+        load(text)
     assert "\n" not in str(refused.value)
 
 
 def test_files_that_are_no_json_are_refused_by_name(tmp_path: Path) -> None:
     (tmp_path / "latin.json").write_bytes(b"{\xe9}")
     with pytest.raises(cs.InputError, match=r"latin\.json: not UTF-8"):
-        cs.load(tmp_path / "latin.json")
+        load(tmp_path / "latin.json")
     with pytest.raises(cs.InputError, match=r"Could not open .*missing\.json"):
-        cs.load(tmp_path / "missing.json")
+        load(tmp_path / "missing.json")
     nothing: Any = None
     with pytest.raises(cs.UsageError, match="load takes a path, an open file or JSON text, not None"):
-        cs.load(nothing)
+        load(nothing)
 
 
 def _places(told: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -135,7 +141,7 @@ def test_a_result_that_was_tampered_with_never_ends_in_a_traceback(data: st.Data
         place = place[key]
     place[last] = value
     try:
-        loaded = cs.load(json.dumps(told))
+        loaded = load(json.dumps(told))
     except cs.InputError as error:
         said = str(error)
         assert len(said.splitlines()) == 1

@@ -166,6 +166,12 @@ FORMS: Final = {
     **{
         mode: Form((mode,), OF_MODE, wrong_usage=2) for mode in ("scifact", "claims", "r4c", "hotpotqa")
     },
+    "analyze": Form(
+        ("analyze",),
+        {"--json": Word(OWN, "o.json"), "--tsv": Word(FOLDER, "tables", ("/budget.tsv", "/mistakes.tsv"))},
+        (QUERIES, RUN, POOL),
+        2,
+    ),
     "compare coldstart": Form(("compare", "coldstart", "--bootstrap", "9"), {}, (QUERIES, POOL, RUN, RUN)),
     "compare claims": Form(("compare", "claims", "--bootstrap", "9"), {"--gold": GOLD_FILE}, (PREDICTED, PREDICTED)),
     "analyze claims": Form(
@@ -175,6 +181,12 @@ FORMS: Final = {
             "--tsv": Word(FOLDER, "tables", ("/mistakes.tsv", "/budget.tsv", "/groups.tsv", "/confusions.tsv")),
         },
         wrong_usage=2,
+    ),
+    "diff claims": Form(
+        ("diff", "claims", "--bootstrap", "9"),
+        {"--gold": GOLD_FILE, "--json": Word(OWN, "o.json")},
+        (PREDICTED, Word(READ, "more.jsonl")),
+        2,
     ),
     "problems": Form(("problems",), {}, (Word(READ, "EMPTY_FIELD"),)),
     "expand-queries": Form(("expand-queries",), {}, (QUERIES,)),

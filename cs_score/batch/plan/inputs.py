@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import functools
-import io
 import os
 import sys
 import tempfile
@@ -12,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from cs_score.foundation.errors import InputError
-from cs_score.foundation.sources import Input, InputDigest, open_source, reason_of
+from cs_score.foundation.sources import InMemory, Input, InputDigest, open_source, reason_of
 
 _BLOCK: Final = 1 << 20
 
@@ -32,12 +31,12 @@ class InputFile:
     def open(self) -> Input:
         """What the library reads it from. Raises InputError where there is no such file."""
         if self.content is not None:
-            return _Named(self.name, self.content)
+            return InMemory(self.name, self.content)
         if self.path is None:
             return self.name
         try:
             with open(self.path, "rb") as file:
-                return _Named(self.name, file.read())
+                return InMemory(self.name, file.read())
         except (OSError, ValueError) as error:
             raise InputError(f"Could not open {self.name}: {reason_of(error)}") from None
 
@@ -77,11 +76,3 @@ def _on_disk(content: bytes) -> str:
         file.write(content)
     atexit.register(os.unlink, path)
     return path
-
-
-class _Named(io.BytesIO):
-    """Bytes in memory that messages call by the name of their file."""
-
-    def __init__(self, name: str, content: bytes) -> None:
-        super().__init__(content)
-        self.name = name

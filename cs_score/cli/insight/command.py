@@ -1,4 +1,4 @@
-"""`cs-score analyze`: what is analysed is said by the next word."""
+"""`cs-score diff`: of which scores is said by the next word."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ def _run(name: str, line: CommandLine) -> int:
     raise UsageError(f"say which scores: {', '.join(names)}; see cs-score {name} -help")
 
 
-ANALYZE: Final = Form(
-    "analyze",
+DIFF: Final = Form(
+    "diff",
     (),
     (),
     sections=lambda: (
         (
             "Result",
-            "Every mistake with what mending it alone would bring, exactly; an error budget by kind of mistakes; "
-            "scores by group; confusions of labels.",
+            "Two scores with the interval and the p-values of their difference; what each unit contributes to it, "
+            "which adds up to it exactly; what is right, wrong or missed in one only.",
         ),
     ),
-    body=partial(_run, "analyze"),
+    body=partial(_run, "diff"),
 )

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from cs_score.cli import colour
-from cs_score.cli.destinations import print_text
+from cs_score.cli.destinations import Destination, print_text, write_to_stream
 from cs_score.cli.form import whole_number
 from cs_score.cli.options import FORCE, Choices, CommandLine, Option
 from cs_score.foundation.errors import OutputError, UsageError
@@ -26,6 +26,11 @@ MOST_SHOWN: Final = 1_000_000_000
 TSV: Final = "--tsv"
 
 TOP: Final = Option("--top", "N", "List only the N costliest mistakes; otherwise 20 in the text, elsewhere all")
+
+
+TOP_UNITS: Final = Option(
+    "--top", "N", "List only the N largest contributions and as many answers; otherwise 20 in the text, elsewhere all"
+)
 
 
 def measure_option(measures: Choices) -> Option:
@@ -50,7 +55,7 @@ def top_of(line: CommandLine) -> int | None:
     return whole_number(line, TOP.name, MOST_SHOWN)
 
 
-def make_way(line: CommandLine, inputs: Sequence[str], key: str, tables: Mapping[str, bytes]) -> None:
+def make_way(line: CommandLine, inputs: Sequence[str], key: str, tables: Mapping[str, bytes] | None = None) -> None:
     """Check the files that the command will write, and remove those of an earlier call. Raises UsageError, OutputError.
 
     `key` is that of the JSON object behind `schema_version`, `mode` and `measure`, by which a file is known; `tables`
@@ -60,7 +65,7 @@ def make_way(line: CommandLine, inputs: Sequence[str], key: str, tables: Mapping
     beginning = re.compile(rb"\{\s*" + rb",\s*".join(keys))
     json_file = OwnOption("--json", {".json": Format(beginning)}, "insight.json", takes_dash=True)
     folder = line.switches.get(TSV)
-    outputs = (*json_file.outputs(line.switches.get("--json")), *_planned_tables(folder, tables))
+    outputs = (*json_file.outputs(line.switches.get("--json")), *_planned_tables(folder, tables or {}))
     plan = OutputPlan(inputs, outputs, "--force" in line.switches, folder)
     plan.check()
     plan.clear()
@@ -89,16 +94,27 @@ def write_tables(folder: str, tables: Iterable[tuple[str, Iterable[bytes]]]) -> 
         write_whole(os.path.join(folder, name), blocks)
 
 
-def deliver(line: CommandLine, as_json: Callable[[], object], as_text: Callable[[int], str]) -> None:
+def deliver(line: CommandLine, as_json: Callable[[], Mapping[str, object]], as_text: Callable[[int], str]) -> None:
     """Write the result as JSON into its file; print it as text, in lines of so many columns, or as JSON."""
     json_file = line.switches.get("--json")
+    if json_file == "-":
+        write_to_stream(Destination("stdout"), encoded(json_text(as_json())))
+        return
     if json_file is not None:
-        written = json.dumps(as_json(), indent=2)
-        if json_file == "-":
-            print_text(written)
-            return
-        write_packed(json_file, encoded((written, "\n")))
+        write_packed(json_file, encoded(json_text(as_json())))
     print_text(as_text(_text_width()), colour.with_deltas)
+
+
+def json_text(value: Mapping[str, object]) -> Iterator[str]:
+    """A JSON object in pieces, a line for each of its keys and for each item of a list; ASCII only."""
+    for at, (key, content) in enumerate(value.items()):
+        yield f"{',' if at else '{'}\n{json.dumps(key)}: "
+        if isinstance(content, list) and content:
+            yield from (f"{',' if row else '['}\n {json.dumps(item)}" for row, item in enumerate(content))
+            yield "\n]"
+        else:
+            yield json.dumps(content)
+    yield "\n}\n"
 
 
 def _text_width() -> int:

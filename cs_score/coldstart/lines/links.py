@@ -7,8 +7,9 @@ gold standard serves many runs.
 from __future__ import annotations
 
 import functools
+from collections import defaultdict
 
-from cs_score.coldstart.lines.records import Assessment, FollowOn, LinkedQuery, Response, SkippedLine
+from cs_score.coldstart.lines.records import Assessment, FollowOn, LinkedQuery, Response, SkippedLine, UnreadLine
 from cs_score.coldstart.queries.identifiers import parse_query_id
 from cs_score.coldstart.queries.predicates import find_predicate
 from cs_score.coldstart.queries.query_set import Query, QuerySet
@@ -23,28 +24,30 @@ class Links:
     `nodes` has the run lines of each node by FQ node id; `without_parent` the second-hop run lines that stand before
     their parent line, or have none, whose node ids lack its prefix; `is_in_order` tells whether every run line of a
     later hop stands behind a line that gives the answer its query asks about; `skipped` are the lines with an empty
-    column or a slot that was not asked for. `follow_ons` (by short id) and `queries` (by full id) are those of this
-    layer; look them up with `follow_on` and `query`, which see the layer below as well.
+    column or a slot that was not asked for, `unread` those that nothing is taken from. `follow_ons` (by short id) and
+    `queries` (by full id) are those of this layer; look them up with `follow_on` and `query`, which see the layer below
+    as well.
     """
 
     __slots__ = (
-        "assessments", "below", "follow_ons", "is_in_order", "nodes", "queries", "responses", "skipped",
+        "assessments", "below", "follow_ons", "is_in_order", "nodes", "queries", "responses", "skipped", "unread",
         "without_parent",
     )  # fmt: skip
 
     def __init__(self, table: QuerySet, below: Links | None = None) -> None:
-        self.below = below
+        self.below = below if below is not None and below.follow_ons else None  # nothing to look up in an empty one
         self.responses: list[Response] = []
         self.assessments: list[Assessment] = []
-        self.nodes: dict[str, list[Response]] = {}
+        self.nodes: defaultdict[str, list[Response]] = defaultdict(list)
         self.without_parent: list[Response] = []
         self.is_in_order = True
         self.skipped: list[SkippedLine] = []
+        self.unread: list[UnreadLine] = []
         self.queries: dict[str, LinkedQuery] = {}
         # Queries of query files whose ids look like those of follow-on queries: no answer takes their place.
         self.follow_ons: dict[str, FollowOn] = (
             {}
-            if below is not None
+            if self.below is not None
             else {short_id: FollowOn(short_id, None) for short_id in table.by_id if len(short_id) == _FOLLOW_ON_DIGITS}
         )
 

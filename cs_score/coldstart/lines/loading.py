@@ -96,6 +96,7 @@ class Loading:
             _link(self.linker.link_assessments, tab_file, reading)
             return
         _link(self.linker.link_run, tab_file, reading)
+        self.links.unread += tab_file.unread
         if tab_file.schema is RUN_2017 and not self.problems.fatal:
             self.discard.apply(self.links.responses, self.links.nodes, self.links.is_in_order)
         if reading.after_run is not None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, TypeAlias
 
 from cs_score.coldstart.lines.layouts import Schema, detect_schema, why_no_schema
+from cs_score.coldstart.lines.records import UnreadLine
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.patterns import pattern
 from cs_score.foundation.record import dataclass
@@ -34,11 +35,15 @@ Line: TypeAlias = tuple[int, str, list[str]]
 
 @dataclass(frozen=True, slots=True)
 class TabFile:
-    """A run or assessment file whose layout is known and whose lines are still to be read."""
+    """A run or assessment file whose layout is known and whose lines are still to be read.
+
+    `unread` are the lines passed over so far.
+    """
 
     name: str
     schema: Schema
     lines: Iterator[Line]
+    unread: Sequence[UnreadLine] = ()
 
 
 def read_tab_file(source: Source, problems: ProblemLog, *, allow_comments: bool = False) -> TabFile | None:
@@ -58,7 +63,9 @@ def read_tab_file(source: Source, problems: ProblemLog, *, allow_comments: bool 
         problems.add("EMPTY_FILE", source.name)
         return None
     first = (number, text)
-    while _BLANK_OR_COMMENT.fullmatch(first[1]):
+    unread: list[UnreadLine] = []
+    while is_blank_or_comment(first[1]):
+        unread.append(UnreadLine(source.name, *first))
         try:
             first = next(counted)
         except StopIteration:
@@ -75,8 +82,8 @@ def read_tab_file(source: Source, problems: ProblemLog, *, allow_comments: bool 
             remedy=f"{why_no_schema(columns)} (see README-Usage, Input files)",
             code="UNKNOWN_FILE_TYPE",
         )
-    lines = accepted_lines(itertools.chain((first,), counted), source.name, len(schema.columns), problems)
-    return TabFile(source.name, schema, lines)
+    lines = accepted_lines(itertools.chain((first,), counted), source.name, len(schema.columns), problems, unread)
+    return TabFile(source.name, schema, lines, unread)
 
 
 def split_comment(text: str) -> tuple[str, str]:
@@ -95,14 +102,26 @@ def has_text(column: str) -> bool:
     return _BLANK_OR_COMMENT.fullmatch(column) is None or "#" in column
 
 
-def accepted_lines(lines: Iterable[tuple[int, str]], name: str, width: int, problems: ProblemLog) -> Iterator[Line]:
-    """The lines that count, of the numbered lines of a file with `width` columns; the others are reported."""
+def is_blank_or_comment(text: str) -> bool:
+    """Whether a line says nothing."""
+    return text[:1] in _MAYBE_SKIPPED and _BLANK_OR_COMMENT.fullmatch(text) is not None
+
+
+def accepted_lines(
+    lines: Iterable[tuple[int, str]], name: str, width: int, problems: ProblemLog, unread: list[UnreadLine]
+) -> Iterator[Line]:
+    """The lines that count, of the numbered lines of a file with `width` columns.
+
+    The others are added to `unread`, and reported where they are not blank or comments.
+    """
     seen: set[str] = set()
     for number, text in lines:
         if text[:1] in _MAYBE_SKIPPED and _BLANK_OR_COMMENT.fullmatch(text):
+            unread.append(UnreadLine(name, number, text))
             continue
         if text in seen:
             problems.add("DUPLICATE_LINE", f"\n{text}", place=Place(name, number))
+            unread.append(UnreadLine(name, number, text))
             continue
         seen.add(text)
         columns = text.split("\t")
@@ -110,6 +129,7 @@ def accepted_lines(lines: Iterable[tuple[int, str]], name: str, width: int, prob
             columns = split_columns(text)
             if len(columns) != width:
                 problems.add("WRONG_NUM_ENTRIES", width, len(columns), place=Place(name, number))
+                unread.append(UnreadLine(name, number, text))
                 continue
         yield number, text, columns
 

@@ -187,7 +187,7 @@ class SkippedLine(NamedTuple):
     """A line that was not accepted though its answer created a follow-on query.
 
     `target` is that query's short id, `docid` the document of the value provenance, `before` the number of lines of
-    its kind that had been accepted by then.
+    its kind that had been accepted by then. `query` is the query that it answers.
     """
 
     target: str
@@ -195,6 +195,16 @@ class SkippedLine(NamedTuple):
     before: int
     file: str
     number: int
+    query: LinkedQuery
+    text: str
+
+
+class UnreadLine(NamedTuple):
+    """A line that nothing is taken from: blank, a comment, a repetition, or of another number of columns."""
+
+    file: str
+    number: int
+    text: str
 
 
 @record()

@@ -156,7 +156,7 @@ def load_part(loading: Loading, files: Iterable[DividedFile], part: int) -> None
     """Link the lines of one part. Raises InputError as `Loading.load` does."""
     for file in files:
         texts = _numbered(file.blocks[part], file.name)
-        lines = accepted_lines(texts, file.name, len(file.schema.columns), loading.problems)
+        lines = accepted_lines(texts, file.name, len(file.schema.columns), loading.problems, [])
         loading.load_lines(TabFile(file.name, file.schema, lines))
 
 

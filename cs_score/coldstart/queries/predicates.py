@@ -27,7 +27,8 @@ NODE_TYPES: Final = ENTITY_TYPES | frozenset(
 class Predicate:
     """One slot: `name` for entities of the types in `domain`, filled by the types in `range`.
 
-    `single` is true for slots that take one value; `inverse` is the name of the inverse slot, or None.
+    `single` is true for slots that take one value; `inverse` is the name of the inverse slot, or None. `usual` is the
+    first of the types in `range` as the inventory has them; empty for predicates of users.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Predicate:
     range: frozenset[str]
     single: bool
     inverse: str | None
+    usual: str = ""
 
 
 @functools.cache
@@ -46,7 +48,9 @@ def inventory() -> dict[tuple[str, str], Predicate]:
     for line in rows:
         domain, name, quantity, range_, inverse = line.split("\t")
         types = frozenset(domain.split(","))
-        predicate = Predicate(name, types, frozenset(range_.split(",")), quantity == "single", inverse or None)
+        range_types = range_.split(",")
+        is_single = quantity == "single"
+        predicate = Predicate(name, types, frozenset(range_types), is_single, inverse or None, range_types[0])
         for node_type in types:
             table[node_type, name] = predicate
     return table

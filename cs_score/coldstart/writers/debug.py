@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby
 from operator import attrgetter
 from typing import Final
@@ -41,27 +41,31 @@ def rankings_blocks(run: RunResult) -> Iterator[bytes] | None:
 
 
 FIELDS: Final = (
-    {
-        "FQNODEID": "response.node or '-'",
-        "SUBMISSION": "response.text",
-        "TARGET_QID": "response.target_full_id",
-        "ASSESSMENT": "'-' if assessment is None else assessment.text",
-    },
-    {
-        "PREPOLICY ASSESSMENT": "category",
-        "POSTPOLICY ASSESSMENT": "labels",
-    },
+    ("FQNODEID", "SUBMISSION", "TARGET_QID", "ASSESSMENT"),
+    ("PREPOLICY ASSESSMENT", "POSTPOLICY ASSESSMENT"),
 )
-"""The fields of a response's block in their order, by label; an empty line stands between the groups.
+"""The fields of a response's block in their order; an empty line stands between the groups. `_values` has as many."""
 
-A value is an expression over the `response`, its `assessment` (or None), its `category` before the policies, and what
-else its `labels` say.
-"""
+_BLOCK: Final = "\n".join("".join(f"\t{field}:\t%s\n" for field in group) for group in FIELDS) + _DOTS
+
+
+def _values(response: Response, assessment: Assessment | None, category: str, labels: str) -> tuple[str, ...]:
+    """What the fields say of a response: its category is that before the policies, its labels are those after them.
+
+    All in one call: one for each field would take 5 % of the time in which a run is scored.
+    """
+    return (
+        response.node or "-",
+        response.text,
+        response.target_full_id,
+        "-" if assessment is None else assessment.text,
+        category,
+        labels,
+    )
 
 
 def responses_text(tallies: Iterable[tuple[Tally, UnitResult]]) -> Iterator[str]:
     """Part 1 without its end: query by query, class by class, every response that a policy put anywhere."""
-    block = _block()
     for tally, unit in tallies:
         yield f"{_RULE}{tally.name}\n"
         for response, of_line in _by_number(tally.responses, unit.labels):
@@ -69,18 +73,7 @@ def responses_text(tallies: Iterable[tuple[Tally, UnitResult]]) -> Iterator[str]
             category = pre_policy_category(assessment)
             labels = _shown(of_line, category)
             if labels is not None:
-                yield block(response, assessment, category, labels)
-
-
-@functools.cache
-def _block() -> Callable[[Response, Assessment | None, str, str], str]:
-    """All fields as one f-string: a function for each would take 1 us more a line, of some 28 that scoring takes."""
-    groups = ("".join(f"\t{label}:\t{{{value}}}\n" for label, value in fields.items()) for fields in FIELDS)
-    text = "\n".join(groups) + _DOTS
-    block: Callable[[Response, Assessment | None, str, str], str] = eval(
-        f"lambda response, assessment, category, labels: f'''{text}'''"
-    )
-    return block
+                yield _BLOCK % _values(response, assessment, category, labels)
 
 
 def _by_number(responses: Sequence[Response], labels: Mapping[int, Labels]) -> Iterable[tuple[Response, Labels]]:

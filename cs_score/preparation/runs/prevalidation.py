@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,7 +16,7 @@ from cs_score.coldstart.run import Run, load_run
 from cs_score.coldstart.writers.report import closing_line
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.outputs import encoded
-from cs_score.foundation.sources import Input, InputDigest, name_of, open_source
+from cs_score.foundation.sources import InMemory, Input, InputDigest, name_of, open_source
 from cs_score.preparation.runs.run_loading import Limits
 from cs_score.preparation.runs.run_validation import check_run
 from cs_score.problems.kind import Severity
@@ -62,14 +61,6 @@ class Preparation:
 
     files: list[Input] = field(default_factory=list)
     runs: list[PreparedRun] = field(default_factory=list)
-
-
-class InMemory(io.BytesIO):
-    """A file in memory, with the name that messages call it."""
-
-    def __init__(self, name: str, data: bytes) -> None:
-        super().__init__(data)
-        self.name = name
 
 
 def validate_runs(

@@ -7,19 +7,21 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, overload
 
 from cs_score.api.arguments import Limits, Names, policy_of
-from cs_score.api.content import Content
+from cs_score.api.coldstart.content import Content
+from cs_score.api.coldstart.records import RECORDS, ProblemRow, QueryRow, RankingRow, ResponseRow, TableRow
+from cs_score.api.coldstart.scored import Scored
 from cs_score.api.html import table
-from cs_score.api.records import RECORDS, ProblemRow, QueryRow, RankingRow, ResponseRow, TableRow, field_types
-from cs_score.api.scored import Scored
+from cs_score.api.intervals import IntervalRow, interval_rows
+from cs_score.api.kinds import field_types, known
 from cs_score.coldstart.options import Policy, as_list
 from cs_score.foundation.errors import UsageError
-from cs_score.foundation.nearest import nearest
-from cs_score.measures.registry import COLD_START_MODE, headline
+from cs_score.measures.registry import COLD_START_MODE, headline, parse
 
 if TYPE_CHECKING:
     import pandas
 
     from cs_score.foundation.signing.signature import Signature
+    from cs_score.statistics.options import IntervalMethod
 
 Kind: TypeAlias = Literal["rows", "queries", "responses", "rankings", "problems"]
 """What records can be about: rows of the tables, queries, lines of the run, ranked nodes, problems."""
@@ -121,8 +123,7 @@ class RunResult:
 
         Each is a named tuple; its fields are the columns of `to_frame`. Raises UsageError for another kind.
         """
-        record = RECORDS[_known(kind)]
-        return list(map(record._make, self._content.values(kind)))
+        return list(map(known(RECORDS, kind)._make, self._content.values(kind)))
 
     def to_frame(self, kind: Kind = "rows") -> pandas.DataFrame:
         """The same records as a pandas data frame, whose `attrs` hold the `signature` and, as in JSON, its `origin`.
@@ -132,7 +133,24 @@ class RunResult:
         """
         from cs_score.api.frames import frame_of
 
-        return frame_of(field_types(RECORDS[_known(kind)]), self._content.values(kind), self._content.origin)
+        fields = field_types(known(RECORDS, kind))
+        attrs = {"signature": str(self.signature), "origin": self._content.origin.as_json()}
+        return frame_of(fields, self._content.values(kind), attrs)
+
+    def intervals(
+        self, resamples: int = 10_000, *, seed: int = 0, confidence: float = 95.0, method: IntervalMethod = "percentile"
+    ) -> list[IntervalRow]:
+        """Bootstrap intervals of all scores, from resamples of LDC queries (of SF queries where none are known).
+
+        `confidence` is a percentage, `method` `percentile` or `bca`. Raises UsageError for impossible arguments, where
+        the files held no run or several, and for a result that was loaded from JSON.
+        """
+        from cs_score.coldstart.run_intervals import intervals
+        from cs_score.statistics.options import Resampling
+
+        _ = self.run_id
+        settings = Resampling(resamples, seed, confidence, method)
+        return interval_rows(intervals(self._scored("intervals").result, settings)[0])
 
     def write(
         self,
@@ -149,7 +167,7 @@ class RunResult:
         not be written and an unknown field, OutputError for one that cannot be, and UsageError for a result that was
         loaded from JSON.
         """
-        from cs_score.api.writing import write
+        from cs_score.api.coldstart.writing import write
 
         names = None if fields is None else as_list(fields, "fields")
         return write(self._scored("write"), prefix, names, tabs, error_file)
@@ -166,12 +184,19 @@ class RunResult:
         return f"<{under}{': ' if known else ''}{', '.join(known[:3])}>"
 
     def _repr_html_(self) -> str:
-        """The summary: every average by measure and hop."""
-        rows = [(run_id, *row) for run_id, scores in self.scores_by_run.items() for row in scores.items()]
+        """The summary: every average by table, average and hop, as in `.summary` and `.ap`."""
+        statistics = dict.fromkeys(parse(name).statistic for scores in self.scores_by_run.values() for name in scores)
+        found: dict[tuple[str, str, str], dict[str, float]] = {}
+        for run_id, scores in self.scores_by_run.items():
+            for name, score in scores.items():
+                measure = parse(name)
+                averaged = f"{measure.table}-ALL-{measure.average}" if measure.average else measure.table
+                found.setdefault((run_id, averaged, measure.level), {})[measure.statistic] = score
+        rows = [(*key, *map(of_row.get, statistics)) for key, of_row in found.items()]
         problems = f"{self.errors} errors, {self.warnings} warnings"
         caption = f"{self._policy_name}, {self.justifications}; {problems}"
         notes = (*self.remarks[:_SHOWN], str(self.signature))
-        return table(caption, ("run", "measure", "score"), rows, notes)
+        return table(caption, ("run", "average", "hop", *statistics), rows, notes)
 
     @property
     def _policy_name(self) -> str:
@@ -190,9 +215,3 @@ class RunResult:
         if not isinstance(self._content, Scored):
             raise UsageError(f"{what} needs the lines of the run, which JSON does not hold; score its files again")
         return self._content
-
-
-def _known(kind: str) -> str:
-    if kind not in RECORDS:
-        raise UsageError(f"no records called {kind!r}; there are {', '.join(RECORDS)}{nearest(str(kind), RECORDS)}")
-    return kind

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from typing import Final, TypeAlias
+from typing import Final
 
+from cs_score.api.kinds import Values
 from cs_score.coldstart.counting.counts import Counts, sum_counts
 from cs_score.coldstart.counting.projection import ALL_LEVELS
 from cs_score.coldstart.judging.labels import pre_policy_category, without
 from cs_score.coldstart.result import Result, RunResult
-
-Values: TypeAlias = tuple[object, ...]
-"""The fields of one record, in their order."""
 
 _NO_COUNTS: Final = (None,) * len(Counts._fields)
 

@@ -134,11 +134,3 @@ RECORDS: Final[Mapping[str, type[TableRow | QueryRow | ResponseRow | RankingRow 
     "problems": ProblemRow,
 }
 """The kinds of records of a Cold Start result, by the name that `rows` and `to_frame` take."""
-
-
-def field_types(record: type) -> dict[str, str]:
-    """The fields of a record with their types, as they are written above."""
-    return {
-        name: str(getattr(given, "__forward_arg__", given))  # a named tuple keeps them as references to come
-        for name, given in record.__annotations__.items()
-    }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
-from cs_score.api.rows import Values
+from cs_score.api.kinds import Values
 from cs_score.coldstart.options import Justifications, Policy
 from cs_score.foundation.signing.origin import Origin
 

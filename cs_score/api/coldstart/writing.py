@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import shlex
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 
-from cs_score.api.scored import Scored
+from cs_score.api.coldstart.scored import Scored
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.result import RunResult as OneRun
@@ -37,14 +37,14 @@ def write(
         raise UsageError(str(error)) from None
     result, stem = scored.result, os.fspath(prefix)
     options = result.options
-    switches = list(_switches(options, layout))
+    switches = other_switches(options, layout) | policy_switches(options)
     outputs = [PlannedOutput("prefix", f"{stem}.{file.ending}", Existing.CLEARED) for file in written(switches)]
     errors = None if error_file is None else os.fspath(error_file)
     if errors is not None:
         outputs.append(PlannedOutput("error_file", errors, Existing.REFUSED))
     plan = OutputPlan([given.name for given in result.origin.inputs], outputs)
     plan.check()
-    words = [*switches, "-output_file", stem, *_files(result)]
+    words = [*words_of(switches), "-output_file", stem, *_files(result)]
     invocation = Invocation(
         time.localtime(), os.getcwd(), ["cs-score", *map(shlex.quote, words)], options.policy.texts(),
         options.samples is not None,
@@ -75,23 +75,29 @@ def _resampled_as_shown(scored: Scored, layout: Layout) -> Result:
     return replace(result, runs=tuple(runs))
 
 
-def _switches(options: Options, layout: Layout) -> Iterator[str]:
-    """The switches of a command line that scores like this."""
+def policy_switches(options: Options) -> dict[str, str]:
+    """The switches that choose a policy and its limits, with their values."""
+    sides = {f"-{side.lower()}": text for side, text in options.policy.texts().items()}
+    return {"-justifications": str(options.justifications), **sides}
+
+
+def other_switches(options: Options, layout: Layout) -> dict[str, str | None]:
+    """The other switches of a command line that scores like this, with their values."""
     given = {
         "-discipline": options.discipline,
         "-expand": options.expand,
-        "-justifications": str(options.justifications),
         "-queries": options.queries,
         "-runids": None if options.runids is None else ":".join(options.runids),
         "-samples": options.samples,
-        **{f"-{side.lower()}": text for side, text in options.policy.texts().items()},
         "-fields": None if layout.fields == DEFAULT_FIELDS else ":".join(layout.fields),
     }
-    for name, value in given.items():
-        if value is not None:
-            yield from (name, value)
-    if layout.tabs:
-        yield "-tabs"
+    chosen: dict[str, str | None] = {name: value for name, value in given.items() if value is not None}
+    return chosen | ({"-tabs": None} if layout.tabs else {})
+
+
+def words_of(switches: Mapping[str, str | None]) -> list[str]:
+    """Switches as words of a command line."""
+    return [word for name, value in switches.items() for word in (name, value) if word is not None]
 
 
 def _files(result: Result) -> list[str]:

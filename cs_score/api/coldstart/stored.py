@@ -7,16 +7,37 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
-from cs_score.api.records import RECORDS, field_types
-from cs_score.api.rows import Values, query_values
+from cs_score.api.coldstart.records import RECORDS
+from cs_score.api.coldstart.rows import query_values
+from cs_score.api.kinds import Values, field_types
 from cs_score.coldstart.counting.counts import Counts, sum_counts
 from cs_score.coldstart.counting.projection import ALL_LEVELS
 from cs_score.coldstart.options import Justifications, Policy
 from cs_score.coldstart.writers.json_result import SCHEMA_VERSION
 from cs_score.foundation.errors import CsScoreError, InputError
 from cs_score.foundation.signing.origin import Origin
+from cs_score.measures.registry import parse
 
 Object: TypeAlias = Mapping[str, Any]
+
+
+MALFORMED: Final = (KeyError, TypeError, ValueError, AttributeError, CsScoreError)
+"""What reading an object raises that is not as it should be."""
+
+
+def not_whole(error: Exception, name: str) -> InputError:
+    """The error for an object that is not as it should be."""
+    return InputError(f"no whole result of cs-score ({type(error).__name__}: {error})", file=name)
+
+
+def check_version(version: object, known: int, name: str) -> None:
+    """Raises InputError for JSON of another schema."""
+    if version != known:
+        raise InputError(
+            f"schema version {version!r} where this version of cs-score reads {known}",
+            file=name,
+            remedy="score the files again",
+        )
 
 
 class Stored:
@@ -24,25 +45,20 @@ class Stored:
 
     def __init__(self, told: Object, name: str) -> None:
         self._told = told
-        if told.get("schema_version") != SCHEMA_VERSION:
-            raise InputError(
-                f"schema version {told.get('schema_version')!r} where this version of cs-score reads {SCHEMA_VERSION}",
-                file=name,
-                remedy="score the files again",
-            )
+        check_version(told.get("schema_version"), SCHEMA_VERSION, name)
         try:
             self.origin: Final = origin_of_json(told["signature"])
             options = self.origin.options
-            self.policy: Final = Policy(*(_texts(options[side]) for side in ("right", "wrong", "ignore")))
+            self.policy: Final = Policy(*(plain_texts(options[side]) for side in ("right", "wrong", "ignore")))
             self.limits: Final = Justifications.parse(str(options["justifications"]))
-            self.scores: Final = {_text(run["run_id"]): _scores(run["scores"]) for run in told["runs"]}
-            self.remarks: Final = _texts(told["remarks"])
+            self.scores: Final = {plain_text(run["run_id"]): _scores(run["scores"]) for run in told["runs"]}
+            self.remarks: Final = plain_texts(told["remarks"])
             self.errors: Final = int(told["errors"])
             self.warnings: Final = int(told["warnings"])
             for kind in RECORDS:
                 _check(kind, self.values(kind))
-        except (KeyError, TypeError, ValueError, AttributeError, CsScoreError) as error:
-            raise InputError(f"no whole result of cs-score ({type(error).__name__}: {error})", file=name) from None
+        except MALFORMED as error:
+            raise not_whole(error, name) from None
 
     def values(self, kind: str) -> Iterator[Values]:
         """The values of all records of a kind."""
@@ -57,31 +73,35 @@ class Stored:
 
 
 def origin_of_json(told: Object) -> Origin:
-    """The origin that a result in JSON tells. Raises KeyError, TypeError or CsScoreError where there is none."""
+    """The origin that a result in JSON tells. Raises one of MALFORMED where there is none."""
     from cs_score.foundation.signing.signature import Signature
     from cs_score.foundation.sources import InputDigest
 
     line = Signature.parse(told["line"])
     if not line.settings:
         raise KeyError("settings")
-    inputs = [InputDigest(_text(one["name"]), _text(one["sha256"]), _text(one["role"])) for one in told["inputs"]]
-    return Origin(_text(told["mode"]), dict(told["options"]), inputs, line.settings, line.measure, line.version)
+    inputs = [
+        InputDigest(plain_text(one["name"]), plain_text(one["sha256"]), plain_text(one["role"]))
+        for one in told["inputs"]
+    ]
+    return Origin(plain_text(told["mode"]), dict(told["options"]), inputs, line.settings, line.measure, line.version)
 
 
-def _text(given: object) -> str:
+def plain_text(given: object) -> str:
     if not isinstance(given, str):
         raise TypeError(f"{given!r} where a text should be")
     return given
 
 
-def _texts(given: object) -> tuple[str, ...]:
+def plain_texts(given: object) -> tuple[str, ...]:
     if not isinstance(given, list):
         raise TypeError(f"{given!r} where a list should be")
-    return tuple(map(_text, given))
+    return tuple(map(plain_text, given))
 
 
 def _scores(given: Mapping[str, object]) -> dict[str, float]:
-    for score in given.values():
+    for name, score in given.items():
+        parse(name)
         if not isinstance(score, float):
             raise TypeError(f"score {score!r}")
     return dict(given)  # type: ignore[arg-type]  # all are floats

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from cs_score.api.arguments import (
     Files,
+    HeldFile,
     Limits,
     Names,
     file_of,
@@ -15,10 +16,9 @@ from cs_score.api.arguments import (
     policy_of,
     query_choice,
 )
-from cs_score.api.preparing import loaded_run
-from cs_score.api.results import RunResult
-from cs_score.api.scored import Scored
-from cs_score.batch.plan.inputs import InputFile
+from cs_score.api.coldstart.preparing import loaded_run
+from cs_score.api.coldstart.results import RunResult
+from cs_score.api.coldstart.scored import Scored
 from cs_score.coldstart.gold import Gold as Prepared
 from cs_score.coldstart.gold import noting_folders, open_gold, with_pool
 from cs_score.coldstart.lines.linking import NoAnswerYetError
@@ -39,7 +39,7 @@ class Gold:
 
     _prepared: Prepared
     # The pool, where lines of it stand below answers that only runs give: it is read behind each run then.
-    _pool: tuple[InputFile, ...] = ()
+    _pool: tuple[HeldFile, ...] = ()
 
     @property
     def queries(self) -> tuple[str, ...]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
-from cs_score.api.rows import ROWS, Values
+from cs_score.api.coldstart.rows import ROWS
+from cs_score.api.kinds import Values
 from cs_score.coldstart.options import Justifications, Policy
 from cs_score.coldstart.origin import as_validated
 from cs_score.coldstart.result import Result

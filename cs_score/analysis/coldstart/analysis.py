@@ -1,0 +1,89 @@
+"""The whole analysis of a run, section by section (insight specification 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from cs_score.analysis.coldstart.scored import Scored
+from cs_score.analysis.coldstart.sections.budget import BudgetRow, budget
+from cs_score.analysis.coldstart.sections.cost_list import Mistake, cost_list
+from cs_score.analysis.coldstart.sections.mistakes import mistakes_of
+from cs_score.analysis.coldstart.sections.structure import Structure, structure_of
+from cs_score.analysis.coldstart.whatif.effects import Effects
+from cs_score.foundation.garbage_collection import paused_collector
+from cs_score.foundation.record import dataclass
+from cs_score.foundation.signing.origin import Origin
+from cs_score.foundation.signing.signature import Signature
+from cs_score.measures.measure import Measure
+
+SCHEMA_VERSION: Final = 1
+"""Raised when a key changes its meaning or goes away; new keys do not raise it."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Analysis:
+    """Why a run scored what it did.
+
+    `mistakes` are all, or the first of them where only so many were asked for; `added_to` is the file that lines which
+    find classes are appended to.
+    """
+
+    run_id: str
+    measure: Measure
+    score: float
+    scores: Mapping[str, float]
+    signature: Signature
+    origin: Origin
+    added_to: str
+    mistakes: Sequence[Mistake]
+    mistake_count: int
+    budget: Sequence[BudgetRow]
+    structure: Structure
+
+    def __repr__(self) -> str:
+        return f"<analysis of run {self.run_id}: {self.measure} {self.score:.4f}, {self.mistake_count} mistakes>"
+
+    def as_json(self) -> dict[str, object]:
+        """The analysis with the keys of the specification."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "mode": "coldstart",
+            "measure": str(self.measure),
+            "run": self.run_id,
+            "score": self.score,
+            "scores": dict(self.scores),
+            "signature": str(self.signature),
+            "origin": self.origin.as_json(),
+            "added_to": self.added_to,
+            "mistake_count": self.mistake_count,
+            "mistakes": [mistake.as_json() for mistake in self.mistakes],
+            "budget": [row.as_json() for row in self.budget],
+            "structure": self.structure.as_json(),
+        }
+
+
+def analyze(scored: Scored, measure: str | None = None, top: int | None = None) -> Analysis:
+    """Analyse a run by one measure: None for the one that ranks leaderboards.
+
+    `top`: the number of mistakes in the cost list, None for all. Raises UsageError for an unknown measure, InputError
+    for one that the run has no score of.
+    """
+    chosen = scored.measure(measure)
+    with paused_collector():
+        effects = Effects(scored, chosen)
+        mistakes = mistakes_of(scored, effects.rescoring)
+        costs = cost_list(effects, chosen, mistakes)
+        return Analysis(
+            scored.run_id,
+            chosen,
+            scored.result.measures[chosen],
+            scored.result.scores,
+            scored.signature.of(str(chosen)),
+            scored.origin,
+            effects.rescoring.finding.file.name,
+            costs if top is None else costs[:top],
+            len(costs),
+            budget(effects, chosen, scored.policy, mistakes),
+            structure_of(scored),
+        )

@@ -1,0 +1,78 @@
+"""One run of a call, scored, with all that its analyses are made of."""
+
+from __future__ import annotations
+
+from cs_score.coldstart.options import Policy
+from cs_score.coldstart.result import Result, RunResult, ScoringStopped
+from cs_score.coldstart.run import Run
+from cs_score.coldstart.scorer import score_runs
+from cs_score.foundation.errors import InputError, UsageError
+from cs_score.foundation.record import dataclass
+from cs_score.foundation.signing.origin import Origin
+from cs_score.foundation.signing.signature import Signature
+from cs_score.measures.measure import Measure
+from cs_score.measures.registry import parse, usual
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Scored:
+    """A run over its gold standard, and what scoring it under a policy gave.
+
+    `run` may hold runs beside the one that `run_id` names. `stopped` is why there is no average precision; None where
+    there is. `origin` and `signature` are what the scores were computed from.
+    """
+
+    run: Run
+    run_id: str
+    policy: Policy
+    result: RunResult
+    stopped: InputError | None
+    origin: Origin
+    signature: Signature
+
+    def __repr__(self) -> str:
+        return f"<{self.result!r}, scored for analysis>"
+
+    def measure(self, name: str | None) -> Measure:
+        """The measure of that name; None: the one that ranks leaderboards.
+
+        Raises UsageError where there is none, InputError where this run has no such score.
+        """
+        wanted = usual(with_ldc=bool(self.run.gold.table.ldc_of)) if name is None else parse(name)
+        if wanted not in self.result.measures:
+            if self.stopped is not None and not wanted.average:
+                raise self.stopped
+            raise InputError(
+                f"run {self.run_id} has no score {wanted}",
+                remedy=f"it has {', '.join(self.result.scores) or 'none'}",
+            )
+        return wanted
+
+
+def score_for_analysis(run: Run, policy: Policy, run_id: str | None = None) -> Scored:
+    """Score the runs of a call, and take up the one that `run_id` names; None where there is only one.
+
+    Raises UsageError where it has to be named, and InputError where it cannot be scored.
+    """
+    run_ids = list(dict.fromkeys(run.run_ids))
+    if run_id is None and len(run_ids) > 1:
+        raise UsageError(f"there are {len(run_ids)} runs ({', '.join(run_ids)}): say which, with --run")
+    try:
+        result, stop = score_runs(run, policy), None
+    except ScoringStopped as stopped:
+        result, stop = stopped.partial, stopped
+    wanted = run_id if run_id is not None else next(iter(run_ids), None)
+    if wanted not in run_ids and stop is None:
+        raise _no_such_run(result, wanted, run_ids)
+    found = next((each for each in result.runs if each.run_id == wanted), None)
+    if found is None or (stop is not None and not found.tables.sf.rows):
+        assert stop is not None
+        raise stop
+    lost = stop if found.average_precision is None else None
+    return Scored(run, found.run_id, policy, found, lost, result.origin, result.signature(found))
+
+
+def _no_such_run(result: Result, wanted: str | None, run_ids: list[str]) -> InputError:
+    if wanted is None:
+        return InputError("there is no run to analyse", remedy=next(iter(result.warnings), "name a run with lines"))
+    return InputError(f"there is no run {wanted}", remedy=f"the lines are of {', '.join(run_ids) or 'no run'}")

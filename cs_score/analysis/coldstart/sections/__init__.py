@@ -1,0 +1,1 @@
+"""The sections of an analysis, a module each (insight specification 4)."""

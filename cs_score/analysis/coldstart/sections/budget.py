@@ -1,0 +1,146 @@
+"""The error budget: what the score would be if all mistakes of one kind were mended (insight specification 4.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from cs_score.analysis.coldstart.sections.mistakes import MissedClass, Mistakes
+from cs_score.analysis.coldstart.whatif.change import Change
+from cs_score.analysis.coldstart.whatif.dependents import Removal
+from cs_score.analysis.coldstart.whatif.effects import Effects
+from cs_score.analysis.coldstart.whatif.found import AddedLine, Finding
+from cs_score.coldstart.lines.records import Response
+from cs_score.coldstart.options import DUPLICATE, IGNORE, RIGHT, SIDES, WRONG, Policy, Side
+from cs_score.foundation.record import dataclass, replace
+from cs_score.measures.measure import Measure
+
+# Kind -> the category of its lines, and the side that its policy puts that on; None: the lines are taken out.
+KINDS: Final[dict[str, tuple[str, Side | None]]] = {
+    "incorrect": ("INCORRECT", None),
+    "incorrect_parent": ("INCORRECT_PARENT", None),
+    "inexact": ("INEXACT", RIGHT),
+    "duplicate": (DUPLICATE, IGNORE),
+    "unassessed": ("UNASSESSED", None),
+}
+MISSED: Final = "missed"
+
+
+@dataclass(frozen=True, slots=True)
+class Mending:
+    """What mends mistakes: lines that go, classes that are found, and the policy under which the rest is scored."""
+
+    policy: Policy
+    lines: tuple[Response, ...] = ()
+    classes: tuple[MissedClass, ...] = ()
+
+    def change(self, effects: Effects) -> Change:
+        """The lines that are deleted from the files and appended to them."""
+        removal = effects.rescoring.dependents.with_dependents(self.lines)
+        return Change(removal, _found(self.classes, removal, effects.rescoring.finding))
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetRow:
+    """The mistakes of one kind: how many, and the score if they were mended, alone and with the kinds before them.
+
+    Scores are None where the scorer would not give them, for the `reason`. `change` and `policy` say which files and
+    switches the score stands for.
+    """
+
+    kind: str
+    count: int
+    gain: float | None
+    score: float | None
+    cumulated: float | None
+    reason: str | None
+    change: Change
+    policy: Policy
+
+    def as_json(self) -> dict[str, object]:
+        """The row with the keys of the specification."""
+        return {
+            "kind": self.kind,
+            "count": self.count,
+            "gain": self.gain,
+            "score": self.score,
+            "cumulated": self.cumulated,
+            **({} if self.reason is None else {"reason": self.reason}),
+            **self.change.as_json(),
+            "policy": {side.lower(): text for side, text in self.policy.texts().items()},
+        }
+
+
+def budget(effects: Effects, measure: Measure, policy: Policy, mistakes: Mistakes) -> list[BudgetRow]:
+    """The kinds of mistakes in a fixed order, each mended alone and with those before it.
+
+    Mistakes are those of the run as it is: none that mending others would bring about. A kind that the policy does not
+    count as wrong has no mistake and no gain.
+    """
+    lines: dict[str, list[Response]] = {category: [] for category, _ in KINDS.values()}
+    for mistake in mistakes.lines:
+        lines.setdefault(mistake.category, []).append(mistake.line)
+    so_far = Mending(policy)
+    last = effects.before[measure]
+    rows = []
+    for kind in (*KINDS, MISSED):
+        count = len(mistakes.classes) if kind == MISSED else len(lines[KINDS[kind][0]])
+        if not count:
+            rows.append(BudgetRow(kind, 0, 0.0, effects.before[measure], last, None, Change(), policy))
+            continue
+        alone = _mending(kind, Mending(policy), lines, mistakes.classes)
+        so_far = _mending(kind, so_far, lines, mistakes.classes)
+        row = _row(kind, count, alone, effects, measure, policy)
+        last, reason = _score(so_far, so_far.change(effects), effects, measure, policy)
+        rows.append(replace(row, cumulated=last, reason=row.reason or reason))
+    return rows
+
+
+def _row(kind: str, count: int, alone: Mending, effects: Effects, measure: Measure, policy: Policy) -> BudgetRow:
+    change = alone.change(effects)
+    base = effects.before[measure]
+    score, reason = _score(alone, change, effects, measure, policy)
+    gain = None if score is None or base is None else score - base
+    return BudgetRow(kind, count, gain, score, None, reason, change, alone.policy)
+
+
+def _mending(kind: str, before: Mending, lines: dict[str, list[Response]], missed: Sequence[MissedClass]) -> Mending:
+    """`before` with all mistakes of one kind mended, too."""
+    if kind == MISSED:
+        return replace(before, classes=tuple(missed))
+    category, side = KINDS[kind]
+    if side is None:
+        return replace(before, lines=(*before.lines, *lines[category]))
+    return replace(before, policy=moved(before.policy, category, WRONG, side))
+
+
+def moved(policy: Policy, category: str, source: Side, target: Side) -> Policy:
+    """The policy with a category on another side than before."""
+    sides = {side: policy.items(side) for side in SIDES}
+    sides[source] = tuple(item for item in sides[source] if item != category)
+    if category not in sides[target]:
+        sides[target] = (*sides[target], category)
+    return Policy(**{side.lower(): items for side, items in sides.items()})
+
+
+def _score(
+    mending: Mending, change: Change, effects: Effects, measure: Measure, policy: Policy
+) -> tuple[float | None, str | None]:
+    scores = effects.scores(change, None if mending.policy == policy else mending.policy)
+    score = scores.scores[measure]
+    return score, scores.reason if score is None else None
+
+
+def _found(classes: Iterable[MissedClass], removal: Removal, finding: Finding) -> tuple[AddedLine, ...]:
+    """The lines that find these classes, each answer once, in load order of the pool."""
+    gone = frozenset(removal.places)
+    added: list[AddedLine] = []
+    given: set[str] = set()
+    for missed in classes:
+        if missed.assessment.text in given:
+            continue
+        lines = finding.lines(missed.assessment, gone, added)
+        if finding.why_unlinkable(lines) is None:
+            added += lines
+            given.update(line.assessment.text for line in lines)
+    return tuple(added)

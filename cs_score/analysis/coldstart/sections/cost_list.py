@@ -1,0 +1,108 @@
+"""The cost list: the mistakes of a run by what mending each would gain (insight specification 4.1)."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+from cs_score.analysis.coldstart.sections.mistakes import MISSED, MissedClass, Mistakes, WrongLine, WrongNode
+from cs_score.analysis.coldstart.whatif.change import Change
+from cs_score.analysis.coldstart.whatif.effects import Effect, Effects
+from cs_score.foundation.record import dataclass
+from cs_score.measures.measure import Measure
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """A mistake with what mending it changes.
+
+    `kind` and `change` say what is mended and how: a line or a node is `absent`, a class is `found`. `file` and `line`
+    are those of the line, of the node's first line, or of the assessment by which the class would be found. `node` is
+    the FQ node id, `category` that of the line as policies name it, MISSED for a class; None for a node.
+    """
+
+    kind: Literal["line", "node", "class"]
+    change: Change
+    file: str
+    line: int
+    query: str
+    slot: str
+    hop: int
+    value: str
+    category: str | None
+    node: str | None
+    class_name: str | None
+    unit: str
+    effect: Effect
+    gain: float | None
+
+    def as_json(self) -> dict[str, object]:
+        """The mistake with the keys of the specification."""
+        return {
+            "kind": self.kind,
+            "change": "found" if self.kind == "class" else "absent",
+            "file": self.file,
+            "line": self.line,
+            "query": self.query,
+            "slot": self.slot,
+            "hop": self.hop,
+            "value": self.value,
+            "category": self.category,
+            "node": self.node,
+            "class": self.class_name,
+            "gain": self.gain,
+            "effects": self.effect.as_json(),
+            **({} if self.effect.reason is None else {"reason": self.effect.reason}),
+            **self.change.as_json(),
+        }
+
+
+def cost_list(effects: Effects, measure: Measure, mistakes: Mistakes) -> list[Mistake]:
+    """All mistakes, the greatest gain in `measure` first, then by file and line.
+
+    Gains are exact; those of two mistakes do not add up. Mistakes whose gain the scorer would not tell come last.
+    """
+    order = effects.rescoring.files.order
+    rows = [
+        *(_wrong_line(wrong, effects, measure) for wrong in mistakes.lines),
+        *(_wrong_node(node, effects, measure) for node in mistakes.nodes),
+        *(_missed_class(missed, effects, measure) for missed in mistakes.classes),
+    ]
+    rows.sort(
+        key=lambda row: (
+            math.inf if row.gain is None else -row.gain, order.get(row.file, len(order)), row.line, row.kind
+        )
+    )  # fmt: skip
+    return rows
+
+
+def _wrong_line(mistake: WrongLine, effects: Effects, measure: Measure) -> Mistake:
+    line, assessment = mistake.line, mistake.assessment
+    change = Change(effects.rescoring.dependents.with_dependents([line]))
+    effect = effects.of(change)
+    class_name = assessment.value_class if assessment is not None and assessment.is_accepted else None
+    return Mistake(
+        "line", change, line.file, line.number, line.query.full_id, line.query.slots[0], line.query.level, line.value,
+        mistake.category, line.node, class_name, mistake.unit, effect, effect.differences[measure],
+    )  # fmt: skip
+
+
+def _wrong_node(node: WrongNode, effects: Effects, measure: Measure) -> Mistake:
+    change = Change(effects.rescoring.dependents.with_dependents(node.lines))
+    effect = effects.of(change)
+    first = node.lines[0]
+    return Mistake(
+        "node", change, first.file, first.number, first.query.full_id, first.query.slots[0], first.query.level,
+        first.value, None, node.name, None, node.unit, effect, effect.differences[measure],
+    )  # fmt: skip
+
+
+def _missed_class(missed: MissedClass, effects: Effects, measure: Measure) -> Mistake:
+    assessment = missed.assessment
+    query = assessment.query
+    change = Change(added=effects.rescoring.finding.lines(assessment))
+    effect = effects.of(change)
+    return Mistake(
+        "class", change, assessment.file, assessment.number, query.full_id, query.slots[0], query.level,
+        assessment.value, MISSED, None, missed.name, missed.unit, effect, effect.differences[measure],
+    )  # fmt: skip

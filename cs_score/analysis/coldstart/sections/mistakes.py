@@ -1,0 +1,148 @@
+"""The mistakes of a run: lines that count as wrong, and classes of the ground truth that nothing counted has found."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from cs_score.analysis.coldstart.scored import Scored
+from cs_score.analysis.coldstart.whatif.found import Finding
+from cs_score.analysis.coldstart.whatif.rescoring import Rescoring
+from cs_score.coldstart.judging.class_tree import ClassTree
+from cs_score.coldstart.judging.labels import CATEGORIES, REDUNDANT, Labels
+from cs_score.coldstart.lines.records import Assessment, Response
+from cs_score.coldstart.options import DUPLICATE, IGNORE, RIGHT, WRONG, Policy
+from cs_score.coldstart.result import QueryResult, UnitResult
+from cs_score.foundation.record import dataclass
+
+MISSED: Final = "MISSED"
+"""The category of a class that was not found."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrongLine:
+    """A line that counts as wrong: its category as policies name it, and its assessment where it has one."""
+
+    line: Response
+    category: str
+    assessment: Assessment | None
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class MissedClass:
+    """A class to be found that was not, and the assessment that a line could find it by.
+
+    `row` is the query or class that it stands below.
+    """
+
+    name: str
+    row: str
+    assessment: Assessment
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class WrongNode:
+    """A node of several lines of which one at least counts as wrong; `lines` are all of it, in load order."""
+
+    name: str
+    lines: Sequence[Response]
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mistakes:
+    """All mistakes of a run. `lines` and `classes` are the mistakes; nodes are another way to look at the lines.
+
+    Lines and nodes are in the order of units; classes in load order of the pool.
+    """
+
+    lines: Sequence[WrongLine]
+    nodes: Sequence[WrongNode]
+    classes: Sequence[MissedClass]
+
+
+def mistakes_of(scored: Scored, rescoring: Rescoring) -> Mistakes:
+    """The mistakes of a run (insight specification 1)."""
+    lines: list[WrongLine] = []
+    nodes: list[WrongNode] = []
+    classes: list[MissedClass] = []
+    for unit in scored.result.units:
+        wrong = list(wrong_lines(unit, scored.policy))
+        lines += wrong
+        nodes += _wrong_nodes(scored, unit.id, wrong)
+        classes += missed_classes(scored, unit, rescoring.finding)
+    order = rescoring.files.order
+    classes.sort(key=lambda missed: (order[missed.assessment.file], missed.assessment.number))
+    return Mistakes(lines, nodes, classes)
+
+
+def category_of(labels: Labels, policy: Policy) -> str:
+    """The category of a line, as policies name it: that before the policies, or DUPLICATE where it counts as one."""
+    # A side is called IGNORE as well as a judgment.
+    category = next((label for label in labels if label in _CATEGORIES), IGNORE)
+    is_duplicate = REDUNDANT in labels or (WRONG in labels and category not in policy.wrong)
+    return DUPLICATE if is_duplicate else category
+
+
+_CATEGORIES: Final = frozenset(CATEGORIES) - {IGNORE}
+
+
+def counted_lines(unit: UnitResult) -> Iterator[Response]:
+    """The lines of a unit that stand in a row of the tables."""
+    return (line for query in unit.queries for tally in query.tallies for line in tally.responses)
+
+
+def wrong_lines(unit: UnitResult, policy: Policy) -> Iterator[WrongLine]:
+    """The lines of a unit that count as wrong."""
+    for line in counted_lines(unit):
+        labels = unit.labels[line.index]
+        if WRONG in labels:
+            yield WrongLine(line, category_of(labels, policy), unit.matched.get(line.index), unit.id)
+
+
+def _wrong_nodes(scored: Scored, unit: str, wrong: Sequence[WrongLine]) -> Iterator[WrongNode]:
+    nodes: dict[str, list[Response]] = {each.line.node: [] for each in wrong if each.line.node is not None}
+    lines_of = scored.run.lines.get(scored.run_id, {}).get(unit, {}) if nodes else {}
+    for line in (line for lines in lines_of.values() for line in lines):
+        if line.node is not None and line.node in nodes:
+            nodes[line.node].append(line)
+    return (WrongNode(name, lines, unit) for name, lines in nodes.items() if len(lines) > 1)
+
+
+def missed_classes(scored: Scored, unit: UnitResult, finding: Finding) -> Iterator[MissedClass]:
+    """The classes that a unit has missed, in load order of the pool.
+
+    In a row whose slot takes one value they are missed only if none was found, and the first one stands for them.
+    """
+    for query in unit.queries:
+        gold = scored.run.gold.of_query(query.query, scored.run.links)
+        if gold.tree is not None:
+            yield from _missed(gold.tree, query, unit, finding)
+
+
+def _missed(tree: ClassTree, query: QueryResult, unit: UnitResult, finding: Finding) -> Iterator[MissedClass]:
+    rows = {tally.name for tally in query.tallies}
+    found: dict[str, set[str]] = defaultdict(set)
+    to_find: dict[str, list[str]] = defaultdict(list)
+    for tally in query.tallies:
+        for line in tally.responses:
+            if RIGHT in unit.labels[line.index] and (assessment := unit.matched.get(line.index)) is not None:
+                found[tally.name].add(assessment.value_class)
+    for name, row in tree.above.items():
+        if row in rows and not is_wrong_bin(name, tree.root):
+            to_find[row].append(name)
+    for row, names in to_find.items():
+        missed = [name for name in names if name not in found[row]]
+        if tree.single.get(row, False):  # any of them would do
+            missed = [] if found[row] else names[:1]
+        for name in missed:
+            if (assessment := finding.answer(name)) is not None:
+                yield MissedClass(name, row, assessment, unit.id)
+
+
+def is_wrong_bin(name: str, root: str) -> bool:
+    """Whether a node of the tree of `root` holds what belongs to no class (specification 7.2)."""
+    return name.endswith(":0") or ":0:" in name[len(root) :]

@@ -1,0 +1,300 @@
+"""The units that a change reaches, scored again as the scorer would score the changed files.
+
+A change reaches the units of its lines. Two things reach further, and then more units are scored again: a node id that
+names a query of another unit, and the numbers of lines where a unit has lines of several files, whose ties they decide.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice, pairwise
+from operator import attrgetter, itemgetter
+
+from cs_score.analysis.coldstart.scored import Scored
+from cs_score.analysis.coldstart.whatif.change import Change
+from cs_score.analysis.coldstart.whatif.dependents import Dependents
+from cs_score.analysis.coldstart.whatif.files import RunFiles, files_of
+from cs_score.analysis.coldstart.whatif.found import AddedLine, Finding
+from cs_score.analysis.coldstart.whatif.relinking import Relinking, Renumbering, node_id_of, renumbering
+from cs_score.coldstart.gold import Gold
+from cs_score.coldstart.judging.matching import compares_values
+from cs_score.coldstart.lines.justifications import DiscardRules
+from cs_score.coldstart.lines.layouts import RUN_2017
+from cs_score.coldstart.lines.records import Response
+from cs_score.coldstart.options import Policy
+from cs_score.coldstart.queries.query_set import Query
+from cs_score.coldstart.ranking.nodes import Nodes
+from cs_score.coldstart.result import UnitResult
+from cs_score.coldstart.run import Run
+from cs_score.coldstart.scorer import score_unit
+from cs_score.coldstart.units import Unit
+from cs_score.foundation.errors import InputError
+from cs_score.foundation.record import dataclass, replace
+from cs_score.problems.log import ProblemLog
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a change leads to: the units scored again, by id; or why nothing could be scored."""
+
+    units: Mapping[str, UnitResult]
+    refusal: str | None = None
+
+
+class Rescoring:
+    """Scores a run again after changes, unit by unit."""
+
+    def __init__(self, scored: Scored) -> None:
+        run = scored.run
+        self.run_id = scored.run_id
+        self._policy = scored.policy
+        self._run = run
+        self.files: RunFiles = files_of(run)
+        self.dependents = Dependents(run, self.files)
+        self.finding = Finding(run, scored.run_id, self.files)
+        # The runs that are scored before this one, and this one: average precision pools their nodes.
+        self._run_ids = run.run_ids[: run.run_ids.index(scored.run_id) + 1]
+        self._queries: dict[str, list[Query]] = defaultdict(list)
+        for query in run.gold.selected():
+            self._queries[run.gold.unit_of(query.base_id)].append(query)
+        self._lines: dict[str, list[Response]] = defaultdict(list)
+        for response in run.links.responses:
+            self._lines[self.unit_of(response)].append(response)
+        self._of_level: dict[int, list[Response]] = defaultdict(list)
+        for response in run.links.responses if run.limits.most is None else ():
+            self._of_level[response.query.level].append(response)
+        self._is_entangled = _is_entangled(run)
+        self._has_several_files = sum(len(file.ends) for file in self.files.files.values()) > 1
+        self._meetings = sorted(_meetings(self._lines)) if self._has_several_files else []
+
+    def unit_of(self, line: Response) -> str:
+        """The unit that a line answers a query of."""
+        return self._run.gold.unit_of(line.query.base_id)
+
+    def outcome(self, change: Change, policy: Policy | None = None) -> Outcome:
+        """What the change leads to, under another policy where one is given."""
+        reason = (
+            change.why_unreadable(self.files)
+            or self.dependents.why_stranded(change.removal)
+            or self.finding.why_unlinkable(change.added)
+            or self._why_nothing_is_left(change)
+        )
+        if reason is not None:
+            return Outcome({}, reason)
+        numbers = renumbering(change.removal.places if self._has_several_files else ())
+        under = self._policy if policy is None else policy
+        try:
+            if self._is_entangled:
+                return Outcome(dict(self._scored_as_a_whole(change, numbers, under)))
+            reached = (
+                self._reached(change, numbers) if policy is None else dict.fromkeys((*self._queries, *self._lines))
+            )
+            units: dict[str, UnitResult] = {}
+            for unit_id in reached:
+                lines = self._changed(self._lines.get(unit_id, []), change, numbers, unit_id)
+                units[unit_id] = self._scored(unit_id, lines, under)
+        except InputError as stop:
+            return Outcome({}, str(stop))
+        return Outcome(units)
+
+    def _why_nothing_is_left(self, change: Change) -> str | None:
+        gone = change.removal.responses
+        if change.added or not gone:
+            return None
+        left = len(self._run.links.responses) - len(gone)
+        if not left and not self._run.gold.links.assessments:
+            return "no line would be left"
+        if self._run.gold.options.runids is None and (not left or not self._has_lines_without(gone)):
+            return f"no line of run {self.run_id} would be left, so that nothing would be scored"
+        return None
+
+    def _has_lines_without(self, gone: frozenset[int]) -> bool:
+        of_run = self._run.lines.get(self.run_id, {}).values()
+        return any(line.index not in gone for unit in of_run for lines in unit.values() for line in lines)
+
+    def _reached(self, change: Change, numbers: Renumbering) -> Iterable[str]:
+        """The units to score again."""
+        responses = self._run.links.responses
+        units = dict.fromkeys(self.unit_of(responses[index]) for index in change.removal.responses)
+        units |= dict.fromkeys(self._run.gold.unit_of(line.assessment.query.base_id) for line in change.added)
+        most = max(map(len, numbers.gone.values()), default=0)
+        for _, unit_id in self._meetings[: bisect_right(self._meetings, (most, "\U0010ffff"))] if most else ():
+            units[unit_id] = None
+        return units
+
+    def _scored_as_a_whole(
+        self, change: Change, numbers: Renumbering, policy: Policy
+    ) -> Iterator[tuple[str, UnitResult]]:
+        """All units, from all lines linked together."""
+        whole = self._changed(self._run.links.responses, change, numbers)
+        lines_of: dict[str, list[Response]] = {unit_id: [] for unit_id in self._queries}
+        for line in whole.lines:
+            lines_of.setdefault(self.unit_of(line), []).append(line)
+        for unit_id, lines in lines_of.items():
+            yield unit_id, self._scored(unit_id, replace(whole, lines=lines), policy)
+
+    def _changed(
+        self, before: Sequence[Response], change: Change, numbers: Renumbering, unit_id: str | None = None
+    ) -> _Lines:
+        """Lines of one unit, or of all, after a change. Raises InputError where the limits cannot be applied."""
+        gone = change.removal.responses
+        lines = [line for line in before if line.index not in gone]
+        removed = [line for line in before if line.index in gone] if len(lines) < len(before) else []
+        added = [(at, line) for at, line in enumerate(change.added) if unit_id in (None, self._unit_of_added(line))]
+        run, gold = self._run, self._run.gold
+        if added or self._has_several_files or any(map(self._is_asked_about, removed)):
+            relinking = Relinking(gold.table, run.links, removed)
+            lines = [relinking.line(*given) for given in self._in_load_order(lines, added, change, numbers)]
+            run = replace(run, links=relinking.links)
+            if any(line.follow_on.was_skipped for line in removed):
+                gold = replace(gold, _queries={}, _values={})
+        nodes = _nodes_of(lines)
+        if run.limits.most is None:
+            self._check_limits(lines, change)
+        return _Lines(lines, run, gold, Nodes(nodes, run.limits.most))
+
+    def _in_load_order(
+        self, lines: Iterable[Response], added: Sequence[tuple[int, AddedLine]], change: Change, numbers: Renumbering
+    ) -> list[tuple[Response, str | None, int, int]]:
+        """Lines and added ones in load order, each with its node id, its index, and its number."""
+        file = self.files.files[change.added[0].file] if change.added else None
+        ends = () if file is None else file.ends
+        size = len(change.added)
+        linked = [
+            (
+                line,
+                node_id_of(line),
+                line.index + size * bisect_right(ends, line.index),
+                numbers.number(line.file, line.number),
+            )
+            for line in lines
+        ]
+        if file is None:
+            return linked
+        # Node ids keep added lines apart; without them a line may be there already, and is passed over.
+        texts: set[str] = set()
+        if any(line.node_id is None for _, line in added):
+            texts = {line.text for line, *_ in linked if line.file == file.name}
+        last = numbers.number(file.name, file.last + 1)
+        for loaded, end in enumerate(ends):
+            for at, line in added:
+                if line.text not in texts:
+                    index = end + size * loaded + at
+                    linked.append((self._as_response(line), line.node_id, index, last + at))
+        return sorted(linked, key=itemgetter(2))
+
+    def _as_response(self, line: AddedLine) -> Response:
+        """An added line before it is linked."""
+        assessment = line.assessment
+        follow_on = self._run.links.follow_on(assessment.target)
+        assert follow_on is not None
+        return Response(
+            0, 0, line.text, assessment.query, self.run_id, line.confidence, None, follow_on, line.file,
+            assessment.docid, assessment.answer,
+        )  # fmt: skip
+
+    def _unit_of_added(self, line: AddedLine) -> str:
+        return self._run.gold.unit_of(line.assessment.query.base_id)
+
+    def _is_asked_about(self, line: Response) -> bool:
+        """Whether other lines or the pool may depend on how a line is linked though it goes."""
+        return line.follow_on.was_skipped or bool(self.dependents.asking(line.target))
+
+    def _check_limits(self, lines: Sequence[Response], change: Change) -> None:
+        """Raises InputError where the limits on justifications cannot be applied (specification 5.2)."""
+        rules = DiscardRules(self._run.limits, ProblemLog())
+        ends_with_added = self.files.files[change.added[0].file].ends if change.added else ()
+        ends = {end: file.schema for file in self.files.files.values() for end in file.ends}
+        for end, schema in sorted(ends.items()):
+            if schema is RUN_2017:
+                limit = end + len(change.added) * bisect_right(ends_with_added, end)
+                so_far = [line for line in lines if line.index < limit]
+                levels = {line.query.level for line in so_far}
+                elsewhere = [line for level in set(self._of_level) - levels for line in self._first(level, end, change)]
+                rules.apply([*so_far, *elsewhere], _nodes_of(so_far), are_in_order=False)
+
+    def _first(self, level: int, end: int, change: Change) -> Iterator[Response]:
+        """The first line left of a level, where it is loaded by then: the limits look at all levels there are."""
+        left = (line for line in self._of_level[level] if line.index not in change.removal.responses)
+        return (line for line in islice(left, 1) if line.index < end)
+
+    def _scored(self, unit_id: str, given: _Lines, policy: Policy) -> UnitResult:
+        """Score a unit. Raises InputError where scoring would have to stop before its tables."""
+        queries, run, gold = self._queries.get(unit_id, []), given.run, given.gold
+        if compares_values(gold.options.discipline):
+            for query in queries:
+                for assessment in gold.assessed.get(query.base_id, ()):
+                    run.links.class_of_query(assessment.query)
+        found: UnitResult | None = None
+        for run_id in self._run_ids:
+            if found is not None:
+                _check_ranked(found)
+            lines: dict[str, list[Response]] = defaultdict(list)
+            for line in given.lines:
+                if line.run_id == run_id:
+                    lines[line.query.base_id].append(line)
+            unit = Unit(unit_id, gold, queries, gold.hop_limits, run, lines, given.nodes, found)
+            found = score_unit(unit, policy)
+            _check_counted(found)
+        assert found is not None
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """Lines as they are after a change, linked, and what they are scored with."""
+
+    lines: Sequence[Response]
+    run: Run
+    gold: Gold
+    nodes: Nodes
+
+
+def _is_entangled(run: Run) -> bool:
+    """Whether the lines of one unit may belong to a node of another, so that no unit can be scored by itself.
+
+    Where any number of justifications counts, nodes without parent line are one group for the limits, too.
+    """
+    by_id = run.gold.table.by_id
+    if run.limits.most is None and run.links.without_parent:
+        return True
+    return any(
+        node_id is not None and (not node_id.startswith(":") or (line.query.level > 1 and line.query.short_id in by_id))
+        for line in run.links.responses
+        for node_id in (node_id_of(line),)
+    )
+
+
+def _meetings(lines_of: Mapping[str, Sequence[Response]]) -> Iterator[tuple[int, str]]:
+    """The units in which lines of several files meet, each with how near the numbers of two such lines come."""
+    for unit_id, lines in lines_of.items():
+        if any(line.file != lines[0].file for line in lines):
+            ordered = sorted(lines, key=attrgetter("number"))
+            yield (
+                min(after.number - line.number for line, after in pairwise(ordered) if after.file != line.file),
+                unit_id,
+            )
+
+
+def _nodes_of(lines: Iterable[Response]) -> dict[str, list[Response]]:
+    nodes: dict[str, list[Response]] = {}
+    for line in lines:
+        if line.node is not None:
+            nodes.setdefault(line.node, []).append(line)
+    return nodes
+
+
+def _check_counted(unit: UnitResult) -> None:
+    if unit.unmatched is not None:
+        raise unit.unmatched
+    for query in unit.queries:
+        if query.uncounted is not None:
+            raise query.uncounted
+
+
+def _check_ranked(unit: UnitResult) -> None:
+    for query in unit.queries:
+        if query.unranked is not None:
+            raise query.unranked

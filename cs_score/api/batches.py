@@ -1,0 +1,245 @@
+"""Many runs scored from Python into a folder, as `cs-score batch` does."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from cs_score.api.arguments import Files, file_of, files_of, held, query_choice
+from cs_score.api.coldstart.writing import other_switches, words_of
+from cs_score.api.html import table
+from cs_score.api.kinds import Values, field_types
+from cs_score.coldstart.lines.loading import RUN_SUFFIX, members
+from cs_score.coldstart.options import Options, Policy, as_list
+from cs_score.coldstart.writers.files import Layout
+from cs_score.foundation.errors import UsageError
+from cs_score.foundation.sources import Input, name_of
+
+if TYPE_CHECKING:
+    import pandas
+
+    from cs_score.batch.batch import BatchResult, OpenBackend
+    from cs_score.batch.coldstart import ColdStartPlan
+    from cs_score.batch.execution.run_tasks import Backend
+    from cs_score.batch.plan.inputs import InputFile
+    from cs_score.batch.plan.plan import Plan, Prepared
+    from cs_score.batch.plan.policies import NamedPolicy
+
+
+class LeaderboardRow(NamedTuple):
+    """One run under one policy.
+
+    `rank` counts from 1 within the policy, None for a run without the score that ranks; equal scores share a rank.
+    `run` is the name of its folder, `scores` are those by measure (0 to 1; columns of the frame). `errors` and
+    `warnings` are occurrences, `state` is `ok`, `errors` or `failed`, with the reason of the latter in `failure`.
+    """
+
+    rank: int | None
+    policy: str
+    run: str
+    run_id: str
+    scores: Mapping[str, float]
+    errors: int
+    warnings: int
+    state: str
+    file: str
+    signature: str
+    failure: str | None
+
+
+class Leaderboard:
+    """The runs of a batch from best to worst; made by `batch`. Its tables are in the output folder, too."""
+
+    def __init__(self, result: BatchResult, remarks: tuple[str, ...]) -> None:
+        self._result = result
+        self._remarks = remarks
+
+    @property
+    def measure(self) -> str:
+        """The measure that ranks the runs."""
+        return self._result.leaderboard.measure
+
+    @property
+    def failed(self) -> int:
+        """How many scorings did not come to their end, or met problems that are errors."""
+        return self._result.failed
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What you should know of the batch, one line each."""
+        return self._remarks
+
+    def rows(self) -> list[LeaderboardRow]:
+        """The runs by policy and rank."""
+        return [
+            LeaderboardRow(
+                row.rank, row.policy, row.run, row.run_id, row.scores, row.outcome.errors, row.outcome.warnings,
+                row.outcome.state, row.outcome.file, row.signature, row.outcome.failure,
+            )
+            for row in self._result.leaderboard.rows
+        ]  # fmt: skip
+
+    def to_frame(self) -> pandas.DataFrame:
+        """The same as a pandas data frame, with a column for each measure in the place of `scores`.
+
+        Raises MissingExtraError without pandas (`pip install 'cs-score[frames]'`).
+        """
+        from cs_score.api.frames import frame_of
+
+        measures = self._result.leaderboard.measures
+        types: dict[str, str] = {}
+        for name, written in field_types(LeaderboardRow).items():
+            types |= dict.fromkeys(measures, "float | None") if name == "scores" else {name: written}
+        return frame_of(types, self._values(), {"measure": self.measure})
+
+    def _values(self) -> Iterator[Values]:
+        measures = self._result.leaderboard.measures
+        for row in self.rows():
+            yield (*row[:4], *map(row.scores.get, measures), *row[5:])
+
+    def __repr__(self) -> str:
+        return f"<leaderboard by {self.measure}: {len(self._result.outcomes)} scored, {self.failed} failed>"
+
+    def _repr_html_(self) -> str:
+        shown = self._result.leaderboard.headline
+        header = ("rank", "policy", "run", *shown, "state")
+        rows = [(row.rank, row.policy, row.run, *map(row.scores.get, shown), row.state) for row in self.rows()]
+        return table(f"by {self.measure}", header, rows, self.remarks)
+
+
+# Long for what its arguments mean: all it does is to check them and to hand them on.
+def batch(
+    runs: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    out: str | os.PathLike[str],
+    *,
+    queries: Files,
+    pool: Files,
+    expand: str | None = None,
+    policies: str | Iterable[str] | Mapping[str, Policy] = "kb",
+    justifications: str = "1:3",
+    discipline: str = "ASSESSED",
+    query_ids: str | os.PathLike[str] | Iterable[str] | None = None,
+    samples: str | os.PathLike[str] | None = None,
+    sort_by: str | None = None,
+    jobs: int | None = None,
+    resume: bool = False,
+    validate: bool = False,
+    force: bool = False,
+) -> Leaderboard:
+    """Score many runs into the folder `out`, each as if it were alone: the files of `cs-score batch`.
+
+    `runs` are files, folders or patterns. `policies` are names of published policies (`kb`, `sf`) or policies of your
+    own by name, which share `justifications`. `sort_by` is the measure that ranks the runs, `jobs` the number of
+    processes (as many as processors unless given). With `resume` runs that are scored already are kept; `validate`
+    validates them first; `force` replaces files of others. Other arguments are those of `prepare`.
+
+    Raises UsageError for impossible arguments, InputError where gold cannot be used or a run is not there, OutputError
+    where the folder cannot be written. What is wrong with one run stands in its row.
+    """
+    from cs_score.batch.batch import BatchOptions, run_batch
+    from cs_score.batch.coldstart import ColdStartPlan
+    from cs_score.batch.plan.runs import find_runs
+    from cs_score.batch.planned_files import planned_batch
+    from cs_score.batch.single_call import SingleCall
+
+    options = Options(
+        discipline=discipline,
+        expand=expand,
+        justifications=justifications,  # type: ignore[arg-type]  # a text stands for limits
+        queries=query_choice(query_ids),
+        samples=file_of(samples, "samples"),
+    )
+    options.check()
+    layout = Layout()
+    plan = ColdStartPlan(
+        queries=tuple(map(_shared_file, files_of(queries, "queries"))),
+        pool=tuple(map(_shared_file, files_of(pool, "pool"))),
+        options=options,
+        policies=tuple(_policies(policies, options)),
+        call=SingleCall(layout, False, tuple(words_of(other_switches(options, layout))), os.getcwd()),
+        query_list=_existing(options.queries),
+        samples=_existing(options.samples),
+        validates=validate,
+    )
+    folder = os.fspath(out)
+    found, remarks = find_runs([name_of(run) for run in files_of(runs, "runs")], None, (RUN_SUFFIX,))
+    outputs = planned_batch(plan, folder, found, _shared(plan), (), force)
+    outputs.check()
+    outputs.clear()
+    measure = None if sort_by is None else _measure(sort_by, plan)
+    result = run_batch(
+        plan, found, BatchOptions(folder, measure, resume), _opener(jobs, len(found)), _unwatched, remarks.append
+    )
+    return Leaderboard(result, tuple(remarks))
+
+
+def _policies(given: str | Iterable[str] | Mapping[str, Policy], options: Options) -> list[NamedPolicy]:
+    """The policies by name. Raises UsageError for names that are none, and for an empty list."""
+    from cs_score.batch.plan.policies import read_policies
+
+    words = list(map(_word, given.items())) if isinstance(given, Mapping) else list(as_list(given, "policies"))
+    if not words:
+        raise UsageError("policies takes at least one policy")
+    return read_policies(words, options, options.policy.texts())
+
+
+def _word(named: tuple[str, Policy]) -> str:
+    """A policy as the switch --policy takes it."""
+    name, policy = named
+    if not isinstance(policy, Policy):
+        raise UsageError(f"policies takes a Policy for each name; {name} is {policy!r}")
+    return f"{name}:" + ",".join(f"{side.lower()}={text}" for side, text in policy.texts().items())
+
+
+def _measure(sort_by: str, plan: ColdStartPlan) -> str:
+    from cs_score.measures.registry import find
+
+    measure = find(sort_by, plan.measures())
+    if measure is None:
+        raise UsageError(f"sort_by: no measure called {sort_by}; there are {', '.join(plan.measures())}")
+    return measure
+
+
+def _shared_file(given: Input) -> InputFile:
+    from cs_score.batch.plan.inputs import InputFile
+
+    file = held(given)
+    return InputFile(file.name, content=file.content)
+
+
+def _existing(choice: str | None) -> InputFile | None:
+    from cs_score.batch.plan.inputs import InputFile
+
+    return InputFile(choice) if choice is not None and os.path.isfile(choice) else None
+
+
+def _shared(plan: ColdStartPlan) -> list[str]:
+    files = (*plan.queries, *plan.pool, plan.query_list, plan.samples)
+    return [name_of(member) for file in files if file is not None for member in members(file.name)]
+
+
+def _opener(jobs: int | None, runs: int) -> OpenBackend:
+    @contextlib.contextmanager
+    def open_backend(batch_id: str, plan: Plan, prepared: Prepared) -> Iterator[Backend]:
+        from cs_score.batch.execution.executors import local_backend
+        from cs_score.foundation.processes import processors
+
+        with local_backend(batch_id, plan, prepared, min(jobs or processors(), runs)) as backend:
+            yield backend
+
+    return open_backend
+
+
+class _Nobody:
+    """Watches nothing."""
+
+    def starts(self, run: str) -> None: ...
+    def finished(self) -> None: ...
+    def tick(self) -> None: ...
+
+
+@contextlib.contextmanager
+def _unwatched(total: int) -> Iterator[_Nobody]:
+    yield _Nobody()

@@ -1,0 +1,1 @@
+"""Cold Start runs in the public API: gold, results scored and stored, records."""

@@ -1,0 +1,187 @@
+"""The evidence modes from Python: SciFact, claims, R4C and HotpotQA, each with one function and one result."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import namedtuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from cs_score.api.html import table
+from cs_score.api.intervals import IntervalRow, interval_rows
+from cs_score.foundation.errors import UsageError
+from cs_score.foundation.sources import Input
+from cs_score.measures.registry import headline
+from cs_score.statistics.unit_table import UnitTable
+
+if TYPE_CHECKING:
+    import pandas
+
+    from cs_score.evidence.result import Result
+    from cs_score.foundation.signing.origin import Origin
+    from cs_score.foundation.signing.signature import Signature
+    from cs_score.statistics.options import IntervalMethod
+
+Lines: TypeAlias = Input | Iterable[object]
+"""A path, an open file, or what its JSON holds as Python objects."""
+
+
+class EvidenceResult:
+    """The scores of one file of predictions; made by `scifact`, `claims`, `r4c`, `hotpotqa` and `load`."""
+
+    def __init__(
+        self,
+        scores: Mapping[str, float],
+        units: UnitTable,
+        origin: Origin,
+        remarks: Sequence[str],
+        source: Result | Mapping[str, Any],
+    ) -> None:
+        """`source`: the result as it was scored, or the JSON object that it was loaded from."""
+        self._scores = scores
+        self._units = units
+        self._origin = origin
+        self._remarks = tuple(remarks)
+        self._source = source
+
+    @property
+    def mode(self) -> str:
+        """`scifact`, `claims`, `r4c` or `hotpotqa`."""
+        return self._origin.mode
+
+    @property
+    def scores(self) -> Mapping[str, float]:
+        """Every official measure by its name; 0 to 1."""
+        return self._scores
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What you should know of the predictions, one line each; none of a result that was loaded."""
+        return self._remarks
+
+    @property
+    def signature(self) -> Signature:
+        """One citable line that tells what the scores were computed from."""
+        return self._origin.signature
+
+    def rows(self) -> list[Any]:
+        """A named tuple for each unit (claim, instance, question): its `id`, then its statistics as in `--per-item`.
+
+        Every measure is made of the sums of these statistics over all units.
+        """
+        make: Any = namedtuple  # each mode has fields of its own, which no type checker can know
+        record = make("UnitRow", ("id", *self._units.columns))
+        return [record(unit, *row) for unit, row in zip(self._units.ids, self._units.rows)]
+
+    def to_frame(self) -> pandas.DataFrame:
+        """The same as a pandas data frame, whose `attrs` hold the signature.
+
+        Raises MissingExtraError without pandas (`pip install 'cs-score[frames]'`).
+        """
+        from cs_score.api.frames import frame_of
+
+        types = {"id": "str"}
+        for name, column in zip(self._units.columns, zip(*self._units.rows) if self._units.rows else ()):
+            types[name] = "int" if all(isinstance(value, int) for value in column) else "float"
+        attrs = {"signature": str(self.signature), "origin": self._origin.as_json()}
+        return frame_of(types, iter(self.rows()), attrs)
+
+    def explain(self, unit_id: str | int) -> str:
+        """How the unit of this id was scored, in words: gold beside predicted, what counted and what did not.
+
+        Raises InputError where gold has no such unit, UsageError for a result that was loaded from JSON.
+        """
+        from cs_score.evidence.report import explanation_text
+
+        return explanation_text(self._scored("explain").explain(unit_id))
+
+    def intervals(
+        self, resamples: int = 10_000, *, seed: int = 0, confidence: float = 95.0, method: IntervalMethod = "percentile"
+    ) -> list[IntervalRow]:
+        """Bootstrap intervals of all scores, from resamples of the units.
+
+        `confidence` is a percentage, `method` `percentile` or `bca`. Raises UsageError for impossible arguments and for
+        a result that was loaded from JSON, InputError where there is no unit.
+        """
+        from cs_score.evidence.intervals import intervals
+        from cs_score.statistics.options import Resampling
+
+        settings = Resampling(resamples, seed, confidence, method)
+        return interval_rows(intervals(self._scored("intervals"), settings))
+
+    def to_json(self) -> str:
+        """The scores with the signature and the statistics of each unit, as JSON; `load` reads it."""
+        if isinstance(self._source, Mapping):
+            return json.dumps(self._source, indent=2) + "\n"
+        from cs_score.evidence.report import json_text
+
+        return json_text(self._source, with_units=True) + "\n"
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name} {self.scores[name]:.4f}" for name in headline(self.mode))
+        return f"<{self.mode}, {len(self._units.ids)} units: {shown}>"
+
+    def _repr_html_(self) -> str:
+        caption = f"{self.mode}, {len(self._units.ids)} units"
+        return table(caption, ("measure", "score"), self.scores.items(), (*self.remarks, str(self.signature)))
+
+    def _scored(self, what: str) -> Result:
+        if isinstance(self._source, Mapping):
+            raise UsageError(f"{what} needs the predictions, which JSON does not hold; score their file again")
+        return self._source
+
+
+def scifact(gold: Lines, predictions: Lines, *, any_order: bool = False) -> EvidenceResult:
+    """Score SciFact predictions: abstracts found and labelled, sentences given as evidence.
+
+    Both hold a JSON object for each claim; predictions list the same claims in the same order, with `any_order` in any.
+    Raises InputError for what cannot be scored, UsageError for impossible arguments. Contract: SciFact.
+    """
+    from cs_score.evidence.modes.scifact import score
+
+    return result_of(score(_given(gold, "gold"), _given(predictions, "predictions"), any_order=any_order))
+
+
+def claims(gold: Lines, predictions: Lines) -> EvidenceResult:
+    """Score claim verification: documents retrieved, evidence sentences with their label, verdict.
+
+    Claims are matched by id, in any order. Raises as `scifact`. Contract: claims.
+    """
+    from cs_score.evidence.modes.claims import score
+
+    return result_of(score(_given(gold, "gold"), _given(predictions, "predictions")))
+
+
+def r4c(gold: Lines, predictions: Lines, *, references: int = 3, ignore_missing: bool = False) -> EvidenceResult:
+    """Score R4C derivations against their reference derivations.
+
+    `references` (1 to 3) are drawn for each evaluation of an instance; with `ignore_missing` instances without
+    prediction are left out. Raises as `scifact`, and MissingExtraError without the packages of `cs-score[r4c]`.
+    Contract: R4C.
+    """
+    from cs_score.evidence.modes.r4c import score
+
+    given: Any = _given(gold, "gold"), _given(predictions, "predictions")
+    return result_of(score(*given, references=references, ignore_missing=ignore_missing))
+
+
+def hotpotqa(gold: Lines, predictions: Lines) -> EvidenceResult:
+    """Score HotpotQA: answers, supporting facts, and both jointly. Raises as `scifact`. Contract: HotpotQA."""
+    from cs_score.evidence.modes.hotpotqa import score
+
+    given: Any = _given(gold, "gold"), _given(predictions, "predictions")
+    return result_of(score(*given))
+
+
+def result_of(result: Result) -> EvidenceResult:
+    """What people use of a result of an evidence mode."""
+    return EvidenceResult(result.scores, result.table, result.origin, result.notices, result)
+
+
+def _given(source: Lines, what: str) -> Lines:
+    """Raises UsageError for what is no path, no open file and no JSON in Python."""
+    given: object = source
+    if isinstance(given, (bytes, bytearray)) or not isinstance(given, (os.PathLike, Iterable)):
+        raise UsageError(f"{what} takes a path, an open file, or what its JSON holds, not {given!r}")
+    return source

@@ -1,0 +1,154 @@
+"""Runs validated from Python, as `cs-score validate-run` does."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from cs_score.api.arguments import Files, Limits, file_of, files_of, held, limits_of
+from cs_score.api.html import table
+from cs_score.api.kinds import field_types
+from cs_score.foundation.errors import UsageError
+from cs_score.foundation.outputs import encoded, write_whole
+from cs_score.foundation.planned_outputs import Existing, OutputPlan, PlannedOutput
+from cs_score.foundation.sources import name_of
+from cs_score.problems.kind import Severity
+
+if TYPE_CHECKING:
+    import pandas
+
+    from cs_score.problems.occurrences import RecordingLog
+
+
+class FoundProblem(NamedTuple):
+    """A problem at one place.
+
+    `line` (from 1) and `file` where known, `within` a place that is no line (a query); `column` is the name of the
+    column, `text` what is wrong as written, `repaired` what stands for it from now on; `times` is how often it was
+    counted. `cs-score problems CODE` explains a code.
+    """
+
+    code: str
+    severity: str
+    message: str
+    file: str | None
+    line: int | None
+    within: str | None
+    column: str | None
+    text: str | None
+    repaired: str | None
+    times: int
+
+
+class ValidatedRun:
+    """A run that was checked, and what it is once all that can be mended is mended; made by `validate_run`."""
+
+    def __init__(self, text: str | None, problems: RecordingLog, remarks: tuple[str, ...], inputs: list[str]) -> None:
+        self._text = text
+        self._problems = problems
+        self._remarks = remarks
+        self._inputs = inputs
+
+    @property
+    def errors(self) -> int:
+        """Occurrences of errors; a run with errors cannot be validated."""
+        return self._problems.count(Severity.ERROR)
+
+    @property
+    def warnings(self) -> int:
+        """Occurrences of warnings: what was mended, or left out."""
+        return self._problems.count(Severity.WARNING)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What you should know beside the problems, one line each."""
+        return self._remarks
+
+    @property
+    def text(self) -> str:
+        """The validated run. Raises UsageError where the run has errors."""
+        if self._text is None:
+            raise UsageError(f"the run has {self.errors} errors, so there is no validated run; rows() tells them")
+        return self._text
+
+    def rows(self) -> list[FoundProblem]:
+        """The problems in the order of files, lines and codes."""
+        return [
+            FoundProblem(
+                one.code, str(one.severity), one.message, one.file, one.line, one.within, one.column, one.text,
+                one.repaired, one.times,
+            )
+            for one in self._problems.occurrences()
+        ]  # fmt: skip
+
+    def to_frame(self) -> pandas.DataFrame:
+        """The same as a pandas data frame. Raises MissingExtraError without pandas (`cs-score[frames]`)."""
+        from cs_score.api.frames import frame_of
+
+        return frame_of(field_types(FoundProblem), iter(self.rows()), {})
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the validated run; the file appears whole or not at all.
+
+        Raises UsageError where the run has errors or the file is an input, OutputError where it cannot be written.
+        """
+        text = self.text
+        OutputPlan(self._inputs, [PlannedOutput("path", os.fspath(path), Existing.REPLACED)]).check()
+        write_whole(path, encoded((text,)))
+
+    def __repr__(self) -> str:
+        lines = "no lines" if self._text is None else f"{self._text.count(chr(10))} lines"
+        return f"<validated run: {lines}, {self.errors} errors, {self.warnings} warnings>"
+
+    def _repr_html_(self) -> str:
+        header = ("severity", "code", "file", "line", "message")
+        rows = [[getattr(row, name) for name in header] for row in self.rows()[:_SHOWN]]
+        return table(repr(self)[1:-1], header, rows, self.remarks)
+
+
+_SHOWN = 50
+
+
+# Long for what its arguments mean.
+def validate_run(
+    run: Files,
+    queries: Files,
+    *,
+    expand: str | None = None,
+    justifications: Limits = "1:3",
+    documents: str | os.PathLike[str] | None = None,
+    depth: str = "",
+    allow_comments: bool = False,
+) -> ValidatedRun:
+    """Check a run before it is submitted or scored, and mend what can be mended.
+
+    `run` is a file, a folder or several; `queries` are those that it answers (`expand` as for `prepare`).
+    `justifications` limits what supports a node, `documents` lists the documents of the task, `depth` is the pooling
+    depth (`A:10`, `B:10`); with `allow_comments` comments at the ends of lines are cut off. See the companions, 2.
+
+    Raises UsageError for impossible arguments, InputError for what cannot be read and for lines that answer no query.
+    """
+    from cs_score.coldstart.queries.loading import load_queries
+    from cs_score.preparation.documents import read_document_list
+    from cs_score.preparation.runs.pooling import Depth
+    from cs_score.preparation.runs.run_loading import Limits as RunLimits
+    from cs_score.preparation.runs.run_validation import check_run
+    from cs_score.problems.occurrences import RecordingLog
+
+    files, query_files = files_of(run, "run"), files_of(queries, "queries")
+    if not files or not query_files:
+        raise UsageError("validate_run takes at least one run file and one query file")
+    limits = RunLimits(limits_of(justifications), Depth.parse(depth))
+    list_file = file_of(documents, "documents")
+    known = None if list_file is None else read_document_list(list_file)
+    problems = RecordingLog()
+    loaded = load_queries(query_files, expand, problems, None if known is None else known.lengths)
+    opened = [held(file).open() for file in files]
+    checked = check_run(opened, loaded, limits, problems, known, allow_comments=allow_comments)
+    validated = checked.validated()
+    text = None if problems.has_errors else "".join(validated.pieces)
+    dropped = [
+        f"lines of query {query} are left out: a line that it hangs on was skipped" for query in validated.dropped
+    ]
+    inputs = [name_of(file) for file in (*files, *query_files)]
+    return ValidatedRun(text, problems, (*validated.remarks, *dropped), inputs)

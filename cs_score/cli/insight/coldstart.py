@@ -1,0 +1,130 @@
+"""`cs-score analyze [switches] files...`: why a Cold Start run scored what it did, and what its mistakes cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Final
+
+from cs_score.cli.destinations import say
+from cs_score.cli.form import Form, Parameter
+from cs_score.cli.insight.options import (
+    TOP,
+    TSV,
+    deliver,
+    make_way,
+    measure_option,
+    result_options,
+    top_of,
+    write_tables,
+)
+from cs_score.cli.options import CommandLine, Option
+from cs_score.cli.scorer.command import legend
+from cs_score.cli.scorer.options import options_of
+from cs_score.cli.scorer.switches import SCORING
+from cs_score.coldstart.queries.query_files import is_query_file
+from cs_score.foundation.errors import InputError, UsageError
+from cs_score.measures.registry import COLD_START_MODE, rankable
+
+if TYPE_CHECKING:
+    from cs_score.analysis.coldstart.scored import Scored
+
+
+def _measures() -> Iterable[str]:
+    return map(str, rankable(COLD_START_MODE, True))
+
+
+def _analyze(line: CommandLine) -> int:
+    """Analyse as the command line says.
+
+    Raises UsageError for a command line that means nothing, InputError where the run cannot be analysed.
+    """
+    from cs_score.analysis.coldstart import tables
+    from cs_score.analysis.coldstart.analysis import analyze
+    from cs_score.analysis.coldstart.text import analysis_text
+
+    if line.wrong_file is not None:  # a bare --json before a file: its name has been forgotten
+        raise UsageError(line.wrong_file)
+    top = top_of(line)
+    make_way(line, list(_inputs(line)), "run", {f"{name}.tsv": tables.header(name) for name in tables.COLUMNS})
+    analysis = analyze(_scored(line), line.switches.get("--measure"), top)
+    if (folder := line.switches.get(TSV)) is not None:
+        write_tables(folder, ((f"{table.name}.tsv", table.blocks()) for table in tables.tables_of(analysis)))
+    deliver(line, analysis.as_json, lambda width: analysis_text(analysis, width, top))
+    return 0
+
+
+def _inputs(line: CommandLine) -> Iterator[str]:
+    from cs_score.coldstart.lines.loading import members
+    from cs_score.foundation.sources import name_of
+
+    for word in (*line.words, *filter(None, [line.switches.get("-queries")])):
+        yield from map(name_of, members(word))
+
+
+def _scored(line: CommandLine) -> Scored:
+    """Load and score what the command line names; remarks go to standard error."""
+    from cs_score.analysis.coldstart.scored import score_for_analysis
+    from cs_score.coldstart.gold import noting_folders, open_gold
+    from cs_score.coldstart.run import load_run
+    from cs_score.foundation.garbage_collection import paused_collector
+
+    options = options_of(line)
+    queries = [word for word in line.words if is_query_file(word)]
+    files = [word for word in line.words if not is_query_file(word)]
+    if not files:
+        raise UsageError("name a run and its assessments, too")
+    _refuse_knowledge_bases(files)
+    with paused_collector():
+        gold = noting_folders(open_gold(queries, options), files)
+        run = load_run(gold, files)
+        scored = score_for_analysis(run, options.policy, line.switches.get("--run"))
+    for remark in run.remarks:
+        _warn(str(InputError(remark)))
+    if run.problems.has_errors:
+        _warn("there are errors in the input; score the run to see them")
+    if scored.stopped is not None:
+        _warn(f"there is no average precision: {scored.stopped}")
+    return scored
+
+
+def _warn(remark: str) -> None:
+    say(f"cs-score: warning: {remark}\n")
+
+
+def _refuse_knowledge_bases(files: Iterable[str]) -> None:
+    """Raises UsageError for a knowledge base: the lines of its run would belong to no file."""
+    from cs_score.cli.scorer.validated import knowledge_bases_in
+
+    for name in knowledge_bases_in(files):
+        raise UsageError(f"{name} is a knowledge base; make it a run first, with cs-score resolve-queries")
+
+
+ANALYZE: Final = Form(
+    "analyze",
+    (
+        *SCORING,
+        Option("-runids", "LIST", "Colon-separated runs to score, in this order", "all runs"),
+        Option("--run", "ID", "The run to analyse, where there are several"),
+        measure_option(_measures),
+        TOP,
+        *result_options("the analysis"),
+    ),
+    (
+        Parameter(
+            "files",
+            "Query files (names ending in .xml, perhaps compressed), the run, and its assessments, in an order in "
+            "which parent lines come first. A folder stands for its files *.tab.txt",
+            is_repeated=True,
+        ),
+    ),
+    sections=lambda: (
+        (
+            "Result",
+            "Every mistake with what mending it alone would bring, exactly as the scorer would score the files "
+            "without it, and an error budget by kind of mistakes. Predictions of the evidence modes are analysed by "
+            "the commands below.",
+        ),
+        *legend(),
+    ),
+    body=_analyze,
+)

@@ -1,0 +1,96 @@
+"""Batches from Python: the files of the command, and its leaderboard."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cs_score as cs
+from tests.batch.command import contents, leaderboard, without_call
+from tests.coldstart.command import score_in
+
+
+def _batch(world: Path, out: str, **options: Any) -> cs.Leaderboard:
+    given: dict[str, Any] = {
+        "queries": world / "queries.xml",
+        "pool": world / "pool.tab",
+        "expand": "CSSF17",
+        "jobs": 1,
+    }
+    return cs.batch(world / "runs", world / out, **(given | options))
+
+
+def test_a_batch_writes_the_files_of_the_command(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(world)
+    words = ["batch", "-expand", "CSSF17", "--jobs", "1", "--policy", "kb", "--policy", "sf", "--out", "command"]
+    score_in(world, [*words, "queries.xml", "pool.tab", "runs"])
+    board = cs.batch(
+        "runs", "python", queries="queries.xml", pool="pool.tab", expand="CSSF17", policies="kb:sf", jobs=1
+    )
+    ours, theirs = contents(world / "python"), contents(world / "command")
+    assert set(ours) == set(theirs)
+    for name in ours:
+        if not name.endswith("signature.json"):  # it has digests of the parameters, which tell the call
+            assert without_call(ours[name]) == without_call(theirs[name]), name
+    told = leaderboard(world / "command")
+    assert [(str(row.rank), row.policy, row.run, f"{row.scores[board.measure]:.4f}") for row in board.rows()] == [
+        (row["rank"], row["policy"], row["run"], f"{float(row[board.measure]):.4f}") for row in told
+    ]
+    assert repr(board) == f"<leaderboard by {board.measure}: 6 scored, 0 failed>"
+
+
+def test_own_policies_and_runs_that_fail(world: Path) -> None:
+    (world / "runs" / "zeta.tab.txt").write_text("nothing\n")
+    lenient = cs.Policy(right=("CORRECT", "INEXACT"), wrong=("INCORRECT", "INCORRECT_PARENT"))
+    board = _batch(world, "out", policies={"lenient": lenient, "strict": cs.Policy()}, sort_by="sf-all-micro-p")
+    rows = board.rows()
+    assert [row.policy for row in rows] == ["lenient"] * 4 + ["strict"] * 4
+    assert (board.measure, board.failed) == ("SF-ALL-Micro-P", 2)
+    assert (rows[3].run, rows[3].rank, rows[3].state, rows[3].scores) == ("zeta", None, "failed", {})
+    assert rows[3].failure is not None
+    alone = cs.score(world / "queries.xml", world / "runs" / "alpha.tab.txt", world / "pool.tab", expand="CSSF17",
+                     policy=lenient)  # fmt: skip
+    [alpha] = [row for row in rows if (row.policy, row.run) == ("lenient", "alpha")]
+    assert alpha.scores == alone.scores
+    assert "zeta" in board._repr_html_()
+
+
+def test_a_batch_goes_on_and_keeps_what_is_scored(world: Path) -> None:
+    first = _batch(world, "out")
+    again = _batch(world, "out", resume=True)
+    assert again.rows() == first.rows()
+
+
+def test_a_leaderboard_as_a_frame(world: Path) -> None:
+    pytest.importorskip("pandas")
+    board = _batch(world, "out")
+    frame = board.to_frame()
+    assert list(frame["run"]) == [row.run for row in board.rows()]
+    assert list(frame[board.measure]) == [row.scores[board.measure] for row in board.rows()]
+    assert frame.attrs["measure"] == board.measure
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"policies": "fs"}, "fs: no such preset; there are kb, sf"),
+        ({"policies": ()}, "policies takes at least one policy"),
+        ({"policies": {"own": "CORRECT"}}, "policies takes a Policy for each name; own is 'CORRECT'"),
+        ({"sort_by": "F2"}, "sort_by: no measure called F2; there are LDC-MEAN-ALL-Macro-F1"),
+        ({"discipline": "X"}, "No matcher called X"),
+        ({"queries": 5}, "queries takes paths or open files, not 5"),
+    ],
+)
+def test_arguments_are_checked_before_anything_is_written(world: Path, options: dict[str, Any], said: str) -> None:
+    with pytest.raises(cs.UsageError, match=said):
+        _batch(world, "out", **options)
+    assert not (world / "out").exists()
+
+
+def test_an_input_is_never_an_output(world: Path) -> None:
+    (world / "alpha").mkdir()
+    (world / "alpha" / "out.sf").write_bytes((world / "pool.tab").read_bytes())
+    with pytest.raises(cs.UsageError, match="is an input"):
+        _batch(world, ".", pool=world / "alpha" / "out.sf")
