@@ -22,10 +22,11 @@ from cs_score.foundation.errors import InputError
 from cs_score.foundation.garbage_collection import paused_collector
 from cs_score.foundation.record import replace
 from cs_score.foundation.signing.origin import GOLD, POOL, QUERIES, QUERY_LIST, RUN, SAMPLES
+from cs_score.foundation.sources import InMemory
 from cs_score.knowledge_base.chain import resolve_knowledge_bases
 from cs_score.knowledge_base.reading.recognition import is_knowledge_base
 from cs_score.measures.registry import COLD_START_MODE
-from cs_score.preparation.runs.prevalidation import InMemory, Preparation, load_prepared, validate_runs
+from cs_score.preparation.runs.prevalidation import Preparation, load_prepared, validate_runs
 from cs_score.verification.inputs import FoundInput
 from cs_score.verification.recorded import (
     EVIDENCE_MODES,
