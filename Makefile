@@ -25,7 +25,7 @@ demo: $(VENV)/run.stamp
 	rm -rf demo-out
 	mkdir demo-out
 	$(BIN)/cs-score validate-kb -output tac -output_dir demo-out -error_file demo-out/tide.errlog submissions/tide.tac
-	$(BIN)/cs-score resolve-queries -error_file demo-out/tide.resolved --explain demo-out/tide.explained \
+	$(BIN)/cs-score resolve-queries -error_file demo-out/tide.resolved --explain demo-out/tide.explained.tsv \
 	  queries/sf-queries.xml demo-out/tide.tac.valid demo-out/tide.tab.txt
 	$(BIN)/cs-score -output_file demo-out/tide -queries queries/queryids.txt -error_file demo-out/tide.scored.errlog \
 	  -expand ISLE26 \

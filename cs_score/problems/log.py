@@ -119,6 +119,8 @@ class ProblemLog:
 
     def take_over(self, other: ProblemLog) -> None:
         """Add all that another log has noted."""
+        if not other._found and not other.fatal:
+            return
         self.fatal += other.fatal
         for key, (places, count) in other._found.items():
             known, sum_so_far = self._found.setdefault(key, ({}, [0]))

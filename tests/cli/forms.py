@@ -182,6 +182,12 @@ FORMS: Final = {
         },
         wrong_usage=2,
     ),
+    "diff claims": Form(
+        ("diff", "claims", "--bootstrap", "9"),
+        {"--gold": GOLD_FILE, "--json": Word(OWN, "o.json")},
+        (PREDICTED, Word(READ, "more.jsonl")),
+        2,
+    ),
     "problems": Form(("problems",), {}, (Word(READ, "EMPTY_FIELD"),)),
     "expand-queries": Form(("expand-queries",), {}, (QUERIES,)),
     "schema": Form(("schema",), {}, (Word(READ, "leaderboard"),), 2),

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import filecmp
 import os
+import re
+import resource
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
 from benchmarks import kb_generator
 from cs_score.foundation import outputs
 from cs_score.foundation.errors import OutputError
-from tests.batch.command import REPOSITORY, environment
+from tests.batch.command import contents, environment
+from tests.coldstart.command import score_in
 from tests.knowledge_base.invented import FAMILY, Inputs
 
 _FULL = Path("/dev/full")
+_ALL = "tac:edl:nug:eal:sen"
 
 
 @pytest.fixture
@@ -49,6 +55,44 @@ def test_document_names_never_leave_the_output_folder(docid: str, mode: str, tmp
     assert files == {"deep/er/kb.tac", "deep/er/log"}
 
 
+@pytest.mark.parametrize("mode", ["sen", "eal"])
+def test_a_document_name_that_is_too_long_is_told_in_one_line(mode: str, inputs: Inputs) -> None:
+    here, there = (f"{'D' * 300}:{span}" for span in ("1-2", "4-5"))
+    inputs.kb(
+        ":Entity_1\ttype\tPER", f':Entity_1\tmention\t"A"\t{here}', ":Event_1\ttype\tLIFE.DIE",
+        f':Event_1\tmention.actual\t"d"\t{there}', f":Event_1\tlife.die:victim.actual\t:Entity_1\t{here};{there};NIL",
+    )  # fmt: skip
+    before = sorted(os.listdir(inputs.folder))
+    outcome = inputs.call("validate-kb", "-output", mode, "kb.tac")
+    assert outcome.status == 255
+    folder = {"sen": "sentiments", "eal": "event_arguments"}[mode]
+    assert (
+        outcome.stderr.decode().splitlines()[-1]
+        == f"cs-score validate-kb: Could not write ./{folder}: File name too long"
+    )
+    assert sorted(os.listdir(inputs.folder)) == before
+
+
+@pytest.mark.parametrize("name", ["../../up", "/tmp/down", ".", "\0", "N" * 5000, "<&\">'\x1b[2J"])
+def test_names_of_nodes_are_no_names_of_files(name: str, tmp_path: Path) -> None:
+    inputs = Inputs(tmp_path / "deep" / "er")
+    node, event = f":Entity_{name}", f":Event_{name}"
+    inputs.kb(
+        f"{node}\ttype\tPER", f'{node}\tmention\t"A"\tD:1-2', f"{event}\ttype\tLIFE.DIE",
+        f'{event}\tmention.actual\t"d"\tD:4-5', f"{event}\tlife.die:victim.actual\t{node}\tD:1-2;D:4-5;NIL",
+        f"{node}\tper:likes\t{node}\tD:1-2",
+    )  # fmt: skip
+    assert inputs.validate("-output", _ALL).status == 0
+    files = {path.relative_to(tmp_path / "deep" / "er").as_posix() for path in tmp_path.rglob("*") if path.is_file()}
+    assert files == {
+        "kb.tac", "log", "kb.tac.valid", "kb.edl.valid", "kb.nug.valid", "event_arguments/arguments/D",
+        "event_arguments/linking/D", "event_arguments/corpusLinking/corpusLinking",
+        "sentiments/predicted-ere/D.rich_ere.xml", "sentiments/predicted-best/D.best.xml",
+    }  # fmt: skip
+    for file in (inputs.folder / "sentiments").rglob("*.xml"):
+        ElementTree.parse(file)
+
+
 def test_a_folder_appears_whole_or_not_at_all(tmp_path: Path) -> None:
     made = (("a", "first", [b"x"]), ("a", "first", [b"again"]))
     with pytest.raises(OutputError, match="File exists"):
@@ -70,8 +114,6 @@ def test_a_full_disk_is_told_in_one_line(switch: str, inputs: Inputs) -> None:
 
 
 def test_control_characters_do_not_reach_a_terminal(inputs: Inputs) -> None:
-    from tests.coldstart.command import score_in
-
     inputs.kb(":Entity_1\ttype\t\x1b[2Jred", "\x1b]0;title\x07\ttype\tPER")
     outcome = score_in(inputs.folder, ("validate-kb", "kb.tac"), terminal=True)
     assert b"\x1b" not in outcome.stderr
@@ -116,23 +158,82 @@ def test_work_grows_with_the_input_only(shape: str, inputs: Inputs) -> None:
     assert large < 100 * small + 1
 
 
-def test_a_killed_validation_leaves_nothing_behind(tmp_path: Path) -> None:
-    kb_generator.main(["60000", "5", str(tmp_path)])
-    words = [sys.executable, "-m", "cs_score", "validate-kb", "-output", "tac:edl:sen:eal", "kb.tac"]
-    before = sorted(os.listdir(tmp_path))
-    for delay in (0.3, 0.9, 1.6):
-        child = subprocess.Popen(
-            [sys.executable, "-c", "from cs_score.cli.main import console; console()", *words[3:]],
-            cwd=tmp_path, env={**environment(), "PYTHONPATH": str(REPOSITORY)}, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
-        time.sleep(delay)
-        child.send_signal(signal.SIGTERM)
-        child.wait(60)
-        left = set(os.listdir(tmp_path)) - set(before)
-        assert not [name for name in left if name.endswith(".part")]
-        if child.returncode == 0:  # it was done already
-            assert {"kb.tac.valid", "kb.edl.valid", "sentiments", "event_arguments"} <= left
-            break
-        for name in left:
-            path = tmp_path / name
-            subprocess.run(["rm", "-r", str(path)], check=True)
+def _process(folder: Path, *words: str, largest_file: int | None = None) -> subprocess.Popen[bytes]:
+    """A process of the command; no file that it writes can have more than so many bytes."""
+
+    def limit() -> None:
+        if largest_file is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
+
+    return subprocess.Popen(
+        [sys.executable, "-m", "cs_score", *words],
+        cwd=folder, env=environment(), stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE, preexec_fn=limit,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a knowledge base that takes a while to write, and all that is written of it in `whole`."""
+    folder = tmp_path_factory.mktemp("large")
+    kb_generator.main(["30000", "5", str(folder)])
+    assert score_in(folder, ("validate-kb", "-output", _ALL, "-output_dir", "whole", "kb.tac")).status == 0
+    return folder
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("output", ["tac", "sen", "eal"])
+def test_what_is_killed_while_it_writes_leaves_no_half(
+    number: signal.Signals, output: str, large: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "kb.tac").symlink_to(large / "kb.tac")
+    words = ("validate-kb", "-error_file", "log", "-output", output, "-output_dir", "out", "kb.tac")
+    with _process(tmp_path, *words) as child:
+        # As soon as something is being written, under a name of its own.
+        while child.poll() is None and not any(name.endswith(".part") for name in _names_in(tmp_path / "out")):
+            time.sleep(0.0005)
+        child.send_signal(number)
+    assert child.returncode in (0, -signal.SIGKILL, 128 + number)
+    left = [name for name in _names_in(tmp_path / "out") if not name.endswith(".part")]
+    assert number == signal.SIGKILL or left == _names_in(tmp_path / "out")  # of its own accord it goes without a trace
+    assert left or child.returncode != 0
+    for name in left:  # the signal came too late: then it is all there
+        assert contents(tmp_path / "out" / name) == contents(large / "whole" / name)
+        assert (tmp_path / "out" / name).is_dir() or filecmp.cmp(tmp_path / "out" / name, large / "whole" / name, False)
+
+
+def _names_in(folder: Path) -> list[str]:
+    return sorted(os.listdir(folder)) if folder.exists() else []
+
+
+@pytest.mark.parametrize("switches", [("-output", output) for output in _ALL.split(":")] + [
+    ("-stats_file", "out/st"), ("--json", "out/st.json"), ("--problems", "out/p.json"), ("-error_file", "out/log"),
+])  # fmt: skip
+def test_a_disk_that_is_full_is_told_in_one_line_and_nothing_half_is_left(
+    switches: tuple[str, ...], inputs: Inputs
+) -> None:
+    (inputs.folder / "out").mkdir()
+    title = ":Entity_1\ttype\tPER"
+    inputs.kb(*FAMILY, ":Event_1\ttype\tLIFE.DIE", ':Event_1\tmention.actual\t"d"\tENG_1:4-5', title,
+              ":Event_1\tlife.die:victim.actual\t:Entity_1\tENG_1:1-9;ENG_1:4-5;NIL")  # fmt: skip
+    with _process(inputs.folder, "validate-kb", "-output_dir", "out", *switches, "kb.tac", largest_file=20) as child:
+        assert child.stderr is not None
+        said = child.stderr.read().decode().splitlines()
+    assert child.returncode == 255
+    assert re.fullmatch(r"cs-score validate-kb: Could not write out/\S+: File too large", said[-1])
+    assert not [line for line in said if "Traceback" in line]
+    assert os.listdir(inputs.folder / "out") == []
+
+
+@pytest.mark.parametrize("words", [("out/run",), ("--explain", "out/why.tsv", "/dev/null")])
+def test_a_full_disk_leaves_no_half_run(words: tuple[str, ...], inputs: Inputs) -> None:
+    assert inputs.validate("-output", "tac").status == 0
+    (inputs.folder / "out").mkdir()
+    *options, output = words
+    with _process(
+        inputs.folder, "resolve-queries", *options, "q.xml", "kb.tac.valid", output, largest_file=20
+    ) as child:
+        assert child.stderr is not None
+        said = child.stderr.read().decode().splitlines()
+    assert (child.returncode, os.listdir(inputs.folder / "out")) == (255, [])
+    assert said == [f"cs-score resolve-queries: Could not write {words[-2 if options else 0]}: File too large"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -121,8 +122,8 @@ def test_the_explanation_shows_what_was_met_and_what_is_near(inputs: Inputs) -> 
         AskedQuery("CSX_ENG_0000000001", docid="ENG_1", begin="23", end="25"),
         AskedQuery("CSX_ENG_0000000002", docid="ENG_2", begin="1", end="2"),
     )
-    assert inputs.resolve("--explain", "why").status == 0
-    header, *rows = (line.split("\t") for line in inputs.lines("why"))
+    assert inputs.resolve("--explain", "why.tsv").status == 0
+    header, *rows = (line.split("\t") for line in inputs.lines("why.tsv"))
     shown = [dict(zip(header, row)) for row in rows]
     assert [row["outcome"] for row in shown] == [
         "chosen", "met, weaker", "nothing met; nearest in the document", "nothing met; no mention in the document",
@@ -130,6 +131,34 @@ def test_the_explanation_shows_what_was_met_and_what_is_near(inputs: Inputs) -> 
     assert (shown[0]["node"], shown[0]["common"], shown[0]["rest"]) == (":Entity_1", "3", "0")
     assert (shown[1]["node"], shown[1]["common"], shown[1]["rest"]) == (":Entity_3", "2", "4")
     assert (shown[2]["node"], shown[2]["offsets"]) == (":Entity_2", "20-21")
+
+
+def test_the_explanation_replaces_its_like_only(inputs: Inputs) -> None:
+    inputs.validate("-output", "tac")
+    assert inputs.resolve("--explain", "why.tsv").status == 0
+    assert inputs.resolve("--explain", "why.tsv").status == 0
+    table = (inputs.folder / "why.tsv").read_bytes()
+    inputs.write("why.tsv", "mine\n")
+    refused = inputs.resolve("--explain", "why.tsv")
+    assert refused.status == 255
+    assert b"why.tsv was not written by --explain; name another file, or replace it with --force" in refused.stderr
+    assert (inputs.folder / "why.tsv").read_bytes() == b"mine\n"
+    assert not (inputs.folder / "run.tab").exists()
+    assert inputs.resolve("--explain", "why.tsv", "--force").status == 0
+    assert (inputs.folder / "why.tsv").read_bytes() == table
+    assert inputs.resolve("--explain", "why.tsv.gz").status == 0
+    assert gzip.decompress((inputs.folder / "why.tsv.gz").read_bytes()) == table
+    refused = inputs.resolve("--explain", "why")
+    assert b"did you mean --explain entrances.tsv? why does not end in .tsv" in refused.stderr
+    assert inputs.resolve("--explain", "-").stdout == table
+
+
+def test_a_mention_in_the_explanation_moves_no_cursor_and_is_no_formula(inputs: Inputs) -> None:
+    inputs.kb(*FAMILY, ":Entity_3\ttype\tPER", ':Entity_3\tmention\t"\x1b[2J"\tENG_1:7-8')
+    inputs.validate("-output", "tac")
+    inputs.write("kb.tac.valid", (inputs.folder / "kb.tac.valid").read_text().replace('\t"Ann"', "\t=1+1"))
+    assert inputs.resolve("--explain", "why.tsv").status == 0
+    assert [line.split("\t")[4] for line in inputs.lines("why.tsv")[1:]] == ["'=1+1", '"\\x1b[2J"']
 
 
 def test_the_problems_of_queries_are_told_beside_the_statistics(inputs: Inputs) -> None:

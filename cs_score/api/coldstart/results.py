@@ -15,7 +15,7 @@ from cs_score.api.intervals import IntervalRow, interval_rows
 from cs_score.api.kinds import field_types, known
 from cs_score.coldstart.options import Policy, as_list
 from cs_score.foundation.errors import UsageError
-from cs_score.measures.registry import COLD_START_MODE, headline
+from cs_score.measures.registry import COLD_START_MODE, headline, parse
 
 if TYPE_CHECKING:
     import pandas
@@ -184,12 +184,19 @@ class RunResult:
         return f"<{under}{': ' if known else ''}{', '.join(known[:3])}>"
 
     def _repr_html_(self) -> str:
-        """The summary: every average by measure and hop."""
-        rows = [(run_id, *row) for run_id, scores in self.scores_by_run.items() for row in scores.items()]
+        """The summary: every average by table, average and hop, as in `.summary` and `.ap`."""
+        statistics = dict.fromkeys(parse(name).statistic for scores in self.scores_by_run.values() for name in scores)
+        found: dict[tuple[str, str, str], dict[str, float]] = {}
+        for run_id, scores in self.scores_by_run.items():
+            for name, score in scores.items():
+                measure = parse(name)
+                averaged = f"{measure.table}-ALL-{measure.average}" if measure.average else measure.table
+                found.setdefault((run_id, averaged, measure.level), {})[measure.statistic] = score
+        rows = [(*key, *map(of_row.get, statistics)) for key, of_row in found.items()]
         problems = f"{self.errors} errors, {self.warnings} warnings"
         caption = f"{self._policy_name}, {self.justifications}; {problems}"
         notes = (*self.remarks[:_SHOWN], str(self.signature))
-        return table(caption, ("run", "measure", "score"), rows, notes)
+        return table(caption, ("run", "average", "hop", *statistics), rows, notes)
 
     @property
     def _policy_name(self) -> str:

@@ -16,6 +16,7 @@ from cs_score.coldstart.options import Justifications, Policy
 from cs_score.coldstart.writers.json_result import SCHEMA_VERSION
 from cs_score.foundation.errors import CsScoreError, InputError
 from cs_score.foundation.signing.origin import Origin
+from cs_score.measures.registry import parse
 
 Object: TypeAlias = Mapping[str, Any]
 
@@ -99,7 +100,8 @@ def plain_texts(given: object) -> tuple[str, ...]:
 
 
 def _scores(given: Mapping[str, object]) -> dict[str, float]:
-    for score in given.values():
+    for name, score in given.items():
+        parse(name)
         if not isinstance(score, float):
             raise TypeError(f"score {score!r}")
     return dict(given)  # type: ignore[arg-type]  # all are floats

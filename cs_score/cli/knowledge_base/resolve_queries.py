@@ -17,10 +17,11 @@ from cs_score.cli.preparation.program import (
 )
 from cs_score.coldstart.queries.loading import load_queries
 from cs_score.coldstart.writers.report import report_text
-from cs_score.foundation.outputs import encoded
+from cs_score.foundation.outputs import encoded, write_packed
 from cs_score.foundation.planned_outputs import Existing, PlannedOutput
 from cs_score.foundation.sources import open_source
 from cs_score.knowledge_base.resolution.answering import Resolution, documents_of, resolve, slots_of
+from cs_score.knowledge_base.resolution.explanation import OPTION as EXPLAIN
 from cs_score.knowledge_base.resolution.explanation import explanation_text
 from cs_score.knowledge_base.resolution.validated_kb import read_validated
 
@@ -28,7 +29,7 @@ PROGRAM: Final = Program(
     "resolve-queries",
     (
         Option("-error_file", "FILE", "Where statistics are reported: a file or stderr", "STDERR"),
-        Option("--explain", "FILE", "Also show which mentions each entry point met; - for standard output"),
+        Option("--explain", "FILE.tsv", "Also show which mentions each entry point met; - for standard output"),
         *PROBLEMS,
     ),
     (
@@ -47,7 +48,7 @@ def _resolve(line: CommandLine, session: Session) -> int:
     query_file, kb_file, output_file = line.words
     errors = Destination(line.text("-error_file", "stderr"))
     session.report_to("stderr" if errors.stream is not None else errors.text)
-    output, explained = Destination(output_file), _explained(line)
+    output = Destination(output_file)
     queries = load_queries([query_file], None, session.problems)
     for remark in queries.remarks:
         session.remark(remark)
@@ -61,25 +62,21 @@ def _resolve(line: CommandLine, session: Session) -> int:
     with open_source(kb_file) as source:
         kb = read_validated(source, slots_of(asked), documents_of(asked))
     resolution = resolve(kb, asked)
-    _write(resolution, output, explained)
+    write_result(output, encoded(resolution.lines))
+    _explain(resolution, line.switches.get("--explain"))
     write_text("stderr", "".join(report_text(session.problems)))
     session.close(resolution.statistics())
     return Finished(0, resolution)
 
 
-def _explained(line: CommandLine) -> Destination | None:
-    path = line.switches.get("--explain")
-    return None if path is None else Destination("stdout" if path == "-" else path)
-
-
 def _outputs(line: CommandLine) -> Iterator[PlannedOutput]:
     yield from Destination(line.words[2]).planned("OUTPUTFILE", Existing.REPLACED)
-    explained = _explained(line)
-    if explained is not None:
-        yield from explained.planned("--explain", Existing.REFUSED)
+    yield from EXPLAIN.outputs(line.switches.get("--explain"))
 
 
-def _write(resolution: Resolution, output: Destination, explained: Destination | None) -> None:
-    write_result(output, encoded(resolution.lines))
-    if explained is not None:
-        write_result(explained, encoded(explanation_text(resolution)))
+def _explain(resolution: Resolution, path: str | None) -> None:
+    """Write the table of entry points where it is wanted; `-` is standard output."""
+    if path == "-":
+        write_result(Destination("stdout"), encoded(explanation_text(resolution)))
+    elif path is not None:
+        write_packed(path, encoded(explanation_text(resolution)))

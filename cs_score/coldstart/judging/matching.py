@@ -79,9 +79,13 @@ def match(
     matched: dict[int, Assessment] = {}
     for response in responses:
         follow_on = response.follow_on
-        judgement = None
-        if follow_on.assessment is not None:
-            judgement = follow_on.judgement_of(response.query, response.answer)
+        judgement, first = None, follow_on.assessment
+        if first is not None:
+            query, answer = response.query, response.answer
+            if follow_on.judgements is None and first.query is query and first.answer == answer:
+                matched[response.index] = first  # assessed once, as nearly all answers are
+                continue
+            judgement = follow_on.judgement_of(query, answer)
         if judgement is None and compared is not None:
             judgement = by_value.get(_value_key(response, links, compared))
         if judgement is not None:

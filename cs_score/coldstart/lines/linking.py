@@ -81,38 +81,32 @@ class Linker:
         name = self._file = tab_file.name
         self._refuse_run_of_2014(tab_file)
         has_nodes = tab_file.schema.position("NODEID") is not None
-        links, no_node = self._links, self._no_node
-        queries, follow_ons, responses, nodes = links.queries, links.follow_ons, links.responses, links.nodes
+        links, value_types, no_node = self._links, self._value_types, self._no_node
+        queries, responses, nodes = links.queries, links.responses, links.nodes
         for number, text, columns in tab_file.lines:
             full_id, slot, run_id, relation, value, value_type, provenance, confidence_text = columns[:8]
             query = queries.get(full_id) or self._find_query(full_id, number)
             confidence = plain_confidence(confidence_text) or self._confidence(confidence_text, number)
-            if value_type not in self._value_types:
+            if value_type not in value_types:
                 self._check_value_type(value_type, number)
             kept, follow_on = self._answer(query, relation, value, provenance, number, text)
             docid = document_of(provenance if kept is None else kept[2])
-            if not self._is_accepted(tab_file, columns, slot, query, number):
+            is_plain = slot == query.known_slot and all(map(str.strip, columns))
+            if not is_plain and not self._is_accepted(tab_file, columns, slot, query, number):
                 self._skip(follow_on, docid, len(responses), number, query, text)
                 continue
-            parent = full_id if not query.level else asked.node if (asked := follow_ons.get(query.short_id)) else None
-            if parent is None:
-                links.is_in_order = False
+            prefix = self._prefix(query) if query.level else full_id
             node, of_node = None, None
             if has_nodes and columns[8] != no_node:
-                prefix = (parent or "") if query.level == 1 else full_id
-                node = prefix + columns[8]
-                of_node = nodes.get(node)
-                if of_node is not None:
-                    node = of_node[0].node
+                of_node = nodes[prefix + columns[8]]
+                node = of_node[0].node if of_node else prefix + columns[8]
             if follow_on.node is None and len(query.slots) > 1:
                 follow_on.node = node or ""
             response = Response(
                 len(responses), number, text, query, sys.intern(run_id), confidence, node, follow_on, name, docid, kept
             )
             responses.append(response)
-            if node is not None:
-                if of_node is None:
-                    of_node = nodes[node] = []
+            if of_node is not None:
                 of_node.append(response)
                 if not prefix:
                     links.without_parent.append(response)
@@ -122,6 +116,17 @@ class Linker:
             number, *_ = next(tab_file.lines)
             remedy = "runs of 2014 (seven columns) cannot be scored"
             raise self._error(number, "Query  not loaded", remedy, "RUN_OF_2014")
+
+    def _prefix(self, query: LinkedQuery) -> str:
+        """What the ids of the nodes that answer a follow-on query begin with.
+
+        At the second hop that is the node which gave the answer asked about, empty as long as none has.
+        """
+        asked = self._links.follow_ons.get(query.short_id)
+        parent = None if asked is None else asked.node
+        if parent is None:
+            self._links.is_in_order = False
+        return (parent or "") if query.level == 1 else query.full_id
 
     def link_assessments(self, tab_file: TabFile) -> None:
         """Add the lines of an assessment file. Raises InputError for unknown queries and contradictory lines."""
@@ -143,7 +148,8 @@ class Linker:
             is_accepted = code == "C" or code == "X"
             if is_accepted is (value_class == "0" or not value_class):
                 raise self._contradiction(query, is_accepted, value_class, number)
-            if not self._is_accepted(tab_file, columns, slot, query, number):
+            is_plain = slot == query.known_slot and all(map(str.strip, columns))
+            if not is_plain and not self._is_accepted(tab_file, columns, slot, query, number):
                 self._skip(follow_on, document_of((kept or answer)[2]), len(assessments), number, query, text)
                 continue
             if code not in JUDGMENT_OF_CODE or columns[at_provenance_code] not in JUDGMENT_OF_CODE:
@@ -204,19 +210,17 @@ class Linker:
         self, query: LinkedQuery, relation: str, value: str, provenance: str, number: int, text: str
     ) -> tuple[Answer | None, FollowOn]:
         """The answer of a line, None where its columns hold it as it counts; and the query that asks about it."""
-        known, key, found = self._known, "", None
-        kept: Answer | None = None
-        if known is not None:  # saves reading the provenances and a hash where an earlier run gave the same answer
-            key = answer_key(query.full_id, relation, value, provenance)
-            found = known.find(key)
-        if found is not None:
+        known = self._known
+        found = None if known is None else known.find(answer_key(query.full_id, relation, value, provenance))
+        if found is not None:  # an earlier run gave the same answer: no provenance to read, nothing to hash
             kept, target = found
         else:
+            kept = None
             if not are_plain(relation, provenance, self._documents):
                 kept = relation, value, provenance = self._canonical(relation, value, provenance, number, text)
             target = follow_on_id(query.full_id, value, provenance)
             if known is not None and kept is None:
-                known.add(key, target)
+                known.add(answer_key(query.full_id, relation, value, provenance), target)
         return kept, self._links.follow_ons.get(target) or self._new_follow_on(target, query, provenance, number)
 
     def _canonical(self, relation_text: str, value: str, value_text: str, number: int, text: str) -> Answer:
@@ -277,9 +281,7 @@ class Linker:
             self._problems.add("ILLEGAL_VALUE_TYPE", value_type, place=Place(self._file, number))
 
     def _is_accepted(self, tab_file: TabFile, columns: list[str], slot: str, query: LinkedQuery, number: int) -> bool:
-        """Whether a line counts: it has a known slot or not, no empty column, and the slot that its query asks for."""
-        if slot == query.known_slot and all(map(str.strip, columns)):
-            return True
+        """Whether a line counts that has an empty column, or not the known slot that its query asks for."""
         place = Place(self._file, number)
         if find_predicate(slot) is None:
             self._problems.add("UNKNOWN_SLOT_NAME", slot, place=place)

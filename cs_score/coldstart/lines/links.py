@@ -7,6 +7,7 @@ gold standard serves many runs.
 from __future__ import annotations
 
 import functools
+from collections import defaultdict
 
 from cs_score.coldstart.lines.records import Assessment, FollowOn, LinkedQuery, Response, SkippedLine, UnreadLine
 from cs_score.coldstart.queries.identifiers import parse_query_id
@@ -34,10 +35,10 @@ class Links:
     )  # fmt: skip
 
     def __init__(self, table: QuerySet, below: Links | None = None) -> None:
-        self.below = below
+        self.below = below if below is not None and below.follow_ons else None  # nothing to look up in an empty one
         self.responses: list[Response] = []
         self.assessments: list[Assessment] = []
-        self.nodes: dict[str, list[Response]] = {}
+        self.nodes: defaultdict[str, list[Response]] = defaultdict(list)
         self.without_parent: list[Response] = []
         self.is_in_order = True
         self.skipped: list[SkippedLine] = []
@@ -46,7 +47,7 @@ class Links:
         # Queries of query files whose ids look like those of follow-on queries: no answer takes their place.
         self.follow_ons: dict[str, FollowOn] = (
             {}
-            if below is not None
+            if self.below is not None
             else {short_id: FollowOn(short_id, None) for short_id in table.by_id if len(short_id) == _FOLLOW_ON_DIGITS}
         )
 

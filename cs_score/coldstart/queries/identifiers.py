@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import hashlib
+import importlib
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from cs_score.foundation.patterns import pattern
+
+_md5: Callable[[bytes], hashlib._Hash] = functools.partial(hashlib.md5, usedforsecurity=False)
+with contextlib.suppress(
+    ImportError
+):  # OpenSSL's, which hashlib prefers, takes half as long again for texts this short
+    _md5 = importlib.import_module("_md5").md5
 
 _NIL_NAMESPACE: Final = bytes(16)
 
@@ -47,7 +57,7 @@ def parse_query_id(text: str) -> QueryId | None:
 
 def name_hash(name: bytes, digits: int) -> str:
     """The last `digits` hexadecimal digits of MD5(sixteen zero bytes, name) (specification 3.5)."""
-    return hashlib.md5(_NIL_NAMESPACE + name, usedforsecurity=False).hexdigest()[-digits:]
+    return _md5(_NIL_NAMESPACE + name).hexdigest()[-digits:]
 
 
 def slot_filling_id(docid: str, start: str, end: str, slots: tuple[str, ...]) -> str:
@@ -68,4 +78,4 @@ def follow_on_id(query_id: str, value: str, provenance: str) -> str:
         name = text.encode("ascii")
     else:
         name = text.encode("utf-8", "surrogatepass").decode("latin-1").encode("utf-8")
-    return hashlib.md5(_NIL_NAMESPACE + name, usedforsecurity=False).hexdigest()[-12:]
+    return _md5(_NIL_NAMESPACE + name).hexdigest()[-12:]

@@ -17,15 +17,13 @@ class AssessedClasses:
         for assessment in assessments:
             self._members[assessment.value_class].append(assessment)
         self._documents: dict[str, int] = {}
-        names = sorted(name for name, members in self._members.items() if members[0].is_accepted)
-        hop_of = {name: name.count(":") - 1 for name in names}
-        self._by_level = {
-            str(hop): tuple(name for name in names if hop_of[name] == hop)
-            for hop in (0, 1, *range(2, max(hop_of.values(), default=0) + 1))
-        }
-        self.deeper_levels = tuple(level for level, of_level in self._by_level.items() if int(level) > 1 and of_level)
+        names = sorted([name for name, members in self._members.items() if members[0].is_accepted])
+        by_hop: dict[int, list[str]] = {0: [], 1: []}
+        for name in names:
+            by_hop.setdefault(name.count(":") - 1, []).append(name)
+        self.deeper_levels = tuple([str(hop) for hop in sorted(by_hop) if hop > 1])
         """The levels below the second hop that have a class, in ascending order."""
-        self._by_level[ALL_LEVELS] = tuple(names)
+        self._by_level = {str(hop): tuple(of_hop) for hop, of_hop in by_hop.items()} | {ALL_LEVELS: tuple(names)}
 
     def documents(self, name: str) -> int:
         """Number of documents in which the class was found."""

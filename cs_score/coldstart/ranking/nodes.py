@@ -65,6 +65,8 @@ class Nodes:
         return nodes
 
     def _node(self, name: str, level: int, parent: str, lines: Sequence[Response]) -> Node:
+        if len(lines) == 1:  # as most nodes are
+            (first,) = lines
+            return Node(name, level, parent, lines, node_confidence((first.confidence,), self._most), first)
         confidence = node_confidence([line.confidence for line in lines], self._most)
-        first = min(lines, key=_number) if len(lines) > 1 else lines[0]
-        return Node(name, level, parent, lines, confidence, first)
+        return Node(name, level, parent, lines, confidence, min(lines, key=_number))

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 from cs_score.coldstart.queries.query_set import Query
+from cs_score.foundation.display import spreadsheet_cell
+from cs_score.foundation.planned_outputs import Format, OwnOption
 from cs_score.knowledge_base.resolution.answering import Resolution
 from cs_score.knowledge_base.resolution.entry_points import Entrance, Meeting, Mention
 
-_COLUMNS: Final = ("query", "entry point", "outcome", "node", "mention", "offsets", "line", "common", "rest")
+_HEADER: Final = "query\tentry point\toutcome\tnode\tmention\toffsets\tline\tcommon\trest\n"
+
+OPTION: Final = OwnOption(
+    "--explain", {".tsv": Format(re.compile(re.escape(_HEADER.encode())))}, "entrances.tsv", takes_dash=True
+)
+"""The option that names the file of the table."""
 
 
 def explanation_text(resolution: Resolution) -> Iterator[str]:
-    """A table: for each query the mentions that its entry point met, the chosen one first, or why there is none."""
-    yield "\t".join(_COLUMNS) + "\n"
+    """A table: for each query the mentions that its entry point met, the chosen one first, or why there is none.
+
+    Texts of the inputs stand in it as in every table that a spreadsheet may open.
+    """
+    yield _HEADER
     for query, entrance in resolution.entrances:
         for row in _rows(query, entrance):
-            yield "\t".join(row) + "\n"
+            yield "\t".join(map(spreadsheet_cell, row)) + "\n"
 
 
 def _rows(query: Query, entrance: Entrance | None) -> Iterator[tuple[str, ...]]:

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from cs_score.coldstart.spans import Span, offset_value
 from cs_score.foundation.outputs import FolderFile, encoded
+from cs_score.foundation.patterns import pattern
 from cs_score.knowledge_base.contents.assertions import (
     CANONICAL,
     NAMED,
@@ -26,6 +27,8 @@ FOLDERS: Final = ("predicted-ere", "predicted-best")
 _KINDS: Final = {NAMED: "NAM", NOMINAL: "NOM", PRONOMINAL: "PRO"}
 _POLARITIES: Final = {"likes": "pos", "dislikes": "neg"}
 _FIRST_ID: Final = 500_001
+# Characters that no XML can hold, not even as references.
+_NOT_IN_XML: Final = pattern("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _HEAD: Final = '<?xml version="1.0" encoding="UTF-8"?>\n'
 
 
@@ -144,7 +147,7 @@ def _target(target: _Mention, sentiments: Iterable[Assertion], document: _Docume
 
 
 def _text(text: str) -> str:
-    return escape(text, quote=False)
+    return escape(_NOT_IN_XML.sub("\ufffd", text), quote=False)
 
 
 def _attribute(text: str) -> str:
