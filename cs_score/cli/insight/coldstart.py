@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from cs_score.analysis.coldstart.scored import Scored
 
 
-def _measures() -> Iterable[str]:
+def measures() -> Iterable[str]:
+    """The names of the measures that can be asked about."""
     return map(str, rankable(COLD_START_MODE, True))
 
 
@@ -45,7 +46,7 @@ def _analyze(line: CommandLine) -> int:
     if line.wrong_file is not None:  # a bare --json before a file: its name has been forgotten
         raise UsageError(line.wrong_file)
     top = top_of(line)
-    make_way(line, list(_inputs(line)), "run", {f"{name}.tsv": tables.header(name) for name in tables.COLUMNS})
+    make_way(line, list(inputs(line)), "run", {f"{name}.tsv": tables.header(name) for name in tables.COLUMNS})
     analysis = analyze(_scored(line), line.switches.get("--measure"), top)
     if (folder := line.switches.get(TSV)) is not None:
         write_tables(folder, ((f"{table.name}.tsv", table.blocks()) for table in tables.tables_of(analysis)))
@@ -53,7 +54,8 @@ def _analyze(line: CommandLine) -> int:
     return 0
 
 
-def _inputs(line: CommandLine) -> Iterator[str]:
+def inputs(line: CommandLine) -> Iterator[str]:
+    """The files that the command line names, those of folders among them."""
     from cs_score.coldstart.lines.loading import members
     from cs_score.foundation.sources import name_of
 
@@ -79,15 +81,16 @@ def _scored(line: CommandLine) -> Scored:
         run = load_run(gold, files)
         scored = score_for_analysis(run, options.policy, line.switches.get("--run"))
     for remark in run.remarks:
-        _warn(str(InputError(remark)))
+        warn(str(InputError(remark)))
     if run.problems.has_errors:
-        _warn("there are errors in the input; score the run to see them")
+        warn("there are errors in the input; score the run to see them")
     if scored.stopped is not None:
-        _warn(f"there is no average precision: {scored.stopped}")
+        warn(f"there is no average precision: {scored.stopped}")
     return scored
 
 
-def _warn(remark: str) -> None:
+def warn(remark: str) -> None:
+    """Say on standard error what should be known beside the result."""
     say(f"cs-score: warning: {remark}\n")
 
 
@@ -105,7 +108,7 @@ ANALYZE: Final = Form(
         *SCORING,
         Option("-runids", "LIST", "Colon-separated runs to score, in this order", "all runs"),
         Option("--run", "ID", "The run to analyse, where there are several"),
-        measure_option(_measures),
+        measure_option(measures),
         TOP,
         *result_options("the analysis"),
     ),

@@ -21,6 +21,7 @@ from cs_score.analysis.coldstart.scored import Scored
 from cs_score.foundation.garbage_collection import paused_collector
 from cs_score.foundation.record import dataclass
 from cs_score.foundation.signing.origin import Origin
+from cs_score.measures.registry import usual
 
 SCHEMA_VERSION: Final = 1
 """Raised when a key changes its meaning or goes away; new keys do not raise it."""
@@ -34,11 +35,11 @@ class Explanation:
     """What was asked for of a run: lines (those of answers among them), classes, nodes and queries, in the order asked.
 
     `overview` is the run as a whole, where nothing else was asked for. `fatal` is why the run could not be scored, None
-    where it could; `measure` and `score` are None then.
+    where it could; `score` is None then.
     """
 
     run_id: str
-    measure: str | None
+    measure: str
     score: float | None
     scores: Mapping[str, float]
     signature: str
@@ -118,7 +119,7 @@ def explain(
         chosen = case.measure
         return Explanation(
             scored.run_id,
-            None if chosen is None else str(chosen),
+            measure or str(usual(with_ldc=bool(scored.run.gold.table.ldc_of))) if chosen is None else str(chosen),
             None if chosen is None else scored.result.measures[chosen],
             {} if case.fatal else scored.result.scores,
             str(scored.signature if chosen is None else scored.signature.of(str(chosen))),

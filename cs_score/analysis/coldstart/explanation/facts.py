@@ -207,7 +207,7 @@ class Worth:
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """A line in short: its `status` is `counted` (in a row of the tables), `outside` (of all rows), `skipped`, `unread`.
+    """A line in short: its `status` is `counted` (in a row of the tables), `outside` (of them), `skipped` or `unread`.
 
     `category` is that of policies, `labels` those of the debug file, `row` that of the SF table.
     """

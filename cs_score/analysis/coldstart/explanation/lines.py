@@ -31,7 +31,9 @@ def explain_line(line: AnyLine, case: Case) -> LineFacts:
         # One that creates a query that others depend on takes them with it.
         return LineFacts(fate_of(line, None, case), line.text, read, asked, worth=worth_of_absence([line], case))
     tally = case.tally_of(line)
-    told = LineFacts(fate_of(line, tally, case), line.text, read, asked, kept_of(line, case))
+    told = LineFacts(fate_of(line, tally, case), line.text, read, asked)
+    if case.units:  # limits are applied when a file has been read
+        told = replace(told, kept=kept_of(line, case))
     if (untold := _why_untold(line, case)) is not None:
         return replace(told, untold=untold)
     category = category_of(line, case)
@@ -54,7 +56,9 @@ def _why_untold(line: Response, case: Case) -> str | None:
         return f"it belongs to run {line.run_id}; this is about run {case.scored.run_id} (--run {line.run_id})"
     unit = case.unit_of(line)
     if unit is None:
-        return f"nothing was scored: {case.fatal}" if case.fatal is not None else "its query is not among those to score"
+        return (
+            f"nothing was scored: {case.fatal}" if case.fatal is not None else "its query is not among those to score"
+        )
     if unit.unmatched is not None:
         return f"it could not be matched: {unit.unmatched}"
     result = case.query_result(line.query.base_id)

@@ -42,7 +42,8 @@ def _run_files(name: str, case: Case) -> list[RunFile]:
         if pools:
             raise InputError(f"{pools[0]} is a pool, not a run", remedy="ask for a class of it with --class")
         near = nearest(name, [*files, *map(os.path.basename, files)])
-        raise InputError(f"there is no run file {name}{near}", remedy=_why_not_there(files.values(), case))
+        wanted_file = f"run file {name}{near}" if name else "run"
+        raise InputError(f"there is no {wanted_file}", remedy=_why_not_there(files.values(), case))
     return wanted
 
 
@@ -112,7 +113,7 @@ def nodes_of(text: str, case: Case) -> list[str]:
     if not found:
         if not nodes:
             raise InputError(f"there is no node {text}", remedy="the run has no node ids (eight columns)")
-        near = nearest(text, [*nodes, *(f":{name.rpartition(':')[2]}" for name in nodes)])
+        near = nearest(text, [*nodes, *(name.rpartition(":")[2] for name in nodes)])
         raise InputError(f"there is no node {text}{near}", remedy=_stopped(case))
     return found
 

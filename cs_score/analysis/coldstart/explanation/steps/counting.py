@@ -25,7 +25,7 @@ def rows_of(tally: Tally, base_id: str, case: Case) -> tuple[Counted, ...]:
     return (own, *_projected(row, base_id, case))
 
 
-def counted(row: ScoreRow, table: str, rule: str, note: str | None = None) -> Counted:
+def counted(row: ScoreRow, table: str, rule: str) -> Counted:
     """A row with its arithmetic."""
     counts = row.counts
     return Counted(
@@ -38,7 +38,6 @@ def counted(row: ScoreRow, table: str, rule: str, note: str | None = None) -> Co
         row.recall,
         row.f1,
         () if counts is None else arithmetic(counts),
-        note,
     )
 
 
@@ -75,7 +74,7 @@ def _projected(row: ScoreRow, base_id: str, case: Case) -> Iterator[Counted]:
     for full_id, entry_points in by_ldc_query(rows_by_query, table):
         best_id, best = max(entry_points, key=lambda item: counted_f1(item[1]))
         if best_id == base_id:
-            yield counted(*ldc_max_rows(full_id, [row]), "LDC-MAX", "8.2")
+            yield counted(ldc_max_rows(full_id, [row])[0], "LDC-MAX", "8.2")
         else:
             theirs, own = counted_f1(best), counted_f1(rows_by_query[base_id])
             note = (

@@ -10,7 +10,7 @@ from cs_score.analysis.coldstart.explanation.facts import At, Category, Label
 from cs_score.coldstart.judging.labels import INCORRECT_PARENT, REDUNDANT, UNASSESSED, Labels, pre_policy_category
 from cs_score.coldstart.lines.justifications import best_first
 from cs_score.coldstart.lines.records import Assessment, Response
-from cs_score.coldstart.options import DUPLICATE, IGNORE, RIGHT, SIDES, WRONG, Policy
+from cs_score.coldstart.options import DUPLICATE, IGNORE, RIGHT, SIDES, WRONG, Policy, Side
 
 _SWITCHES: Final = {side: f"-{side.lower()}" for side in SIDES}
 
@@ -79,9 +79,7 @@ def _nominal(line: Response, standing: Standing, case: Case) -> tuple[str, tuple
     kinds = ", ".join(dict.fromkeys(_mention(matched[each.index]) for each in looked_at))
     reason = f"right, but ignored: {node} is never named by the lines that are looked at ({kinds})"
     if would:
-        reason += (
-            f"; line {would[0].number} would name it, but is outranked: only the {most} best assessed lines count"
-        )
+        reason += f"; line {would[0].number} would name it, but is outranked: only the {most} best assessed lines count"
     return reason, tuple(map(_at, (*looked_at, *would[:1])))
 
 
@@ -145,10 +143,10 @@ def label_of(line: Response, category: Category | None, case: Case) -> Label | N
         reason = "the assessor's judgment IGNORE always counts as ignored"
     else:
         reason = " and ".join(reasons) or f"no switch lists {category.name}"
-    return Label("7.5", sides_text(labels), tuple(labels), reason)
+    return Label("7.7" if category.rule == "7.7" else "7.5", sides_text(labels), tuple(labels), reason)
 
 
-def _sides_of(category: str, policy: Policy) -> Sequence[str]:
+def _sides_of(category: str, policy: Policy) -> Sequence[Side]:
     return [side for side in SIDES if category in policy.items(side)]
 
 

@@ -42,10 +42,14 @@ def _order(line: Response, why: Discard, case: Case) -> str:
     if stays > goes:
         return f"node {why.kept[0].node} has the higher confidence: {stays:.4f} > {goes:.4f}"
     first, other = min(each.number for each in why.kept), min(each.number for each in own)
-    return f"node {why.kept[0].node} has the same confidence, {stays:.4f}, and begins earlier: line {first}, not {other}"
+    return (
+        f"node {why.kept[0].node} has the same confidence, {stays:.4f}, and begins earlier: line {first}, not {other}"
+    )
 
 
 def _confidence(lines: Sequence[Response], case: Case) -> float:
     """The confidence of a node from its lines that no limit on its own lines had discarded."""
-    left = [line for line in lines if line.index not in case.discards or case.discards[line.index].limit == "single-valued"]
+    left = [
+        line for line in lines if line.index not in case.discards or case.discards[line.index].limit == "single-valued"
+    ]
     return node_confidence([line.confidence for line in left], case.run.limits.most)

@@ -83,7 +83,10 @@ def _value(
     takers = {each.mapped_class: each.name for ranking in result.rankings for each in ranking.nodes}
     taken_by = {name: takers[name] for name in useful if name != found.mapped_class and name in takers}
     if not useful:
-        return "V = 0: none of its lines is correct or inexact and counts as right, or is the duplicate of one that does", {}
+        return (
+            "V = 0: none of its lines is correct or inexact and counts as right, or is the duplicate of one that does",
+            {},
+        )
     if found.mapped_class is None:
         return "V = 0: every class of its useful lines is taken by a node before it", taken_by
     standing = case.run.gold.of_query(result.query, case.run.links)

@@ -67,8 +67,8 @@ def _read(read: Read) -> Item:
         node = columns.get("NODEID")
         below.append(
             Item(
-                f"{quoted(columns.get('VALUE', ''))} at {_short(columns.get('VALUE_PROVENANCE_TRIPLES', ''))}, justified "
-                f"by {_short(columns.get('RELATION_PROVENANCE_TRIPLES', ''))}; confidence "
+                f"{quoted(columns.get('VALUE', ''))} at {_short(columns.get('VALUE_PROVENANCE_TRIPLES', ''))}, "
+                f"justified by {_short(columns.get('RELATION_PROVENANCE_TRIPLES', ''))}; confidence "
                 f"{_short(columns.get('CONFIDENCE', ''))}" + (f", node {_short(node)}" if node else "")
             )
         )
@@ -77,21 +77,21 @@ def _read(read: Read) -> Item:
     return Item(f"{head[0].upper()}{head[1:]} (CS {read.rule})", below)
 
 
-def asked_item(asked: Asked) -> Item:
+def asked_item(asked: Asked, head: str = "Asked by ") -> Item:
     """The query of a line and what it hangs below."""
     whom = next((parent.value for parent in reversed(asked.chain)), None) if asked.hop else asked.name
     slot = asked.slot if whom is None else f"{asked.slot} of {quoted(whom)}"
     unit = "" if asked.unit is None else f", entry point of {asked.unit}"
     below = [
-        Item(f"hangs below {quoted(parent.value)} ({parent.file} line {parent.line}): {_fate(parent.side, parent.category)}")
+        Item(f"below {quoted(parent.value)} ({parent.file} line {parent.line}), {_fate(parent.side, parent.category)}")
         for parent in asked.chain
     ]
     if asked.hop and not asked.chain:
         below.append(Item("no line of this run gives the answer that it asks about"))
-    below += [Item(f"the pool gives the answer that it asks about in {_place(at)}") for at in asked.in_pool]
+    below += [Item(f"the pool has the answer that it asks about in {_place(at)}") for at in asked.in_pool]
     if asked.not_scored is not None:
         below.append(Item(f"not scored: {asked.not_scored}"))
-    return Item(f"Asked by {asked.query}: {slot}, hop {asked.hop}{unit} (CS {asked.rule})", below)
+    return Item(f"{head}{asked.query}: {slot}, hop {asked.hop}{unit} (CS {asked.rule})", below)
 
 
 def _kept(kept: Kept) -> Item:

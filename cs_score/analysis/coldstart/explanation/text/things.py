@@ -70,11 +70,11 @@ def node_tree(facts: NodeFacts) -> Item:
 
 def query_tree(facts: QueryFacts) -> Item:
     """A query with its classes, its lines by category, its rows."""
-    return Item(f"Query {facts.query}", tuple(_of_query(facts)))
+    asked = asked_item(facts.asked, "Query ")
+    return Item(asked.text, (*asked.below, *_of_query(facts)))
 
 
 def _of_query(facts: QueryFacts) -> Iterator[Item]:
-    yield asked_item(facts.asked)
     if facts.asked.hop == 0:
         yield Item(f"Slots: {', '.join(facts.slots)}")
         for point in facts.entry_points:
@@ -82,7 +82,9 @@ def _of_query(facts: QueryFacts) -> Iterator[Item]:
     if facts.untold is not None:
         yield Item(f"Not all can be told: {facts.untold}")
     if facts.classes:
-        yield Item(f"Classes ({_numbers(_count(each.status for each in facts.classes))}):", tuple(map(_class, facts.classes)))
+        yield Item(
+            f"Classes ({_numbers(_count(each.status for each in facts.classes))}):", tuple(map(_class, facts.classes))
+        )
     else:
         yield Item("No class of it is to be found")
     lines = [
@@ -126,10 +128,10 @@ def _numbers(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{number} {name}" for name, number in counts.items())
 
 
-def overview_tree(facts: Overview, run_id: str, measure: str | None, score: float | None) -> Item:
+def overview_tree(facts: Overview, run_id: str, measure: str, score: float | None) -> Item:
     """The run in one screen."""
     head = f"{run_id or 'The run'}"
-    head += "" if measure is None or score is None else f": {measure} = {score:.4f}"
+    head += "" if score is None else f": {measure} = {score:.4f}"
     reading = {_STATUSES[status]: number for status, number in facts.read.items()}
     below = [
         Item(f"{sum(facts.read.values())} lines: {_numbers(reading) or 'none'}"),

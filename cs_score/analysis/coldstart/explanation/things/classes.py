@@ -17,7 +17,9 @@ from cs_score.coldstart.options import RIGHT
 def explain_class(name: str, base_id: str, case: Case) -> ClassFacts:
     """All of a class of a query, by the short id of that."""
     standing = case.standing(base_id)
-    members = [each for each in case.run.gold.assessed.get(base_id, ()) if each.value_class == name and each.is_accepted]
+    members = [
+        each for each in case.run.gold.assessed.get(base_id, ()) if each.value_class == name and each.is_accepted
+    ]
     first = members[0] if members else None
     row = name.rpartition(":")[0]
     status, reason, counted = ("not counted", "its query was not scored", [])

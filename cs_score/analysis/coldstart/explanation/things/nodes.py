@@ -13,7 +13,7 @@ def explain_node(name: str, case: Case) -> NodeFacts:
     """All of a node, by its FQ node id."""
     lines = [line for line in case.run.links.nodes[name] if case.is_of_run(line)]
     base_id = case.run.links.nodes[name][0].query.base_id
-    classes = {}
+    classes: dict[str, None] = {}
     for line in lines:
         unit = case.unit_of(line)
         assessment = None if unit is None else unit.matched.get(line.index)
