@@ -86,6 +86,8 @@ COMMANDS: Final = {
                   "insight.evidence:ANALYZE") for mode in EVIDENCE_MODES),
         Command("explain", _G.INSIGHT, "Why a line, class, node or query of a Cold Start run scored as it did",
                 "insight.explain:EXPLAIN"),
+        Command("verify", _G.SEVERAL, "Score a recorded result again, and say whether it is reproduced",
+                "checking.verify:FORM"),
         Command("diff", _G.INSIGHT, "Why one system scores higher than another, unit by unit", "insight.command:DIFF"),
         *(Command(f"diff {mode}", _G.INSIGHT, f"Why one {mode} system scores higher than another, unit by unit",
                   "insight.evidence:DIFF") for mode in EVIDENCE_MODES),
