@@ -13,6 +13,7 @@ import pytest
 
 from cs_score.analysis.coldstart import analysis as coldstart_analysis
 from cs_score.analysis.evidence import analysis as evidence_analysis
+from cs_score.analysis.evidence import difference
 from cs_score.batch.store import state
 from cs_score.batch.tables import leaderboard_writers
 from cs_score.coldstart.writers import json_result, scores
@@ -36,6 +37,7 @@ VERSIONS: Final = {
     "problems": reports.SCHEMA_VERSION,
     "kb-statistics": statistics.SCHEMA_VERSION,
     "analysis-evidence": evidence_analysis.SCHEMA_VERSION,
+    "diff-evidence": difference.SCHEMA_VERSION,
 }
 
 SCORED: Final = ("q.xml", "qrel", "run.tab")
@@ -55,6 +57,10 @@ CALLS: Final = {
     "analysis-evidence": (
         "r.json",
         ["analyze", "claims", "--json=r.json", "--gold=gold.jsonl", "--predictions=more.jsonl"],
+    ),
+    "diff-evidence": (
+        "r.json",
+        ["diff", "claims", "--json=r.json", "--bootstrap=9", "--gold=gold.jsonl", "predictions.jsonl", "more.jsonl"],
     ),
 }
 """The file that holds an object of each kind, and the call that writes it; no file is standard output."""

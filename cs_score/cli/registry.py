@@ -84,6 +84,9 @@ COMMANDS: Final = {
                 "insight.coldstart:ANALYZE"),
         *(Command(f"analyze {mode}", _G.INSIGHT, f"Mistakes of {mode} predictions with what each one costs",
                   "insight.evidence:ANALYZE") for mode in EVIDENCE_MODES),
+        Command("diff", _G.INSIGHT, "Why one system scores higher than another, unit by unit", "insight.command:DIFF"),
+        *(Command(f"diff {mode}", _G.INSIGHT, f"Why one {mode} system scores higher than another, unit by unit",
+                  "insight.evidence:DIFF") for mode in EVIDENCE_MODES),
         Command("report", _G.INSIGHT, "A page to look at: scores, error budget, groups, what every mistake costs",
                 "insight.report:REPORT"),
         *(Command(f"report {mode}", _G.INSIGHT, f"The page of {mode} predictions", "insight.report:EVIDENCE")

@@ -182,6 +182,12 @@ FORMS: Final = {
         },
         wrong_usage=2,
     ),
+    "diff claims": Form(
+        ("diff", "claims", "--bootstrap", "9"),
+        {"--gold": GOLD_FILE, "--json": Word(OWN, "o.json")},
+        (PREDICTED, Word(READ, "more.jsonl")),
+        2,
+    ),
     "report": Form(("report",), {"--out": Word(OWN, "o.html")}, (QUERIES, RUN, POOL), 2),
     "report claims": Form(
         ("report", "claims"),
