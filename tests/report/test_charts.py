@@ -77,7 +77,7 @@ def test_bars_are_as_long_as_their_numbers(tmp_path: Path) -> None:
 
 
 def test_the_page_has_the_same_charts(tmp_path: Path) -> None:
-    page = html.document_fromstring(page_in(tmp_path, analysis()))
+    page: Any = html.document_fromstring(page_in(tmp_path, analysis()))
     for kind in KINDS:
         chart = chart_in(tmp_path, kind, analysis())
         (twin,) = page.xpath(f"//*[@aria-labelledby='{chart.get('aria-labelledby')}']")

@@ -30,7 +30,8 @@ def _changed(value: Any) -> Iterator[Any]:
         for at, item in enumerate(value[:1]):
             for each in _changed(item):
                 yield [*value[:at], each, *value[at + 1 :]]
-    yield from (each for each in (None, True, -7, 0.5, "x", [], {}) if each != value or type(each) is not type(value))
+    others: list[Any] = [None, True, -7, 0.5, "x", [], {}]
+    yield from (each for each in others if each != value or type(each) is not type(value))
 
 
 def test_it_agrees_with_the_library() -> None:

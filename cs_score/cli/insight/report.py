@@ -56,7 +56,7 @@ def _report(line: CommandLine) -> int:
 
 def _report_evidence(mode: EvidenceMode, line: CommandLine) -> int:
     from cs_score.analysis.evidence.analysis import analyze
-    from cs_score.analysis.evidence.examiners import measure_of
+    from cs_score.analysis.evidence.modes.examiners import measure_of
 
     top = top_of(line)
     files, own = input_files(line), own_arguments(mode, line)
