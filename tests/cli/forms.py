@@ -198,6 +198,7 @@ FORMS: Final = {
     "plot": Form(("plot", "budget"), {"--out": Word(OWN, "o.svg")}, (Word(READ, "analysed.json"),), 2),
     "problems": Form(("problems",), {}, (Word(READ, "EMPTY_FIELD"),)),
     "expand-queries": Form(("expand-queries",), {}, (QUERIES,)),
+    "verify": Form(("verify",), {}, (Word(READ, "ours.json"),), 2),
     "schema": Form(("schema",), {}, (Word(READ, "leaderboard"),), 2),
     "completion": Form(("completion",), {}, (Word(READ, "bash"),), 2),
     "man": Form(("man",), wrong_usage=2),
