@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from cs_score.analysis.coldstart.scored import Scored
 
 
-def _measures() -> Iterable[str]:
+def measure_names() -> Iterable[str]:
     return map(str, rankable(COLD_START_MODE, True))
 
 
@@ -105,7 +105,7 @@ ANALYZE: Final = Form(
         *SCORING,
         Option("-runids", "LIST", "Colon-separated runs to score, in this order", "all runs"),
         Option("--run", "ID", "The run to analyse, where there are several"),
-        measure_option(_measures),
+        measure_option(measure_names),
         TOP,
         *result_options("the analysis"),
     ),
