@@ -121,12 +121,10 @@ def diff(
     b.measure(str(chosen))
     tables = unit_table(a.result, [chosen]), unit_table(b.result, [chosen])
     parts = unit_parts(tables, chosen)
-    has_clusters = any(unit != query for scored in (a, b) for query, unit in scored.result.unit_of.items())
-    unit = resampled_unit(bool(a.run.gold.table.ldc_of) or has_clusters)
+    unit = _unit_name(a, b)
     compared, remarks = _compared(tables, chosen, names, replace(resampling or Resampling(can_grow=True), unit=unit))
     if parts and parts[0].contribution is None:
-        text = f"no contributions: {chosen} is 0/0 for one of the two, and counts 0"
-        remarks = (Note("UNDEFINED", text), *remarks)
+        remarks = (Note("UNDEFINED", f"no contributions: {chosen} is 0/0 for one of the two, and counts 0"), *remarks)
     answers, classes = answer_pairs(a, b), class_pairs(a, b)
     return Difference(
         measure=chosen,
@@ -144,6 +142,11 @@ def diff(
         remarks=remarks,
         origins=(replace(a.origin, measure=str(chosen)), replace(b.origin, measure=str(chosen))),
     )
+
+
+def _unit_name(a: Scored, b: Scored) -> str:
+    has_clusters = any(unit != query for scored in (a, b) for query, unit in scored.result.unit_of.items())
+    return resampled_unit(bool(a.run.gold.table.ldc_of) or has_clusters)
 
 
 def _compared(
