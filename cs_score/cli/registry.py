@@ -84,6 +84,8 @@ COMMANDS: Final = {
                 "insight.coldstart:ANALYZE"),
         *(Command(f"analyze {mode}", _G.INSIGHT, f"Mistakes of {mode} predictions with what each one costs",
                   "insight.evidence:ANALYZE") for mode in EVIDENCE_MODES),
+        Command("explain", _G.INSIGHT, "Why a line, class, node or query of a Cold Start run scored as it did",
+                "insight.explain:EXPLAIN"),
         Command("verify", _G.SEVERAL, "Score a recorded result again, and say whether it is reproduced",
                 "checking.verify:FORM"),
         Command("diff", _G.INSIGHT, "Why one Cold Start run scores higher than another, unit by unit",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from cs_score.cli.destinations import say
 from cs_score.cli.form import Form, Parameter
-from cs_score.cli.insight.coldstart import measure_names
+from cs_score.cli.insight.coldstart import measures
 from cs_score.cli.insight.options import TOP_UNITS, deliver, make_way, measure_option, result_options, top_of
 from cs_score.cli.options import CommandLine, Option
 from cs_score.cli.resampling_options import COMPARISON_OPTIONS, read_resampling
@@ -107,7 +107,7 @@ DIFF: Final = Form(
     (
         *SCORING,
         POLICY,
-        measure_option(measure_names),
+        measure_option(measures),
         POLICY_B,
         POOL_B,
         TOP_UNITS,
