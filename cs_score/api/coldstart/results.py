@@ -14,6 +14,7 @@ from cs_score.api.html import table
 from cs_score.api.intervals import IntervalRow, interval_rows
 from cs_score.api.kinds import field_types, known
 from cs_score.coldstart.options import Policy, as_list
+from cs_score.foundation.display import one_line
 from cs_score.foundation.errors import UsageError
 from cs_score.foundation.garbage_collection import paused_collector
 from cs_score.measures.registry import COLD_START_MODE, headline, parse
@@ -102,8 +103,8 @@ class RunResult:
         """The same run under another policy; no file is read again, and what the lines met is kept.
 
         `policy` is `kb`, `sf` (both with their limits on justifications) or a `Policy`; what is not given stays as it
-        is. The result equals that of scoring the files anew. Raises UsageError for an unknown policy and for a result
-        that was loaded from JSON, InputError where scoring has to stop.
+        is. The result equals that of scoring the files anew. Raises UsageError for an unknown policy, for a result that
+        was loaded from JSON and for other limits than a run was validated for, InputError where scoring has to stop.
         """
         scored = self._scored("rescore")
         return RunResult(scored.under(*policy_of(policy, justifications, self.policy, scored.limits)))
@@ -185,9 +186,9 @@ class RunResult:
     def __repr__(self) -> str:
         runs = " ".join(self.run_ids) or "no run"
         shown = next(iter(self.scores_by_run.values()), {}) if len(self.run_ids) == 1 else {}
-        known = [f"{name} {shown[name]:.4f}" for name in headline(COLD_START_MODE) if name in shown]
+        scores = [f"{name} {shown[name]:.4f}" for name in headline(COLD_START_MODE) if name in shown]
         under = f"{runs} under {self._policy_name}, {self.justifications}"
-        return f"<{under}{': ' if known else ''}{', '.join(known[:3])}>"
+        return one_line(f"<{under}{': ' if scores else ''}{', '.join(scores[:3])}>")
 
     def _repr_html_(self) -> str:
         """The summary: every average by table, average and hop, as in `.summary` and `.ap`."""
