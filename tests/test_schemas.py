@@ -12,6 +12,7 @@ from typing import Any, Final
 import pytest
 
 from cs_score.analysis.coldstart import analysis as coldstart_analysis
+from cs_score.analysis.coldstart.explanation import explanation
 from cs_score.analysis.evidence import analysis as evidence_analysis
 from cs_score.analysis.evidence import difference
 from cs_score.batch.store import state
@@ -29,6 +30,7 @@ from tests.schemas import check, name_of, schemas
 
 VERSIONS: Final = {
     "analysis-coldstart": coldstart_analysis.SCHEMA_VERSION,
+    "explanation": explanation.SCHEMA_VERSION,
     "coldstart-result": json_result.SCHEMA_VERSION,
     "evidence-result": report.SCHEMA_VERSION,
     "comparison": comparison_result.SCHEMA_VERSION,
@@ -45,6 +47,7 @@ VERSIONS: Final = {
 SCORED: Final = ("q.xml", "qrel", "run.tab")
 CALLS: Final = {
     "analysis-coldstart": ("r.json", ["analyze", "--json=r.json", *SCORED]),
+    "explanation": ("r.json", ["explain", "--json=r.json", *SCORED]),
     "coldstart-result": ("r.json", ["--json=r.json", "--bootstrap=9", *SCORED]),
     "evidence-result": (
         "r.json",
