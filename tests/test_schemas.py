@@ -13,7 +13,7 @@ import pytest
 
 from cs_score.analysis.coldstart import analysis as coldstart_analysis
 from cs_score.analysis.evidence import analysis as evidence_analysis
-from cs_score.analysis.evidence import difference
+from cs_score.analysis.evidence import difference, explanation
 from cs_score.batch.store import state
 from cs_score.batch.tables import leaderboard_writers
 from cs_score.coldstart.writers import json_result, scores
@@ -38,6 +38,7 @@ VERSIONS: Final = {
     "kb-statistics": statistics.SCHEMA_VERSION,
     "analysis-evidence": evidence_analysis.SCHEMA_VERSION,
     "diff-evidence": difference.SCHEMA_VERSION,
+    "explanation-evidence": explanation.SCHEMA_VERSION,
 }
 
 SCORED: Final = ("q.xml", "qrel", "run.tab")
@@ -57,6 +58,10 @@ CALLS: Final = {
     "analysis-evidence": (
         "r.json",
         ["analyze", "claims", "--json=r.json", "--gold=gold.jsonl", "--predictions=more.jsonl"],
+    ),
+    "explanation-evidence": (
+        "r.json",
+        ["explain", "claims", "--unit=1", "--json=r.json", "--gold=gold.jsonl", "--predictions=more.jsonl"],
     ),
     "diff-evidence": (
         "r.json",

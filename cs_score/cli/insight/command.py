@@ -1,4 +1,4 @@
-"""`cs-score diff`: of which scores is said by the next word."""
+"""`cs-score explain` and `cs-score diff`: of which scores is said by the next word."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ def _run(name: str, line: CommandLine) -> int:
     raise UsageError(f"say which scores: {', '.join(names)}; see cs-score {name} -help")
 
 
-DIFF: Final = Form(
+def _form(name: str, result: str) -> Form:
+    return Form(name, (), (), sections=lambda: (("Result", result),), body=partial(_run, name))
+
+
+EXPLAIN: Final = _form(
+    "explain",
+    "How a unit was scored, step by step, what it would score alone, and what each of its mistakes costs.",
+)
+DIFF: Final = _form(
     "diff",
-    (),
-    (),
-    sections=lambda: (
-        (
-            "Result",
-            "Two scores with the interval and the p-values of their difference; what each unit contributes to it, "
-            "which adds up to it exactly; what is right, wrong or missed in one only.",
-        ),
-    ),
-    body=partial(_run, "diff"),
+    "Two scores with the interval and the p-values of their difference; what each unit contributes to it, which adds "
+    "up to it exactly; what is right, wrong or missed in one only.",
 )
