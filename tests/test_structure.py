@@ -48,6 +48,7 @@ ORDER: Final = (
     "batch.execution",
     "batch.tables",
     "batch",
+    "verification",
     "report",
     "api",
     "cli",

@@ -80,6 +80,8 @@ COMMANDS: Final = {
                 "comparison.coldstart:FORM"),
         *(Command(f"compare {mode}", _G.SEVERAL, f"Compare {mode} systems on the same gold file",
                   "comparison.evidence:FORMS") for mode in EVIDENCE_MODES),
+        Command("verify", _G.SEVERAL, "Score a recorded result again, and say whether it is reproduced",
+                "checking.verify:FORM"),
         Command("analyze", _G.INSIGHT, "Mistakes of a Cold Start run with what each one costs, an error budget",
                 "insight.coldstart:ANALYZE"),
         *(Command(f"analyze {mode}", _G.INSIGHT, f"Mistakes of {mode} predictions with what each one costs",

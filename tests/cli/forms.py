@@ -195,6 +195,7 @@ FORMS: Final = {
     ),
     "problems": Form(("problems",), {}, (Word(READ, "EMPTY_FIELD"),)),
     "expand-queries": Form(("expand-queries",), {}, (QUERIES,)),
+    "verify": Form(("verify",), {}, (Word(READ, "ours.json"),), 2),
     "schema": Form(("schema",), {}, (Word(READ, "leaderboard"),), 2),
     "completion": Form(("completion",), {}, (Word(READ, "bash"),), 2),
     "man": Form(("man",), wrong_usage=2),
