@@ -93,6 +93,11 @@ COMMANDS: Final = {
         Command("diff", _G.INSIGHT, "Why one system scores higher than another, unit by unit", "insight.command:DIFF"),
         *(Command(f"diff {mode}", _G.INSIGHT, f"Why one {mode} system scores higher than another, unit by unit",
                   "insight.evidence:DIFF") for mode in EVIDENCE_MODES),
+        Command("report", _G.INSIGHT, "A page to look at: scores, error budget, groups, what every mistake costs",
+                "insight.report:REPORT"),
+        *(Command(f"report {mode}", _G.INSIGHT, f"The page of {mode} predictions", "insight.report:EVIDENCE")
+          for mode in EVIDENCE_MODES),
+        Command("plot", _G.INSIGHT, "One chart of an analysis, as SVG, PDF or PNG", "insight.report:PLOT"),
         Command("problems", _G.ABOUT, "Explain problem codes: what is wrong, an example, what to do",
                 "about.problems:FORM"),
         Command("schema", _G.ABOUT, "Print the JSON Schema of what cs-score writes", "about.schema:FORM"),

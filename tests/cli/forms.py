@@ -193,6 +193,14 @@ FORMS: Final = {
         (PREDICTED, Word(READ, "more.jsonl")),
         2,
     ),
+    "report": Form(("report",), {"--out": Word(OWN, "o.html")}, (QUERIES, RUN, POOL), 2),
+    "report claims": Form(
+        ("report", "claims"),
+        {"--gold": GOLD_FILE, "--predictions": PREDICTED, "--out": Word(OWN, "o.html")},
+        wrong_usage=2,
+    ),
+    "page of an analysis": Form(("report",), {"--out": Word(OWN, "o.html")}, (Word(READ, "analysed.json"),), 2),
+    "plot": Form(("plot", "budget"), {"--out": Word(OWN, "o.svg")}, (Word(READ, "analysed.json"),), 2),
     "problems": Form(("problems",), {}, (Word(READ, "EMPTY_FIELD"),)),
     "expand-queries": Form(("expand-queries",), {}, (QUERIES,)),
     "verify": Form(("verify",), {}, (Word(READ, "ours.json"),), 2),
@@ -240,6 +248,7 @@ def fill(folder: Path) -> None:
     os.link(folder / "q.xml", folder / "hard.sf")
     words = ["--json", "ours.json", "--problems", "ours.tsv", "-output_file", "ours", "q.xml", "run.tab", "qrel"]
     assert score_in(folder, words).status == 0
+    assert score_in(folder, ["analyze", "q.xml", "run.tab", "qrel", "--json", "analysed.json"]).status == 0
 
 
 def digests(folder: Path) -> dict[str, str]:
