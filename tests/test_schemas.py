@@ -12,8 +12,11 @@ from typing import Any, Final
 import pytest
 
 from cs_score.analysis.coldstart import analysis as coldstart_analysis
+from cs_score.analysis.coldstart.difference import difference as coldstart_difference
+from cs_score.analysis.coldstart.explanation import explanation as coldstart_explanation
 from cs_score.analysis.evidence import analysis as evidence_analysis
-from cs_score.analysis.evidence import difference, explanation
+from cs_score.analysis.evidence import difference as evidence_difference
+from cs_score.analysis.evidence import explanation as evidence_explanation
 from cs_score.batch.store import state
 from cs_score.batch.tables import leaderboard_writers
 from cs_score.coldstart.writers import json_result, scores
@@ -28,6 +31,7 @@ from tests.schemas import check, name_of, schemas
 
 VERSIONS: Final = {
     "analysis-coldstart": coldstart_analysis.SCHEMA_VERSION,
+    "explanation": coldstart_explanation.SCHEMA_VERSION,
     "coldstart-result": json_result.SCHEMA_VERSION,
     "evidence-result": report.SCHEMA_VERSION,
     "comparison": comparison_result.SCHEMA_VERSION,
@@ -37,13 +41,15 @@ VERSIONS: Final = {
     "problems": reports.SCHEMA_VERSION,
     "kb-statistics": statistics.SCHEMA_VERSION,
     "analysis-evidence": evidence_analysis.SCHEMA_VERSION,
-    "diff-evidence": difference.SCHEMA_VERSION,
-    "explanation-evidence": explanation.SCHEMA_VERSION,
+    "diff-evidence": evidence_difference.SCHEMA_VERSION,
+    "explanation-evidence": evidence_explanation.SCHEMA_VERSION,
+    "diff-coldstart": coldstart_difference.SCHEMA_VERSION,
 }
 
 SCORED: Final = ("q.xml", "qrel", "run.tab")
 CALLS: Final = {
     "analysis-coldstart": ("r.json", ["analyze", "--json=r.json", *SCORED]),
+    "explanation": ("r.json", ["explain", "--json=r.json", *SCORED]),
     "coldstart-result": ("r.json", ["--json=r.json", "--bootstrap=9", *SCORED]),
     "evidence-result": (
         "r.json",
@@ -63,6 +69,7 @@ CALLS: Final = {
         "r.json",
         ["explain", "claims", "--unit=1", "--json=r.json", "--gold=gold.jsonl", "--predictions=more.jsonl"],
     ),
+    "diff-coldstart": ("r.json", ["diff", "--json=r.json", "--bootstrap=9", *SCORED, "runs/a.tab.txt"]),
     "diff-evidence": (
         "r.json",
         ["diff", "claims", "--json=r.json", "--bootstrap=9", "--gold=gold.jsonl", "predictions.jsonl", "more.jsonl"],
