@@ -13,9 +13,10 @@ import pytest
 
 from cs_score.analysis.coldstart import analysis as coldstart_analysis
 from cs_score.analysis.coldstart.difference import difference as coldstart_difference
-from cs_score.analysis.coldstart.explanation import explanation
+from cs_score.analysis.coldstart.explanation import explanation as coldstart_explanation
 from cs_score.analysis.evidence import analysis as evidence_analysis
-from cs_score.analysis.evidence import difference
+from cs_score.analysis.evidence import difference as evidence_difference
+from cs_score.analysis.evidence import explanation as evidence_explanation
 from cs_score.batch.store import state
 from cs_score.batch.tables import leaderboard_writers
 from cs_score.coldstart.writers import json_result, scores
@@ -31,7 +32,7 @@ from tests.schemas import check, name_of, schemas
 
 VERSIONS: Final = {
     "analysis-coldstart": coldstart_analysis.SCHEMA_VERSION,
-    "explanation": explanation.SCHEMA_VERSION,
+    "explanation": coldstart_explanation.SCHEMA_VERSION,
     "coldstart-result": json_result.SCHEMA_VERSION,
     "evidence-result": report.SCHEMA_VERSION,
     "comparison": comparison_result.SCHEMA_VERSION,
@@ -42,7 +43,8 @@ VERSIONS: Final = {
     "problems": reports.SCHEMA_VERSION,
     "kb-statistics": statistics.SCHEMA_VERSION,
     "analysis-evidence": evidence_analysis.SCHEMA_VERSION,
-    "diff-evidence": difference.SCHEMA_VERSION,
+    "diff-evidence": evidence_difference.SCHEMA_VERSION,
+    "explanation-evidence": evidence_explanation.SCHEMA_VERSION,
     "diff-coldstart": coldstart_difference.SCHEMA_VERSION,
 }
 
@@ -65,6 +67,10 @@ CALLS: Final = {
     "analysis-evidence": (
         "r.json",
         ["analyze", "claims", "--json=r.json", "--gold=gold.jsonl", "--predictions=more.jsonl"],
+    ),
+    "explanation-evidence": (
+        "r.json",
+        ["explain", "claims", "--unit=1", "--json=r.json", "--gold=gold.jsonl", "--predictions=more.jsonl"],
     ),
     "diff-coldstart": ("r.json", ["diff", "--json=r.json", "--bootstrap=9", *SCORED, "runs/a.tab.txt"]),
     "diff-evidence": (

@@ -183,6 +183,11 @@ FORMS: Final = {
         },
         wrong_usage=2,
     ),
+    "explain claims": Form(
+        ("explain", "claims"),
+        {"--gold": GOLD_FILE, "--predictions": PREDICTED, "--json": Word(OWN, "o.json")},
+        wrong_usage=2,
+    ),
     "diff claims": Form(
         ("diff", "claims", "--bootstrap", "9"),
         {"--gold": GOLD_FILE, "--json": Word(OWN, "o.json")},

@@ -1,4 +1,4 @@
-"""`cs-score analyze` and `cs-score diff` of an evidence mode: why predictions score as they do, or as others do."""
+"""`cs-score analyze`, `explain` and `diff` of an evidence mode: why predictions score as they do, or as others do."""
 
 from __future__ import annotations
 
@@ -29,12 +29,16 @@ from cs_score.cli.insight.options import (
     top_of,
     write_tables,
 )
-from cs_score.cli.options import CommandLine
+from cs_score.cli.options import CommandLine, Option
 from cs_score.cli.resampling_options import COMPARISON_OPTIONS, read_resampling
 from cs_score.foundation.errors import UsageError
 
 if TYPE_CHECKING:
     from cs_score.evidence.result import Result
+
+UNIT: Final = "--unit"
+
+_progress: Final = partial(with_bar, doing="analysing")
 
 
 def _analyze(mode: EvidenceMode, line: CommandLine) -> int:
@@ -48,7 +52,7 @@ def _analyze(mode: EvidenceMode, line: CommandLine) -> int:
     files, own = input_files(line), own_arguments(mode, line)
     measure = measure_of(mode.name, line.switches.get("--measure"))
     make_way(line, files, "score", {name: tables.header(columns) for name, columns in tables.COLUMNS.items()})
-    analysis = analyze(_scored(mode, files, own), measure, progress=partial(with_bar, doing="analysing"))
+    analysis = analyze(_scored(mode, files, own), measure, progress=_progress)
     if (folder := line.switches.get(TSV)) is not None:
         write_tables(folder, ((table.name, table.blocks()) for table in tables.tables(analysis, top)))
     deliver(line, lambda: analysis.as_json(top), lambda width: analysis_text(analysis, width, top or SHOWN))
@@ -86,6 +90,39 @@ _MEANING: Final = (
         "predictions in which it is mended, and of those given. Gains of several mistakes do not add up.",
     ),
 )
+
+
+def _explain(mode: EvidenceMode, line: CommandLine) -> int:
+    from cs_score.analysis.evidence.explanation import explain
+    from cs_score.analysis.evidence.explanation_text import explanation_text
+    from cs_score.analysis.evidence.modes.examiners import measure_of
+
+    files, own = input_files(line), own_arguments(mode, line)
+    measure = measure_of(mode.name, line.switches.get("--measure"))
+    make_way(line, files, "units")
+    result = score(mode, *files, own)
+    found = explain(result, line.texts(UNIT), measure, progress=_progress)
+    tell_notices(result)
+    deliver(line, found.as_json, lambda width: explanation_text(found, result, width))
+    return 0
+
+
+def _explain_form(mode: EvidenceMode) -> Form:
+    return Form(
+        f"explain {mode.name}",
+        (
+            GOLD,
+            PREDICTIONS,
+            Option(UNIT, "ID", f"The {mode.unit} to explain; may be repeated. Without it the run in one screen"),
+            measure_option(partial(measure_names, mode.name)),
+            *result_options("the explanation", tables=False),
+            *mode.options,
+        ),
+        (),
+        required=("--gold", "--predictions"),
+        sections=lambda: (("Files", mode.files), *_MEANING),
+        body=partial(_explain, mode),
+    )
 
 
 def _diff(mode: EvidenceMode, line: CommandLine) -> int:
@@ -133,4 +170,5 @@ def _diff_form(mode: EvidenceMode) -> Form:
 
 
 ANALYZE: Final = {name: _analyze_form(mode) for name, mode in EVIDENCE_MODES.items()}
+EXPLAIN: Final = {name: _explain_form(mode) for name, mode in EVIDENCE_MODES.items()}
 DIFF: Final = {name: _diff_form(mode) for name, mode in EVIDENCE_MODES.items()}
