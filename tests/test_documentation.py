@@ -202,6 +202,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copytree(ROOT / name, copy / name)
     for name in ("gold.jsonl", "predictions.jsonl"):
         shutil.copy(EXAMPLE / name, copy / name)
+    better = (EXAMPLE / "predictions.jsonl").read_text("utf-8").replace('{"sentences": [5], "label": "SUPPORT"}', "")
+    (copy / "better.jsonl").write_text(better.replace('"104": ', ""), encoding="utf-8")
     (copy / "demo-out").mkdir()
     example = re.search(r"^    cs-score (-output_file .*?)\n\n", README, re.MULTILINE | re.DOTALL)
     assert example is not None

@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from cs_score.analysis.evidence.budget import BudgetRow, error_budget
-from cs_score.analysis.evidence.examiners import examiner_of
 from cs_score.analysis.evidence.groups import ConfusionCount, Group, counted_confusions, groups_of
 from cs_score.analysis.evidence.mending import Unit, units_of
 from cs_score.analysis.evidence.mistakes import Mistake, mistakes_of
+from cs_score.analysis.evidence.modes.examiners import examiner_of
 from cs_score.evidence.result import Mode, Result
 from cs_score.foundation.garbage_collection import paused_collector
 from cs_score.foundation.signing.origin import Origin

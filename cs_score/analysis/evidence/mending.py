@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from cs_score.analysis.evidence.examiner import Examiner, Fault, Row
+from cs_score.analysis.evidence.modes.examiner import Examiner, Fault, Row
 from cs_score.evidence.result import Result
 from cs_score.foundation.errors import InputError
 from cs_score.measures.formulas import divide

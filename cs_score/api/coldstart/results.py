@@ -15,6 +15,7 @@ from cs_score.api.intervals import IntervalRow, interval_rows
 from cs_score.api.kinds import field_types, known
 from cs_score.coldstart.options import Policy, as_list
 from cs_score.foundation.errors import UsageError
+from cs_score.foundation.garbage_collection import paused_collector
 from cs_score.measures.registry import COLD_START_MODE, headline, parse
 
 if TYPE_CHECKING:
@@ -123,7 +124,9 @@ class RunResult:
 
         Each is a named tuple; its fields are the columns of `to_frame`. Raises UsageError for another kind.
         """
-        return list(map(known(RECORDS, kind)._make, self._content.values(kind)))
+        record = known(RECORDS, kind)
+        with paused_collector():
+            return list(map(record._make, self._content.values(kind)))
 
     def to_frame(self, kind: Kind = "rows") -> pandas.DataFrame:
         """The same records as a pandas data frame, whose `attrs` hold the `signature` and, as in JSON, its `origin`.
@@ -135,7 +138,8 @@ class RunResult:
 
         fields = field_types(known(RECORDS, kind))
         attrs = {"signature": str(self.signature), "origin": self._content.origin.as_json()}
-        return frame_of(fields, self._content.values(kind), attrs)
+        with paused_collector():
+            return frame_of(fields, self._content.values(kind), attrs)
 
     def intervals(
         self, resamples: int = 10_000, *, seed: int = 0, confidence: float = 95.0, method: IntervalMethod = "percentile"
@@ -170,11 +174,13 @@ class RunResult:
         from cs_score.api.coldstart.writing import write
 
         names = None if fields is None else as_list(fields, "fields")
-        return write(self._scored("write"), prefix, names, tabs, error_file)
+        with paused_collector():
+            return write(self._scored("write"), prefix, names, tabs, error_file)
 
     def to_json(self) -> str:
         """The whole result as JSON, the text that `--json` writes; `load` reads it."""
-        return self._content.json()
+        with paused_collector():
+            return self._content.json()
 
     def __repr__(self) -> str:
         runs = " ".join(self.run_ids) or "no run"

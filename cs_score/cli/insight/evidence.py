@@ -1,4 +1,4 @@
-"""`cs-score analyze MODE --gold GOLD --predictions PREDICTIONS`: why predictions score as they do."""
+"""`cs-score analyze` and `cs-score diff` of an evidence mode: why predictions score as they do, or as others do."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from cs_score.cli.evidence import (
     with_bar,
 )
 from cs_score.cli.evidence_modes import EVIDENCE_MODES, EvidenceMode
-from cs_score.cli.form import Form
+from cs_score.cli.form import Form, Parameter
 from cs_score.cli.insight.options import (
     TOP,
+    TOP_UNITS,
     TSV,
     deliver,
     make_way,
@@ -29,6 +30,8 @@ from cs_score.cli.insight.options import (
     write_tables,
 )
 from cs_score.cli.options import CommandLine
+from cs_score.cli.resampling_options import COMPARISON_OPTIONS, read_resampling
+from cs_score.foundation.errors import UsageError
 
 if TYPE_CHECKING:
     from cs_score.evidence.result import Result
@@ -37,7 +40,7 @@ if TYPE_CHECKING:
 def _analyze(mode: EvidenceMode, line: CommandLine) -> int:
     from cs_score.analysis.evidence import tables
     from cs_score.analysis.evidence.analysis import analyze
-    from cs_score.analysis.evidence.examiners import measure_of
+    from cs_score.analysis.evidence.modes.examiners import measure_of
     from cs_score.analysis.evidence.text import TOP as SHOWN
     from cs_score.analysis.evidence.text import analysis_text
 
@@ -84,4 +87,50 @@ _MEANING: Final = (
     ),
 )
 
+
+def _diff(mode: EvidenceMode, line: CommandLine) -> int:
+    from cs_score.analysis.comparison import system_names
+    from cs_score.analysis.evidence.difference import diff
+    from cs_score.analysis.evidence.difference_text import difference_text
+    from cs_score.analysis.evidence.modes.examiners import measure_of
+    from cs_score.analysis.evidence.text import TOP as SHOWN
+
+    top, own = top_of(line), own_arguments(mode, line)
+    gold, first, second = line.text("--gold", ""), *line.words
+    if "-" in (gold, first, second):
+        raise UsageError("standard input cannot be read once for each of the two: name a file")
+    measure = measure_of(mode.name, line.switches.get("--measure"))
+    resampling = read_resampling(
+        {option.name: line.switches.get(option.name) for option in COMPARISON_OPTIONS}, COMPARISON_OPTIONS
+    )
+    make_way(line, (gold, first, second), "a")
+    one, other = (_scored(mode, (gold, file), own) for file in (first, second))
+    names = system_names((first, second))
+    found = diff(one, other, measure, names=(names[0], names[1]), resampling=resampling)
+    deliver(line, lambda: found.as_json(top), lambda width: difference_text(found, width, top or SHOWN))
+    return 0
+
+
+def _diff_form(mode: EvidenceMode) -> Form:
+    return Form(
+        f"diff {mode.name}",
+        (
+            GOLD,
+            measure_option(partial(measure_names, mode.name)),
+            TOP_UNITS,
+            *COMPARISON_OPTIONS,
+            *result_options("the difference", tables=False),
+            *mode.options,
+        ),
+        (
+            Parameter("A", "The predictions that are compared with"),
+            Parameter("B", "The predictions that are compared; a positive difference is in their favour"),
+        ),
+        required=("--gold",),
+        sections=lambda: (("Files", mode.files),),
+        body=partial(_diff, mode),
+    )
+
+
 ANALYZE: Final = {name: _analyze_form(mode) for name, mode in EVIDENCE_MODES.items()}
+DIFF: Final = {name: _diff_form(mode) for name, mode in EVIDENCE_MODES.items()}
