@@ -31,12 +31,14 @@ class Place(NamedTuple):
 class Detail(NamedTuple):
     """What a report for programs and editors adds to a problem's message.
 
-    `column` is the column it is in, `text` the offending text as written, `repaired` what stands for it from now on.
+    `column` is the column it is in, `text` the offending text as written, `repaired` what stands for it from now on,
+    `place` where to look for it if the message names no place.
     """
 
     column: str | None = None
     text: str | None = None
     repaired: str | None = None
+    place: Place | None = None
 
 
 class Problem(NamedTuple):
