@@ -73,7 +73,9 @@ def check(call: Call, has_all: bool = True) -> None:
         if has_all and len(own) <= MOST_LINES and own:
             words = [word for fate in fates for word in ("--line", f"{fate['file']}:{fate['line']}")]
             told = explain(call, "--run", run_id, *words)["lines"]
-            check_lines(found, [line for line in told if line["fate"] in fates], fates)
+            told = [line for line in told if line["fate"] in fates]
+            check_lines(found, told, fates)
+            check_costs(whole, told)
 
 
 def check_every_line_once(call: Call, run_id: str, fates: Iterable[Mapping[str, Any]]) -> None:
@@ -128,6 +130,14 @@ def check_lines(found: RunResult, told: Sequence[Mapping[str, Any]], fates: Sequ
                 0 if "V = 0" in ranked["value_arithmetic"] else float(ranked["value_arithmetic"].split(" = ")[2][:6])
             )
             assert value == pytest.approx(node.value, abs=1e-4)
+
+
+def check_costs(whole: Mapping[str, Any], told: Iterable[Mapping[str, Any]]) -> None:
+    """The costs of the overview are what the lines themselves are worth."""
+    worth = {(line["fate"]["file"], line["fate"]["line"]): line["worth"] for line in told}
+    for cost in whole["overview"]["costs"]:
+        if cost["kind"] == "line":
+            assert worth[cost["file"], cost["line"]]["effects"][whole["measure"]] == cost["gain"]
 
 
 def check_judged(line: Mapping[str, Any], by_place: Mapping[tuple[str, int], Mapping[str, Any]]) -> None:
