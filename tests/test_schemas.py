@@ -12,6 +12,7 @@ from typing import Any, Final
 import pytest
 
 from cs_score.analysis.coldstart import analysis as coldstart_analysis
+from cs_score.analysis.coldstart.difference import difference as coldstart_difference
 from cs_score.analysis.coldstart.explanation import explanation
 from cs_score.analysis.evidence import analysis as evidence_analysis
 from cs_score.analysis.evidence import difference
@@ -40,6 +41,7 @@ VERSIONS: Final = {
     "kb-statistics": statistics.SCHEMA_VERSION,
     "analysis-evidence": evidence_analysis.SCHEMA_VERSION,
     "diff-evidence": difference.SCHEMA_VERSION,
+    "diff-coldstart": coldstart_difference.SCHEMA_VERSION,
 }
 
 SCORED: Final = ("q.xml", "qrel", "run.tab")
@@ -61,6 +63,7 @@ CALLS: Final = {
         "r.json",
         ["analyze", "claims", "--json=r.json", "--gold=gold.jsonl", "--predictions=more.jsonl"],
     ),
+    "diff-coldstart": ("r.json", ["diff", "--json=r.json", "--bootstrap=9", *SCORED, "runs/a.tab.txt"]),
     "diff-evidence": (
         "r.json",
         ["diff", "claims", "--json=r.json", "--bootstrap=9", "--gold=gold.jsonl", "predictions.jsonl", "more.jsonl"],
