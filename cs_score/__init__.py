@@ -16,6 +16,7 @@ from cs_score.foundation.version import VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from cs_score.analysis.coldstart.explanation.explanation import Explanation
     from cs_score.api.batches import Leaderboard, LeaderboardRow, batch
     from cs_score.api.coldstart.gold import Gold, prepare, score
     from cs_score.api.coldstart.records import ProblemRow, QueryRow, RankingRow, ResponseRow, TableRow
@@ -36,6 +37,7 @@ __all__ = [
     "Comparison",
     "CsScoreError",
     "EvidenceResult",
+    "Explanation",
     "FoundProblem",
     "Gold",
     "InputError",
@@ -71,6 +73,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "analysis.coldstart.explanation.explanation": "Explanation",
     "api.batches": "Leaderboard LeaderboardRow batch",
     "api.comparison": "Comparison PairRow SystemRow compare",
     "api.evidence": "EvidenceResult claims hotpotqa r4c scifact",

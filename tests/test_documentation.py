@@ -41,6 +41,7 @@ from tests.documents import (
 
 README: Final = (ROOT / "README.md").read_text(encoding="utf-8")
 USAGE: Final = (ROOT / "README-Usage.md").read_text(encoding="utf-8")
+GUIDE: Final = (ROOT / "docs" / "my-run-scored.md").read_text(encoding="utf-8")
 EXAMPLE: Final = ROOT / "tests" / "evidence" / "golden" / "scifact" / "v04-spec-example"
 SAMPLES: Final = ("queries", "assessments", "submissions")
 PROGRAMS: Final = (
@@ -217,7 +218,7 @@ def test_quoted_lines_are_there(quotation: Quotation, folder: Path) -> None:
     assert missing_line(quotation.lines, (folder / quotation.source).read_text(encoding="utf-8")) is None
 
 
-@pytest.mark.parametrize("formula", list(formulas(USAGE)), ids=lambda formula: formula.text)
+@pytest.mark.parametrize("formula", [*formulas(USAGE), *formulas(GUIDE)], ids=lambda formula: formula.text)
 def test_formulas_hold(formula: Formula) -> None:
     assert f"{formula.value():.4f}" == formula.result
 
@@ -248,7 +249,7 @@ def test_the_example_of_statistics_runs(folder: Path, monkeypatch: pytest.Monkey
     assert "### LDC\\-MEAN" in printed
 
 
-@pytest.mark.parametrize(("command", "lines"), list(console_examples(USAGE)))
+@pytest.mark.parametrize(("command", "lines"), [*console_examples(USAGE), *console_examples(GUIDE)])
 def test_commands_print_what_is_shown(
     command: str, lines: tuple[str, ...], folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any
 ) -> None:

@@ -22,6 +22,7 @@ from cs_score.measures.registry import COLD_START_MODE, headline, parse
 if TYPE_CHECKING:
     import pandas
 
+    from cs_score.analysis.coldstart.explanation.explanation import Explanation, Wanted
     from cs_score.foundation.signing.signature import Signature
     from cs_score.statistics.options import IntervalMethod
 
@@ -156,6 +157,31 @@ class RunResult:
         _ = self.run_id
         settings = Resampling(resamples, seed, confidence, method)
         return interval_rows(intervals(self._scored("intervals").result, settings)[0])
+
+    def explain(
+        self,
+        *,
+        line: Wanted = (),
+        query: Wanted = (),
+        class_name: Wanted = (),
+        node: Wanted = (),
+        answer: Wanted = (),
+        measure: str | None = None,
+    ) -> Explanation:
+        """Why lines, queries, classes and nodes scored as they did; without any of them, the run as a whole.
+
+        Each is one name or several, as in `cs-score explain`: `line` takes numbers or `FILE:N`, `query` ids of any form
+        and hop, `answer` values in which `*` stands for any text. `measure` is what things are worth in; None for the
+        one that ranks leaderboards. Raises InputError for what is not there, with the nearest names, UsageError where
+        the files held no run or several, and for a result that was loaded from JSON.
+        """
+        from cs_score.analysis.coldstart.explanation.explanation import explain
+        from cs_score.analysis.coldstart.scored import Scored as ToExplain
+
+        scored, run_id = self._scored("explain"), self.run_id
+        (result,) = scored.result.runs
+        given = ToExplain(scored.run, run_id, scored.policy, result, None, scored.origin, self.signature)
+        return explain(given, line=line, query=query, class_name=class_name, node=node, answer=answer, measure=measure)
 
     def write(
         self,

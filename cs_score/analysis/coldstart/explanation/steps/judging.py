@@ -134,6 +134,8 @@ def label_of(line: Response, category: Category | None, case: Case) -> Label | N
     reasons = [f"{_SWITCHES[side]} lists {category.name}" for side in _sides_of(category.name, policy)]
     if category.rule == "7.7":
         reason = "lines of nodes that are never named are ignored, whatever the switches say"
+        if IGNORE not in labels:  # the rule looks at line numbers only
+            reason += "; but not where an ignored line of another file has the same number"
     elif category.name == DUPLICATE:
         side = policy.duplicate_side
         several = len(_sides_of(DUPLICATE, policy)) > 1

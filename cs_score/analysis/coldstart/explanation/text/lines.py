@@ -172,7 +172,7 @@ def worth_item(worth: Worth) -> Item:
     below = [] if worth.reason is None else [Item(worth.reason)]
     if len(worth.removed) > 1:
         below.append(Item(f"{len(worth.removed)} lines would go: {_places(worth.removed)}"))
-    below += [Item(f"would be added: {text}") for text in worth.added]
+    below += [Item("would be added: " + text.replace("\t", " | ")) for text in worth.added]
     if worth.change == "absent":
         return Item(f"Worth: without it, {effects}", below)
     return Item(f"Worth: if it were found, {effects}", below)

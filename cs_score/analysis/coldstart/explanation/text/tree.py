@@ -38,13 +38,13 @@ def wrapped(item: Item, width: int, indent: str = "") -> Iterator[str]:
             line += space + word
             continue
         if space:
-            yield line
+            yield line.rstrip()
             line = f"{begin}{_ON}"
         for sign in word:  # it may be longer than a line
             if columns_of(line + sign) > most:
                 yield line
                 line = f"{begin}{_ON}"
             line += sign
-    yield line
+    yield line.rstrip()
     for each in item.below:
         yield from wrapped(each, width, indent + _STEP)
