@@ -12,6 +12,8 @@ from typing import Any, Final
 import pytest
 
 from cs_score.analysis.coldstart import analysis as coldstart_analysis
+from cs_score.analysis.coldstart.difference import difference as coldstart_difference
+from cs_score.analysis.coldstart.explanation import explanation
 from cs_score.analysis.evidence import analysis as evidence_analysis
 from cs_score.analysis.evidence import difference
 from cs_score.batch.store import state
@@ -28,6 +30,7 @@ from tests.schemas import check, name_of, schemas
 
 VERSIONS: Final = {
     "analysis-coldstart": coldstart_analysis.SCHEMA_VERSION,
+    "explanation": explanation.SCHEMA_VERSION,
     "coldstart-result": json_result.SCHEMA_VERSION,
     "evidence-result": report.SCHEMA_VERSION,
     "comparison": comparison_result.SCHEMA_VERSION,
@@ -38,11 +41,13 @@ VERSIONS: Final = {
     "kb-statistics": statistics.SCHEMA_VERSION,
     "analysis-evidence": evidence_analysis.SCHEMA_VERSION,
     "diff-evidence": difference.SCHEMA_VERSION,
+    "diff-coldstart": coldstart_difference.SCHEMA_VERSION,
 }
 
 SCORED: Final = ("q.xml", "qrel", "run.tab")
 CALLS: Final = {
     "analysis-coldstart": ("r.json", ["analyze", "--json=r.json", *SCORED]),
+    "explanation": ("r.json", ["explain", "--json=r.json", *SCORED]),
     "coldstart-result": ("r.json", ["--json=r.json", "--bootstrap=9", *SCORED]),
     "evidence-result": (
         "r.json",
@@ -58,6 +63,7 @@ CALLS: Final = {
         "r.json",
         ["analyze", "claims", "--json=r.json", "--gold=gold.jsonl", "--predictions=more.jsonl"],
     ),
+    "diff-coldstart": ("r.json", ["diff", "--json=r.json", "--bootstrap=9", *SCORED, "runs/a.tab.txt"]),
     "diff-evidence": (
         "r.json",
         ["diff", "claims", "--json=r.json", "--bootstrap=9", "--gold=gold.jsonl", "predictions.jsonl", "more.jsonl"],

@@ -143,6 +143,14 @@ class ProblemLog:
         """Occurrences of warnings and errors, repeated ones included."""
         return sum(self._totals.values())
 
+    def at(self, place: Place) -> list[Problem]:
+        """The problems that were met at a place, in the order in which they were first met."""
+        return [
+            Problem(code, CODES[code].severity, message, (place,), count[0])
+            for (code, message), (places, count) in self._found.items()
+            if place in places
+        ]
+
     def __iter__(self) -> Iterator[Problem]:
         """The problems in the order of the report: by code, then by message, both as byte strings."""
         for (code, message), (places, count) in sorted(self._found.items(), key=lambda item: _byte_order(item[0])):

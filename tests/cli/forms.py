@@ -172,6 +172,7 @@ FORMS: Final = {
         (QUERIES, RUN, POOL),
         2,
     ),
+    "explain": Form(("explain", "--line", "1"), {"--json": Word(OWN, "o.json")}, (QUERIES, RUN, POOL), 2),
     "compare coldstart": Form(("compare", "coldstart", "--bootstrap", "9"), {}, (QUERIES, POOL, RUN, RUN)),
     "compare claims": Form(("compare", "claims", "--bootstrap", "9"), {"--gold": GOLD_FILE}, (PREDICTED, PREDICTED)),
     "analyze claims": Form(

@@ -16,10 +16,12 @@ from functools import partial
 from typing import Final
 
 from cs_score.analysis.comparison import scores_at
-from cs_score.analysis.evidence.fates import Outcome, PartPair, counted_outcomes, paired_parts
+from cs_score.analysis.evidence.fates import PartPair, counted_outcomes, paired_parts
 from cs_score.analysis.evidence.groups import members_of
 from cs_score.analysis.evidence.modes.examiners import examiner_of
 from cs_score.analysis.evidence.pairing import Paired, pairs_of
+from cs_score.analysis.outcome import Outcome
+from cs_score.analysis.significance import significance
 from cs_score.evidence.result import Mode, Result
 from cs_score.foundation.errors import InputError, UsageError
 from cs_score.foundation.signing.origin import Origin
@@ -121,7 +123,7 @@ class Difference:
             "b": self.b,
             "difference": self.difference,
             "names": dict(zip("ab", self.names)),
-            **self._significance(),
+            **significance(self.compared),
             "notes": notes.as_json(self.notes),
             "units": [asdict(unit) for unit in self.units[:top]],
             "answers": [answer.as_json() for answer in self.answers[:top]],
@@ -132,15 +134,6 @@ class Difference:
             ],
             "groups": {name: [asdict(group) for group in groups] for name, groups in self.groups.items()},
             "signatures": {side: origin.as_json() for side, origin in zip("ab", self.origins)},
-        }
-
-    def _significance(self) -> dict[str, object]:
-        if self.compared is None or self.pair is None:
-            return {"interval": None, "p": None, "resampling": None}
-        return {
-            "interval": self.pair.difference.as_json(),
-            "p": {"randomisation": self.pair.randomisation.raw, "bootstrap": self.pair.bootstrap.raw},
-            "resampling": self.compared.resampling.as_json(),
         }
 
 

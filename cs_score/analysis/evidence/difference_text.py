@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cs_score.analysis.evidence.difference import Difference, GroupDifference
-from cs_score.analysis.evidence.fates import Outcome
 from cs_score.analysis.evidence.modes.examiner import Part
 from cs_score.analysis.evidence.text import LONGEST_NAME, fitted, limited, shortened, unit_name, value_text
+from cs_score.analysis.outcome import Outcome
+from cs_score.analysis.significance import significance_lines
 from cs_score.evidence.report import aligned
 from cs_score.evidence.result import counted
 from cs_score.foundation.display import one_line
@@ -33,13 +34,7 @@ def _heading(difference: Difference) -> list[str]:
         f"{difference.mode.name}: {difference.measure}",
         *aligned([("", "score", "predictions"), *rows, ("B - A", f"{difference.difference:+.4f}", "")]),
     ]
-    if difference.pair is not None and difference.compared is not None:
-        pair, settings = difference.pair, difference.compared.resampling
-        low, high = ("-" if limit is None else f"{limit:+.4f}" for limit in (pair.difference.low, pair.difference.high))
-        lines.append(
-            f"{settings.confidence:g} % {settings.method} bootstrap interval of B - A: {low} to {high}; "
-            f"p {pair.randomisation.raw:.4f} (randomisation), {pair.bootstrap.raw:.4f} (bootstrap)"
-        )
+    lines += significance_lines(difference.compared)
     return [*lines, *map(one_line, sentences(difference.notes))]
 
 

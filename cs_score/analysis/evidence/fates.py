@@ -6,21 +6,9 @@ import json
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import StrEnum
 
 from cs_score.analysis.evidence.modes.examiner import Part
-
-
-class Outcome(StrEnum):
-    """How A and B fared with the same part; what is right in one of them may be wrong or missing in the other."""
-
-    RIGHT_IN_BOTH = "right in both"
-    RIGHT_IN_A = "right in A only"
-    RIGHT_IN_B = "right in B only"
-    WRONG_IN_BOTH = "wrong in both"
-    WRONG_IN_A = "wrong in A only"
-    WRONG_IN_B = "wrong in B only"
-    MISSED = "missed in both"
+from cs_score.analysis.outcome import Outcome, outcome_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +29,7 @@ class PartPair:
     def outcome(self) -> Outcome:
         """In words."""
         right = _is_right(self.a), _is_right(self.b)
-        if any(right):
-            return Outcome.RIGHT_IN_BOTH if all(right) else Outcome.RIGHT_IN_A if right[0] else Outcome.RIGHT_IN_B
-        wrong = _fate(self.a) is not None, _fate(self.b) is not None
-        if any(wrong):
-            return Outcome.WRONG_IN_BOTH if all(wrong) else Outcome.WRONG_IN_A if wrong[0] else Outcome.WRONG_IN_B
-        return Outcome.MISSED
+        return outcome_of(right, (_fate(self.a) is not None, _fate(self.b) is not None))
 
     def as_json(self) -> dict[str, object]:
         """The pair as a JSON object; null for A or B where nothing was predicted for the part."""

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from cs_score.analysis.coldstart.scored import Scored
 
 
-def _measures() -> Iterable[str]:
+def measures() -> Iterable[str]:
+    """The names of the measures that can be asked about."""
     return map(str, rankable(COLD_START_MODE, True))
 
 
@@ -90,15 +91,16 @@ def _scored(line: CommandLine) -> Scored:
         run = load_run(gold, files)
         scored = score_for_analysis(run, options.policy, line.switches.get("--run"))
     for remark in run.remarks:
-        _warn(str(InputError(remark)))
+        warn(str(InputError(remark)))
     if run.problems.has_errors:
-        _warn("there are errors in the input; score the run to see them")
+        warn("there are errors in the input; score the run to see them")
     if scored.stopped is not None:
-        _warn(f"there is no average precision: {scored.stopped}")
+        warn(f"there is no average precision: {scored.stopped}")
     return scored
 
 
-def _warn(remark: str) -> None:
+def warn(remark: str) -> None:
+    """Say on standard error what should be known beside the result."""
     say(f"cs-score: warning: {remark}\n")
 
 
@@ -114,7 +116,7 @@ SWITCHES: Final = (
     *SCORING,
     Option("-runids", "LIST", "Colon-separated runs to score, in this order", "all runs"),
     Option("--run", "ID", "The run to analyse, where there are several"),
-    measure_option(_measures),
+    measure_option(measures),
     TOP,
 )
 """The switches that say what is analysed, and how."""

@@ -148,7 +148,7 @@ def _best_class(
     useful: dict[str, list[Response]] = {}
     for line in lines:
         assessment = matched.get(line.index)
-        if assessment is not None and assessment.is_accepted and _is_useful(labels[line.index]):
+        if assessment is not None and assessment.is_accepted and is_useful(labels[line.index]):
             useful.setdefault(assessment.value_class, []).append(line)
     if not useful:
         return None, 0.0
@@ -165,7 +165,8 @@ def _best_class(
 
 
 @functools.cache
-def _is_useful(labels: tuple[str, ...]) -> bool:
+def is_useful(labels: Labels) -> bool:
+    """Whether a line with these labels can find a class, if its assessment is accepted (specification 9.4)."""
     return WRONG not in labels and (IGNORE not in labels or REDUNDANT in labels)
 
 

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from cs_score.analysis.evidence.difference import Difference, diff
-from cs_score.analysis.evidence.fates import Outcome
+from cs_score.analysis.outcome import Outcome
 from cs_score.evidence.modes import claims, hotpotqa, r4c, scifact
 from cs_score.evidence.result import Result
 from cs_score.foundation.errors import InputError, UsageError
