@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from lxml import etree, html
 
 from tests.coldstart.command import score_in
+from tests.documents import ROOT
 from tests.evidence.test_command import files
 from tests.report.analyses import HOSTILE, SHOWN, done, write
 
@@ -59,6 +61,33 @@ def test_its_page_can_be_made_again_as_it_says(difference: dict[str, Any], tmp_p
     (tmp_path / "diff.json").unlink()
     assert score_in(tmp_path, [*call, "--bootstrap", "99"]).status == 0
     assert json.loads((tmp_path / "diff.json").read_bytes()) == difference
+
+
+def test_the_page_of_two_cold_start_runs(tmp_path: Path) -> None:
+    for name in ("queries", "submissions", "assessments"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    runs = [f"submissions/{name}.tab.txt" for name in ("tide-kb", "gull-sf")]
+    words = ["-expand", "ISLE26", "queries/ldc-queries.xml", *runs, "assessments/pool-2016.tab", "--bootstrap", "99"]
+    assert score_in(tmp_path, ["diff", *words, "--json", "diff.json"]).status == 0
+    difference = json.loads((tmp_path / "diff.json").read_bytes())
+    page = page_in(tmp_path, difference)
+    assert page.xpath("//section/@id") == ["scores", "contributions", "groups", "side-by-side", "classes", "origin"]
+    contributions = [float(each) for each in page.xpath("//*[@id='units']//tbody/tr/td[4]/@data-exact")]
+    assert contributions == [row["contribution"] for row in difference["units"]]
+    rows = page.xpath("//*[@id='answers']//tbody/tr")
+    assert [row[2].text_content() for row in rows] == [row["value"] for row in difference["answers"]]
+    given = [row["a"] for row in difference["answers"]]
+    assert [row[4].text_content() == "not given" for row in rows] == [fate is None for fate in given]
+    (commands,) = (pre for pre in page.xpath("//pre/text()") if pre.startswith("cs-score diff"))
+    (tmp_path / "diff.json").unlink()
+    assert score_in(tmp_path, [*commands.splitlines()[0].split()[1:], "--bootstrap", "99"]).status == 0
+    assert json.loads((tmp_path / "diff.json").read_bytes())["units"] == difference["units"]
+
+
+def test_sides_of_other_options_have_no_command_in_common(difference: dict[str, Any], tmp_path: Path) -> None:
+    difference["signatures"]["b"]["options"] = {"any_order": True}
+    page = page_in(tmp_path, difference)
+    assert not [pre for pre in page.xpath("//pre/text()") if pre.startswith("cs-score diff")]
 
 
 def test_bars_go_where_contributions_go(difference: dict[str, Any], tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Final
 from cs_score.report.charts.drawing import WIDTH, Drawing
 from cs_score.report.charts.scale import Scale, scale
 
-LABELS: Final = 128.0
+LABELS: Final = 152.0
 ROW: Final = 24.0
 NOTES: Final = 56.0
 _TOP: Final = 8.0

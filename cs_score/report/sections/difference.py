@@ -44,7 +44,7 @@ def contribution_charts(document: Mapping[str, Any]) -> Iterator[Drawing]:
     told = "; ".join(f"{row.label} {row.note}" for row in rows)
     some = f"The {len(rows)} largest of {len(known)}: " if len(rows) < len(known) else ""
     title = f"Contributions to B - A, the {len(rows)} largest" if some else "Contributions to B - A"
-    axes = (f"contribution in {document['measure']}", unit_name(document["mode"]))
+    axes = (f"contribution in {document['measure']}", _unit_name(document))
     yield bars("contributions", title, f"{some}{told}.", axes, rows)
 
 
@@ -73,14 +73,13 @@ def _scores(document: Mapping[str, Any]) -> Section:
     blocks: list[Block] = [
         Facts([(f"B - A in {document['measure']}", f"{document['difference']:+.4f}", detail)], is_main=True),
         Facts(facts),
-        *(Text(note["text"]) for note in document["notes"]),
+        *(Text(f"Note: {note['text']}.") for note in document["notes"]),
         Code([f"{side.upper()} {document['signatures'][side]['line']}" for side in "ab"]),
     ]
     return Section("scores", "Scores", blocks)
 
 
 def _units(document: Mapping[str, Any]) -> Section:
-    name = unit_name(document["mode"])
     per_unit = Counter(map(unit_of, document["answers"]))
     rows: list[list[Value]] = []
     for row in document["units"]:
@@ -88,10 +87,17 @@ def _units(document: Mapping[str, Any]) -> Section:
         count = per_unit[unit]
         opening: Value = Link(count, "answers", "unit", unit) if count else count
         rows.append([unit, row["a"], row["b"], row["contribution"], opening])
-    columns = (Column("unit", name.capitalize()), *_SIDES, Column("answers", "Answers", "count"))
+    columns = [Column("unit", _unit_name(document)), *_SIDES, Column("answers", "Answers", "count")]
+    if not per_unit.keys() & {unit_of(row) for row in document["units"]}:  # answers are of SF queries, units of LDC
+        columns, rows = columns[:-1], [row[:-1] for row in rows]
     about = "What each contributes to the difference; all contributions add up to it exactly."
     table = Table("units", "Contributions", columns, *kept(rows))
     return Section("contributions", "Contributions", (Text(about), Charts(list(contribution_charts(document))), table))
+
+
+def _unit_name(document: Mapping[str, Any]) -> str:
+    name: str = document.get("unit") or unit_name(document["mode"]).capitalize()
+    return name
 
 
 def _groups(document: Mapping[str, Any]) -> Section:
@@ -156,9 +162,14 @@ def _origin(document: Mapping[str, Any]) -> Section:
         Text(f"cs-score {one['version']}, from these files:"),
         Table("inputs", "Inputs", columns, rows, is_small=True),
     ]
-    if one["options"] == other["options"]:
+    if one["options"] == other["options"] and _but_runs(one) == _but_runs(other):
         runs = [given["name"] for origin in (one, other) for given in origin["inputs"] if given["role"] == "run"]
         call = shlex.join(["cs-score", "diff", *mode_words(one, runs), "--measure", document["measure"]])
         commands = [f"{call} --json diff.json", "cs-score report diff.json --out page.html"]
         blocks += [Text("with these commands:"), Code(commands)]
     return Section("origin", "How to reproduce this page", blocks)
+
+
+def _but_runs(origin: Mapping[str, Any]) -> list[Any]:
+    """What two runs were scored against."""
+    return [given for given in origin["inputs"] if given["role"] != "run"]
