@@ -20,6 +20,7 @@ from cs_score.batch.store import state
 from cs_score.batch.tables import leaderboard_writers
 from cs_score.coldstart.writers import json_result, scores
 from cs_score.evidence import report
+from cs_score.gates import writers as gate_writers
 from cs_score.knowledge_base.writers import statistics
 from cs_score.problems import reports
 from cs_score.statistics import comparison_result
@@ -37,6 +38,7 @@ VERSIONS: Final = {
     "leaderboard": leaderboard_writers.SCHEMA_VERSION,
     "batch-run": state.SCHEMA_VERSION,
     "scores": scores.SCHEMA_VERSION,
+    "check": gate_writers.SCHEMA_VERSION,
     "problems": reports.SCHEMA_VERSION,
     "kb-statistics": statistics.SCHEMA_VERSION,
     "analysis-evidence": evidence_analysis.SCHEMA_VERSION,
@@ -57,6 +59,7 @@ CALLS: Final = {
     "leaderboard": ("b/leaderboard.json", ["batch", "--out=b", "--jobs=1", "--bootstrap=9", *SCORED]),
     "batch-run": ("b/run/signature.json", ["batch", "--out=b", "--jobs=1", "--problems=p.json", *SCORED]),
     "scores": ("", ["score", "--format=json", "--bootstrap=9", *SCORED]),
+    "check": ("", ["check", "--format=json", "--baseline=ours.json", *SCORED]),
     "problems": ("r.json", ["--problems=r.json", *SCORED]),
     "kb-statistics": ("r.json", ["validate-kb", "--json=r.json", "kb.tac"]),
     "analysis-evidence": (

@@ -49,6 +49,7 @@ ORDER: Final = (
     "batch.tables",
     "batch",
     "verification",
+    "gates",
     "report",
     "api",
     "cli",

@@ -109,6 +109,25 @@ def test_a_pickle_of_gold_scores_the_same_used_or_not(folder: Path) -> None:
         assert pickle.loads(pickle.dumps(result)).rescore("sf").to_json() == result.rescore("sf").to_json()
 
 
+def test_gold_is_pickled_while_others_score_with_it(folder: Path, inputs: Inputs) -> None:
+    """Scoring adds to what gold remembers, at whatever moment of the pickling another thread does so."""
+    gold = gold_of(folder)
+    gold.score(folder / "run.tab")
+    seen: list[object] = []
+
+    class Disturbed(pickle.Pickler):
+        def persistent_id(self, given: object) -> None:
+            seen.append(given)
+            if isinstance(given, str) and "\t" in given:  # among answers that are remembered
+                inputs.run(replace(CY, value=f"Cy {len(seen)}"), name="other.tab")
+                gold.score(folder / "other.tab")
+
+    stream = io.BytesIO()
+    Disturbed(stream).dump(gold)
+    assert len(seen) > 100
+    assert pickle.loads(stream.getvalue()).score(folder / "run.tab").to_json() == from_files(folder, "run.tab")
+
+
 def test_a_pool_below_a_run_is_read_with_each_run(folder: Path, inputs: Inputs) -> None:
     """The pool judges an answer about one that it does not judge: only a run that gives that has its query."""
     inputs.pool(CY.judged("1"), BO.child().judged("0"))

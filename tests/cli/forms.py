@@ -199,6 +199,10 @@ FORMS: Final = {
     "plot": Form(("plot", "budget"), {"--out": Word(OWN, "o.svg")}, (Word(READ, "analysed.json"),), 2),
     "problems": Form(("problems",), {}, (Word(READ, "EMPTY_FIELD"),)),
     "expand-queries": Form(("expand-queries",), {}, (QUERIES,)),
+    "check": Form(("check", "--min=SF-AP=0"), {"--baseline": Word(READ, "ours.json")}, (QUERIES, RUN, POOL), 2),
+    "check claims": Form(
+        ("check", "claims", "--min=abstract_f1=0"), {"--gold": GOLD_FILE, "--predictions": PREDICTED}, wrong_usage=2
+    ),
     "verify": Form(("verify",), {}, (Word(READ, "ours.json"),), 2),
     "schema": Form(("schema",), {}, (Word(READ, "leaderboard"),), 2),
     "completion": Form(("completion",), {}, (Word(READ, "bash"),), 2),
