@@ -16,7 +16,8 @@ from tests.api.reference import DOCUMENT, document
 
 NAMES: Final = """
     Comparison CsScoreError EvidenceResult FoundProblem Gold InputError IntervalRow Leaderboard LeaderboardRow
-    MissingExtraError OutputError PairRow Policy ProblemRow QueryRow RankingRow Report ResponseRow RunResult ScoringStopped
+    MissingExtraError OutputError PairRow Policy ProblemRow QueryRow RankingRow Report ResponseRow RunResult
+    ScoringStopped
     Signature SystemRow TableRow UsageError ValidatedRun __version__ batch claims compare hotpotqa load prepare r4c
     scifact score validate_run
 """.split()
