@@ -319,13 +319,6 @@ def test_wrong_usage(line: list[str], told: str, folder: Path) -> None:
     assert told in outcome.err
 
 
-def test_of_which_scores_has_to_be_said() -> None:
-    outcome = cs_score("diff")
-    assert (outcome.status, outcome.err) == (
-        2, "cs-score: say which scores: scifact, claims, r4c, hotpotqa; see cs-score diff -help\n",
-    )  # fmt: skip
-
-
 def test_bad_input_is_told_by_its_file(folder: Path) -> None:
     (folder / "b.jsonl").write_bytes(b"{")
     assert cs_score(*SCIFACT).complaint.startswith("b.jsonl: line 1: not JSON")
