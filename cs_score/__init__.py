@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from cs_score.api.evidence import EvidenceResult, claims, hotpotqa, r4c, scifact
     from cs_score.api.intervals import IntervalRow
     from cs_score.api.loading import load
+    from cs_score.api.report import Report
     from cs_score.api.validation import FoundProblem, ValidatedRun, validate_run
     from cs_score.coldstart.options import Policy
     from cs_score.coldstart.result import ScoringStopped
@@ -51,6 +52,7 @@ __all__ = [
     "ProblemRow",
     "QueryRow",
     "RankingRow",
+    "Report",
     "ResponseRow",
     "RunResult",
     "ScoringStopped",
@@ -82,6 +84,7 @@ _HOMES = {
     "api.loading": "load",
     "api.coldstart.records": "ProblemRow QueryRow RankingRow ResponseRow TableRow",
     "api.coldstart.results": "RunResult",
+    "api.report": "Report",
     "api.validation": "FoundProblem ValidatedRun validate_run",
     "coldstart.options": "Policy",
     "coldstart.result": "ScoringStopped",

@@ -13,15 +13,20 @@ from cs_score.measures.registry import COLD_START_MODE, MEASURES
 from cs_score.report.charts.drawing import Drawing
 from cs_score.report.rendering.html import html
 from cs_score.report.schema import first_fault, schema_named
-from cs_score.report.sections.analysis import CHARTS, KEYS, analysis_page
+from cs_score.report.sections.analysis import CHARTS, analysis_page
+from cs_score.report.sections.difference import contribution_charts, difference_group_charts, difference_page
 
 Document = Mapping[str, Any]
 
-_REMEDY: Final = "cs-score analyze ... --json FILE writes what is wanted here"
+DIFFERENCE_CHARTS: Final = {"contributions": contribution_charts, "groups": difference_group_charts}
+CHART_KINDS: Final = tuple(dict.fromkeys((*CHARTS, *DIFFERENCE_CHARTS)))
+"""Kinds of charts, of one run and of two."""
+
+_REMEDY: Final = "analyze --json FILE and diff --json FILE write what is wanted here"
 
 
 def read_document(name: str) -> Document:
-    """An analysis from its file. Raises InputError for anything else."""
+    """An analysis or a difference from its file. Raises InputError for anything else."""
     with open_source(name) as source:
         data = source.binary.read()
     try:
@@ -39,7 +44,7 @@ def document_of(value: Mapping[str, object]) -> Document:
 
 def page_of(document: Document) -> str:
     """The page as HTML. Raises MissingExtraError without jinja2."""
-    return html(analysis_page(document))
+    return html(difference_page(document) if _is_difference(document) else analysis_page(document))
 
 
 def chart_of(document: Document, kind: str, name: str | None = None) -> Drawing:
@@ -47,12 +52,12 @@ def chart_of(document: Document, kind: str, name: str | None = None) -> Drawing:
 
     Raises UsageError for a kind or a name that there is not, InputError where there is nothing to draw.
     """
-    if kind not in CHARTS:
-        raise UsageError(f"no chart called {kind}; there are {', '.join(CHARTS)}{nearest(kind, CHARTS)}")
-    key = KEYS[kind]
-    drawings = {drawing.of: drawing for drawing in CHARTS[kind](document)} if document.get(key) is not None else {}
+    if kind not in CHART_KINDS:
+        raise UsageError(f"no chart called {kind}; there are {', '.join(CHART_KINDS)}{nearest(kind, CHART_KINDS)}")
+    charts = DIFFERENCE_CHARTS if _is_difference(document) else CHARTS
+    drawings = {drawing.of: drawing for drawing in charts[kind](document)} if kind in charts else {}
     if not drawings:
-        raise InputError(f"the analysis has nothing for the chart {kind} to show (its key is {key})")
+        raise InputError(f"there is nothing for the chart {kind} to show")
     if name is None:
         return next(iter(drawings.values()))
     if name not in drawings:
@@ -61,13 +66,17 @@ def chart_of(document: Document, kind: str, name: str | None = None) -> Drawing:
 
 
 def _checked(value: object, name: str) -> Document:
-    if not isinstance(value, dict) or "mistakes" not in value or value.get("mode") not in [*MEASURES]:
-        raise InputError("not an analysis", file=name, remedy=_REMEDY)
+    if not isinstance(value, dict) or value.get("mode") not in [*MEASURES] or not {"mistakes", "answers"} & set(value):
+        raise InputError("neither an analysis nor a difference", file=name, remedy=_REMEDY)
     kind = "coldstart" if value["mode"] == COLD_START_MODE else "evidence"
-    fault = first_fault(value, schema_named(f"analysis-{kind}"))
+    fault = first_fault(value, schema_named(f"{'diff' if _is_difference(value) else 'analysis'}-{kind}"))
     if fault is not None:
         raise InputError(fault.problem, file=name, place=fault.place or None, remedy=_REMEDY)
     return value
+
+
+def _is_difference(value: Mapping[str, object]) -> bool:
+    return "mistakes" not in value
 
 
 def _refuse_constant(name: str) -> NoReturn:

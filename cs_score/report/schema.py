@@ -79,6 +79,7 @@ def _faults_of_object(
     properties = schema.get("properties", {})
     others = schema.get("additionalProperties", {})
     for key, each in value.items():
+        yield from _faults(key, schema.get("propertyNames", {}), root, place)
         yield from _faults(each, properties.get(key, others), root, f"{place}/{key}")
 
 

@@ -96,7 +96,8 @@ def test_one_of_several_charts_is_asked_for_by_name(tmp_path: Path) -> None:
     [
         (["groups", "--of", "hops"], "no chart groups of hops; there are slot, hop; did you mean hop?"),
         (["budgets"], "no chart called budgets; there are budget"),
-        (["reliability"], "the analysis has nothing for the chart reliability to show"),
+        (["reliability"], "there is nothing for the chart reliability to show"),
+        (["contributions"], "there is nothing for the chart contributions to show"),
     ],
 )
 def test_a_chart_that_there_is_not(words: list[str], complaint: str, tmp_path: Path) -> None:

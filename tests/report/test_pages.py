@@ -122,7 +122,10 @@ def test_predictions_give_the_page_of_their_analysis(mode: str, tmp_path: Path) 
     assert page == (tmp_path / "other.html").read_bytes()
     value = json.loads((tmp_path / "a.json").read_bytes())
     assert len(parsed(page).get_element_by_id("mistakes").xpath(".//tbody/tr")) == len(value["mistakes"])
-    assert f"cs-score analyze {mode} --gold gold --predictions predictions" in page.decode()
+    (commands,) = (pre for pre in parsed(page).xpath("//pre/text()") if pre.startswith("cs-score analyze"))
+    analyze, report = (line.split()[1:] for line in commands.splitlines())
+    assert (score_in(tmp_path, analyze).status, score_in(tmp_path, report).status) == (0, 0)
+    assert (tmp_path / "page.html").read_bytes() == page
 
 
 def test_a_run_gives_the_page_of_its_analysis_and_the_page_tells_how(tmp_path: Path) -> None:
@@ -160,7 +163,7 @@ def test_a_large_analysis_gives_a_page_of_bounded_size_that_says_what_it_leaves_
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        ({"mode": "chess"}, "not an analysis"),
+        ({"mode": "chess"}, "neither an analysis nor a difference"),
         ({"score": "0.5"}, "/score: must be number"),
         ({"budget": [{"kind": "incorrect"}]}, "/budget/0: count is missing"),
         ({"mistakes": [3]}, "/mistakes/0: must be object"),
@@ -179,7 +182,7 @@ def test_what_is_no_json_is_refused_in_a_line(text: str, tmp_path: Path) -> None
     (tmp_path / "a.json").write_text(text)
     outcome = score_in(tmp_path, ["report", "a.json", "--out", "page.html"])
     assert (outcome.status, outcome.files, outcome.stderr.count(b"\n")) == (1, {}, 1)
-    assert outcome.stderr.startswith(b"cs-score: a.json: not ")
+    assert outcome.stderr.startswith((b"cs-score: a.json: not JSON", b"cs-score: a.json: neither"))
 
 
 def test_switches_of_scoring_say_nothing_of_an_analysis(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from tests.schemas import schemas
 KEYWORDS = {
     "$schema", "$id", "$ref", "$defs", "title", "description", "type", "properties", "required", "items", "anyOf",
     "additionalProperties", "const", "enum", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "pattern",
+    "propertyNames",
 }  # fmt: skip
 
 
@@ -55,7 +56,7 @@ def _keywords(schema: dict[str, Any]) -> Iterator[str]:
         if key in ("properties", "$defs"):
             for each in value.values():
                 yield from _keywords(each)
-        elif key in ("items", "additionalProperties") and isinstance(value, dict):
+        elif key in ("items", "additionalProperties", "propertyNames") and isinstance(value, dict):
             yield from _keywords(value)
         elif key == "anyOf":
             for each in value:

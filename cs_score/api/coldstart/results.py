@@ -17,12 +17,14 @@ from cs_score.coldstart.options import Policy, as_list
 from cs_score.foundation.display import one_line
 from cs_score.foundation.errors import UsageError
 from cs_score.foundation.garbage_collection import paused_collector
+from cs_score.foundation.record import replace
 from cs_score.measures.registry import COLD_START_MODE, headline, parse
 
 if TYPE_CHECKING:
     import pandas
 
     from cs_score.analysis.coldstart.explanation.explanation import Explanation, Wanted
+    from cs_score.api.report import Report
     from cs_score.foundation.signing.signature import Signature
     from cs_score.statistics.options import IntervalMethod
 
@@ -182,6 +184,22 @@ class RunResult:
         (result,) = scored.result.runs
         given = ToExplain(scored.run, run_id, scored.policy, result, None, scored.origin, self.signature)
         return explain(given, line=line, query=query, class_name=class_name, node=node, answer=answer, measure=measure)
+
+    def report(self, measure: str | None = None, *, run_id: str | None = None) -> Report:
+        """A page of what each mistake of the run costs, as `cs-score report` makes it; a notebook shows it.
+
+        `measure` is what gains are measured by, None for the one that ranks leaderboards; `run_id` chooses one of
+        several runs. Raises UsageError for a measure that there is not and for a result that was loaded from JSON,
+        InputError for a run without that score, MissingExtraError without jinja2 (`pip install 'cs-score[report]'`).
+        """
+        from cs_score.analysis.coldstart.analysis import analyze
+        from cs_score.analysis.coldstart.scored import score_for_analysis
+        from cs_score.api.report import Report
+
+        scored = score_for_analysis(self._scored("report").run, self.policy, run_id)
+        if len(self.run_ids) == 1:  # the result knows whether its files were validated before
+            scored = replace(scored, origin=self._content.origin, signature=self.signature)
+        return Report(analyze(scored, measure).as_json())
 
     def write(
         self,

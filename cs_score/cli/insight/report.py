@@ -118,9 +118,9 @@ def _plot(line: CommandLine) -> int:
 
 
 def _chart_kinds() -> Sequence[str]:
-    from cs_score.report.sections.analysis import CHARTS
+    from cs_score.report.documents import CHART_KINDS
 
-    return list(CHARTS)
+    return CHART_KINDS
 
 
 _OUT_PAGE: Final = Option(_OUT, "FILE.html", "The page, one file that loads nothing from elsewhere")
@@ -140,7 +140,8 @@ REPORT: Final = Form(
     (
         Parameter(
             "files",
-            "What analyze --json wrote, or the files that analyze takes: query files, the run, and its assessments",
+            "What analyze --json or diff --json wrote, or the files that analyze takes: query files, the run, its "
+            "assessments",
             is_repeated=True,
         ),
     ),
@@ -172,7 +173,7 @@ PLOT: Final = Form(
     ),
     (
         Parameter("kind", "The chart", choices=_chart_kinds),
-        Parameter("analysis", "What analyze --json wrote"),
+        Parameter("analysis", "What analyze --json or diff --json wrote"),
     ),
     required=(_OUT,),
     sections=lambda: (
@@ -184,6 +185,7 @@ PLOT: Final = Form(
                 ("groups", "Precision, recall and F1 by slot, hop and so on"),
                 ("sweep", "Scores by confidence threshold"),
                 ("reliability", "How often answers of a confidence are right"),
+                ("contributions", "What units contribute to the difference of two runs"),
             ),
         ),
     ),

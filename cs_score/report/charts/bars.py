@@ -9,7 +9,7 @@ from typing import Final
 from cs_score.report.charts.drawing import WIDTH, Drawing
 from cs_score.report.charts.scale import Scale, scale
 
-LABELS: Final = 128.0
+LABELS: Final = 152.0
 ROW: Final = 24.0
 NOTES: Final = 56.0
 _TOP: Final = 8.0
@@ -41,7 +41,7 @@ def bars(
     across = scale(ends, LABELS + 10, WIDTH - NOTES, with_zero=from_zero)
     bottom = _TOP + ROW * len(rows)
     horizontal_axis(drawing, across, _TOP, bottom, axes[0])
-    drawing.text("axis-title", LABELS, bottom + 33, axes[1], anchor="end", wide=LABELS)
+    drawing.text("axis-title", 0, bottom + 33, axes[1], wide=LABELS)
     for at, row in enumerate(rows):
         top = _TOP + ROW * at
         left, right = sorted((across.at(row.start), across.at(row.end)))
@@ -60,4 +60,5 @@ def horizontal_axis(drawing: Drawing, across: Scale, top: float, bottom: float, 
     for place, text in across.ticks():
         drawing.line("grid", place, top, place, bottom)
         drawing.text("tick", place, bottom + 15, text, anchor="middle")
-    drawing.text("axis-title", (across.start + across.end) / 2, bottom + 33, title, anchor="middle")
+    middle = (across.start + across.end) / 2
+    drawing.text("axis-title", middle, bottom + 33, title, anchor="middle", wide=2 * (WIDTH - middle) + NOTES)

@@ -42,7 +42,7 @@ def dots(
     across = unit_scale(LABELS + 14, WIDTH - 14)
     legend(drawing, series, across.start)
     horizontal_axis(drawing, across, _TOP, bottom, axes[0])
-    drawing.text("axis-title", LABELS, bottom + 33, axes[1], anchor="end", wide=LABELS)
+    drawing.text("axis-title", 0, bottom + 33, axes[1], wide=LABELS)
     for at, row in enumerate(rows):
         middle = _TOP + ROW * (at + 0.5)
         drawing.text("label", LABELS, middle + 4, row.label, anchor="end", wide=LABELS)

@@ -14,7 +14,7 @@ from cs_score.foundation.display import cell
 WIDTH: Final = 420.0
 """Units of every chart: near the pixels that a telephone has, so that letters stay readable there."""
 
-LETTER: Final = 6.3
+LETTER: Final = 6.8
 """Units that a narrow letter takes, roughly."""
 
 _NAMESPACE: Final = "http://www.w3.org/2000/svg"

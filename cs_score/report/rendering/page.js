@@ -1,7 +1,7 @@
 "use strict";
 // Tables that sort, filter and page. What a table shows stands in the address, as TABLE.sort, .find, .only and .page.
 (() => {
-  const ROWS = 50;
+  const ROWS = 25;
   const compare = new Intl.Collator(undefined, { numeric: true }).compare;
   let state = new URLSearchParams(location.hash.slice(1));
   const views = [];

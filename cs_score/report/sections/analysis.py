@@ -39,15 +39,6 @@ CHARTS: Final[Mapping[str, Callable[[Mapping[str, Any]], Iterable[Drawing]]]] = 
 }
 """The charts of an analysis by kind."""
 
-KEYS: Final[Mapping[str, str]] = {
-    "budget": "budget",
-    "cumulated": "budget",
-    "groups": "groups",
-    "sweep": "sweep",
-    "reliability": "reliability",
-}
-"""The part of the JSON that a kind shows."""
-
 
 def analysis_page(document: Mapping[str, Any]) -> Page:
     """The page of one run."""

@@ -9,6 +9,7 @@ from typing import Any, Final
 from cs_score.report.charts.dots import Dots, dots
 from cs_score.report.charts.drawing import Drawing
 from cs_score.report.model import Charts, Column, Section, Table, Text, Value
+from cs_score.report.sections.names import slug, words
 
 _MOST_DRAWN: Final = 20
 _SERIES: Final = {"precision": "precision", "recall": "recall", "f1": "F1"}
@@ -38,18 +39,13 @@ def group_charts(document: Mapping[str, Any]) -> Iterator[Drawing]:
         some = f" The {_MOST_DRAWN} groups with the most mistakes." if len(rows) > _MOST_DRAWN else ""
         yield dots(
             f"groups-{slug(name)}",
-            f"Scores by {_words(name)}",
+            f"Scores by {words(name)}",
             f"{told}.{some}",
-            ("score", _words(name)),
+            ("score", words(name)),
             series,
             drawn,
             of=name,
         )
-
-
-def slug(name: str) -> str:
-    """A name that can stand in an address."""
-    return "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in name)
 
 
 def _told(row: Dots) -> str:
@@ -64,7 +60,7 @@ def _dots(row: Mapping[str, Any], measure: str) -> Dots:
 
 
 def _dimensions(document: Mapping[str, Any]) -> list[tuple[str, Sequence[Mapping[str, Any]]]]:
-    groups = document["groups"]
+    groups = document.get("groups", {})
     names = sorted(groups, key=lambda name: _FIRST.index(name) if name in _FIRST else len(_FIRST))
     return [(name, groups[name]) for name in names if groups[name]]
 
@@ -73,25 +69,20 @@ def _table(name: str, rows: Sequence[Mapping[str, Any]], measure: str) -> Table:
     """The scores of each group, its mistakes, and the counts behind the scores."""
     counts = list(dict.fromkeys(key for row in rows for key in row["counts"]))
     parts: list[tuple[Column, Callable[[Mapping[str, Any]], Value]]] = [
-        (Column("group", _words(name).capitalize()), lambda row: row["group"]),
+        (Column("group", words(name).capitalize()), lambda row: row["group"]),
         (Column("units", "Units", "count"), lambda row: row.get("units")),
         (Column("measure", measure, "score"), lambda row: row.get("scores", {}).get(measure)),
         *((Column(key, shown.capitalize(), "score"), itemgetter(key)) for key, shown in _SERIES.items()),
         (Column("mistakes", "Mistakes", "count"), itemgetter("mistakes")),
         (Column("share", "Share of mistakes", "score"), lambda row: row.get("share")),
-        *((Column(f"count-{key}", _words(key).capitalize(), "count"), _count(key)) for key in counts),
+        *((Column(f"count-{key}", words(key).capitalize(), "count"), _count(key)) for key in counts),
     ]
     filled = [(column, [value(row) for row in rows]) for column, value in parts]
     filled = [(column, values) for column, values in filled if any(value is not None for value in values)]
     columns = [column for column, _ in filled]
     cells = [list(row) for row in zip(*(values for _, values in filled))]
-    return Table(f"by-{slug(name)}", f"By {_words(name)}", columns, cells, is_small=len(rows) <= 25)
+    return Table(f"by-{slug(name)}", f"By {words(name)}", columns, cells, is_small=len(rows) <= 25)
 
 
 def _count(key: str) -> Callable[[Mapping[str, Any]], Value]:
     return lambda row: row["counts"].get(key)
-
-
-def _words(name: str) -> str:
-    """The name of a key as words."""
-    return name.replace("_", " ")

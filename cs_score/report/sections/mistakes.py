@@ -9,9 +9,7 @@ from typing import Any, Final
 
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.report.model import Column, Details, Link, Section, Table, Text, Value, kept
-
-UNITS: Final = {COLD_START_MODE: "Queries", "r4c": "Instances", "hotpotqa": "Questions"}
-"""What the units of a mode are called; those of the others are claims."""
+from cs_score.report.sections.names import unit_name, unit_names
 
 MOST_DETAILS: Final = 1000
 """Mistakes, from the costliest on, whose effects on all measures the page keeps."""
@@ -72,9 +70,9 @@ def units_section(document: Mapping[str, Any]) -> Section:
         shown = [(_short(mistake), _gain(mistake["gain"])) for mistake in mistakes[:_SHOWN_OF_UNIT]]
         largest = max((each["gain"] for each in mistakes if each["gain"] is not None), default=None)
         rows.append([unit, Link(len(mistakes), "mistakes", "unit", unit), largest, Details("open", shown)])
-    name = UNITS.get(document["mode"], "Claims")
+    name = unit_names(document["mode"]).capitalize()
     columns = (
-        Column("unit", name[:-1].replace("ie", "y") if name == "Queries" else name[:-1]),
+        Column("unit", unit_name(document["mode"]).capitalize()),
         Column("mistakes", "Mistakes", "count"),
         Column("largest", "Largest gain", "gain"),
         Column("lines", "Lines and classes" if name == "Queries" else "Parts"),
@@ -89,7 +87,7 @@ def unit_of(mistake: Mapping[str, Any]) -> str:
     if "query" in mistake:
         query: str = mistake["query"]
         return query
-    occurrence = mistake["occurrence"]
+    occurrence = mistake.get("occurrence", 1)
     return as_text(mistake["unit"]) + (f" ({occurrence})" if occurrence > 1 else "")
 
 

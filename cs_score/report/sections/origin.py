@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.report.model import Code, Column, Facts, Section, Table, Text, Value
 from cs_score.report.sections.headline import origin_of, signature_line
+
+_SWITCHES: Final = {"any_order": "--any-order", "references": "--references", "ignore_missing": "--ignore-missing"}
+"""The switches of evidence modes for options; the others are no choice."""
 
 
 def bounds_section(document: Mapping[str, Any]) -> Section:
@@ -47,7 +50,7 @@ def origin_section(document: Mapping[str, Any]) -> Section:
     """The signature, the inputs with their digests, the options in force, and the commands that make the page again."""
     origin = origin_of(document)
     columns = [Column("role", "Role"), Column("name", "File"), Column("sha256", "SHA-256 of the content")]
-    rows = [[given["role"], given["name"], given["sha256"]] for given in origin["inputs"]]
+    rows = input_rows(origin)
     options: list[list[Value]] = [[name, _shown(value)] for name, value in origin["options"].items()]
     return Section(
         "origin",
@@ -71,31 +74,39 @@ def _shown(value: object) -> str:
     return "none" if value is None else str(value)
 
 
+def input_rows(origin: Mapping[str, Any]) -> list[list[Value]]:
+    """Role, name and digest of each input."""
+    return [[given["role"], given["name"], given["sha256"]] for given in origin["inputs"]]
+
+
 def _commands(document: Mapping[str, Any], origin: Mapping[str, Any]) -> Iterator[str]:
-    words = _cold_start_words(origin) if document["mode"] == COLD_START_MODE else _evidence_words(origin)
+    runs = _named(origin, "run")
+    words = mode_words(origin, runs)
+    if origin["mode"] != COLD_START_MODE:
+        words = [*words[: -len(runs)], "--predictions", *runs] if runs else words
+    if "run" in document:
+        words = ["--run", document["run"], *words]
     yield shlex.join(["cs-score", "analyze", *words, "--measure", document["measure"], "--json", "analysis.json"])
     yield "cs-score report analysis.json --out page.html"
 
 
-def _cold_start_words(origin: Mapping[str, Any]) -> Iterator[str]:
+def mode_words(origin: Mapping[str, Any], runs: Sequence[str]) -> list[str]:
+    """The words behind the name of a command: options in force and files, `runs` among them, last in evidence modes."""
     options = origin["options"]
-    for name in ("right", "wrong", "ignore"):
-        yield from (f"-{name}", ":".join(options[name]))
-    for name in ("justifications", "discipline", "expand", "queries", "runids", "samples"):
-        if options.get(name) is not None:
-            yield from (f"-{name}", str(options[name]))
-    for role in ("queries", "run", "pool"):
-        yield from (given["name"] for given in origin["inputs"] if given["role"] == role)
+    if origin["mode"] == COLD_START_MODE:
+        words = [word for name in ("right", "wrong", "ignore") for word in (f"-{name}", ":".join(options[name]))]
+        for name in ("justifications", "discipline", "expand", "queries", "samples"):
+            if options.get(name) is not None:
+                words += [f"-{name}", str(options[name])]
+        if options["runids"] is not None:
+            words += ["-runids", ":".join(options["runids"])]
+        return [*words, *_named(origin, "queries"), *runs, *_named(origin, "pool")]
+    words = [origin["mode"], *(word for gold in _named(origin, "gold") for word in ("--gold", gold))]
+    for name, switch in _SWITCHES.items():
+        if options.get(name):
+            words += [switch, *([] if options[name] is True else [str(options[name])])]
+    return [*words, *runs]
 
 
-def _evidence_words(origin: Mapping[str, Any]) -> Iterator[str]:
-    yield origin["mode"]
-    for option, role in (("--gold", "gold"), ("--predictions", "run")):
-        for given in origin["inputs"]:
-            if given["role"] == role:
-                yield from (option, given["name"])
-    for name, value in origin["options"].items():
-        if value is True:
-            yield f"--{name.replace('_', '-')}"
-        elif value is not False and value is not None:
-            yield from (f"--{name.replace('_', '-')}", str(value))
+def _named(origin: Mapping[str, Any], role: str) -> list[str]:
+    return [given["name"] for given in origin["inputs"] if given["role"] == role]
