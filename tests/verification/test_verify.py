@@ -47,7 +47,7 @@ CALLS: Final = {
 """What is recorded, and the call that records it."""
 
 RECORDS: Final = (
-    *(name for name in CALLS if name.endswith(".json")), "scores.json", "batch/leaderboard.json",
+    *(name for name in CALLS if name.endswith(".json")), "scores.json", "printed.json", "batch/leaderboard.json",
     "modes/leaderboard.json", "batch/kb/run/signature.json", "batch/own/round2/signature.json",
     "modes/more/signature.json",
 )  # fmt: skip
@@ -66,6 +66,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert (folder / name).exists(), name
     printed = score_in(folder, ["score", "--format=json", "--measure=*", "--bootstrap=9", *SCORED]).stdout
     (folder / "scores.json").write_bytes(printed)
+    (folder / "printed.json").write_bytes(score_in(folder, ["hotpotqa", "--json", *CALLS["hotpotqa.json"][2:]]).stdout)
     return folder
 
 
