@@ -13,8 +13,9 @@ from cs_score.foundation.garbage_collection import paused_collector
 
 @pytest.fixture(autouse=True)
 def collector() -> Iterator[None]:
-    """The collector as usual, with nothing frozen."""
+    """The collector as usual, with nothing frozen, whatever was run before in this process."""
     gc.enable()
+    gc.unfreeze()
     yield
     gc.enable()
     gc.unfreeze()
