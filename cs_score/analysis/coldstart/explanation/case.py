@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Final
+from typing import Final, TypeAlias
 
+from cs_score.analysis.coldstart.explanation.facts import Counted, Ranked
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.coldstart.sections.mistakes import category_of
 from cs_score.analysis.coldstart.whatif.change import Change
 from cs_score.analysis.coldstart.whatif.dependents import Dependents
 from cs_score.analysis.coldstart.whatif.effects import Effect
-from cs_score.analysis.coldstart.whatif.files import RunFiles, files_of
+from cs_score.analysis.coldstart.whatif.files import Place, RunFiles, files_of
 from cs_score.analysis.coldstart.whatif.recombination import Recombination
 from cs_score.analysis.coldstart.whatif.rescoring import Rescoring
 from cs_score.coldstart.counting.counts import Counting, Row, Tally
@@ -20,9 +21,10 @@ from cs_score.coldstart.judging.class_tree import ClassTree, Members, place_resp
 from cs_score.coldstart.judging.labels import REDUNDANT, Labels
 from cs_score.coldstart.judging.matching import Matched
 from cs_score.coldstart.lines.justifications import Discard, DiscardRules
-from cs_score.coldstart.lines.records import Response
+from cs_score.coldstart.lines.records import Assessment, Response
 from cs_score.coldstart.options import IGNORE, RIGHT, WRONG, Policy
 from cs_score.coldstart.queries.query_set import Query
+from cs_score.coldstart.ranking.nodes import Node, Nodes
 from cs_score.coldstart.result import QueryResult, UnitResult
 from cs_score.coldstart.run import Run
 from cs_score.foundation.errors import InputError
@@ -31,6 +33,13 @@ from cs_score.measures.measure import Measure
 from cs_score.problems.log import ProblemLog
 
 _SIDES: Final = {RIGHT: "right", WRONG: "wrong", IGNORE: "ignored"}
+
+
+_Key: TypeAlias = tuple[tuple[Place, ...], tuple[str, ...]]
+
+
+def _key(change: Change) -> _Key:
+    return change.removal.places, tuple(line.text for line in change.added)
 
 
 class Witness(Counting):
@@ -76,14 +85,34 @@ class Case:
     `fatal` is why nothing could be scored; then there are no rows, and there may be no units.
     """
 
-    def __init__(self, scored: Scored, measure: str | None = None) -> None:
-        """Raises UsageError or InputError for a measure that there is not."""
+    def __init__(
+        self,
+        scored: Scored,
+        measure: str | None = None,
+        known: tuple[Rescoring, Iterable[tuple[Change, Effect]]] | None = None,
+    ) -> None:
+        """`known`: effects that have been worked out; no others are told then.
+
+        Raises UsageError or InputError for a measure that there is not.
+        """
         self.scored = scored
         self.run: Run = scored.run
         self.policy: Policy = scored.policy
         self.fatal: InputError | None = scored.stopped if not scored.result.tables.sf.rows else None
         self.measure: Measure | None = None if self.fatal else scored.measure(measure)
         self.units = {unit.id: unit for unit in scored.result.units}
+        self.ranked: dict[tuple[str | None, str], tuple[Ranked | None, str | None]] = {}
+        """What has been told of nodes, by name and query."""
+        self.counted: dict[str, tuple[Counted, ...]] = {}
+        """What has been told of the rows of the SF table, by name."""
+        self.pools: dict[str, Sequence[Assessment]] = {}
+        """The assessments near a query, by its short id."""
+        self._nodes: dict[str, Mapping[str, Node]] = {}
+        self._rescoring: Rescoring | None = None
+        self._known: dict[_Key, Effect] | None = None
+        if known is not None:
+            self._rescoring, effects = known
+            self._known = {_key(change): effect for change, effect in effects}
         self._standings: dict[str, Standing | None] = {}
         self._rows: dict[str, dict[int, Tally]] = {}
 
@@ -93,6 +122,21 @@ class Case:
         return files_of(self.run)
 
     @cached_property
+    def logs(self) -> Sequence[ProblemLog]:
+        """The logs with problems of lines."""
+        return [self.run.problems, *(unit.problems for unit in self.units.values() if unit.problems.total)]
+
+    @cached_property
+    def _all_nodes(self) -> Nodes:
+        return Nodes(self.run.links.nodes, self.run.limits.most)
+
+    def nodes_of(self, full_id: str) -> Mapping[str, Node]:
+        """The nodes of a query."""
+        if full_id not in self._nodes:
+            self._nodes[full_id] = self._all_nodes.of_query(full_id)
+        return self._nodes[full_id]
+
+    @cached_property
     def dependents(self) -> Dependents:
         """What hangs below lines."""
         return Dependents(self.run, self.files) if self.fatal else self.rescoring.dependents
@@ -100,7 +144,7 @@ class Case:
     @cached_property
     def rescoring(self) -> Rescoring:
         """What scores changed files. Only where the run could be scored."""
-        return Rescoring(self.scored)
+        return self._rescoring or Rescoring(self.scored)
 
     @cached_property
     def measures(self) -> list[Measure]:
@@ -113,8 +157,11 @@ class Case:
     def _recombination(self) -> Recombination:
         return Recombination(self.scored, self.measures)
 
-    def effect(self, change: Change) -> Effect:
-        """What a change makes of `measures`."""
+    def effect(self, change: Change) -> Effect | None:
+        """What a change makes of `measures`; None where only known effects are wanted, and it is none of them."""
+        if self._known is not None:
+            effect = self._known.get(_key(change))
+            return effect and Effect({each: effect.differences[each] for each in self.measures}, effect.reason)
         before, after = self._recombination.base.scores, self._recombination.after(self.rescoring.outcome(change))
         return Effect(
             {
