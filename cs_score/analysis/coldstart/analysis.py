@@ -72,8 +72,8 @@ def analyze(scored: Scored, measure: str | None = None, top: int | None = None) 
     chosen = scored.measure(measure)
     with paused_collector():
         effects = Effects(scored, chosen)
-        mistakes = mistakes_of(scored, effects.rescoring)
-        costs = cost_list(effects, chosen, mistakes)
+        mistakes = list(mistakes_of(scored, effects.rescoring.finding))
+        costs = cost_list(effects, mistakes)
         return Analysis(
             scored.run_id,
             chosen,
@@ -84,6 +84,6 @@ def analyze(scored: Scored, measure: str | None = None, top: int | None = None) 
             effects.rescoring.finding.file.name,
             costs if top is None else costs[:top],
             len(costs),
-            budget(effects, chosen, scored.policy, mistakes),
+            budget(effects, scored.policy, mistakes),
             structure_of(scored),
         )

@@ -67,21 +67,26 @@ class Rescoring:
             self._of_level[response.query.level].append(response)
         self._is_entangled = _is_entangled(run)
         self._has_several_files = sum(len(file.ends) for file in self.files.files.values()) > 1
+        self.has_plain_units = not self._is_entangled and not self._has_several_files and len(run.lines) == 1
+        """Whether a unit is one run's alone, and line numbers tell its lines apart."""
         self._meetings = sorted(_meetings(self._lines)) if self._has_several_files else []
 
     def unit_of(self, line: Response) -> str:
         """The unit that a line answers a query of."""
         return self._run.gold.unit_of(line.query.base_id)
 
-    def outcome(self, change: Change, policy: Policy | None = None) -> Outcome:
-        """What the change leads to, under another policy where one is given."""
-        reason = (
+    def refusal(self, change: Change) -> str | None:
+        """Why the changed files could not be scored, as far as that can be told without scoring; None otherwise."""
+        return (
             change.why_unreadable(self.files)
             or self.dependents.why_stranded(change.removal)
             or self.finding.why_unlinkable(change.added)
             or self._why_nothing_is_left(change)
         )
-        if reason is not None:
+
+    def outcome(self, change: Change, policy: Policy | None = None) -> Outcome:
+        """What the change leads to, under another policy where one is given."""
+        if (reason := self.refusal(change)) is not None:
             return Outcome({}, reason)
         numbers = renumbering(change.removal.places if self._has_several_files else ())
         under = self._policy if policy is None else policy
