@@ -159,10 +159,14 @@ class CountedQuery:
         chosen = [line for name in classes for line in self._right_in_class.get(name, ()) if line.index not in gone]
         counting = self._recounted(chosen, gone, groups, added)
         affected = {line.index for line in chosen}
+        coming: dict[Group, list[Response]] = defaultdict(list)
+        for each in added:
+            coming[self._tree.above[each.class_name], each.line.node].append(each.line)
         turned = [
             line
             for group in groups
-            if self._is_named(group, self._counting, (), ()) is not self._is_named(group, counting, gone, added)
+            if self._counting.is_named([*self._deciding(group, ())])
+            is not counting.is_named([*self._deciding(group, gone), *coming.get(group, ())])
             for line in self._right_in_group.get(group, ())
             if line.index not in gone and line.index not in affected
         ]
@@ -188,9 +192,10 @@ class CountedQuery:
         for index, line in lines.items():
             is_below_right = category_in(self._counting.labels[index]) != INCORRECT_PARENT
             known[self.row_of(line)][line.query.short_id] = is_below_right
+        giving = {(each.class_name, each.line.target): each for each in reversed(added)}
         for each in added:
             row = self._tree.above[each.class_name]
-            known[row][each.line.query.short_id] = self._is_below_right(each.line, row, gone, added)
+            known[row][each.line.query.short_id] = self._is_below_right(each.line, row, gone, giving)
         placed = [(line, self._class_of[index]) for index, line in lines.items()]
         placed += ((each.line, each.class_name) for each in added)
         members: dict[str, list[Response]] = {}
@@ -210,24 +215,23 @@ class CountedQuery:
         left = (line for line in self._assessed_in_group.get(group, ()) if line.index not in gone)
         return islice(left, self._most)
 
-    def _is_named(self, group: Group, counting: Counting, gone: Collection[int], added: Sequence[Arrival]) -> bool:
-        lines = [*self._deciding(group, gone)]
-        lines += (each.line for each in added if (self._tree.above[each.class_name], each.line.node) == group)
-        return counting.is_named(lines)
+    def _is_below_right(
+        self, line: Response, row: str, gone: Collection[int], added: Mapping[tuple[str, str], Arrival]
+    ) -> bool:
+        """Whether the answer that the query of a line asks about is right; the first line that gives it decides.
 
-    def _is_below_right(self, line: Response, row: str, gone: Collection[int], added: Sequence[Arrival]) -> bool:
-        """Whether the answer that the query of an added line asks about is right; the first that gives it decides."""
+        `added` has the first added line of a class that gives an answer, by class and id of the query about it.
+        """
         if row == self._tree.root:
             return True
         asked = line.query.short_id
         for giving in self._members.get(row, ()):
             if giving.target == asked and giving.index not in gone:
                 return self._may_be_right(giving)
-        for each in added:
-            if each.line.target == asked and each.class_name == row and each.assessment is not None:
-                is_right = each.assessment.judgment in self._policy.right
-                return is_right and self._is_below_right(each.line, self._tree.above[row], gone, added)
-        return False
+        found = added.get((row, asked))
+        if found is None or found.assessment is None or found.assessment.judgment not in self._policy.right:
+            return False
+        return self._is_below_right(found.line, self._tree.above[row], gone, added)
 
     def _may_be_right(self, line: Response) -> bool:
         """Whether a line is right but for duplicates and the nominal rule."""

@@ -6,28 +6,23 @@ worth (specification 9.4).
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Final, Generic, TypeAlias, TypeVar
 
-from cs_score.coldstart.counting.projection import ALL_LEVELS
+from cs_score.analysis.coldstart.whatif.edited_ranking import Edit, EditedRanking, Place
 from cs_score.coldstart.judging.labels import Labels
 from cs_score.coldstart.judging.matching import Matched
 from cs_score.coldstart.lines.records import Response
-from cs_score.coldstart.ranking.average_precision import candidates, is_useful, ranking_scores
+from cs_score.coldstart.ranking.average_precision import candidates, is_useful
 from cs_score.coldstart.ranking.classes import AssessedClasses
 from cs_score.coldstart.ranking.nodes import Node, node_of
-from cs_score.foundation.record import record
 
 _NONE_TAKEN: Final[frozenset[str]] = frozenset()
 _index: Final = attrgetter("index")
 
 T = TypeVar("T")
-
-_Place: TypeAlias = tuple[float, int, int]
-"""Where a node stands: its confidence, negative, then its first line; these order nodes (specification 9.6)."""
 
 _Candidates: TypeAlias = Sequence[tuple[float, int, str]]
 """The classes that a node may be mapped to, as `candidates` gives them."""
@@ -53,7 +48,6 @@ class RankedQuery:
         self._query_id = query_id
         self._nodes = nodes
         self._classes = classes
-        self._truth = truth
         self._matched = matched
         self._labels = labels
         self._most = most
@@ -70,7 +64,7 @@ class RankedQuery:
         self._mapped = {name: value for name, value in mapped.items() if value is not None}
         known = _Over({}, self._mapped)
         worth = [(node.level, self._places[name], _worth(node, known)) for name, node in nodes.items()]
-        self._levels = {level: _Level(level, worth) for level in truth}
+        self._levels = {level: EditedRanking(level, of_level, worth) for level, of_level in truth.items()}
 
     def after(
         self, removed: Iterable[Response], added: Sequence[Response], labels: Mapping[int, Labels], matched: Matched
@@ -87,21 +81,21 @@ class RankedQuery:
             if node is None or before is None or node.own_confidence != before.own_confidence:
                 moved |= dict.fromkeys(self._children.get(name, ()))
         nodes = _Over(changed, self._nodes)
-        places: dict[str, _Place] = {}
+        places: dict[str, Place] = {}
         for name in moved:
             if (node := nodes.get(name)) is not None:
                 if (parent := nodes.get(node.parent)) is None:
                     return None
                 places[name] = _place(node, parent)
         mapped, redone = self._mapped_anew(changed, moved, places, labels, matched)
-        edit = _Edit([], {})
+        edit = Edit([], {})
         for name in dict.fromkeys((*moved, *redone)):
             if name in self._nodes:
                 edit.left.append((self._nodes[name].level, self._places[name]))
             if (node := nodes.get(name)) is not None:
                 place = places.get(name) or self._places[name]
                 edit.worth[place] = node.level, _worth(node, mapped)
-        return {level: ranking_scores(self._levels[level].edited(edit), truth) for level, truth in self._truth.items()}
+        return {level: ranking.scores(edit) for level, ranking in self._levels.items()}
 
     def _changed(
         self, removed: Iterable[Response], added: Sequence[Response], labels: Mapping[int, Labels]
@@ -142,7 +136,7 @@ class RankedQuery:
         self,
         changed: Mapping[str, Node | None],
         moved: Iterable[str],
-        places: Mapping[str, _Place],
+        places: Mapping[str, Place],
         labels: Mapping[int, Labels],
         matched: Matched,
     ) -> tuple[_Over[float], Iterable[str]]:
@@ -175,50 +169,6 @@ class _Over(Generic[T]):
         return self._changed[name] if name in self._changed else self._known.get(name)
 
 
-@record()
-class _Edit:
-    """What becomes of nodes in a ranking, each with its level: places that were left or taken again, and what is worth
-    how much where now."""
-
-    left: list[tuple[int, _Place]]
-    worth: dict[_Place, tuple[int, float]]
-
-
-class _Level:
-    """The nodes of one level in rank order, by their places, and what each is worth."""
-
-    def __init__(self, level: str, worth: Iterable[tuple[int, _Place, float]]) -> None:
-        self._level = level
-        ordered = sorted((place, value) for at, place, value in worth if self._has(at))
-        self._places = [place for place, _ in ordered]
-        self._values = [value for _, value in ordered]
-
-    def _has(self, level: int) -> bool:
-        return self._level in (ALL_LEVELS, str(level))
-
-    def edited(self, edit: _Edit) -> list[float]:
-        """What the nodes are worth, in rank order, after a change."""
-        values = self._values.copy()
-        # Position, whether the node there goes, place and worth of one that comes before it.
-        edits: list[tuple[int, bool, _Place, float]] = []
-        for level, place in edit.left:
-            if self._has(level) and place not in edit.worth:
-                edits.append((bisect_left(self._places, place), True, place, 0.0))
-        for place, (level, value) in edit.worth.items():
-            if self._has(level):
-                at = bisect_left(self._places, place)
-                if at < len(values) and self._places[at] == place:
-                    values[at] = value
-                else:
-                    edits.append((at, False, place, value))
-        for at, goes, _, value in sorted(edits, reverse=True):  # positions before the one edited keep their numbers
-            if goes:
-                del values[at]
-            else:
-                values.insert(at, value)
-        return values
-
-
 def are_plain(nodes: Mapping[str, Node]) -> bool:
     """Whether nodes are what their lines say: of the hop that these answer, below a node that has lines of its own."""
     return all(
@@ -229,7 +179,7 @@ def are_plain(nodes: Mapping[str, Node]) -> bool:
     )
 
 
-def _place(node: Node, parent: Node) -> _Place:
+def _place(node: Node, parent: Node) -> Place:
     confidence = node.own_confidence * parent.own_confidence if node.level else node.own_confidence
     return -confidence, node.first.number, node.first.index
 

@@ -6,6 +6,7 @@ highest F1, LDC-MEAN the means over the entry points that have a row (specificat
 
 from __future__ import annotations
 
+import functools
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
@@ -76,7 +77,7 @@ class UnitSums:
 
     def __init__(self, unit: UnitResult, table: QuerySet, columns: Sequence[str]) -> None:
         """`columns`: names as `sums_of` gives them."""
-        self._columns = _by_table(columns)
+        self._columns = _by_table(tuple(columns))
         self.queries = {each.query.short_id: scores_of_query(each.tallies, each.rankings) for each in unit.queries}
         """The scores of each query, by short id."""
         ldc_query = table.by_id.get(unit.id) if any(short_id in table.ldc_of for short_id in self.queries) else None
@@ -150,7 +151,8 @@ class UnitSums:
         return values
 
 
-def _by_table(columns: Iterable[str]) -> list[tuple[str, str, bool, list[int]]]:
+@functools.lru_cache(maxsize=16)
+def _by_table(columns: tuple[str, ...]) -> list[tuple[str, str, bool, list[int]]]:
     """Columns in their order, those of a table and level together: whether it counts, and their places in its rows."""
     found: list[tuple[str, str, bool, list[int]]] = []
     for column in columns:
