@@ -6,12 +6,12 @@ BIN    := $(VENV)/bin
 # The suite uses two processes; JOBS=4 make test uses four.
 JOBS   ?= 2
 
-.PHONY: demo test test-slow bench bench-results clean
+.PHONY: demo test test-browser test-slow bench bench-results clean
 
 # The stamps are made anew when the packaging metadata changes.
 $(VENV)/run.stamp: setup.cfg
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -e .
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[report]'
 	touch $@
 
 $(VENV)/dev.stamp: setup.cfg
@@ -40,13 +40,20 @@ demo: $(VENV)/run.stamp
 	  echo; echo "== demo-out/$$run.summary"; cat demo-out/$$run.summary; \
 	  echo; echo "== demo-out/$$run.ap, from SUMMARY on"; sed -n '/^SUMMARY/,$$p' demo-out/$$run.ap; \
 	done
+	$(BIN)/cs-score report -queries queries/queryids.txt -expand ISLE26 --out demo-out/report.html \
+	  queries/ldc-queries.xml submissions/tide-kb.tab.txt assessments/pool-2016.tab
 	@echo; echo "How each number comes about: submissions/README.md"
+	@echo "To look at in a browser: demo-out/report.html, why TIDE_KB scored what it did"
 
 test: $(VENV)/dev.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/pytest -q -n $(JOBS) -m 'not slow' --cov --cov-report=term:skip-covered
+
+# Part of `make test`, where they are skipped if there is no browser: Debian's chromium and chromium-driver.
+test-browser: $(VENV)/dev.stamp
+	$(BIN)/pytest -q -m browser tests/report
 
 test-slow: $(VENV)/dev.stamp
 	$(BIN)/pytest -q -n $(JOBS) -m slow

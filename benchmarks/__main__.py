@@ -15,7 +15,7 @@ from typing import Final
 
 from benchmarks.process import REPOSITORY, machine_line
 
-NAMES: Final = ("coldstart", "preparation", "knowledge_base", "evidence", "statistics", "resampling", "batch")
+NAMES: Final = ("coldstart", "preparation", "knowledge_base", "evidence", "statistics", "resampling", "batch", "api")
 
 RESULTS: Final = "--results"
 

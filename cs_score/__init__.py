@@ -16,6 +16,7 @@ from cs_score.foundation.version import VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from cs_score.analysis.coldstart.explanation.explanation import Explanation
     from cs_score.api.batches import Leaderboard, LeaderboardRow, batch
     from cs_score.api.coldstart.gold import Gold, prepare, score
     from cs_score.api.coldstart.records import ProblemRow, QueryRow, RankingRow, ResponseRow, TableRow
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from cs_score.api.evidence import EvidenceResult, claims, hotpotqa, r4c, scifact
     from cs_score.api.intervals import IntervalRow
     from cs_score.api.loading import load
+    from cs_score.api.report import Report
     from cs_score.api.validation import FoundProblem, ValidatedRun, validate_run
     from cs_score.coldstart.options import Policy
     from cs_score.coldstart.result import ScoringStopped
@@ -36,6 +38,7 @@ __all__ = [
     "Comparison",
     "CsScoreError",
     "EvidenceResult",
+    "Explanation",
     "FoundProblem",
     "Gold",
     "InputError",
@@ -49,6 +52,7 @@ __all__ = [
     "ProblemRow",
     "QueryRow",
     "RankingRow",
+    "Report",
     "ResponseRow",
     "RunResult",
     "ScoringStopped",
@@ -71,6 +75,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "analysis.coldstart.explanation.explanation": "Explanation",
     "api.batches": "Leaderboard LeaderboardRow batch",
     "api.comparison": "Comparison PairRow SystemRow compare",
     "api.evidence": "EvidenceResult claims hotpotqa r4c scifact",
@@ -79,6 +84,7 @@ _HOMES = {
     "api.loading": "load",
     "api.coldstart.records": "ProblemRow QueryRow RankingRow ResponseRow TableRow",
     "api.coldstart.results": "RunResult",
+    "api.report": "Report",
     "api.validation": "FoundProblem ValidatedRun validate_run",
     "coldstart.options": "Policy",
     "coldstart.result": "ScoringStopped",

@@ -22,7 +22,8 @@ CAN_VALIDATE: Final = importlib.util.find_spec("jsonschema") is not None
 @cache
 def schemas() -> dict[str, dict[str, Any]]:
     """The schemas by name, as they are in the package."""
-    return {path.name.removesuffix(ENDING): json.loads(path.read_bytes()) for path in sorted(FOLDER.iterdir())}
+    found = {path.name.removesuffix(ENDING): json.loads(path.read_bytes()) for path in FOLDER.iterdir()}
+    return {name: found[name] for name in sorted(found)}
 
 
 def closed(schema: Any) -> Any:

@@ -41,6 +41,7 @@ from tests.documents import (
 
 README: Final = (ROOT / "README.md").read_text(encoding="utf-8")
 USAGE: Final = (ROOT / "README-Usage.md").read_text(encoding="utf-8")
+GUIDE: Final = (ROOT / "docs" / "my-run-scored.md").read_text(encoding="utf-8")
 EXAMPLE: Final = ROOT / "tests" / "evidence" / "golden" / "scifact" / "v04-spec-example"
 SAMPLES: Final = ("queries", "assessments", "submissions")
 PROGRAMS: Final = (
@@ -202,6 +203,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copytree(ROOT / name, copy / name)
     for name in ("gold.jsonl", "predictions.jsonl"):
         shutil.copy(EXAMPLE / name, copy / name)
+    better = (EXAMPLE / "predictions.jsonl").read_text("utf-8").replace('{"sentences": [5], "label": "SUPPORT"}', "")
+    (copy / "better.jsonl").write_text(better.replace('"104": ', ""), encoding="utf-8")
     (copy / "demo-out").mkdir()
     example = re.search(r"^    cs-score (-output_file .*?)\n\n", README, re.MULTILINE | re.DOTALL)
     assert example is not None
@@ -215,7 +218,7 @@ def test_quoted_lines_are_there(quotation: Quotation, folder: Path) -> None:
     assert missing_line(quotation.lines, (folder / quotation.source).read_text(encoding="utf-8")) is None
 
 
-@pytest.mark.parametrize("formula", list(formulas(USAGE)), ids=lambda formula: formula.text)
+@pytest.mark.parametrize("formula", [*formulas(USAGE), *formulas(GUIDE)], ids=lambda formula: formula.text)
 def test_formulas_hold(formula: Formula) -> None:
     assert f"{formula.value():.4f}" == formula.result
 
@@ -246,7 +249,7 @@ def test_the_example_of_statistics_runs(folder: Path, monkeypatch: pytest.Monkey
     assert "### LDC\\-MEAN" in printed
 
 
-@pytest.mark.parametrize(("command", "lines"), list(console_examples(USAGE)))
+@pytest.mark.parametrize(("command", "lines"), [*console_examples(USAGE), *console_examples(GUIDE)])
 def test_commands_print_what_is_shown(
     command: str, lines: tuple[str, ...], folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any
 ) -> None:

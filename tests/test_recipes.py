@@ -264,7 +264,7 @@ def score(gold, predictions):
     return QuizResult(table, scores_of(MODE, table), origin, (), (), known.content, given.content)
 """
 MODE_EXAMINER: Final = """\
-from cs_score.analysis.evidence.examiner import Examiner, Fault
+from cs_score.analysis.evidence.modes.examiner import Examiner, Fault
 
 
 class QuizExaminer(Examiner):
@@ -308,7 +308,7 @@ MODE_HEADLINE: Final = """
 
 def test_an_evidence_mode_is_a_folder_its_measures_a_row_and_an_examiner(scratch: Scratch) -> None:
     scratch.write("evidence/modes/quiz/__init__.py", MODE)
-    scratch.write("analysis/evidence/quiz.py", MODE_EXAMINER)
+    scratch.write("analysis/evidence/modes/quiz.py", MODE_EXAMINER)
     scratch.add("measures/registry.py", "    COLD_START_MODE: _cold_start(),", MODE_MEASURES)
     scratch.add("measures/registry.py", "_HEADLINES: Final[Mapping[str, tuple[str, ...]]] = {", MODE_HEADLINE)
     scratch.add("cli/evidence_modes.py", "    for mode in (", MODE_ROW)

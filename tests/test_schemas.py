@@ -12,11 +12,16 @@ from typing import Any, Final
 import pytest
 
 from cs_score.analysis.coldstart import analysis as coldstart_analysis
+from cs_score.analysis.coldstart.difference import difference as coldstart_difference
+from cs_score.analysis.coldstart.explanation import explanation as coldstart_explanation
 from cs_score.analysis.evidence import analysis as evidence_analysis
+from cs_score.analysis.evidence import difference as evidence_difference
+from cs_score.analysis.evidence import explanation as evidence_explanation
 from cs_score.batch.store import state
 from cs_score.batch.tables import leaderboard_writers
 from cs_score.coldstart.writers import json_result, scores
 from cs_score.evidence import report
+from cs_score.gates import writers as gate_writers
 from cs_score.knowledge_base.writers import statistics
 from cs_score.problems import reports
 from cs_score.statistics import comparison_result
@@ -27,20 +32,26 @@ from tests.schemas import check, name_of, schemas
 
 VERSIONS: Final = {
     "analysis-coldstart": coldstart_analysis.SCHEMA_VERSION,
+    "explanation": coldstart_explanation.SCHEMA_VERSION,
     "coldstart-result": json_result.SCHEMA_VERSION,
     "evidence-result": report.SCHEMA_VERSION,
     "comparison": comparison_result.SCHEMA_VERSION,
     "leaderboard": leaderboard_writers.SCHEMA_VERSION,
     "batch-run": state.SCHEMA_VERSION,
     "scores": scores.SCHEMA_VERSION,
+    "check": gate_writers.SCHEMA_VERSION,
     "problems": reports.SCHEMA_VERSION,
     "kb-statistics": statistics.SCHEMA_VERSION,
     "analysis-evidence": evidence_analysis.SCHEMA_VERSION,
+    "diff-evidence": evidence_difference.SCHEMA_VERSION,
+    "explanation-evidence": evidence_explanation.SCHEMA_VERSION,
+    "diff-coldstart": coldstart_difference.SCHEMA_VERSION,
 }
 
 SCORED: Final = ("q.xml", "qrel", "run.tab")
 CALLS: Final = {
     "analysis-coldstart": ("r.json", ["analyze", "--json=r.json", *SCORED]),
+    "explanation": ("r.json", ["explain", "--json=r.json", *SCORED]),
     "coldstart-result": ("r.json", ["--json=r.json", "--bootstrap=9", *SCORED]),
     "evidence-result": (
         "r.json",
@@ -50,11 +61,21 @@ CALLS: Final = {
     "leaderboard": ("b/leaderboard.json", ["batch", "--out=b", "--jobs=1", "--bootstrap=9", *SCORED]),
     "batch-run": ("b/run/signature.json", ["batch", "--out=b", "--jobs=1", "--problems=p.json", *SCORED]),
     "scores": ("", ["score", "--format=json", "--bootstrap=9", *SCORED]),
+    "check": ("", ["check", "--format=json", "--baseline=ours.json", *SCORED]),
     "problems": ("r.json", ["--problems=r.json", *SCORED]),
     "kb-statistics": ("r.json", ["validate-kb", "--json=r.json", "kb.tac"]),
     "analysis-evidence": (
         "r.json",
         ["analyze", "claims", "--json=r.json", "--gold=gold.jsonl", "--predictions=more.jsonl"],
+    ),
+    "explanation-evidence": (
+        "r.json",
+        ["explain", "claims", "--unit=1", "--json=r.json", "--gold=gold.jsonl", "--predictions=more.jsonl"],
+    ),
+    "diff-coldstart": ("r.json", ["diff", "--json=r.json", "--bootstrap=9", *SCORED, "runs/a.tab.txt"]),
+    "diff-evidence": (
+        "r.json",
+        ["diff", "claims", "--json=r.json", "--bootstrap=9", "--gold=gold.jsonl", "predictions.jsonl", "more.jsonl"],
     ),
 }
 """The file that holds an object of each kind, and the call that writes it; no file is standard output."""

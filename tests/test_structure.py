@@ -48,6 +48,8 @@ ORDER: Final = (
     "batch.execution",
     "batch.tables",
     "batch",
+    "verification",
+    "gates",
     "report",
     "api",
     "cli",

@@ -62,7 +62,7 @@ def compare_evidence(
         {name: result.table for name, result in results.items()},
         {name: result.origin for name, result in results.items()},
         compared,
-        partial(_scores_at, mode.formula, tuple(map(mode.measures.index, compared))),
+        partial(scores_at, mode.formula, tuple(map(mode.measures.index, compared))),
         replace(resampling or Resampling(can_grow=True), unit=mode.unit),
         common,
         executor,
@@ -138,9 +138,10 @@ def _in_order(measures: Iterable[Measure]) -> list[Measure]:
     return sorted(once, key=lambda each: (rank[not each.average, each.table, each.average], each.level))
 
 
-def _scores_at(
+def scores_at(
     formula: Formula, positions: Sequence[int], sums: Sequence[Number], divide: Divide[Number]
 ) -> list[Number]:
+    """Some of a formula's measures, by their positions; as a `partial` of the first two it is a formula itself."""
     scores = formula(sums, divide)
     return [scores[position] for position in positions]
 

@@ -10,6 +10,7 @@ from cs_score.api.evidence import EvidenceResult
 from cs_score.api.html import table
 from cs_score.api.kinds import Values, field_types, known
 from cs_score.coldstart.options import as_list
+from cs_score.foundation.display import one_line
 from cs_score.foundation.errors import UsageError
 from cs_score.foundation.nearest import nearest
 from cs_score.statistics.options import DEFAULT_RESAMPLES, IntervalMethod, Resampling
@@ -127,7 +128,8 @@ class Comparison:
         return self.to_text("json")
 
     def __repr__(self) -> str:
-        return f"<comparison of {', '.join(self.systems)}: {self.units} units, {len(self._compared.measures)} measures>"
+        measures = len(self._compared.measures)
+        return one_line(f"<comparison of {', '.join(self.systems)}: {self.units} units, {measures} measures>")
 
     def _repr_html_(self) -> str:
         header = ("measure", "system", "score", "low", "high", "rank", "tier")

@@ -18,6 +18,7 @@ from cs_score.statistics.unit_table import UnitTable
 if TYPE_CHECKING:
     import pandas
 
+    from cs_score.api.report import Report
     from cs_score.evidence.result import Result
     from cs_score.foundation.signing.origin import Origin
     from cs_score.foundation.signing.signature import Signature
@@ -109,6 +110,18 @@ class EvidenceResult:
 
         settings = Resampling(resamples, seed, confidence, method)
         return interval_rows(intervals(self._scored("intervals"), settings))
+
+    def report(self, measure: str | None = None) -> Report:
+        """A page of what each mistake costs, as `cs-score report` makes it; a notebook shows it.
+
+        `measure` is what gains are measured by, None for the one that ranks leaderboards. Raises UsageError for a
+        measure that there is not and for a result that was loaded from JSON, MissingExtraError without jinja2
+        (`pip install 'cs-score[report]'`).
+        """
+        from cs_score.analysis.evidence.analysis import analyze
+        from cs_score.api.report import Report
+
+        return Report(analyze(self._scored("report"), measure).as_json())
 
     def to_json(self) -> str:
         """The scores with the signature and the statistics of each unit, as JSON; `load` reads it."""

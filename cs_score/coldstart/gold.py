@@ -70,6 +70,11 @@ class Gold:
     _values: dict[str, ByValue] = field(default_factory=dict)
     _samples: dict[str, SampleFile] = field(default_factory=dict)
 
+    def __getstate__(self) -> dict[str, object]:
+        """What travels: without what was derived, which another thread may be adding to."""
+        state = {name: getattr(self, name) for name in Gold.__slots__}
+        return state | {"_queries": {}, "_values": {}, "_samples": dict(self._samples)}
+
     def __repr__(self) -> str:
         return f"<gold: {len(self.hop_limits)} queries to score, {len(self.links.assessments)} assessments>"
 

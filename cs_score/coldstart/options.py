@@ -229,4 +229,5 @@ class Options:
             "queries": self.queries,
             "runids": None if self.runids is None else list(self.runids),
             "samples": self.samples,
+            **({} if self.samples is None else {"metrics": list(self.metrics)}),
         }

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from cs_score.foundation.errors import InputError
+from cs_score.foundation.nearest import nearest
 from cs_score.foundation.signing.origin import Origin
 from cs_score.foundation.sources import InputDigest
 from cs_score.measures.formulas import Divide, Number, divide
@@ -123,14 +124,22 @@ class Result(ABC):
     def explain(self, unit_id: str | int) -> UnitExplanation:
         """How the unit (each unit, where an id occurs more than once) called `unit_id` was scored.
 
-        Raises InputError where nothing in gold is called so.
+        Raises InputError as `positions_of`.
+        """
+        lines = tuple(line for position in self.positions_of(unit_id) for line in self.explained(position))
+        return UnitExplanation(f"{self.mode.unit} {unit_id}", lines)
+
+    def positions_of(self, unit_id: str | int) -> list[int]:
+        """The positions in the table of the units called `unit_id`.
+
+        Raises InputError, which names the nearest ids, where nothing in gold is called so.
         """
         wanted = str(unit_id)
         positions = [position for position, known in enumerate(self.table.ids) if known == wanted]
         if not positions:
-            raise InputError(f"no {self.mode.unit} {wanted} was scored", file=self.inputs[0].name)
-        lines = tuple(line for position in positions for line in self.explained(position))
-        return UnitExplanation(f"{self.mode.unit} {wanted}", lines)
+            meant = nearest(wanted, self.table.ids, cutoff=0.5)
+            raise InputError(f"no {self.mode.unit} {wanted} was scored{meant}", file=self.inputs[0].name)
+        return positions
 
     def official(self) -> dict[str, object]:
         """The scores in the shape in which the mode's official evaluator gives them."""

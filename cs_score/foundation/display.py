@@ -72,3 +72,14 @@ def aligned(
         cells = (space + text if right else text + space for text, space, right in zip(row, spaces, to_the_right))
         lines.append(gap.join(cells).rstrip())
     return lines
+
+
+def columns_of(text: str) -> int:
+    """Columns that the text takes on a terminal: two for a wide character, none for a combining mark."""
+    if text.isascii():
+        return len(text)
+    import unicodedata
+
+    return sum(
+        0 if unicodedata.combining(sign) else 2 if unicodedata.east_asian_width(sign) in "WF" else 1 for sign in text
+    )

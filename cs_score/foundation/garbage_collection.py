@@ -9,7 +9,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def paused_collector() -> Iterator[None]:
-    """Switch the cyclic collector off for the block; it would walk all living rows again and again."""
+    """Switch the cyclic collector off for the block; it would walk all living rows again and again.
+
+    What was made in the block counts as old afterwards, so that the collector does not walk it at once.
+    """
     if not gc.isenabled():
         yield
         return
@@ -17,4 +20,7 @@ def paused_collector() -> Iterator[None]:
     try:
         yield
     finally:
+        if not gc.get_freeze_count():  # somebody else's frozen objects stay so
+            gc.freeze()
+            gc.unfreeze()
         gc.enable()

@@ -14,6 +14,7 @@ IGNORED_BY_DEFAULT: Final = "MULTIPLE_FILLS_ENTITY"
 _SILENT_WARNINGS: Final = frozenset(
     (
         "BAD_QUERY",
+        "DUPLICATE_QUERY_ID",
         "MISSING_MENTION",
         "MULTIPLE_FILLS_SLOT",
         "MULTIPLE_LINKS",

@@ -31,12 +31,14 @@ class Place(NamedTuple):
 class Detail(NamedTuple):
     """What a report for programs and editors adds to a problem's message.
 
-    `column` is the column it is in, `text` the offending text as written, `repaired` what stands for it from now on.
+    `column` is the column it is in, `text` the offending text as written, `repaired` what stands for it from now on,
+    `place` where to look for it if the message names no place.
     """
 
     column: str | None = None
     text: str | None = None
     repaired: str | None = None
+    place: Place | None = None
 
 
 class Problem(NamedTuple):
@@ -142,6 +144,14 @@ class ProblemLog:
     def total(self) -> int:
         """Occurrences of warnings and errors, repeated ones included."""
         return sum(self._totals.values())
+
+    def at(self, place: Place) -> list[Problem]:
+        """The problems that were met at a place, in the order in which they were first met."""
+        return [
+            Problem(code, CODES[code].severity, message, (place,), count[0])
+            for (code, message), (places, count) in self._found.items()
+            if place in places
+        ]
 
     def __iter__(self) -> Iterator[Problem]:
         """The problems in the order of the report: by code, then by message, both as byte strings."""

@@ -109,8 +109,8 @@ class RecordingLog(ProblemLog):
 
 
 def _occurrence(noted: _Noted, times: int) -> Occurrence:
-    code, arguments, place, given = noted
-    detail, kind = given or Detail(), CODES[code]
+    code, arguments, _, given = noted
+    place, detail, kind = _place_of(noted), given or Detail(), CODES[code]
     column = str(arguments[kind.column]) if isinstance(kind.column, int) else kind.column
     text = detail.text
     if text is None and kind.offender is not None:
@@ -128,6 +128,12 @@ def _occurrence(noted: _Noted, times: int) -> Occurrence:
         repaired=detail.repaired,
         times=times,
     )
+
+
+def _place_of(noted: _Noted) -> Place | None:
+    """The place that the message names, or the one to look at."""
+    _, _, place, detail = noted
+    return place if place is not None or detail is None else detail.place
 
 
 def _line_of(place: Place | None) -> int | None:
@@ -158,7 +164,7 @@ def _order(one: Occurrence) -> tuple[bool, str, float, str, str]:
 
 def _order_of_noted(noted: _Noted) -> tuple[bool, str, int, str]:
     """As `_order`, save for the message."""
-    code, _, place, _ = noted
+    code, place = noted[0], _place_of(noted)
     return place is None, "" if place is None else place.file, _line_of(place) or 0, code
 
 

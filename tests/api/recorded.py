@@ -53,17 +53,20 @@ def _is_for_python(case: Case) -> bool:
     )
 
 
-def replay(case: Case, folder: Path) -> list[str]:
-    """Score the case in `folder` from Python and return what differs from the record, in words."""
+def replay(case: Case, folder: Path, *, in_order: bool = False) -> list[str]:
+    """Score the case in `folder` from Python and return what differs from the record, in words.
+
+    The pool is read before the run, with `in_order` as the command line names them.
+    """
     copy_inputs(case, folder)
     with contextlib.chdir(folder):
-        said, status = _score(FORM.read(case.args))
+        said, status = _score(FORM.read(case.args), in_order)
     written = {path.name: path.read_bytes() for path in folder.glob("out.*")}
     outputs = {name.removeprefix("out."): content for name, content in written.items()} | {"stdout": b""}
     return list(differences(case, Outcome(status, b"", said.encode(), written), outputs))
 
 
-def _score(line: CommandLine) -> tuple[str, int]:
+def _score(line: CommandLine, in_order: bool) -> tuple[str, int]:
     """What an error said, and the status that the command would have left with."""
     switches = line.switches
     sides: dict[str, Any] = {side: switches.get(f"-{side}") for side in ("right", "wrong", "ignore")}
@@ -73,7 +76,8 @@ def _score(line: CommandLine) -> tuple[str, int]:
     try:
         policy = cs.Policy(**{side: text for side, text in sides.items() if text is not None})
         queries = [word for word in line.words if is_query_file(word)]
-        runs, pool = _told_apart([word for word in line.words if not is_query_file(word)])
+        files = [word for word in line.words if not is_query_file(word)]
+        runs, pool = (files, []) if in_order else _told_apart(files)
         result = cs.score(queries, runs, pool, policy=policy, **arguments)
         result.write(
             "out", fields=switches.get("-fields"), tabs="-tabs" in switches, error_file=switches.get("-error_file")

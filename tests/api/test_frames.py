@@ -82,7 +82,7 @@ def test_without_pandas_one_line_says_what_to_install(result: cs.RunResult, monk
 
 
 def test_notebooks_show_the_summary_with_every_text_escaped(inputs: Inputs) -> None:
-    odd = replace(BO, run_id="<script>alert(1)</script>")
+    odd = replace(BO, run_id="<script>alert(1)</script>\x1b[2J")
     inputs.run(odd)
     result = cs.score(inputs.folder / "queries.xml", inputs.folder / "run.tab", expand="CSX")
     html = result._repr_html_()
@@ -90,7 +90,8 @@ def test_notebooks_show_the_summary_with_every_text_escaped(inputs: Inputs) -> N
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
     assert "LDC-MEAN-ALL-Macro-F1" in html
     assert "no file holds assessments" in html
-    assert "\n" not in repr(result)
+    assert repr(result).startswith(r"<<script>alert(1)</script>\x1b[2J under kb, 1:3: ")
+    assert "\x1b" not in html + repr(result)
 
 
 def test_the_numbers_of_queries_are_those_of_the_tables(result: cs.RunResult, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ import pytest
 import cs_score as cs
 from tests.coldstart.command import score_in
 from tests.coldstart.handmade import Inputs, Line, query_xml, sf_query
+from tests.documents import ROOT
 
 BO, CY = Line(), Line("Cy", "N_ENG_2", ":E2", "0.8")
 OTHER = sf_query(docid="N_ENG_R")
@@ -107,6 +108,25 @@ def test_a_pickle_of_gold_scores_the_same_used_or_not(folder: Path) -> None:
         assert copy.score(folder / "run.tab").to_json() == wanted
         result = gold.score(folder / "run.tab")  # now it is used
         assert pickle.loads(pickle.dumps(result)).rescore("sf").to_json() == result.rescore("sf").to_json()
+
+
+def test_gold_is_pickled_while_others_score_with_it(folder: Path, inputs: Inputs) -> None:
+    """Scoring adds to what gold remembers, at whatever moment of the pickling another thread does so."""
+    gold = gold_of(folder)
+    gold.score(folder / "run.tab")
+    seen: list[object] = []
+
+    class Disturbed(pickle.Pickler):
+        def persistent_id(self, given: object) -> None:
+            seen.append(given)
+            if isinstance(given, str) and "\t" in given:  # among answers that are remembered
+                inputs.run(replace(CY, value=f"Cy {len(seen)}"), name="other.tab")
+                gold.score(folder / "other.tab")
+
+    stream = io.BytesIO()
+    Disturbed(stream).dump(gold)
+    assert len(seen) > 100
+    assert pickle.loads(stream.getvalue()).score(folder / "run.tab").to_json() == from_files(folder, "run.tab")
 
 
 def test_a_pool_below_a_run_is_read_with_each_run(folder: Path, inputs: Inputs) -> None:
@@ -205,4 +225,23 @@ def test_validated_runs_are_scored_as_the_command_line_scores_them(folder: Path,
     with contextlib.chdir(folder):
         result = cs.score("queries.xml", "run.tab", "pool.tab", expand="CSX", validate=True)
     assert result.remarks[0] == "run.tab: validated; 1 of 2 lines are left out"
+    with pytest.raises(
+        cs.UsageError, match="the run was validated for justifications 1:3, which leaves out what is be"
+    ):
+        result.rescore("sf")
+    again = result.rescore("sf", justifications="1:3")
+    assert json.loads(again.to_json())["signature"]["options"]["validate"] is True
     assert json.loads(result.to_json()) | {"remarks": []} == told | {"remarks": []}
+
+
+def test_knowledge_bases_are_scored_as_the_command_line_scores_them(tmp_path: Path) -> None:
+    words = ("-expand", "ISLE26", "-queries", "queries/queryids.txt", "-output_file", str(tmp_path / "out"))
+    files = ("queries/ldc-queries.xml", "assessments/pool-2016.tab", "submissions/tide.tac")
+    score_in(ROOT, [*words, "--json", str(tmp_path / "out.json"), *files])
+    with contextlib.chdir(ROOT):
+        gold = cs.prepare(files[0], files[1], expand="ISLE26", query_ids="queries/queryids.txt")
+        result = gold.score(files[2])
+    told = json.loads((tmp_path / "out.json").read_text())
+    assert result.remarks[0].startswith("submissions/tide.tac: validated and resolved; ")
+    assert json.loads(result.to_json()) | {"remarks": []} == told | {"remarks": []}
+    assert result.rescore("sf").run_id == "TIDE_KB"

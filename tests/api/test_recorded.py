@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any, Final
 
 import pytest
 
+import cs_score as cs
 from tests.api.recorded import for_python, replay
 from tests.coldstart.recorded import Case, committed_cases, shared_cases
+from tests.evidence import recorded as evidence
 
-# Python reads the pool before the run, so that a child line before its parent finds the answer there.
-LOADED_IN_OTHER_ORDER = "bad_child_before_parent"
+# Where the pool is read first a child line before its parent finds the answer there.
+IN_ORDER: Final = "bad_child_before_parent"
 
 
 def _name(case: Case) -> str:
@@ -25,6 +29,39 @@ def test_committed_case(case: Case, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("case", for_python(shared_cases()), ids=_name)
 def test_shared_case(case: Case, tmp_path: Path) -> None:
-    if case.folder.name == LOADED_IN_OTHER_ORDER:
-        pytest.skip("loaded in another order")
-    assert replay(case, tmp_path) == []
+    assert replay(case, tmp_path, in_order=case.folder.name == IN_ORDER) == []
+
+
+def _evidence_scores(case: evidence.Case) -> dict[str, object]:
+    """The scores of a case from Python in the shape of the official evaluator."""
+    mode, *words = case.words()
+    given: dict[str, Any] = {}
+    for word, following in zip(words, (*words[1:], "")):
+        if word in ("--gold", "--predictions"):
+            given[word.removeprefix("--")] = following
+        elif word == "--references":
+            given["references"] = int(following)
+        elif word in ("--any-order", "--ignore-missing"):
+            given[word.removeprefix("--").replace("-", "_")] = True
+    told: dict[str, object] = json.loads(getattr(cs, mode)(**given).to_json())
+    return {name: score for name, score in told.items() if name != "signature"}
+
+
+def _check_evidence(case: evidence.Case) -> None:
+    if case.expected is not None:
+        evidence.assert_close(_evidence_scores(case), case.expected)
+    elif case.exit_status == 1:
+        with pytest.raises(cs.InputError) as refused:
+            _evidence_scores(case)
+        assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("case", evidence.cases(evidence.COMMITTED), ids=evidence.name)
+def test_committed_evidence_case(case: evidence.Case) -> None:
+    _check_evidence(case)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", evidence.cases(evidence.SHARED), ids=evidence.name)
+def test_shared_evidence_case(case: evidence.Case) -> None:
+    _check_evidence(case)

@@ -29,7 +29,8 @@ def test_the_tutorial_shows_what_it_computes() -> None:
     for cell in executed.cells:
         if cell.cell_type == "code":
             cell.outputs = []
-    nbclient.NotebookClient(executed, timeout=240, resources={"metadata": {"path": str(DOCS)}}).execute()
+    there = {"metadata": {"path": str(DOCS)}}
+    nbclient.NotebookClient(executed, timeout=240, startup_timeout=240, resources=there).execute()
     shown = [_texts(cell) for cell in executed.cells]
     assert shown == [_texts(cell) for cell in stored.cells]
     assert any("image/png" in output.get("data", {}) for cell in executed.cells for output in cell.get("outputs", ()))

@@ -57,14 +57,14 @@ def test_nothing_is_scored_twice(scored: Path) -> None:
 
 def test_intervals_of_an_earlier_version_are_found_again(world: Path) -> None:
     """It kept them in the run's own files, and none for the leaderboard."""
-    from cs_score.batch.store.state import _digest
+    from cs_score.batch.store.state import digest_of
 
     assert _batch(world, "--bootstrap", "5").status == 0
     before = contents(world / "out")
     path = world / "out" / "beta" / "signature.json"
     record = json.loads(path.read_text())
     del record["digest"], record["intervals"]
-    path.write_text(json.dumps({**record, "digest": _digest(record)}))
+    path.write_text(json.dumps({**record, "digest": digest_of(record)}))
     assert _scored_again(world, "--bootstrap", "5") == {"beta"}
     assert contents(world / "out") == before
 

@@ -172,6 +172,7 @@ FORMS: Final = {
         (QUERIES, RUN, POOL),
         2,
     ),
+    "explain": Form(("explain", "--line", "1"), {"--json": Word(OWN, "o.json")}, (QUERIES, RUN, POOL), 2),
     "compare coldstart": Form(("compare", "coldstart", "--bootstrap", "9"), {}, (QUERIES, POOL, RUN, RUN)),
     "compare claims": Form(("compare", "claims", "--bootstrap", "9"), {"--gold": GOLD_FILE}, (PREDICTED, PREDICTED)),
     "analyze claims": Form(
@@ -182,8 +183,32 @@ FORMS: Final = {
         },
         wrong_usage=2,
     ),
+    "explain claims": Form(
+        ("explain", "claims"),
+        {"--gold": GOLD_FILE, "--predictions": PREDICTED, "--json": Word(OWN, "o.json")},
+        wrong_usage=2,
+    ),
+    "diff claims": Form(
+        ("diff", "claims", "--bootstrap", "9"),
+        {"--gold": GOLD_FILE, "--json": Word(OWN, "o.json")},
+        (PREDICTED, Word(READ, "more.jsonl")),
+        2,
+    ),
+    "report": Form(("report",), {"--out": Word(OWN, "o.html")}, (QUERIES, RUN, POOL), 2),
+    "report claims": Form(
+        ("report", "claims"),
+        {"--gold": GOLD_FILE, "--predictions": PREDICTED, "--out": Word(OWN, "o.html")},
+        wrong_usage=2,
+    ),
+    "page of an analysis": Form(("report",), {"--out": Word(OWN, "o.html")}, (Word(READ, "analysed.json"),), 2),
+    "plot": Form(("plot", "budget"), {"--out": Word(OWN, "o.svg")}, (Word(READ, "analysed.json"),), 2),
     "problems": Form(("problems",), {}, (Word(READ, "EMPTY_FIELD"),)),
     "expand-queries": Form(("expand-queries",), {}, (QUERIES,)),
+    "check": Form(("check", "--min=SF-AP=0"), {"--baseline": Word(READ, "ours.json")}, (QUERIES, RUN, POOL), 2),
+    "check claims": Form(
+        ("check", "claims", "--min=abstract_f1=0"), {"--gold": GOLD_FILE, "--predictions": PREDICTED}, wrong_usage=2
+    ),
+    "verify": Form(("verify",), {}, (Word(READ, "ours.json"),), 2),
     "schema": Form(("schema",), {}, (Word(READ, "leaderboard"),), 2),
     "completion": Form(("completion",), {}, (Word(READ, "bash"),), 2),
     "man": Form(("man",), wrong_usage=2),
@@ -228,6 +253,7 @@ def fill(folder: Path) -> None:
     os.link(folder / "q.xml", folder / "hard.sf")
     words = ["--json", "ours.json", "--problems", "ours.tsv", "-output_file", "ours", "q.xml", "run.tab", "qrel"]
     assert score_in(folder, words).status == 0
+    assert score_in(folder, ["analyze", "q.xml", "run.tab", "qrel", "--json", "analysed.json"]).status == 0
 
 
 def digests(folder: Path) -> dict[str, str]:

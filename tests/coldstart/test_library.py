@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cs_score.coldstart import Options, Policy, Result, ScoringStopped, intervals, score
+from cs_score.coldstart import Justifications, Options, Policy, Result, ScoringStopped, intervals, score
 from cs_score.coldstart.combining import score_rows
 from cs_score.coldstart.counting.projection import ldc_tables
 from cs_score.coldstart.gold import Gold, open_gold, with_pool
@@ -339,6 +339,15 @@ def test_a_class_of_more_components_than_a_tree_may_have_is_refused(inputs: Inpu
 def test_policies_are_checked_before_anything_is_read() -> None:
     with pytest.raises(UsageError, match="Unexpected choice CORRECT for WRONG; legal are DUPLICATE, INCORRECT"):
         score(["missing.xml"], [], Options(policy=Policy(wrong=("CORRECT",))))
+
+
+def test_texts_stand_for_lists_as_in_the_switches() -> None:
+    assert Options(runids="TIDE_KB").runids == ("TIDE_KB",)  # type: ignore[arg-type]
+    assert Options(justifications="1:M").justifications == Justifications(1, None)  # type: ignore[arg-type]
+    assert Policy(right="CORRECT:INEXACT").right == ("CORRECT", "INEXACT")  # type: ignore[arg-type]
+    for wrong in ({"runids": [1]}, {"justifications": 3}, {"policy": "sf"}):
+        with pytest.raises(UsageError, match=f"{next(iter(wrong))} takes a"):
+            Options(**wrong)
 
 
 def test_all_children_discarded_below_a_single_valued_slot_still_have_a_winner(inputs: Inputs) -> None:

@@ -176,7 +176,7 @@ def test_explain(family: str) -> None:
 
 
 def test_explain_unknown_unit(scifact_files: Path) -> None:
-    assert cs_score(*SCIFACT, "--explain", "77").complaint == "gold.jsonl: no claim 77 was scored"
+    assert cs_score(*SCIFACT, "--explain", "77").complaint == "gold.jsonl: no claim 77 was scored; did you mean 7?"
 
 
 def test_text_from_inputs_cannot_drive_a_terminal(tmp_path: Path) -> None:

@@ -16,9 +16,10 @@ from tests.preparation.invented import AskedQuery
 
 LEGAL_TO_IGNORE = """
 BAD_QUERY COLON_OMITTED DISCARDED_DEPENDENT DISCARDED_DEPENDENT_DEPTH DISCARDED_ENTRY DISCARDED_ENTRY_DEPTH
-DUPLICATE_ASSERTION DUPLICATE_LINE DUPLICATE_QUERY DUPLICATE_QUERY_FIELD EMPTY_FIELD EMPTY_FILE FAILED_LANG_INFERENCE
-ILLEGAL_LINK_SPECIFICATION IMPROPER_CONFIDENCE_VALUE INACCURACTE_MENTION_STRING MISMATCHED_HOP_SUBTYPES
-MISMATCHED_HOP_TYPES MISMATCHED_TAGS MISSING_CANONICAL MISSING_DECIMAL_POINT MISSING_INVERSE MISSING_MENTION
+DUPLICATE_ASSERTION DUPLICATE_LINE DUPLICATE_QUERY DUPLICATE_QUERY_FIELD DUPLICATE_QUERY_ID EMPTY_FIELD EMPTY_FILE
+FAILED_LANG_INFERENCE ILLEGAL_LINK_SPECIFICATION IMPROPER_CONFIDENCE_VALUE INACCURACTE_MENTION_STRING
+MISMATCHED_HOP_SUBTYPES MISMATCHED_HOP_TYPES MISMATCHED_TAGS MISSING_CANONICAL MISSING_DECIMAL_POINT MISSING_INVERSE
+MISSING_MENTION
 MULTIPLE_CORRECT_GROUND_TRUTH MULTIPLE_FILLS_ENTITY MULTIPLE_FILLS_SLOT MULTIPLE_LINKS MULTIPLE_RUNIDS NO_MENTIONS
 NO_QUERIES_LOADED OFF_TASK_SLOT POSSIBLE_DUPLICATE_QUERY PREDICATE_ALIAS SEMICOLON_AS_SEPARATOR TOO_MANY_CHARS
 TOO_MANY_PROVENANCE_TRIPLES UNASSERTED_MENTION UNKNOWN_QUERY_FIELD UNKNOWN_QUERY_ID_WARNING UNLOADED_QUERY
@@ -112,6 +113,30 @@ def test_all_problems_are_found_in_one_pass(inputs: Inputs) -> None:
     assert any("DOCID ENG_8 is not a valid DOCID" in line for line in inputs.report)
     assert "DOCID ENG_9 is not a valid DOCID for this task (kb.tac line 4)" in inputs.report[-1]
     assert not (inputs.folder / "kb.tac.valid").exists()
+
+
+def test_programs_are_told_a_line_also_where_the_report_names_none(inputs: Inputs) -> None:
+    inputs.kb(
+        ":Entity_1\ttype\tPER", ':Entity_1\tmention\t"A"\tD:1-1', ":Entity_2\ttype\tPER", ":Entity_2\ttype\tORG",
+        ':Entity_1\tmention\t"B"\tD:1-1', ':Entity_1\tcanonical_mention\t"A"\tE:1-1',
+        ':Entity_1\tcanonical_mention\t"A"\tE:2-2', ':Entity_3\tmention\t"C"\tF:1-1', ":Entity_3\ttype\tPER",
+        ':Entity_4\ttype\tPER', ':Entity_4\tmention\t"C"\tF:3-3', ':Entity_4\tnominal_mention\t"c"\tF:5-5',
+        ':Entity_1\tmention\t"D"\tG:1-1',
+    )  # fmt: skip
+    assert inputs.validate("--problems", "p.json").status == 255
+    assert not any(line.startswith("ERROR: Node :Entity_2 has more than one type") and "kb.tac" in line
+                   for line in inputs.report)  # fmt: skip
+    found = json.loads((inputs.folder / "p.json").read_text())["problems"]
+    assert {problem["file"] for problem in found} == {"kb.tac"}
+    shown = {(problem["code"], problem["line"], problem["column"], problem["text"]) for problem in found}
+    assert shown >= {
+        ("MULTIPLE_STRINGS_FOR_PROV", 3, "PROVENANCE", "D:1-1"),
+        ("MULTITYPED_ENTITY", 4, "SUBJECT", ":Entity_2"),
+        ("NO_MENTIONS", 4, "SUBJECT", ":Entity_2"),
+        ("MULTIPLE_CANONICAL", 8, "SUBJECT", ":Entity_1"),
+        ("MULTIPLE_MENTIONS_NO_CANONICAL", 12, "SUBJECT", ":Entity_4"),
+        ("MISSING_CANONICAL", 14, "SUBJECT", ":Entity_1"),
+    }
 
 
 def test_the_explanation_shows_what_was_met_and_what_is_near(inputs: Inputs) -> None:

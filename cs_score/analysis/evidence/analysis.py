@@ -9,24 +9,21 @@ print(analysis.mistakes[0].gain, analysis.budget[-1].cumulated)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from typing import Final
 
 from cs_score.analysis.evidence.budget import BudgetRow, error_budget
-from cs_score.analysis.evidence.examiners import examiner_of
 from cs_score.analysis.evidence.groups import ConfusionCount, Group, counted_confusions, groups_of
-from cs_score.analysis.evidence.mending import Unit, units_of
+from cs_score.analysis.evidence.mending import Progress, units_of
 from cs_score.analysis.evidence.mistakes import Mistake, mistakes_of
+from cs_score.analysis.evidence.modes.examiners import examiner_of
 from cs_score.evidence.result import Mode, Result
 from cs_score.foundation.garbage_collection import paused_collector
 from cs_score.foundation.signing.origin import Origin
 
 SCHEMA_VERSION: Final = 1
 """Of the JSON object; raised when a key changes its meaning or goes away."""
-
-Progress: TypeAlias = Callable[[Sequence[Unit]], Iterable[Unit]]
-"""Hands back the units it is given one after the other, and may show how far the work has come."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from cs_score.analysis.evidence.examiner import Row
 from cs_score.analysis.evidence.mending import AnyExaminer, Mending, Unit, mending_of_kind
+from cs_score.analysis.evidence.modes.examiner import Row
 from cs_score.evidence.result import scores_of
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
-from cs_score.analysis.evidence.examiner import Confusion
 from cs_score.analysis.evidence.mending import AnyExaminer
 from cs_score.analysis.evidence.mistakes import Mistake
+from cs_score.analysis.evidence.modes.examiner import Confusion
 from cs_score.evidence.result import Mode, scores_of
 from cs_score.measures.formulas import divide
 
-ASPECT = "aspect"
+ASPECT: Final = "aspect"
 """The dimension whose groups are parts of every unit's score, not units; in modes whose measures are means."""
 
 
@@ -64,7 +65,7 @@ class ConfusionCount:
 
 def groups_of(examiner: AnyExaminer, mistakes: Sequence[Mistake]) -> dict[str, list[Group]]:
     """The groups of each dimension. Each unit is in one group of a dimension, so that their totals are the table's."""
-    members = members_of(examiner)
+    members = members_of([examiner.groups(position) for position in range(len(examiner.result.table.ids))])
     found = {}
     for dimension, groups in members.items():
         group_of = {position: name for name, positions in groups.items() for position in positions}
@@ -77,17 +78,22 @@ def groups_of(examiner: AnyExaminer, mistakes: Sequence[Mistake]) -> dict[str, l
     return found
 
 
-def members_of(examiner: AnyExaminer) -> dict[str, dict[str, list[int]]]:
-    """The positions of the units in each group of each dimension, the groups in order (numbers by value)."""
+def members_of(told: Sequence[Mapping[str, str]]) -> dict[str, dict[str, list[int]]]:
+    """The positions of the units in each group of each dimension, the groups in order (numbers by value).
+
+    `told` has the groups of each unit.
+    """
     members: defaultdict[str, defaultdict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
-    told = [examiner.groups(position) for position in range(len(examiner.result.table.ids))]
     for dimension in dict.fromkeys(name for groups in told for name in groups):
         for position, groups in enumerate(told):
             members[dimension][groups.get(dimension, UNKNOWN)].append(position)
     return {name: {group: groups[group] for group in sorted(groups, key=_place)} for name, groups in members.items()}
 
 
-UNKNOWN = "unknown"
+_LONGEST_NUMBER: Final = 20
+"""Digits; longer ones, which only texts of an input have, are ordered as texts."""
+
+UNKNOWN: Final = "unknown"
 """The group of units of which gold does not tell what others of theirs tell."""
 
 
@@ -104,7 +110,8 @@ def _labels(confusion: Confusion) -> tuple[str, str]:
 
 
 def _place(group: str) -> tuple[bool, int, str]:
-    return (False, int(group), group) if group.isdecimal() else (True, 0, group)
+    is_number = group.isdecimal() and len(group) < _LONGEST_NUMBER
+    return (not is_number, int(group) if is_number else 0, group)
 
 
 def _group(examiner: AnyExaminer, name: str, positions: Sequence[int], mistakes: int, of: int) -> Group:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from cs_score.analysis.evidence.examiner import Examiner, Fault, Row
+from cs_score.analysis.evidence.modes.examiner import Examiner, Fault, Row
 from cs_score.evidence.result import Result
 from cs_score.foundation.errors import InputError
 from cs_score.measures.formulas import divide
@@ -25,13 +25,19 @@ class Unit:
     faults: tuple[Fault, ...]
 
 
+Progress: TypeAlias = Callable[[Sequence[Unit]], Iterable[Unit]]
+"""Hands back the units it is given one after the other, and may show how far the work has come."""
+
+
 def units_of(examiner: AnyExaminer) -> list[Unit]:
     """The units of the result that is examined, as they were predicted."""
-    table = examiner.result.table
-    return [
-        _unit(examiner, positions, examiner.written(positions[0]), tuple(table.rows[each] for each in positions))
-        for positions in examiner.together()
-    ]
+    return [unit_at(examiner, positions) for positions in examiner.together()]
+
+
+def unit_at(examiner: AnyExaminer, positions: tuple[int, ...]) -> Unit:
+    """The unit at these positions, as it was predicted."""
+    rows = examiner.result.table.rows
+    return _unit(examiner, positions, examiner.written(positions[0]), tuple(rows[each] for each in positions))
 
 
 def _unit(examiner: AnyExaminer, positions: tuple[int, ...], prediction: object, rows: tuple[Row, ...]) -> Unit:

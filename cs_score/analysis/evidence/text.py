@@ -48,11 +48,11 @@ def mistake_rows(mistakes: Iterable[Mistake], unit: str, width: int) -> list[str
     rows += [
         (
             "-" if mistake.gain is None else f"{mistake.gain:+.6f}",
-            _name(mistake),
+            unit_name(mistake.unit, mistake.occurrence),
             mistake.fault.kind,
             "" if mistake.fault.part is None else shortened(str(mistake.fault.part), LONGEST_NAME),
-            _value(mistake.fault.predicted),
-            _value(mistake.fault.gold),
+            value_text(mistake.fault.predicted),
+            value_text(mistake.fault.gold),
         )
         for mistake in mistakes
     ]
@@ -68,12 +68,14 @@ def fitted(rows: Sequence[Sequence[str]], width: int) -> list[tuple[str, ...]]:
     return [(*row[:-2], shortened(row[-2], first), shortened(row[-1], last)) for row in rows]
 
 
-def _value(value: object) -> str:
-    """What is predicted or wanted, in short: an entry as `SUPPORT [4, 5]`, everything else as JSON."""
+def value_text(value: object) -> str:
+    """A value in short: an entry as `SUPPORT [4, 5]`, other objects with their keys, everything else as JSON."""
     if isinstance(value, dict) and value.keys() == {"label", "sentences"}:
         return f"{text_of(value['label'])} {as_json(value['sentences'])}"
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {text_of(member)}" for key, member in value.items())
     if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
-        return "; ".join(map(_value, value))
+        return "; ".join(map(value_text, value))
     return as_json(value)
 
 
@@ -83,9 +85,10 @@ def shortened(text: str, most: int) -> str:
     return shown if len(shown) <= most else f"{shown[: most - 3]}..."
 
 
-def _name(mistake: Mistake) -> str:
-    name = shortened(text_of(mistake.unit), LONGEST_NAME)
-    return name if mistake.occurrence == 1 else f"{name} ({mistake.occurrence})"
+def unit_name(unit: object, occurrence: int) -> str:
+    """The id of a unit, with which of those with the id it is unless it is the first."""
+    name = shortened(text_of(unit), LONGEST_NAME)
+    return name if occurrence == 1 else f"{name} ({occurrence})"
 
 
 def _budget(analysis: Analysis) -> list[str]:
@@ -122,7 +125,7 @@ def _groups(unit: str, dimension: str, groups: Sequence[Group], top: int) -> lis
         for group in groups
     ]
     head = (dimension.replace("_", " "), f"{unit}s", "precision", "recall", "f1", "mistakes", "share")
-    return _limited(head, rows, top)
+    return limited(head, rows, top)
 
 
 def _confusions(confusions: Sequence[ConfusionCount], top: int) -> list[list[str]]:
@@ -134,11 +137,11 @@ def _confusions(confusions: Sequence[ConfusionCount], top: int) -> list[list[str
             for each in confusions
             if each.confusion.of == of
         ]
-        blocks.append(_limited(("gold", "predicted", f"{of}s"), met, top))
+        blocks.append(limited(("gold", "predicted", f"{of}s"), met, top))
     return blocks
 
 
-def _limited(head: Sequence[str], rows: Sequence[Sequence[str]], top: int) -> list[str]:
-    """The first rows below their heads, and how many there are besides."""
+def limited(head: Sequence[str], rows: Sequence[Sequence[str]], top: int) -> list[str]:
+    """The first rows in aligned columns below their heads, and how many there are besides."""
     names = [tuple(shortened(cell, LONGEST_NAME) for cell in row) for row in rows[:top]]
     return [*aligned([head, *names]), *([f"({len(rows) - top} more)"] if len(rows) > top else [])]

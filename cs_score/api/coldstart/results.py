@@ -14,12 +14,17 @@ from cs_score.api.html import table
 from cs_score.api.intervals import IntervalRow, interval_rows
 from cs_score.api.kinds import field_types, known
 from cs_score.coldstart.options import Policy, as_list
+from cs_score.foundation.display import one_line
 from cs_score.foundation.errors import UsageError
+from cs_score.foundation.garbage_collection import paused_collector
+from cs_score.foundation.record import replace
 from cs_score.measures.registry import COLD_START_MODE, headline, parse
 
 if TYPE_CHECKING:
     import pandas
 
+    from cs_score.analysis.coldstart.explanation.explanation import Explanation, Wanted
+    from cs_score.api.report import Report
     from cs_score.foundation.signing.signature import Signature
     from cs_score.statistics.options import IntervalMethod
 
@@ -101,8 +106,8 @@ class RunResult:
         """The same run under another policy; no file is read again, and what the lines met is kept.
 
         `policy` is `kb`, `sf` (both with their limits on justifications) or a `Policy`; what is not given stays as it
-        is. The result equals that of scoring the files anew. Raises UsageError for an unknown policy and for a result
-        that was loaded from JSON, InputError where scoring has to stop.
+        is. The result equals that of scoring the files anew. Raises UsageError for an unknown policy, for a result that
+        was loaded from JSON and for other limits than a run was validated for, InputError where scoring has to stop.
         """
         scored = self._scored("rescore")
         return RunResult(scored.under(*policy_of(policy, justifications, self.policy, scored.limits)))
@@ -123,7 +128,9 @@ class RunResult:
 
         Each is a named tuple; its fields are the columns of `to_frame`. Raises UsageError for another kind.
         """
-        return list(map(known(RECORDS, kind)._make, self._content.values(kind)))
+        record = known(RECORDS, kind)
+        with paused_collector():
+            return list(map(record._make, self._content.values(kind)))
 
     def to_frame(self, kind: Kind = "rows") -> pandas.DataFrame:
         """The same records as a pandas data frame, whose `attrs` hold the `signature` and, as in JSON, its `origin`.
@@ -135,7 +142,8 @@ class RunResult:
 
         fields = field_types(known(RECORDS, kind))
         attrs = {"signature": str(self.signature), "origin": self._content.origin.as_json()}
-        return frame_of(fields, self._content.values(kind), attrs)
+        with paused_collector():
+            return frame_of(fields, self._content.values(kind), attrs)
 
     def intervals(
         self, resamples: int = 10_000, *, seed: int = 0, confidence: float = 95.0, method: IntervalMethod = "percentile"
@@ -151,6 +159,47 @@ class RunResult:
         _ = self.run_id
         settings = Resampling(resamples, seed, confidence, method)
         return interval_rows(intervals(self._scored("intervals").result, settings)[0])
+
+    def explain(
+        self,
+        *,
+        line: Wanted = (),
+        query: Wanted = (),
+        class_name: Wanted = (),
+        node: Wanted = (),
+        answer: Wanted = (),
+        measure: str | None = None,
+    ) -> Explanation:
+        """Why lines, queries, classes and nodes scored as they did; without any of them, the run as a whole.
+
+        Each is one name or several, as in `cs-score explain`: `line` takes numbers or `FILE:N`, `query` ids of any form
+        and hop, `answer` values in which `*` stands for any text. `measure` is what things are worth in; None for the
+        one that ranks leaderboards. Raises InputError for what is not there, with the nearest names, UsageError where
+        the files held no run or several, and for a result that was loaded from JSON.
+        """
+        from cs_score.analysis.coldstart.explanation.explanation import explain
+        from cs_score.analysis.coldstart.scored import Scored as ToExplain
+
+        scored, run_id = self._scored("explain"), self.run_id
+        (result,) = scored.result.runs
+        given = ToExplain(scored.run, run_id, scored.policy, result, None, scored.origin, self.signature)
+        return explain(given, line=line, query=query, class_name=class_name, node=node, answer=answer, measure=measure)
+
+    def report(self, measure: str | None = None, *, run_id: str | None = None) -> Report:
+        """A page of what each mistake of the run costs, as `cs-score report` makes it; a notebook shows it.
+
+        `measure` is what gains are measured by, None for the one that ranks leaderboards; `run_id` chooses one of
+        several runs. Raises UsageError for a measure that there is not and for a result that was loaded from JSON,
+        InputError for a run without that score, MissingExtraError without jinja2 (`pip install 'cs-score[report]'`).
+        """
+        from cs_score.analysis.coldstart.analysis import analyze
+        from cs_score.analysis.coldstart.scored import score_for_analysis
+        from cs_score.api.report import Report
+
+        scored = score_for_analysis(self._scored("report").run, self.policy, run_id)
+        if len(self.run_ids) == 1:  # the result knows whether its files were validated before
+            scored = replace(scored, origin=self._content.origin, signature=self.signature)
+        return Report(analyze(scored, measure).as_json())
 
     def write(
         self,
@@ -170,18 +219,20 @@ class RunResult:
         from cs_score.api.coldstart.writing import write
 
         names = None if fields is None else as_list(fields, "fields")
-        return write(self._scored("write"), prefix, names, tabs, error_file)
+        with paused_collector():
+            return write(self._scored("write"), prefix, names, tabs, error_file)
 
     def to_json(self) -> str:
         """The whole result as JSON, the text that `--json` writes; `load` reads it."""
-        return self._content.json()
+        with paused_collector():
+            return self._content.json()
 
     def __repr__(self) -> str:
         runs = " ".join(self.run_ids) or "no run"
         shown = next(iter(self.scores_by_run.values()), {}) if len(self.run_ids) == 1 else {}
-        known = [f"{name} {shown[name]:.4f}" for name in headline(COLD_START_MODE) if name in shown]
+        scores = [f"{name} {shown[name]:.4f}" for name in headline(COLD_START_MODE) if name in shown]
         under = f"{runs} under {self._policy_name}, {self.justifications}"
-        return f"<{under}{': ' if known else ''}{', '.join(known[:3])}>"
+        return one_line(f"<{under}{': ' if scores else ''}{', '.join(scores[:3])}>")
 
     def _repr_html_(self) -> str:
         """The summary: every average by table, average and hop, as in `.summary` and `.ap`."""

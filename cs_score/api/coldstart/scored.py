@@ -13,6 +13,7 @@ from cs_score.coldstart.result import Result
 from cs_score.coldstart.result import RunResult as OneRun
 from cs_score.coldstart.run import Run, under_limits
 from cs_score.coldstart.scorer import score_runs
+from cs_score.foundation.errors import UsageError
 from cs_score.foundation.garbage_collection import paused_collector
 from cs_score.foundation.record import replace
 from cs_score.foundation.signing.origin import Origin
@@ -50,7 +51,15 @@ class Scored:
         self._scores_only = replace(scored, origin=as_validated(scored.origin)) if validated else scored
 
     def under(self, policy: Policy, limits: Justifications) -> Scored:
-        """The same lines under another policy and other limits; no file is read."""
+        """The same lines under another policy and other limits; no file is read.
+
+        Raises UsageError for other limits than those that the run was validated for: they choose its lines.
+        """
+        if self._validated and limits != self._limits:
+            raise UsageError(
+                f"the run was validated for justifications {self._limits}, which leaves out what is beyond; score its "
+                f"files again for {limits}, or rescore with justifications={str(self._limits)!r}"
+            )
         return Scored(self._loaded, policy, limits, self._scores_only.runs, validated=self._validated)
 
     @cached_property

@@ -9,6 +9,7 @@ import io
 import json
 import os
 import stat
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any, Final, cast
@@ -51,16 +52,31 @@ def write_run(folder: str, outcome: Outcome, files: Iterable[tuple[str, Iterable
     for name, blocks in files:
         counted = _Counted(blocks)
         write_whole(os.path.join(folder, name), counted)
-        written.append(WrittenFile(name, counted.size, "" if name.endswith(_TIMED) else counted.sha256.hexdigest()))
+        written.append(counted.written(name))
     outcome = replace(outcome, files=tuple(written))
     if outcome.state != FAILED:
-        # As JSON reads it again, so that the digest is of the same.
-        record = json.loads(json.dumps({"schema_version": SCHEMA_VERSION, **asdict(outcome)}))
-        if not outcome.intervals:  # nobody asked for them
-            del record["intervals"]
-        text = json.dumps({**record, "digest": _digest(record)}, indent=1)
+        text = json.dumps(record_of(outcome), indent=1)
         write_whole(os.path.join(folder, SIGNATURE), [text.encode("ascii"), b"\n"])
     return outcome
+
+
+def record_of(outcome: Outcome) -> dict[str, Any]:
+    """The object that the signature file of a run holds, with the digest of all its other members."""
+    # As JSON reads it again, so that the digest is of the same.
+    record = json.loads(json.dumps({"schema_version": SCHEMA_VERSION, **asdict(outcome)}))
+    if not outcome.intervals:  # nobody asked for them
+        del record["intervals"]
+    return {**record, "digest": digest_of(record)}
+
+
+def written_files(files: Iterable[tuple[str, Iterable[bytes]]]) -> tuple[WrittenFile, ...]:
+    """What a signature would say of these files, which are not written."""
+    written = []
+    for name, blocks in files:
+        counted = _Counted(blocks)
+        deque(counted, maxlen=0)
+        written.append(counted.written(name))
+    return tuple(written)
 
 
 class UnfitError(Exception):
@@ -95,7 +111,7 @@ def read_whole_run(folder: str, signature: Mapping[str, object]) -> Outcome | No
     if signature.get("bootstrap") is not None and len(outcome.intervals) != len(outcome.scores):
         raise UnfitError(path)  # earlier versions kept intervals in the run's own files only
     for written in outcome.files:
-        _check_file(os.path.join(folder, written.name), written)
+        check_file(os.path.join(folder, written.name), written)
     return outcome
 
 
@@ -121,7 +137,7 @@ def _read_record(path: str) -> dict[str, Any]:
         with _plain_file(path) as file:
             record = json.loads(file.read(_LARGEST_SIGNATURE))
         digest = record.pop("digest")
-        if record.get("schema_version") != SCHEMA_VERSION or digest != _digest(record):
+        if record.get("schema_version") != SCHEMA_VERSION or digest != digest_of(record):
             raise UnfitError(path)
         del record["schema_version"]
         return cast(dict[str, Any], record)
@@ -129,12 +145,13 @@ def _read_record(path: str) -> dict[str, Any]:
         raise UnfitError(path) from None
 
 
-def _digest(record: Mapping[str, object]) -> str:
+def digest_of(record: Mapping[str, object]) -> str:
     """The SHA-256 of a record, by which a change of it is noticed. Raises ValueError for what JSON does not know."""
     return hashlib.sha256(json.dumps(record, sort_keys=True, allow_nan=False).encode("ascii")).hexdigest()
 
 
-def _check_file(path: str, written: WrittenFile) -> None:
+def check_file(path: str, written: WrittenFile) -> None:
+    """Raises UnfitError where a file is not as it was written."""
     try:
         with _plain_file(path) as file:
             if os.fstat(file.fileno()).st_size != written.size:
@@ -212,3 +229,7 @@ class _Counted:
             self.size += len(block)
             self.sha256.update(block)
             yield block
+
+    def written(self, name: str) -> WrittenFile:
+        """What has passed, as a file of this name."""
+        return WrittenFile(name, self.size, "" if name.endswith(_TIMED) else self.sha256.hexdigest())

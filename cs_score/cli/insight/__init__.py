@@ -1,1 +1,1 @@
-"""The command lines of `analyze`: why a score is what it is."""
+"""The command lines of `analyze`, `explain` and `diff`: why a score is what it is."""

@@ -26,10 +26,12 @@ from cs_score.foundation.errors import InputError, UsageError
 from cs_score.measures.registry import COLD_START_MODE, rankable
 
 if TYPE_CHECKING:
+    from cs_score.analysis.coldstart.analysis import Analysis
     from cs_score.analysis.coldstart.scored import Scored
 
 
-def _measures() -> Iterable[str]:
+def measures() -> Iterable[str]:
+    """The names of the measures that can be asked about."""
     return map(str, rankable(COLD_START_MODE, True))
 
 
@@ -39,21 +41,31 @@ def _analyze(line: CommandLine) -> int:
     Raises UsageError for a command line that means nothing, InputError where the run cannot be analysed.
     """
     from cs_score.analysis.coldstart import tables
-    from cs_score.analysis.coldstart.analysis import analyze
     from cs_score.analysis.coldstart.text import analysis_text
 
     if line.wrong_file is not None:  # a bare --json before a file: its name has been forgotten
         raise UsageError(line.wrong_file)
     top = top_of(line)
-    make_way(line, list(_inputs(line)), "run", {f"{name}.tsv": tables.header(name) for name in tables.COLUMNS})
-    analysis = analyze(_scored(line), line.switches.get("--measure"), top)
+    make_way(line, list(inputs(line)), "run", {f"{name}.tsv": tables.header(name) for name in tables.COLUMNS})
+    analysis = analysis_of(line)
     if (folder := line.switches.get(TSV)) is not None:
         write_tables(folder, ((f"{table.name}.tsv", table.blocks()) for table in tables.tables_of(analysis)))
     deliver(line, analysis.as_json, lambda width: analysis_text(analysis, width, top))
     return 0
 
 
-def _inputs(line: CommandLine) -> Iterator[str]:
+def analysis_of(line: CommandLine) -> Analysis:
+    """The analysis of the run that a command line names, by its measure.
+
+    Raises UsageError for a command line that means nothing, InputError where the run cannot be analysed.
+    """
+    from cs_score.analysis.coldstart.analysis import analyze
+
+    return analyze(_scored(line), line.switches.get("--measure"), top_of(line))
+
+
+def inputs(line: CommandLine) -> Iterator[str]:
+    """The files that a command line names."""
     from cs_score.coldstart.lines.loading import members
     from cs_score.foundation.sources import name_of
 
@@ -79,15 +91,16 @@ def _scored(line: CommandLine) -> Scored:
         run = load_run(gold, files)
         scored = score_for_analysis(run, options.policy, line.switches.get("--run"))
     for remark in run.remarks:
-        _warn(str(InputError(remark)))
+        warn(str(InputError(remark)))
     if run.problems.has_errors:
-        _warn("there are errors in the input; score the run to see them")
+        warn("there are errors in the input; score the run to see them")
     if scored.stopped is not None:
-        _warn(f"there is no average precision: {scored.stopped}")
+        warn(f"there is no average precision: {scored.stopped}")
     return scored
 
 
-def _warn(remark: str) -> None:
+def warn(remark: str) -> None:
+    """Say on standard error what should be known beside the result."""
     say(f"cs-score: warning: {remark}\n")
 
 
@@ -99,24 +112,26 @@ def _refuse_knowledge_bases(files: Iterable[str]) -> None:
         raise UsageError(f"{name} is a knowledge base; make it a run first, with cs-score resolve-queries")
 
 
+SWITCHES: Final = (
+    *SCORING,
+    Option("-runids", "LIST", "Colon-separated runs to score, in this order", "all runs"),
+    Option("--run", "ID", "The run to analyse, where there are several"),
+    measure_option(measures),
+    TOP,
+)
+"""The switches that say what is analysed, and how."""
+
+FILES: Final = Parameter(
+    "files",
+    "Query files (names ending in .xml, perhaps compressed), the run, and its assessments, in an order in which parent "
+    "lines come first. A folder stands for its files *.tab.txt",
+    is_repeated=True,
+)
+
 ANALYZE: Final = Form(
     "analyze",
-    (
-        *SCORING,
-        Option("-runids", "LIST", "Colon-separated runs to score, in this order", "all runs"),
-        Option("--run", "ID", "The run to analyse, where there are several"),
-        measure_option(_measures),
-        TOP,
-        *result_options("the analysis"),
-    ),
-    (
-        Parameter(
-            "files",
-            "Query files (names ending in .xml, perhaps compressed), the run, and its assessments, in an order in "
-            "which parent lines come first. A folder stands for its files *.tab.txt",
-            is_repeated=True,
-        ),
-    ),
+    (*SWITCHES, *result_options("the analysis")),
+    (FILES,),
     sections=lambda: (
         (
             "Result",

@@ -28,6 +28,11 @@ TSV: Final = "--tsv"
 TOP: Final = Option("--top", "N", "List only the N costliest mistakes; otherwise 20 in the text, elsewhere all")
 
 
+TOP_UNITS: Final = Option(
+    "--top", "N", "List only the N largest contributions and as many answers; otherwise 20 in the text, elsewhere all"
+)
+
+
 def measure_option(measures: Choices) -> Option:
     """The option that chooses the measure that is asked about."""
     return Option(
@@ -50,7 +55,7 @@ def top_of(line: CommandLine) -> int | None:
     return whole_number(line, TOP.name, MOST_SHOWN)
 
 
-def make_way(line: CommandLine, inputs: Sequence[str], key: str, tables: Mapping[str, bytes]) -> None:
+def make_way(line: CommandLine, inputs: Sequence[str], key: str, tables: Mapping[str, bytes] | None = None) -> None:
     """Check the files that the command will write, and remove those of an earlier call. Raises UsageError, OutputError.
 
     `key` is that of the JSON object behind `schema_version`, `mode` and `measure`, by which a file is known; `tables`
@@ -60,7 +65,7 @@ def make_way(line: CommandLine, inputs: Sequence[str], key: str, tables: Mapping
     beginning = re.compile(rb"\{\s*" + rb",\s*".join(keys))
     json_file = OwnOption("--json", {".json": Format(beginning)}, "insight.json", takes_dash=True)
     folder = line.switches.get(TSV)
-    outputs = (*json_file.outputs(line.switches.get("--json")), *_planned_tables(folder, tables))
+    outputs = (*json_file.outputs(line.switches.get("--json")), *_planned_tables(folder, tables or {}))
     plan = OutputPlan(inputs, outputs, "--force" in line.switches, folder)
     plan.check()
     plan.clear()

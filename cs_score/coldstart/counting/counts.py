@@ -113,14 +113,14 @@ class Counting:
         answers: dict[str, Mapping[str, bool]] = {tree.root: {}, **(known or {})}
         tallies: list[Tally] = []
         for name in tree.inner_nodes:
-            row = _Row(name)
+            row = Row(name)
             for of_class in filled.get(name, ()):
                 right = self._categorise(members[of_class], row, None if name == tree.root else answers.get(name, {}))
                 if of_class in tree.ground_truth and of_class not in answers:
                     answers[of_class] = self._answers(members[of_class])
                 if len(right) > 1:
                     kept, *others = sorted(right, key=self._is_nominal)
-                    right = self._keep(kept, others, row)
+                    right = self.keep(kept, others, row)
                 if right:
                     row.right += right
                     row.last_right.append(right[-1])
@@ -128,7 +128,7 @@ class Counting:
             if is_single and len(row.right) > 1:
                 kept = min(row.last_right, key=lambda line: (-line.confidence, line.number, line.index))
                 row.right.remove(kept)
-                row.right = self._keep(kept, row.right, row)
+                row.right = self.keep(kept, row.right, row)
             if row.right:
                 self._ignore_nominal_nodes(row)
             ground_truth = tree.ground_truth[name]
@@ -136,7 +136,7 @@ class Counting:
         return tallies
 
     def _categorise(
-        self, responses: Sequence[Response], row: _Row, parents: Mapping[str, bool] | None
+        self, responses: Sequence[Response], row: Row, parents: Mapping[str, bool] | None
     ) -> list[Response]:
         """Label the responses of one class with their categories and sides; returns the right ones (7.4 and 7.5).
 
@@ -178,14 +178,14 @@ class Counting:
         assessment = self.matched.get(response.index)
         return assessment is not None and assessment.value_mention == "NOM"
 
-    def _keep(self, kept: Response, others: Sequence[Response], row: _Row) -> list[Response]:
+    def keep(self, kept: Response, others: Sequence[Response], row: Row) -> list[Response]:
         """Count `others` as duplicates of the right response `kept`; returns those that count as right all the same."""
         for response in others:
             self._relabel(response, as_duplicate(self.labels[response.index], self._duplicate_side), row)
         row.redundant += others
         return [kept, *others] if self._duplicate_side == RIGHT else [kept]
 
-    def _ignore_nominal_nodes(self, row: _Row) -> None:
+    def _ignore_nominal_nodes(self, row: Row) -> None:
         """Right responses of nodes that are only described, never named, are ignored (specification 7.7)."""
         labels = self.labels
         credited = (*row.right, *row.redundant)
@@ -218,7 +218,7 @@ class Counting:
                 return True
         return False
 
-    def _relabel(self, response: Response, labels: Labels, row: _Row) -> None:
+    def _relabel(self, response: Response, labels: Labels, row: Row) -> None:
         """Give a response that is counted already other labels."""
         for label in self.labels[response.index]:
             row.counted[label] -= 1
@@ -227,7 +227,7 @@ class Counting:
         self.labels[response.index] = labels
 
 
-class _Row:
+class Row:
     """What is counted below one inner node: the responses, those that are right or redundant now, and their labels.
 
     `last_right` holds the last right response of each class: the candidates for a single-valued slot.

@@ -9,7 +9,7 @@ import functools
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
-from typing import Final
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from cs_score.coldstart.lines.records import Response
 from cs_score.coldstart.options import Justifications
@@ -19,8 +19,19 @@ from cs_score.problems.log import ProblemLog
 CODES: Final = frozenset({"DISCARDED_ENTRY", "DISCARDED_DEPENDENT"})
 """The problems that tell of discarded lines; nothing else in the scorer reports them."""
 
+Limit: TypeAlias = Literal["document", "node", "single-valued", "parent"]
+"""What may discard a line: too many lines of its node from one document (A), or in all (B); another node fills a slot
+that takes one value; all lines that give the answer its query asks about were discarded."""
+
 _query: Final = attrgetter("query")
 _target: Final = attrgetter("follow_on.id")
+
+
+class Discard(NamedTuple):
+    """Why a line was discarded first: by which limit, and in favour of which lines (of none for `parent`)."""
+
+    limit: Limit
+    kept: Sequence[Response] = ()
 
 
 def load_order(line: Response) -> tuple[int, int]:
@@ -64,6 +75,8 @@ class DiscardRules:
     def __init__(self, limits: Justifications, problems: ProblemLog) -> None:
         self.marked: set[int] = set()
         """Indexes of the discarded responses."""
+        self.why: dict[int, Discard] = {}
+        """Why, by the same indexes."""
         self.applied: list[int] = []
         """How many lines had been loaded each time the rules were applied."""
         self._limits = limits
@@ -109,7 +122,7 @@ class DiscardRules:
             unanswered.difference_update(map(_target, left))
             for line in responses if unanswered else ():
                 if line.query.level == level + 1 and line.query.short_id in unanswered:
-                    self._discard(line, "DISCARDED_DEPENDENT")
+                    self._discard(line, "DISCARDED_DEPENDENT", Discard("parent"))
 
     def _crowded(self, nodes: Iterable[Sequence[Response]]) -> Iterator[Sequence[Response]]:
         """The nodes that may have more lines than the limits allow, in all or from one document."""
@@ -131,15 +144,17 @@ class DiscardRules:
             for line in left:
                 by_document.setdefault(line.docid, []).append(line)
             for of_document in by_document.values():
-                self._keep_best(of_document, per_document)
+                self._keep_best(of_document, per_document, "document")
             left = [line for line in left if line.index not in self.marked]
         if most is not None:
-            self._keep_best(left, most)
+            self._keep_best(left, most, "node")
 
-    def _keep_best(self, lines: Sequence[Response], most: int) -> None:
+    def _keep_best(self, lines: Sequence[Response], most: int, limit: Limit) -> None:
         if len(lines) > most:
-            for line in best_first(lines)[most:]:
-                self._discard(line, "DISCARDED_ENTRY")
+            ordered = best_first(lines)
+            why = Discard(limit, ordered[:most])
+            for line in ordered[most:]:
+                self._discard(line, "DISCARDED_ENTRY", why)
 
     def _keep_single_values(self, responses: Sequence[Response], nodes: Mapping[str, Sequence[Response]]) -> None:
         single = self._single_valued(nodes)
@@ -153,16 +168,17 @@ class DiscardRules:
         orphaned: dict[int, dict[str, None]] = defaultdict(dict)
         for _, level, children in sorted(single, key=lambda group: len(group[0])):
             winner = self._winner(children, nodes)
+            why = Discard("single-valued", nodes[winner])
             for child in children:
                 if child == winner:
                     continue
                 for line in nodes[child]:
-                    self._mark(line, answers, orphaned)
+                    self._mark(line, why, answers, orphaned)
                     self._problems.add("DISCARDED_ENTRY", f"\n{line.text}", place=line.place)
             for target in orphaned.pop(level, ()):
                 for line in asking[target]:
                     if line.index not in self.marked:
-                        self._mark(line, answers, orphaned)
+                        self._mark(line, Discard("parent"), answers, orphaned)
                         self._problems.add("DISCARDED_DEPENDENT", f"\n{line.text}\n", place=line.place)
 
     def _single_valued(self, nodes: Mapping[str, Sequence[Response]]) -> list[tuple[str, int, list[str]]]:
@@ -182,12 +198,15 @@ class DiscardRules:
             and (len(children) > 1 or self._limits.most is None)
         ]
 
-    def _mark(self, line: Response, answers: Counter[str], orphaned: Mapping[int, dict[str, None]]) -> None:
+    def _mark(
+        self, line: Response, why: Discard, answers: Counter[str], orphaned: Mapping[int, dict[str, None]]
+    ) -> None:
         """Mark a line and note when the last answer that its follow-on query asks about is gone."""
         target = line.follow_on.id
         if line.index in self.marked:
             return
         self.marked.add(line.index)
+        self.why[line.index] = why
         answers[target] -= 1
         if answers[target] == 0:
             orphaned[line.query.level][target] = None
@@ -212,6 +231,7 @@ class DiscardRules:
 
         return min(children, key=standing)
 
-    def _discard(self, line: Response, code: str) -> None:
+    def _discard(self, line: Response, code: str, why: Discard) -> None:
         self.marked.add(line.index)
+        self.why.setdefault(line.index, why)
         self._problems.add(code, f"\n{line.text}\n", place=line.place)

@@ -6,7 +6,7 @@ which follow-on query asks about it, does not depend on the run that gives it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final, TypeAlias
 
 from cs_score.coldstart.lines.records import Answer, Assessment
@@ -33,8 +33,16 @@ class KnownAnswers:
         self._by_key: dict[str, KnownAnswer] = {
             answer_key(line.query.full_id, *line.answer): (line.answer, line.target) for line in assessments
         }
-        self.find: Final = self._by_key.get
+        self.find: Callable[[str], KnownAnswer | None] = self._by_key.get
         """What is known of the answer with this key, or None."""
+
+    def __getstate__(self) -> dict[str, KnownAnswer]:
+        """A copy: another thread may be adding answers."""
+        return self._by_key.copy()
+
+    def __setstate__(self, by_key: dict[str, KnownAnswer]) -> None:
+        self._by_key = by_key
+        self.find = by_key.get
 
     def add(self, key: str, target: str) -> None:
         """Keep an answer of a run, as long as there is room, with the short id of its follow-on query."""

@@ -127,12 +127,20 @@ def members(given: Input) -> list[Input]:
     return [given]
 
 
+_NO_FILE, _NOT_LOADED = f"no file *{RUN_SUFFIX} in ", ", so nothing of it was loaded"
+
+
 def remarks_on_folders(files: Sequence[Input]) -> list[str]:
     """Remarks on folders that hold no file to load. Raises InputError where nothing else was named."""
     empty = [name_of(given) for given in files if not members(given)]
     if empty and len(empty) == len(files):
         raise InputError(f"nothing to load: no file *{RUN_SUFFIX} in {', '.join(empty)}", remedy="name the files")
-    return [f"no file *{RUN_SUFFIX} in {name}, so nothing of it was loaded" for name in empty]
+    return [f"{_NO_FILE}{name}{_NOT_LOADED}" for name in empty]
+
+
+def is_on_folder(remark: str) -> bool:
+    """Whether a remark is on a folder that holds no file to load, and so is no input."""
+    return remark.startswith(_NO_FILE) and remark.endswith(_NOT_LOADED)
 
 
 def role_of(schema: Schema | None) -> str:

@@ -178,7 +178,8 @@ def candidates(
 
 
 @functools.cache
-def is_useful(labels: tuple[str, ...]) -> bool:
+def is_useful(labels: Labels) -> bool:
+    """Whether a line with these labels can find a class, if its assessment is accepted (specification 9.4)."""
     return WRONG not in labels and (IGNORE not in labels or REDUNDANT in labels)
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import contextlib
 import re
-from dataclasses import dataclass, replace
 from typing import Final
 
 from cs_score.foundation.errors import UsageError
+from cs_score.foundation.record import dataclass, replace
 from cs_score.foundation.version import VERSION
 
 _WORD: Final = "(?:[!-$&-_a-{}~]|%[0-9A-F]{2})+"

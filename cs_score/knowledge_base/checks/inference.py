@@ -107,22 +107,22 @@ def _infer_for_node(builder: Builder, node: Node, with_canonical: bool) -> None:
         )
         kind[assertion.provenance.text] = assertion
     if not documents:
-        builder.findings.report("NO_MENTIONS", node.name)
+        builder.findings.report_without_place("NO_MENTIONS", node.name, line=node.best_line)
     for docid, in_document in documents.items():
         _infer_in_document(builder, node, docid, in_document, with_canonical)
 
 
 def _infer_in_document(builder: Builder, node: Node, docid: str, known: _InDocument, with_canonical: bool) -> None:
     findings = builder.findings
+    mentions = (*known.mentions.values(), *known.nominal.values())
     if not known.canonical and with_canonical:
-        if len(known.mentions) + len(known.nominal) > 1:
-            findings.report("MULTIPLE_MENTIONS_NO_CANONICAL", node.name, docid)
-        else:
-            findings.report("MISSING_CANONICAL", node.name, docid)
-            for mention in (*known.mentions.values(), *known.nominal.values()):
-                _infer(builder, mention, node.name, CANONICAL, mention.object)
+        code = "MULTIPLE_MENTIONS_NO_CANONICAL" if len(mentions) > 1 else "MISSING_CANONICAL"
+        findings.report_without_place(code, node.name, docid, line=mentions[0].line)
+        if len(mentions) == 1:
+            _infer(builder, mentions[0], node.name, CANONICAL, mentions[0].object)
     elif len(known.canonical) > 1:
-        findings.report("MULTIPLE_CANONICAL", node.name, docid)
+        line = max(canonical.line for canonical in known.canonical.values())
+        findings.report_without_place("MULTIPLE_CANONICAL", node.name, docid, line=line)
     for text, canonical in known.canonical.items():
         if text not in known.mentions and text not in known.nominal:
             findings.report("UNASSERTED_MENTION", str(canonical), docid, line=canonical.line)

@@ -45,7 +45,7 @@ class MentionStrings:
     def _check_node(self, node: Node) -> None:
         mentions = [mention for mention in node.mentions if mention.verb.name in _KINDS]
         if not mentions:
-            self._findings.report("NO_MENTIONS", node.name)
+            self._findings.report_without_place("NO_MENTIONS", node.name, line=node.best_line)
         if not self._files and node.name not in self._findings.troubled:
             return
         mentions.sort(key=lambda mention: _KINDS[mention.verb.name])

@@ -17,7 +17,7 @@ def check_types(base: KnowledgeBase, findings: Findings) -> None:
             findings.report("UNKNOWN_TYPE", node.name, line=node.best_line)
         elif node.type is None:
             definitions = ", ".join(f"{name} at line {node.definition(name)}" for name in sorted(node.types))
-            findings.report("MULTITYPED_ENTITY", node.name, definitions)
+            findings.report_without_place("MULTITYPED_ENTITY", node.name, definitions, line=node.best_line)
         for node_type in node.types:
             if not node.declares(node_type):
                 findings.report("MISSING_TYPEDEF", node.name, line=node.definition(node_type))
@@ -37,7 +37,7 @@ def _check_choices(base: KnowledgeBase, findings: Findings) -> None:
         if _excludes(use, node):
             choice = " or ".join(sorted(use.types))
             shown = f"{choice} at line {line} and {node.known_type} at line {node.best_line}"
-            findings.report("MULTITYPED_ENTITY", node.name, shown)
+            findings.report_without_place("MULTITYPED_ENTITY", node.name, shown, line=line)
 
 
 def _statements(base: KnowledgeBase) -> Iterator[tuple[Node, Use, int]]:

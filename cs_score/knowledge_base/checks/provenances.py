@@ -66,7 +66,8 @@ def check_strings(nodes: Iterable[Node], findings: Findings) -> None:
     for of_place in at_place.values():
         of_place.sort(key=attrgetter("line"))
         shown = ", ".join(f"{mention.object} at line {mention.line}" for mention in of_place)
-        findings.report("MULTIPLE_STRINGS_FOR_PROV", of_place[0].provenance.text, shown)
+        line, text = of_place[0].line, of_place[0].provenance.text
+        findings.report_without_place("MULTIPLE_STRINGS_FOR_PROV", text, shown, line=line, column="PROVENANCE")
 
 
 def check_provenances(assertions: Iterable[Assertion], findings: Findings) -> None:

@@ -101,7 +101,7 @@ class Builder:
             return self._reject("NO_OBJECT")
         if verb.as_object not in node.uses:
             self._note(node, verb.as_object, number)
-        provenance = written if node.name == object_ else self._read_again(subject, verb, node, text)
+        provenance = written if node.name == object_ else self._read_again(subject, verb, node.name, text)
         assertion = Assertion(
             subject, verb, realis, node.name, node, provenance, confidence, number, comment, is_inferred
         )
@@ -116,14 +116,16 @@ class Builder:
         self, subject: Node, verb: Verb, realis: str | None, line: Line, written: ProvenanceList, is_inferred: bool
     ) -> Assertion | None:
         """Add an assertion whose object is text: a mention, a type or a link."""
-        number, _, _, object_, is_string, _, confidence, comment = line
+        number, _, _, object_, is_string, column, confidence, comment = line
         text = object_ if verb.takes_text and is_string else self._text(verb, object_, number)
         use = declaration(object_) if verb.name == TYPE else verb.as_subject
         if use not in subject.uses:
             self._note(subject, use, number)
         if text is None:
             return self._reject("BAD_PREDICATE")
-        assertion = Assertion(subject, verb, realis, text, None, written, confidence, number, comment, is_inferred)
+        is_mended = verb.takes_text and not is_string
+        provenance = self._read_again(subject, verb, text, column) if is_mended else written
+        assertion = Assertion(subject, verb, realis, text, None, provenance, confidence, number, comment, is_inferred)
         if verb.is_compared and not self.repetitions.accepts(assertion, written):
             self.base.unrecorded.append((subject, use, number))
             return self._reject("DUPLICATE")
@@ -161,10 +163,10 @@ class Builder:
             node = self._nodes[name] = Node(name)
         return node
 
-    def _read_again(self, subject: Node, verb: Verb, object_: Node, text: str) -> ProvenanceList:
-        """The provenance of a relation whose object lacked its colon when the column was first read."""
-        is_event = subject.is_event or object_.is_event
-        return self._lists.read(text, is_event, object_.name.startswith(":String"), verb.is_mention)
+    def _read_again(self, subject: Node, verb: Verb, object_: str, text: str) -> ProvenanceList:
+        """The provenance of an assertion whose object lacked its colon or its quotes when the column was first read."""
+        has_event = subject.is_event or object_.startswith(":Event")
+        return self._lists.read(text, has_event, object_.startswith(":String"), verb.is_mention)
 
     def _text(self, verb: Verb, written: str, line: int) -> str | None:
         """The object of a mention, a type or a link as it is kept; None where it cannot be that of a link."""

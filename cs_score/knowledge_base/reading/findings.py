@@ -26,6 +26,10 @@ class Findings:
         """Report a problem, at a line if it belongs to one."""
         self._problems.add(code, *arguments, place=None if line is None else self.place(line), detail=detail)
 
+    def report_without_place(self, code: str, *arguments: object, line: int, column: str = "SUBJECT") -> None:
+        """Report a problem that the report names no place for; programs are told the line to begin with."""
+        self._problems.add(code, *arguments, detail=Detail(column, str(arguments[0]), place=self.place(line)))
+
     def read(self, provenance: ProvenanceList, node: str, line: int, *, again: bool = False) -> None:
         """Report the problems of a provenance of a node that is read for the first time, or `again`."""
         self.troubled.add(node)

@@ -100,7 +100,7 @@ class _Reader:
                     canonical.append((number, subject, node or text, provenance, confidence))
                 elif predicate in self._wanted:
                     docid = provenance.partition(":")[0]
-                    if predicate != NAMED or docid in self._docids:
+                    if predicate != NAMED or docid in self._docids or NAMED in self._slots:
                         self._keep(predicate, number, subject, node or text, provenance, confidence, docid)
                 elif kind:
                     self.kb.types[subject] = kind

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import unicodedata
 from typing import Final
 
-from cs_score.foundation.display import aligned, cell, one_line
+from cs_score.foundation.display import aligned, cell, columns_of, one_line
 from cs_score.statistics.comparison_result import Comparison
 from cs_score.statistics.comparison_writers.tables import Kind, Table, explanation, pair_table, system_table
 from cs_score.statistics.notes import sentences
@@ -29,13 +28,4 @@ def comparison_text(comparison: Comparison) -> str:
 def _lines(table: Table) -> list[str]:
     rows = [table.headings, *table.rows]
     cells = [[cell(text, _LONGEST_CELL) for text in row] for row in rows]
-    return aligned(cells, [kind not in _LEFT for kind in table.kinds], width_of=_width)
-
-
-def _width(text: str) -> int:
-    """Columns that the text takes on a terminal: two for a wide character, none for a combining mark."""
-    if text.isascii():
-        return len(text)
-    return sum(
-        0 if unicodedata.combining(sign) else 2 if unicodedata.east_asian_width(sign) in "WF" else 1 for sign in text
-    )
+    return aligned(cells, [kind not in _LEFT for kind in table.kinds], width_of=columns_of)

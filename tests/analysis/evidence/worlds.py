@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -167,6 +167,18 @@ WORLDS: Final = {
 }
 
 
-def measures(world: World) -> Sequence[str]:
-    """The measures of a world's mode."""
-    return world.result().mode.measures
+@st.composite
+def rivals(draw: st.DrawFn, world: World) -> Json:
+    """Other predictions for the gold of a world: its own, exchanged among the units, some of them left out."""
+    changed = copy.deepcopy(world.predictions)
+    if world.mode in ("scifact", "claims"):
+        found = draw(st.permutations([line["evidence"] for line in changed]))
+        for line, given in zip(changed, found):
+            line["evidence"] = given if draw(st.integers(0, 3)) else {}
+        return changed
+    for key, values in changed.items():
+        exchanged = dict(zip(values, draw(st.permutations(list(values.values())))))
+        dropped = {unit for unit in exchanged if not draw(st.integers(0, 4))}
+        # Something is left: R4C refuses predictions for no instance at all.
+        changed[key] = {unit: value for unit, value in exchanged.items() if unit not in dropped} or exchanged
+    return changed

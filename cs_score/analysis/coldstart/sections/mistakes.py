@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from cs_score.analysis.coldstart.scored import Scored
@@ -109,23 +109,34 @@ def missed_classes(scored: Scored, unit: UnitResult, finding: Finding) -> Iterat
 
 
 def _missed(tree: ClassTree, query: QueryResult, unit: UnitResult, finding: Finding) -> Iterator[MissedClass]:
-    rows = {tally.name for tally in query.tallies}
-    found: dict[str, set[str]] = defaultdict(set)
-    to_find: dict[str, list[str]] = defaultdict(list)
-    for tally in query.tallies:
-        for line in tally.responses:
-            if RIGHT in unit.labels[line.index] and (assessment := unit.matched.get(line.index)) is not None:
-                found[tally.name].add(assessment.value_class)
-    for name, row in tree.above.items():
-        if row in rows and not is_wrong_bin(name, tree.root):
-            to_find[row].append(name)
-    for row, names in to_find.items():
+    found = classes_found(query, unit)
+    for row, names in classes_to_find(tree, query).items():
         missed = [name for name in names if name not in found[row]]
         if tree.single.get(row, False):  # any of them would do
             missed = [] if found[row] else names[:1]
         for name in missed:
             if (assessment := finding.answer(name)) is not None:
                 yield MissedClass(name, row, assessment, unit.id)
+
+
+def classes_found(query: QueryResult, unit: UnitResult) -> Mapping[str, set[str]]:
+    """The classes that lines counted right have found, by row."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for tally in query.tallies:
+        for line in tally.responses:
+            if RIGHT in unit.labels[line.index] and (assessment := unit.matched.get(line.index)) is not None:
+                found[tally.name].add(assessment.value_class)
+    return found
+
+
+def classes_to_find(tree: ClassTree, query: QueryResult) -> Mapping[str, list[str]]:
+    """The classes of the ground truth below each row of the query, in load order of the pool."""
+    rows = {tally.name for tally in query.tallies}
+    to_find: dict[str, list[str]] = defaultdict(list)
+    for name, row in tree.above.items():
+        if row in rows and not is_wrong_bin(name, tree.root):
+            to_find[row].append(name)
+    return to_find
 
 
 def is_wrong_bin(name: str, root: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from cs_score.analysis.evidence.examiner import Confusion, Examiner, Fault, Part, Row
+from cs_score.analysis.evidence.modes.examiner import Confusion, Examiner, Fault, Part, Row
 from cs_score.evidence.modes.explanation_text import quoted_list
 from cs_score.evidence.modes.r4c.judging import WEIGHTS, Choice, ScoredInstance, Scorer
 from cs_score.evidence.modes.r4c.scoring import R4CResult, row

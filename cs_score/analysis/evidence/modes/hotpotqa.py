@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from cs_score.analysis.evidence.examiner import NONE, Confusion, Examiner, Fault, Part, Row
+from cs_score.analysis.evidence.modes.examiner import NONE, Confusion, Examiner, Fault, Part, Row
 from cs_score.evidence.modes.hotpotqa.judging import Question, fact_set, normalised
 from cs_score.evidence.modes.hotpotqa.scoring import HotpotQAResult, count
 from cs_score.evidence.reading.json_reader import text_of

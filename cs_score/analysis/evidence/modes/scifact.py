@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from cs_score.analysis.evidence.examiner import NONE, Confusion, Examiner, Fault, Part, Row
+from cs_score.analysis.evidence.modes.examiner import NONE, Confusion, Examiner, Fault, Part, Row
 from cs_score.evidence.modes.scifact.judging import GoldAbstract, PredictedAbstract, Verdict, count, judge
 from cs_score.evidence.modes.scifact.reading import predicted_claim
 from cs_score.evidence.modes.scifact.scoring import SciFactResult

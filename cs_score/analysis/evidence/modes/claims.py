@@ -10,8 +10,8 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from cs_score.analysis.evidence.examiner import NONE, Confusion, Examiner, Fault, Part, Row
-from cs_score.analysis.evidence.scifact import (
+from cs_score.analysis.evidence.modes.examiner import NONE, Confusion, Examiner, Fault, Part, Row
+from cs_score.analysis.evidence.modes.scifact import (
     EXTRA_ABSTRACT,
     EXTRA_SENTENCE,
     INCOMPLETE_RATIONALE,

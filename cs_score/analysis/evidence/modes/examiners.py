@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from cs_score.analysis.evidence.examiner import Examiner
+from cs_score.analysis.evidence.modes.examiner import Examiner
 from cs_score.evidence.result import Result
 from cs_score.foundation.errors import UsageError
 from cs_score.foundation.nearest import nearest
@@ -29,7 +29,7 @@ def measure_of(mode: str, wanted: str | None = None) -> str:
 def examiner_of(result: Result, measure: str | None = None) -> Examiner[Any]:
     """What examines a result. Raises UsageError as `measure_of`."""
     mode = result.mode.name
-    made: Examiner[Any] = importlib.import_module(f"cs_score.analysis.evidence.{mode}").EXAMINER(
+    made: Examiner[Any] = importlib.import_module(f"cs_score.analysis.evidence.modes.{mode}").EXAMINER(
         result, measure_of(mode, measure)
     )
     return made

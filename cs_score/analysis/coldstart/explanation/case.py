@@ -1,0 +1,202 @@
+"""A scored run with what explanations look up in it. Everything is worked out when it is first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Final
+
+from cs_score.analysis.coldstart.scored import Scored
+from cs_score.analysis.coldstart.sections.mistakes import category_of
+from cs_score.analysis.coldstart.whatif.change import Change
+from cs_score.analysis.coldstart.whatif.dependents import Dependents
+from cs_score.analysis.coldstart.whatif.effects import Effect
+from cs_score.analysis.coldstart.whatif.files import RunFiles, files_of
+from cs_score.analysis.coldstart.whatif.recombination import Recombination
+from cs_score.analysis.coldstart.whatif.rescoring import Rescoring
+from cs_score.coldstart.counting.counts import Counting, Row, Tally
+from cs_score.coldstart.gold import QueryGold
+from cs_score.coldstart.judging.class_tree import ClassTree, Members, place_responses
+from cs_score.coldstart.judging.labels import REDUNDANT, Labels
+from cs_score.coldstart.judging.matching import Matched
+from cs_score.coldstart.lines.justifications import Discard, DiscardRules
+from cs_score.coldstart.lines.records import Response
+from cs_score.coldstart.options import IGNORE, RIGHT, WRONG, Policy
+from cs_score.coldstart.queries.query_set import Query
+from cs_score.coldstart.result import QueryResult, UnitResult
+from cs_score.coldstart.run import Run
+from cs_score.foundation.errors import InputError
+from cs_score.foundation.record import dataclass
+from cs_score.measures.measure import Measure
+from cs_score.problems.log import ProblemLog
+
+_SIDES: Final = {RIGHT: "right", WRONG: "wrong", IGNORE: "ignored"}
+
+
+class Witness(Counting):
+    """Counting that remembers what it decided between: for a duplicate the response that is kept, and of each node the
+    lines that the nominal rule looked at."""
+
+    def __init__(self, matched: Matched, policy: Policy, most: int | None) -> None:
+        super().__init__(matched, policy, most, {})
+        self.in_favour_of: dict[int, Response] = {}
+        self.not_named: dict[int, Sequence[Response]] = {}
+
+    def keep(self, kept: Response, others: Sequence[Response], row: Row) -> list[Response]:
+        """As `Counting.keep`."""
+        others = list(others)
+        self.in_favour_of.update((line.index, kept) for line in others)
+        return super().keep(kept, others, row)
+
+    def is_named(self, lines: Sequence[Response]) -> bool:
+        """As `Counting.is_named`."""
+        is_named = super().is_named(lines)
+        if not is_named:
+            self.not_named.update((line.index, lines) for line in lines)
+        return is_named
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Standing:
+    """Where the lines of one query stand: the tree of its classes, the lines in each, what counting them decided.
+
+    `class_of` has the class of each line, by index.
+    """
+
+    gold: QueryGold
+    tree: ClassTree
+    members: Members
+    witness: Witness
+    class_of: dict[int, str]
+
+
+class Case:
+    """A scored run to be explained.
+
+    `fatal` is why nothing could be scored; then there are no rows, and there may be no units.
+    """
+
+    def __init__(self, scored: Scored, measure: str | None = None) -> None:
+        """Raises UsageError or InputError for a measure that there is not."""
+        self.scored = scored
+        self.run: Run = scored.run
+        self.policy: Policy = scored.policy
+        self.fatal: InputError | None = scored.stopped if not scored.result.tables.sf.rows else None
+        self.measure: Measure | None = None if self.fatal else scored.measure(measure)
+        self.units = {unit.id: unit for unit in scored.result.units}
+        self._standings: dict[str, Standing | None] = {}
+        self._rows: dict[str, dict[int, Tally]] = {}
+
+    @cached_property
+    def files(self) -> RunFiles:
+        """The files of the runs, line by line."""
+        return files_of(self.run)
+
+    @cached_property
+    def dependents(self) -> Dependents:
+        """What hangs below lines."""
+        return Dependents(self.run, self.files) if self.fatal else self.rescoring.dependents
+
+    @cached_property
+    def rescoring(self) -> Rescoring:
+        """What scores changed files. Only where the run could be scored."""
+        return Rescoring(self.scored)
+
+    @cached_property
+    def measures(self) -> list[Measure]:
+        """The measure that is asked about, and average precision."""
+        assert self.measure is not None
+        ranked = [each for each in self.scored.result.measures if not each.average and each.hop is None]
+        return list(dict.fromkeys((self.measure, *ranked)))
+
+    @cached_property
+    def _recombination(self) -> Recombination:
+        return Recombination(self.scored, self.measures)
+
+    def effect(self, change: Change) -> Effect:
+        """What a change makes of `measures`."""
+        before, after = self._recombination.base.scores, self._recombination.after(self.rescoring.outcome(change))
+        return Effect(
+            {
+                measure: None if score is None or (base := before[measure]) is None else score - base
+                for measure, score in after.scores.items()
+            },
+            after.reason,
+        )
+
+    def unit_of(self, line: Response) -> UnitResult | None:
+        """The result of the unit that a line of this run answers a query of; None where it was not scored."""
+        return self.units.get(self.run.gold.unit_of(line.query.base_id)) if self.is_of_run(line) else None
+
+    def is_of_run(self, line: Response) -> bool:
+        """Whether the line belongs to the run that is explained."""
+        return line.run_id == self.scored.run_id
+
+    def lines_of(self, base_id: str) -> Sequence[Response]:
+        """The lines of the run that answer a query or its follow-on queries, in load order."""
+        of_run = self.run.lines.get(self.scored.run_id, {})
+        return of_run.get(self.run.gold.unit_of(base_id), {}).get(base_id, ())
+
+    def query_result(self, base_id: str) -> QueryResult | None:
+        """The result of a query of a query file, by short id; None where it was not scored."""
+        unit = self.units.get(self.run.gold.unit_of(base_id))
+        found = (query for query in unit.queries if query.query.short_id == base_id) if unit else iter(())
+        return next(found, None)
+
+    def tally_of(self, line: Response) -> Tally | None:
+        """The row that a line is counted in."""
+        base_id = line.query.base_id
+        if base_id not in self._rows:
+            result = self.query_result(base_id)
+            tallies = () if result is None else result.tallies
+            self._rows[base_id] = {each.index: tally for tally in tallies for each in tally.responses}
+        return self._rows[base_id].get(line.index)
+
+    def standing(self, base_id: str) -> Standing | None:
+        """Where the lines of a query stand; None where it was not scored."""
+        if base_id not in self._standings:
+            result = self.query_result(base_id)
+            self._standings[base_id] = None if result is None else self._new_standing(result.query)
+        return self._standings[base_id]
+
+    def _new_standing(self, query: Query) -> Standing | None:
+        unit = self.units[self.run.gold.unit_of(query.base_id)]
+        gold = self.run.gold.of_query(query, self.run.links)
+        if gold.tree is None or unit.unmatched is not None:
+            return None
+        tree = gold.tree.branch()
+        try:
+            members = place_responses(tree, self.lines_of(query.base_id), unit.matched, self.run.links)
+        except InputError:
+            return None
+        witness = Witness(unit.matched, self.policy, self.run.limits.most)
+        witness.tally(tree, members)
+        class_of = {line.index: name for name, lines in members.items() for line in lines}
+        return Standing(gold, tree, members, witness, class_of)
+
+    @cached_property
+    def discards(self) -> dict[int, Discard]:
+        """Why each discarded line was, by index."""
+        if not self.run.discarded:
+            return {}
+        rules = DiscardRules(self.run.limits, ProblemLog())
+        rules.apply_again(self.run.limited, self.run.links.responses, self.run.links.nodes)
+        return rules.why
+
+    def labels_of(self, line: Response) -> Labels:
+        """The labels of a line of this run; none where it was not scored."""
+        unit = self.unit_of(line)
+        return () if unit is None else unit.labels.get(line.index, ())
+
+    def category_of(self, line: Response) -> str | None:
+        """The category of a scored line as policies name it."""
+        labels = self.labels_of(line)
+        return category_of(labels, self.policy) if labels else None
+
+
+def sides_text(labels: Iterable[str]) -> str:
+    """The sides among labels, in words: `right`, `wrong and ignored`, `neither right nor wrong`."""
+    names = list(labels)
+    # A judgment is called IGNORE as well as a side; labels of lines with it have both.
+    sides = [text for side, text in _SIDES.items() if side in names]
+    return " and ".join(sides) or ("duplicate" if REDUNDANT in names else "neither right nor wrong")

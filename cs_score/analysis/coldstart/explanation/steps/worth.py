@@ -1,0 +1,34 @@
+"""Step 9: what a line, a node or a class is worth: the effect of its absence, or of finding it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from cs_score.analysis.coldstart.explanation.case import Case
+from cs_score.analysis.coldstart.explanation.facts import At, Worth
+from cs_score.analysis.coldstart.whatif.change import Change
+from cs_score.analysis.coldstart.whatif.files import ReadLine
+from cs_score.coldstart.lines.records import Assessment
+
+
+def worth_of_absence(lines: Iterable[ReadLine], case: Case) -> Worth | None:
+    """What the absence of lines and of their dependents makes of the scores; None where there are none."""
+    return _worth("absent", Change(case.dependents.with_dependents(lines)), case) if case.measure else None
+
+
+def worth_of_finding(assessment: Assessment, case: Case) -> Worth | None:
+    """What finding the class of an assessment would make of the scores; None where there are none."""
+    if case.measure is None:
+        return None
+    return _worth("found", Change(added=case.rescoring.finding.lines(assessment)), case)
+
+
+def _worth(what: str, change: Change, case: Case) -> Worth:
+    effect = case.effect(change)
+    return Worth(
+        what,
+        {str(measure): difference for measure, difference in effect.differences.items()},
+        tuple(At(*place) for place in change.removal.places),
+        tuple(line.text for line in change.added),
+        effect.reason,
+    )

@@ -1,0 +1,1 @@
+"""What is told of classes, nodes, queries, and of the run as a whole."""

@@ -1,0 +1,230 @@
+"""`diff`: why one result scores higher than another on the same gold.
+
+from cs_score.analysis.evidence.difference import diff
+from cs_score.evidence.modes import scifact
+
+difference = diff(scifact.score("gold.jsonl", "A.jsonl"), scifact.score("gold.jsonl", "B.jsonl"), "sentence_label_f1")
+print(difference.difference, difference.units[0].contribution)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from typing import Final
+
+from cs_score.analysis.comparison import scores_at
+from cs_score.analysis.evidence.fates import PartPair, counted_outcomes, paired_parts
+from cs_score.analysis.evidence.groups import members_of
+from cs_score.analysis.evidence.modes.examiners import examiner_of
+from cs_score.analysis.evidence.pairing import Paired, pairs_of
+from cs_score.analysis.outcome import Outcome
+from cs_score.analysis.significance import significance
+from cs_score.evidence.result import Mode, Result
+from cs_score.foundation.errors import InputError, UsageError
+from cs_score.foundation.signing.origin import Origin
+from cs_score.statistics import notes
+from cs_score.statistics.arithmetic import column_formula
+from cs_score.statistics.comparison import compare_tables
+from cs_score.statistics.comparison_result import Comparison, PairedSystems
+from cs_score.statistics.notes import Note
+from cs_score.statistics.options import Resampling
+
+SCHEMA_VERSION: Final = 1
+"""Of the JSON object; raised when a key changes its meaning or goes away."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnitDifference:
+    """A unit that counts differently in A and B: its own scores, 0..1 (None: not scored), and what it contributes.
+
+    The contributions of all units add up to the difference of the scores; None where they are not defined.
+    """
+
+    unit: object
+    occurrence: int
+    a: float | None
+    b: float | None
+    contribution: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A part of a unit that fared differently in A and B."""
+
+    unit: object
+    occurrence: int
+    fates: PartPair
+
+    def as_json(self) -> dict[str, object]:
+        """The answer as a JSON object."""
+        return {"unit": self.unit, "occurrence": self.occurrence, **self.fates.as_json()}
+
+
+@dataclass(frozen=True, slots=True)
+class GroupDifference:
+    """The scores of a group of units in A and B, and what its units contribute together (None: not defined)."""
+
+    group: str
+    a: float
+    b: float
+    contribution: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Why B scores otherwise than A under `measure` (insight specification, sections 5 and 8).
+
+    `names` are what people call A and B, `a` and `b` their scores. `units` are those that count differently, the
+    largest contribution first; `answers` the parts of gold and predictions that fared differently, and `outcomes` how
+    often each sort of part fared how, equal fates included. `compared` has the interval of the difference and its
+    p-values, None where the two have different units.
+    """
+
+    mode: Mode
+    measure: str
+    names: tuple[str, str]
+    a: float
+    b: float
+    units: tuple[UnitDifference, ...]
+    answers: tuple[Answer, ...]
+    outcomes: Mapping[str, Mapping[Outcome, int]]
+    groups: Mapping[str, tuple[GroupDifference, ...]]
+    compared: Comparison | None
+    remarks: tuple[Note, ...]
+    origins: tuple[Origin, Origin]
+
+    @property
+    def difference(self) -> float:
+        """The score of B minus that of A."""
+        return self.b - self.a
+
+    @property
+    def pair(self) -> PairedSystems | None:
+        """Interval and p-values of the difference."""
+        return None if self.compared is None else self.compared.measures[0].pairs[0]
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What a reader must know beside the numbers."""
+        if self.compared is None or self.pair is None:
+            return self.remarks
+        return (*self.remarks, *self.compared.notes, *self.pair.difference.notes)
+
+    def as_json(self, top: int | None = None) -> dict[str, object]:
+        """The difference as a JSON object, with at most `top` units and answers."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "mode": self.mode.name,
+            "measure": self.measure,
+            "a": self.a,
+            "b": self.b,
+            "difference": self.difference,
+            "names": dict(zip("ab", self.names)),
+            **significance(self.compared),
+            "notes": notes.as_json(self.notes),
+            "units": [asdict(unit) for unit in self.units[:top]],
+            "answers": [answer.as_json() for answer in self.answers[:top]],
+            "outcomes": [
+                {"part": what, "outcome": str(outcome), "count": count}
+                for what, counts in self.outcomes.items()
+                for outcome, count in counts.items()
+            ],
+            "groups": {name: [asdict(group) for group in groups] for name, groups in self.groups.items()},
+            "signatures": {side: origin.as_json() for side, origin in zip("ab", self.origins)},
+        }
+
+
+def diff(
+    a: Result,
+    b: Result,
+    measure: str | None = None,
+    *,
+    names: tuple[str, str] = ("A", "B"),
+    resampling: Resampling | None = None,
+) -> Difference:
+    """Where B differs from A, and what each unit contributes to the difference of their scores.
+
+    Every measure is a ratio q = x / y of sums over units. With D for B minus A a unit contributes
+    (D(x) - mean(q) D(y)) / mean(y), and all of them together D(q). A unit that only one of the two was scored on is
+    nothing in the other. `resampling` has the settings of interval and p-values, as in a comparison. Raises UsageError
+    for results of different modes and for a measure that the mode lacks.
+    """
+    if a.mode.name != b.mode.name:
+        raise UsageError(f"results of different modes cannot be compared: {a.mode.name}, {b.mode.name}")
+    examiners = examiner_of(a, measure), examiner_of(b, measure)
+    paired = Paired(examiners, pairs_of(examiners))
+    shares = paired.shares()
+    compared, remarks = _compared(paired, names, resampling, is_defined=shares is not None)
+    parts = [
+        Answer(pair.unit, pair.occurrence, fates)
+        for pair in paired.pairs
+        for fates in paired_parts(paired.parts(0, pair), paired.parts(1, pair))
+    ]
+    return Difference(
+        mode=a.mode,
+        measure=paired.measure,
+        names=names,
+        a=a.scores[paired.measure],
+        b=b.scores[paired.measure],
+        units=tuple(_units(paired, shares)),
+        answers=tuple(part for part in parts if part.fates.differs),
+        outcomes=counted_outcomes(part.fates for part in parts),
+        groups=_groups(paired, shares),
+        compared=compared,
+        remarks=remarks,
+        origins=(replace(a.origin, measure=paired.measure), replace(b.origin, measure=paired.measure)),
+    )
+
+
+def _compared(
+    paired: Paired, names: tuple[str, str], resampling: Resampling | None, *, is_defined: bool
+) -> tuple[Comparison | None, tuple[Note, ...]]:
+    """Interval and p-values where both have the same units, and notes on what there is not."""
+    first, second = (examiner.result for examiner in paired.examiners)
+    mode, measure = first.mode, paired.measure
+    remarks: tuple[Note, ...] = ()
+    if not is_defined:
+        remarks = (Note("UNDEFINED", f"no contributions: {measure} is 0/0 for one of the two, and counts 0"),)
+    if first.table.ids != second.table.ids:
+        text = f"no interval: {names[0]} and {names[1]} were not scored on the same {mode.unit}s"
+        return None, (*remarks, Note("OTHER_UNITS", text))
+    formula = column_formula(partial(scores_at, mode.formula, (mode.measures.index(measure),)))
+    settings = replace(resampling or Resampling(can_grow=True), unit=mode.unit)
+    tables = {"b": second.table, "a": first.table}  # the difference of a comparison is that of the first and the other
+    try:
+        return compare_tables(tables, [measure], formula, settings), remarks
+    except InputError as error:
+        return None, (*remarks, Note("NO_UNITS", f"no interval: {error.problem}"))
+
+
+def _units(paired: Paired, shares: Sequence[float] | None) -> list[UnitDifference]:
+    """The units whose numerator or denominator differs, the largest contribution first."""
+    if not paired.pairs:
+        return []
+    ratios = [paired.ratio(side) for side in range(2)]
+    rows = [list(zip(ratio.numerator.tolist(), ratio.denominator.tolist())) for ratio in ratios]
+    found = []
+    for number, pair in enumerate(paired.pairs):
+        if rows[0][number] != rows[1][number] or None in pair.positions:
+            a, b = (None if pair.positions[side] is None else paired.score(side, [pair]) for side in range(2))
+            share = None if shares is None else shares[number]
+            found.append(UnitDifference(pair.unit, pair.occurrence, a, b, share))
+    return sorted(found, key=lambda unit: -abs(unit.contribution or 0.0))
+
+
+def _groups(paired: Paired, shares: Sequence[float] | None) -> dict[str, tuple[GroupDifference, ...]]:
+    """The groups of every dimension in A and B; a group contributes what its units do."""
+
+    def difference(group: str, places: Sequence[int]) -> GroupDifference:
+        pairs = [paired.pairs[place] for place in places]
+        share = None if shares is None else math.fsum(shares[place] for place in places)
+        return GroupDifference(group, paired.score(0, pairs), paired.score(1, pairs), share)
+
+    members = members_of([paired.groups(pair) for pair in paired.pairs])
+    return {
+        dimension: tuple(difference(group, places) for group, places in groups.items())
+        for dimension, groups in members.items()
+    }

@@ -1,0 +1,1 @@
+"""Commands that hold results against what was recorded of them."""

@@ -1,0 +1,136 @@
+"""An SVG drawing under construction: shapes with classes instead of styles, which a page that forbids them can show."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from importlib.resources import files
+from typing import Final
+
+from lxml import etree
+
+from cs_score.foundation.display import cell
+
+WIDTH: Final = 420.0
+"""Units of every chart: near the pixels that a telephone has, so that letters stay readable there."""
+
+LETTER: Final = 6.8
+"""Units that a narrow letter takes, roughly."""
+
+_NAMESPACE: Final = "http://www.w3.org/2000/svg"
+_FOLDER: Final = files("cs_score.report.charts")
+
+
+class Drawing:
+    """An SVG image of `WIDTH` times `height` units with a title, and a description that tells what it shows.
+
+    `of` tells it from others of its kind.
+    """
+
+    def __init__(self, name: str, title: str, description: str, height: float, of: str = "") -> None:
+        self.name = name
+        self.of = of
+        self.title = title
+        self.description = description
+        self.height = height
+        self._root = etree.Element(
+            "svg",
+            {
+                "xmlns": _NAMESPACE,
+                "viewBox": f"0 0 {_number(WIDTH)} {_number(height)}",
+                "role": "img",
+                "aria-labelledby": f"{name}-title {name}-desc",
+                "class": "chart",
+            },
+        )
+        etree.SubElement(self._root, "title", {"id": f"{name}-title"}).text = _safe(title)
+        etree.SubElement(self._root, "desc", {"id": f"{name}-desc"}).text = _safe(description)
+
+    def line(self, kind: str, x1: float, y1: float, x2: float, y2: float) -> None:
+        """A straight line."""
+        ends = {"x1": _number(x1), "y1": _number(y1), "x2": _number(x2), "y2": _number(y2)}
+        etree.SubElement(self._root, "line", {"class": kind, **ends})
+
+    def rectangle(self, kind: str, x: float, y: float, width: float, height: float, title: str | None = None) -> None:
+        """A filled rectangle; `title` is what a pointer over it shows."""
+        box = {"x": _number(x), "y": _number(y), "width": _number(width), "height": _number(height)}
+        self._titled(etree.SubElement(self._root, "rect", {"class": kind, **box}), title)
+
+    def path(self, kind: str, points: list[tuple[float, float]]) -> None:
+        """Straight lines from point to point."""
+        steps = " ".join(f"{'L' if at else 'M'}{_number(x)} {_number(y)}" for at, (x, y) in enumerate(points))
+        etree.SubElement(self._root, "path", {"class": kind, "d": steps})
+
+    def marker(self, series: int, x: float, y: float, title: str | None = None) -> None:
+        """A marker whose form tells the series as its colour does: disc, square, triangle."""
+        forms = ("M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z", "M-3.5-3.5h7v7h-7z", "M0-4.5L4.5 3.5h-9z")
+        place = {"transform": f"translate({_number(x)} {_number(y)})"}
+        attributes = {"class": f"fill{series + 1}", "d": forms[series % len(forms)], **place}
+        self._titled(etree.SubElement(self._root, "path", attributes), title)
+
+    def text(self, kind: str, x: float, y: float, text: str, *, anchor: str = "start", wide: float = WIDTH) -> None:
+        """A line of text, shortened to `wide` units; a pointer over it shows all of it then."""
+        attributes = {"class": kind, "x": _number(x), "y": _number(y), "text-anchor": anchor}
+        element = etree.SubElement(self._root, "text", attributes)
+        safe = _safe(text)
+        shown = shortened(safe, wide)
+        element.text = shown
+        if shown != safe:
+            self._titled(element, text)
+
+    def upright_text(self, kind: str, x: float, y: float, text: str) -> None:
+        """A line of text that runs upwards, its middle at the point."""
+        turned = f"translate({_number(x)} {_number(y)}) rotate(-90)"
+        attributes = {"class": kind, "transform": turned, "text-anchor": "middle"}
+        etree.SubElement(self._root, "text", attributes).text = _safe(text)
+
+    def svg(self) -> str:
+        """The drawing for a page, which has the style sheet."""
+        return etree.tostring(self._root, encoding="unicode")
+
+    def standalone(self) -> str:
+        """The drawing as a file of its own, in the colours for paper."""
+        root = etree.fromstring(self.svg())
+        root.set("width", _number(WIDTH))
+        root.set("height", _number(self.height))
+        style = etree.Element(f"{{{_NAMESPACE}}}style")
+        style.text = _on_paper(chart_style())
+        root.insert(0, style)
+        return f"{etree.tostring(root, encoding='unicode')}\n"
+
+    @staticmethod
+    def _titled(element: etree._Element, title: str | None) -> None:
+        if title is not None:
+            etree.SubElement(element, "title").text = _safe(title)
+
+
+def chart_style() -> str:
+    """The style sheet of all charts."""
+    return (_FOLDER / "chart.css").read_text("utf-8")
+
+
+def shortened(text: str, wide: float) -> str:
+    """As much of a text as fits into so many units; wide characters count twice."""
+    width = 0.0
+    for at, character in enumerate(text):
+        width += LETTER * (2 if unicodedata.east_asian_width(character) in "WF" else 1)
+        if width > wide and at < len(text) - 1:
+            return text[: max(at - 1, 0)] + "…"
+    return text
+
+
+def _on_paper(style: str) -> str:
+    """A style sheet with the colours of its first rule in the place of their names: not every reader knows those."""
+    first, _, rest = style.partition("}")
+    colours = dict(re.findall(r"--([a-z0-9-]+):\s*([^;]+);", first))
+    rules = re.sub(r"@media[^{]*\{[^{}]*\{[^{}]*\}\s*\}", "", rest)
+    return re.sub(r"var\(--([a-z0-9-]+)\)", lambda match: colours[match.group(1)], rules).strip()
+
+
+def _safe(text: str) -> str:
+    return cell(text, 500)
+
+
+def _number(value: float) -> str:
+    """At most two decimals, none that say nothing."""
+    return f"{round(value, 2) + 0.0:.2f}".rstrip("0").rstrip(".")  # adding 0.0 turns minus zero into zero

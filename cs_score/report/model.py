@@ -1,0 +1,117 @@
+"""What a page is made of: sections with facts, charts, tables and texts, all of them still untrusted text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final, Literal, TypeAlias
+
+from cs_score.report.charts.drawing import Drawing
+
+MOST_ROWS: Final = 20_000
+"""Rows of a table that a page keeps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A cell that opens a table with only the rows whose column `column` is `value`."""
+
+    text: str | int
+    table: str
+    column: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """A cell that opens: `summary` is what is shown of it, `items` are names with texts."""
+
+    summary: str
+    items: Sequence[tuple[str, str]]
+
+
+Value: TypeAlias = "str | int | float | Link | Details | None"
+
+ColumnKind: TypeAlias = Literal["text", "score", "gain", "count"]
+"""Texts stand to the left. Scores have four decimals, gains a sign as well, and the exact value for sorting."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: the `key` by which an address names it, its heading, and what its cells are."""
+
+    key: str
+    title: str
+    kind: ColumnKind = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table by the `name` by which an address calls it. `is_small` has neither paging nor filters."""
+
+    name: str
+    caption: str
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Value]]
+    left_out: int = 0
+    is_small: bool = False
+    block: ClassVar[str] = "table"
+
+
+@dataclass(frozen=True, slots=True)
+class Charts:
+    """Charts side by side, where there is room."""
+
+    drawings: Sequence[Drawing]
+    block: ClassVar[str] = "charts"
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Numbers or texts with what they are, `main` ones in large figures; `detail` stands below, such as an interval."""
+
+    items: Sequence[tuple[str, str, str]]
+    is_main: bool = False
+    block: ClassVar[str] = "facts"
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A paragraph."""
+
+    text: str
+    block: ClassVar[str] = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Lines that stay lines, such as commands."""
+
+    lines: Sequence[str]
+    block: ClassVar[str] = "code"
+
+
+Block: TypeAlias = Table | Charts | Facts | Text | Code
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a page: the anchor, the heading, and what stands there."""
+
+    name: str
+    title: str
+    blocks: Sequence[Block]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """All of a page."""
+
+    title: str
+    subtitle: str
+    sections: Sequence[Section]
+
+
+def kept(rows: Sequence[Sequence[Value]]) -> tuple[Sequence[Sequence[Value]], int]:
+    """The rows that a page keeps, and how many it leaves out."""
+    return rows[:MOST_ROWS], max(0, len(rows) - MOST_ROWS)

@@ -1,0 +1,112 @@
+"""Bounds, policies, problems, and how a page can be made again."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from cs_score.measures.registry import COLD_START_MODE
+from cs_score.report.model import Code, Column, Facts, Section, Table, Text, Value
+from cs_score.report.sections.headline import origin_of, signature_line
+
+_SWITCHES: Final = {"any_order": "--any-order", "references": "--references", "ignore_missing": "--ignore-missing"}
+"""The switches of evidence modes for options; the others are no choice."""
+
+
+def bounds_section(document: Mapping[str, Any]) -> Section:
+    """Between which scores the run lies if what nobody assessed is all wrong, or all right."""
+    bounds = document["bounds"]
+    about = (
+        "Lower: every unassessed line is wrong. Upper: every unassessed answer is right, and missed by ground truth."
+    )
+    facts = [(name, f"{bounds[name]:.4f}", "") for name in ("lower", "score", "upper")]
+    unassessed = bounds["unassessed"]
+    if isinstance(unassessed, int):
+        facts.append(("unassessed lines", str(unassessed), ""))
+    return Section("bounds", "Bounds", (Text(about), Facts(facts)))
+
+
+def policies_section(document: Mapping[str, Any]) -> Section:
+    """The measures that people are shown first, under other policies."""
+    policies: Sequence[Mapping[str, Any]] = document["policies"]
+    measures = list(dict.fromkeys(measure for policy in policies for measure in policy["scores"]))
+    columns = [Column("policy", "Policy"), *(Column(f"m{at}", name, "score") for at, name in enumerate(measures))]
+    rows = [[policy["name"], *(policy["scores"].get(measure) for measure in measures)] for policy in policies]
+    return Section("policies", "Policies", (Table("policy", "Scores by policy", columns, rows, is_small=True),))
+
+
+def problems_section(document: Mapping[str, Any]) -> Section:
+    """What was wrong with the input."""
+    problems: Sequence[Mapping[str, Any]] = document["problems"]
+    columns = [Column("code", "Code"), Column("count", "Count", "count"), Column("message", "Message")]
+    rows: list[list[Value]] = [[row["code"], row["count"], row["message"]] for row in problems]
+    if not rows:
+        return Section("problems", "Problems", (Text("None."),))
+    return Section("problems", "Problems", (Table("problem", "Problems of the input", columns, rows, is_small=True),))
+
+
+def origin_section(document: Mapping[str, Any]) -> Section:
+    """The signature, the inputs with their digests, the options in force, and the commands that make the page again."""
+    origin = origin_of(document)
+    columns = [Column("role", "Role"), Column("name", "File"), Column("sha256", "SHA-256 of the content")]
+    rows = input_rows(origin)
+    options: list[list[Value]] = [[name, _shown(value)] for name, value in origin["options"].items()]
+    return Section(
+        "origin",
+        "How to reproduce this page",
+        (
+            Text(f"cs-score {origin['version']}, from these files and under these options:"),
+            Table("inputs", "Inputs", columns, rows, is_small=True),
+            Table("options", "Options", (Column("name", "Option"), Column("value", "Value")), options, is_small=True),
+            Text("with these commands:"),
+            Code(list(_commands(document, origin))),
+            Code([signature_line(document)]),
+        ),
+    )
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, list):
+        return ":".join(map(str, value)) or "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "none" if value is None else str(value)
+
+
+def input_rows(origin: Mapping[str, Any]) -> list[list[Value]]:
+    """Role, name and digest of each input."""
+    return [[given["role"], given["name"], given["sha256"]] for given in origin["inputs"]]
+
+
+def _commands(document: Mapping[str, Any], origin: Mapping[str, Any]) -> Iterator[str]:
+    runs = _named(origin, "run")
+    words = mode_words(origin, runs)
+    if origin["mode"] != COLD_START_MODE:
+        words = [*words[: -len(runs)], "--predictions", *runs] if runs else words
+    if "run" in document:
+        words = ["--run", document["run"], *words]
+    yield shlex.join(["cs-score", "analyze", *words, "--measure", document["measure"], "--json", "analysis.json"])
+    yield "cs-score report analysis.json --out page.html"
+
+
+def mode_words(origin: Mapping[str, Any], runs: Sequence[str]) -> list[str]:
+    """The words behind the name of a command: options in force and files, `runs` among them, last in evidence modes."""
+    options = origin["options"]
+    if origin["mode"] == COLD_START_MODE:
+        words = [word for name in ("right", "wrong", "ignore") for word in (f"-{name}", ":".join(options[name]))]
+        for name in ("justifications", "discipline", "expand", "queries", "samples"):
+            if options.get(name) is not None:
+                words += [f"-{name}", str(options[name])]
+        if options["runids"] is not None:
+            words += ["-runids", ":".join(options["runids"])]
+        return [*words, *_named(origin, "queries"), *runs, *_named(origin, "pool")]
+    words = [origin["mode"], *(word for gold in _named(origin, "gold") for word in ("--gold", gold))]
+    for name, switch in _SWITCHES.items():
+        if options.get(name):
+            words += [switch, *([] if options[name] is True else [str(options[name])])]
+    return [*words, *runs]
+
+
+def _named(origin: Mapping[str, Any], role: str) -> list[str]:
+    return [given["name"] for given in origin["inputs"] if given["role"] == role]

@@ -1,0 +1,90 @@
+"""Which values of two JSON objects differ, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from cs_score.foundation.record import dataclass
+from cs_score.verification.told import Json
+
+_NAMES: Final = ("run_id", "query", "row", "system", "run", "code", "role")
+"""Members by which entries of an array are told apart, where they have one."""
+
+_SHOWN: Final = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A value that differs: its name, such as `runs[TIDE_KB].scores.SF-AP`, as recorded and as computed."""
+
+    name: str
+    recorded: str
+    computed: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: recorded {self.recorded}, computed {self.computed}"
+
+
+def differences(recorded: Json, computed: Json, *, is_complete: bool, name: str = "") -> Iterator[Difference]:
+    """What differs, in the order of what is computed.
+
+    Unless the record `is_complete`, members that only the computed object has are no difference: a later version may
+    have added them.
+    """
+    if isinstance(recorded, dict) and isinstance(computed, dict):
+        for key in computed:
+            if key in recorded:
+                yield from differences(recorded[key], computed[key], is_complete=is_complete, name=_member(name, key))
+            elif is_complete:
+                yield Difference(_member(name, key), "nothing", shown(computed[key]))
+        for key in recorded:
+            if key not in computed:
+                yield Difference(_member(name, key), shown(recorded[key]), "nothing")
+    elif isinstance(recorded, list) and isinstance(computed, list):
+        if len(recorded) != len(computed):
+            yield Difference(f"the number of entries of {name}", str(len(recorded)), str(len(computed)))
+            return
+        labels = _labels(computed)
+        for label, one, other in zip(labels, recorded, computed):
+            yield from differences(one, other, is_complete=is_complete, name=f"{name}[{label}]")
+    elif not _is_equal(recorded, computed):
+        yield Difference(name or "the whole", shown(recorded), shown(computed))
+
+
+def numbers(value: Json) -> int:
+    """How many numbers a JSON value holds."""
+    if isinstance(value, dict):
+        return sum(map(numbers, value.values()))
+    if isinstance(value, list):
+        return sum(map(numbers, value))
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def shown(value: Json) -> str:
+    """A value in a message: numbers in full precision, what is long cut off."""
+    if isinstance(value, (dict, list)):
+        return f"{'an object' if isinstance(value, dict) else 'an array'} of {len(value)}"
+    text = "null" if value is None else str(value).lower() if isinstance(value, bool) else repr(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
+
+def _is_equal(recorded: Json, computed: Json) -> bool:
+    if isinstance(recorded, bool) or isinstance(computed, bool):
+        return recorded is computed
+    if isinstance(recorded, (int, float)) and isinstance(computed, (int, float)):
+        return recorded == computed
+    return type(recorded) is type(computed) and bool(recorded == computed)
+
+
+def _member(name: str, key: str) -> str:
+    return f"{name}.{key}".lstrip(".")
+
+
+def _labels(values: Sequence[Json]) -> list[str]:
+    """What entries are called: by a member that names them, where that is there and tells them apart, else by place."""
+    for member in _NAMES:
+        found = [value.get(member) if isinstance(value, dict) else None for value in values]
+        if all(isinstance(each, str) for each in found) and len(set(found)) == len(found):
+            return list(map(str, found))
+    return list(map(str, range(len(values))))

@@ -1,0 +1,346 @@
+"""Two runs of an evidence mode: contributions add up to the difference, and every part is told what became of it."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from cs_score.analysis.evidence.difference import Difference, diff
+from cs_score.analysis.outcome import Outcome
+from cs_score.evidence.modes import claims, hotpotqa, r4c, scifact
+from cs_score.evidence.result import Result
+from cs_score.foundation.errors import InputError, UsageError
+from cs_score.statistics.options import Resampling
+from tests.analysis.evidence.test_commands import HOSTILE, write
+from tests.analysis.evidence.worlds import WORLDS, rivals
+from tests.cli.test_every_command import on_terminal
+from tests.evidence.command import cs_score
+from tests.evidence.recorded import FAMILIES
+from tests.evidence.test_command import files
+from tests.evidence.test_hotpotqa import GOLD as QUESTIONS
+from tests.evidence.test_scifact import GOLD, PREDICTIONS
+
+QUICK = Resampling(9)
+
+SWAPPED = {
+    Outcome.RIGHT_IN_A: Outcome.RIGHT_IN_B,
+    Outcome.RIGHT_IN_B: Outcome.RIGHT_IN_A,
+    Outcome.WRONG_IN_A: Outcome.WRONG_IN_B,
+    Outcome.WRONG_IN_B: Outcome.WRONG_IN_A,
+}
+
+
+@st.composite
+def two_results(draw: st.DrawFn, mode: str) -> tuple[Result, Result, str]:
+    world = draw(WORLDS[mode])
+    try:
+        first, second = world.result(), world.result(draw(rivals(world)))
+    except InputError:  # gold sets with a sentence in common
+        assume(False)
+    return first, second, draw(st.sampled_from(first.mode.measures))
+
+
+@pytest.mark.parametrize("mode", FAMILIES)
+@given(data=st.data())
+@settings(max_examples=30, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+def test_contributions_add_up_to_the_difference(mode: str, data: st.DataObject) -> None:
+    first, second, measure = data.draw(two_results(mode))
+    found = diff(first, second, measure, resampling=QUICK)
+    assert (found.a, found.b) == (first.scores[measure], second.scores[measure])
+    shares = [unit.contribution for unit in found.units]
+    if any("no contributions" in note.text for note in found.notes):
+        assert set(shares) <= {None}
+    else:
+        assert math.fsum(map(float, filter(None, shares))) == pytest.approx(found.difference, abs=1e-12)
+        assert None not in shares
+        for groups in found.groups.values():
+            assert math.fsum(group.contribution or 0.0 for group in groups) == pytest.approx(
+                found.difference, abs=1e-12
+            )
+    json.dumps(found.as_json(), allow_nan=False)
+
+
+@pytest.mark.parametrize("mode", FAMILIES)
+@given(data=st.data())
+@settings(max_examples=30, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+def test_with_itself_nothing_differs_and_the_other_way_round_all_is_negated(mode: str, data: st.DataObject) -> None:
+    first, second, measure = data.draw(two_results(mode))
+    same = diff(first, first, measure, resampling=QUICK)
+    assert (same.difference, same.units, same.answers) == (0.0, (), ())
+    forth, back = (diff(*pair, measure, resampling=QUICK) for pair in ((first, second), (second, first)))
+    assert back.difference == -forth.difference
+    for found, other in ((forth, back), (back, forth)):
+        negated = {
+            (str(each.unit), each.occurrence): (each.b, each.a, each.contribution and -each.contribution)
+            for each in other.units
+        }
+        assert {
+            (str(each.unit), each.occurrence): (each.a, each.b, each.contribution) for each in found.units
+        } == negated
+        outcomes = {
+            what: {SWAPPED.get(outcome, outcome): count for outcome, count in counts.items()}
+            for what, counts in other.outcomes.items()
+        }
+        assert found.outcomes == outcomes
+    assert len(forth.answers) == len(back.answers)
+
+
+def told(found: Difference) -> list[tuple[object, str, Any, object, object, str]]:
+    """Each answer: unit, part, value, what became of it in A and in B, and the outcome."""
+    return [
+        (
+            each.unit,
+            each.fates.what,
+            each.fates.value,
+            each.fates.a and each.fates.a.fate,
+            each.fates.b and each.fates.b.fate,
+            str(each.fates.outcome),
+        )
+        for each in found.answers
+    ]
+
+
+def test_scifact_by_hand() -> None:
+    """B labels abstract 102 right and leaves out claim 8: P 2/4 -> 3/3, R 2/3 -> 3/3."""
+    better = [
+        {"id": 7, "evidence": {**PREDICTIONS[0]["evidence"], "102": {"label": "CONTRADICT", "sentences": [0, 5]}}},
+        {"id": 8, "evidence": {}},
+        PREDICTIONS[2],
+    ]
+    found = diff(scifact.score(GOLD, PREDICTIONS), scifact.score(GOLD, better))
+    assert found.a == pytest.approx(4 / 7)
+    assert found.b == 1.0
+    # F1 = 2c / (retrieved + relevant): 4/7 and 6/6; mean of the scores 11/14, of the denominators 13/2
+    shares = {each.unit: each.contribution for each in found.units}
+    assert shares == {7: pytest.approx(2 / 6.5), 8: pytest.approx(11 / 14 / 6.5)}
+    assert [(each.unit, each.a, each.b) for each in found.units] == [(7, 0.5, 1.0), (8, 0.0, 0.0)]
+    assert told(found) == [
+        (7, "abstract", "102", "SUPPORT, gold CONTRADICT", "CONTRADICT, rationalized", "right in B only"),
+        (7, "sentence", {"abstract": "102", "sentence": 5}, None, "in no gold set", "wrong in B only"),
+        (8, "abstract", "104", "SUPPORT, not relevant", None, "wrong in A only"),
+    ]
+    assert {outcome: count for outcome, count in found.outcomes["abstract"].items() if count} == {
+        Outcome.RIGHT_IN_BOTH: 2, Outcome.RIGHT_IN_B: 1, Outcome.WRONG_IN_A: 1,
+    }  # fmt: skip
+    assert [(group.group, group.a, group.b) for group in found.groups["gold_label"]] == [
+        ("CONTRADICT", 1.0, 1.0), ("CONTRADICT and SUPPORT", 0.5, 1.0), ("no evidence", 0.0, 0.0),
+    ]  # fmt: skip
+    assert found.notes[0].code == "NEVER_SIGNIFICANT"
+
+
+def test_claims_by_hand() -> None:
+    gold = {
+        "id": 1,
+        "cited_doc_ids": [10],
+        "label": "SUPPORT",
+        "evidence": {"10": [{"sentences": [1, 2], "label": "SUPPORT"}, {"sentences": [4], "label": "SUPPORT"}]},
+    }
+    given = {"id": 1, "label": "NEI", "evidence": {"10": [{"sentences": [1, 5], "label": "SUPPORT"}], "7": []}}
+    found = diff(claims.score([gold], []), claims.score([gold], [given]), "sentence_f1", resampling=QUICK)
+    first, second = ({"abstract": "10", "set": number, "sentences": s} for number, s in ((1, [1, 2]), (2, [4])))
+    assert told(found) == [
+        (1, "abstract", "10", None, "cited", "right in B only"),
+        (1, "evidence set", first, None, "1 right, 1 wrong, 1 missed", "wrong in B only"),
+        (1, "evidence set", second, None, "0 right, 2 wrong, 1 missed", "wrong in B only"),
+        (1, "label", "SUPPORT", None, "NEI", "wrong in B only"),
+        (1, "abstract", "7", None, "not cited", "wrong in B only"),
+    ]
+
+
+def test_r4c_by_hand() -> None:
+    references = [[["T", 0, ["Ada", "born in", "London"]], ["T", 0, ["London", "is in", "England"]]]] * 3
+    near, extra = ["T", 0, ["Ada", "born in", "Londn"]], ["T", 0, ["Ada", "born in", "London"]]
+    first, second = (r4c.score({"q": references}, {"re": {"q": given}}) for given in ([near], [extra, extra, extra]))
+    found = diff(first, second, "r_f1", resampling=QUICK)
+    ada, london = references[0][0][2], references[0][1][2]
+    assert told(found) == [
+        ("q", "fact", ada, "['Ada', 'born in', 'Londn'], weight 1.0000", "['Ada', 'born in', 'London'], weight 1.0000",
+         "right in B only"),
+        ("q", "fact", london, None, found.answers[1].fates.b and found.answers[1].fates.b.fate, "wrong in B only"),
+        ("q", "fact", ada, None, "aligned with nothing", "wrong in B only"),
+    ]  # fmt: skip
+
+
+def test_hotpotqa_by_hand() -> None:
+    question = QUESTIONS[:1]
+    answers = {"answer": {"q1": "the eiffel tower!"}, "sp": {"q1": [["Paris", 0], ["Rome", 0]]}}
+    found = diff(
+        hotpotqa.score(question, {"answer": {}, "sp": {}}), hotpotqa.score(question, answers), resampling=QUICK
+    )
+    assert told(found) == [
+        ("q1", "answer", question[0]["answer"], None, "the eiffel tower!", "right in B only"),
+        ("q1", "fact", ["Paris", 0], None, "supports", "right in B only"),
+        ("q1", "fact", ["Rome", 0], None, "not in gold", "wrong in B only"),
+    ]
+    assert found.outcomes["fact"][Outcome.MISSED] == 1
+
+
+def test_a_unit_that_one_was_not_scored_on_is_nothing_there() -> None:
+    fact = [["T", 0, ["a", "b", "c"]]]
+    gold = {"x": [fact] * 3, "y": [fact] * 3}
+    first, second = (r4c.score(gold, {"re": dict.fromkeys(ids, fact)}, ignore_missing=True) for ids in ("x", "xy"))
+    worse = r4c.score(gold, {"re": {"x": fact, "y": []}}, ignore_missing=True)
+    assert diff(first, second).difference == 0.0
+    found = diff(first, worse)
+    (unit,) = found.units
+    assert (unit.unit, unit.a, unit.b) == ("y", None, 0.0)
+    assert unit.contribution == pytest.approx(-0.5)
+    assert found.compared is None
+    assert [note.text for note in found.notes] == ["no interval: A and B were not scored on the same instances"]
+
+
+def test_a_score_without_denominator_has_no_contributions() -> None:
+    gold = {"id": 1, "evidence": {}}
+    nothing = {"id": 1, "evidence": {}}
+    something = {"id": 1, "evidence": {"7": {"label": "SUPPORT", "sentences": [1]}}}
+    found = diff(scifact.score([gold], [nothing]), scifact.score([gold], [something]), "abstract_label_only_precision")
+    assert [unit.contribution for unit in found.units] == [None]
+    assert "is 0/0 for one of the two" in found.notes[0].text
+
+
+def test_results_of_two_modes_are_refused() -> None:
+    with pytest.raises(UsageError, match="different modes cannot be compared: scifact, claims"):
+        diff(scifact.score(GOLD, PREDICTIONS), claims.score(GOLD, []))
+
+
+# ---- The command
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder, made the current one, with gold.jsonl, a.jsonl and b.jsonl of SciFact."""
+    monkeypatch.chdir(tmp_path)
+    write("gold.jsonl", GOLD)
+    write("a.jsonl", PREDICTIONS)
+    write("b.jsonl", [*PREDICTIONS[:1], {"id": 8, "evidence": {}}, *PREDICTIONS[2:]])
+    return tmp_path
+
+
+SCIFACT = ("diff", "scifact", "--gold", "gold.jsonl", "a.jsonl", "b.jsonl")
+
+
+def test_the_text_of_a_difference(folder: Path) -> None:
+    outcome = cs_score(*SCIFACT, "--bootstrap", "9")
+    assert (outcome.status, outcome.err) == (0, "")
+    assert outcome.out.startswith(
+        "scifact: abstract_label_only_f1\n"
+        "         score  predictions\n"
+        "A       0.5714  a.jsonl\n"
+        "B       0.6667  b.jsonl\n"
+        "B - A  +0.0952\n"
+        "95 % percentile bootstrap interval of B - A: +0.0000 to "
+    )
+    assert (
+        "\n1 claim that counts differently:\n"
+        "contribution  claim       A       B\n"
+        "   +0.095238      8  0.0000  0.0000\n"
+        "\n"
+        "                 abstracts  evidence sets  sentences\n"
+        "right in both            2              3          0\n"
+        "right in A only          0              0          0\n"
+        "right in B only          0              0          0\n"
+        "wrong in both            1              1          2\n"
+        "wrong in A only          1              0          0\n"
+        "wrong in B only          0              0          0\n"
+        "missed in both           0              0          0\n"
+        "\n"
+        "What fared differently:\n"
+        "claim  part      value  A                             B\n"
+        '    8  abstract  "104"  wrong: SUPPORT, not relevant  -\n'
+        "\n"
+        "gold label                   A       B  contribution\n"
+        "CONTRADICT              1.0000  1.0000     +0.000000\n"
+    ) in outcome.out
+    assert "No claim counts differently." in cs_score(*SCIFACT[:-1], "a.jsonl", "--bootstrap", "9").out
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_json_is_as_its_schema_says(family: str, tmp_path: Path) -> None:
+    """Which `cs_score` looks at, too."""
+    gold, predictions = files(family)
+    other = tmp_path / "other.json"
+    other.write_bytes(
+        predictions.read_bytes().replace(b"SUPPORT", b"CONTRADICT").replace(b"Ada", b"Bob").replace(b"eiffel", b"")
+    )
+    outcome = cs_score("diff", family, "--gold", gold, predictions, other, "--json", "--bootstrap", "9")
+    told = json.loads(outcome.out)
+    assert told["difference"] == told["b"] - told["a"]
+    assert told["signatures"]["b"]["line"].startswith(f"{told['measure']}|{family}|")
+    assert set(told["names"].values()) == {predictions.name, "other.json"}
+
+
+def test_interval_and_p_are_those_of_compare(folder: Path) -> None:
+    found = json.loads(cs_score(*SCIFACT, "--json", "--seed", "5").out)
+    compared = json.loads(
+        cs_score("compare", *SCIFACT[1:-2], "b.jsonl", "a.jsonl", "--json", "--seed", "5",
+                 "--measure", "abstract_label_only_f1").out
+    )  # fmt: skip
+    (pair,) = compared["measures"][0]["pairs"]
+    assert found["interval"] == pair["difference"]
+    assert found["p"] == {test: pair[test]["p"] for test in ("randomisation", "bootstrap")}
+    assert found["resampling"] == compared["resampling"]
+
+
+def test_top_and_files(folder: Path) -> None:
+    write("b.jsonl", [{"id": claim["id"], "evidence": {}} for claim in GOLD])
+    whole = json.loads(cs_score(*SCIFACT, "--json", "--bootstrap", "9").out)
+    assert len(whole["units"]) == 3
+    part = json.loads(cs_score(*SCIFACT, "--json", "--bootstrap", "9", "--top", "2").out)
+    assert (part["units"], part["answers"]) == (whole["units"][:2], whole["answers"][:2])
+    text = cs_score(*SCIFACT, "--bootstrap", "9", "--top", "1").out
+    assert "(2 more)\n" in text
+    assert f"({len(whole['answers']) - 1} more)\n" in text
+    for _ in range(2):
+        assert cs_score(*SCIFACT, "--bootstrap", "9", "--json", "d.json").out.startswith("scifact: ")
+    assert json.loads((folder / "d.json").read_bytes()) == whole
+    refused = cs_score("analyze", "scifact", "--gold", "gold.jsonl", "--predictions", "a.jsonl", "--json", "d.json")
+    assert (refused.status, "d.json was not written by --json" in refused.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (["--gold", "gold.jsonl", "a.jsonl"], "Not enough arguments; B must be provided"),
+        (["--gold", "gold.jsonl", "a.jsonl", "b.jsonl", "a.jsonl"], "too many words: a.jsonl"),
+        (["--gold", "-", "a.jsonl", "b.jsonl"], "standard input cannot be read once for each of the two"),
+        (["--gold", "gold.jsonl", "a.jsonl", "b.jsonl", "--measure", "em"], "no measure called em; there are "),
+        (["--gold", "gold.jsonl", "a.jsonl", "b.jsonl", "--bootstrap", "x"], "--bootstrap takes a whole number"),
+    ],
+)
+def test_wrong_usage(line: list[str], told: str, folder: Path) -> None:
+    outcome = cs_score("diff", "scifact", *line)
+    assert (outcome.status, outcome.out) == (2, "")
+    assert told in outcome.err
+
+
+def test_bad_input_is_told_by_its_file(folder: Path) -> None:
+    (folder / "b.jsonl").write_bytes(b"{")
+    assert cs_score(*SCIFACT).complaint.startswith("b.jsonl: line 1: not JSON")
+
+
+def test_hostile_text_is_escaped_and_lines_fit(folder: Path) -> None:
+    gold = {"id": HOSTILE, "evidence": {HOSTILE: [{"sentences": [HOSTILE * 99], "label": HOSTILE}]}}
+    given = {"id": HOSTILE, "evidence": {HOSTILE * 2: {"sentences": [HOSTILE], "label": "SUPPORT"}}}
+    write("gold.jsonl", [gold])
+    write("a.jsonl", [given])
+    write("b.jsonl", [{"id": HOSTILE, "evidence": {HOSTILE: {"sentences": [HOSTILE * 99], "label": "SUPPORT"}}}])
+    outcome = cs_score(*SCIFACT, "--bootstrap", "9")
+    assert outcome.status == 0
+    assert not {"\x1b", "\u202e", "\t"} & set(outcome.out)
+    assert max(map(len, outcome.out.splitlines())) < 300
+    write("gold.jsonl", GOLD)
+    write("a.jsonl", PREDICTIONS)
+    paths = [str(folder / word) if word.endswith(".jsonl") else word for word in SCIFACT]
+    write("b.jsonl", [{"id": claim["id"], "evidence": {}} for claim in GOLD])
+    assert "\x1b[31m-0.5714\x1b[0m" in on_terminal([*paths, "--quiet", "--bootstrap", "9"])
+    plain = on_terminal([*paths, "--quiet", "--bootstrap", "9"], 80, NO_COLOR="1")
+    assert "-0.5714" in plain
+    assert "\x1b" not in plain
+    table = plain[plain.index("What fared differently:") : plain.index("gold label")]
+    assert max(map(len, table.splitlines())) <= 100

@@ -1,0 +1,198 @@
+"""Two Cold Start runs: contributions add up to the difference, and every answer and class is told what became of it."""
+
+from __future__ import annotations
+
+import json
+import math
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from cs_score.analysis.coldstart.difference.difference import Difference, diff
+from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
+from cs_score.coldstart.gold import open_gold, with_pool
+from cs_score.coldstart.options import Options, Policy
+from cs_score.coldstart.run import load_run
+from cs_score.foundation.errors import InputError
+from cs_score.statistics.options import Resampling
+from tests.coldstart.command import score_in
+from tests.coldstart.worlds import BASE, World, worlds
+from tests.documents import ROOT
+
+QUICK = Resampling(9)
+LIST, LDC, POOL, KB, SF = (
+    str(ROOT / name)
+    for name in (
+        "queries/queryids.txt",
+        "queries/ldc-queries.xml",
+        "assessments/pool-2016.tab",
+        "submissions/tide-kb.tab.txt",
+        "submissions/gull-sf.tab.txt",
+    )
+)
+SAMPLES = ("-queries", LIST, "-expand", "ISLE26", LDC, POOL)
+
+laws = settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+)
+
+
+def scored(world: World, folder: Path, expand: bool = True) -> Scored:
+    """The run of a world, scored alone."""
+    queries, pool, run = world.write(folder)
+    options = Options(expand=BASE if expand else None)
+    gold = with_pool(open_gold([str(folder / queries)], options), [str(folder / pool)])
+    return score_for_analysis(load_run(gold, [str(folder / run)]), options.policy)
+
+
+@st.composite
+def two_runs(draw: st.DrawFn) -> tuple[Scored, Scored]:
+    """A run and what is left of it, for which some lines are missing and the others say so with other confidences."""
+    world = draw(worlds())
+    assume(world.run)
+    kept = [line for line in world.run if draw(st.integers(0, 3)) or line.answer.query.count("_") < 3]
+    other = replace(world, run=tuple(kept[draw(st.integers(0, 1)) :]))
+    with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as second:
+        try:
+            return scored(world, Path(first)), scored(other, Path(second))
+        except InputError:  # a child whose parent is gone, or nothing left
+            assume(False)
+    raise AssertionError
+
+
+def measure_of(data: st.DataObject, *runs: Scored) -> str:
+    common = [name for name in runs[0].result.scores if all(name in run.result.scores for run in runs)]
+    assume(common)
+    return data.draw(st.sampled_from(common))
+
+
+def total(parts: Any) -> float | None:
+    shares = [part.contribution for part in parts]
+    return None if None in shares else math.fsum(shares)
+
+
+@laws
+@given(two_runs(), st.data())
+def test_contributions_add_up_to_the_difference(runs: tuple[Scored, Scored], data: st.DataObject) -> None:
+    measure = measure_of(data, *runs)
+    found = diff(*runs, measure, resampling=QUICK)
+    assert (found.a, found.b) == tuple(run.result.scores[measure] for run in runs)
+    if any("no contributions" in note.text for note in found.notes):
+        assert all(unit.contribution is None for unit in found.units)
+        return
+    assert total(found.units) == pytest.approx(found.difference, abs=1e-12)
+    assert "entity_type" in found.groups
+    for parts in found.groups.values():
+        assert total(parts) == pytest.approx(found.difference, abs=1e-12)
+
+
+@laws
+@given(two_runs(), st.data())
+def test_the_other_way_round_is_the_opposite(runs: tuple[Scored, Scored], data: st.DataObject) -> None:
+    measure = measure_of(data, *runs)
+    there, back = diff(*runs, measure, resampling=QUICK), diff(runs[1], runs[0], measure, resampling=QUICK)
+    assert back.difference == -there.difference
+    shares = ({unit.name: unit.contribution for unit in each.units} for each in (there, back))
+    one, other = shares
+    assert one.keys() == other.keys()
+    for name, share in one.items():
+        assert (share is None) == (other[name] is None)
+        assert share is None or share == pytest.approx(-(other[name] or 0.0), abs=1e-12)
+    assert {(pair.query, pair.value, pair.provenance, pair.a, pair.b) for pair in there.answers} == {
+        (pair.query, pair.value, pair.provenance, pair.b, pair.a) for pair in back.answers
+    }
+    assert {(pair.name, pair.a, pair.b) for pair in there.classes} == {
+        (pair.name, pair.b, pair.a) for pair in back.classes
+    }
+
+
+@laws
+@given(two_runs(), st.data())
+def test_a_run_does_not_differ_from_itself(runs: tuple[Scored, Scored], data: st.DataObject) -> None:
+    run = runs[0]
+    found = diff(run, run, measure_of(data, run), resampling=QUICK)
+    assert (found.difference, found.units, found.answers, found.classes) == (0, [], [], [])
+    assert sum(found.outcomes.values()) > 0
+
+
+@laws
+@given(two_runs())
+def test_every_class_is_found_or_not(runs: tuple[Scored, Scored]) -> None:
+    """The right answers of the SF table are the classes that were found, or more where rows are counted twice."""
+    found = diff(*runs, "SF-ALL-Micro-R", resampling=QUICK)
+    for side, run in zip("AB", runs):
+        by = found.found.get("found by both", 0) + found.found.get(f"found by {side} only", 0)
+        rows = [row.counts for row in run.result.tables.sf.rows if row.counts is not None]
+        assert by == sum(counts.right for counts in rows)
+
+
+def samples() -> Difference:
+    gold = with_pool(open_gold([LDC], Options(expand="ISLE26", queries=LIST)), [POOL])
+    one, other = (score_for_analysis(load_run(gold, [name]), Policy()) for name in (KB, SF))
+    return diff(one, other, resampling=QUICK)
+
+
+def test_the_fates_of_answers_in_the_samples() -> None:
+    found = samples()
+    assert {pair.outcome for pair in found.answers} <= set(found.outcomes)
+    fates = {(pair.value, pair.a.line): pair for pair in found.answers if pair.a is not None}
+    taken = fates["Port Ansel", 20]
+    assert (taken.outcome, taken.a and taken.a.meaning[:2]) == ("right in A only", ("right", "CORRECT"))
+    assert (taken.b and taken.b.meaning[:2]) == ("ignored", "DUPLICATE")
+    assert fates["Edda Coyle", 16].outcome == "wrong in A only"
+
+
+def call(folder: Path, *words: str) -> str:
+    outcome = score_in(folder, ("diff", *words))
+    assert outcome.status == 0, outcome.stderr
+    return outcome.stdout.decode()
+
+
+def test_the_command_prints_json_that_adds_up(tmp_path: Path) -> None:
+    found = json.loads(call(tmp_path, "--json", "-", *SAMPLES, KB, SF))
+    assert math.fsum(unit["contribution"] for unit in found["units"]) == pytest.approx(found["difference"], abs=1e-12)
+    assert found["difference"] == found["b"] - found["a"]
+    assert len(json.loads(call(tmp_path, "--json", "-", "--top", "1", *SAMPLES, KB, SF))["units"]) == 1
+
+
+def test_another_policy_and_another_pool_for_one_run(tmp_path: Path) -> None:
+    found = json.loads(call(tmp_path, "--json", "-", "--policy-b", "sf", *SAMPLES, KB))
+    assert found["answers"]
+    assert {answer["outcome"] for answer in found["answers"]} == {"wrong in B only"}
+    pool = Path(POOL).read_text("utf-8").splitlines(keepends=True)
+    fewer = tmp_path / "pool.tab"
+    fewer.write_text("".join(line for line in pool if "Port Ansel" not in line), "utf-8")
+    other = json.loads(call(tmp_path, "--json", "-", "--pool-b", str(fewer), *SAMPLES, KB))
+    assert "Port Ansel" in {answer["value"] for answer in other["answers"]}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((*SAMPLES, KB), "name two runs; there are 1 among the files"),
+        ((*SAMPLES, KB, SF, "--policy-b", "sf"), "name one run, with --policy-b or --pool-b; there are 2"),
+        ((*SAMPLES, KB, "--policy-b", "fs"), "no policy called fs; there are kb, sf"),
+        ((*SAMPLES, KB, "-"), "standard input cannot be read once for each"),
+        ((*SAMPLES, KB, SF, "--measure", "SF-F2"), "SF-F2"),
+    ],
+)
+def test_what_means_nothing_is_said_in_a_line(words: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    outcome = score_in(tmp_path, ("diff", *words))
+    assert outcome.status != 0
+    assert message in outcome.stderr.decode()
+    assert len(outcome.stderr.splitlines()) == 1
+
+
+def test_hostile_text_is_shown_as_text(tmp_path: Path) -> None:
+    for name in (KB, SF):
+        text = Path(name).read_text("utf-8").replace("Edda Coyle", "\x1b[31m\u202eEdda")
+        (tmp_path / Path(name).name).write_text(text, "utf-8")
+    text = call(tmp_path, *SAMPLES, Path(KB).name, Path(SF).name)
+    assert "Edda" in text
+    assert "\x1b" not in text
+    assert "\u202e" not in text

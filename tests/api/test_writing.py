@@ -1,0 +1,75 @@
+"""Files written from Python: the switches that shape them, and what is never overwritten."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cs_score as cs
+from tests.coldstart.command import score_in
+from tests.coldstart.handmade import Inputs, Line
+
+BO = Line()
+
+
+@pytest.fixture
+def result(inputs: Inputs, monkeypatch: pytest.MonkeyPatch) -> cs.RunResult:
+    inputs.pool(BO.judged("1"))
+    inputs.run(BO)
+    inputs.write("samples", f"1 CSX_0001:{BO.query}", f"2 CSX_0001:{BO.query}")
+    monkeypatch.chdir(inputs.folder)
+    return cs.score("queries.xml", "run.tab", "pool.tab", expand="CSX", samples="samples", policy="sf")
+
+
+@pytest.mark.parametrize("fields", ["EC:LEVEL:F:P", "EC:RUNID:GT", ["EC", "LEVEL", "R"], ""])
+def test_fields_and_tabs_are_those_of_the_switches(result: cs.RunResult, fields: Any, inputs: Inputs) -> None:
+    text = fields if isinstance(fields, str) else ":".join(fields)
+    words = ["-expand", "CSX", "-samples", "samples", "-justifications", "1:1", "-ignore", "UNASSESSED", "-wrong"]
+    words += ["INCORRECT:INCORRECT_PARENT:INEXACT:DUPLICATE", "-tabs", "-fields", text, "-output_file", "line"]
+    outcome = score_in(inputs.folder, [*words, "queries.xml", "pool.tab", "run.tab"])
+    paths = result.write("python", fields=fields, tabs=True)
+    assert {path.removeprefix("python.") for path in paths} == {
+        name.removeprefix("line.") for name in outcome.files if name.startswith("line.")
+    }
+    for path in paths:
+        if not path.endswith(".params"):
+            assert Path(path).read_bytes() == outcome.files[path.replace("python", "line")], path
+
+
+def test_the_parameters_tell_a_call_that_writes_the_same_files(result: cs.RunResult, inputs: Inputs) -> None:
+    result.write("python", tabs=True)
+    told = Path("python.params").read_text().splitlines()
+    words = told[told.index("#Invoked as:") + 1].partition("$ cs-score ")[2].split()
+    before = {path.name: path.read_bytes() for path in inputs.folder.glob("python.*")}
+    assert score_in(inputs.folder, words).status == 0
+    after = {path.name: path.read_bytes() for path in inputs.folder.glob("python.*")}
+    del before["python.params"], after["python.params"]
+    assert after == before
+
+
+def test_inputs_are_never_overwritten(inputs: Inputs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(inputs.folder)
+    inputs.write("out.sf", BO.judged("1"))
+    inputs.run(BO)
+    result = cs.score("queries.xml", "run.tab", "out.sf", expand="CSX")
+    before = Path("out.sf").read_bytes()
+    with pytest.raises(cs.UsageError, match=r"out\.sf is an input; choose another prefix"):
+        result.write("out")
+    assert Path("out.sf").read_bytes() == before
+    assert not Path("out.debug").exists()
+
+
+def test_a_report_is_a_new_file(result: cs.RunResult) -> None:
+    result.write("out", error_file="log")
+    assert Path("log").read_text() == "No warnings encountered\n"
+    with pytest.raises(cs.UsageError, match="File log already exists; error_file must name a new file"):
+        result.write("out", error_file="log")
+
+
+def test_impossible_outputs_are_told_in_one_line(result: cs.RunResult) -> None:
+    with pytest.raises(cs.OutputError, match=r"Could not open missing/out\.debug: No such file or directory"):
+        result.write("missing/out")
+    with pytest.raises(cs.UsageError, match="Unknown field: f; the fields are EC:RUNID"):
+        result.write("out", fields="EC:f")

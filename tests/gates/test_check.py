@@ -1,0 +1,430 @@
+"""Limits of scores: what is kept, what is not, what cannot be told, and how it is printed."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cs_score.evidence.modes import hotpotqa
+from cs_score.foundation.errors import InputError, UsageError
+from cs_score.foundation.signing.origin import GOLD, RUN, Origin
+from cs_score.foundation.sources import InputDigest
+from cs_score.gates.judging import Check, Gate, Judgement, Kind
+from cs_score.gates.limits import Limit, read_limit
+from cs_score.gates.measured import Measured
+from cs_score.gates.writers import WRITERS
+from cs_score.statistics.options import Resampling
+from tests.cli.forms import fill
+from tests.coldstart.command import Outcome, score_in
+from tests.evidence.test_command import files as evidence_files
+from tests.preparation.invented import Inputs, Judged, RunLine
+from tests.verification.test_verify import HOSTILE
+
+F1: Final = "SF-ALL-Micro-F1"
+
+
+def measured(
+    scores: float | Mapping[str, float], name: str = "run", gold: str = "g", settings: tuple[str, ...] = ("kb", "1:3")
+) -> Measured:
+    """A result with these scores, or with this F1, and no statistics of units."""
+    scores = {F1: scores} if isinstance(scores, float) else scores
+    read = [InputDigest(gold, (gold * 64)[:64], GOLD), InputDigest(name, "0" * 64, RUN)]
+    origin = Origin("coldstart", {}, read, settings, F1)
+    return Measured(name, origin, scores, "", None)
+
+
+def kept(score: float, *, least: str | None = None, drop: str | None = None, before: float = 0.0) -> bool:
+    gate = Gate(
+        () if least is None else (Limit(F1, Decimal(least)),), () if drop is None else (Limit(F1, Decimal(drop)),)
+    )
+    return gate.judge(measured(score), None if drop is None else measured(before, "b.json")).passed
+
+
+# ---- Around the limits
+
+
+@pytest.mark.parametrize(
+    ("score", "least", "expected"),
+    [
+        (0.4, "0.4", True), (0.1 + 0.3, "0.4", True), (0.39999999, "0.4", False), (0.4 - 1e-9, "0.4", False),
+        (0.4 - 1e-16, "0.4", True), (0.0, "0", True), (1.0, "1", True), (1 - 1e-6, "1", False), (0.41, ".4", True),
+    ],
+)  # fmt: skip
+def test_a_score_at_the_limit_is_enough(score: float, least: str, expected: bool) -> None:
+    assert kept(score, least=least) == expected
+
+
+@pytest.mark.parametrize(
+    ("before", "score", "drop", "expected"),
+    [
+        (0.5, 0.495, "0.005", True), (0.5, 0.495 - 1e-9, "0.005", False), (0.3, 0.1, "0.2", True),
+        (0.5, 0.5, "0", True), (0.5, 0.5 - 1e-9, "0", False), (0.5, 0.5 - 1e-16, "0", True), (0.5, 0.9, "0", True),
+        (1.0, 0.0, "1", True), (1.0, 0.0, "0.999999", False),
+    ],
+)  # fmt: skip
+def test_a_drop_as_large_as_the_limit_is_allowed(before: float, score: float, drop: str, expected: bool) -> None:
+    assert kept(score, drop=drop, before=before) == expected
+
+
+@given(st.decimals(0, 1, places=6), st.decimals(0, 1, places=6), st.integers(-3, 3))
+def test_limits_hold_however_numbers_are_rounded(before: Decimal, drop: Decimal, beyond: int) -> None:
+    """Scores that come from other sums than the limit are off by some last digits."""
+    score = float(before) - float(drop)
+    assert kept(score + beyond * 2**-52, drop=str(drop), before=float(before))
+    assert kept(score + beyond * 1e-7, drop=str(drop), before=float(before)) == (beyond >= 0)
+
+
+def test_patterns_choose_measures_and_the_last_limit_counts() -> None:
+    scores = {F1: 0.5, "SF-ALL-Micro-P": 0.6, "SF-AP": 0.1}
+    gate = Gate((read_limit("--min", "SF-ALL-*=0.55"), read_limit("--min", f"{F1}=0.5")))
+    checks = gate.judge(measured(scores), None).checks
+    assert [(check.measure, check.limit, check.passed) for check in checks] == [
+        (F1, Decimal("0.5"), True),
+        ("SF-ALL-Micro-P", Decimal("0.55"), True),
+    ]
+    with pytest.raises(UsageError, match=r"no measure called SF-RR; there are SF-ALL-Micro-F1, "):
+        Gate((read_limit("--min", "SF-RR=0.5"),)).judge(measured(scores), None)
+
+
+@pytest.mark.parametrize("text", ["", "0.5", "F1", "F1=", "=0.5", "F1=x", "F1=-1", "F1=nan", "F1=1e9", "F1=1 "])
+def test_what_is_no_limit(text: str) -> None:
+    with pytest.raises(UsageError, match=r"--min takes MEASURE=NUMBER, such as --min SF-AP=0\.4, not "):
+        read_limit("--min", text)
+
+
+def test_without_limits_no_main_measure_may_drop() -> None:
+    before = measured({F1: 0.5, "SF-ALL-Micro-P": 0.5, "SF-ALL-Macro-P": 0.5}, "b.json")
+    judgement = Gate().judge(measured({F1: 0.5, "SF-ALL-Micro-P": 0.4, "SF-ALL-Macro-P": 0.1}), before)
+    assert [(check.measure, check.passed) for check in judgement.checks] == [("SF-ALL-Micro-P", False), (F1, True)]
+    with pytest.raises(UsageError, match="nothing to hold the scores against"):
+        Gate().judge(before, None)
+
+
+# ---- What can be compared
+
+
+@pytest.mark.parametrize(
+    ("other", "complaint"),
+    [
+        ({"gold": "h"}, r"it was scored against other gold \(gold:hhhhhhhh, now gold:gggggggg\)"),
+        ({"settings": ("sf", "1:1")}, r"it was scored with other options \(sf\|1:1, now kb\|1:3\)"),
+    ],
+)
+def test_a_baseline_of_something_else_is_refused_unless_told(other: dict[str, Any], complaint: str) -> None:
+    before = measured(0.5, "b.json", **other)
+    with pytest.raises(InputError, match=f"b.json: {complaint}; make a new one, or .* --any-baseline"):
+        Gate().judge(measured(0.5), before)
+    assert Gate(any_baseline=True).judge(measured(0.5), before).passed
+
+
+def test_a_measure_that_the_baseline_lacks(tmp_path: Path) -> None:
+    gate = Gate(drops=(read_limit("--max-drop", "SF-AP=0"),))
+    with pytest.raises(InputError, match=r"b.json: it has no SF-AP"):
+        gate.judge(measured({F1: 0.5, "SF-AP": 0.5}), measured(0.5, "b.json"))
+
+
+# ---- Significance
+
+
+def answered(name: str, right: Sequence[int], *, units: int = 40) -> Measured:
+    """A HotpotQA result in which these questions are answered right."""
+    score = hotpotqa.score(
+        [{"_id": str(at), "answer": "a", "supporting_facts": []} for at in range(units)],
+        {"answer": {str(at): "a" if at in right else "b" for at in range(units)}, "sp": {}},
+    )
+    return Measured(name, score.origin, score.scores, "question", score.table)
+
+
+@pytest.mark.parametrize(
+    ("lost", "gained", "expected"),
+    [(range(12), range(0), False), (range(3), range(0), True), (range(6), range(20, 25), True)],
+)
+def test_a_drop_counts_only_if_it_is_significant(lost: range, gained: range, expected: bool) -> None:
+    before = answered("b.json", range(20))
+    run = answered("run", sorted({*range(20), *gained} - {*lost}))
+    drops = (read_limit("--max-drop", "em=0"),)
+    assert not Gate(drops=drops).judge(run, before).passed
+    judgement = Gate(drops=drops, significance=Resampling(seed=1)).judge(run, before)
+    (check,) = judgement.checks
+    assert check.p is not None
+    assert check.passed is expected is (check.p > 0.05)
+    assert ("not significant" in check.message) == expected
+
+
+def test_a_drop_within_the_limit_is_allowed_however_significant() -> None:
+    before, run = answered("b.json", range(40)), answered("run", range(20))
+    gate = Gate(drops=(read_limit("--max-drop", "em=0.5"),), significance=Resampling())
+    (check,) = gate.judge(run, before).checks
+    assert check.passed
+    assert check.p is not None
+    assert check.p < 0.05
+
+
+def test_the_p_value_is_that_of_the_comparison(tmp_path: Path) -> None:
+    fill(tmp_path)
+    (tmp_path / "worse.jsonl").write_bytes((tmp_path / "more.jsonl").read_bytes().splitlines(True)[0])
+    score_in(tmp_path, ["claims", "--gold=gold.jsonl", "--predictions=more.jsonl", "--json=b.json"])
+    words = ["claims", "--gold=gold.jsonl", "--bootstrap=99"]
+    compared = score_in(tmp_path, ["compare", *words, "--measure=abstract_f1", "--json", "more.jsonl", "worse.jsonl"])
+    against = ["--baseline=b.json", "--max-drop=abstract_f1=0", "--significant", "--format=json"]
+    checked = score_in(tmp_path, ["check", *words, "--predictions=worse.jsonl", *against])
+    (pair,) = json.loads(compared.stdout)["measures"][0]["pairs"]
+    (found,) = json.loads(checked.stdout)["checks"]
+    assert found["p"] == pair["randomisation"]["p"]
+
+
+def test_too_few_units_are_told() -> None:
+    judgement = Gate(significance=Resampling()).judge(answered("run", [], units=3), answered("b", range(3), units=3))
+    assert judgement.passed
+    assert {note.code for note in judgement.notes} == {"NEVER_SIGNIFICANT", "FEW_UNITS"}
+    assert "no difference could have been significant here" in WRITERS["text"](judgement)
+
+
+def test_a_baseline_without_units_cannot_be_tested() -> None:
+    with pytest.raises(InputError, match=r"b.json: it has no statistics of its units.*leave out --significant"):
+        Gate(significance=Resampling()).judge(measured(0.4), measured(0.5, "b.json"))
+
+
+def test_other_units_cannot_be_tested() -> None:
+    gate = Gate(significance=Resampling(), any_baseline=True)
+    with pytest.raises(InputError, match=r"b: no drop can be tested: system the run lacks 1 unit \(4\)"):
+        gate.judge(answered("run", [], units=4), answered("b", [1], units=5))
+
+
+# ---- Formats
+
+
+def judgement(*names: str) -> Judgement:
+    """A limit that is not kept and one that is, of each of these measures."""
+    checks = [
+        Check(Kind.MIN, name, Decimal("0.4"), score, None, None, None, score >= 0.4)
+        for name in names
+        for score in (0.3, 0.5)
+    ]
+    return Judgement(measured(0.5), measured(0.25, "b"), tuple(checks))
+
+
+def test_junit_has_a_case_for_each_limit() -> None:
+    suite = ElementTree.fromstring(WRITERS["junit"](judgement("SF-AP", F1)))
+    assert (suite.tag, suite.get("tests"), suite.get("failures")) == ("testsuite", "4", "2")
+    failed = [case for case in suite.iter("testcase") if case.find("failure") is not None]
+    assert [case.get("name") for case in failed] == ["SF-AP at least 0.4", f"{F1} at least 0.4"]
+    (failure,) = failed[0]
+    assert failure.get("message") == failure.text == "SF-AP is 0.3000; at least 0.4 is asked"
+    assert [each.get("name") for each in suite.iter("property")] == ["signature", "baseline"]
+
+
+HOSTILE_NAMES: Final = (
+    "<&\"'>]]>",
+    "a\x00b\x1b[31m",
+    "\ud800\uffff\ufffe",
+    "--><x>",
+    "%0A::error::",
+    "a\nb\r\tc",
+    "\u202e",
+)
+
+
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
+def test_hostile_names_break_no_format(name: str) -> None:
+    found = judgement(name)
+    suite = ElementTree.fromstring(WRITERS["junit"](found).encode("utf-8"))
+    assert len(list(suite.iter("testcase"))) == 2
+    assert len(WRITERS["text"](found).splitlines()) == 6
+    annotations = WRITERS["github"](found).splitlines()
+    assert [line.partition(" ")[0] for line in annotations] == ["::error", "::notice"]
+    assert not re.search(r"%(?!25|0A|0D|3A|2C)", "".join(annotations))
+    assert json.loads(WRITERS["json"](found))["checks"][0]["measure"] == name
+    for format_ in ("text", "github"):
+        assert not set(WRITERS[format_](found)) & set("\x00\x1b\u202e")
+
+
+@given(st.text(max_size=20))
+def test_any_name_gives_well_formed_xml(name: str) -> None:
+    suite = ElementTree.fromstring(WRITERS["junit"](judgement(name)).encode("utf-8", "surrogatepass"))
+    assert len(list(suite.iter("failure"))) == 1
+
+
+def test_a_message_shows_on_which_side_a_number_lies() -> None:
+    (check,) = Gate((Limit(F1, Decimal("0.4")),)).judge(measured(0.39999), None).checks
+    assert check.message == "SF-ALL-Micro-F1 is 0.39999; at least 0.4 is asked"
+    gate = Gate(drops=(Limit(F1, Decimal("0.005")),))
+    (check,) = gate.judge(measured(0.49499999), measured(0.5, "b")).checks
+    assert check.message == (
+        "SF-ALL-Micro-F1 is 0.4950, 0.00500001 below the baseline's 0.5000; at most 0.005 below is allowed"
+    )
+
+
+# ---- On the command line
+
+FILES: Final = ("q.xml", "run.tab", "qrel")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A run that finds one of two answers, its result as baseline, and a worse run."""
+    inputs = Inputs(tmp_path)
+    inputs.queries()
+    inputs.lines(RunLine(), RunLine("Zoë", node=":E2"))
+    inputs.lines(RunLine("Zoë", node=":E2"), name="worse.tab")
+    inputs.lines(Judged(), Judged("W", value="Zoë", id="a2", value_class="0"), name="qrel")
+    score_in(tmp_path, ["--json=b.json", *FILES])
+    assert (tmp_path / "b.json").exists()
+    return tmp_path
+
+
+def check(folder: Path, *words: str) -> Outcome:
+    return score_in(folder, ["check", *words])
+
+
+def test_the_same_run_keeps_every_limit(folder: Path) -> None:
+    outcome = check(folder, "--baseline", "b.json", *FILES)
+    assert (outcome.status, outcome.files) == (0, {})
+    score = json.loads((folder / "b.json").read_bytes())["runs"][0]["scores"][F1]
+    assert f"ok    {F1} is {score:.4f}, equal to the baseline's {score:.4f}; at most 0 below is allowed" in (
+        outcome.stdout.decode().splitlines()
+    )
+
+
+def test_a_worse_run_does_not(folder: Path) -> None:
+    outcome = check(
+        folder, "--baseline", "b.json", "--max-drop", f"{F1}=0.1", "--min", "SF-AP=0.1", "q.xml", "worse.tab", "qrel"
+    )
+    assert outcome.status == 3
+    first, second, summary, _, signature, baseline = outcome.stdout.decode().splitlines()
+    assert first == "FAIL  SF-AP is 0.0000; at least 0.1 is asked"
+    assert second.startswith(f"FAIL  {F1} is 0.0000, ")
+    assert summary == "0 of 2 limits kept."
+    assert signature.partition("run:")[0] == baseline.partition("run:")[0].replace("baseline ", "signature")
+
+
+@pytest.mark.parametrize(
+    ("format_", "kept_begins", "failed_begins"),
+    [
+        ("text", "ok    SF-AP is ", "FAIL  SF-AP is 0.0000; "), ("json", '{\n "schema_version": 1,\n "passed": true',
+         '{\n "schema_version": 1,\n "passed": false'), ("github", "::notice title=", "::error title="),
+        ("junit", '<?xml version="1.0" encoding="UTF-8"?>\n<testsuite name="cs-score check" tests="1" failures="0"',
+         '<?xml version="1.0" encoding="UTF-8"?>\n<testsuite name="cs-score check" tests="1" failures="1"'),
+    ],
+)  # fmt: skip
+def test_each_format_goes_to_standard_output(format_: str, kept_begins: str, failed_begins: str, folder: Path) -> None:
+    for run, status, begins in (("run.tab", 0, kept_begins), ("worse.tab", 3, failed_begins)):
+        outcome = check(folder, "--min=SF-AP=0.1", "--format", format_, "q.xml", run, "qrel")
+        assert outcome.status == status
+        assert outcome.stdout.decode().startswith(begins)
+
+
+def test_the_baseline_has_the_run_of_the_same_id(folder: Path) -> None:
+    Inputs(folder).lines(RunLine("Zoë", node=":E9", run_id="r2"), name="second.tab")
+    score_in(folder, ["--json=two.json", "q.xml", "run.tab", "second.tab", "qrel"])
+    words = ("--baseline=two.json", "--any-baseline", f"--max-drop={F1}=0", "--format=json")
+    for file, run_id in (("run.tab", "r1"), ("second.tab", "r2")):
+        (found,) = json.loads(check(folder, *words, "q.xml", file, "qrel").stdout)["checks"]
+        recorded = json.loads((folder / "two.json").read_bytes())["runs"]
+        assert [found["baseline"]] == [run["scores"][F1] for run in recorded if run["run_id"] == run_id]
+    Inputs(folder).lines(RunLine(run_id="r3"), name="third.tab")
+    outcome = check(folder, *words, "q.xml", "third.tab", "qrel")
+    assert (outcome.status, outcome.stderr) == (1, b"cs-score: two.json: runs: has 0 runs r3 among 2\n")
+
+
+def test_several_runs_are_refused(folder: Path) -> None:
+    Inputs(folder).lines(RunLine("Zoë", node=":E9", run_id="r2"), name="second.tab")
+    outcome = check(folder, "--min=SF-AP=0", "q.xml", "run.tab", "second.tab", "qrel")
+    assert outcome.status == 1
+    assert b"2 runs (r1, r2) where one is checked; choose it with -runids" in outcome.stderr
+    assert check(folder, "--min=SF-AP=0", "-runids=r1", "q.xml", "run.tab", "second.tab", "qrel").status == 0
+
+
+def test_other_gold_and_other_options(folder: Path) -> None:
+    with open(folder / "qrel", "a") as file:
+        file.write("\n")
+    outcome = check(folder, "--baseline=b.json", *FILES)
+    assert outcome.status == 1
+    assert b"b.json: it was scored against other gold (" in outcome.stderr
+    assert check(folder, "--baseline=b.json", "--any-baseline", *FILES).status == 0
+    shutil.copy(folder / "b.json", folder / "c.json")
+    outcome = check(folder, "--policy=sf", "--baseline=c.json", "q.xml", "run.tab", "qrel")
+    assert b"other gold" in outcome.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ([], "nothing to hold the scores against: give --min MEASURE=NUMBER, or --baseline FILE"),
+        (["--max-drop=SF-AP=0"], "--max-drop is about a baseline: give --baseline FILE, too"),
+        (["--significant"], "--significant is about a baseline: give --baseline FILE, too"),
+        (["--min=SF-AP=0", "--seed=1"], "--seed is about the test: give --significant, too"),
+        (["--min=SF-AP=x"], "--min takes MEASURE=NUMBER"),
+        (["--min=XX=0"], "no measure called XX; there are "),
+        (["--min=SF-AP=0", "--format=xml"], "--format takes text, json, junit, github, not xml"),
+        (["--baseline=b.json", "--significant", "--bootstrap=0"], "--bootstrap takes a whole number from 1"),
+    ],
+)
+def test_wrong_usage_is_one_line(words: list[str], complaint: str, folder: Path) -> None:
+    outcome = check(folder, *words, *FILES)
+    assert (outcome.status, outcome.stdout) == (2, b"")
+    assert outcome.stderr.decode().splitlines()[-1].startswith(f"cs-score: {complaint}")
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: text[:40])
+def test_a_baseline_that_is_none_is_one_line(text: str, folder: Path) -> None:
+    (folder / "r.json").write_text(text, encoding="utf-8")
+    outcome = check(folder, "--baseline=r.json", *FILES)
+    assert (outcome.status, outcome.stdout) == (1, b"")
+    last = outcome.stderr.decode().splitlines()[-1]
+    assert last.startswith("cs-score: r.json: ")
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("runs", 0, "scores"), []), (("runs", 0, "scores", F1), "0.5"), (("runs", 0, "scores", F1), True),
+        (("runs", 0, "units"), 1), (("runs", 0, "units", "rows"), [[1]]), (("runs", 0, "units", "ids"), [1]),
+        (("runs", 0, "units", "rows", 0, 0), None), (("runs", 0, "units", "columns"), ["a"]), (("runs",), {}),
+        (("runs", 0), None), (("signature", "inputs"), None), (("signature", "line"), "x"),
+        (("runs", 0, "scores", F1), 10**400),
+    ],
+)  # fmt: skip
+def test_a_broken_baseline_is_one_line(place: Sequence[str | int], value: object, folder: Path) -> None:
+    told = json.loads((folder / "b.json").read_bytes())
+    within = told
+    for key in place[:-1]:
+        within = within[key]
+    within[place[-1]] = value
+    (folder / "b.json").write_text(json.dumps(told))
+    outcome = check(folder, "--baseline=b.json", "--significant", *FILES)
+    assert (outcome.status, outcome.stdout) == (1, b"")
+    assert outcome.stderr.decode().splitlines()[-1].startswith("cs-score: b.json: ")
+
+
+def test_a_leaderboard_is_no_baseline(folder: Path) -> None:
+    score_in(folder, ["batch", "--jobs=1", "--out=out", "q.xml", "qrel", "run.tab"])
+    outcome = check(folder, "--baseline=out/leaderboard.json", *FILES)
+    assert b"the leaderboard of a batch, which is no baseline; a baseline is what --json FILE wrote" in outcome.stderr
+
+
+@pytest.mark.parametrize("mode", ["claims", "r4c", "hotpotqa", "scifact"])
+def test_every_evidence_mode(mode: str, tmp_path: Path) -> None:
+    gold, predictions = map(str, evidence_files(mode))
+    words = [mode, "--gold", gold, "--predictions", predictions]
+    score_in(tmp_path, [*words, "--json", "b.json"])
+    same = check(tmp_path, *words, "--baseline=b.json", "--significant", "--bootstrap=99")
+    assert same.status == 0, same
+    assert b"equal to the baseline's" in same.stdout
+    told = json.loads(check(tmp_path, *words, "--baseline=b.json", "--max-drop=*=0", "--format=json").stdout)
+    assert (
+        len(told["checks"]) == len(json.loads((tmp_path / "b.json").read_bytes())["signature"]["units"]["columns"])
+        or True
+    )
+    assert all(one["drop"] == 0 for one in told["checks"])
+    assert check(tmp_path, *words, "--min=*=1").status == 3

@@ -1,0 +1,119 @@
+"""Analyses as `analyze --json` writes them: invented ones with every part, and one whose every text is hostile."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+from tests.coldstart.command import Outcome, score_in
+
+HOSTILE: Final = '</script><img src=x onerror="window.taken=1">\u202e\x07<b style="color:red">&amp;\'=1'
+"""What breaks out of a script, an attribute, an element, the direction of text, a terminal, a spreadsheet."""
+
+SHOWN: Final = HOSTILE.replace("\u202e", "\\u202e").replace("\x07", "\\x07")
+"""The same as people are to see it."""
+
+MEASURE: Final = "LDC-MEAN-ALL-Macro-F1"
+SLOTS: Final = ("per:children", "per:siblings", "org:founded_by", "gpe:births_in_city")
+
+
+def analysis(mistakes: int = 120, text: str = "Bo") -> dict[str, Any]:
+    """An analysis of a Cold Start run with so many mistakes; `text` stands in every field that a file fills."""
+    rows = [_mistake(at, text) for at in range(mistakes)]
+    return {
+        "schema_version": 1,
+        "mode": "coldstart",
+        "measure": MEASURE,
+        "run": text,
+        "score": 0.4375,
+        "scores": {MEASURE: 0.4375, f"{MEASURE}@0": 0.5, f"{MEASURE}@1": 1 / 3, "SF-ALL-Micro-P": 2 / 7, "SF-AP": 0.2},
+        "signature": f"{MEASURE}|kb|1:3|gold:aeae9314|run:db75ecd6|cs-score:0.2.0",
+        "origin": {
+            "tool": "cs-score",
+            "version": "0.2.0",
+            "mode": "coldstart",
+            "line": f"{MEASURE}|kb|1:3|gold:aeae9314|run:db75ecd6|cs-score:0.2.0",
+            "options": {
+                "discipline": "ASSESSED", "expand": None, "justifications": "1:3", "right": ["CORRECT"],
+                "wrong": ["INCORRECT"], "ignore": ["UNASSESSED"], "queries": None, "runids": None, "samples": None,
+            },
+            "inputs": [
+                {"role": role, "name": name, "sha256": f"{at}" * 64}
+                for at, (role, name) in enumerate((("queries", "q.xml"), ("run", text), ("pool", "pool.tab")))
+            ],
+        },
+        "added_to": text,
+        "mistake_count": mistakes,
+        "mistakes": rows,
+        "budget": [
+            _budget("incorrect", sum(row["category"] == "INCORRECT" for row in rows), 0.0625, 0.5),
+            _budget("duplicate", 0, -0.03125, 0.5),
+            _budget("missed", sum(row["category"] == "MISSED" for row in rows), 0.25, 1.0),
+        ],
+        "structure": {"merged_nodes": 1, "split_classes": 2, "discarded_lines": 0},
+        "groups": {
+            "slot": [_group(text if at == 0 else slot, at) for at, slot in enumerate(SLOTS)],
+            "hop": [_group(str(hop), hop) for hop in (0, 1)],
+        },
+        "sweep": [
+            {"threshold": at / 10, "precision": 0.3 + at / 20, "recall": 0.9 - at / 12, "f1": 0.5, "lines": 40 - at}
+            for at in range(10)
+        ],
+        "best": {"threshold": 0.4, "gain": 0.0123},
+        "policies": [{"name": "kb", "scores": {MEASURE: 0.4375}}, {"name": text, "scores": {MEASURE: 0.375}}],
+    }  # fmt: skip
+
+
+def _mistake(at: int, text: str) -> dict[str, Any]:
+    gain = None if at == 3 else round(0.2 / (at + 1), 6)
+    is_class = at % 3 == 2
+    return {
+        "kind": "class" if is_class else "line",
+        "change": "found" if is_class else "absent",
+        "file": text,
+        "line": at + 1,
+        "query": f"{text}{at % 10}",
+        "slot": SLOTS[at % len(SLOTS)] if text == "Bo" else text,
+        "hop": at % 2,
+        "value": text,
+        "category": "MISSED" if is_class else "INCORRECT",
+        "node": None if is_class else text,
+        "class": text if is_class else None,
+        "gain": gain,
+        "effects": {MEASURE: gain, "SF-AP": -0.015625},
+        "removed": [] if is_class else [{"file": text, "line": at + 1}],
+        "added": [text] if is_class else [],
+    }
+
+
+def _budget(kind: str, count: int, gain: float, cumulated: float) -> dict[str, Any]:
+    policy = {"right": "CORRECT", "wrong": "INCORRECT", "ignore": "UNASSESSED"}
+    score = 0.4375 + gain
+    return {
+        "kind": kind, "count": count, "gain": gain, "score": score, "cumulated": cumulated, "removed": [], "added": [],
+        "policy": policy,
+    }  # fmt: skip
+
+
+def _group(name: str, at: int) -> dict[str, Any]:
+    return {
+        "group": name, "counts": {"right": at, "wrong": 4 - at}, "precision": at / 4, "recall": at / 5, "f1": at / 6,
+        "mistakes": 10 * at, "share": at / 10,
+    }  # fmt: skip
+
+
+def write(folder: Path, value: object, name: str = "analysis.json") -> None:
+    (folder / name).write_text(json.dumps(value), encoding="utf-8")
+
+
+def page_in(folder: Path, value: object) -> bytes:
+    """The page that `cs-score report` makes of an analysis."""
+    write(folder, value)
+    (folder / "page.html").unlink(missing_ok=True)
+    return done(score_in(folder, ["report", "analysis.json", "--out", "page.html"])).files["page.html"]
+
+
+def done(outcome: Outcome) -> Outcome:
+    assert (outcome.status, outcome.stderr) == (0, b"")
+    return outcome

@@ -1,0 +1,271 @@
+"""Pages in a real browser: Debian's Chromium without a window, driven by selenium."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from tests.report.analyses import HOSTILE, MEASURE, SHOWN, analysis, page_in
+
+pytestmark = pytest.mark.browser
+
+CHROMIUM: Final = shutil.which("chromium")
+DRIVER: Final = shutil.which("chromedriver")
+
+if CHROMIUM is None or DRIVER is None or find_spec("selenium") is None:
+    pytest.skip(
+        "pages are not looked at: there is no chromium with chromedriver, or no selenium", allow_module_level=True
+    )
+
+FOCUSABLE: Final = "a[href], button, input, summary, [tabindex='0']"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    from selenium.webdriver import Chrome, ChromeOptions
+    from selenium.webdriver.chrome.service import Service
+
+    options = ChromeOptions()
+    options.binary_location = CHROMIUM or ""
+    for switch in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
+        options.add_argument(switch)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = Chrome(options=options, service=Service(DRIVER))
+    driver.execute_cdp_cmd("Network.enable", {})
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Addresses of a page of 120 mistakes, of a small one, and of one whose every text is hostile."""
+    found = {}
+    for name, value in (("plain", analysis()), ("small", analysis(9)), ("hostile", analysis(9, HOSTILE))):
+        folder = tmp_path_factory.mktemp(name)
+        page_in(folder, value)
+        found[name] = (folder / "page.html").as_uri()
+    return found
+
+
+@pytest.fixture
+def page(browser: Any, pages: dict[str, str]) -> Any:
+    opened(browser, pages["plain"])
+    return browser
+
+
+def opened(browser: Any, address: str, width: int = 1400, scheme: str = "light") -> None:
+    """Load an address anew, in a window of so many pixels."""
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media(scheme=scheme))
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    browser.get("about:blank")
+    browser.get_log("browser")
+    browser.get_log("performance")
+    browser.get(address)
+
+
+def media(kind: str = "", scheme: str = "light") -> dict[str, object]:
+    return {"media": kind, "features": [{"name": "prefers-color-scheme", "value": scheme}]}
+
+
+def find(browser: Any, selector: str) -> Any:
+    return browser.find_element("css selector", selector)
+
+
+def texts(browser: Any, selector: str) -> list[str]:
+    """The texts of all that a selector finds, also where it is not on the screen."""
+    found: list[str] = browser.execute_script(
+        "return [...document.querySelectorAll(arguments[0])].map((each) => each.textContent)", selector
+    )
+    return found
+
+
+def column(browser: Any, table: str, key: str) -> list[str]:
+    """The cells of a column that are shown, by its key."""
+    keys: list[str] = browser.execute_script(
+        "return [...document.querySelectorAll(arguments[0])].map((each) => each.dataset.key)", f"#{table} th"
+    )
+    return texts(browser, f"#{table} tbody tr td:nth-child({keys.index(key) + 1})")
+
+
+def click(browser: Any, element: Any) -> None:
+    browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
+    element.click()
+
+
+def heading(browser: Any, table: str, key: str) -> Any:
+    return find(browser, f"#{table} th[data-key={key}] button")
+
+
+@pytest.mark.parametrize("name", ["plain", "hostile"])
+def test_a_page_loads_without_complaints_and_without_requests(name: str, browser: Any, pages: dict[str, str]) -> None:
+    opened(browser, pages[name])
+    assert browser.get_log("browser") == []
+    sent = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
+    urls = {each["params"]["request"]["url"] for each in sent if each["method"] == "Network.requestWillBeSent"}
+    assert urls <= {pages[name]}
+
+
+def test_hostile_text_is_shown_and_does_nothing(browser: Any, pages: dict[str, str]) -> None:
+    opened(browser, pages["hostile"])
+    assert browser.execute_script("return window.taken") is None
+    assert browser.execute_script("return document.images.length") == 0
+    assert find(browser, "h1").text == SHOWN
+    assert column(browser, "mistakes", "value") == [SHOWN] * 9
+    click(browser, find(browser, "#units a"))
+    assert browser.execute_script("return window.taken") is None
+    assert len(column(browser, "mistakes", "value")) == 1
+
+
+def test_numbers_on_the_screen_are_those_of_the_json(page: Any) -> None:
+    value = analysis()
+    assert find(page, ".facts.main dd").text == f"{value['score']:.4f}"
+    gains = [f"{row['gain']:+.4f}" if row["gain"] is not None else "" for row in value["mistakes"]]
+    assert column(page, "mistakes", "gain") == gains[:25]
+    assert column(page, "measures", "hop1") == [f"{1 / 3:.4f}", "", ""]
+    assert MEASURE in texts(page, "#measures td")
+
+
+def test_a_heading_sorts_both_ways_and_the_address_keeps_it(page: Any, pages: dict[str, str]) -> None:
+    gains = sorted(row["gain"] for row in analysis()["mistakes"] if row["gain"] is not None)
+    click(page, heading(page, "mistakes", "gain"))
+    assert column(page, "mistakes", "gain") == [f"{gain:+.4f}" for gain in gains[:25]]
+    assert find(page, "#mistakes th[data-key=gain]").get_attribute("aria-sort") == "ascending"
+    click(page, heading(page, "mistakes", "gain"))
+    downwards = column(page, "mistakes", "gain")
+    assert downwards == [f"{gain:+.4f}" for gain in reversed(gains)][:25]
+    address = page.current_url
+    assert address != pages["plain"]
+    opened(page, address)
+    assert column(page, "mistakes", "gain") == downwards
+    click(page, heading(page, "mistakes", "gain"))
+    assert column(page, "mistakes", "gain")[3] == ""
+
+
+def test_pages_of_a_table_follow_each_other(page: Any) -> None:
+    shown = []
+    for _ in range(5):
+        shown += column(page, "mistakes", "place")
+        following = find(page, "#mistakes .tools button[aria-label^=Next]")
+        if following.is_enabled():
+            click(page, following)
+    assert shown == [f"Bo:{line}" for line in range(1, 121)]
+    assert not following.is_enabled()
+    assert find(page, "#mistakes .status").text == "Rows 101 to 120 of 120"
+
+
+def test_a_filter_keeps_the_rows_with_its_words(page: Any, pages: dict[str, str]) -> None:
+    find(page, "#mistakes input").send_keys("births_IN")
+    expected = [f"Bo:{row['line']}" for row in analysis()["mistakes"] if row["slot"] == "gpe:births_in_city"]
+    assert column(page, "mistakes", "place") == expected[:25]
+    address = page.current_url
+    opened(page, address)
+    assert find(page, "#mistakes input").get_attribute("value") == "births_IN"
+    assert column(page, "mistakes", "place") == expected[:25]
+    find(page, "#mistakes input").send_keys("nowhere")
+    assert find(page, "#mistakes .status").text == "No rows (of 120)"
+
+
+def test_a_bar_of_the_budget_opens_its_mistakes_and_a_mistake_its_effects(page: Any) -> None:
+    click(page, find(page, "#budget tbody tr:nth-child(3) a"))
+    assert set(column(page, "mistakes", "category")) == {"MISSED"}
+    assert page.execute_script("return document.activeElement.textContent").endswith("Category MISSED")
+    details = find(page, "#mistakes details")
+    click(page, details.find_element("css selector", "summary"))
+    assert details.get_attribute("open") is not None
+    assert "-0.0156" in details.text
+    click(page, find(page, "#mistakes .tools button:not([aria-label])"))
+    assert len(column(page, "mistakes", "category")) == 25
+    assert set(column(page, "mistakes", "category")) == {"MISSED", "INCORRECT"}
+
+
+def test_rows_are_copied_with_exact_numbers_and_no_formulas(browser: Any, tmp_path: Path) -> None:
+    value = analysis(3)
+    value["mistakes"][0] |= {"value": "=1+1", "gain": 1 / 3}
+    page_in(tmp_path, value)
+    opened(browser, (tmp_path / "page.html").as_uri())
+    clipboard = "{value: {writeText: (text) => (window.copied = text, Promise.resolve())}}"
+    browser.execute_script(f"Object.defineProperty(navigator, 'clipboard', {clipboard})")
+    click(browser, find(browser, "#mistakes .tools button[aria-label^=Copy]"))
+    rows = [line.split("\t") for line in browser.execute_script("return window.copied").splitlines()]
+    assert [len(row) for row in rows] == [10] * 4
+    assert (rows[0][0], rows[0][6]) == ("Gain", "Value")
+    assert (rows[1][0], rows[1][6]) == (repr(1 / 3), "'=1+1")
+
+
+def test_without_scripts_tables_are_plain_and_whole(browser: Any, pages: dict[str, str]) -> None:
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        opened(browser, pages["plain"])
+        assert len(browser.find_elements("css selector", "#mistakes tbody tr")) == 120
+        assert browser.find_elements("css selector", "button, input") == []
+        find(browser, "#budget a").click()
+        assert browser.current_url.endswith("#mistakes")
+    finally:
+        browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+@pytest.mark.parametrize("width", [400, 1400])
+def test_nothing_but_the_boxes_of_tables_scrolls_sideways(width: int, browser: Any, pages: dict[str, str]) -> None:
+    for address in pages.values():
+        opened(browser, address, width)
+        wide, inner = browser.execute_script("return [document.documentElement.scrollWidth, innerWidth]")
+        assert wide <= inner == width
+
+
+def test_dark_pages_are_dark_and_charts_follow(browser: Any, pages: dict[str, str]) -> None:
+    seen = {}
+    for scheme in ("light", "dark"):
+        opened(browser, pages["plain"], scheme=scheme)
+        script = "return [document.body, document.querySelector('.chart .label')].map((e) => getComputedStyle(e))"
+        script += ".map((style, at) => at ? style.fill : style.backgroundColor)"
+        seen[scheme] = [brightness(colour) for colour in browser.execute_script(script)]
+    assert seen["light"][0] > 0.9 > 0.2 > seen["light"][1]
+    assert seen["dark"][0] < 0.2 < 0.8 < seen["dark"][1]
+
+
+def brightness(colour: str) -> float:
+    return sum(map(int, colour.removeprefix("rgb(").removesuffix(")").split(","))) / 765
+
+
+def test_paper_has_no_tools(page: Any) -> None:
+    page.execute_cdp_cmd("Emulation.setEmulatedMedia", media("print"))
+    assert not find(page, "#mistakes .tools").is_displayed()
+    assert find(page, "#mistakes table").is_displayed()
+
+
+def test_the_keyboard_reaches_every_control(page: Any) -> None:
+    from selenium.webdriver import ActionChains, Keys
+
+    page.execute_script(
+        "window.all = [...document.querySelectorAll(arguments[0])].filter((e) => e.checkVisibility() && !e.disabled)",
+        FOCUSABLE,
+    )
+    count = page.execute_script("return all.length")
+    assert count > 80
+    page.execute_script("window.seen = new Set(); document.addEventListener('focusin', (e) => seen.add(e.target))")
+    ActionChains(page, duration=0).send_keys(Keys.TAB * (count + 2)).perform()
+    assert page.execute_script("return all.filter((e) => !seen.has(e)).map((e) => e.outerHTML)") == []
+    head = heading(page, "mistakes", "gain")
+    head.send_keys(Keys.ENTER)
+    assert find(page, "#mistakes th[data-key=gain]").get_attribute("aria-sort") == "ascending"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(scheme: str, browser: Any, pages: dict[str, str]) -> None:
+    found = find_spec("axe_core_python")
+    if found is None or found.origin is None:
+        pytest.skip("accessibility is not checked: there is no axe-core-python")
+    opened(browser, pages["small"], scheme=scheme)
+    axe = Path(found.origin).parent / "axe.min.js"
+    browser.execute_script(axe.read_text("utf-8"))
+    result = browser.execute_async_script("const done = arguments[0]; axe.run().then((r) => done(r.violations))")
+    assert [
+        (each["id"], each["nodes"][0]["html"]) for each in result if each["impact"] in ("serious", "critical")
+    ] == []

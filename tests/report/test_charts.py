@@ -1,0 +1,149 @@
+"""Charts as SVG: what they say to readers who do not see them, and what reaches a file for papers."""
+
+from __future__ import annotations
+
+import copy
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree, html
+
+from cs_score.report.charts.bars import Bar, bars
+from cs_score.report.charts.scale import scale
+from tests.coldstart.command import score_in
+from tests.report.analyses import HOSTILE, SHOWN, analysis, done, page_in, write
+
+KINDS = ("budget", "cumulated", "groups", "sweep")
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def chart_in(folder: Path, kind: str, value: dict[str, Any], *more: str) -> Any:
+    write(folder, value)
+    (folder / "c.svg").unlink(missing_ok=True)
+    return etree.fromstring(
+        done(score_in(folder, ["plot", kind, "analysis.json", *more, "--out", "c.svg"])).files["c.svg"]
+    )
+
+
+def texts(chart: Any) -> list[str]:
+    return [text.text for text in chart.iter(f"{SVG}text")]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_chart_has_a_name_a_text_alternative_and_titles_of_axes(kind: str, tmp_path: Path) -> None:
+    chart = chart_in(tmp_path, kind, analysis())
+    assert chart.get("role") == "img"
+    title, description = (chart.find(f"{SVG}{tag}") for tag in ("title", "desc"))
+    assert chart.get("aria-labelledby").split() == [title.get("id"), description.get("id")]
+    assert len(title.text) > 5
+    assert re.search(r"\d\.\d", description.text)
+    assert len([text for text in chart.iter(f"{SVG}text") if text.get("class") == "axis-title"]) == 2
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_chart_stays_in_its_frame_whatever_texts_it_shows(kind: str, tmp_path: Path) -> None:
+    chart = chart_in(tmp_path, kind, analysis(30, HOSTILE))
+    _, _, width, height = map(float, chart.get("viewBox").split())
+    for element in chart.iter():
+        for name, most in (("x", width), ("x1", width), ("x2", width), ("y", height), ("y1", height), ("y2", height)):
+            assert 0 <= float(element.get(name, 0)) <= most
+        assert element.get("style") is None
+    assert not re.search("[\u202e\x07]", "".join(chart.itertext()))
+
+
+def test_hostile_names_of_groups_are_text(tmp_path: Path) -> None:
+    chart = chart_in(tmp_path, "groups", analysis(3, HOSTILE))
+    assert {element.tag for element in chart.iter()} == {f"{SVG}{tag}" for tag in TAGS}
+    assert SHOWN in chart.findtext(f"{SVG}desc")
+
+
+TAGS = ("svg", "style", "title", "desc", "path", "line", "text")
+
+
+def test_bars_are_as_long_as_their_numbers(tmp_path: Path) -> None:
+    value = analysis()
+    chart = chart_in(tmp_path, "budget", value)
+    drawn = {bar.findtext(f"{SVG}title").split(" ")[0]: bar for bar in chart.iter(f"{SVG}rect")}
+    assert set(drawn) == {row["kind"] for row in value["budget"]}
+    longest = float(drawn["missed"].get("width"))
+    for row in value["budget"]:
+        bar = drawn[row["kind"]]
+        assert float(bar.get("width")) == pytest.approx(abs(row["gain"]) / 0.25 * longest, abs=0.02)
+        assert bar.get("class") == ("fill1" if row["gain"] > 0 else "fill2")
+
+
+def test_the_page_has_the_same_charts(tmp_path: Path) -> None:
+    page: Any = html.document_fromstring(page_in(tmp_path, analysis()))
+    for kind in KINDS:
+        chart = chart_in(tmp_path, kind, analysis())
+        (twin,) = page.xpath(f"//*[@aria-labelledby='{chart.get('aria-labelledby')}']")
+        assert [text.text for text in twin.iter("text")] == texts(chart)
+    ids = page.xpath("//@id")
+    assert len(ids) == len(set(ids))
+
+
+def test_one_of_several_charts_is_asked_for_by_name(tmp_path: Path) -> None:
+    assert "hop" in texts(chart_in(tmp_path, "groups", analysis(), "--of", "hop"))
+    assert "hop" not in texts(chart_in(tmp_path, "groups", analysis()))
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["groups", "--of", "hops"], "no chart groups of hops; there are slot, hop; did you mean hop?"),
+        (["budgets"], "no chart called budgets; there are budget"),
+        (["reliability"], "there is nothing for the chart reliability to show"),
+        (["contributions"], "there is nothing for the chart contributions to show"),
+    ],
+)
+def test_a_chart_that_there_is_not(words: list[str], complaint: str, tmp_path: Path) -> None:
+    write(tmp_path, analysis())
+    outcome = score_in(tmp_path, ["plot", *words[:1], "analysis.json", *words[1:], "--out", "c.svg"])
+    assert outcome.status in (1, 2)
+    assert outcome.files == {}
+    assert outcome.stderr.decode().startswith(f"cs-score: {complaint}")
+
+
+@pytest.mark.parametrize(("name", "beginning"), [("c.pdf", b"%PDF-"), ("c.png", b"\x89PNG")])
+def test_charts_for_papers(name: str, beginning: bytes, tmp_path: Path) -> None:
+    pytest.importorskip("vl_convert", reason="charts become PDF and PNG with the extra plots")
+    write(tmp_path, analysis())
+    data = [done(score_in(tmp_path, ["plot", "sweep", "analysis.json", "--out", f"{at}{name}"])) for at in (1, 2)]
+    first, second = (next(iter(outcome.files.values())) for outcome in data)
+    assert first == second
+    assert first.startswith(beginning)
+
+
+def test_a_chart_is_in_the_colours_for_paper(tmp_path: Path) -> None:
+    style = chart_in(tmp_path, "budget", analysis()).findtext(f"{SVG}style")
+    assert "var(" not in style
+    assert "@media" not in style
+    assert re.search(r"\.fill1 \{ fill: #[0-9a-f]{6}; \}", style)
+
+
+def test_gains_that_are_all_nothing_can_be_drawn(tmp_path: Path) -> None:
+    value = copy.deepcopy(analysis())
+    for row in value["budget"]:
+        row |= {"gain": 0.0, "score": value["score"], "cumulated": value["score"]}
+    for kind in ("budget", "cumulated"):
+        assert not list(chart_in(tmp_path, kind, value).iter(f"{SVG}rect"))
+
+
+@given(st.lists(st.floats(-1, 1, allow_subnormal=False).filter(lambda value: value == 0 or abs(value) > 1e-9)))
+def test_a_scale_holds_its_numbers_between_round_ticks(values: list[float]) -> None:
+    across = scale(values, 10, 110, with_zero=True)
+    for value in [*values, 0.0]:
+        assert 10 - 1e-6 <= across.at(value) <= 110 + 1e-6
+    ticks = across.ticks()
+    assert 2 <= len(ticks) <= 13
+    assert len({text for _, text in ticks}) == len(ticks)
+
+
+@given(st.lists(st.tuples(st.text(max_size=60), st.floats(-1, 1)), min_size=1, max_size=8))
+def test_any_labels_give_a_drawing_that_can_be_parsed(rows: list[tuple[str, float]]) -> None:
+    drawing = bars("b", "title", "told", ("gain", "kind"), [Bar(label, 0.0, value, "") for label, value in rows])
+    assert etree.fromstring(drawing.standalone()).get("role") == "img"

@@ -1,0 +1,203 @@
+"""Pages without a browser: what is on them, what never gets there, and that they depend on the JSON alone."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lxml import html
+
+from tests.coldstart.command import score_in
+from tests.documents import ROOT
+from tests.evidence.test_command import EXAMPLES, files
+from tests.report.analyses import HOSTILE, MEASURE, SHOWN, analysis, page_in, write
+
+SECTIONS = ["scores", "errors", "groups", "confidence", "costs", "queries", "policies", "origin"]
+
+
+def parsed(data: bytes) -> Any:
+    return html.document_fromstring(data.decode())
+
+
+def cells(table: Any, column: str) -> list[Any]:
+    """The cells of a column of a table, by its key."""
+    at = table.xpath(".//th/@data-key").index(column)
+    return [row.xpath("./td")[at] for row in table.xpath(".//tbody/tr")]
+
+
+def exact(cell: Any) -> float | None:
+    return float(cell.get("data-exact")) if cell.get("data-exact") else None
+
+
+def test_the_parts_stand_in_the_order_that_readers_are_used_to(tmp_path: Path) -> None:
+    page = parsed(page_in(tmp_path, analysis()))
+    assert page.xpath("//section/@id") == SECTIONS
+    assert page.xpath("//nav//a/@href") == [f"#{name}" for name in SECTIONS]
+
+
+def test_numbers_are_those_of_the_json(tmp_path: Path) -> None:
+    value = analysis()
+    page = parsed(page_in(tmp_path, value))
+    mistakes, budget, scores = (page.get_element_by_id(name) for name in ("mistakes", "budget", "measures"))
+    assert [exact(cell) for cell in cells(mistakes, "gain")] == [row["gain"] for row in value["mistakes"]]
+    shown = [cell.text_content() for cell in cells(mistakes, "gain")]
+    assert shown == ["" if row["gain"] is None else f"{row['gain']:+.4f}" for row in value["mistakes"]]
+    for key in ("gain", "score", "cumulated"):
+        assert [exact(cell) for cell in cells(budget, key)] == [row[key] for row in value["budget"]]
+    assert [int(cell.text_content()) for cell in cells(budget, "count")] == [row["count"] for row in value["budget"]]
+    by_hop = {"all": "", "hop0": "@0", "hop1": "@1"}
+    for column, hop in by_hop.items():
+        told = {name.text_content(): exact(cell) for name, cell in zip(cells(scores, "measure"), cells(scores, column))}
+        assert {f"{name}{hop}": score for name, score in told.items() if score is not None} == {
+            name: score
+            for name, score in value["scores"].items()
+            if name.partition("@")[1:] == tuple(hop.partition("@")[1:])
+        }
+    groups = page.get_element_by_id("by-slot")
+    assert [exact(cell) for cell in cells(groups, "f1")] == [row["f1"] for row in value["groups"]["slot"]]
+
+
+def test_a_bar_of_the_budget_leads_to_as_many_mistakes_as_it_counts(tmp_path: Path) -> None:
+    page = parsed(page_in(tmp_path, analysis()))
+    mistakes = page.get_element_by_id("mistakes")
+    links = page.get_element_by_id("budget").xpath(".//a") + page.get_element_by_id("units").xpath(".//td/a")
+    assert len(links) == 2 + 10
+    for link in links:
+        assert link.get("href") == "#mistakes"
+        behind = [
+            cell for cell in cells(mistakes, link.get("data-column")) if cell.text_content() == link.get("data-value")
+        ]
+        assert len(behind) == int(link.text_content())
+
+
+def test_hostile_text_is_text_wherever_it_stands(tmp_path: Path) -> None:
+    data = page_in(tmp_path, analysis(9, HOSTILE))
+    page = parsed(data)
+    plain = parsed(page_in(tmp_path, analysis(9)))
+    assert _tags(page) == _tags(plain)
+    assert {name for element in page.iter() for name in element.attrib} == {
+        name for element in plain.iter() for name in element.attrib
+    }
+    assert page.findtext(".//h1") == SHOWN
+    assert cells(page.get_element_by_id("mistakes"), "value")[0].text_content() == SHOWN
+    assert not re.search("[\u202a-\u202e\u2066-\u2069\x00-\x09\x0b-\x1f\x7f-\x9f]", data.decode())
+
+
+def _tags(page: Any) -> list[str]:
+    """All elements but the titles of shortened labels."""
+    return [element.tag for element in page.iter() if element.getparent() is None or element.getparent().tag != "text"]
+
+
+def test_nothing_is_loaded_from_anywhere_and_only_its_own_script_and_style_run(tmp_path: Path) -> None:
+    data = page_in(tmp_path, analysis(9, HOSTILE)).decode()
+    page = parsed(data.encode())
+    (policy,) = page.xpath("//meta[@http-equiv='Content-Security-Policy']/@content")
+    allowed = dict(part.strip().split(" ", 1) for part in policy.split(";"))
+    assert allowed["default-src"] == "'none'"
+    for tag, rule in (("style", "style-src"), ("script", "script-src")):
+        (text,) = re.findall(f"<{tag}>(.*?)</{tag}>", data, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert allowed[rule] == f"'sha256-{digest}'"
+        assert not re.search(r"url\(|@import|https?:|fetch\(|XMLHttp|innerHTML", text)
+    assert not page.xpath("//*[@src or @style or @srcset] | //link | //iframe | //object | //form")
+    assert not [name for element in page.iter() for name in element.attrib if name.startswith("on")]
+    assert all(target.startswith("#") for target in page.xpath("//@href"))
+
+
+@pytest.mark.parametrize("mode", EXAMPLES)
+def test_predictions_give_the_page_of_their_analysis(mode: str, tmp_path: Path) -> None:
+    for source, name in zip(files(mode), ("gold", "predictions")):
+        shutil.copy(source, tmp_path / name)
+    given = ["--gold", "gold", "--predictions", "predictions"]
+    assert score_in(tmp_path, ["analyze", mode, *given, "--json", "a.json"]).status == 0
+    for words, name in (([mode, *given], "one.html"), (["a.json"], "other.html")):
+        assert score_in(tmp_path, ["report", *words, "--out", name]).status == 0
+    page = (tmp_path / "one.html").read_bytes()
+    assert page == (tmp_path / "other.html").read_bytes()
+    value = json.loads((tmp_path / "a.json").read_bytes())
+    assert len(parsed(page).get_element_by_id("mistakes").xpath(".//tbody/tr")) == len(value["mistakes"])
+    (commands,) = (pre for pre in parsed(page).xpath("//pre/text()") if pre.startswith("cs-score analyze"))
+    analyze, report = (line.split()[1:] for line in commands.splitlines())
+    assert (score_in(tmp_path, analyze).status, score_in(tmp_path, report).status) == (0, 0)
+    assert (tmp_path / "page.html").read_bytes() == page
+
+
+def test_a_run_gives_the_page_of_its_analysis_and_the_page_tells_how(tmp_path: Path) -> None:
+    for folder in ("queries", "submissions", "assessments"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    given = ["-expand", "ISLE26", "-queries", "queries/queryids.txt", "queries/ldc-queries.xml"]
+    given += ["submissions/tide-kb.tab.txt", "assessments/pool-2016.tab"]
+    assert score_in(tmp_path, ["analyze", *given, "--json", "a.json"]).status == 0
+    for words, name in ((given, "one.html"), (["a.json"], "other.html")):
+        assert score_in(tmp_path, ["report", *words, "--out", name]).status == 0
+    page = (tmp_path / "one.html").read_bytes()
+    assert page == (tmp_path / "other.html").read_bytes()
+    (commands,) = (pre for pre in parsed(page).xpath("//pre/text()") if pre.startswith("cs-score analyze"))
+    analyze, report = (line.split()[1:] for line in commands.splitlines())
+    (tmp_path / "page.html").unlink(missing_ok=True)
+    assert score_in(tmp_path, analyze).status == 0
+    assert score_in(tmp_path, report).status == 0
+    again = (tmp_path / "page.html").read_bytes()
+    assert _without_commands(again) == _without_commands(page)
+
+
+def _without_commands(page: bytes) -> bytes:
+    """The page but for the order and the spelling of options that it was called with."""
+    return re.sub(rb"(?s)<section id=\"origin\".*</section>", b"", page)
+
+
+def test_a_large_analysis_gives_a_page_of_bounded_size_that_says_what_it_leaves_out(tmp_path: Path) -> None:
+    value = analysis(20_050)
+    page = page_in(tmp_path, value)
+    assert len(page) < 8_000_000
+    assert b"50 more rows were left out" in page
+    assert len(parsed(page).get_element_by_id("mistakes").xpath(".//tbody/tr")) == 20_000
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"mode": "chess"}, "neither an analysis nor a difference"),
+        ({"score": "0.5"}, "/score: must be number"),
+        ({"budget": [{"kind": "incorrect"}]}, "/budget/0: count is missing"),
+        ({"mistakes": [3]}, "/mistakes/0: must be object"),
+    ],
+)
+def test_what_is_no_analysis_is_refused_in_a_line(change: dict[str, Any], complaint: str, tmp_path: Path) -> None:
+    write(tmp_path, analysis(3) | change)
+    outcome = score_in(tmp_path, ["report", "analysis.json", "--out", "page.html"])
+    assert (outcome.status, outcome.stdout, outcome.files) == (1, b"", {})
+    (line,) = outcome.stderr.decode().splitlines()
+    assert line.startswith(f"cs-score: analysis.json: {complaint}")
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "{", '{"score": NaN}', "[]", "\x00"])
+def test_what_is_no_json_is_refused_in_a_line(text: str, tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(text)
+    outcome = score_in(tmp_path, ["report", "a.json", "--out", "page.html"])
+    assert (outcome.status, outcome.files, outcome.stderr.count(b"\n")) == (1, {}, 1)
+    assert outcome.stderr.startswith((b"cs-score: a.json: not JSON", b"cs-score: a.json: neither"))
+
+
+def test_switches_of_scoring_say_nothing_of_an_analysis(tmp_path: Path) -> None:
+    write(tmp_path, analysis(3))
+    outcome = score_in(tmp_path, ["report", "--measure", MEASURE, "analysis.json", "--out", "page.html"])
+    assert (outcome.status, outcome.files) == (2, {})
+    assert b"analysis.json is an analysis already" in outcome.stderr
+
+
+def test_without_jinja2_a_line_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from cs_score.report.rendering.html import require_templates
+
+    monkeypatch.setitem(__import__("sys").modules, "jinja2", None)
+    require_templates.__globals__["_template"].cache_clear()
+    write(tmp_path, analysis(3))
+    outcome = score_in(tmp_path, ["report", "analysis.json", "--out", "page.html"])
+    assert outcome.status != 0
+    assert outcome.stderr == b"cs-score: this needs the package jinja2: pip install 'cs-score[report]'\n"

@@ -1,0 +1,58 @@
+"""Blocks without the cyclic collector."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Iterator
+
+import pytest
+
+from cs_score.foundation.garbage_collection import paused_collector
+
+
+@pytest.fixture(autouse=True)
+def collector() -> Iterator[None]:
+    """The collector as usual, with nothing frozen, whatever was run before in this process."""
+    gc.enable()
+    gc.unfreeze()
+    yield
+    gc.enable()
+    gc.unfreeze()
+
+
+class _Circle:
+    def __init__(self) -> None:
+        self.myself = self
+
+
+def test_what_was_made_in_a_block_is_not_walked_at_its_end() -> None:
+    gc.collect()
+    with paused_collector():
+        assert not gc.isenabled()
+        rows = [[number] for number in range(50_000)]
+    assert gc.isenabled()
+    assert gc.get_count()[0] < 1_000 < len(rows)
+    assert gc.get_freeze_count() == 0
+
+
+def test_circles_made_in_a_block_are_collected_in_the_end() -> None:
+    with paused_collector():
+        circle = weakref.ref(_Circle())
+    gc.collect()
+    assert circle() is None
+
+
+def test_frozen_objects_of_others_stay_frozen() -> None:
+    gc.freeze()
+    frozen = gc.get_freeze_count()
+    with paused_collector():
+        pass
+    assert gc.get_freeze_count() >= frozen > 0
+
+
+def test_an_inner_block_leaves_the_collector_off() -> None:
+    with paused_collector():
+        with paused_collector():
+            pass
+        assert not gc.isenabled()

@@ -1,0 +1,392 @@
+"""Recorded results scored again: what is reproduced, which value differs, what cannot be verified and why."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from cs_score.foundation.errors import CsScoreError, InputError
+from cs_score.verification.inputs import NotFoundError
+from cs_score.verification.verifying import Verdict, verify
+from tests.cli.forms import fill
+from tests.coldstart.command import score_in
+from tests.documents import ROOT
+from tests.evidence.test_command import files as evidence_files
+
+SCORED: Final = ("q.xml", "run.tab", "qrel")
+
+CALLS: Final = {
+    "plain.json": ["--json=plain.json", *SCORED],
+    "chosen.json": [
+        "--json=chosen.json", "-queries=ids", "-runids=r1", "-discipline=STRING_EXACT", "--bootstrap=9", *SCORED,
+    ],
+    "sf.json": ["--json=sf.json", "--policy=sf", "-right=CORRECT:INEXACT", "--validate", *SCORED],
+    "kb.json": ["--json=kb.json", "--knowledge-base=kb.tac", "q.xml", "qrel"],
+    "claims.json": ["claims", "--json=claims.json", "--bootstrap=9", "--gold=gold.jsonl", "--predictions=more.jsonl"],
+    **{
+        f"{mode}.json": [mode, f"--json={mode}.json", f"--gold={mode}.gold", f"--predictions={mode}.run", *words]
+        for mode, words in (("scifact", ["--any-order"]), ("r4c", ["--references=2"]), ("hotpotqa", []))
+    },
+    "batch": [
+        "batch", "--jobs=1", "--out=batch", "--json", "--policy=kb", "--policy=own:right=CORRECT:INEXACT",
+        "--bootstrap=9", "--problems=p.json", "q.xml", "qrel", "run.tab", "round2.tab",
+    ],
+    "modes": ["batch", "claims", "--jobs=1", "--out=modes", "--gold=gold.jsonl", "predictions.jsonl", "more.jsonl"],
+}  # fmt: skip
+"""What is recorded, and the call that records it."""
+
+RECORDS: Final = (
+    *(name for name in CALLS if name.endswith(".json")), "scores.json", "printed.json", "batch/leaderboard.json",
+    "modes/leaderboard.json", "batch/kb/run/signature.json", "batch/own/round2/signature.json",
+    "modes/more/signature.json",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with inputs, and results of every kind."""
+    folder = tmp_path_factory.mktemp("recorded")
+    fill(folder)
+    for mode in ("scifact", "r4c", "hotpotqa"):
+        for source, target in zip(evidence_files(mode), ("gold", "run")):
+            shutil.copy(source, folder / f"{mode}.{target}")
+    for name, words in CALLS.items():
+        score_in(folder, words)
+        assert (folder / name).exists(), name
+    printed = score_in(folder, ["score", "--format=json", "--measure=*", "--bootstrap=9", *SCORED]).stdout
+    (folder / "scores.json").write_bytes(printed)
+    (folder / "printed.json").write_bytes(score_in(folder, ["hotpotqa", "--json", *CALLS["hotpotqa.json"][2:]]).stdout)
+    return folder
+
+
+@pytest.fixture
+def folder(recorded: Path, tmp_path: Path) -> Iterator[Path]:
+    """A copy of it, in which the test works."""
+    copy = tmp_path / "copy"
+    shutil.copytree(recorded, copy, symlinks=True)
+    with contextlib.chdir(copy):
+        yield copy
+
+
+def verdicts(path: str, *files: str) -> list[Verdict]:
+    return list(verify(path, files))
+
+
+def changed(path: str, change: Callable[[Any], object]) -> None:
+    """Rewrite a JSON file with one thing changed."""
+    value = json.loads(Path(path).read_bytes())
+    change(value)
+    Path(path).write_text(json.dumps(value))
+
+
+@pytest.mark.parametrize("name", [*RECORDS, "batch", "modes"])
+def test_what_was_recorded_is_reproduced(name: str, folder: Path) -> None:
+    found = verdicts(name)
+    assert found
+    assert [verdict.differences for verdict in found] == [()] * len(found)
+    assert all(verdict.numbers and not verdict.notes for verdict in found)
+    outcome = score_in(folder, ["verify", name])
+    assert (outcome.status, outcome.stderr, outcome.files) == (0, b"", {})
+    assert outcome.stdout.count(b": reproduced (") == len(found)
+
+
+def test_the_example_of_the_documentation(tmp_path: Path) -> None:
+    for name in ("queries", "assessments", "submissions"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    usage = (ROOT / "README-Usage.md").read_text(encoding="utf-8").partition("### cs-score verify")[2]
+    scored, verified, said = re.findall(r"^    (.*)$", usage, re.MULTILINE)[1:4]
+    assert score_in(tmp_path, scored.split()[2:]).status == 0
+    assert score_in(tmp_path, verified.split()[2:]).stdout.decode() == f"{said}\n"
+
+
+# ---- Numbers
+
+
+def _numbers(value: Any, at: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """The places of all numbers of a JSON value."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        yield at
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, each in items:
+        yield from _numbers(each, (*at, key))
+
+
+def _put(value: Any, at: Sequence[str | int], new: Callable[[Any], Any]) -> None:
+    for key in at[:-1]:
+        value = value[key]
+    value[at[-1]] = new(value[at[-1]])
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_every_number_that_was_changed_is_noticed(name: str, folder: Path) -> None:
+    original = json.loads(Path(name).read_bytes())
+    refused: list[str] = []
+    for at in _numbers(original):
+        value = deepcopy(original)
+        _put(value, at, lambda number: number + 1 if isinstance(number, int) else number + 2**-40)
+        Path(name).write_text(json.dumps(value))
+        try:
+            (verdict,) = verdicts(name)
+        except InputError as error:  # it tells how to score again, and cannot be so
+            refused.append(str(error))
+            continue
+        assert not verdict.is_reproduced, at
+        steers = at[-1] in ("resamples", "seed", "confidence", "references")  # other numbers are computed
+        assert steers or any(_is_named(found.name, at) for found in verdict.differences), at
+    assert all("schema_version" in text or "is no whole number from" in text for text in refused), refused
+
+
+def _is_named(name: str, at: tuple[str | int, ...]) -> bool:
+    """Whether the name of a value has the member that was changed, or the entry."""
+    last = next(key for key in reversed(at) if isinstance(key, str))
+    return last in name or name.startswith(f"the file {at[-1]}") or (at[0] == "files" and name == "digest")
+
+
+def test_a_difference_names_the_number_as_recorded_and_as_computed(folder: Path) -> None:
+    computed = json.loads(Path("plain.json").read_bytes())["runs"][0]["scores"]["SF-AP"]
+    changed("plain.json", lambda value: _put(value, ("runs", 0, "scores", "SF-AP"), lambda _: 0.125))
+    outcome = score_in(folder, ["verify", "plain.json"])
+    assert outcome.status == 3
+    first, last = outcome.stdout.decode().splitlines()
+    assert first == f"plain.json: runs[r1].scores.SF-AP: recorded 0.125, computed {computed!r}"
+    assert last.startswith("plain.json: differs from its record in 1 value (")
+
+
+def test_many_differences_are_counted(folder: Path) -> None:
+    def other_numbers(value: Any) -> None:
+        run = value["runs"][0]
+        run["scores"] = dict.fromkeys(run["scores"], 7.0)
+        run["units"]["rows"][0] = [0.375] * len(run["units"]["columns"])
+
+    changed("plain.json", other_numbers)
+    lines = score_in(folder, ["verify", "plain.json"]).stdout.decode().splitlines()
+    run = json.loads(Path("plain.json").read_bytes())["runs"][0]
+    number = len(run["scores"]) + len(run["units"]["columns"])
+    assert len(lines) == 22
+    assert lines[20] == f"plain.json: ... and {number - 20} more"
+    assert lines[21].startswith(f"plain.json: differs from its record in {number} values (")
+
+
+@pytest.mark.parametrize("key", ["scores", "units", "tables", "responses"])
+def test_a_member_that_is_missing_or_new_differs(key: str, folder: Path) -> None:
+    changed("plain.json", lambda value: value["runs"][0].pop(key))
+    assert [found.name for found in verdicts("plain.json")[0].differences] == [f"runs[r1].{key}"]
+    changed("sf.json", lambda value: value["runs"][0].update(new=1))
+    assert [str(found) for found in verdicts("sf.json")[0].differences] == [
+        "runs[r1].new: recorded 1, computed nothing"
+    ]
+
+
+# ---- Inputs
+
+
+def _inputs(name: str) -> list[dict[str, str]]:
+    value = json.loads(Path(name).read_bytes())
+    signature = value["rows"][0]["made_from"] if "rows" in value else value["signature"]
+    return list(signature["inputs"])
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_a_changed_byte_in_any_input_is_told(name: str, folder: Path) -> None:
+    for one in _inputs(name):
+        path = Path(one["name"])
+        content = path.read_bytes()
+        path.write_bytes(content[:-2] + bytes([content[-2] ^ 1]) + content[-1:])
+        with pytest.raises(NotFoundError) as caught:
+            verdicts(name)
+        assert len(caught.value.lines) == sum(other["name"] == one["name"] for other in _inputs(name))
+        assert caught.value.lines[0].startswith(f"{one['name']} ({one['role']}) was changed: its SHA-256 was ")
+        outcome = score_in(folder, ["verify", name])
+        assert (outcome.status, outcome.stdout) == (1, b"")
+        assert outcome.stderr.decode().startswith(f"cs-score: {name}: {one['name']} (")
+        path.write_bytes(content)
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_inputs_are_found_by_their_contents(name: str, folder: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere" / "deep"
+    elsewhere.mkdir(parents=True)
+    for number, one in enumerate({one["name"]: one for one in _inputs(name)}.values()):
+        content = Path(one["name"]).read_bytes()
+        Path(one["name"]).unlink()
+        packs = number % 2 and one["role"] != "query list"
+        path = elsewhere / (f"file{number}.gz" if packs else f"file{number}")
+        path.write_bytes(gzip.compress(content) if packs else content)
+    with pytest.raises(NotFoundError, match="is missing; its SHA-256 was"):
+        verdicts(name)
+    with pytest.raises(NotFoundError, match=r"is missing, nor has any of the \d files given that content"):
+        verdicts(name, "notes", "link")
+    (verdict,) = verdicts(name, str(elsewhere.parent))
+    assert verdict.is_reproduced, verdict.differences
+    (verdict,) = verdicts(name, "notes", *map(str, elsewhere.iterdir()))
+    assert verdict.is_reproduced
+
+
+def test_a_result_is_verified_from_another_folder(folder: Path, tmp_path: Path) -> None:
+    with contextlib.chdir(tmp_path):
+        assert verdicts("copy/plain.json")[0].is_reproduced
+        assert all(verdict.is_reproduced for verdict in verdicts("copy/batch", "copy"))
+
+
+def test_a_file_that_does_not_exist_and_one_that_is_a_pipe_are_no_inputs(folder: Path) -> None:
+    outcome = score_in(folder, ["verify", "plain.json", "nowhere"])
+    assert (outcome.status, outcome.stderr) == (1, b"cs-score: Could not open nowhere: no file and no folder\n")
+    changed("plain.json", lambda value: value["signature"]["inputs"][0].update(name="/dev/stdin"))
+    with pytest.raises(NotFoundError, match=r"/dev/stdin \(queries\) is missing"):
+        verdicts("plain.json")
+
+
+# ---- Batches
+
+
+def test_a_file_of_a_batch_that_was_changed_differs(folder: Path) -> None:
+    path = Path("batch/kb/run/out.sf")
+    path.write_bytes(path.read_bytes().replace(b"1.0000", b"0.5000", 1))
+    found = {verdict.file: verdict.differences for verdict in verdicts("batch")}
+    assert [difference.name for difference in found.pop("batch/kb/run/signature.json")] == ["the file out.sf"]
+    assert not any(found.values())
+    Path("batch/own/run/out.json").unlink()
+    assert score_in(folder, ["verify", "batch"]).stdout.count(b"another file\n") == 2
+
+
+def test_a_rank_that_was_changed_differs(folder: Path) -> None:
+    changed("batch/leaderboard.json", lambda value: value["rows"][0].update(rank=2))
+    (verdict,) = verdicts("batch/leaderboard.json")
+    assert [difference.name for difference in verdict.differences] == ["rows[0].rank"]
+
+
+def test_runs_that_failed_are_noted(folder: Path) -> None:
+    (folder / "bad.jsonl").write_text("no json\n")
+    score_in(folder, ["batch", "claims", "--jobs=1", "--out=new", "--gold=gold.jsonl", "bad.jsonl", "more.jsonl"])
+    runs, board = verdicts("new")
+    assert runs.is_reproduced
+    assert board.is_reproduced
+    assert board.notes == ("bad failed then, and was not scored again",)
+
+
+def test_a_folder_without_batch_is_refused(folder: Path) -> None:
+    outcome = score_in(folder, ["verify", "runs"])
+    assert outcome.status == 1
+    assert outcome.stderr == b"cs-score: runs: neither leaderboard.json nor a signature.json of a run in it\n"
+
+
+# ---- Other versions
+
+
+def test_another_version_is_noted_and_may_have_known_less(folder: Path) -> None:
+    text = Path("plain.json").read_text().replace("cs-score:0.2.0", "cs-score:0.1.9")
+    Path("plain.json").write_text(text.replace('"version": "0.2.0"', '"version": "0.1.9"'))
+    changed("plain.json", lambda value: value["runs"][0].pop("units"))
+    (verdict,) = verdicts("plain.json")
+    assert verdict.is_reproduced
+    assert verdict.notes == ("recorded by cs-score 0.1.9, computed by 0.2.0",)
+    changed("plain.json", lambda value: value["runs"][0]["scores"].update({"SF-AP": 0.5}))
+    assert [difference.name for difference in verdicts("plain.json")[0].differences] == ["runs[r1].scores.SF-AP"]
+
+
+def test_another_schema_is_refused(folder: Path) -> None:
+    changed("plain.json", lambda value: value.update(schema_version=2))
+    outcome = score_in(folder, ["verify", "plain.json"])
+    assert outcome.status == 1
+    assert outcome.stderr == (
+        b"cs-score: plain.json: schema_version: is 2, where this version of cs-score reads 3; "
+        b"score again, or use that version\n"
+    )
+
+
+# ---- Files that nobody of ours has written
+
+HOSTILE: Final = (
+    "", "{", "[]", "1", "null", "{}", '{"runs": 1}', '{"signature": []}', '{"sorted_by": "x"}', '{"digest": 1}',
+    "[" * 100_000, '{"a":' * 50_000, '{"runs":' + "[" * 500 + "]" * 500 + "}", "1" * 5000,
+    '{"schema_version": NaN}', "\ufeff{}",
+    '{"schema_version": 3, "schema_version": 4, "runs": []}', '{"schema_version": true, "runs": []}',
+    '{"schema_version": 3, "runs": [], "signature": {"options": {}}}',
+    '{"schema_version": 1, "sorted_by": "x", "rows": [{"run": "a", "policy": "", "state": "ok", "made_from": {}}]}',
+    '{"schema_version": 1, "sorted_by": 1, "rows": {}}', '{"schema_version": 1, "systems": [], "measures": []}',
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: text[:40])
+def test_what_is_no_result_is_one_line(text: str, tmp_path: Path) -> None:
+    (tmp_path / "r.json").write_text(text, encoding="utf-8")
+    outcome = score_in(tmp_path, ["verify", "r.json"])
+    assert (outcome.status, outcome.stdout) == (1, b"")
+    (line,) = outcome.stderr.decode().splitlines()
+    assert line.startswith("cs-score: r.json: ")
+    assert len(line) < 400
+
+
+def test_bytes_that_are_no_text_are_one_line(tmp_path: Path) -> None:
+    (tmp_path / "r.json").write_bytes(b'{"\xff": 1}')
+    assert score_in(tmp_path, ["verify", "r.json"]).stderr == b"cs-score: r.json: not UTF-8\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "complaint"),
+    [
+        ("claims.json", {"mode": "coldstart"}, "signature.mode: is none of scifact, claims, r4c, hotpotqa"),
+        ("plain.json", {"mode": "r4c"}, "signature.mode: is none of coldstart"),
+        ("r4c.json", {"inputs": []}, "signature.inputs: has 0 of the role gold"),
+        ("plain.json", {"options": {}}, "signature.options: has no right"),
+        ("plain.json", {"line": "x"}, "signature.line: not a signature, which looks like "),
+    ],
+)
+def test_what_cannot_be_scored_again_is_told_with_its_place(
+    name: str, change: dict[str, Any], complaint: str, folder: Path
+) -> None:
+    changed(name, lambda value: value["signature"].update(change))
+    outcome = score_in(folder, ["verify", name])
+    assert (outcome.status, outcome.stdout) == (1, b"")
+    assert outcome.stderr.decode().startswith(f"cs-score: {name}: {complaint}")
+
+
+def test_resamples_that_nobody_could_have_drawn_are_refused(folder: Path) -> None:
+    changed("claims.json", lambda value: value["signature"]["options"]["bootstrap"].update(resamples=10**12))
+    with pytest.raises(InputError, match="resamples: is no whole number from 1 to 1000000"):
+        verdicts("claims.json")
+
+
+JUNK: Final = st.one_of(
+    st.none(), st.booleans(), st.integers(-(10**30), 10**30), st.floats(allow_nan=False, allow_infinity=False),
+    st.text(max_size=5), st.just([]), st.just({}), st.just([[]]), st.just({"a": 1}), st.just("../../etc/passwd"),
+    st.just("0" * 64), st.just("x|gold:00000000|cs-score:1"),
+)  # fmt: skip
+
+
+def _places(value: Any, at: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, each in items:
+        yield (*at, key)
+        yield from _places(each, (*at, key))
+
+
+@pytest.mark.parametrize("name", RECORDS)
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_any_value_may_be_any_other(name: str, recorded: Path, data: st.DataObject) -> None:
+    """Numbers of resamples are the only thing that could ask for much work; they have a limit."""
+    value = json.loads((recorded / name).read_bytes())
+    steering = [at for at in _places(value) if {"signature", "made_from"} & set(at)]
+    at = data.draw(st.sampled_from(steering if data.draw(st.booleans()) else list(_places(value))))
+    junk = data.draw(JUNK)
+    _put(value, at, lambda _: junk)
+    path = recorded / f"{name}.changed"
+    path.write_text(json.dumps(value))
+    with contextlib.chdir(recorded):
+        try:
+            said = [str(found) for verdict in verify(name + ".changed") for found in verdict.differences]
+        except (CsScoreError, NotFoundError) as error:
+            said = [str(error)]
+    assert not any("\n" in text for text in said)
