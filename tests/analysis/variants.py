@@ -25,8 +25,8 @@ POLICIES: Final = (
 class Variant:
     """How a world is written and scored.
 
-    `has_nodes`: with node ids; `few_nodes`: lines share node ids; `is_pool_first`: the pool comes before the run; `has_runs`: some
-    lines are of another run.
+    `has_nodes`: with node ids; `few_nodes`: lines share node ids; `is_pool_first`: the pool comes before the run;
+    `has_runs`: some lines are of another run.
     """
 
     has_nodes: bool

@@ -16,6 +16,7 @@ from cs_score.foundation.record import dataclass
 from cs_score.foundation.signing.origin import Origin
 from cs_score.foundation.signing.signature import Signature
 from cs_score.measures.measure import Measure
+from cs_score.measures.registry import COLD_START_MODE, MEASURES
 
 SCHEMA_VERSION: Final = 1
 """Raised when a key changes its meaning or goes away; new keys do not raise it."""
@@ -71,7 +72,8 @@ def analyze(scored: Scored, measure: str | None = None, top: int | None = None) 
     """
     chosen = scored.measure(measure)
     with paused_collector():
-        effects = Effects(scored, chosen)
+        known = [each for each in MEASURES[COLD_START_MODE] if each in scored.result.measures]
+        effects = Effects(scored, list(dict.fromkeys((chosen, *known))))
         mistakes = list(mistakes_of(scored, effects.rescoring.finding))
         costs = cost_list(effects, mistakes)
         return Analysis(

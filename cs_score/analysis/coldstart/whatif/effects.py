@@ -12,7 +12,6 @@ from cs_score.analysis.coldstart.whatif.within_query import WithinQuery
 from cs_score.coldstart.options import Policy
 from cs_score.foundation.record import dataclass
 from cs_score.measures.measure import Measure
-from cs_score.measures.registry import COLD_START_MODE, MEASURES
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +33,11 @@ class Effect:
 class Effects:
     """What changes of one run would make of its scores.
 
-    An effect is the score of the changed files minus the score of the run, each as the scorer would give it. The first
-    measure is the one that is asked about; the others are those over all hops that the run has scores of.
+    An effect is the score of the changed files minus the score of the run, each as the scorer would give it.
     """
 
-    def __init__(self, scored: Scored, measure: Measure) -> None:
-        known = [each for each in MEASURES[COLD_START_MODE] if each in scored.result.measures]
-        measures = list(dict.fromkeys((measure, *known)))
+    def __init__(self, scored: Scored, measures: Sequence[Measure]) -> None:
+        """`measures`: those that effects tell of, which the run must have scores of; the first is asked about."""
         self._names = tuple(map(str, measures))
         self.rescoring = Rescoring(scored)
         self._within_query = WithinQuery(scored, self.rescoring, any(not each.average for each in measures))
