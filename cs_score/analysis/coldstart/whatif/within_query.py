@@ -93,9 +93,7 @@ class WithinQuery:
             if follow_on is None or rescoring.dependents.asking(assessment.target) or line.node_id is None:
                 return None
             judgement = follow_on.judgement_of(query, assessment.answer)
-            if (
-                judgement is None or judgement.assessment is not assessment
-            ):  # it was assessed twice: the other one counts
+            if judgement is None or judgement.assessment is not assessment:  # assessed twice, and the other counts
                 return None
             asked = links.follow_on(query.short_id) if query.level == 1 else None
             prefix = query.full_id if query.level != 1 else node_of.get(query.short_id) or (asked and asked.node) or ""
