@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Literal
+from typing import Final, Literal
 
 from cs_score.analysis.coldstart.sections.mistakes import MISSED, MissedClass, Mistakes, WrongLine, WrongNode
 from cs_score.analysis.coldstart.whatif.change import Change
 from cs_score.analysis.coldstart.whatif.effects import Effect, Effects
 from cs_score.foundation.record import dataclass
+
+_DIGITS: Final = 12
+"""Of gains that are compared: equal ones may be computed in several ways, which differ beyond these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +73,12 @@ def cost_list(effects: Effects, units: Iterable[Mistakes]) -> list[Mistake]:
         rows += (_missed_class(missed, effects) for missed in of_unit.classes)
     rows.sort(
         key=lambda row: (
-            math.inf if row.gain is None else -row.gain, order.get(row.file, len(order)), row.line, row.kind
+            math.inf if row.gain is None else -round(row.gain, _DIGITS),
+            order.get(row.file, len(order)),
+            row.line,
+            row.kind,
         )
-    )  # fmt: skip
+    )
     return rows
 
 
