@@ -173,9 +173,9 @@ def _origin(document: Mapping[str, Any]) -> Section:
 
 def _resampling(settings: Mapping[str, Any] | None) -> Iterator[str]:
     """The options of the interval."""
-    keys = {"bootstrap": "resamples", "seed": "seed", "confidence": "confidence", "interval": "method"}
     if settings is None:
         return
+    keys = {"bootstrap": "resamples", "seed": "seed", "confidence": "confidence", "interval": "method"}
     for name, key in keys.items():
         value = settings[key]
         yield from (f"--{name}", f"{value:g}" if isinstance(value, float) else str(value))
