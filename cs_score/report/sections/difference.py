@@ -173,10 +173,10 @@ def _origin(document: Mapping[str, Any]) -> Section:
 
 def _resampling(settings: Mapping[str, Any] | None) -> Iterator[str]:
     """The options of the interval."""
+    if settings is None:
+        return
     keys = {"bootstrap": "resamples", "seed": "seed", "confidence": "confidence", "interval": "method"}
     for name, key in keys.items():
-        if settings is None:
-            return
         value = settings[key]
         yield from (f"--{name}", f"{value:g}" if isinstance(value, float) else str(value))
 

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Final, TypeAlias
+from typing import Final
 
 from cs_score.analysis.coldstart.explanation.facts import Counted, Ranked
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.coldstart.sections.mistakes import category_of
-from cs_score.analysis.coldstart.whatif.change import Change
 from cs_score.analysis.coldstart.whatif.dependents import Dependents
-from cs_score.analysis.coldstart.whatif.effects import Effect
-from cs_score.analysis.coldstart.whatif.files import Place, RunFiles, files_of
-from cs_score.analysis.coldstart.whatif.recombination import Recombination
-from cs_score.analysis.coldstart.whatif.rescoring import Rescoring
+from cs_score.analysis.coldstart.whatif.effects import Effects
+from cs_score.analysis.coldstart.whatif.files import RunFiles, files_of
 from cs_score.coldstart.counting.counts import Counting, Row, Tally
 from cs_score.coldstart.gold import QueryGold
 from cs_score.coldstart.judging.class_tree import ClassTree, Members, place_responses
@@ -33,13 +30,6 @@ from cs_score.measures.measure import Measure
 from cs_score.problems.log import ProblemLog
 
 _SIDES: Final = {RIGHT: "right", WRONG: "wrong", IGNORE: "ignored"}
-
-
-_Key: TypeAlias = tuple[tuple[Place, ...], tuple[str, ...]]
-
-
-def _key(change: Change) -> _Key:
-    return change.removal.places, tuple(line.text for line in change.added)
 
 
 class Witness(Counting):
@@ -85,16 +75,8 @@ class Case:
     `fatal` is why nothing could be scored; then there are no rows, and there may be no units.
     """
 
-    def __init__(
-        self,
-        scored: Scored,
-        measure: str | None = None,
-        known: tuple[Rescoring, Iterable[tuple[Change, Effect]]] | None = None,
-    ) -> None:
-        """`known`: effects that have been worked out; no others are told then.
-
-        Raises UsageError or InputError for a measure that there is not.
-        """
+    def __init__(self, scored: Scored, measure: str | None = None) -> None:
+        """Raises UsageError or InputError for a measure that there is not."""
         self.scored = scored
         self.run: Run = scored.run
         self.policy: Policy = scored.policy
@@ -108,11 +90,6 @@ class Case:
         self.pools: dict[str, Sequence[Assessment]] = {}
         """The assessments near a query, by its short id."""
         self._nodes: dict[str, Mapping[str, Node]] = {}
-        self._rescoring: Rescoring | None = None
-        self._known: dict[_Key, Effect] | None = None
-        if known is not None:
-            self._rescoring, effects = known
-            self._known = {_key(change): effect for change, effect in effects}
         self._standings: dict[str, Standing | None] = {}
         self._rows: dict[str, dict[int, Tally]] = {}
 
@@ -139,37 +116,14 @@ class Case:
     @cached_property
     def dependents(self) -> Dependents:
         """What hangs below lines."""
-        return Dependents(self.run, self.files) if self.fatal else self.rescoring.dependents
+        return Dependents(self.run, self.files) if self.fatal else self.effects.rescoring.dependents
 
     @cached_property
-    def rescoring(self) -> Rescoring:
-        """What scores changed files. Only where the run could be scored."""
-        return self._rescoring or Rescoring(self.scored)
-
-    @cached_property
-    def measures(self) -> list[Measure]:
-        """The measure that is asked about, and average precision."""
+    def effects(self) -> Effects:
+        """What changes make of the measure that is asked about, and of average precision. Only of a run with scores."""
         assert self.measure is not None
         ranked = [each for each in self.scored.result.measures if not each.average and each.hop is None]
-        return list(dict.fromkeys((self.measure, *ranked)))
-
-    @cached_property
-    def _recombination(self) -> Recombination:
-        return Recombination(self.scored, self.measures)
-
-    def effect(self, change: Change) -> Effect | None:
-        """What a change makes of `measures`; None where only known effects are wanted, and it is none of them."""
-        if self._known is not None:
-            effect = self._known.get(_key(change))
-            return effect and Effect({each: effect.differences[each] for each in self.measures}, effect.reason)
-        before, after = self._recombination.base.scores, self._recombination.after(self.rescoring.outcome(change))
-        return Effect(
-            {
-                measure: None if score is None or (base := before[measure]) is None else score - base
-                for measure, score in after.scores.items()
-            },
-            after.reason,
-        )
+        return Effects(self.scored, list(dict.fromkeys((self.measure, *ranked))))
 
     def unit_of(self, line: Response) -> UnitResult | None:
         """The result of the unit that a line of this run answers a query of; None where it was not scored."""

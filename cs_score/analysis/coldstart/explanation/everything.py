@@ -20,7 +20,6 @@ from cs_score.analysis.coldstart.explanation.things.queries import explain_query
 from cs_score.analysis.coldstart.sections.cost_list import Mistake
 from cs_score.coldstart.lines.records import Assessment, LinkedQuery, Response, UnreadLine
 from cs_score.coldstart.ranking.average_precision import Ranking
-from cs_score.foundation.record import replace
 
 MOST_LINES: Final = 20_000
 """Lines that are told of one run."""
@@ -38,17 +37,19 @@ class _Texts:
         return [self.numbers.setdefault(text, len(self.numbers)) for text in texts]
 
 
-def tell_everything(case: Case, mistakes: Sequence[Mistake], most: int = MOST_LINES) -> dict[str, object]:
-    """At most `most` lines, those of the mistakes first and as listed, with their queries and the missed classes.
+def tell_everything(case: Case, mistakes: Sequence[Mistake], *, with_others: bool) -> dict[str, object]:
+    """At most `MOST_LINES`, those of the mistakes first and as listed, with their queries and the missed classes.
 
-    The keys of the result stand in the JSON of an analysis below `explanations`.
+    `with_others`: lines that are no mistakes, too. The keys of the result stand in the JSON of an analysis below
+    `explanations`.
     """
     texts = _Texts()
     every = {(line.file, line.number): line for line in _lines(case)}
     listed = [(each.file, each.line) for each in mistakes if each.kind != "class"]
-    wanted = dict.fromkeys(place for place in listed if place in every) | dict.fromkeys(every)
-    lines = [every[place] for place in list(wanted)[:most]]
-    missed = [each.change.added[-1].assessment for each in mistakes if each.kind == "class"][:most]
+    wanted = dict.fromkeys(place for place in listed if place in every)
+    wanted |= dict.fromkeys(every if with_others else ())
+    lines = [every[place] for place in list(wanted)[:MOST_LINES]]
+    missed = [each.change.added[-1].assessment for each in mistakes if each.kind == "class"][:MOST_LINES]
     asked = [line.query for line in lines if not isinstance(line, UnreadLine)] + [each.query for each in missed]
     queries = {query.full_id: query for query in asked}
     return {
@@ -98,7 +99,7 @@ def _query(query: LinkedQuery, case: Case, texts: _Texts) -> dict[str, object]:
         "lines": Counter(fate.side for fate in own),
         "classes": Counter(each.status for each in facts.classes),
         "precision_at": {} if result is None else {each.level: list(_precisions(each)) for each in result.rankings},
-        "steps": texts.numbered(query_tree(replace(facts, lines=())).below),
+        "steps": texts.numbered(query_tree(facts, with_lines=False).below),
     }
 
 

@@ -12,24 +12,22 @@ from cs_score.coldstart.lines.records import Assessment
 
 
 def worth_of_absence(lines: Iterable[ReadLine], case: Case) -> Worth | None:
-    """What the absence of lines and of their dependents makes of the scores; None where there are none, or it is not known."""
+    """What the absence of lines and of their dependents makes of the scores; None where there are none."""
     return _worth("absent", Change(case.dependents.with_dependents(lines)), case) if case.measure else None
 
 
 def worth_of_finding(assessment: Assessment, case: Case) -> Worth | None:
-    """What finding the class of an assessment would make of the scores; None where there are none, or it is not known."""
+    """What finding the class of an assessment would make of the scores; None where there are none."""
     if case.measure is None:
         return None
-    return _worth("found", Change(added=case.rescoring.finding.lines(assessment)), case)
+    return _worth("found", Change(added=case.effects.rescoring.finding.lines(assessment)), case)
 
 
-def _worth(what: str, change: Change, case: Case) -> Worth | None:
-    effect = case.effect(change)
-    if effect is None:
-        return None
+def _worth(what: str, change: Change, case: Case) -> Worth:
+    effect = case.effects.of(change)
     return Worth(
         what,
-        {str(measure): difference for measure, difference in effect.differences.items()},
+        effect.as_json(),
         tuple(At(*place) for place in change.removal.places),
         tuple(line.text for line in change.added),
         effect.reason,
