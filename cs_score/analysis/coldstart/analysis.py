@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Final
 
 from cs_score.analysis.coldstart.scored import Scored
@@ -27,7 +28,8 @@ class Analysis:
     """Why a run scored what it did.
 
     `mistakes` are all, or the first of them where only so many were asked for; `added_to` is the file that lines which
-    find classes are appended to.
+    find classes are appended to. `tell` gives what the JSON holds below `explanations`: how lines, queries and missed
+    classes are explained.
     """
 
     run_id: str
@@ -41,6 +43,7 @@ class Analysis:
     mistake_count: int
     budget: Sequence[BudgetRow]
     structure: Structure
+    tell: Callable[[], Mapping[str, object]]
 
     def __repr__(self) -> str:
         return f"<analysis of run {self.run_id}: {self.measure} {self.score:.4f}, {self.mistake_count} mistakes>"
@@ -61,6 +64,7 @@ class Analysis:
             "mistakes": [mistake.as_json() for mistake in self.mistakes],
             "budget": [row.as_json() for row in self.budget],
             "structure": self.structure.as_json(),
+            "explanations": self.tell(),
         }
 
 
@@ -76,6 +80,7 @@ def analyze(scored: Scored, measure: str | None = None, top: int | None = None) 
         effects = Effects(scored, list(dict.fromkeys((chosen, *known))))
         mistakes = list(mistakes_of(scored, effects.rescoring.finding))
         costs = cost_list(effects, mistakes)
+        listed = costs if top is None else costs[:top]
         return Analysis(
             run_id=scored.run_id,
             measure=chosen,
@@ -84,8 +89,19 @@ def analyze(scored: Scored, measure: str | None = None, top: int | None = None) 
             signature=scored.signature.of(str(chosen)),
             origin=scored.origin,
             added_to=effects.rescoring.finding.file.name,
-            mistakes=costs if top is None else costs[:top],
+            mistakes=listed,
             mistake_count=len(costs),
             budget=budget(effects, scored.policy, mistakes),
             structure=structure_of(scored),
+            tell=partial(_explanations, scored, chosen, listed, with_others=top is None),
         )
+
+
+def _explanations(
+    scored: Scored, measure: Measure, mistakes: Sequence[Mistake], *, with_others: bool
+) -> Mapping[str, object]:
+    from cs_score.analysis.coldstart.explanation.case import Case
+    from cs_score.analysis.coldstart.explanation.everything import tell_everything
+
+    with paused_collector():
+        return tell_everything(Case(scored, str(measure)), mistakes, with_others=with_others)

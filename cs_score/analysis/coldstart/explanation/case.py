@@ -119,11 +119,16 @@ class Case:
         return Dependents(self.run, self.files) if self.fatal else self.effects.rescoring.dependents
 
     @cached_property
-    def effects(self) -> Effects:
-        """What changes make of the measure that is asked about, and of average precision. Only of a run with scores."""
+    def measures(self) -> Sequence[Measure]:
+        """The measure that is asked about, and average precision. Only of a run with scores."""
         assert self.measure is not None
         ranked = [each for each in self.scored.result.measures if not each.average and each.hop is None]
-        return Effects(self.scored, list(dict.fromkeys((self.measure, *ranked))))
+        return list(dict.fromkeys((self.measure, *ranked)))
+
+    @cached_property
+    def effects(self) -> Effects:
+        """What changes make of `measures`."""
+        return Effects(self.scored, self.measures)
 
     def unit_of(self, line: Response) -> UnitResult | None:
         """The result of the unit that a line of this run answers a query of; None where it was not scored."""
