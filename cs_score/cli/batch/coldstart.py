@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from cs_score.batch.plan.policies import NamedPolicy, read_policies
+from cs_score.batch.plan.policies import read_policies
 from cs_score.cli.batch.options import BATCH_OPTIONS, MOST_JOBS
 from cs_score.cli.form import BATCH, Form, Parameter, whole_number
 from cs_score.cli.options import CommandLine, Option, SwitchError
@@ -15,6 +15,7 @@ from cs_score.cli.scorer.command import fields, legend, policies
 from cs_score.cli.scorer.options import POLICY_SWITCHES, layout_of, options_of, policy_texts
 from cs_score.cli.scorer.switches import OF_A_BATCH
 from cs_score.coldstart.lines.loading import RUN_SUFFIX, members
+from cs_score.coldstart.named_policies import NamedPolicy
 from cs_score.coldstart.options import PRESETS
 from cs_score.coldstart.queries.query_files import is_query_file
 from cs_score.foundation.errors import InputError, UsageError
