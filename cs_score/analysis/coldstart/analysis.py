@@ -75,15 +75,15 @@ def analyze(scored: Scored, measure: str | None = None, top: int | None = None) 
         mistakes = mistakes_of(scored, effects.rescoring)
         costs = cost_list(effects, chosen, mistakes)
         return Analysis(
-            scored.run_id,
-            chosen,
-            scored.result.measures[chosen],
-            scored.result.scores,
-            scored.signature.of(str(chosen)),
-            scored.origin,
-            effects.rescoring.finding.file.name,
-            costs if top is None else costs[:top],
-            len(costs),
-            budget(effects, chosen, scored.policy, mistakes),
-            structure_of(scored),
+            run_id=scored.run_id,
+            measure=chosen,
+            score=scored.result.measures[chosen],
+            scores=scored.result.scores,
+            signature=scored.signature.of(str(chosen)),
+            origin=scored.origin,
+            added_to=effects.rescoring.finding.file.name,
+            mistakes=costs if top is None else costs[:top],
+            mistake_count=len(costs),
+            budget=budget(effects, chosen, scored.policy, mistakes),
+            structure=structure_of(scored),
         )

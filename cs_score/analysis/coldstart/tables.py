@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from cs_score.analysis.coldstart.analysis import Analysis
@@ -10,6 +10,7 @@ from cs_score.foundation.display import spreadsheet_cell
 from cs_score.foundation.record import dataclass
 
 Value: TypeAlias = str | int | float | None
+Row: TypeAlias = tuple[Value, ...]
 
 
 class Gain(float):
@@ -17,13 +18,35 @@ class Gain(float):
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    """A table: the name of its file, its title, its columns, and its rows (None: an empty cell)."""
+class Layout:
+    """What a table shows: the name of its file, its title, its columns, and the rows that it has of an analysis.
+
+    `shown` are the columns of the text, all unless given. The text has a table for each value of the column `by`, which
+    stands for % in the title.
+    `total` counts the rows that there are, also those that the analysis was told to leave out.
+    """
 
     name: str
     title: str
     columns: tuple[str, ...]
-    rows: Sequence[tuple[Value, ...]]
+    rows: Callable[[Analysis], Iterable[Row]]
+    shown: tuple[str, ...] = ()
+    by: str | None = None
+    total: Callable[[Analysis], int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of one analysis: its rows (None: an empty cell), and how many there are."""
+
+    layout: Layout
+    rows: Sequence[Row]
+    total: int
+
+    @property
+    def name(self) -> str:
+        """The name of its file."""
+        return self.layout.name
 
     def blocks(self) -> Iterator[bytes]:
         """UTF-8 text separated by tabs; numbers read back as the same, no text is a formula to a spreadsheet."""
@@ -32,12 +55,41 @@ class Table:
             yield ("\t".join(map(_cell, row)) + "\n").encode("utf-8", "backslashreplace")
 
 
-COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
-    "budget": ("kind", "count", "gain", "score", "cumulated", "reason"),
-    "mistakes": (
-        "gain", "kind", "category", "file", "line", "query", "slot", "hop", "value", "node", "class", "lines", "reason",
+def _budget(analysis: Analysis) -> Iterator[Row]:
+    for row in analysis.budget:
+        yield row.kind, row.count, gain(row.gain), row.score, row.cumulated, row.reason
+
+
+def _mistakes(analysis: Analysis) -> Iterator[Row]:
+    for row in analysis.mistakes:
+        yield (
+            gain(row.gain), row.kind, row.category, row.file, row.line, row.query, row.slot, row.hop, row.value,
+            row.node, row.class_name, row.change.size, row.effect.reason,
+        )  # fmt: skip
+
+
+LAYOUTS: Final = (
+    Layout(
+        "budget",
+        "The score if all mistakes of a kind, and no others, were mended; cumulated, if those above were as well:",
+        ("kind", "count", "gain", "score", "cumulated", "reason"),
+        _budget,
     ),
-}  # fmt: skip
+    Layout(
+        "mistakes",
+        "The costliest mistakes, with what mending each one alone would bring:",
+        (
+            "gain", "kind", "category", "file", "line", "query", "slot", "hop", "value", "node", "class", "lines",
+            "reason",
+        ),
+        _mistakes,
+        shown=("gain", "kind", "category", "file", "line", "slot", "value", "lines", "reason"),
+        total=lambda analysis: analysis.mistake_count,
+    ),
+)  # fmt: skip
+"""The tables in the order of the text, a row for each: a new section is added here."""
+
+COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {layout.name: layout.columns for layout in LAYOUTS}
 """The columns of each table, by its name."""
 
 
@@ -48,35 +100,15 @@ def header(name: str) -> bytes:
 
 def tables_of(analysis: Analysis) -> list[Table]:
     """Every section as a table."""
-    return [
-        _table(
-            "budget",
-            "The score if all mistakes of a kind, and no others, were mended; cumulated, if those above were as well:",
-            (
-                (row.kind, row.count, _gain(row.gain), row.score, row.cumulated, row.reason)
-                for row in analysis.budget
-            ),
-        ),
-        _table(
-            "mistakes",
-            "The costliest mistakes, with what mending each one alone would bring:",
-            (
-                (
-                    _gain(row.gain), row.kind, row.category, row.file, row.line, row.query, row.slot, row.hop,
-                    row.value, row.node, row.class_name, row.change.size,
-                    row.effect.reason,
-                )
-                for row in analysis.mistakes
-            ),
-        ),
-    ]  # fmt: skip
+    found = []
+    for layout in LAYOUTS:
+        rows = list(layout.rows(analysis))
+        found.append(Table(layout, rows, len(rows) if layout.total is None else layout.total(analysis)))
+    return found
 
 
-def _table(name: str, title: str, rows: Iterable[tuple[Value, ...]]) -> Table:
-    return Table(name, title, COLUMNS[name], list(rows))
-
-
-def _gain(value: float | None) -> Gain | None:
+def gain(value: float | None) -> Gain | None:
+    """A difference of scores, as tables have it."""
     return None if value is None else Gain(value)
 
 
