@@ -6,11 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from cs_score.analysis.coldstart.scored import Scored
+from cs_score.analysis.coldstart.sections.bounds import Bounds, bounds
 from cs_score.analysis.coldstart.sections.budget import BudgetRow, budget
 from cs_score.analysis.coldstart.sections.cost_list import Mistake, cost_list
 from cs_score.analysis.coldstart.sections.mistakes import mistakes_of
+from cs_score.analysis.coldstart.sections.policies import PolicyRow, policy_rows
 from cs_score.analysis.coldstart.sections.structure import Structure, structure_of
 from cs_score.analysis.coldstart.whatif.effects import Effects
+from cs_score.coldstart.named_policies import NamedPolicy
 from cs_score.foundation.garbage_collection import paused_collector
 from cs_score.foundation.record import dataclass
 from cs_score.foundation.signing.origin import Origin
@@ -40,6 +43,8 @@ class Analysis:
     mistake_count: int
     budget: Sequence[BudgetRow]
     structure: Structure
+    bounds: Bounds
+    policies: Sequence[PolicyRow]
 
     def __repr__(self) -> str:
         return f"<analysis of run {self.run_id}: {self.measure} {self.score:.4f}, {self.mistake_count} mistakes>"
@@ -60,13 +65,18 @@ class Analysis:
             "mistakes": [mistake.as_json() for mistake in self.mistakes],
             "budget": [row.as_json() for row in self.budget],
             "structure": self.structure.as_json(),
+            "bounds": self.bounds.as_json(),
+            "policies": [row.as_json() for row in self.policies],
         }
 
 
-def analyze(scored: Scored, measure: str | None = None, top: int | None = None) -> Analysis:
+def analyze(
+    scored: Scored, measure: str | None = None, top: int | None = None, policies: Sequence[NamedPolicy] = ()
+) -> Analysis:
     """Analyse a run by one measure: None for the one that ranks leaderboards.
 
-    `top`: the number of mistakes in the cost list, None for all. Raises UsageError for an unknown measure, InputError
+    `top`: the number of mistakes in the cost list, None for all; `policies`: those to score under beside the published
+    ones. Raises UsageError for an unknown measure, InputError
     for one that the run has no score of.
     """
     chosen = scored.measure(measure)
@@ -86,4 +96,6 @@ def analyze(scored: Scored, measure: str | None = None, top: int | None = None) 
             mistake_count=len(costs),
             budget=budget(effects, chosen, scored.policy, mistakes),
             structure=structure_of(scored),
+            bounds=bounds(scored, chosen),
+            policies=policy_rows(scored, chosen, policies),
         )

@@ -59,12 +59,11 @@ class Scored:
         return score_for_analysis(run, policy, self.run_id, [self.result])
 
 
-def score_for_analysis(
-    run: Run, policy: Policy, run_id: str | None = None, before: Iterable[RunResult] = ()
-) -> Scored:
+def score_for_analysis(run: Run, policy: Policy, run_id: str | None = None, before: Iterable[RunResult] = ()) -> Scored:
     """Score the runs of a call, and take up the one that `run_id` names; None where there is only one.
 
-    `before`: results of the same lines under another policy or other limits; what they met is taken over. Raises UsageError where it has to be named, and InputError where it cannot be scored.
+    `before`: results of the same lines under another policy or other limits; what they met is taken over. Raises
+    UsageError where it has to be named, and InputError where it cannot be scored.
     """
     run_ids = list(dict.fromkeys(run.run_ids))
     if run_id is None and len(run_ids) > 1:

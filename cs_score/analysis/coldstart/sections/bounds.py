@@ -18,7 +18,8 @@ the score, and the upper one never below it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.coldstart.sections.budget import moved
@@ -28,7 +29,7 @@ from cs_score.coldstart.judging.labels import UNASSESSED, Labels
 from cs_score.coldstart.lines.records import Response
 from cs_score.coldstart.options import IGNORE, WRONG
 from cs_score.coldstart.ranking.average_precision import Ranking
-from cs_score.coldstart.result import QueryResult, RunResult, UnitResult
+from cs_score.coldstart.result import QueryResult, UnitResult
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.record import dataclass, replace
 from cs_score.measures.measure import Measure
@@ -103,14 +104,10 @@ def _all_wrong(scored: Scored) -> Mapping[Measure, float]:
 def _all_right(scored: Scored) -> Mapping[Measure, float]:
     units = [_with_answers(scored, unit) for unit in scored.result.units]
     combining = Combining(scored.run, scored.policy, ProblemLog())
-    result: RunResult = combining.with_tables(scored.run_id, units)
-    try:
+    result = combining.with_tables(scored.run_id, units)
+    with suppress(InputError):  # where the run has none as it is
         result = combining.with_average_precision(result, units)
-    except InputError:  # the run has none as it is
-        pass
-    return {
-        measure: score if measure.average else min(score, 1.0) for measure, score in result.measures.items()
-    }
+    return {measure: score if measure.average else min(score, 1.0) for measure, score in result.measures.items()}
 
 
 def _with_answers(scored: Scored, unit: UnitResult) -> UnitResult:
@@ -121,9 +118,7 @@ def _with_answers(scored: Scored, unit: UnitResult) -> UnitResult:
     return replace(unit, queries=tuple(_query_with_answers(query, unit.labels, nodes) for query in unit.queries))
 
 
-def _query_with_answers(
-    query: QueryResult, labels: Mapping[int, Labels], nodes: Container[str | None]
-) -> QueryResult:
+def _query_with_answers(query: QueryResult, labels: Mapping[int, Labels], nodes: Container[str | None]) -> QueryResult:
     return replace(
         query,
         tallies=tuple(_tally_with_answers(tally, labels) for tally in query.tallies),
@@ -157,6 +152,6 @@ def _ranking_with_answers(ranking: Ranking, nodes: Container[str | None]) -> Ran
     return replace(ranking, nodes=ranked, ground_truth=ground_truth, scores=scores)
 
 
-def _unassessed(lines: Sequence[Response] | Iterator[Response], labels: Mapping[int, Labels]) -> Iterator[Response]:
+def _unassessed(lines: Iterable[Response], labels: Mapping[int, Labels]) -> Iterator[Response]:
     """The lines that might be right, for all that the pool says: below what is wrong, nothing can be."""
     return (line for line in lines if UNASSESSED in labels.get(line.index, ()))
