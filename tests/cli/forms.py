@@ -200,6 +200,15 @@ FORMS: Final = {
         {"--gold": GOLD_FILE, "--predictions": PREDICTED, "--out": Word(OWN, "o.html")},
         wrong_usage=2,
     ),
+    "report --compare": Form(
+        ("report", "--compare", "--bootstrap", "9"), {"--out": Word(OWN, "o.html")}, (QUERIES, RUN, RUN, POOL), 2
+    ),
+    "report claims --compare": Form(
+        ("report", "claims", "--compare", "--bootstrap", "9"),
+        {"--gold": GOLD_FILE, "--out": Word(OWN, "o.html")},
+        (PREDICTED, Word(READ, "more.jsonl")),
+        2,
+    ),
     "page of an analysis": Form(("report",), {"--out": Word(OWN, "o.html")}, (Word(READ, "analysed.json"),), 2),
     "plot": Form(("plot", "budget"), {"--out": Word(OWN, "o.svg")}, (Word(READ, "analysed.json"),), 2),
     "problems": Form(("problems",), {}, (Word(READ, "EMPTY_FIELD"),)),
