@@ -7,11 +7,14 @@ from functools import partial
 from typing import Final
 
 from cs_score.analysis.coldstart.scored import Scored
+from cs_score.analysis.coldstart.sections.bounds import Bounds, bounds
 from cs_score.analysis.coldstart.sections.budget import BudgetRow, budget
 from cs_score.analysis.coldstart.sections.cost_list import Mistake, cost_list
 from cs_score.analysis.coldstart.sections.mistakes import mistakes_of
+from cs_score.analysis.coldstart.sections.policies import PolicyRow, policy_rows
 from cs_score.analysis.coldstart.sections.structure import Structure, structure_of
 from cs_score.analysis.coldstart.whatif.effects import Effects
+from cs_score.coldstart.named_policies import NamedPolicy
 from cs_score.foundation.garbage_collection import paused_collector
 from cs_score.foundation.record import dataclass
 from cs_score.foundation.signing.origin import Origin
@@ -43,6 +46,8 @@ class Analysis:
     mistake_count: int
     budget: Sequence[BudgetRow]
     structure: Structure
+    bounds: Bounds
+    policies: Sequence[PolicyRow]
     tell: Callable[[], Mapping[str, object]]
 
     def __repr__(self) -> str:
@@ -64,14 +69,19 @@ class Analysis:
             "mistakes": [mistake.as_json() for mistake in self.mistakes],
             "budget": [row.as_json() for row in self.budget],
             "structure": self.structure.as_json(),
+            "bounds": self.bounds.as_json(),
+            "policies": [row.as_json() for row in self.policies],
             "explanations": self.tell(),
         }
 
 
-def analyze(scored: Scored, measure: str | None = None, top: int | None = None) -> Analysis:
+def analyze(
+    scored: Scored, measure: str | None = None, top: int | None = None, policies: Sequence[NamedPolicy] = ()
+) -> Analysis:
     """Analyse a run by one measure: None for the one that ranks leaderboards.
 
-    `top`: the number of mistakes in the cost list, None for all. Raises UsageError for an unknown measure, InputError
+    `top`: the number of mistakes in the cost list, None for all; `policies`: those to score under beside the published
+    ones. Raises UsageError for an unknown measure, InputError
     for one that the run has no score of.
     """
     chosen = scored.measure(measure)
@@ -93,6 +103,8 @@ def analyze(scored: Scored, measure: str | None = None, top: int | None = None) 
             mistake_count=len(costs),
             budget=budget(effects, scored.policy, mistakes),
             structure=structure_of(scored),
+            bounds=bounds(scored, chosen),
+            policies=policy_rows(scored, chosen, policies),
             tell=partial(_explanations, scored, chosen, listed, with_others=top is None),
         )
 

@@ -68,6 +68,24 @@ def _mistakes(analysis: Analysis) -> Iterator[Row]:
         )  # fmt: skip
 
 
+def _bounds(analysis: Analysis) -> Iterator[Row]:
+    bounds = analysis.bounds
+    yield bounds.lower, bounds.score, bounds.upper, bounds.unassessed
+
+
+def _unassessed(analysis: Analysis) -> Iterator[Row]:
+    for slot in sorted(analysis.bounds.slots, key=lambda slot: -slot.unassessed):
+        if slot.unassessed:
+            yield slot.slot, slot.lines, slot.unassessed, slot.share
+
+
+def _policies(analysis: Analysis) -> Iterator[Row]:
+    for row in analysis.policies:
+        for name, score in row.scores.items():
+            difference = None if score is None else Gain(score - analysis.scores[name])
+            yield row.under.name, name, score, difference, row.reason
+
+
 LAYOUTS: Final = (
     Layout(
         "budget",
@@ -85,6 +103,25 @@ LAYOUTS: Final = (
         _mistakes,
         shown=("gain", "kind", "category", "file", "line", "slot", "value", "lines", "reason"),
         total=lambda analysis: analysis.mistake_count,
+    ),
+    Layout(
+        "bounds",
+        "The score if every unassessed line were wrong (lower), or every unassessed answer right (upper):",
+        ("lower", "score", "upper", "unassessed"),
+        _bounds,
+    ),
+    Layout(
+        "unassessed",
+        "Slots by their number of unassessed lines, with the share of all their lines:",
+        ("slot", "lines", "unassessed", "share"),
+        _unassessed,
+    ),
+    Layout(
+        "policies",
+        "The scores under the policy %, and the difference to those of the policy in force:",
+        ("policy", "measure", "score", "difference", "reason"),
+        _policies,
+        by="policy",
     ),
 )  # fmt: skip
 """The tables in the order of the text, a row for each: a new section is added here."""
