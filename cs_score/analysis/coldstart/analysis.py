@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.coldstart.sections.budget import BudgetRow, budget
+from cs_score.analysis.coldstart.sections.confusions import Confusions, confusions_of
 from cs_score.analysis.coldstart.sections.cost_list import Mistake, cost_list
+from cs_score.analysis.coldstart.sections.counted import cells_of, counted_rows, table_name
+from cs_score.analysis.coldstart.sections.groups import Group, crossed, groups_of
 from cs_score.analysis.coldstart.sections.mistakes import mistakes_of
+from cs_score.analysis.coldstart.sections.reliability import Reliability, reliability_of
 from cs_score.analysis.coldstart.sections.structure import Structure, structure_of
 from cs_score.analysis.coldstart.whatif.effects import Effects
 from cs_score.foundation.garbage_collection import paused_collector
@@ -26,7 +30,8 @@ class Analysis:
     """Why a run scored what it did.
 
     `mistakes` are all, or the first of them where only so many were asked for; `added_to` is the file that lines which
-    find classes are appended to.
+    find classes are appended to. `groups` by dimension and `confusions` are those of `table`, the one whose lines the
+    measure is made of (`SF`, `LDC-MAX`, of one hop `SF@1`).
     """
 
     run_id: str
@@ -40,6 +45,10 @@ class Analysis:
     mistake_count: int
     budget: Sequence[BudgetRow]
     structure: Structure
+    table: str
+    groups: Mapping[str, Sequence[Group]]
+    confusions: Confusions
+    reliability: Reliability
 
     def __repr__(self) -> str:
         return f"<analysis of run {self.run_id}: {self.measure} {self.score:.4f}, {self.mistake_count} mistakes>"
@@ -60,20 +69,27 @@ class Analysis:
             "mistakes": [mistake.as_json() for mistake in self.mistakes],
             "budget": [row.as_json() for row in self.budget],
             "structure": self.structure.as_json(),
+            "table": self.table,
+            "groups": {name: [group.as_json() for group in groups] for name, groups in self.groups.items()},
+            "confusions": self.confusions.as_json(),
+            "reliability": self.reliability.as_json(),
         }
 
 
-def analyze(scored: Scored, measure: str | None = None, top: int | None = None) -> Analysis:
+def analyze(scored: Scored, measure: str | None = None, top: int | None = None, *, by: Iterable[str] = ()) -> Analysis:
     """Analyse a run by one measure: None for the one that ranks leaderboards.
 
-    `top`: the number of mistakes in the cost list, None for all. Raises UsageError for an unknown measure, InputError
-    for one that the run has no score of.
+    `top`: the number of mistakes in the cost list, None for all; `by`: dimensions of groups that are crossed, such as
+    `slot,language`. Raises UsageError for an unknown measure or dimension, InputError for a measure that the run has no
+    score of.
     """
-    chosen = scored.measure(measure)
+    chosen, crossings = scored.measure(measure), crossed(by)
     with paused_collector():
         effects = Effects(scored, chosen)
         mistakes = mistakes_of(scored, effects.rescoring)
         costs = cost_list(effects, chosen, mistakes)
+        rows = counted_rows(scored, chosen)
+        cells = cells_of(scored, rows, mistakes.classes)
         return Analysis(
             run_id=scored.run_id,
             measure=chosen,
@@ -86,4 +102,8 @@ def analyze(scored: Scored, measure: str | None = None, top: int | None = None) 
             mistake_count=len(costs),
             budget=budget(effects, chosen, scored.policy, mistakes),
             structure=structure_of(scored),
+            table=table_name(chosen),
+            groups=groups_of(cells, crossings),
+            confusions=confusions_of(scored, rows, cells),
+            reliability=reliability_of(rows),
         )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from cs_score.analysis.coldstart.analysis import Analysis
+from cs_score.coldstart.counting.counts import Counts
 from cs_score.foundation.display import spreadsheet_cell
 from cs_score.foundation.record import dataclass
 
@@ -68,6 +69,35 @@ def _mistakes(analysis: Analysis) -> Iterator[Row]:
         )  # fmt: skip
 
 
+def _groups(analysis: Analysis) -> Iterator[Row]:
+    for dimension, groups in analysis.groups.items():
+        for group in groups:
+            yield dimension, group.group, *group.scores.values(), group.mistakes, group.share, *group.counts
+
+
+def _slots(analysis: Analysis) -> Iterator[Row]:
+    for each in analysis.confusions.slots:
+        yield each.slot, each.category, each.count
+
+
+def _wrong_values(analysis: Analysis) -> Iterator[Row]:
+    for each in analysis.confusions.wrong_values:
+        yield each.slot, each.value, each.count
+
+
+def _near(analysis: Analysis) -> Iterator[Row]:
+    for each in analysis.confusions.near:
+        yield (
+            each.category, each.lines, each.same_place, each.same_place_accepted, each.same_value,
+            each.same_value_accepted,
+        )  # fmt: skip
+
+
+def _reliability(analysis: Analysis) -> Iterator[Row]:
+    for each in analysis.reliability.bins:
+        yield each.lines, each.low, each.high, each.confidence, each.right
+
+
 LAYOUTS: Final = (
     Layout(
         "budget",
@@ -85,6 +115,28 @@ LAYOUTS: Final = (
         _mistakes,
         shown=("gain", "kind", "category", "file", "line", "slot", "value", "lines", "reason"),
         total=lambda analysis: analysis.mistake_count,
+    ),
+    Layout(
+        "groups",
+        "By %, the most mistakes first:",
+        ("dimension", "group", "precision", "recall", "f1", "mistakes", "share", *Counts._fields),
+        _groups,
+        shown=("group", "precision", "recall", "f1", "mistakes", "share", "right", "wrong", "ground_truth"),
+        by="dimension",
+    ),
+    Layout("confusions", "Lines by slot and category:", ("slot", "category", "count"), _slots),
+    Layout("wrong_values", "The most frequent wrong values:", ("slot", "value", "count"), _wrong_values),
+    Layout(
+        "near_misses",
+        "Lines that are not correct, and what the pool has: their place with another value, their value elsewhere:",
+        ("category", "lines", "same_place", "same_place_accepted", "same_value", "same_value_accepted"),
+        _near,
+    ),
+    Layout(
+        "reliability",
+        "Reliability: assessed lines in ten bins of equal size by confidence, and the share of them that is right:",
+        ("lines", "low", "high", "confidence", "right"),
+        _reliability,
     ),
 )  # fmt: skip
 """The tables in the order of the text, a row for each: a new section is added here."""

@@ -35,6 +35,13 @@ def measures() -> Iterable[str]:
     return map(str, rankable(COLD_START_MODE, True))
 
 
+def dimensions() -> Iterable[str]:
+    """What groups are told apart by."""
+    from cs_score.analysis.coldstart.sections.counted import DIMENSIONS
+
+    return DIMENSIONS
+
+
 def _analyze(line: CommandLine) -> int:
     """Analyse as the command line says.
 
@@ -60,8 +67,10 @@ def analysis_of(line: CommandLine) -> Analysis:
     Raises UsageError for a command line that means nothing, InputError where the run cannot be analysed.
     """
     from cs_score.analysis.coldstart.analysis import analyze
+    from cs_score.analysis.coldstart.sections.groups import crossed
 
-    return analyze(_scored(line), line.switches.get("--measure"), top_of(line))
+    by = crossed(line.texts("--by"))
+    return analyze(_scored(line), line.switches.get("--measure"), top_of(line), by=by)
 
 
 def inputs(line: CommandLine) -> Iterator[str]:
@@ -118,6 +127,9 @@ SWITCHES: Final = (
     Option("--run", "ID", "The run to analyse, where there are several"),
     measure_option(measures),
     TOP,
+    Option(
+        "--by", "LIST", "Groups by several dimensions at once, such as slot,language; may be repeated", None, dimensions
+    ),
 )
 """The switches that say what is analysed, and how."""
 

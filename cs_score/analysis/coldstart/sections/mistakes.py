@@ -81,10 +81,15 @@ def mistakes_of(scored: Scored, rescoring: Rescoring) -> Mistakes:
 
 def category_of(labels: Labels, policy: Policy) -> str:
     """The category of a line, as policies name it: that before the policies, or DUPLICATE where it counts as one."""
-    # A side is called IGNORE as well as a judgment.
-    category = next((label for label in labels if label in _CATEGORIES), IGNORE)
+    category = category_before(labels)
     is_duplicate = REDUNDANT in labels or (WRONG in labels and category not in policy.wrong)
     return DUPLICATE if is_duplicate else category
+
+
+def category_before(labels: Labels) -> str:
+    """The category of a line before the policies."""
+    # A side is called IGNORE as well as a judgment.
+    return next((label for label in labels if label in _CATEGORIES), IGNORE)
 
 
 _CATEGORIES: Final = frozenset(CATEGORIES) - {IGNORE}
