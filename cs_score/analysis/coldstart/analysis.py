@@ -20,6 +20,7 @@ from cs_score.foundation.record import dataclass
 from cs_score.foundation.signing.origin import Origin
 from cs_score.foundation.signing.signature import Signature
 from cs_score.measures.measure import Measure
+from cs_score.measures.registry import COLD_START_MODE, MEASURES
 
 SCHEMA_VERSION: Final = 1
 """Raised when a key changes its meaning or goes away; new keys do not raise it."""
@@ -85,11 +86,12 @@ def analyze(scored: Scored, measure: str | None = None, top: int | None = None, 
     """
     chosen, crossings = scored.measure(measure), crossed(by)
     with paused_collector():
-        effects = Effects(scored, chosen)
-        mistakes = mistakes_of(scored, effects.rescoring)
-        costs = cost_list(effects, chosen, mistakes)
+        known = [each for each in MEASURES[COLD_START_MODE] if each in scored.result.measures]
+        effects = Effects(scored, list(dict.fromkeys((chosen, *known))))
+        mistakes = list(mistakes_of(scored, effects.rescoring.finding))
+        costs = cost_list(effects, mistakes)
         rows = counted_rows(scored, chosen)
-        cells = cells_of(scored, rows, mistakes.classes)
+        cells = cells_of(scored, rows, [missed for of_unit in mistakes for missed in of_unit.classes])
         return Analysis(
             run_id=scored.run_id,
             measure=chosen,
@@ -100,7 +102,7 @@ def analyze(scored: Scored, measure: str | None = None, top: int | None = None, 
             added_to=effects.rescoring.finding.file.name,
             mistakes=costs if top is None else costs[:top],
             mistake_count=len(costs),
-            budget=budget(effects, chosen, scored.policy, mistakes),
+            budget=budget(effects, scored.policy, mistakes),
             structure=structure_of(scored),
             table=table_name(chosen),
             groups=groups_of(cells, crossings),

@@ -9,7 +9,8 @@ from typing import Final
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.coldstart.sections.counted import Cell, CountedRow, Key, lines_of
 from cs_score.analysis.coldstart.sections.groups import members_of
-from cs_score.analysis.coldstart.sections.mistakes import MISSED, category_before
+from cs_score.analysis.coldstart.sections.mistakes import MISSED
+from cs_score.coldstart.judging.labels import category_in
 from cs_score.coldstart.lines.records import CORRECT, Assessment, Response
 from cs_score.coldstart.options import RIGHT, WRONG
 from cs_score.foundation.record import dataclass
@@ -115,7 +116,7 @@ def _near(scored: Scored, rows: Sequence[CountedRow]) -> list[NearMisses]:
     not_right: dict[str, list[tuple[str, Response]]] = defaultdict(list)
     for row in rows:
         for line, labels, _ in lines_of(row):
-            category = category_before(labels)
+            category = category_in(labels)
             if RIGHT not in labels and category != CORRECT:
                 not_right[category].append((row.unit.id, line))
     lines = [each for members in not_right.values() for each in members]

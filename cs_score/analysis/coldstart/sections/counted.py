@@ -13,11 +13,11 @@ from itertools import islice
 from typing import Final, TypeAlias, TypeGuard
 
 from cs_score.analysis.coldstart.scored import Scored
-from cs_score.analysis.coldstart.sections.mistakes import MISSED, MissedClass, category_before, is_wrong_bin
+from cs_score.analysis.coldstart.sections.mistakes import MISSED, MissedClass, is_wrong_bin
 from cs_score.analysis.grouping import UNKNOWN
 from cs_score.coldstart.counting.counts import Counts, Tally, counts_of, sum_counts
 from cs_score.coldstart.counting.projection import ALL_LEVELS, representatives
-from cs_score.coldstart.judging.labels import UNASSESSED, Labels
+from cs_score.coldstart.judging.labels import UNASSESSED, Labels, category_in
 from cs_score.coldstart.lines.records import Assessment, Response
 from cs_score.coldstart.options import RIGHT, WRONG
 from cs_score.coldstart.queries.languages import language_code
@@ -139,9 +139,9 @@ def _of_line(line: Response, labels: Labels, assessment: Assessment | None) -> K
     language = language_code(line.docid) or UNKNOWN
     value_type = line.text.split("\t", 6)[5].lower()
     if assessment is None:
-        return value_type, language, UNASSESSED, UNKNOWN, category_before(labels)
+        return value_type, language, UNASSESSED, UNKNOWN, category_in(labels)
     mention = assessment.value_mention or UNKNOWN
-    return value_type, language, assessment.judgment, mention, category_before(labels)
+    return value_type, language, assessment.judgment, mention, category_in(labels)
 
 
 def _of_missed(assessment: Assessment) -> Key:

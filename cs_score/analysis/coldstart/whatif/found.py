@@ -62,22 +62,23 @@ class Finding:
         return self._of_class.get(name)
 
     def lines(
-        self, assessment: Assessment, gone: Container[Place] = (), before: Sequence[AddedLine] = ()
+        self, assessment: Assessment, gone: Container[Place] = (), given: Container[str] = (), others: int = 0
     ) -> tuple[AddedLine, ...]:
         """The lines that give this answer, parents first.
 
-        An answer that a query asks about is given, too, where no line of the run gives it. `gone` are lines
-        that are not in the run any more, `before` those that are added to it already.
+        An answer that a query asks about is given, too, where no line of the run gives it. `gone` are lines that are
+        not in the run any more; `given` are answers that lines give which are added already, by the ids of the queries
+        about them, and `others` is the number of those lines.
         """
         chain = [assessment]
         query = assessment.query
-        while query.parent is not None and not self._is_given(query.short_id, gone, before):
+        while query.parent is not None and not self._is_given(query.short_id, gone, given):
             parent = self._accepted_with.get(query.short_id)
             if parent is None:
                 break
             chain.append(parent)
             query = parent.query
-        return tuple(self._line(each, len(before) + at) for at, each in enumerate(reversed(chain), 1))
+        return tuple(self._line(each, others + at) for at, each in enumerate(reversed(chain), 1))
 
     def why_unlinkable(self, added: Sequence[AddedLine]) -> str | None:
         """Why the first of the lines that find a class could not be read; None where it could.
@@ -95,10 +96,8 @@ class Finding:
             return None
         return f"Query {query.full_id} not loaded"
 
-    def _is_given(self, target: str, gone: Container[Place], before: Sequence[AddedLine]) -> bool:
-        return any(place not in gone for place in self._given.get(target, ())) or any(
-            line.assessment.target == target for line in before
-        )
+    def _is_given(self, target: str, gone: Container[Place], given: Container[str]) -> bool:
+        return target in given or any(place not in gone for place in self._given.get(target, ()))
 
     def _line(self, assessment: Assessment, number: int) -> AddedLine:
         pool_columns = dict(zip(self._layouts[assessment.file].columns, split_columns(assessment.text)))
