@@ -8,11 +8,11 @@ from itertools import chain, groupby
 
 from cs_score.batch.plan.inputs import InputFile
 from cs_score.batch.plan.plan import Plan, Scored
-from cs_score.batch.plan.policies import NamedPolicy
 from cs_score.batch.plan.runs import RunFile
 from cs_score.batch.single_call import SingleCall
 from cs_score.batch.store.outcomes import FAILED, OK, WITH_ERRORS, Outcome, RunScores, problem_places
 from cs_score.coldstart.gold import Gold, open_gold, with_pool
+from cs_score.coldstart.named_policies import NamedPolicy
 from cs_score.coldstart.options import Justifications, Options
 from cs_score.coldstart.origin import origin_of
 from cs_score.coldstart.result import Result, ScoringStopped

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from cs_score.batch.plan.policies import NamedPolicy
+from cs_score.coldstart.named_policies import NamedPolicy
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.writers.files import Layout, file_blocks
 from cs_score.coldstart.writers.params import Invocation

@@ -200,7 +200,7 @@ def test_dimensions_are_crossed(tmp_path: Path) -> None:
         "unknown, UNASSESSED": (["unknown", "UNASSESSED"], (0, 1, 0, 0, 1)),
     }
     text = score_in(tmp_path, ["analyze", "-expand", "LAW", "--by", "language,judgment", *_small().write(tmp_path)])
-    assert b"By language and judgment, the most mistakes first:\n" in text.stdout
+    assert b"By language,judgment, the most mistakes first:\n" in text.stdout
 
 
 @pytest.mark.parametrize(

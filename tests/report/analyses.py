@@ -78,8 +78,18 @@ def analysis(mistakes: int = 120, text: str = "Bo") -> dict[str, Any]:
             for at in range(10)
         ],
         "best": {"threshold": 0.4, "gain": 0.0123},
-        "policies": [{"name": "kb", "scores": {MEASURE: 0.4375}}, {"name": text, "scores": {MEASURE: 0.375}}],
+        "bounds": {
+            "lower": 0.375, "score": 0.4375, "upper": 0.625, "unassessed": 7,
+            "slots": [{"slot": text, "lines": 28, "unassessed": 7, "share": 0.25}],
+        },
+        "policies": [
+            {"name": name, "policy": {**_SWITCHES, "justifications": "1:3"}, "scores": {MEASURE: score}}
+            for name, score in (("kb", 0.4375), (text, 0.375))
+        ],
     }  # fmt: skip
+
+
+_SWITCHES: Final = {"right": "CORRECT", "wrong": "INCORRECT", "ignore": "UNASSESSED"}
 
 
 def _mistake(at: int, text: str) -> dict[str, Any]:
@@ -105,11 +115,10 @@ def _mistake(at: int, text: str) -> dict[str, Any]:
 
 
 def _budget(kind: str, count: int, gain: float, cumulated: float) -> dict[str, Any]:
-    policy = {"right": "CORRECT", "wrong": "INCORRECT", "ignore": "UNASSESSED"}
     score = 0.4375 + gain
     return {
         "kind": kind, "count": count, "gain": gain, "score": score, "cumulated": cumulated, "removed": [], "added": [],
-        "policy": policy,
+        "policy": _SWITCHES,
     }  # fmt: skip
 
 

@@ -6,15 +6,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from cs_score.analysis.coldstart.scored import Scored
+from cs_score.analysis.coldstart.sections.bounds import Bounds, bounds
 from cs_score.analysis.coldstart.sections.budget import BudgetRow, budget
 from cs_score.analysis.coldstart.sections.confusions import Confusions, confusions_of
 from cs_score.analysis.coldstart.sections.cost_list import Mistake, cost_list
 from cs_score.analysis.coldstart.sections.counted import cells_of, counted_rows, table_name
 from cs_score.analysis.coldstart.sections.groups import Group, crossed, groups_of
 from cs_score.analysis.coldstart.sections.mistakes import mistakes_of
+from cs_score.analysis.coldstart.sections.policies import PolicyRow, policy_rows
 from cs_score.analysis.coldstart.sections.reliability import Reliability, reliability_of
 from cs_score.analysis.coldstart.sections.structure import Structure, structure_of
 from cs_score.analysis.coldstart.whatif.effects import Effects
+from cs_score.coldstart.named_policies import NamedPolicy
 from cs_score.foundation.garbage_collection import paused_collector
 from cs_score.foundation.record import dataclass
 from cs_score.foundation.signing.origin import Origin
@@ -50,6 +53,8 @@ class Analysis:
     groups: Mapping[str, Sequence[Group]]
     confusions: Confusions
     reliability: Reliability
+    bounds: Bounds
+    policies: Sequence[PolicyRow]
 
     def __repr__(self) -> str:
         return f"<analysis of run {self.run_id}: {self.measure} {self.score:.4f}, {self.mistake_count} mistakes>"
@@ -74,15 +79,24 @@ class Analysis:
             "groups": {name: [group.as_json() for group in groups] for name, groups in self.groups.items()},
             "confusions": self.confusions.as_json(),
             "reliability": self.reliability.as_json(),
+            "bounds": self.bounds.as_json(),
+            "policies": [row.as_json() for row in self.policies],
         }
 
 
-def analyze(scored: Scored, measure: str | None = None, top: int | None = None, *, by: Iterable[str] = ()) -> Analysis:
+def analyze(
+    scored: Scored,
+    measure: str | None = None,
+    top: int | None = None,
+    policies: Sequence[NamedPolicy] = (),
+    *,
+    by: Iterable[str] = (),
+) -> Analysis:
     """Analyse a run by one measure: None for the one that ranks leaderboards.
 
-    `top`: the number of mistakes in the cost list, None for all; `by`: dimensions of groups that are crossed, such as
-    `slot,language`. Raises UsageError for an unknown measure or dimension, InputError for a measure that the run has no
-    score of.
+    `top`: the number of mistakes in the cost list, None for all; `policies`: those to score under beside the published
+    ones; `by`: dimensions of groups that are crossed, such as `slot,language`. Raises UsageError for an unknown measure
+    or dimension, InputError for a measure that the run has no score of.
     """
     chosen, crossings = scored.measure(measure), crossed(by)
     with paused_collector():
@@ -108,4 +122,6 @@ def analyze(scored: Scored, measure: str | None = None, top: int | None = None, 
             groups=groups_of(cells, crossings),
             confusions=confusions_of(scored, rows, cells),
             reliability=reliability_of(rows),
+            bounds=bounds(scored, chosen),
+            policies=policy_rows(scored, chosen, policies),
         )

@@ -23,7 +23,7 @@ class Layout:
     """What a table shows: the name of its file, its title, its columns, and the rows that it has of an analysis.
 
     `shown` are the columns of the text, all unless given. The text has a table for each value of the column `by`, which
-    stands for % in the title.
+    stands for % in the title, where it has at least `fewest` rows.
     `total` counts the rows that there are, also those that the analysis was told to leave out.
     """
 
@@ -33,6 +33,7 @@ class Layout:
     rows: Callable[[Analysis], Iterable[Row]]
     shown: tuple[str, ...] = ()
     by: str | None = None
+    fewest: int = 1
     total: Callable[[Analysis], int] | None = None
 
 
@@ -98,6 +99,24 @@ def _reliability(analysis: Analysis) -> Iterator[Row]:
         yield each.lines, each.low, each.high, each.confidence, each.right
 
 
+def _bounds(analysis: Analysis) -> Iterator[Row]:
+    bounds = analysis.bounds
+    yield bounds.lower, bounds.score, bounds.upper, bounds.unassessed
+
+
+def _unassessed(analysis: Analysis) -> Iterator[Row]:
+    for slot in sorted(analysis.bounds.slots, key=lambda slot: -slot.unassessed):
+        if slot.unassessed:
+            yield slot.slot, slot.lines, slot.unassessed, slot.share
+
+
+def _policies(analysis: Analysis) -> Iterator[Row]:
+    for row in analysis.policies:
+        for name, score in row.scores.items():
+            difference = None if score is None else Gain(score - analysis.scores[name])
+            yield row.under.name, name, score, difference, row.reason
+
+
 LAYOUTS: Final = (
     Layout(
         "budget",
@@ -123,6 +142,7 @@ LAYOUTS: Final = (
         _groups,
         shown=("group", "precision", "recall", "f1", "mistakes", "share", "right", "wrong", "ground_truth"),
         by="dimension",
+        fewest=2,  # one group is the whole table
     ),
     Layout("confusions", "Lines by slot and category:", ("slot", "category", "count"), _slots),
     Layout("wrong_values", "The most frequent wrong values:", ("slot", "value", "count"), _wrong_values),
@@ -137,6 +157,25 @@ LAYOUTS: Final = (
         "Reliability: assessed lines in ten bins of equal size by confidence, and the share of them that is right:",
         ("lines", "low", "high", "confidence", "right"),
         _reliability,
+    ),
+    Layout(
+        "bounds",
+        "The score if every unassessed line were wrong (lower), or every unassessed answer right (upper):",
+        ("lower", "score", "upper", "unassessed"),
+        _bounds,
+    ),
+    Layout(
+        "unassessed",
+        "Slots by their number of unassessed lines, with the share of all their lines:",
+        ("slot", "lines", "unassessed", "share"),
+        _unassessed,
+    ),
+    Layout(
+        "policies",
+        "The scores under the policy %, and the difference to those of the policy in force:",
+        ("policy", "measure", "score", "difference", "reason"),
+        _policies,
+        by="policy",
     ),
 )  # fmt: skip
 """The tables in the order of the text, a row for each: a new section is added here."""

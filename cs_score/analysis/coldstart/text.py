@@ -52,10 +52,7 @@ _SENTENCES: Final[tuple[Callable[[Analysis], str], ...]] = (_structure, _reliabi
 
 
 def _parts(table: Table) -> Iterator[Table]:
-    """The table in parts, one for each value of the column that its layout names; not those of one row.
-
-    That row is the whole of what was counted, which tells no difference.
-    """
+    """The table in parts, one for each value of the column that its layout names."""
     if table.layout.by is None:
         yield table
         return
@@ -63,7 +60,7 @@ def _parts(table: Table) -> Iterator[Table]:
     parts: dict[Value, list[Row]] = {}
     for row in table.rows:
         parts.setdefault(row[at], []).append(row)
-    yield from (Table(table.layout, rows, len(rows)) for rows in parts.values() if len(rows) > 1)
+    yield from (Table(table.layout, rows, len(rows)) for rows in parts.values() if len(rows) >= table.layout.fewest)
 
 
 def _section(table: Table, top: int) -> Iterator[str]:
@@ -73,7 +70,7 @@ def _section(table: Table, top: int) -> Iterator[str]:
     if layout.by is not None and rows:
         title = title.replace(
             "%",
-            cell(str(rows[0][layout.columns.index(layout.by)]).replace("_", " ").replace(",", " and "), _LONGEST_CELL),
+            cell(str(rows[0][layout.columns.index(layout.by)]), _LONGEST_CELL),
         )
     yield title if len(rows) == table.total else f"{title.removesuffix(':')} ({len(rows)} of {table.total}):"
     yield from _columns(rows, [(name, layout.columns.index(name)) for name in names]) if rows else ("none",)

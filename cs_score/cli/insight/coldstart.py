@@ -18,9 +18,11 @@ from cs_score.cli.insight.options import (
     write_tables,
 )
 from cs_score.cli.options import CommandLine, Option
-from cs_score.cli.scorer.command import legend
-from cs_score.cli.scorer.options import options_of
+from cs_score.cli.scorer.command import legend, policies, policy_form
+from cs_score.cli.scorer.options import options_of, policy_texts
 from cs_score.cli.scorer.switches import SCORING
+from cs_score.coldstart.named_policies import read_policies
+from cs_score.coldstart.options import PRESETS
 from cs_score.coldstart.queries.query_files import is_query_file
 from cs_score.foundation.errors import InputError, UsageError
 from cs_score.measures.registry import COLD_START_MODE, rankable
@@ -70,7 +72,8 @@ def analysis_of(line: CommandLine) -> Analysis:
     from cs_score.analysis.coldstart.sections.groups import crossed
 
     by = crossed(line.texts("--by"))
-    return analyze(_scored(line), line.switches.get("--measure"), top_of(line), by=by)
+    policies = read_policies(line.texts(POLICIES.name), options_of(line), policy_texts(line))
+    return analyze(_scored(line), line.switches.get("--measure"), top_of(line), policies, by=by)
 
 
 def inputs(line: CommandLine) -> Iterator[str]:
@@ -121,11 +124,19 @@ def _refuse_knowledge_bases(files: Iterable[str]) -> None:
         raise UsageError(f"{name} is a knowledge base; make it a run first, with cs-score resolve-queries")
 
 
+POLICIES: Final = Option(
+    "--policy",
+    "NAME[:LIST]",
+    "Tell the scores under this policy, too; may be repeated; see below",
+    choices=tuple(PRESETS),
+)
+
 SWITCHES: Final = (
     *SCORING,
     Option("-runids", "LIST", "Colon-separated runs to score, in this order", "all runs"),
     Option("--run", "ID", "The run to analyse, where there are several"),
     measure_option(measures),
+    POLICIES,
     TOP,
     Option(
         "--by", "LIST", "Groups by several dimensions at once, such as slot,language; may be repeated", None, dimensions
@@ -148,9 +159,12 @@ ANALYZE: Final = Form(
         (
             "Result",
             "Every mistake with what mending it alone would bring, exactly as the scorer would score the files "
-            "without it, and an error budget by kind of mistakes. Predictions of the evidence modes are analysed by "
-            "the commands below.",
+            "without it, and an error budget by kind of mistakes; between which scores the run lies whatever the "
+            "unassessed answers are; its scores under other policies. Predictions of the evidence modes are analysed "
+            "by the commands below.",
         ),
+        policy_form(),
+        policies(),
         *legend(),
     ),
     body=_analyze,
