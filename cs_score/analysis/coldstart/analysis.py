@@ -10,7 +10,7 @@ from cs_score.analysis.coldstart.sections.bounds import Bounds, bounds
 from cs_score.analysis.coldstart.sections.budget import BudgetRow, budget
 from cs_score.analysis.coldstart.sections.confusions import Confusions, confusions_of
 from cs_score.analysis.coldstart.sections.cost_list import Mistake, cost_list
-from cs_score.analysis.coldstart.sections.counted import cells_of, counted_rows, table_name
+from cs_score.analysis.coldstart.sections.counted import counted_table
 from cs_score.analysis.coldstart.sections.groups import Group, crossed, groups_of
 from cs_score.analysis.coldstart.sections.mistakes import mistakes_of
 from cs_score.analysis.coldstart.sections.policies import PolicyRow, policy_rows
@@ -98,14 +98,13 @@ def analyze(
     ones; `by`: dimensions of groups that are crossed, such as `slot,language`. Raises UsageError for an unknown measure
     or dimension, InputError for a measure that the run has no score of.
     """
-    chosen, crossings = scored.measure(measure), crossed(by)
+    chosen = scored.measure(measure)
+    crossings = crossed(by)
     with paused_collector():
-        known = [each for each in MEASURES[COLD_START_MODE] if each in scored.result.measures]
-        effects = Effects(scored, list(dict.fromkeys((chosen, *known))))
+        effects = Effects(scored, _measures(scored, chosen))
         mistakes = list(mistakes_of(scored, effects.rescoring.finding))
         costs = cost_list(effects, mistakes)
-        rows = counted_rows(scored, chosen)
-        cells = cells_of(scored, rows, [missed for of_unit in mistakes for missed in of_unit.classes])
+        table = counted_table(scored, chosen, mistakes)
         return Analysis(
             run_id=scored.run_id,
             measure=chosen,
@@ -118,10 +117,16 @@ def analyze(
             mistake_count=len(costs),
             budget=budget(effects, scored.policy, mistakes),
             structure=structure_of(scored),
-            table=table_name(chosen),
-            groups=groups_of(cells, crossings),
-            confusions=confusions_of(scored, rows, cells),
-            reliability=reliability_of(rows),
+            table=table.name,
+            groups=groups_of(table, crossings),
+            confusions=confusions_of(scored, table),
+            reliability=reliability_of(table),
             bounds=bounds(scored, chosen),
             policies=policy_rows(scored, chosen, policies),
         )
+
+
+def _measures(scored: Scored, chosen: Measure) -> list[Measure]:
+    """The measures of effects: that which is asked about, and all over all hops."""
+    known = [each for each in MEASURES[COLD_START_MODE] if each in scored.result.measures]
+    return list(dict.fromkeys((chosen, *known)))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from cs_score.analysis.coldstart.scored import Scored
-from cs_score.analysis.coldstart.sections.counted import Cell, CountedRow, Key, lines_of
+from cs_score.analysis.coldstart.sections.counted import Cell, CountedRow, CountedTable, Key, lines_of
 from cs_score.analysis.coldstart.sections.groups import members_of
 from cs_score.analysis.coldstart.sections.mistakes import MISSED
 from cs_score.coldstart.judging.labels import category_in
@@ -90,9 +90,9 @@ class Confusions:
         }
 
 
-def confusions_of(scored: Scored, rows: Sequence[CountedRow], cells: Mapping[Key, Cell]) -> Confusions:
-    """The confusions of the rows of a table; `cells` are the same rows by groups."""
-    return Confusions(_slots(cells), _wrong_values(rows), _near(scored, rows))
+def confusions_of(scored: Scored, table: CountedTable) -> Confusions:
+    """The confusions of the lines of a table."""
+    return Confusions(_slots(table.cells), _wrong_values(table.rows), _near(scored, table.rows))
 
 
 def _slots(cells: Mapping[Key, Cell]) -> list[SlotCategory]:

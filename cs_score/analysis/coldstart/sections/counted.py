@@ -8,12 +8,12 @@ SF.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final, TypeAlias, TypeGuard
 
 from cs_score.analysis.coldstart.scored import Scored
-from cs_score.analysis.coldstart.sections.mistakes import MISSED, MissedClass, is_wrong_bin
+from cs_score.analysis.coldstart.sections.mistakes import MISSED, MissedClass, Mistakes, is_wrong_bin
 from cs_score.analysis.grouping import UNKNOWN
 from cs_score.coldstart.counting.counts import Counts, Tally, counts_of, sum_counts
 from cs_score.coldstart.counting.projection import ALL_LEVELS, representatives
@@ -67,10 +67,22 @@ class Cell:
     mistakes: int
 
 
-def table_name(measure: Measure) -> str:
-    """The table that is counted: `SF`, `LDC-MAX`, of one hop `SF@1`."""
+@dataclass(frozen=True, slots=True)
+class CountedTable:
+    """The table of a measure: its name (`SF`, `LDC-MAX`, of one hop `SF@1`), its rows, and what they count by groups."""
+
+    name: str
+    rows: Sequence[CountedRow]
+    cells: Mapping[Key, Cell]
+
+
+def counted_table(scored: Scored, measure: Measure, mistakes: Iterable[Mistakes]) -> CountedTable:
+    """What the measure's table counts; `mistakes` are those of the run."""
     table = LDC_MAX if measure.table == LDC_MAX else SF
-    return table if measure.hop is None else f"{table}@{measure.hop}"
+    name = table if measure.hop is None else f"{table}@{measure.hop}"
+    rows = counted_rows(scored, measure)
+    missed = (missed for of_unit in mistakes for missed in of_unit.classes)
+    return CountedTable(name, rows, cells_of(scored, rows, missed))
 
 
 def counted_rows(scored: Scored, measure: Measure) -> list[CountedRow]:
@@ -88,7 +100,7 @@ def counted_rows(scored: Scored, measure: Measure) -> list[CountedRow]:
     return [row for row in rows if measure.level in (ALL_LEVELS, str(row.hop))]
 
 
-def cells_of(scored: Scored, rows: Sequence[CountedRow], missed: Sequence[MissedClass]) -> Mapping[Key, Cell]:
+def cells_of(scored: Scored, rows: Sequence[CountedRow], missed: Iterable[MissedClass]) -> Mapping[Key, Cell]:
     """What the rows count, by groups; all cells together are the total of the table.
 
     `missed` are the classes that the run has missed. A class to be found stands in the groups of the line that found

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from cs_score.analysis.coldstart.sections.counted import DIMENSIONS, RUN_ONLY, Cell, Key
+from cs_score.analysis.coldstart.sections.counted import DIMENSIONS, RUN_ONLY, Cell, CountedTable, Key
 from cs_score.analysis.grouping import place
 from cs_score.coldstart.counting.counts import Counts, sum_counts
 from cs_score.foundation.errors import UsageError
@@ -84,13 +84,13 @@ def crossed(texts: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def groups_of(cells: Mapping[Key, Cell], by: Sequence[str] = ()) -> dict[str, list[Group]]:
+def groups_of(table: CountedTable, by: Sequence[str] = ()) -> dict[str, list[Group]]:
     """The groups of each dimension, then those of the crossed ones; the most mistakes first, then in order of names.
 
     The counts of each dimension's groups add up to the totals of the table.
     """
-    total = sum(cell.mistakes for cell in cells.values())
-    return {name: _groups(cells, name.split(BETWEEN), total) for name in dict.fromkeys((*DIMENSIONS, *by))}
+    total = sum(cell.mistakes for cell in table.cells.values())
+    return {name: _groups(table.cells, name.split(BETWEEN), total) for name in dict.fromkeys((*DIMENSIONS, *by))}
 
 
 def _groups(cells: Mapping[Key, Cell], dimensions: Sequence[str], total: int) -> list[Group]:

@@ -14,12 +14,12 @@ Confidences are as the scorer reads them, and lie between 0 and 1: illegal ones 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import Final, TypeAlias
 
-from cs_score.analysis.coldstart.sections.counted import CountedRow, lines_of
+from cs_score.analysis.coldstart.sections.counted import CountedTable, lines_of
 from cs_score.coldstart.options import RIGHT, WRONG
 from cs_score.foundation.record import dataclass
 
@@ -75,11 +75,11 @@ class Reliability:
         }
 
 
-def reliability_of(rows: Iterable[CountedRow]) -> Reliability:
-    """Reliability of the confidences in these rows. A line that counts as right and as wrong is right."""
+def reliability_of(table: CountedTable) -> Reliability:
+    """Reliability of the confidences of a table's lines. A line that counts as right and as wrong is right."""
     judged = [
         (line.confidence, line.index, RIGHT in labels)
-        for row in rows
+        for row in table.rows
         for line, labels, assessment in lines_of(row)
         if assessment is not None and (RIGHT in labels or WRONG in labels)
     ]
