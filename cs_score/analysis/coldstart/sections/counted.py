@@ -69,7 +69,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class CountedTable:
-    """The table of a measure: its name (`SF`, `LDC-MAX`, of one hop `SF@1`), its rows, and what they count by groups."""
+    """A measure's table: its name (`SF`, `LDC-MAX`, of one hop `SF@1`), its rows, and what they count by groups."""
 
     name: str
     rows: Sequence[CountedRow]
