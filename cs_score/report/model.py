@@ -53,9 +53,12 @@ class Thing:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """The things of a page by their keys, and their texts: a line for each step of a tree, indented by two spaces."""
+    """The things of a page by their keys, and their texts: trees, a line for each step, indented by two spaces, or
+    lines that stay as they are.
+    """
 
     texts: Sequence[str] = ()
+    are_trees: bool = True
     things: Mapping[str, Thing] = field(default_factory=dict)
     numbers: Mapping[str, int] = field(init=False)
 

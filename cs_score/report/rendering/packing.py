@@ -26,6 +26,6 @@ def packed(told: Told) -> str:
         ]
         for thing in told.things.values()
     ]
-    value = {"texts": [terminal_safe(text) for text in told.texts], "things": things}
+    value = {"trees": told.are_trees, "texts": [terminal_safe(text) for text in told.texts], "things": things}
     data = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
     return base64.b64encode(zlib.compress(data, 6)).decode()

@@ -53,7 +53,8 @@
     const [, steps, groups, svg] = data.things[number];
     const box = make("div", "", { class: "told" });
     if (svg) box.append(document.importNode(new DOMParser().parseFromString(svg, "image/svg+xml").documentElement, true));
-    if (steps.length) box.append(tree(steps.map((step) => data.texts[step])));
+    const texts = steps.map((step) => data.texts[step]);
+    if (texts.length) box.append(data.trees ? tree(texts) : make("pre", texts.join("\n")));
     for (const [title, members] of groups) {
       box.append(make("p", title + " (" + members.length + ")"));
       for (const member of members) {

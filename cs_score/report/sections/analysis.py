@@ -28,7 +28,7 @@ _SECTIONS: Final[tuple[tuple[str, _Part], ...]] = (
     ("scores", _plain(headline_section)),
     ("budget", _plain(budget_section)),
     ("groups", _plain(groups_section)),
-    ("sweep", _plain(confidence_section)),
+    ("reliability", _plain(confidence_section)),
     ("mistakes", mistakes_section),
     ("mistakes", units_section),
     ("bounds", _plain(bounds_section)),

@@ -38,8 +38,9 @@ def told_of(document: Mapping[str, Any]) -> Told:
     explanations = document.get("explanations")
     if explanations is None:
         return Told()
-    things = _things if document["mode"] == COLD_START_MODE else _units
-    return Told(explanations["texts"], dict(things(explanations)))
+    is_cold_start = document["mode"] == COLD_START_MODE
+    things = dict(_things(explanations) if is_cold_start else _units(explanations))
+    return Told(explanations["texts"], is_cold_start, things)
 
 
 def _units(explanations: Mapping[str, Any]) -> Iterator[tuple[str, Thing]]:
