@@ -21,7 +21,8 @@ RUN = ["-expand", "ISLE26", "queries/ldc-queries.xml", "submissions/tide-kb.tab.
 
 def openings(page: bytes, table: str, column: str) -> list[tuple[str, str | None]]:
     """The texts of a column, each with the number of what it opens."""
-    found: Any = html.document_fromstring(page.decode()).get_element_by_id(table)
+    document: Any = html.document_fromstring(page.decode())
+    found = document.get_element_by_id(table)
     at = found.xpath(".//th/@data-key").index(column)
     cells = [row.xpath("./td")[at] for row in found.xpath(".//tbody/tr")]
     return [(cell.text_content(), cell.get("data-open")) for cell in cells]
