@@ -13,7 +13,7 @@ from cs_score.analysis.coldstart.sections.cost_list import Mistake, cost_list
 from cs_score.analysis.coldstart.sections.counted import CountedTable, counted_table
 from cs_score.analysis.coldstart.sections.group_intervals import with_intervals
 from cs_score.analysis.coldstart.sections.groups import Group, crossed, groups_of
-from cs_score.analysis.coldstart.sections.mistakes import mistakes_of
+from cs_score.analysis.coldstart.sections.mistakes import Mistakes, mistakes_of
 from cs_score.analysis.coldstart.sections.policies import PolicyRow, policy_rows
 from cs_score.analysis.coldstart.sections.reliability import Reliability, reliability_of
 from cs_score.analysis.coldstart.sections.structure import Structure, structure_of
@@ -108,34 +108,52 @@ def analyze(
     intervals, None for none. Raises UsageError for an unknown measure or dimension, InputError for a measure that the
     run has no score of.
     """
-    chosen = scored.measure(measure)
-    crossings = crossed(by)
+    chosen, crossings = scored.measure(measure), crossed(by)
+    asked = _Asked(chosen, top, tuple(policies), tuple(crossings))
     with paused_collector():
         effects = Effects(scored, _measures(scored, chosen))
         mistakes = list(mistakes_of(scored, effects.rescoring.finding))
-        costs = cost_list(effects, mistakes)
         table = counted_table(scored, chosen, mistakes)
-        analysis = Analysis(
-            run_id=scored.run_id,
-            measure=chosen,
-            score=scored.result.measures[chosen],
-            scores=scored.result.scores,
-            signature=scored.signature.of(str(chosen)),
-            origin=scored.origin,
-            added_to=effects.rescoring.finding.file.name,
-            mistakes=costs if top is None else costs[:top],
-            mistake_count=len(costs),
-            budget=budget(effects, scored.policy, mistakes),
-            structure=structure_of(scored),
-            table=table.name,
-            groups=groups_of(table, crossings),
-            confusions=confusions_of(scored, table),
-            reliability=reliability_of(table),
-            bounds=bounds(scored, chosen),
-            policies=policy_rows(scored, chosen, policies),
-            intervals=None,
-        )
+        analysis = _sections(scored, asked, effects, mistakes, table)
     return analysis if resampling is None else _resampled(analysis, scored, table, resampling)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What was asked: the measure, how many mistakes are listed, other policies, and dimensions that are crossed."""
+
+    measure: Measure
+    top: int | None
+    policies: tuple[NamedPolicy, ...]
+    crossings: tuple[str, ...]
+
+
+def _sections(
+    scored: Scored, asked: _Asked, effects: Effects, mistakes: Sequence[Mistakes], table: CountedTable
+) -> Analysis:
+    """All sections of the analysis, a line for each."""
+    costs = cost_list(effects, mistakes)
+    measure = asked.measure
+    return Analysis(
+        run_id=scored.run_id,
+        measure=measure,
+        score=scored.result.measures[measure],
+        scores=scored.result.scores,
+        signature=scored.signature.of(str(measure)),
+        origin=scored.origin,
+        added_to=effects.rescoring.finding.file.name,
+        mistakes=costs if asked.top is None else costs[: asked.top],
+        mistake_count=len(costs),
+        budget=budget(effects, scored.policy, mistakes),
+        structure=structure_of(scored),
+        table=table.name,
+        groups=groups_of(table, asked.crossings),
+        confusions=confusions_of(scored, table),
+        reliability=reliability_of(table),
+        bounds=bounds(scored, measure),
+        policies=policy_rows(scored, measure, asked.policies),
+        intervals=None,
+    )
 
 
 def _resampled(analysis: Analysis, scored: Scored, table: CountedTable, resampling: Resampling) -> Analysis:
