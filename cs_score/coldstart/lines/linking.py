@@ -79,6 +79,7 @@ class Linker:
         self._clear_starts: set[str] = set()
         self._value_types: set[str] = set()
 
+    # Long, since a call for each of a million lines costs more than a step of what it does here.
     def link_run(self, tab_file: TabFile) -> None:
         """Add the lines of a run. Raises InputError where a line names a query that is not there."""
         name = self._file = tab_file.name
