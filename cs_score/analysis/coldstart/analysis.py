@@ -103,7 +103,7 @@ def analyze(
     with paused_collector():
         effects = Effects(scored, _measures(scored, chosen))
         mistakes = list(mistakes_of(scored, effects.rescoring.finding))
-        costs = cost_list(effects, mistakes)
+        costs = cost_list(effects, mistakes, top)
         table = counted_table(scored, chosen, mistakes)
         return Analysis(
             run_id=scored.run_id,
@@ -113,8 +113,8 @@ def analyze(
             signature=scored.signature.of(str(chosen)),
             origin=scored.origin,
             added_to=effects.rescoring.finding.file.name,
-            mistakes=costs if top is None else costs[:top],
-            mistake_count=len(costs),
+            mistakes=costs,
+            mistake_count=sum(map(len, mistakes)),
             budget=budget(effects, scored.policy, mistakes),
             structure=structure_of(scored),
             table=table.name,
