@@ -156,7 +156,7 @@ class Rescoring:
             relinking = Relinking(gold.table, run.links, removed)
             lines = [relinking.line(*given) for given in self._in_load_order(lines, added, change, numbers)]
             run = replace(run, links=relinking.links)
-            if any(line.follow_on.was_skipped for line in removed):
+            if any(run.links.was_skipped(line.target) for line in removed):
                 gold = replace(gold, _queries={}, _values={})
         nodes = _nodes_of(lines)
         if run.limits.most is None:
@@ -214,7 +214,7 @@ class Rescoring:
 
     def _is_asked_about(self, line: Response) -> bool:
         """Whether other lines or the pool may depend on how a line is linked though it goes."""
-        return line.follow_on.was_skipped or bool(self.dependents.asking(line.target))
+        return self._run.links.was_skipped(line.target) or bool(self.dependents.asking(line.target))
 
     def _check_limits(self, lines: Sequence[Response], change: Change) -> None:
         """Raises InputError where the limits on justifications cannot be applied (specification 5.2)."""
