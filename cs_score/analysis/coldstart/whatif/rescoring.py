@@ -148,9 +148,9 @@ class Rescoring:
         gone = change.removal.responses
         lines = [line for line in before if line.index not in gone]
         removed = [line for line in before if line.index in gone] if len(lines) < len(before) else []
-        added = list(enumerate(change.added))
-        if unit_id is not None and added:
-            added = self._added_by_unit(change).get(unit_id, [])
+        added: Sequence[tuple[int, AddedLine]] = ()
+        if change.added:
+            added = self._added_by_unit(change).get(unit_id, ()) if unit_id is not None else [*enumerate(change.added)]
         run, gold = self._run, self._run.gold
         if added or self._has_several_files or any(map(self._is_asked_about, removed)):
             relinking = Relinking(gold.table, run.links, removed)
