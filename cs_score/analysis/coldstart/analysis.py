@@ -132,7 +132,6 @@ def _sections(
     scored: Scored, asked: _Asked, effects: Effects, mistakes: Sequence[Mistakes], table: CountedTable
 ) -> Analysis:
     """All sections of the analysis, a line for each."""
-    costs = cost_list(effects, mistakes)
     measure = asked.measure
     return Analysis(
         run_id=scored.run_id,
@@ -142,8 +141,8 @@ def _sections(
         signature=scored.signature.of(str(measure)),
         origin=scored.origin,
         added_to=effects.rescoring.finding.file.name,
-        mistakes=costs if asked.top is None else costs[: asked.top],
-        mistake_count=len(costs),
+        mistakes=cost_list(effects, mistakes, asked.top),
+        mistake_count=sum(map(len, mistakes)),
         budget=budget(effects, scored.policy, mistakes),
         structure=structure_of(scored),
         table=table.name,

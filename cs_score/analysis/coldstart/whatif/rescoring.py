@@ -148,15 +148,15 @@ class Rescoring:
         gone = change.removal.responses
         lines = [line for line in before if line.index not in gone]
         removed = [line for line in before if line.index in gone] if len(lines) < len(before) else []
-        added = list(enumerate(change.added))
-        if unit_id is not None and added:
-            added = self._added_by_unit(change).get(unit_id, [])
+        added: Sequence[tuple[int, AddedLine]] = ()
+        if change.added:
+            added = self._added_by_unit(change).get(unit_id, ()) if unit_id is not None else [*enumerate(change.added)]
         run, gold = self._run, self._run.gold
         if added or self._has_several_files or any(map(self._is_asked_about, removed)):
             relinking = Relinking(gold.table, run.links, removed)
             lines = [relinking.line(*given) for given in self._in_load_order(lines, added, change, numbers)]
             run = replace(run, links=relinking.links)
-            if any(line.follow_on.was_skipped for line in removed):
+            if any(run.links.was_skipped(line.target) for line in removed):
                 gold = replace(gold, _queries={}, _values={})
         nodes = _nodes_of(lines)
         if run.limits.most is None:
@@ -214,7 +214,7 @@ class Rescoring:
 
     def _is_asked_about(self, line: Response) -> bool:
         """Whether other lines or the pool may depend on how a line is linked though it goes."""
-        return line.follow_on.was_skipped or bool(self.dependents.asking(line.target))
+        return self._run.links.was_skipped(line.target) or bool(self.dependents.asking(line.target))
 
     def _check_limits(self, lines: Sequence[Response], change: Change) -> None:
         """Raises InputError where the limits on justifications cannot be applied (specification 5.2)."""
