@@ -183,11 +183,14 @@ def formula_of(measures: Iterable[Measure]) -> SumsFormula:
 
     The totals are numbers, or arrays with one element per resample. The function can be sent to another process.
     """
-    return partial(_scores, tuple(measures))
+    wanted = tuple(measures)
+    return partial(_scores, wanted, sums_of(wanted))
 
 
-def _scores(measures: Sequence[Measure], sums: Sequence[Any], divide: Callable[[Any, Any], Any]) -> list[Any]:
-    total = dict(zip(sums_of(measures), sums))
+def _scores(
+    measures: Sequence[Measure], columns: Sequence[str], sums: Sequence[Any], divide: Callable[[Any, Any], Any]
+) -> list[Any]:
+    total = dict(zip(columns, sums))
     return [
         _statistic(measure).formula(divide, *(total[column] for column in _columns(measure))) for measure in measures
     ]

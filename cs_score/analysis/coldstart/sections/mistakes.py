@@ -149,11 +149,6 @@ def classes_to_find(tree: ClassTree, query: QueryResult) -> Mapping[str, list[st
     rows = {tally.name for tally in query.tallies}
     to_find: dict[str, list[str]] = defaultdict(list)
     for name, row in tree.above.items():
-        if row in rows and not is_wrong_bin(name, tree.root):
+        if row in rows and not tree.is_wrong_bin(name):
             to_find[row].append(name)
     return to_find
-
-
-def is_wrong_bin(name: str, root: str) -> bool:
-    """Whether a node of the tree of `root` holds what belongs to no class (specification 7.2)."""
-    return name.endswith(":0") or ":0:" in name[len(root) :]

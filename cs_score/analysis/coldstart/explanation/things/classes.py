@@ -9,7 +9,6 @@ from cs_score.analysis.coldstart.explanation.facts import At, ClassFacts
 from cs_score.analysis.coldstart.explanation.lines import fate_of
 from cs_score.analysis.coldstart.explanation.steps.meeting import assessed_of
 from cs_score.analysis.coldstart.explanation.steps.worth import worth_of_finding
-from cs_score.analysis.coldstart.sections.mistakes import is_wrong_bin
 from cs_score.coldstart.lines.records import Assessment, Response
 from cs_score.coldstart.options import RIGHT
 
@@ -48,7 +47,7 @@ def explain_class(name: str, base_id: str, case: Case) -> ClassFacts:
 def status_of(name: str, base_id: str, standing: Standing, case: Case) -> tuple[str, str]:
     """Whether a class is found, missed or not counted, and why."""
     tree = standing.tree
-    if is_wrong_bin(name, tree.root):
+    if tree.is_wrong_bin(name):
         return "not counted", "it holds what belongs to no class, and is no ground truth (CS 7.2)"
     row = tree.above.get(name)
     if row is None or row not in _rows(base_id, case):
