@@ -110,8 +110,12 @@ def overview(
             units = units or united_units(table.ids for table in tables if table is not None)
             drawn = resampled_scores(tables, units, measured(evaluation.mode, ranked), resampling)
             resampled.update(((measure, policy), found) for measure, found in zip(ranked, drawn))
-    level = 0.0 if resampling is None else resampling.level
-    return Overview(evaluation, systems, of_policies, stability(scores, resampled, level), resampling)
+    firm = stability(scores)
+    if resampling is not None and resampled:
+        from cs_score.analysis.many.resampled_ranks import with_resamples
+
+        firm = with_resamples(firm, scores, resampled, resampling.level)
+    return Overview(evaluation, systems, of_policies, firm, resampling)
 
 
 def _of_policy(policy: str, told: Sequence[Told | None], evaluation: Evaluation) -> OfPolicy:

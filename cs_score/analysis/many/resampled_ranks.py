@@ -38,7 +38,11 @@ def resampled_scores(
 
 
 def with_resamples(found: Stability, scores: Scores, resampled: Mapping[Ranked, Floats], level: float) -> Stability:
-    """The same with intervals, and with how often another run is first."""
+    """The same with intervals, and with how often another run is first.
+
+    `resampled` has the scores (runs, N) of each ranking in the same resamples; `level` is what the intervals leave out
+    (0.05 for 95 %).
+    """
     rankings = [
         replace(ranking, changes=_changes(ranking, scores[ranking.by], resampled[ranking.by]))
         for ranking in found.rankings

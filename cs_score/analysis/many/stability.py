@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from cs_score.analysis.many.kendall import TIE_TOLERANCE, order_of, tau_b
 from cs_score.foundation.record import dataclass
-
-if TYPE_CHECKING:  # it loads numpy, which only resampling needs
-    from cs_score.statistics.arithmetic import Floats
 
 Ranked: TypeAlias = tuple[str, str]
 """What ranks: a measure, by name, and a policy."""
@@ -51,18 +48,9 @@ class Stability:
     pairs: Sequence[RankPair]
 
 
-def stability(scores: Scores, resampled: Mapping[Ranked, Floats], level: float) -> Stability:
-    """Compare all rankings.
-
-    `resampled` has the scores (runs, N) of each of them in the same resamples, and is empty without resampling;
-    `level` is what the intervals leave out (0.05 for 95 %).
-    """
-    found = Stability([Ranking(by, _first(of_runs)) for by, of_runs in scores.items()], _pairs(scores))
-    if not resampled:
-        return found
-    from cs_score.analysis.many.resampled_ranks import with_resamples
-
-    return with_resamples(found, scores, resampled, level)
+def stability(scores: Scores) -> Stability:
+    """Compare all rankings; `resampled_ranks.with_resamples` adds how much they scatter."""
+    return Stability([Ranking(by, _first(of_runs)) for by, of_runs in scores.items()], _pairs(scores))
 
 
 def _pairs(scores: Scores) -> list[RankPair]:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from cs_score.analysis.many import kendall
 from cs_score.analysis.many.measured import measured
+from cs_score.analysis.many.resampled_ranks import with_resamples
 from cs_score.analysis.many.stability import stability
 from cs_score.analysis.many.tiers import standings
 from cs_score.statistics import arithmetic
@@ -70,7 +71,7 @@ class TestStability:
     }
 
     def test_without_resamples_there_are_neither_intervals_nor_changes(self) -> None:
-        found = stability(self.SCORES, {}, 0.0)
+        found = stability(self.SCORES)
         assert [(ranking.by, ranking.first, ranking.changes) for ranking in found.rankings] == [
             (("F1", ""), (0,), None),
             (("AP", ""), (1,), None),
@@ -85,7 +86,7 @@ class TestStability:
             ("F1", ""): np.array([[0.9, 0.9, 0.9, 0.4], [0.5, 0.5, 0.5, 0.5], [0.1] * 4]),
             ("AP", ""): np.array([[0.5] * 4, [0.9] * 4, [0.1] * 4]),
         }
-        found = stability(self.SCORES, drawn, 0.5)
+        found = with_resamples(stability(self.SCORES), self.SCORES, drawn, 0.5)
         assert [ranking.changes for ranking in found.rankings] == [0.25, 0.0]
         # The taus are 1/3, 1/3, 1/3 and 1; the upper quartile lies a quarter of the way to the last.
         assert found.pairs[0].interval == pytest.approx((1 / 3, 1 / 3 + 0.25 * 2 / 3))
@@ -93,7 +94,7 @@ class TestStability:
     def test_who_shares_the_first_place_keeps_it_while_one_of_them_does(self) -> None:
         scores: dict[tuple[str, str], list[float | None]] = {("F1", ""): [0.5, 0.5]}
         drawn = {("F1", ""): np.array([[0.4, 0.6], [0.6, 0.4]])}
-        (ranking,) = stability(scores, drawn, 0.05).rankings
+        (ranking,) = with_resamples(stability(scores), scores, drawn, 0.05).rankings
         assert (ranking.first, ranking.changes) == ((0, 1), 0.0)
 
     def test_runs_that_one_ranking_lacks_are_left_out_of_its_pairs(self) -> None:
@@ -101,13 +102,13 @@ class TestStability:
             ("F1", "a"): [0.9, 0.5, 0.1],
             ("F1", "b"): [0.1, None, 0.9],
         }
-        (pair,) = stability(scores, {}, 0.0).pairs
+        (pair,) = stability(scores).pairs
         assert (pair.tau, pair.runs) == (-1.0, 2)
 
     def test_too_many_resamples_without_a_score_leave_no_interval(self) -> None:
         lacking = np.array([[0.9, np.nan, np.nan, 0.9], [0.5] * 4, [0.1] * 4])
         drawn = dict.fromkeys(self.SCORES, lacking)
-        found = stability(self.SCORES, drawn, 0.05)
+        found = with_resamples(stability(self.SCORES), self.SCORES, drawn, 0.05)
         assert [ranking.changes for ranking in found.rankings] == [None, None]
         assert found.pairs[0].interval is None
 
