@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from cs_score.batch.execution.run_tasks import Backend
     from cs_score.batch.plan.inputs import InputFile
     from cs_score.batch.plan.plan import Plan, Prepared
-    from cs_score.batch.plan.policies import NamedPolicy
+    from cs_score.coldstart.named_policies import NamedPolicy
 
 
 class LeaderboardRow(NamedTuple):

@@ -6,12 +6,14 @@ import importlib
 from collections.abc import Mapping
 from typing import Any
 
-from cs_score.api.coldstart.stored import MALFORMED, check_version, not_whole, origin_of_json, plain_texts
+from cs_score.api.coldstart.stored import MALFORMED, check_version, not_whole, plain_texts
 from cs_score.api.evidence import EvidenceResult
 from cs_score.evidence.report import SCHEMA_VERSION
 from cs_score.evidence.result import Mode
 from cs_score.foundation.errors import InputError
 from cs_score.statistics.unit_table import UnitTable
+from cs_score.verification.recorded import origin_of
+from cs_score.verification.told import Told
 
 
 def stored_evidence(told: Mapping[str, Any], mode_name: str, name: str) -> EvidenceResult:
@@ -24,7 +26,7 @@ def stored_evidence(told: Mapping[str, Any], mode_name: str, name: str) -> Evide
             "stored without the statistics of the units", file=name, remedy="--json FILE and to_json store them"
         )
     try:
-        origin = origin_of_json(signature)
+        origin = origin_of(Told(signature, name, "signature"))
         units = _units(signature["units"], mode)
         scores = {measure: _number(_score(told, measure)) for measure in mode.measures}
     except MALFORMED as error:

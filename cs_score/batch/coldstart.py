@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain, groupby
 
@@ -12,11 +11,11 @@ from cs_score.analysis.many.findings import Findings
 from cs_score.analysis.many.overview import Evaluation
 from cs_score.batch.plan.inputs import InputFile
 from cs_score.batch.plan.plan import Plan, Scored
-from cs_score.batch.plan.policies import NamedPolicy
 from cs_score.batch.plan.runs import RunFile
 from cs_score.batch.single_call import SingleCall
 from cs_score.batch.store.outcomes import FAILED, OK, WITH_ERRORS, Outcome, RunScores, problem_places
 from cs_score.coldstart.gold import Gold, open_gold, with_pool
+from cs_score.coldstart.named_policies import NamedPolicy
 from cs_score.coldstart.options import Justifications, Options
 from cs_score.coldstart.origin import origin_of
 from cs_score.coldstart.result import Result, RunResult, ScoringStopped
@@ -27,6 +26,7 @@ from cs_score.coldstart.unit_statistics import resampled_unit, summary_scores
 from cs_score.coldstart.writers.fields import check_fields
 from cs_score.coldstart.writers.report import stopped_report, whole_report
 from cs_score.foundation.errors import InputError
+from cs_score.foundation.record import dataclass, replace
 from cs_score.foundation.signing.origin import QUERY_LIST, SAMPLES, Origin
 from cs_score.foundation.sources import Input, InputDigest
 from cs_score.knowledge_base.chain import resolve_knowledge_bases

@@ -102,7 +102,7 @@ COMMANDS: Final = {
                 "insight.report:REPORT"),
         *(Command(f"report {mode}", _G.INSIGHT, f"The page of {mode} predictions", "insight.report:EVIDENCE")
           for mode in EVIDENCE_MODES),
-        Command("plot", _G.INSIGHT, "One chart of an analysis, as SVG, PDF or PNG", "insight.report:PLOT"),
+        Command("plot", _G.INSIGHT, "One chart of an analysis, as SVG, PDF or PNG", "insight.plot:PLOT"),
         Command("problems", _G.ABOUT, "Explain problem codes: what is wrong, an example, what to do",
                 "about.problems:FORM"),
         Command("schema", _G.ABOUT, "Print the JSON Schema of what cs-score writes", "about.schema:FORM"),

@@ -6,6 +6,7 @@ rankings is such a row with the function that scores one ranking; nothing else n
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -183,17 +184,18 @@ def formula_of(measures: Iterable[Measure]) -> SumsFormula:
 
     The totals are numbers, or arrays with one element per resample. The function can be sent to another process.
     """
-    wanted = tuple(measures)
-    return partial(_scores, wanted, sums_of(wanted))
+    return partial(_scores, tuple(measures))
 
 
-def _scores(
-    measures: Sequence[Measure], columns: Sequence[str], sums: Sequence[Any], divide: Callable[[Any, Any], Any]
-) -> list[Any]:
-    total = dict(zip(columns, sums))
-    return [
-        _statistic(measure).formula(divide, *(total[column] for column in _columns(measure))) for measure in measures
-    ]
+def _scores(measures: Sequence[Measure], sums: Sequence[Any], divide: Callable[[Any, Any], Any]) -> list[Any]:
+    return [formula(divide, *[sums[place] for place in places]) for formula, places in _formulas(tuple(measures))]
+
+
+@functools.lru_cache(maxsize=64)
+def _formulas(measures: tuple[Measure, ...]) -> list[tuple[Callable[..., Any], list[int]]]:
+    """The formula of each measure, and the places of what it is made of among the columns of all."""
+    place = {column: at for at, column in enumerate(sums_of(measures))}
+    return [(_statistic(each).formula, [place[column] for column in _columns(each)]) for each in measures]
 
 
 def _columns(measure: Measure) -> tuple[str, ...]:

@@ -11,13 +11,13 @@ from cs_score.batch.coldstart import ColdStartPlan
 from cs_score.batch.evidence import EvidencePlan
 from cs_score.batch.plan.inputs import InputFile
 from cs_score.batch.plan.plan import Plan, Prepared
-from cs_score.batch.plan.policies import NamedPolicy
 from cs_score.batch.plan.runs import RunFile
 from cs_score.batch.single_call import SingleCall
 from cs_score.batch.store import state
 from cs_score.batch.store.outcomes import FAILED, Outcome, WrittenFile
 from cs_score.batch.tables.leaderboard import make_leaderboard, with_standings
 from cs_score.batch.tables.leaderboard_writers import leaderboard_json
+from cs_score.coldstart.named_policies import NamedPolicy
 from cs_score.coldstart.writers.files import Layout
 from cs_score.foundation.garbage_collection import paused_collector
 from cs_score.foundation.record import dataclass, replace

@@ -25,7 +25,8 @@ POLICIES: Final = (
 class Variant:
     """How a world is written and scored.
 
-    `has_nodes`: with node ids; `few_nodes`: lines share node ids; `is_pool_first`: the pool comes before the run.
+    `has_nodes`: with node ids; `few_nodes`: lines share node ids; `is_pool_first`: the pool comes before the run;
+    `has_runs`: some lines are of another run.
     """
 
     has_nodes: bool
@@ -34,14 +35,15 @@ class Variant:
     policy: Policy
     justifications: str
     discipline: str
+    has_runs: bool
 
     def write(self, world: World, folder: Path, data: st.DataObject) -> Call:
         """Write the files; what is drawn from `data` are odd lines and where files are cut."""
         (folder / "queries.xml").write_text(world.query_xml())
         (folder / "pool.tab").write_text(world.pool_text())
         lines = [self._written(line) for line in world.run_text().splitlines()]
-        lines = data.draw(_odd(lines)) if lines else []
-        cut = data.draw(st.one_of(st.just(len(lines)), st.integers(0, len(lines)))) if lines else 0
+        lines = data.draw(_odd(lines, self.has_runs)) if lines else []
+        cut = data.draw(st.one_of(*[st.just(len(lines))] * 3, st.integers(0, len(lines))))
         runs = []
         for name, part in (("one.tab", lines[:cut]), ("two.tab", lines[cut:])):
             (folder / name).write_text("".join(f"{line}\n" for line in part))
@@ -76,11 +78,12 @@ def variants() -> st.SearchStrategy[Variant]:
         st.sampled_from(POLICIES),
         st.sampled_from(("1:3", "1:1", "M:M", "2:9", "1:M")),
         st.sampled_from(("ASSESSED", "STRING_CASE", "STRING_EXACT")),
+        st.sampled_from((False, False, False, True)),
     )
 
 
 @st.composite
-def _odd(draw: st.DrawFn, lines: list[str]) -> list[str]:
+def _odd(draw: st.DrawFn, lines: list[str], has_runs: bool) -> list[str]:
     """Lines with some repeated, given with another justification, slot, run or confidence, or cut short."""
     found: list[str] = []
     for line in lines:
@@ -104,7 +107,7 @@ def _odd(draw: st.DrawFn, lines: list[str]) -> list[str]:
         elif kind == "confidence":
             columns[7] = "1.5"
             found.append("\t".join(columns))
-        elif kind == "run":
+        elif kind == "run" and has_runs:
             columns[2] = "runB"
             found[-1] = "\t".join(columns)
     return found

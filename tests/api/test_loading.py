@@ -104,7 +104,7 @@ def test_what_needs_the_lines_says_so(result: cs.RunResult, tmp_path: Path) -> N
         ('{"a": NaN}', "^the JSON: no JSON: NaN is no number"),
         ("{}", "^the JSON: no result of cs-score; cs.load reads what to_json and --json make$"),
         ('{"signature": {"mode": "coldstart"}}', "^the JSON: schema version None where this version of cs-score reads"),
-        ('{"schema_version": 3, "signature": {"mode": "coldstart"}}', "no whole result of cs-score .KeyError: 'line'"),
+        ('{"schema_version": 3, "signature": {"mode": "coldstart"}}', "^the JSON: signature: has no tool$"),
         ("[" * 100_000, "^the JSON: no JSON: "),
     ],
 )

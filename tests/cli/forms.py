@@ -12,6 +12,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Final
 
+from cs_score.analysis.coldstart.tables import LAYOUTS
 from cs_score.batch.plan.runs import FILES as BATCH_FILES
 from tests.coldstart.command import Outcome, score_in
 from tests.evidence.test_claims import GOLD, PREDICTIONS
@@ -168,7 +169,10 @@ FORMS: Final = {
     },
     "analyze": Form(
         ("analyze",),
-        {"--json": Word(OWN, "o.json"), "--tsv": Word(FOLDER, "tables", ("/budget.tsv", "/mistakes.tsv"))},
+        {
+            "--json": Word(OWN, "o.json"),
+            "--tsv": Word(FOLDER, "tables", tuple(f"/{layout.name}.tsv" for layout in LAYOUTS)),
+        },
         (QUERIES, RUN, POOL),
         2,
     ),
@@ -199,6 +203,15 @@ FORMS: Final = {
         ("report", "claims"),
         {"--gold": GOLD_FILE, "--predictions": PREDICTED, "--out": Word(OWN, "o.html")},
         wrong_usage=2,
+    ),
+    "report --compare": Form(
+        ("report", "--compare", "--bootstrap", "9"), {"--out": Word(OWN, "o.html")}, (QUERIES, RUN, RUN, POOL), 2
+    ),
+    "report claims --compare": Form(
+        ("report", "claims", "--compare", "--bootstrap", "9"),
+        {"--gold": GOLD_FILE, "--out": Word(OWN, "o.html")},
+        (PREDICTED, Word(READ, "more.jsonl")),
+        2,
     ),
     "page of an analysis": Form(("report",), {"--out": Word(OWN, "o.html")}, (Word(READ, "analysed.json"),), 2),
     "plot": Form(("plot", "budget"), {"--out": Word(OWN, "o.svg")}, (Word(READ, "analysed.json"),), 2),

@@ -56,13 +56,40 @@ def analysis(mistakes: int = 120, text: str = "Bo") -> dict[str, Any]:
             "slot": [_group(text if at == 0 else slot, at) for at, slot in enumerate(SLOTS)],
             "hop": [_group(str(hop), hop) for hop in (0, 1)],
         },
+        "table": "SF",
+        "confusions": {
+            "slots": [{"slot": text, "category": "INCORRECT", "count": 3}],
+            "wrong_values": [{"slot": text, "value": text, "count": 2}],
+            "near": [
+                {"category": "INCORRECT", "lines": 3, "same_place": 1, "same_place_accepted": 0, "same_value": 2,
+                 "same_value_accepted": 1},
+            ],
+        },
+        "reliability": {
+            "lines": 20,
+            "bins": [
+                {"lines": 2, "low": at / 10, "high": at / 10 + 0.05, "confidence": at / 10 + 0.025, "right": at / 10}
+                for at in range(10)
+            ],
+            "brier": 0.25, "ece": 0.025, "auc": None,
+        },
         "sweep": [
             {"threshold": at / 10, "precision": 0.3 + at / 20, "recall": 0.9 - at / 12, "f1": 0.5, "lines": 40 - at}
             for at in range(10)
         ],
         "best": {"threshold": 0.4, "gain": 0.0123},
-        "policies": [{"name": "kb", "scores": {MEASURE: 0.4375}}, {"name": text, "scores": {MEASURE: 0.375}}],
+        "bounds": {
+            "lower": 0.375, "score": 0.4375, "upper": 0.625, "unassessed": 7,
+            "slots": [{"slot": text, "lines": 28, "unassessed": 7, "share": 0.25}],
+        },
+        "policies": [
+            {"name": name, "policy": {**_SWITCHES, "justifications": "1:3"}, "scores": {MEASURE: score}}
+            for name, score in (("kb", 0.4375), (text, 0.375))
+        ],
     }  # fmt: skip
+
+
+_SWITCHES: Final = {"right": "CORRECT", "wrong": "INCORRECT", "ignore": "UNASSESSED"}
 
 
 def _mistake(at: int, text: str) -> dict[str, Any]:
@@ -88,11 +115,10 @@ def _mistake(at: int, text: str) -> dict[str, Any]:
 
 
 def _budget(kind: str, count: int, gain: float, cumulated: float) -> dict[str, Any]:
-    policy = {"right": "CORRECT", "wrong": "INCORRECT", "ignore": "UNASSESSED"}
     score = 0.4375 + gain
     return {
         "kind": kind, "count": count, "gain": gain, "score": score, "cumulated": cumulated, "removed": [], "added": [],
-        "policy": policy,
+        "policy": _SWITCHES,
     }  # fmt: skip
 
 

@@ -59,7 +59,7 @@ def test_its_page_can_be_made_again_as_it_says(difference: dict[str, Any], tmp_p
     (commands,) = (pre for pre in page.xpath("//pre/text()") if pre.startswith("cs-score diff"))
     call, _ = (line.split()[1:] for line in commands.splitlines())
     (tmp_path / "diff.json").unlink()
-    assert score_in(tmp_path, [*call, "--bootstrap", "99"]).status == 0
+    assert score_in(tmp_path, call).status == 0
     assert json.loads((tmp_path / "diff.json").read_bytes()) == difference
 
 
@@ -80,8 +80,38 @@ def test_the_page_of_two_cold_start_runs(tmp_path: Path) -> None:
     assert [row[4].text_content() == "not given" for row in rows] == [fate is None for fate in given]
     (commands,) = (pre for pre in page.xpath("//pre/text()") if pre.startswith("cs-score diff"))
     (tmp_path / "diff.json").unlink()
-    assert score_in(tmp_path, [*commands.splitlines()[0].split()[1:], "--bootstrap", "99"]).status == 0
-    assert json.loads((tmp_path / "diff.json").read_bytes())["units"] == difference["units"]
+    assert score_in(tmp_path, commands.splitlines()[0].split()[1:]).status == 0
+    again = json.loads((tmp_path / "diff.json").read_bytes())
+    assert [again[key] for key in ("units", "interval", "p")] == [difference[key] for key in ("units", "interval", "p")]
+    page_of_json = (tmp_path / "diff.html").read_bytes()
+    assert score_in(tmp_path, ["report", *words, "--compare", "--out", "both.html"]).status == 0
+    assert (tmp_path / "both.html").read_bytes() == page_of_json
+
+
+def test_two_files_of_predictions_give_the_page_of_their_difference(difference: dict[str, Any], tmp_path: Path) -> None:
+    page_in(tmp_path, difference)
+    words = ["report", "scifact", "--compare", "--gold", "gold", "a", "b", "--bootstrap", "99"]
+    assert score_in(tmp_path, [*words, "--out", "both.html"]).status == 0
+    assert (tmp_path / "both.html").read_bytes() == (tmp_path / "diff.html").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["report", "--policy-b", "kb", "q.xml", "run", "pool"], "--policy-b is for --compare"),
+        (["report", "--compare", "--run", "one", "q.xml", "run", "pool"], "--run is not for --compare"),
+        (["report", "--compare", "diff.json"], "--compare says what to analyse, but diff.json is an analysis already"),
+        (["report", "scifact", "--gold", "gold"], "--predictions FILE must be given"),
+        (["report", "scifact", "--gold", "gold", "--predictions", "a", "b"], "unexpected word b"),
+        (["report", "scifact", "--gold", "gold", "--predictions", "a", "--seed", "1"], "--seed is for --compare"),
+        (["report", "scifact", "--gold", "gold", "--compare", "a"], "--compare takes two files of predictions"),
+        (["report", "scifact", "--gold", "gold", "--compare", "a", "-"], "standard input cannot be read once for each"),
+    ],
+)
+def test_options_of_the_other_kind_of_page_are_refused(words: list[str], complaint: str, tmp_path: Path) -> None:
+    outcome = score_in(tmp_path, [*words, "--out", "page.html"])
+    assert (outcome.status, outcome.files) == (2, {})
+    assert outcome.stderr.decode().startswith(f"cs-score: {complaint}")
 
 
 def test_sides_of_other_options_have_no_command_in_common(difference: dict[str, Any], tmp_path: Path) -> None:

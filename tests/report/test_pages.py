@@ -18,7 +18,7 @@ from tests.documents import ROOT
 from tests.evidence.test_command import EXAMPLES, files
 from tests.report.analyses import HOSTILE, MEASURE, SHOWN, analysis, page_in, write
 
-SECTIONS = ["scores", "errors", "groups", "confidence", "costs", "queries", "policies", "origin"]
+SECTIONS = ["scores", "errors", "groups", "confidence", "costs", "queries", "bounds", "policies", "origin"]
 
 
 def parsed(data: bytes) -> Any:

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from cs_score.analysis.coldstart.scored import Scored
+from cs_score.analysis.coldstart.sections.bounds import Bounds, bounds
 from cs_score.analysis.coldstart.sections.budget import BudgetRow, budget
+from cs_score.analysis.coldstart.sections.confusions import Confusions, confusions_of
 from cs_score.analysis.coldstart.sections.cost_list import Mistake, cost_list
-from cs_score.analysis.coldstart.sections.mistakes import mistakes_of
+from cs_score.analysis.coldstart.sections.counted import CountedTable, counted_table
+from cs_score.analysis.coldstart.sections.group_intervals import with_intervals
+from cs_score.analysis.coldstart.sections.groups import Group, crossed, groups_of
+from cs_score.analysis.coldstart.sections.mistakes import Mistakes, mistakes_of
+from cs_score.analysis.coldstart.sections.policies import PolicyRow, policy_rows
+from cs_score.analysis.coldstart.sections.reliability import Reliability, reliability_of
 from cs_score.analysis.coldstart.sections.structure import Structure, structure_of
 from cs_score.analysis.coldstart.whatif.effects import Effects
+from cs_score.coldstart.named_policies import NamedPolicy
+from cs_score.coldstart.run_intervals import intervals_of_run
+from cs_score.coldstart.unit_statistics import drawn_units, resampled_unit
 from cs_score.foundation.garbage_collection import paused_collector
-from cs_score.foundation.record import dataclass
+from cs_score.foundation.record import dataclass, replace
 from cs_score.foundation.signing.origin import Origin
 from cs_score.foundation.signing.signature import Signature
 from cs_score.measures.measure import Measure
+from cs_score.measures.registry import COLD_START_MODE, MEASURES
+from cs_score.statistics.options import Resampling
+from cs_score.statistics.score_intervals import ScoreIntervals
 
 SCHEMA_VERSION: Final = 1
 """Raised when a key changes its meaning or goes away; new keys do not raise it."""
@@ -26,7 +39,9 @@ class Analysis:
     """Why a run scored what it did.
 
     `mistakes` are all, or the first of them where only so many were asked for; `added_to` is the file that lines which
-    find classes are appended to.
+    find classes are appended to. `groups` by dimension and `confusions` are those of `table`, the one whose lines the
+    measure is made of (`SF`, `LDC-MAX`, of one hop `SF@1`). `intervals` are those of all scores, where resamples were
+    asked for.
     """
 
     run_id: str
@@ -40,6 +55,13 @@ class Analysis:
     mistake_count: int
     budget: Sequence[BudgetRow]
     structure: Structure
+    table: str
+    groups: Mapping[str, Sequence[Group]]
+    confusions: Confusions
+    reliability: Reliability
+    bounds: Bounds
+    policies: Sequence[PolicyRow]
+    intervals: ScoreIntervals | None
 
     def __repr__(self) -> str:
         return f"<analysis of run {self.run_id}: {self.measure} {self.score:.4f}, {self.mistake_count} mistakes>"
@@ -60,30 +82,91 @@ class Analysis:
             "mistakes": [mistake.as_json() for mistake in self.mistakes],
             "budget": [row.as_json() for row in self.budget],
             "structure": self.structure.as_json(),
+            "table": self.table,
+            "groups": {name: [group.as_json() for group in groups] for name, groups in self.groups.items()},
+            "confusions": self.confusions.as_json(),
+            "reliability": self.reliability.as_json(),
+            "bounds": self.bounds.as_json(),
+            "policies": [row.as_json() for row in self.policies],
+            **({} if self.intervals is None else {"intervals": self.intervals.as_json()}),
         }
 
 
-def analyze(scored: Scored, measure: str | None = None, top: int | None = None) -> Analysis:
+def analyze(
+    scored: Scored,
+    measure: str | None = None,
+    top: int | None = None,
+    policies: Sequence[NamedPolicy] = (),
+    *,
+    by: Iterable[str] = (),
+    resampling: Resampling | None = None,
+) -> Analysis:
     """Analyse a run by one measure: None for the one that ranks leaderboards.
 
-    `top`: the number of mistakes in the cost list, None for all. Raises UsageError for an unknown measure, InputError
-    for one that the run has no score of.
+    `top`: the number of mistakes in the cost list, None for all; `policies`: those to score under beside the published
+    ones; `by`: dimensions of groups that are crossed, such as `slot,language`; `resampling`: the settings of bootstrap
+    intervals, None for none. Raises UsageError for an unknown measure or dimension, InputError for a measure that the
+    run has no score of.
     """
-    chosen = scored.measure(measure)
+    chosen, crossings = scored.measure(measure), crossed(by)
+    asked = _Asked(chosen, top, tuple(policies), tuple(crossings))
     with paused_collector():
-        effects = Effects(scored, chosen)
-        mistakes = mistakes_of(scored, effects.rescoring)
-        costs = cost_list(effects, chosen, mistakes)
-        return Analysis(
-            scored.run_id,
-            chosen,
-            scored.result.measures[chosen],
-            scored.result.scores,
-            scored.signature.of(str(chosen)),
-            scored.origin,
-            effects.rescoring.finding.file.name,
-            costs if top is None else costs[:top],
-            len(costs),
-            budget(effects, chosen, scored.policy, mistakes),
-            structure_of(scored),
-        )
+        effects = Effects(scored, _measures(scored, chosen))
+        mistakes = list(mistakes_of(scored, effects.rescoring.finding))
+        table = counted_table(scored, chosen, mistakes)
+        analysis = _sections(scored, asked, effects, mistakes, table)
+    return analysis if resampling is None else _resampled(analysis, scored, table, resampling)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What was asked: the measure, how many mistakes are listed, other policies, and dimensions that are crossed."""
+
+    measure: Measure
+    top: int | None
+    policies: tuple[NamedPolicy, ...]
+    crossings: tuple[str, ...]
+
+
+def _sections(
+    scored: Scored, asked: _Asked, effects: Effects, mistakes: Sequence[Mistakes], table: CountedTable
+) -> Analysis:
+    """All sections of the analysis, a line for each."""
+    measure = asked.measure
+    return Analysis(
+        run_id=scored.run_id,
+        measure=measure,
+        score=scored.result.measures[measure],
+        scores=scored.result.scores,
+        signature=scored.signature.of(str(measure)),
+        origin=scored.origin,
+        added_to=effects.rescoring.finding.file.name,
+        mistakes=cost_list(effects, mistakes, asked.top),
+        mistake_count=sum(map(len, mistakes)),
+        budget=budget(effects, scored.policy, mistakes),
+        structure=structure_of(scored),
+        table=table.name,
+        groups=groups_of(table, asked.crossings),
+        confusions=confusions_of(scored, table),
+        reliability=reliability_of(table),
+        bounds=bounds(scored, measure),
+        policies=policy_rows(scored, measure, asked.policies),
+        intervals=None,
+    )
+
+
+def _resampled(analysis: Analysis, scored: Scored, table: CountedTable, resampling: Resampling) -> Analysis:
+    """The analysis with intervals of all scores, and of those of groups."""
+    settings = replace(resampling, unit=resampled_unit(scored.run.gold.has_clusters))
+    return replace(
+        analysis,
+        origin=scored.origin.with_option("bootstrap", settings.as_json()),
+        groups=with_intervals(analysis.groups, table, drawn_units(scored.result), settings),
+        intervals=intervals_of_run(scored.result, settings),
+    )
+
+
+def _measures(scored: Scored, chosen: Measure) -> list[Measure]:
+    """The measures of effects: that which is asked about, and all over all hops."""
+    known = [each for each in MEASURES[COLD_START_MODE] if each in scored.result.measures]
+    return list(dict.fromkeys((chosen, *known)))

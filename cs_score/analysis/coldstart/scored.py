@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from cs_score.coldstart.options import Policy
+from collections.abc import Iterable
+
+from cs_score.coldstart.options import Justifications, Policy
 from cs_score.coldstart.result import Result, RunResult, ScoringStopped
-from cs_score.coldstart.run import Run
+from cs_score.coldstart.run import Run, under_limits
 from cs_score.coldstart.scorer import score_runs
 from cs_score.foundation.errors import InputError, UsageError
 from cs_score.foundation.record import dataclass
@@ -48,17 +50,26 @@ class Scored:
             )
         return wanted
 
+    def under(self, policy: Policy, limits: Justifications | None = None) -> Scored:
+        """The same lines under another policy, and other limits on justifications where they are given.
 
-def score_for_analysis(run: Run, policy: Policy, run_id: str | None = None) -> Scored:
+        No file is read, and what the lines met is taken over. Raises InputError where the run cannot be scored so.
+        """
+        run = self.run if limits is None else under_limits(self.run, limits)
+        return score_for_analysis(run, policy, self.run_id, [self.result])
+
+
+def score_for_analysis(run: Run, policy: Policy, run_id: str | None = None, before: Iterable[RunResult] = ()) -> Scored:
     """Score the runs of a call, and take up the one that `run_id` names; None where there is only one.
 
-    Raises UsageError where it has to be named, and InputError where it cannot be scored.
+    `before`: results of the same lines under another policy or other limits; what they met is taken over. Raises
+    UsageError where it has to be named, and InputError where it cannot be scored.
     """
     run_ids = list(dict.fromkeys(run.run_ids))
     if run_id is None and len(run_ids) > 1:
         raise UsageError(f"there are {len(run_ids)} runs ({', '.join(run_ids)}): say which, with --run")
     try:
-        result, stop = score_runs(run, policy), None
+        result, stop = score_runs(run, policy, before=before), None
     except ScoringStopped as stopped:
         result, stop = stopped.partial, stopped
     wanted = run_id if run_id is not None else next(iter(run_ids), None)

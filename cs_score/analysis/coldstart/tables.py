@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from cs_score.analysis.coldstart.analysis import Analysis
+from cs_score.coldstart.counting.counts import Counts
 from cs_score.foundation.display import spreadsheet_cell
 from cs_score.foundation.record import dataclass
 
+if TYPE_CHECKING:
+    from cs_score.statistics.intervals import Interval
+
 Value: TypeAlias = str | int | float | None
+Row: TypeAlias = tuple[Value, ...]
 
 
 class Gain(float):
@@ -17,13 +22,38 @@ class Gain(float):
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    """A table: the name of its file, its title, its columns, and its rows (None: an empty cell)."""
+class Layout:
+    """What a table shows: the name of its file, its title, its columns, and the rows that it has of an analysis.
+
+    `shown` are the columns of the text, all unless given. The text has a table for each value of the column `by`, which
+    stands for % in the title. It leaves out tables of less than `fewest` rows, and
+    those that are not `is_told`.
+    `total` counts the rows that there are, also those that the analysis was told to leave out.
+    """
 
     name: str
     title: str
     columns: tuple[str, ...]
-    rows: Sequence[tuple[Value, ...]]
+    rows: Callable[[Analysis], Iterable[Row]]
+    shown: tuple[str, ...] = ()
+    by: str | None = None
+    fewest: int = 0
+    is_told: bool = True
+    total: Callable[[Analysis], int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of one analysis: its rows (None: an empty cell), and how many there are."""
+
+    layout: Layout
+    rows: Sequence[Row]
+    total: int
+
+    @property
+    def name(self) -> str:
+        """The name of its file."""
+        return self.layout.name
 
     def blocks(self) -> Iterator[bytes]:
         """UTF-8 text separated by tabs; numbers read back as the same, no text is a formula to a spreadsheet."""
@@ -32,12 +62,154 @@ class Table:
             yield ("\t".join(map(_cell, row)) + "\n").encode("utf-8", "backslashreplace")
 
 
-COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
-    "budget": ("kind", "count", "gain", "score", "cumulated", "reason"),
-    "mistakes": (
-        "gain", "kind", "category", "file", "line", "query", "slot", "hop", "value", "node", "class", "lines", "reason",
+def _budget(analysis: Analysis) -> Iterator[Row]:
+    for row in analysis.budget:
+        yield row.kind, row.count, gain(row.gain), row.score, row.cumulated, row.reason
+
+
+def _mistakes(analysis: Analysis) -> Iterator[Row]:
+    for row in analysis.mistakes:
+        yield (
+            gain(row.gain), row.kind, row.category, row.file, row.line, row.query, row.slot, row.hop, row.value,
+            row.node, row.class_name, row.change.size, row.effect.reason,
+        )  # fmt: skip
+
+
+def _groups(analysis: Analysis) -> Iterator[Row]:
+    for dimension, groups in analysis.groups.items():
+        for group in groups:
+            limits = [limit for name in group.scores for limit in _limits(group.intervals, name)]
+            yield dimension, group.group, *group.scores.values(), group.mistakes, group.share, *group.counts, *limits
+
+
+def _limits(intervals: Mapping[str, Interval] | None, name: str) -> tuple[float | None, float | None]:
+    found = None if intervals is None else intervals.get(name)
+    return (None, None) if found is None else (found.low, found.high)
+
+
+def _intervals(analysis: Analysis) -> Iterator[Row]:
+    if analysis.intervals is not None:
+        for name, each in analysis.intervals.scores.items():
+            yield name, each.point, each.low, each.high, each.standard_error, each.note or None
+
+
+def _slots(analysis: Analysis) -> Iterator[Row]:
+    for each in analysis.confusions.slots:
+        yield each.slot, each.category, each.count
+
+
+def _wrong_values(analysis: Analysis) -> Iterator[Row]:
+    for each in analysis.confusions.wrong_values:
+        yield each.slot, each.value, each.count
+
+
+def _near(analysis: Analysis) -> Iterator[Row]:
+    for each in analysis.confusions.near:
+        yield (
+            each.category, each.lines, each.same_place, each.same_place_accepted, each.same_value,
+            each.same_value_accepted,
+        )  # fmt: skip
+
+
+def _reliability(analysis: Analysis) -> Iterator[Row]:
+    for each in analysis.reliability.bins:
+        yield each.lines, each.low, each.high, each.confidence, each.right
+
+
+def _bounds(analysis: Analysis) -> Iterator[Row]:
+    bounds = analysis.bounds
+    yield bounds.lower, bounds.score, bounds.upper, bounds.unassessed
+
+
+def _unassessed(analysis: Analysis) -> Iterator[Row]:
+    for slot in sorted(analysis.bounds.slots, key=lambda slot: -slot.unassessed):
+        if slot.unassessed:
+            yield slot.slot, slot.lines, slot.unassessed, slot.share
+
+
+def _policies(analysis: Analysis) -> Iterator[Row]:
+    for row in analysis.policies:
+        for name, score in row.scores.items():
+            difference = None if score is None else Gain(score - analysis.scores[name])
+            yield row.under.name, name, score, difference, row.reason
+
+
+_LIMITS: Final = tuple(f"{name}_{limit}" for name in ("precision", "recall", "f1") for limit in ("low", "high"))
+
+LAYOUTS: Final = (
+    Layout(
+        "intervals",
+        "Every score with its bootstrap interval:",
+        ("measure", "score", "low", "high", "standard_error", "note"),
+        _intervals,
+        is_told=False,
     ),
-}  # fmt: skip
+    Layout(
+        "budget",
+        "The score if all mistakes of a kind, and no others, were mended; cumulated, if those above were as well:",
+        ("kind", "count", "gain", "score", "cumulated", "reason"),
+        _budget,
+    ),
+    Layout(
+        "mistakes",
+        "The costliest mistakes, with what mending each one alone would bring:",
+        (
+            "gain", "kind", "category", "file", "line", "query", "slot", "hop", "value", "node", "class", "lines",
+            "reason",
+        ),
+        _mistakes,
+        shown=("gain", "kind", "category", "file", "line", "slot", "value", "lines", "reason"),
+        total=lambda analysis: analysis.mistake_count,
+    ),
+    Layout(
+        "groups",
+        "By %, the most mistakes first:",
+        ("dimension", "group", "precision", "recall", "f1", "mistakes", "share", *Counts._fields, *_LIMITS),
+        _groups,
+        shown=(
+            "group", "precision", "recall", "f1", "f1_low", "f1_high", "mistakes", "share", "right", "wrong",
+            "ground_truth",
+        ),
+        by="dimension",
+        fewest=2,  # one group is the whole table
+    ),
+    Layout("confusions", "Lines by slot and category:", ("slot", "category", "count"), _slots),
+    Layout("wrong_values", "The most frequent wrong values:", ("slot", "value", "count"), _wrong_values),
+    Layout(
+        "near_misses",
+        "Lines that are not correct, and what the pool has: their place with another value, their value elsewhere:",
+        ("category", "lines", "same_place", "same_place_accepted", "same_value", "same_value_accepted"),
+        _near,
+    ),
+    Layout(
+        "reliability",
+        "Reliability: assessed lines in ten bins of equal size by confidence, and the share of them that is right:",
+        ("lines", "low", "high", "confidence", "right"),
+        _reliability,
+    ),
+    Layout(
+        "bounds",
+        "The score if every unassessed line were wrong (lower), or every unassessed answer right (upper):",
+        ("lower", "score", "upper", "unassessed"),
+        _bounds,
+    ),
+    Layout(
+        "unassessed",
+        "Slots by their number of unassessed lines, with the share of all their lines:",
+        ("slot", "lines", "unassessed", "share"),
+        _unassessed,
+    ),
+    Layout(
+        "policies",
+        "The scores under the policy %, and the difference to those of the policy in force:",
+        ("policy", "measure", "score", "difference", "reason"),
+        _policies,
+        by="policy",
+    ),
+)  # fmt: skip
+"""The tables in the order of the text, a row for each: a new section is added here."""
+
+COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {layout.name: layout.columns for layout in LAYOUTS}
 """The columns of each table, by its name."""
 
 
@@ -48,35 +220,15 @@ def header(name: str) -> bytes:
 
 def tables_of(analysis: Analysis) -> list[Table]:
     """Every section as a table."""
-    return [
-        _table(
-            "budget",
-            "The score if all mistakes of a kind, and no others, were mended; cumulated, if those above were as well:",
-            (
-                (row.kind, row.count, _gain(row.gain), row.score, row.cumulated, row.reason)
-                for row in analysis.budget
-            ),
-        ),
-        _table(
-            "mistakes",
-            "The costliest mistakes, with what mending each one alone would bring:",
-            (
-                (
-                    _gain(row.gain), row.kind, row.category, row.file, row.line, row.query, row.slot, row.hop,
-                    row.value, row.node, row.class_name, row.change.size,
-                    row.effect.reason,
-                )
-                for row in analysis.mistakes
-            ),
-        ),
-    ]  # fmt: skip
+    found = []
+    for layout in LAYOUTS:
+        rows = list(layout.rows(analysis))
+        found.append(Table(layout, rows, len(rows) if layout.total is None else layout.total(analysis)))
+    return found
 
 
-def _table(name: str, title: str, rows: Iterable[tuple[Value, ...]]) -> Table:
-    return Table(name, title, COLUMNS[name], list(rows))
-
-
-def _gain(value: float | None) -> Gain | None:
+def gain(value: float | None) -> Gain | None:
+    """A difference of scores, as tables have it."""
     return None if value is None else Gain(value)
 
 

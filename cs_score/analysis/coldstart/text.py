@@ -1,53 +1,106 @@
-"""An analysis as text for people: a headline, then its sections as aligned tables."""
+"""An analysis as text for people: a headline, then its sections as aligned tables, then what is one sentence."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
+from textwrap import wrap
 from typing import Final
 
 from cs_score.analysis.coldstart.analysis import Analysis
-from cs_score.analysis.coldstart.tables import Gain, Table, Value, tables_of
+from cs_score.analysis.coldstart.tables import Gain, Row, Table, Value, tables_of
 from cs_score.foundation.display import aligned, cell, one_line
+from cs_score.statistics.notes import sentences
 
 TOP: Final = 20
 """Rows of a table that are shown unless another number of mistakes is asked for."""
 
 _LONGEST_CELL: Final = 40
 
-# What a table shows here, by its name; files have all columns.
-_SHOWN: Final[Mapping[str, tuple[str, ...]]] = {
-    "mistakes": ("gain", "kind", "category", "file", "line", "slot", "value", "lines", "reason"),
-}
-
 
 def analysis_text(analysis: Analysis, width: int, top: int | None = None) -> str:
     """The sections one after the other in lines of at most `width` columns; the inputs' texts are made safe."""
-    return "\n".join(line[:width] for line in _lines(analysis, top or TOP))
-
-
-def _lines(analysis: Analysis, top: int) -> Iterator[str]:
-    yield f"{one_line(analysis.run_id)}: {analysis.measure} = {analysis.score:.4f}"
+    lines = [_headline(analysis)]
     for table in tables_of(analysis):
-        yield ""
-        yield from _section(table, analysis, top)
+        for part in _parts(table) if table.layout.is_told else ():
+            if len(part.rows) >= table.layout.fewest:
+                lines += ["", *_section(part, top or TOP)]
+    for sentence in _SENTENCES:
+        if told := sentence(analysis):
+            lines += ["", *wrap(told, width)]
+    return "\n".join(line[:width] for line in lines)
+
+
+def _headline(analysis: Analysis) -> str:
+    limits = ""
+    if analysis.intervals is not None:
+        found = analysis.intervals.scores.get(str(analysis.measure))
+        if found is not None and found.low is not None and found.high is not None:
+            limits = f" [{found.low:.4f}, {found.high:.4f}]"
+    return f"{one_line(analysis.run_id)}: {analysis.measure} = {analysis.score:.4f}{limits}"
+
+
+def _structure(analysis: Analysis) -> str:
     structure = analysis.structure
-    yield ""
-    yield (
+    return (
         f"{structure.merged_nodes} nodes merge several classes, {structure.split_classes} classes are split over "
         f"several nodes, {structure.discarded_lines} lines are beyond a limit on justifications."
     )
 
 
-def _section(table: Table, analysis: Analysis, top: int) -> Iterator[str]:
-    rows = table.rows[:top]
-    total = analysis.mistake_count if table.name == "mistakes" else len(table.rows)
-    yield table.title if len(rows) == total else f"{table.title.removesuffix(':')} ({len(rows)} of {total}):"
-    places = [table.columns.index(name) for name in _SHOWN.get(table.name, table.columns)]
-    # Reasons are rare.
-    places = [at for at in places if table.columns[at] != "reason" or any(row[at] is not None for row in rows)]
-    cells = [[table.columns[at] for at in places], *([_text(row[at]) for at in places] for row in rows)]
-    numbers = [not any(isinstance(row[at], str) for row in rows) for at in places]
-    yield from aligned(cells, numbers) if rows else ("none",)
+def _reliability(analysis: Analysis) -> str:
+    found = analysis.reliability
+    named = {"Brier score": found.brier, "expected calibration error": found.ece, "area under the ROC curve": found.auc}
+    told = ", ".join(f"{name} {value:.4f}" for name, value in named.items() if value is not None)
+    return told and f"Confidences of {found.lines} assessed lines: {told}."
+
+
+def _resampling(analysis: Analysis) -> str:
+    if analysis.intervals is None:
+        return ""
+    settings = analysis.intervals.resampling
+    drawn = f"{analysis.intervals.units} units ({settings.unit})"
+    found = (
+        f"In brackets, and low and high: {settings.confidence:g} % {settings.method} bootstrap intervals from "
+        f"{settings.resamples} resamples of {drawn}, seed {settings.seed}."
+    )
+    return " ".join((found, *sentences(analysis.intervals.notes)))
+
+
+_SENTENCES: Final[tuple[Callable[[Analysis], str], ...]] = (_structure, _reliability, _resampling)
+"""What the text says below its tables; nothing where a sentence is empty."""
+
+
+def _parts(table: Table) -> Iterator[Table]:
+    """The table in parts, one for each value of the column that its layout names."""
+    if table.layout.by is None:
+        yield table
+        return
+    at = table.layout.columns.index(table.layout.by)
+    parts: dict[Value, list[Row]] = {}
+    for row in table.rows:
+        parts.setdefault(row[at], []).append(row)
+    yield from (Table(table.layout, rows, len(rows)) for rows in parts.values())
+
+
+def _section(table: Table, top: int) -> Iterator[str]:
+    layout, rows = table.layout, table.rows[:top]
+    names = [name for name in layout.shown or layout.columns if name != layout.by]
+    title = layout.title
+    if layout.by is not None and rows:
+        title = title.replace(
+            "%",
+            cell(str(rows[0][layout.columns.index(layout.by)]), _LONGEST_CELL),
+        )
+    yield title if len(rows) == table.total else f"{title.removesuffix(':')} ({len(rows)} of {table.total}):"
+    yield from _columns(rows, [(name, layout.columns.index(name)) for name in names]) if rows else ("none",)
+
+
+def _columns(rows: Sequence[Row], columns: Sequence[tuple[str, int]]) -> list[str]:
+    """Rows in aligned columns below their names; columns without any value are left out."""
+    filled = [(name, at) for name, at in columns if any(row[at] is not None for row in rows)]
+    cells = [[name for name, _ in filled], *([_text(row[at]) for _, at in filled] for row in rows)]
+    numbers = [not any(isinstance(row[at], str) for row in rows) for _, at in filled]
+    return aligned(cells, numbers)
 
 
 def _text(value: Value) -> str:

@@ -9,6 +9,7 @@ from cs_score.analysis.many.findings import Findings, Wanted, bits
 from cs_score.coldstart.counting.counts import Counts
 from cs_score.coldstart.counting.projection import averaged_table, counted_row, in_printing_order, ldc_tables
 from cs_score.coldstart.gold import Gold
+from cs_score.coldstart.judging.class_tree import is_wrong_bin
 from cs_score.coldstart.options import RIGHT, WRONG
 from cs_score.coldstart.queries.query_set import Query
 from cs_score.coldstart.result import PrecisionRecall, RunResult
@@ -61,7 +62,7 @@ def _rows_of(gold: Gold, query: Query) -> Iterator[tuple[str, bool, list[str]]]:
         name: [] for name in tree.inner_nodes if tree.depth(name) <= gold.hop_limits[query.short_id]
     }
     for name, row in tree.above.items():
-        if row in below and not tree.is_wrong_bin(name):
+        if row in below and not is_wrong_bin(name, tree.root):
             below[row].append(name)
     for row, names in below.items():
         yield row, tree.single.get(row, False), names

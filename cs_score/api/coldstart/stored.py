@@ -15,8 +15,9 @@ from cs_score.coldstart.counting.projection import ALL_LEVELS
 from cs_score.coldstart.options import Justifications, Policy
 from cs_score.coldstart.writers.json_result import SCHEMA_VERSION
 from cs_score.foundation.errors import CsScoreError, InputError
-from cs_score.foundation.signing.origin import Origin
 from cs_score.measures.registry import parse
+from cs_score.verification.recorded import origin_of
+from cs_score.verification.told import Told
 
 Object: TypeAlias = Mapping[str, Any]
 
@@ -27,6 +28,8 @@ MALFORMED: Final = (KeyError, TypeError, ValueError, AttributeError, CsScoreErro
 
 def not_whole(error: Exception, name: str) -> InputError:
     """The error for an object that is not as it should be."""
+    if isinstance(error, InputError):
+        return error
     return InputError(f"no whole result of cs-score ({type(error).__name__}: {error})", file=name)
 
 
@@ -47,7 +50,7 @@ class Stored:
         self._told = told
         check_version(told.get("schema_version"), SCHEMA_VERSION, name)
         try:
-            self.origin: Final = origin_of_json(told["signature"])
+            self.origin: Final = origin_of(Told(told["signature"], name, "signature"))
             options = self.origin.options
             self.policy: Final = Policy(*(plain_texts(options[side]) for side in ("right", "wrong", "ignore")))
             self.limits: Final = Justifications.parse(str(options["justifications"]))
@@ -70,21 +73,6 @@ class Stored:
     def json(self) -> str:
         """The same text as the result had."""
         return json.dumps(self._told, indent=1) + "\n"
-
-
-def origin_of_json(told: Object) -> Origin:
-    """The origin that a result in JSON tells. Raises one of MALFORMED where there is none."""
-    from cs_score.foundation.signing.signature import Signature
-    from cs_score.foundation.sources import InputDigest
-
-    line = Signature.parse(told["line"])
-    if not line.settings:
-        raise KeyError("settings")
-    inputs = [
-        InputDigest(plain_text(one["name"]), plain_text(one["sha256"]), plain_text(one["role"]))
-        for one in told["inputs"]
-    ]
-    return Origin(plain_text(told["mode"]), dict(told["options"]), inputs, line.settings, line.measure, line.version)
 
 
 def plain_text(given: object) -> str:

@@ -1,75 +1,20 @@
-"""Named policies: what several scorings of one run in one batch may differ in."""
+"""The policies of a batch, whose names are folders of it."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Final
 
 from cs_score.batch.plan.runs import RESERVED
-from cs_score.coldstart.options import PRESETS, Justifications, Options, Policy
+from cs_score.coldstart import named_policies
+from cs_score.coldstart.named_policies import NamedPolicy
+from cs_score.coldstart.options import Options
 from cs_score.foundation.errors import UsageError
-
-# The parts of `--policy NAME:PART=VALUE,...` that choose categories, as the switches of the scorer are called.
-_SIDES: Final = ("right", "wrong", "ignore")
-_LIMITS: Final = "justifications"
-_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
-
-
-@dataclass(frozen=True, slots=True)
-class NamedPolicy:
-    """A policy with the limits on justifications that go with it; `texts` are IGNORE, RIGHT and WRONG as typed."""
-
-    name: str
-    policy: Policy
-    justifications: Justifications
-    texts: dict[str, str]
-
-    def options(self, base: Options) -> Options:
-        """`base` under this policy."""
-        return replace(base, policy=self.policy, justifications=self.justifications)
 
 
 def read_policies(given: Sequence[str], base: Options, texts: dict[str, str]) -> list[NamedPolicy]:
-    """The policies of `--policy` switches: `NAME` of a preset, or `NAME:right=...,wrong=...,ignore=...`.
-
-    Parts that are left out are those of `base`, whose policy was typed as `texts`. Raises UsageError for what cannot
-    be understood, for an impossible policy, and for a name that comes twice.
-    """
-    read = [_read(text, base, texts) for text in given]
-    names = [policy.name.casefold() for policy in read]
-    for name in names:
-        if names.count(name) > 1:
-            raise UsageError(f"--policy {name} is given twice; each policy needs a name of its own")
-    return read
-
-
-def _read(text: str, base: Options, texts: dict[str, str]) -> NamedPolicy:
-    name, colon, parts = text.partition(":")
-    if not _NAME.fullmatch(name):
-        raise UsageError(
-            f"--policy {text}: a name is made of letters, digits and ._+- and begins with one of the former"
-        )
-    if name in RESERVED:
-        raise UsageError(f"--policy {text}: {name} is a file of every batch; choose another name")
-    if not colon:
-        if name not in PRESETS:
-            raise UsageError(f"--policy {name}: no such preset; there are {', '.join(PRESETS)}, others are {_FORM}")
-        preset = PRESETS[name]
-        return NamedPolicy(name, preset.policy, preset.justifications, preset.policy.texts())
-    chosen = dict(texts)
-    limits = base.justifications
-    for part in parts.split(","):
-        key, equals, value = part.partition("=")
-        if not equals or key not in (*_SIDES, _LIMITS):
-            raise UsageError(f"--policy {text}: {part or 'an empty part'} is not understood; the form is {_FORM}")
-        if key == _LIMITS:
-            limits = Justifications.parse(value)
-        else:
-            chosen[key.upper()] = value
-    policy = Policy(**{side: tuple(filter(None, chosen[side.upper()].rstrip(":").split(":"))) for side in _SIDES})
-    return NamedPolicy(name, policy, limits, chosen)
-
-
-_FORM: Final = "NAME:right=A:B,wrong=C:D,ignore=E,justifications=1:3"
+    """The policies of `--policy` switches. Raises UsageError as for other commands, and for the name of a file."""
+    policies = named_policies.read_policies(given, base, texts)
+    for policy in policies:
+        if policy.name in RESERVED:
+            raise UsageError(f"--policy {policy.name}: that is a file of every batch; choose another name")
+    return policies

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from cs_score.analysis.many.findings import findings_of
 from cs_score.analysis.many.measured import measured
 from cs_score.batch.store.outcomes import Outcome
+from cs_score.foundation.record import dataclass, field, replace
 from cs_score.foundation.signing.signature import Signature
 from cs_score.statistics.options import Resampling
 

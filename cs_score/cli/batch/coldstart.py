@@ -6,15 +6,16 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from cs_score.batch.plan.policies import NamedPolicy, read_policies
+from cs_score.batch.plan.policies import read_policies
 from cs_score.cli.batch.options import BATCH_OPTIONS, MOST_JOBS
 from cs_score.cli.form import BATCH, Form, Parameter, whole_number
 from cs_score.cli.options import CommandLine, Option, SwitchError
 from cs_score.cli.resampling_options import read_resampling
-from cs_score.cli.scorer.command import fields, legend, policies
+from cs_score.cli.scorer.command import fields, legend, policies, policy_form
 from cs_score.cli.scorer.options import POLICY_SWITCHES, layout_of, options_of, policy_texts
 from cs_score.cli.scorer.switches import OF_A_BATCH
 from cs_score.coldstart.lines.loading import RUN_SUFFIX, members
+from cs_score.coldstart.named_policies import NamedPolicy
 from cs_score.coldstart.options import PRESETS
 from cs_score.coldstart.queries.query_files import is_query_file
 from cs_score.foundation.errors import InputError, UsageError
@@ -151,11 +152,7 @@ FORM: Final = _Batch(
     contract=BATCH,
     required=("--out",),
     sections=lambda: (
-        (
-            "Policies",
-            "A policy is NAME:right=A:B,wrong=C,ignore=D,justifications=1:3, parts left out being those of the "
-            "switches, or one of these names:",
-        ),
+        policy_form(),
         policies(),
         ("Files", "The files of a run are DIR/RUN/out.sf and so on, with several policies DIR/POLICY/RUN/out.sf."),
         fields(),

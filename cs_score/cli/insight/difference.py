@@ -8,9 +8,17 @@ from typing import TYPE_CHECKING, Final
 from cs_score.cli.destinations import say
 from cs_score.cli.form import Form, Parameter
 from cs_score.cli.insight.coldstart import measures
-from cs_score.cli.insight.options import TOP_UNITS, deliver, make_way, measure_option, result_options, top_of
+from cs_score.cli.insight.options import (
+    TOP_UNITS,
+    deliver,
+    make_way,
+    measure_option,
+    resampling_of,
+    result_options,
+    top_of,
+)
 from cs_score.cli.options import CommandLine, Option
-from cs_score.cli.resampling_options import COMPARISON_OPTIONS, read_resampling
+from cs_score.cli.resampling_options import COMPARISON_OPTIONS
 from cs_score.cli.scorer.command import legend, policies
 from cs_score.cli.scorer.options import defaults_of, options_of
 from cs_score.cli.scorer.switches import POLICY, SCORING
@@ -19,10 +27,12 @@ from cs_score.coldstart.queries.query_files import is_query_file
 from cs_score.foundation.errors import InputError, UsageError
 
 if TYPE_CHECKING:
+    from cs_score.analysis.coldstart.difference.difference import Difference
     from cs_score.analysis.coldstart.scored import Scored
     from cs_score.coldstart.gold import Gold
     from cs_score.coldstart.options import Options
     from cs_score.foundation.sources import Input
+    from cs_score.statistics.options import Resampling
 
 POLICY_B: Final = Option(
     "--policy-b", "NAME", "Take one run, and score it as B under the policy of that name", choices=tuple(PRESETS)
@@ -35,21 +45,31 @@ def _diff(line: CommandLine) -> int:
 
     Raises UsageError for an impossible command line, InputError where a run cannot be scored.
     """
-    from cs_score.analysis.coldstart.difference.difference import diff
     from cs_score.analysis.coldstart.difference.text import difference_text
 
     if line.wrong_file is not None:  # a bare --json before a file: its name has been forgotten
         raise UsageError(line.wrong_file)
-    top = top_of(line)
-    resampling = read_resampling(
-        {option.name: line.switches.get(option.name) for option in COMPARISON_OPTIONS}, COMPARISON_OPTIONS
-    )
-    pool_b = line.switches.get(POOL_B.name)
-    make_way(line, [*line.words, *([] if pool_b is None else [pool_b])], "a")
-    a, b, names = _both(line)
-    found = diff(a, b, line.switches.get("--measure"), names=names, resampling=resampling)
+    top, resampling = top_of(line), resampling_of(line)
+    make_way(line, files_of_both(line), "a")
+    found = difference_of(line, resampling)
     deliver(line, lambda: found.as_json(top), lambda width: difference_text(found, width, top))
     return 0
+
+
+def files_of_both(line: CommandLine) -> list[str]:
+    """The files that a command line names."""
+    return [*line.words, *filter(None, [line.switches.get(POOL_B.name)])]
+
+
+def difference_of(line: CommandLine, resampling: Resampling | None) -> Difference:
+    """The difference that a command line asks for.
+
+    Raises UsageError for an impossible command line, InputError where a run cannot be scored.
+    """
+    from cs_score.analysis.coldstart.difference.difference import diff
+
+    a, b, names = _both(line)
+    return diff(a, b, line.switches.get("--measure"), names=names, resampling=resampling)
 
 
 def _both(line: CommandLine) -> tuple[Scored, Scored, tuple[str, str]]:
@@ -102,18 +122,20 @@ def _scored(gold: Gold, file: Input, options: Options) -> Scored:
     return scored
 
 
+SWITCHES: Final = (
+    *SCORING,
+    POLICY,
+    measure_option(measures),
+    POLICY_B,
+    POOL_B,
+    TOP_UNITS,
+    *COMPARISON_OPTIONS,
+)
+"""The switches that say what is compared, and how."""
+
 DIFF: Final = Form(
     "diff",
-    (
-        *SCORING,
-        POLICY,
-        measure_option(measures),
-        POLICY_B,
-        POOL_B,
-        TOP_UNITS,
-        *COMPARISON_OPTIONS,
-        *result_options("the difference", tables=False),
-    ),
+    (*SWITCHES, *result_options("the difference", tables=False)),
     (
         Parameter(
             "files",

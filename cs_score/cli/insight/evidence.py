@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,15 +25,17 @@ from cs_score.cli.insight.options import (
     deliver,
     make_way,
     measure_option,
+    resampling_of,
     result_options,
     top_of,
     write_tables,
 )
 from cs_score.cli.options import CommandLine, Option
-from cs_score.cli.resampling_options import COMPARISON_OPTIONS, read_resampling
+from cs_score.cli.resampling_options import COMPARISON_OPTIONS
 from cs_score.foundation.errors import UsageError
 
 if TYPE_CHECKING:
+    from cs_score.analysis.evidence.difference import Difference
     from cs_score.evidence.result import Result
 
 UNIT: Final = "--unit"
@@ -126,26 +128,35 @@ def _explain_form(mode: EvidenceMode) -> Form:
 
 
 def _diff(mode: EvidenceMode, line: CommandLine) -> int:
-    from cs_score.analysis.comparison import system_names
-    from cs_score.analysis.evidence.difference import diff
     from cs_score.analysis.evidence.difference_text import difference_text
-    from cs_score.analysis.evidence.modes.examiners import measure_of
     from cs_score.analysis.evidence.text import TOP as SHOWN
 
-    top, own = top_of(line), own_arguments(mode, line)
+    top = top_of(line)
+    files, compared = comparing(mode, line)
+    make_way(line, files, "a")
+    found = compared()
+    deliver(line, lambda: found.as_json(top), lambda width: difference_text(found, width, top or SHOWN))
+    return 0
+
+
+def comparing(mode: EvidenceMode, line: CommandLine) -> tuple[tuple[str, str, str], Callable[[], Difference]]:
+    """The files of a comparison, gold first, and what compares them. Raises UsageError."""
+    from cs_score.analysis.comparison import system_names
+    from cs_score.analysis.evidence.difference import diff
+    from cs_score.analysis.evidence.modes.examiners import measure_of
+
+    own, resampling = own_arguments(mode, line), resampling_of(line)
     gold, first, second = line.text("--gold", ""), *line.words
     if "-" in (gold, first, second):
         raise UsageError("standard input cannot be read once for each of the two: name a file")
     measure = measure_of(mode.name, line.switches.get("--measure"))
-    resampling = read_resampling(
-        {option.name: line.switches.get(option.name) for option in COMPARISON_OPTIONS}, COMPARISON_OPTIONS
-    )
-    make_way(line, (gold, first, second), "a")
-    one, other = (_scored(mode, (gold, file), own) for file in (first, second))
-    names = system_names((first, second))
-    found = diff(one, other, measure, names=(names[0], names[1]), resampling=resampling)
-    deliver(line, lambda: found.as_json(top), lambda width: difference_text(found, width, top or SHOWN))
-    return 0
+
+    def compared() -> Difference:
+        one, other = (_scored(mode, (gold, file), own) for file in (first, second))
+        names = system_names((first, second))
+        return diff(one, other, measure, names=(names[0], names[1]), resampling=resampling)
+
+    return (gold, first, second), compared
 
 
 def _diff_form(mode: EvidenceMode) -> Form:

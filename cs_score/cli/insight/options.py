@@ -8,7 +8,7 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from cs_score.cli import colour
 from cs_score.cli.destinations import Destination, print_text, write_to_stream
@@ -17,6 +17,9 @@ from cs_score.cli.options import FORCE, Choices, CommandLine, Option
 from cs_score.foundation.errors import OutputError, UsageError
 from cs_score.foundation.outputs import cannot_write, encoded, write_packed, write_whole
 from cs_score.foundation.planned_outputs import Existing, Format, OutputPlan, OwnOption, PlannedOutput
+
+if TYPE_CHECKING:
+    from cs_score.statistics.options import Resampling
 
 WIDEST: Final = 120
 """Columns of a text that goes to no terminal."""
@@ -53,6 +56,15 @@ def result_options(what: str, tables: bool = True) -> tuple[Option, ...]:
 def top_of(line: CommandLine) -> int | None:
     """How many mistakes are to be listed; None where nothing was said. Raises UsageError."""
     return whole_number(line, TOP.name, MOST_SHOWN)
+
+
+def resampling_of(line: CommandLine) -> Resampling | None:
+    """How a comparison resamples. Raises UsageError."""
+    from cs_score.cli.resampling_options import COMPARISON_OPTIONS, read_resampling
+
+    return read_resampling(
+        {option.name: line.switches.get(option.name) for option in COMPARISON_OPTIONS}, COMPARISON_OPTIONS
+    )
 
 
 def make_way(line: CommandLine, inputs: Sequence[str], key: str, tables: Mapping[str, bytes] | None = None) -> None:

@@ -1,9 +1,9 @@
-"""`cs-score report` and `cs-score plot`: what an analysis found, as a page or a chart to look at."""
+"""`cs-score report`: what an analysis or a comparison found, as a page to look at."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,9 +19,10 @@ from cs_score.cli.evidence import (
 )
 from cs_score.cli.evidence_modes import EVIDENCE_MODES, EvidenceMode
 from cs_score.cli.form import Form, Parameter
-from cs_score.cli.insight import coldstart
-from cs_score.cli.insight.options import TOP, measure_option, top_of
-from cs_score.cli.options import FORCE, CommandLine, Option
+from cs_score.cli.insight import coldstart, difference, evidence
+from cs_score.cli.insight.options import TOP, TOP_UNITS, measure_option, resampling_of, top_of
+from cs_score.cli.options import FORCE, QUIET, CommandLine, Option
+from cs_score.cli.resampling_options import COMPARISON_OPTIONS
 from cs_score.foundation.errors import UsageError
 from cs_score.foundation.outputs import encoded, write_packed
 from cs_score.foundation.planned_outputs import Format, OutputPlan, OwnOption, ending_of
@@ -33,32 +34,44 @@ if TYPE_CHECKING:
 _OUT: Final = "--out"
 
 _PAGES: Final = OwnOption(_OUT, {".html": Format(re.compile(re.escape(BEGINNING.encode())))}, "report.html")
-_UNKNOWN: Final = Format(re.compile(rb"(?!)"))
-"""Of files that do not tell who wrote them: only force replaces them."""
-_PLOTS: Final = OwnOption(
-    _OUT,
-    {
-        ".svg": Format(re.compile(rb'<svg xmlns="http://www.w3.org/2000/svg" [^>]*class="chart"')),
-        ".pdf": _UNKNOWN,
-        ".png": _UNKNOWN,
-    },
-    "chart.svg",
-)
 
 
 def _report(line: CommandLine) -> int:
-    """The page of a Cold Start run, or of an analysis that was written before. Raises UsageError, InputError."""
+    """The page of one Cold Start run, of two, or of what was analysed before. Raises UsageError, InputError."""
     if len(line.words) == 1 and ending_of(line.words[0]) == ".json":
-        _refuse_switches(line)
+        _refuse_others(line, (), f"says what to analyse, but {line.words[0]} is an analysis already")
         return _page(line, line.words, partial(_read, line.words[0]))
+    if COMPARE.name in line.switches:
+        _refuse_others(line, (COMPARE, *difference.SWITCHES), "is not for --compare")
+        top, resampling = top_of(line), resampling_of(line)
+        files = difference.files_of_both(line)
+        return _page(line, files, lambda: _made(difference.difference_of(line, resampling).as_json(top)))
+    _refuse_others(line, coldstart.SWITCHES, "is for --compare")
     return _page(line, list(coldstart.inputs(line)), lambda: _made(coldstart.analysis_of(line).as_json()))
 
 
 def _report_evidence(mode: EvidenceMode, line: CommandLine) -> int:
+    """The page of one file of predictions, or of two. Raises UsageError, InputError."""
+    top = top_of(line)
+    if COMPARE.name in line.switches:
+        _refuse_others(line, (COMPARE, GOLD, _MEASURE, *_COMPARED, *mode.options), "is not for --compare")
+        if len(line.words) != 2:
+            raise UsageError(f"--compare takes two files of predictions, A and B, not {len(line.words)}")
+        both, compared = evidence.comparing(mode, line)
+        return _page(line, both, lambda: _made(compared().as_json(top)))
+    _refuse_others(line, (GOLD, PREDICTIONS, _MEASURE, *_ANALYSED, *mode.options), "is for --compare")
+    if PREDICTIONS.name not in line.switches or line.words:
+        raise UsageError(f"unexpected word {line.words[0]}" if line.words else "--predictions FILE must be given")
+    return _page(line, *_analysing(mode, line, top))
+
+
+def _analysing(
+    mode: EvidenceMode, line: CommandLine, top: int | None
+) -> tuple[Sequence[str], Callable[[], Mapping[str, Any]]]:
+    """The files of one analysis, and what analyses them. Raises UsageError."""
     from cs_score.analysis.evidence.analysis import analyze
     from cs_score.analysis.evidence.modes.examiners import measure_of
 
-    top = top_of(line)
     files, own = input_files(line), own_arguments(mode, line)
     measure = measure_of(mode.name, line.switches.get("--measure"))
 
@@ -67,7 +80,7 @@ def _report_evidence(mode: EvidenceMode, line: CommandLine) -> int:
         tell_notices(result)
         return _made(analyze(result, measure, progress=partial(with_bar, doing="analysing")).as_json(top))
 
-    return _page(line, files, analysed)
+    return files, analysed
 
 
 def _read(name: str) -> Mapping[str, Any]:
@@ -82,12 +95,12 @@ def _made(value: Mapping[str, object]) -> Mapping[str, Any]:
     return document_of(value)
 
 
-def _refuse_switches(line: CommandLine) -> None:
-    """Raises UsageError for switches that say how to score, where everything has been scored."""
-    known = {_OUT, FORCE.name, "--quiet"}
+def _refuse_others(line: CommandLine, known: Iterable[Option], why: str) -> None:
+    """Raises UsageError for an option that means nothing here."""
+    names = {option.name for option in (*known, *_OF_EVERY_PAGE)}
     for name in line.switches:
-        if name not in known:
-            raise UsageError(f"{name} says what to analyse, but {line.words[0]} is an analysis already")
+        if name not in names:
+            raise UsageError(f"{name} {why}")
 
 
 def _page(line: CommandLine, inputs: Sequence[str], document: Callable[[], Mapping[str, Any]]) -> int:
@@ -103,27 +116,13 @@ def _page(line: CommandLine, inputs: Sequence[str], document: Callable[[], Mappi
     return 0
 
 
-def _plot(line: CommandLine) -> int:
-    from cs_score.report.documents import chart_of, read_document
-    from cs_score.report.rendering.files import chart_bytes
-
-    kind, name = line.words
-    path = line.switches[_OUT] or ""
-    plan = OutputPlan([name], list(_PLOTS.outputs(path)), "--force" in line.switches)
-    plan.check()
-    drawing = chart_of(read_document(name), kind, line.switches.get("--of"))
-    plan.clear()
-    write_packed(path, [chart_bytes(drawing, ending_of(path))])
-    return 0
-
-
-def _chart_kinds() -> Sequence[str]:
-    from cs_score.report.documents import CHART_KINDS
-
-    return CHART_KINDS
-
-
 _OUT_PAGE: Final = Option(_OUT, "FILE.html", "The page, one file that loads nothing from elsewhere")
+COMPARE: Final = Option("--compare", None, "The page of a difference: of two runs, as diff takes them")
+_OF_EVERY_PAGE: Final = (_OUT_PAGE, FORCE, QUIET)
+_MEASURE: Final = measure_option(())
+_ANALYSED: Final = (TOP,)
+_COMPARED: Final = (TOP_UNITS, *COMPARISON_OPTIONS)
+"""Options of the evidence modes' analyses and comparisons."""
 
 _MEANING: Final = (
     (
@@ -134,14 +133,20 @@ _MEANING: Final = (
     ),
 )
 
+
+def _together(*options: Option) -> tuple[Option, ...]:
+    """Options of two commands; one that both have is as the first has it."""
+    return tuple({option.name: option for option in reversed(options)}.values())[::-1]
+
+
 REPORT: Final = Form(
     "report",
-    (*coldstart.SWITCHES, _OUT_PAGE, FORCE),
+    (COMPARE, *_together(*coldstart.SWITCHES, *difference.SWITCHES), _OUT_PAGE, FORCE),
     (
         Parameter(
             "files",
             "What analyze --json or diff --json wrote, or the files that analyze takes: query files, the run, its "
-            "assessments",
+            "assessments; with --compare two runs",
             is_repeated=True,
         ),
     ),
@@ -152,42 +157,19 @@ REPORT: Final = Form(
 
 
 def _evidence_form(mode: EvidenceMode) -> Form:
+    measure = measure_option(partial(measure_names, mode.name))
+    own = _together(GOLD, PREDICTIONS, measure, *_ANALYSED, *_COMPARED)
     return Form(
         f"report {mode.name}",
-        (GOLD, PREDICTIONS, measure_option(partial(measure_names, mode.name)), TOP, _OUT_PAGE, FORCE, *mode.options),
-        (),
-        required=("--gold", "--predictions", _OUT),
+        (*own, COMPARE, _OUT_PAGE, FORCE, *mode.options),
+        (
+            Parameter("A", "With --compare: the predictions that are compared with", is_optional=True),
+            Parameter("B", "With --compare: the predictions that are compared", is_optional=True),
+        ),
+        required=(GOLD.name, _OUT),
         sections=lambda: (("Files", mode.files), *_MEANING),
         body=partial(_report_evidence, mode),
     )
 
 
 EVIDENCE: Final = {name: _evidence_form(mode) for name, mode in EVIDENCE_MODES.items()}
-
-PLOT: Final = Form(
-    "plot",
-    (
-        Option(_OUT, "FILE", "The chart, as .svg, .pdf or .png by the ending of the name"),
-        Option("--of", "NAME", "Which of several charts of a kind, such as the dimension of groups", "the first"),
-        FORCE,
-    ),
-    (
-        Parameter("kind", "The chart", choices=_chart_kinds),
-        Parameter("analysis", "What analyze --json or diff --json wrote"),
-    ),
-    required=(_OUT,),
-    sections=lambda: (
-        (
-            "Charts",
-            (
-                ("budget", "What mending each kind of mistakes alone would bring"),
-                ("cumulated", "The score with one kind after the other mended"),
-                ("groups", "Precision, recall and F1 by slot, hop and so on"),
-                ("sweep", "Scores by confidence threshold"),
-                ("reliability", "How often answers of a confidence are right"),
-                ("contributions", "What units contribute to the difference of two runs"),
-            ),
-        ),
-    ),
-    body=_plot,
-)

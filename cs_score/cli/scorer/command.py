@@ -36,6 +36,15 @@ def policies() -> Section:
     return "Named policies are", [(name, f"{preset.meaning}: {preset}.") for name, preset in PRESETS.items()]
 
 
+def policy_form() -> Section:
+    """What the option `--policy` takes where several policies can be given."""
+    return (
+        "Policies",
+        "A policy is NAME:right=A:B,wrong=C,ignore=D,justifications=1:3, parts left out being those of the switches, "
+        "or one of these names:",
+    )
+
+
 def legend() -> tuple[Section, Section]:
     """What the switches `-discipline`, `-right`, `-wrong` and `-ignore` take."""
     return (

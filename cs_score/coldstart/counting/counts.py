@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Final, NamedTuple
@@ -70,6 +71,14 @@ def sum_counts(counts: Iterable[Counts]) -> Counts:
 _COUNTED: Final = (
     "CORRECT", "INCORRECT", "INEXACT", INCORRECT_PARENT, UNASSESSED, REDUNDANT, RIGHT, WRONG, IGNORE,
 )  # fmt: skip
+
+
+@functools.lru_cache(maxsize=1 << 10)
+def counts_of(labels: Labels, times: int = 1) -> Counts:
+    """What so many responses with these labels add to the counts of their row; there is nothing to be found."""
+    return Counts(0, times, *(times * labels.count(label) for label in _COUNTED))
+
+
 _counts_of: Final[Callable[[Mapping[str, int]], tuple[int, ...]]] = itemgetter(*_COUNTED)
 _NONE_YET: Final = dict.fromkeys((*CATEGORIES, *SIDES, REDUNDANT, NOWHERE), 0)
 
@@ -97,20 +106,26 @@ class Counting:
         self._duplicate_side = policy.duplicate_side or NOWHERE
         self._labels_of = labels_of_categories(policy)
 
-    def tally(self, tree: ClassTree, members: Members) -> list[Tally]:
-        """Count the responses below each inner node of a query's tree (specification 7.6)."""
+    def tally(
+        self, tree: ClassTree, members: Members, known: Mapping[str, Mapping[str, bool]] | None = None
+    ) -> list[Tally]:
+        """Count the responses below each inner node of a query's tree (specification 7.6).
+
+        `known` tells of classes whether the answers in them are right, by the ids of the queries about them, where
+        that is known already and not to be found out from the members.
+        """
         filled: dict[str, list[str]] = {}
         for name, parent in tree.above.items():
             if name in members:
                 filled.setdefault(parent, []).append(name)
         # Class -> id of the query about an answer in it -> whether that answer is right.
-        answers: dict[str, Mapping[str, bool]] = {tree.root: {}}
+        answers: dict[str, Mapping[str, bool]] = {tree.root: {}, **(known or {})}
         tallies: list[Tally] = []
         for name in tree.inner_nodes:
             row = Row(name)
             for of_class in filled.get(name, ()):
                 right = self._categorise(members[of_class], row, None if name == tree.root else answers.get(name, {}))
-                if of_class in tree.ground_truth:
+                if of_class in tree.ground_truth and of_class not in answers:
                     answers[of_class] = self._answers(members[of_class])
                 if len(right) > 1:
                     kept, *others = sorted(right, key=self._is_nominal)

@@ -68,12 +68,12 @@ class ClassTree:
                 raise _foreign_class(name, parent, self.root)
             self.add(parent)
         self.above[name] = parent
-        is_class = not self.is_wrong_bin(name)
-        self.ground_truth[parent] = self.ground_truth.get(parent, 0) + is_class
+        self.ground_truth[parent] = self.ground_truth.get(parent, 0) + (not is_wrong_bin(name, self.root))
 
-    def is_wrong_bin(self, name: str) -> bool:
-        """Whether a node below the query holds what belongs to no class (specification 7.2)."""
-        return name.endswith(":0") or ":0:" in name[len(self.root) :]
+
+def is_wrong_bin(name: str, root: str) -> bool:
+    """Whether a node of the tree of `root` holds what belongs to no class (specification 7.2)."""
+    return name.endswith(":0") or ":0:" in name[len(root) :]
 
 
 def _foreign_class(name: str, root: str, query: str) -> InputError:

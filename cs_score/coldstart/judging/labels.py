@@ -31,6 +31,16 @@ def pre_policy_category(assessment: Assessment | None) -> str:
     return UNASSESSED if assessment is None else assessment.judgment
 
 
+@functools.cache
+def category_in(labels: Labels) -> str:
+    """The category before the policies that labels tell."""
+    # A side is called IGNORE, too.
+    return next((label for label in labels if label in _TELLING), IGNORE)
+
+
+_TELLING: Final = frozenset(CATEGORIES) - {IGNORE}
+
+
 def without(labels: Sequence[str], category: str) -> list[str]:
     """The labels that say something beside the category before the policies."""
     return [label for label in labels if label != category]

@@ -7,7 +7,7 @@ V, the share of its class's justifications that it gives, instead of 0 or 1.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 from cs_score.coldstart.counting.projection import ALL_LEVELS
 from cs_score.coldstart.judging.labels import REDUNDANT, Labels
@@ -96,7 +96,7 @@ def rank_query(
         Ranking(
             query.full_id,
             level,
-            _scores([node.value for node in nodes_of_level], truth[level]),
+            ranking_scores([node.value for node in nodes_of_level], truth[level]),
             truth[level],
             classes.of_level(level),
             nodes_of_level,
@@ -131,7 +131,7 @@ def _ranked_nodes(
     return tuple(ranked_of[node.name] for _, node in by_rank)
 
 
-def _scores(values: Sequence[float], ground_truth: int | None) -> tuple[float, ...]:
+def ranking_scores(values: Sequence[float], ground_truth: int | None) -> tuple[float, ...]:
     """What the table of measures computes of a ranking, from the worth of its nodes in rank order."""
     return tuple(of_ranking(values, ground_truth) for of_ranking in RANKED.values())
 
@@ -145,23 +145,36 @@ def _best_class(
     most: int | None,
 ) -> tuple[str | None, float]:
     """The best class still free for a node with these lines, which it then takes, and its V (specification 9.4)."""
-    useful: dict[str, list[Response]] = {}
-    for line in lines:
-        assessment = matched.get(line.index)
-        if assessment is not None and assessment.is_accepted and is_useful(labels[line.index]):
-            useful.setdefault(assessment.value_class, []).append(line)
-    if not useful:
-        return None, 0.0
-    free = [
-        (_value(of_class, classes.documents(name), most), min([line.number for line in of_class]), name)
-        for name, of_class in useful.items()
-        if name not in taken
-    ]
+    free = candidates(lines, taken, classes, matched, labels, most)
     if not free:
         return None, 0.0
     value, _, name = max(free)
     taken.add(name)
     return name, value
+
+
+def candidates(
+    lines: Iterable[Response],
+    taken: Container[str],
+    classes: AssessedClasses,
+    matched: Matched,
+    labels: Mapping[int, Labels],
+    most: int | None,
+) -> list[tuple[float, int, str]]:
+    """What a node with these lines may be mapped to: V, smallest number of a line, and name of each class not taken.
+
+    The greatest of them is the best one (specification 9.4).
+    """
+    useful: dict[str, list[Response]] = {}
+    for line in lines:
+        assessment = matched.get(line.index)
+        if assessment is not None and assessment.is_accepted and is_useful(labels[line.index]):
+            useful.setdefault(assessment.value_class, []).append(line)
+    return [
+        (_value(of_class, classes.documents(name), most), min([line.number for line in of_class]), name)
+        for name, of_class in useful.items()
+        if name not in taken
+    ]
 
 
 @functools.cache

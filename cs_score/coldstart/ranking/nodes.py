@@ -53,20 +53,22 @@ class Nodes:
             parent = name if len(components) == 2 else f"{query_id}:{components[1]}"
             if len(components) > 2 and components[2] not in ("", "0"):
                 child = name if len(components) == 3 else f"{parent}:{components[2]}"
-                nodes[child] = self._node(child, 1, parent, lines)
+                nodes[child] = node_of(child, 1, parent, lines, self._most)
             else:
-                nodes[parent] = self._node(parent, 0, parent, lines)
+                nodes[parent] = node_of(parent, 0, parent, lines, self._most)
         from_children: dict[str, list[Response]] = {}
         for node in nodes.values():
             if node.parent not in nodes:
                 from_children.setdefault(node.parent, []).extend(node.lines)
         for parent, of_children in from_children.items():
-            nodes[parent] = self._node(parent, 0, parent, sorted(of_children, key=_index))
+            nodes[parent] = node_of(parent, 0, parent, sorted(of_children, key=_index), self._most)
         return nodes
 
-    def _node(self, name: str, level: int, parent: str, lines: Sequence[Response]) -> Node:
-        if len(lines) == 1:  # as most nodes are
-            (first,) = lines
-            return Node(name, level, parent, lines, node_confidence((first.confidence,), self._most), first)
-        confidence = node_confidence([line.confidence for line in lines], self._most)
-        return Node(name, level, parent, lines, confidence, min(lines, key=_number))
+
+def node_of(name: str, level: int, parent: str, lines: Sequence[Response], most: int | None) -> Node:
+    """A node from its lines, in load order; `most`: how many justifications count, None for all."""
+    if len(lines) == 1:  # as most nodes are
+        (first,) = lines
+        return Node(name, level, parent, lines, node_confidence((first.confidence,), most), first)
+    confidence = node_confidence([line.confidence for line in lines], most)
+    return Node(name, level, parent, lines, confidence, min(lines, key=_number))

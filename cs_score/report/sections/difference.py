@@ -164,10 +164,21 @@ def _origin(document: Mapping[str, Any]) -> Section:
     ]
     if one["options"] == other["options"] and _but_runs(one) == _but_runs(other):
         runs = [given["name"] for origin in (one, other) for given in origin["inputs"] if given["role"] == "run"]
-        call = shlex.join(["cs-score", "diff", *mode_words(one, runs), "--measure", document["measure"]])
+        words = [*mode_words(one, runs), "--measure", document["measure"], *_resampling(document["resampling"])]
+        call = shlex.join(["cs-score", "diff", *words])
         commands = [f"{call} --json diff.json", "cs-score report diff.json --out page.html"]
         blocks += [Text("with these commands:"), Code(commands)]
     return Section("origin", "How to reproduce this page", blocks)
+
+
+def _resampling(settings: Mapping[str, Any] | None) -> Iterator[str]:
+    """The options of the interval."""
+    if settings is None:
+        return
+    keys = {"bootstrap": "resamples", "seed": "seed", "confidence": "confidence", "interval": "method"}
+    for name, key in keys.items():
+        value = settings[key]
+        yield from (f"--{name}", f"{value:g}" if isinstance(value, float) else str(value))
 
 
 def _but_runs(origin: Mapping[str, Any]) -> list[Any]:

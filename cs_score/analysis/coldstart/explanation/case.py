@@ -8,12 +8,9 @@ from typing import Final
 
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.coldstart.sections.mistakes import category_of
-from cs_score.analysis.coldstart.whatif.change import Change
 from cs_score.analysis.coldstart.whatif.dependents import Dependents
-from cs_score.analysis.coldstart.whatif.effects import Effect
+from cs_score.analysis.coldstart.whatif.effects import Effects
 from cs_score.analysis.coldstart.whatif.files import RunFiles, files_of
-from cs_score.analysis.coldstart.whatif.recombination import Recombination
-from cs_score.analysis.coldstart.whatif.rescoring import Rescoring
 from cs_score.coldstart.counting.counts import Counting, Row, Tally
 from cs_score.coldstart.gold import QueryGold
 from cs_score.coldstart.judging.class_tree import ClassTree, Members, place_responses
@@ -95,34 +92,14 @@ class Case:
     @cached_property
     def dependents(self) -> Dependents:
         """What hangs below lines."""
-        return Dependents(self.run, self.files) if self.fatal else self.rescoring.dependents
+        return Dependents(self.run, self.files) if self.fatal else self.effects.rescoring.dependents
 
     @cached_property
-    def rescoring(self) -> Rescoring:
-        """What scores changed files. Only where the run could be scored."""
-        return Rescoring(self.scored)
-
-    @cached_property
-    def measures(self) -> list[Measure]:
-        """The measure that is asked about, and average precision."""
+    def effects(self) -> Effects:
+        """What changes make of the measure that is asked about, and of average precision. Only of a run with scores."""
         assert self.measure is not None
         ranked = [each for each in self.scored.result.measures if not each.average and each.hop is None]
-        return list(dict.fromkeys((self.measure, *ranked)))
-
-    @cached_property
-    def _recombination(self) -> Recombination:
-        return Recombination(self.scored, self.measures)
-
-    def effect(self, change: Change) -> Effect:
-        """What a change makes of `measures`."""
-        before, after = self._recombination.base.scores, self._recombination.after(self.rescoring.outcome(change))
-        return Effect(
-            {
-                measure: None if score is None or (base := before[measure]) is None else score - base
-                for measure, score in after.scores.items()
-            },
-            after.reason,
-        )
+        return Effects(self.scored, list(dict.fromkeys((self.measure, *ranked))))
 
     def unit_of(self, line: Response) -> UnitResult | None:
         """The result of the unit that a line of this run answers a query of; None where it was not scored."""

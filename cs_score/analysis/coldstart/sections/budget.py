@@ -13,7 +13,6 @@ from cs_score.analysis.coldstart.whatif.found import AddedLine, Finding
 from cs_score.coldstart.lines.records import Response
 from cs_score.coldstart.options import DUPLICATE, IGNORE, RIGHT, SIDES, WRONG, Policy, Side
 from cs_score.foundation.record import dataclass, replace
-from cs_score.measures.measure import Measure
 
 # Kind -> the category of its lines, and the side that its policy puts that on; None: the lines are taken out.
 KINDS: Final[dict[str, tuple[str, Side | None]]] = {
@@ -71,36 +70,42 @@ class BudgetRow:
         }
 
 
-def budget(effects: Effects, measure: Measure, policy: Policy, mistakes: Mistakes) -> list[BudgetRow]:
+def budget(effects: Effects, policy: Policy, units: Iterable[Mistakes]) -> list[BudgetRow]:
     """The kinds of mistakes in a fixed order, each mended alone and with those before it.
 
     Mistakes are those of the run as it is: none that mending others would bring about. A kind that the policy does not
     count as wrong has no mistake and no gain.
     """
     lines: dict[str, list[Response]] = {category: [] for category, _ in KINDS.values()}
-    for mistake in mistakes.lines:
-        lines.setdefault(mistake.category, []).append(mistake.line)
-    so_far = Mending(policy)
-    last = effects.before[measure]
+    classes: list[MissedClass] = []
+    for mistakes in units:
+        classes += mistakes.classes
+        for mistake in mistakes.lines:
+            lines.setdefault(mistake.category, []).append(mistake.line)
+    order = effects.rescoring.files.order  # an answer comes behind the one that it hangs below
+    classes.sort(key=lambda missed: (order[missed.assessment.file], missed.assessment.number))
+    effects = effects.of_first_measure()
+    base = so_far = Mending(policy)
+    last: float | None = effects.before
     rows = []
     for kind in (*KINDS, MISSED):
-        count = len(mistakes.classes) if kind == MISSED else len(lines[KINDS[kind][0]])
+        count = len(classes) if kind == MISSED else len(lines[KINDS[kind][0]])
         if not count:
-            rows.append(BudgetRow(kind, 0, 0.0, effects.before[measure], last, None, Change(), policy))
+            rows.append(BudgetRow(kind, 0, 0.0, effects.before, last, None, Change(), policy))
             continue
-        alone = _mending(kind, Mending(policy), lines, mistakes.classes)
-        so_far = _mending(kind, so_far, lines, mistakes.classes)
-        row = _row(kind, count, alone, effects, measure, policy)
-        last, reason = _score(so_far, so_far.change(effects), effects, measure, policy)
+        alone, so_far = _mending(kind, base, lines, classes), _mending(kind, so_far, lines, classes)
+        row = _row(kind, count, alone, effects, policy)
+        last, reason = row.score, row.reason
+        if so_far != alone:
+            last, reason = _score(so_far, so_far.change(effects), effects, policy)
         rows.append(replace(row, cumulated=last, reason=row.reason or reason))
     return rows
 
 
-def _row(kind: str, count: int, alone: Mending, effects: Effects, measure: Measure, policy: Policy) -> BudgetRow:
+def _row(kind: str, count: int, alone: Mending, effects: Effects, policy: Policy) -> BudgetRow:
     change = alone.change(effects)
-    base = effects.before[measure]
-    score, reason = _score(alone, change, effects, measure, policy)
-    gain = None if score is None or base is None else score - base
+    score, reason = _score(alone, change, effects, policy)
+    gain = None if score is None else score - effects.before
     return BudgetRow(kind, count, gain, score, None, reason, change, alone.policy)
 
 
@@ -123,12 +128,8 @@ def moved(policy: Policy, category: str, source: Side, target: Side) -> Policy:
     return Policy(**{side.lower(): items for side, items in sides.items()})
 
 
-def _score(
-    mending: Mending, change: Change, effects: Effects, measure: Measure, policy: Policy
-) -> tuple[float | None, str | None]:
-    scores = effects.scores(change, None if mending.policy == policy else mending.policy)
-    score = scores.scores[measure]
-    return score, scores.reason if score is None else None
+def _score(mending: Mending, change: Change, effects: Effects, policy: Policy) -> tuple[float | None, str | None]:
+    return effects.score(change, None if mending.policy == policy else mending.policy)
 
 
 def _found(classes: Iterable[MissedClass], removal: Removal, finding: Finding) -> tuple[AddedLine, ...]:
@@ -136,11 +137,13 @@ def _found(classes: Iterable[MissedClass], removal: Removal, finding: Finding) -
     gone = frozenset(removal.places)
     added: list[AddedLine] = []
     given: set[str] = set()
+    targets: set[str] = set()
     for missed in classes:
         if missed.assessment.text in given:
             continue
-        lines = finding.lines(missed.assessment, gone, added)
+        lines = finding.lines(missed.assessment, gone, targets, len(added))
         if finding.why_unlinkable(lines) is None:
             added += lines
             given.update(line.assessment.text for line in lines)
+            targets.update(line.assessment.target for line in lines)
     return tuple(added)

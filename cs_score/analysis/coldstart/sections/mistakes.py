@@ -8,11 +8,10 @@ from typing import Final
 
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.coldstart.whatif.found import Finding
-from cs_score.analysis.coldstart.whatif.rescoring import Rescoring
-from cs_score.coldstart.judging.class_tree import ClassTree
-from cs_score.coldstart.judging.labels import CATEGORIES, REDUNDANT, Labels
+from cs_score.coldstart.judging.class_tree import ClassTree, is_wrong_bin
+from cs_score.coldstart.judging.labels import REDUNDANT, Labels, category_in
 from cs_score.coldstart.lines.records import Assessment, Response
-from cs_score.coldstart.options import DUPLICATE, IGNORE, RIGHT, WRONG, Policy
+from cs_score.coldstart.options import DUPLICATE, RIGHT, WRONG, Policy
 from cs_score.coldstart.result import QueryResult, UnitResult
 from cs_score.foundation.record import dataclass
 
@@ -54,40 +53,29 @@ class WrongNode:
 
 @dataclass(frozen=True, slots=True)
 class Mistakes:
-    """All mistakes of a run. `lines` and `classes` are the mistakes; nodes are another way to look at the lines.
-
-    Lines and nodes are in the order of units; classes in load order of the pool.
-    """
+    """The mistakes of one unit: `lines` and `classes`; `nodes` are another way to look at the lines."""
 
     lines: Sequence[WrongLine]
     nodes: Sequence[WrongNode]
     classes: Sequence[MissedClass]
 
+    def __len__(self) -> int:
+        return len(self.lines) + len(self.nodes) + len(self.classes)
 
-def mistakes_of(scored: Scored, rescoring: Rescoring) -> Mistakes:
-    """The mistakes of a run (insight specification 1)."""
-    lines: list[WrongLine] = []
-    nodes: list[WrongNode] = []
-    classes: list[MissedClass] = []
+
+def mistakes_of(scored: Scored, finding: Finding) -> Iterator[Mistakes]:
+    """The mistakes of a run, unit by unit (insight specification 1)."""
     for unit in scored.result.units:
         wrong = list(wrong_lines(unit, scored.policy))
-        lines += wrong
-        nodes += _wrong_nodes(scored, unit.id, wrong)
-        classes += missed_classes(scored, unit, rescoring.finding)
-    order = rescoring.files.order
-    classes.sort(key=lambda missed: (order[missed.assessment.file], missed.assessment.number))
-    return Mistakes(lines, nodes, classes)
+        nodes = list(_wrong_nodes(scored, unit.id, wrong))
+        yield Mistakes(wrong, nodes, list(missed_classes(scored, unit, finding)))
 
 
 def category_of(labels: Labels, policy: Policy) -> str:
     """The category of a line, as policies name it: that before the policies, or DUPLICATE where it counts as one."""
-    # A side is called IGNORE as well as a judgment.
-    category = next((label for label in labels if label in _CATEGORIES), IGNORE)
+    category = category_in(labels)
     is_duplicate = REDUNDANT in labels or (WRONG in labels and category not in policy.wrong)
     return DUPLICATE if is_duplicate else category
-
-
-_CATEGORIES: Final = frozenset(CATEGORIES) - {IGNORE}
 
 
 def counted_lines(unit: UnitResult) -> Iterator[Response]:
@@ -149,6 +137,6 @@ def classes_to_find(tree: ClassTree, query: QueryResult) -> Mapping[str, list[st
     rows = {tally.name for tally in query.tallies}
     to_find: dict[str, list[str]] = defaultdict(list)
     for name, row in tree.above.items():
-        if row in rows and not tree.is_wrong_bin(name):
+        if row in rows and not is_wrong_bin(name, tree.root):
             to_find[row].append(name)
     return to_find

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.coldstart.whatif.change import Change
 from cs_score.analysis.coldstart.whatif.recombination import Recombination, Scores
 from cs_score.analysis.coldstart.whatif.rescoring import Rescoring
+from cs_score.analysis.coldstart.whatif.within_query import WithinQuery
 from cs_score.coldstart.options import Policy
 from cs_score.foundation.record import dataclass
 from cs_score.measures.measure import Measure
-from cs_score.measures.registry import COLD_START_MODE, MEASURES
 
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """The difference of each measure; None where the scorer would not give it, and `reason` says why."""
+    """The difference that a change makes to each measure of `names`.
 
-    differences: Mapping[Measure, float | None]
+    A difference is None where the scorer would not give the score, and `reason` says why.
+    """
+
+    names: Sequence[str]
+    differences: Sequence[float | None]
     reason: str | None = None
 
     def as_json(self) -> dict[str, float | None]:
         """The differences by the names of the measures."""
-        return {str(measure): difference for measure, difference in self.differences.items()}
+        return dict(zip(self.names, self.differences))
 
 
 class Effects:
@@ -32,26 +36,42 @@ class Effects:
     An effect is the score of the changed files minus the score of the run, each as the scorer would give it.
     """
 
-    def __init__(self, scored: Scored, measure: Measure) -> None:
-        self.rescoring = Rescoring(scored)
-        known = [each for each in MEASURES[COLD_START_MODE] if each in scored.result.measures]
-        self._recombination = Recombination(scored, list(dict.fromkeys((measure, *known))))
+    def __init__(self, scored: Scored, measures: Sequence[Measure], rescoring: Rescoring | None = None) -> None:
+        """`measures`: those that effects tell of, which the run must have scores of; the first is asked about."""
+        self._scored = scored
+        self._measures = measures
+        self._names = tuple(map(str, measures))
+        self.rescoring = rescoring or Rescoring(scored)
+        self._within_query = WithinQuery(scored, self.rescoring, any(not each.average for each in measures))
+        self._recombination = Recombination(scored, measures)
+
+    def of_first_measure(self) -> Effects:
+        """Effects on the measure that is asked about alone, which take less time."""
+        return self if len(self._measures) == 1 else Effects(self._scored, self._measures[:1], self.rescoring)
 
     @property
-    def before(self) -> Mapping[Measure, float | None]:
-        """The scores of the run as it is."""
-        return self._recombination.base.scores
+    def before(self) -> float:
+        """The score of the run as it is."""
+        score = self._recombination.base.values[0]
+        assert score is not None
+        return score
 
-    def of(self, change: Change, policy: Policy | None = None) -> Effect:
-        """The effect of one change, under another policy where one is given."""
-        before = self.before
-        after = self.scores(change, policy)
-        differences = {
-            measure: None if score is None or (base := before[measure]) is None else score - base
-            for measure, score in after.scores.items()
-        }
-        return Effect(differences, after.reason)
+    def of(self, change: Change) -> Effect:
+        """The effect of one change."""
+        after = self._scores(change, None)
+        base = self._recombination.base.values
+        differences = [None if new is None or old is None else new - old for new, old in zip(after.values, base)]
+        return Effect(self._names, differences, after.reason)
 
-    def scores(self, change: Change, policy: Policy | None = None) -> Scores:
-        """The scores of the changed files, under another policy where one is given."""
+    def score(self, change: Change, policy: Policy | None = None) -> tuple[float | None, str | None]:
+        """The score of the changed files, under another policy where one is given; None for the reason said."""
+        after = self._scores(change, policy)
+        score = after.values[0]
+        return score, after.reason if score is None else None
+
+    def _scores(self, change: Change, policy: Policy | None) -> Scores:
+        if policy is None and self.rescoring.refusal(change) is None:
+            within = self._within_query.after(change)
+            if within is not None:
+                return self._recombination.after_query(*within)
         return self._recombination.after(self.rescoring.outcome(change, policy))

@@ -7,114 +7,101 @@ and LDC-MEAN look at nothing outside their LDC query, which is the unit.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.coldstart.whatif.rescoring import Outcome
-from cs_score.coldstart.combining import score_rows
-from cs_score.coldstart.counting.projection import ALL_LEVELS, averaged_table, ldc_tables
-from cs_score.coldstart.queries.query_set import QuerySet
-from cs_score.coldstart.ranking.tables import averaged_ap_table, ldc_mean_ap, slot_filling_ap
-from cs_score.coldstart.result import AveragePrecision, PrecisionRecall, RunResult, UnitResult
-from cs_score.coldstart.unit_statistics import unit_table
+from cs_score.analysis.coldstart.whatif.unit_state import QueryChange
+from cs_score.analysis.coldstart.whatif.unit_sums import UnitSums
+from cs_score.coldstart.counting.projection import ALL_LEVELS
+from cs_score.coldstart.result import UnitResult
 from cs_score.foundation.record import dataclass
 from cs_score.measures.formulas import divide
 from cs_score.measures.measure import Measure
-from cs_score.measures.registry import formula_of
-
-
-@dataclass(frozen=True, slots=True)
-class UnitSums:
-    """What a unit adds: its `sums`, the number of its rows by level, and why its rankings could not be used."""
-
-    sums: tuple[float, ...]
-    rows: Counter[tuple[bool, str]]
-    unranked: str | None
+from cs_score.measures.registry import formula_of, sums_of
 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """The score of each measure; None where the scorer would not give it, for the reason said."""
+    """The scores of measures, in their order; None where the scorer would not give one, for the reason said."""
 
-    scores: Mapping[Measure, float | None]
+    values: Sequence[float | None]
     reason: str | None = None
 
 
 class Recombination:
-    """Scores after changes from the sums of the units that changed and of those that did not."""
+    """Scores after changes, from the sums of the units that changed and of those that did not."""
 
     def __init__(self, scored: Scored, measures: Sequence[Measure]) -> None:
         self._table = scored.run.gold.table
         self._measures = tuple(measures)
         self._formula = formula_of(measures)
-        self._base = {unit.id: self.sums(unit) for unit in scored.result.units}
-        columns = zip(*(unit.sums for unit in self._base.values()))
-        self._total = tuple(map(math.fsum, columns))
+        self._columns = sums_of(measures)
+        self._rows_of = [(bool(measure.average), measure.level) for measure in measures]
+        self._units = {unit.id: unit for unit in scored.result.units}
+        self._total: list[float] = [0.0] * len(self._columns)
         self._rows: Counter[tuple[bool, str]] = Counter()
-        for unit in self._base.values():
-            self._rows.update(unit.rows)
-        self._unranked = {unit_id: unit.unranked for unit_id, unit in self._base.items() if unit.unranked is not None}
+        for unit in scored.result.units:
+            sums = UnitSums(unit, self._table, self._columns)
+            self._total = [total + value for total, value in zip(self._total, sums.values)]
+            self._rows.update(sums.rows)
+        self._unranked = {
+            unit.id: reason for unit in scored.result.units if (reason := _why_unranked(unit)) is not None
+        }
+        self._current: tuple[str, UnitSums] | None = None
         self.base = self._scores(self._total, self._rows, self._unranked)
         """The scores without any change."""
-
-    def sums(self, unit: UnitResult) -> UnitSums:
-        """What a unit adds."""
-        own = QuerySet(
-            self._table.by_id,
-            {
-                query.query.short_id: self._table.ldc_of[query.query.short_id]
-                for query in unit.queries
-                if query.query.short_id in self._table.ldc_of
-            },
-            self._table.was_expanded,
-        )
-        sf = averaged_table(score_rows([unit]))
-        tables = PrecisionRecall(sf, *(ldc_tables(sf, own) if own.ldc_of else (None, None)))
-        rankings = [ranking for query in unit.queries for ranking in query.rankings]
-        sf_ap = averaged_ap_table(slot_filling_ap(rankings))
-        ranked = AveragePrecision("", sf_ap, ldc_mean_ap(sf_ap, own) if own.ldc_of else None)
-        unit_of = {query.query.full_id: unit.id for query in unit.queries}
-        if own.ldc_of:
-            unit_of[self._table.by_id[unit.id].full_id] = unit.id
-        result = RunResult("", tables, average_precision=ranked, unit_of=unit_of)
-        rows = Counter((True, row.level) for row in sf.rows)
-        rows.update((False, row.level) for row in sf_ap.rows)
-        if sf.rows:
-            rows[True, ALL_LEVELS] = len(sf.rows)
-        unranked = next((str(query.unranked) for query in unit.queries if query.unranked is not None), None)
-        return UnitSums(unit_table(result, self._measures).sums(), rows, unranked)
 
     def after(self, outcome: Outcome) -> Scores:
         """The scores once these units have changed."""
         if outcome.refusal is not None:
-            return Scores(dict.fromkeys(self._measures), outcome.refusal)
-        total, rows, unranked = list(self._total), self._rows.copy(), dict(self._unranked)
+            return Scores([None] * len(self._measures), outcome.refusal)
+        total, rows, unranked = self._total, self._rows.copy(), dict(self._unranked)
         for unit_id, result in outcome.units.items():
-            old, new = self._base.get(unit_id), self.sums(result)
-            for column, value in enumerate(new.sums):
-                total[column] += value - (0 if old is None else old.sums[column])
+            new = UnitSums(result, self._table, self._columns)
+            total = [sum_ + value for sum_, value in zip(total, new.values)]
             rows.update(new.rows)
-            if old is not None:
+            if unit_id in self._units:
+                old = self._sums(unit_id)
+                total = [sum_ - value for sum_, value in zip(total, old.values)]
                 rows.subtract(old.rows)
             unranked.pop(unit_id, None)
-            if new.unranked is not None:
-                unranked[unit_id] = new.unranked
+            if (reason := _why_unranked(result)) is not None:
+                unranked[unit_id] = reason
         return self._scores(total, rows, unranked)
+
+    def after_query(self, unit_id: str, change: QueryChange) -> Scores:
+        """The scores once one query has others."""
+        before = self._sums(unit_id)
+        values = before.after(change.short_id, change.rows, change.rankings)
+        total = [sum_ + (new - old) for sum_, new, old in zip(self._total, values, before.values)]
+        rows = self._rows
+        for name in (name for name, new in change.rows.items() if new is None):
+            level = before.queries[change.short_id].rows[name].level
+            rows = rows - Counter({(True, level): 1, (True, ALL_LEVELS): 1})
+        return self._scores(total, rows, self._unranked)
+
+    def _sums(self, unit_id: str) -> UnitSums:
+        if self._current is None or self._current[0] != unit_id:
+            self._current = unit_id, UnitSums(self._units[unit_id], self._table, self._columns)
+        return self._current[1]
 
     def _scores(
         self, total: Sequence[float], rows: Mapping[tuple[bool, str], int], unranked: Mapping[str, str]
     ) -> Scores:
-        scores: dict[Measure, float | None] = dict(zip(self._measures, self._formula(total, divide)))
+        scores: list[float | None] = self._formula(total, divide)
         reason = None
         if self._table.ldc_of and not rows.get((True, ALL_LEVELS)):
-            return Scores(dict.fromkeys(self._measures), "nothing to score: no row would be left")
-        for measure in self._measures:
-            is_counted = bool(measure.average)
-            if not is_counted and unranked:
-                scores[measure], reason = None, next(iter(unranked.values()))
-            elif not rows.get((is_counted, measure.level)):
-                scores[measure] = None
-                reason = reason or f"there would be no row of hop {measure.level}"
+            return Scores([None] * len(scores), "nothing to score: no row would be left")
+        for at, key in enumerate(self._rows_of):
+            if unranked and not key[0]:
+                scores[at], reason = None, next(iter(unranked.values()))
+            elif not rows.get(key):
+                scores[at] = None
+                reason = reason or f"there would be no row of hop {key[1]}"
         return Scores(scores, reason)
+
+
+def _why_unranked(unit: UnitResult) -> str | None:
+    return next((str(query.unranked) for query in unit.queries if query.unranked is not None), None)

@@ -65,23 +65,29 @@ class Rescoring:
         self._of_level: dict[int, list[Response]] = defaultdict(list)
         for response in run.links.responses if run.limits.most is None else ():
             self._of_level[response.query.level].append(response)
+        self._last_added: tuple[Change, Mapping[str, list[tuple[int, AddedLine]]]] | None = None
         self._is_entangled = _is_entangled(run)
         self._has_several_files = sum(len(file.ends) for file in self.files.files.values()) > 1
+        self.has_plain_units = not self._is_entangled and not self._has_several_files and len(run.lines) == 1
+        """Whether a unit is one run's alone, and line numbers tell its lines apart."""
         self._meetings = sorted(_meetings(self._lines)) if self._has_several_files else []
 
     def unit_of(self, line: Response) -> str:
         """The unit that a line answers a query of."""
         return self._run.gold.unit_of(line.query.base_id)
 
-    def outcome(self, change: Change, policy: Policy | None = None) -> Outcome:
-        """What the change leads to, under another policy where one is given."""
-        reason = (
+    def refusal(self, change: Change) -> str | None:
+        """Why the changed files could not be scored, as far as that can be told without scoring; None otherwise."""
+        return (
             change.why_unreadable(self.files)
             or self.dependents.why_stranded(change.removal)
             or self.finding.why_unlinkable(change.added)
             or self._why_nothing_is_left(change)
         )
-        if reason is not None:
+
+    def outcome(self, change: Change, policy: Policy | None = None) -> Outcome:
+        """What the change leads to, under another policy where one is given."""
+        if (reason := self.refusal(change)) is not None:
             return Outcome({}, reason)
         numbers = renumbering(change.removal.places if self._has_several_files else ())
         under = self._policy if policy is None else policy
@@ -142,13 +148,15 @@ class Rescoring:
         gone = change.removal.responses
         lines = [line for line in before if line.index not in gone]
         removed = [line for line in before if line.index in gone] if len(lines) < len(before) else []
-        added = [(at, line) for at, line in enumerate(change.added) if unit_id in (None, self._unit_of_added(line))]
+        added: Sequence[tuple[int, AddedLine]] = ()
+        if change.added:
+            added = self._added_by_unit(change).get(unit_id, ()) if unit_id is not None else [*enumerate(change.added)]
         run, gold = self._run, self._run.gold
         if added or self._has_several_files or any(map(self._is_asked_about, removed)):
             relinking = Relinking(gold.table, run.links, removed)
             lines = [relinking.line(*given) for given in self._in_load_order(lines, added, change, numbers)]
             run = replace(run, links=relinking.links)
-            if any(line.follow_on.was_skipped for line in removed):
+            if any(run.links.was_skipped(line.target) for line in removed):
                 gold = replace(gold, _queries={}, _values={})
         nodes = _nodes_of(lines)
         if run.limits.most is None:
@@ -195,12 +203,18 @@ class Rescoring:
             assessment.docid, assessment.answer,
         )  # fmt: skip
 
-    def _unit_of_added(self, line: AddedLine) -> str:
-        return self._run.gold.unit_of(line.assessment.query.base_id)
+    def _added_by_unit(self, change: Change) -> Mapping[str, list[tuple[int, AddedLine]]]:
+        """The lines that come by the unit of their query, each with its number among them; of the last change kept."""
+        if self._last_added is None or self._last_added[0] is not change:
+            by_unit: dict[str, list[tuple[int, AddedLine]]] = defaultdict(list)
+            for at, line in enumerate(change.added):
+                by_unit[self._run.gold.unit_of(line.assessment.query.base_id)].append((at, line))
+            self._last_added = change, by_unit
+        return self._last_added[1]
 
     def _is_asked_about(self, line: Response) -> bool:
         """Whether other lines or the pool may depend on how a line is linked though it goes."""
-        return line.follow_on.was_skipped or bool(self.dependents.asking(line.target))
+        return self._run.links.was_skipped(line.target) or bool(self.dependents.asking(line.target))
 
     def _check_limits(self, lines: Sequence[Response], change: Change) -> None:
         """Raises InputError where the limits on justifications cannot be applied (specification 5.2)."""

@@ -20,14 +20,14 @@ def worth_of_finding(assessment: Assessment, case: Case) -> Worth | None:
     """What finding the class of an assessment would make of the scores; None where there are none."""
     if case.measure is None:
         return None
-    return _worth("found", Change(added=case.rescoring.finding.lines(assessment)), case)
+    return _worth("found", Change(added=case.effects.rescoring.finding.lines(assessment)), case)
 
 
 def _worth(what: str, change: Change, case: Case) -> Worth:
-    effect = case.effect(change)
+    effect = case.effects.of(change)
     return Worth(
         what,
-        {str(measure): difference for measure, difference in effect.differences.items()},
+        effect.as_json(),
         tuple(At(*place) for place in change.removal.places),
         tuple(line.text for line in change.added),
         effect.reason,

@@ -9,6 +9,7 @@ from cs_score.analysis.coldstart.explanation.facts import At, ClassFacts
 from cs_score.analysis.coldstart.explanation.lines import fate_of
 from cs_score.analysis.coldstart.explanation.steps.meeting import assessed_of
 from cs_score.analysis.coldstart.explanation.steps.worth import worth_of_finding
+from cs_score.coldstart.judging.class_tree import is_wrong_bin
 from cs_score.coldstart.lines.records import Assessment, Response
 from cs_score.coldstart.options import RIGHT
 
@@ -47,7 +48,7 @@ def explain_class(name: str, base_id: str, case: Case) -> ClassFacts:
 def status_of(name: str, base_id: str, standing: Standing, case: Case) -> tuple[str, str]:
     """Whether a class is found, missed or not counted, and why."""
     tree = standing.tree
-    if tree.is_wrong_bin(name):
+    if is_wrong_bin(name, tree.root):
         return "not counted", "it holds what belongs to no class, and is no ground truth (CS 7.2)"
     row = tree.above.get(name)
     if row is None or row not in _rows(base_id, case):

@@ -50,8 +50,8 @@ def _order(side: str) -> tuple[int, str]:
 def _costliest(case: Case) -> list[Mistake]:
     if case.measure is None:
         return []
-    effects = Effects(case.scored, case.measure)
-    return cost_list(effects, case.measure, mistakes_of(case.scored, effects.rescoring))[:_COSTS]
+    effects = Effects(case.scored, [case.measure])
+    return cost_list(effects, mistakes_of(case.scored, effects.rescoring.finding), _COSTS)
 
 
 def _cost(mistake: Mistake) -> Cost:

@@ -1,0 +1,158 @@
+"""What wrong lines say instead: categories by slot, frequent wrong values, near misses (insight specification 4.4)."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Final, TypeAlias
+
+from cs_score.analysis.coldstart.scored import Scored
+from cs_score.analysis.coldstart.sections.counted import Cell, CountedRow, CountedTable, Key, lines_of
+from cs_score.analysis.coldstart.sections.groups import members_of
+from cs_score.analysis.coldstart.sections.mistakes import MISSED
+from cs_score.coldstart.judging.labels import category_in
+from cs_score.coldstart.lines.records import CORRECT, Answer
+from cs_score.coldstart.options import RIGHT, WRONG
+from cs_score.foundation.record import dataclass
+
+MOST_VALUES: Final = 100
+"""Wrong values that are listed."""
+
+
+PoolAnswer: TypeAlias = tuple[str, int, str, str]
+"""A unit, a hop, a value, and its canonical value provenance: the place."""
+
+
+@dataclass(frozen=True, slots=True)
+class SlotCategory:
+    """How many lines of a slot are of a category before the policies."""
+
+    slot: str
+    category: str
+    count: int
+
+    def as_json(self) -> dict[str, object]:
+        """The count as a JSON object."""
+        return {"slot": self.slot, "category": self.category, "count": self.count}
+
+
+@dataclass(frozen=True, slots=True)
+class WrongValue:
+    """How many lines of a slot that count as wrong give a value."""
+
+    slot: str
+    value: str
+    count: int
+
+    def as_json(self) -> dict[str, object]:
+        """The count as a JSON object."""
+        return {"slot": self.slot, "value": self.value, "count": self.count}
+
+
+@dataclass(frozen=True, slots=True)
+class NearMisses:
+    """Of the lines of a category that are neither right nor correct, how many are near to what the pool has.
+
+    `same_place`: the pool has their value provenance with another value; `same_value`: it has their value with another
+    value provenance, both for the same LDC query and hop. `..._accepted`: such an answer of the pool is correct or
+    inexact. A line may be both.
+    """
+
+    category: str
+    lines: int
+    same_place: int
+    same_place_accepted: int
+    same_value: int
+    same_value_accepted: int
+
+    def as_json(self) -> dict[str, object]:
+        """The numbers by name."""
+        return {
+            "category": self.category,
+            "lines": self.lines,
+            "same_place": self.same_place,
+            "same_place_accepted": self.same_place_accepted,
+            "same_value": self.same_value,
+            "same_value_accepted": self.same_value_accepted,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Confusions:
+    """Lines by slot and category; the most frequent wrong values; lines near to what the pool has."""
+
+    slots: Sequence[SlotCategory]
+    wrong_values: Sequence[WrongValue]
+    near: Sequence[NearMisses]
+
+    def as_json(self) -> dict[str, object]:
+        """The three tables by name."""
+        return {
+            "slots": [each.as_json() for each in self.slots],
+            "wrong_values": [each.as_json() for each in self.wrong_values],
+            "near": [each.as_json() for each in self.near],
+        }
+
+
+def confusions_of(scored: Scored, table: CountedTable) -> Confusions:
+    """The confusions of the lines of a table."""
+    return Confusions(_slots(table.cells), _wrong_values(table.rows), _near(scored, table.rows))
+
+
+def _slots(cells: Mapping[Key, Cell]) -> list[SlotCategory]:
+    found = [
+        SlotCategory(slot, category, sum(cell.counts.submitted for cell in members))
+        for (slot, category), members in members_of(cells, ("slot", "category")).items()
+        if category != MISSED
+    ]
+    return sorted(found, key=lambda each: (each.slot, -each.count, each.category))
+
+
+def _wrong_values(rows: Sequence[CountedRow]) -> list[WrongValue]:
+    often: Counter[tuple[str, str]] = Counter()
+    for row in rows:
+        slot = row.slot
+        often.update((slot, line.value) for line, labels, _ in lines_of(row) if WRONG in labels)
+    found = [WrongValue(slot, value, count) for (slot, value), count in often.items()]
+    found.sort(key=lambda each: (-each.count, each.slot, each.value))
+    return found[:MOST_VALUES]
+
+
+def _near(scored: Scored, rows: Sequence[CountedRow]) -> list[NearMisses]:
+    """The near misses of each category, the one with the most lines first."""
+    not_right: dict[str, list[tuple[str, int, Answer]]] = defaultdict(list)
+    for row in rows:
+        for line, labels, _ in lines_of(row):
+            if RIGHT not in labels and (category := category_in(labels)) != CORRECT:
+                not_right[category].append((row.unit.id, line.query.level, line.answer))
+    pool = _answers(scored, {unit for lines in not_right.values() for unit, _, _ in lines})
+    at_place = [Counter((unit, level, place) for unit, level, _, place in answers) for answers in pool]
+    of_value = [Counter((unit, level, value) for unit, level, value, _ in answers) for answers in pool]
+    found = []
+    for category, lines in not_right.items():
+        counts = [0, 0, 0, 0]
+        for unit, level, (_, value, place) in lines:
+            answer, in_place, with_value = (unit, level, value, place), (unit, level, place), (unit, level, value)
+            for at, answers in enumerate(pool):  # all, then the accepted ones
+                own = answer in answers
+                counts[at] += at_place[at].get(in_place, 0) > own
+                counts[2 + at] += of_value[at].get(with_value, 0) > own
+        found.append(NearMisses(category, len(lines), *counts))
+    return sorted(found, key=lambda each: (-each.lines, each.category))
+
+
+def _answers(scored: Scored, units: set[str]) -> tuple[set[PoolAnswer], set[PoolAnswer]]:
+    """What the pool has for these units: all answers, and those that are correct or inexact."""
+    gold = scored.run.gold
+    known: set[PoolAnswer] = set()
+    accepted: set[PoolAnswer] = set()
+    for base_id, assessments in gold.assessed.items():
+        if (unit := gold.unit_of(base_id)) not in units:
+            continue
+        for assessment in assessments:
+            _, value, place = assessment.answer
+            answer = unit, assessment.query.level, value, place
+            known.add(answer)
+            if assessment.is_accepted:
+                accepted.add(answer)
+    return known, accepted
