@@ -13,8 +13,3 @@ BEGINNING: Final = """\
 <meta name="generator" content="cs-score">
 """
 """How every page begins, by which it is known."""
-
-
-def page_name(at: int, of: int) -> str:
-    """The file of the page of one of the `of` runs that a file of a batch holds, from 0."""
-    return "report.html" if of == 1 else f"report-{at + 1}.html"

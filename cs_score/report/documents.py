@@ -72,6 +72,11 @@ def page_of(document: Document) -> str:
     return html(_kind_of(document).page(document))
 
 
+def page_from(value: Mapping[str, object]) -> str:
+    """The page of a document that was not written into a file. Raises MissingExtraError without jinja2."""
+    return page_of(document_of(value))
+
+
 def chart_of(document: Document, kind: str, name: str | None = None) -> Drawing:
     """The chart of a kind; of several that called `name`, such as the dimension of groups, else the first.
 

@@ -65,7 +65,7 @@ def test_a_cell_of_the_heat_map_leads_to_the_page_of_the_run_at_that_unit(tmp_pa
     page = page_in(tmp_path, batch("a/b #?"))
     (address, *_) = [cell.xpath("./a/@href")[0] for cell in column(page, "units", "r0")]
     parts = urlsplit(address)
-    assert [unquote(each) for each in parts.path.split("/")] == ["strict", "a/b #?", "report.html"]
+    assert [unquote(each) for each in parts.path.split("/")] == ["strict", "a/b #?", "out.html"]
     assert parse_qs(parts.fragment) == {"units.only": [f"ldc:{UNITS[0]}a/b #?"]}
     assert [cell.get("class") for cell in column(page, "units", "r2")] == ["number shade2"] * 8
     runs = [cell.xpath("./a/@href") for cell in column(page, "runs", "run")]
@@ -86,7 +86,7 @@ def test_one_policy_is_not_told_row_by_row(tmp_path: Path) -> None:
     value["stability"] = {"pairs": [], "first": []}
     page = page_in(tmp_path, value)
     assert "policy" not in page.xpath("//*[@id='runs' or @id='units']//th/@data-key")
-    assert column(page, "runs", "run")[0].xpath("./a/@href") == ["alpha/report.html"]
+    assert column(page, "runs", "run")[0].xpath("./a/@href") == ["alpha/out.html"]
 
 
 @pytest.mark.parametrize("kind", KINDS)

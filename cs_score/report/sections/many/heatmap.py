@@ -23,7 +23,7 @@ def heatmap_section(document: Document) -> Section:
     if len(document["policies"]) == 1:
         columns, rows = [columns[0], *columns[2:]], [[row[0], *row[2:]] for row in rows]
     about = f"{document['unit_measure']} of each {unit} in each run; the lowest means are the hardest."
-    if document.get("pages"):
+    if document["pages"]:
         about += f" A cell leads to the page of the run at that {unit}."
     table = Table("units", f"Scores by {unit} and run", columns, *kept(rows))
     return Section("heatmap", "Heat map", (Text(about), Charts(list(heatmap_charts(document))), table))
@@ -59,7 +59,7 @@ def _row(document: Document, row: Mapping[str, Any]) -> list[Value]:
 def _cell(document: Document, row: Mapping[str, Any], place: int, value: float | None) -> Value:
     if value is None:
         return None
-    address = page_of_run(document, row["policy"], place, row["unit"]) if document.get("pages") else ""
+    address = page_of_run(document, row["policy"], place, row["unit"]) if document["pages"] else ""
     return Away(value, address, shade(value))
 
 

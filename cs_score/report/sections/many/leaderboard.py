@@ -72,7 +72,7 @@ def _limits(row: Dots) -> str:
 def _row(document: Document, row: Mapping[str, Any]) -> Sequence[Value]:
     place = place_of(document, row)
     name: Value = row["run"]
-    if place is not None and document.get("pages") and row["score"] is not None:
+    if place is not None and document["pages"] and row["score"] is not None:
         name = Away(row["run"], page_of_run(document, row["policy"], place))
     interval = row["interval"] or {"low": None, "high": None}
     limits = (interval["low"], interval["high"])
