@@ -12,6 +12,7 @@ from cs_score.analysis.coldstart.sections.cost_list import Mistake, cost_list
 from cs_score.analysis.coldstart.sections.mistakes import mistakes_of
 from cs_score.analysis.coldstart.sections.policies import PolicyRow, policy_rows
 from cs_score.analysis.coldstart.sections.structure import Structure, structure_of
+from cs_score.analysis.coldstart.sections.sweep import SweepRow, best_of, sweep
 from cs_score.analysis.coldstart.whatif.effects import Effects
 from cs_score.coldstart.named_policies import NamedPolicy
 from cs_score.foundation.garbage_collection import paused_collector
@@ -46,9 +47,15 @@ class Analysis:
     structure: Structure
     bounds: Bounds
     policies: Sequence[PolicyRow]
+    sweep: Sequence[SweepRow]
 
     def __repr__(self) -> str:
         return f"<analysis of run {self.run_id}: {self.measure} {self.score:.4f}, {self.mistake_count} mistakes>"
+
+    @property
+    def best(self) -> SweepRow | None:
+        """The threshold of confidence that gains most; None where the run has no line."""
+        return best_of(self.sweep)
 
     def as_json(self) -> dict[str, object]:
         """The analysis with the keys of the specification."""
@@ -68,6 +75,8 @@ class Analysis:
             "structure": self.structure.as_json(),
             "bounds": self.bounds.as_json(),
             "policies": [row.as_json() for row in self.policies],
+            "sweep": [row.as_json() for row in self.sweep],
+            "best": None if self.best is None else {"threshold": self.best.threshold, "gain": self.best.gain},
         }
 
 
@@ -100,4 +109,5 @@ def analyze(
             structure=structure_of(scored),
             bounds=bounds(scored, chosen),
             policies=policy_rows(scored, chosen, policies),
+            sweep=sweep(scored, effects.rescoring, chosen),
         )

@@ -86,6 +86,11 @@ def _policies(analysis: Analysis) -> Iterator[Row]:
             yield row.under.name, name, score, difference, row.reason
 
 
+def _sweep(analysis: Analysis) -> Iterator[Row]:
+    for row in analysis.sweep:
+        yield row.threshold, row.precision, row.recall, row.f1, row.lines, gain(row.gain), row.reason
+
+
 LAYOUTS: Final = (
     Layout(
         "budget",
@@ -122,6 +127,12 @@ LAYOUTS: Final = (
         ("policy", "measure", "score", "difference", "reason"),
         _policies,
         by="policy",
+    ),
+    Layout(
+        "sweep",
+        "The scores without the lines whose confidence is below a threshold:",
+        ("threshold", "precision", "recall", "f1", "lines", "gain", "reason"),
+        _sweep,
     ),
 )  # fmt: skip
 """The tables in the order of the text, a row for each: a new section is added here."""

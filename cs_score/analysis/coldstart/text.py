@@ -40,7 +40,14 @@ def _structure(analysis: Analysis) -> str:
     )
 
 
-_SENTENCES: Final[tuple[Callable[[Analysis], str], ...]] = (_structure,)
+def _best(analysis: Analysis) -> str:
+    best = analysis.best
+    if best is None or not best.gain:
+        return "No threshold of confidence gains anything."
+    return f"The best threshold of confidence is {best.threshold:g}: {best.gain:+.4f}, with {best.lines} lines."
+
+
+_SENTENCES: Final[tuple[Callable[[Analysis], str], ...]] = (_best, _structure)
 """What the text says below its tables; nothing where a sentence is empty."""
 
 

@@ -50,6 +50,7 @@ class Recombination:
             unit.id: reason for unit in scored.result.units if (reason := _why_unranked(unit)) is not None
         }
         self._current: tuple[str, UnitSums] | None = None
+        self._moved: dict[str, UnitSums] = {}
         self.base = self._scores(self._total, self._rows, self._unranked)
         """The scores without any change."""
 
@@ -57,9 +58,26 @@ class Recombination:
         """The scores once these units have changed."""
         if outcome.refusal is not None:
             return Scores([None] * len(self._measures), outcome.refusal)
+        return self._scores(*self._sums_after(outcome, {}))
+
+    def move_to(self, outcome: Outcome) -> Scores:
+        """As `after`; changes that come later start from these units, where they could be scored."""
+        if outcome.refusal is not None:
+            return self.after(outcome)
+        new = {unit_id: UnitSums(unit, self._table, self._columns) for unit_id, unit in outcome.units.items()}
+        self._total, self._rows, self._unranked = self._sums_after(outcome, new)
+        self._units |= outcome.units
+        self._moved |= new
+        self._current = None
+        return self._scores(self._total, self._rows, self._unranked)
+
+    def _sums_after(
+        self, outcome: Outcome, sums: Mapping[str, UnitSums]
+    ) -> tuple[list[float], Counter[tuple[bool, str]], dict[str, str]]:
+        """The sums over all units, the numbers of rows by level, and why units have no ranking."""
         total, rows, unranked = self._total, self._rows.copy(), dict(self._unranked)
         for unit_id, result in outcome.units.items():
-            new = UnitSums(result, self._table, self._columns)
+            new = sums.get(unit_id) or UnitSums(result, self._table, self._columns)
             total = [sum_ + value for sum_, value in zip(total, new.values)]
             rows.update(new.rows)
             if unit_id in self._units:
@@ -69,7 +87,7 @@ class Recombination:
             unranked.pop(unit_id, None)
             if (reason := _why_unranked(result)) is not None:
                 unranked[unit_id] = reason
-        return self._scores(total, rows, unranked)
+        return total, rows, unranked
 
     def after_query(self, unit_id: str, change: QueryChange) -> Scores:
         """The scores once one query has others."""
@@ -83,6 +101,8 @@ class Recombination:
         return self._scores(total, rows, self._unranked)
 
     def _sums(self, unit_id: str) -> UnitSums:
+        if unit_id in self._moved:
+            return self._moved[unit_id]
         if self._current is None or self._current[0] != unit_id:
             self._current = unit_id, UnitSums(self._units[unit_id], self._table, self._columns)
         return self._current[1]
