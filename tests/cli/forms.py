@@ -12,6 +12,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Final
 
+from cs_score.analysis.coldstart.tables import LAYOUTS
 from cs_score.batch.plan.runs import FILES as BATCH_FILES
 from tests.coldstart.command import Outcome, score_in
 from tests.evidence.test_claims import GOLD, PREDICTIONS
@@ -168,7 +169,10 @@ FORMS: Final = {
     },
     "analyze": Form(
         ("analyze",),
-        {"--json": Word(OWN, "o.json"), "--tsv": Word(FOLDER, "tables", ("/budget.tsv", "/mistakes.tsv"))},
+        {
+            "--json": Word(OWN, "o.json"),
+            "--tsv": Word(FOLDER, "tables", tuple(f"/{layout.name}.tsv" for layout in LAYOUTS)),
+        },
         (QUERIES, RUN, POOL),
         2,
     ),

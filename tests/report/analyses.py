@@ -56,6 +56,23 @@ def analysis(mistakes: int = 120, text: str = "Bo") -> dict[str, Any]:
             "slot": [_group(text if at == 0 else slot, at) for at, slot in enumerate(SLOTS)],
             "hop": [_group(str(hop), hop) for hop in (0, 1)],
         },
+        "table": "SF",
+        "confusions": {
+            "slots": [{"slot": text, "category": "INCORRECT", "count": 3}],
+            "wrong_values": [{"slot": text, "value": text, "count": 2}],
+            "near": [
+                {"category": "INCORRECT", "lines": 3, "same_place": 1, "same_place_accepted": 0, "same_value": 2,
+                 "same_value_accepted": 1},
+            ],
+        },
+        "reliability": {
+            "lines": 20,
+            "bins": [
+                {"lines": 2, "low": at / 10, "high": at / 10 + 0.05, "confidence": at / 10 + 0.025, "right": at / 10}
+                for at in range(10)
+            ],
+            "brier": 0.25, "ece": 0.025, "auc": None,
+        },
         "sweep": [
             {"threshold": at / 10, "precision": 0.3 + at / 20, "recall": 0.9 - at / 12, "f1": 0.5, "lines": 40 - at,
              "gain": at / 100}

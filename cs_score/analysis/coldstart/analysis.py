@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.coldstart.sections.bounds import Bounds, bounds
 from cs_score.analysis.coldstart.sections.budget import BudgetRow, budget
+from cs_score.analysis.coldstart.sections.confusions import Confusions, confusions_of
 from cs_score.analysis.coldstart.sections.cost_list import Mistake, cost_list
+from cs_score.analysis.coldstart.sections.counted import counted_table
+from cs_score.analysis.coldstart.sections.groups import Group, crossed, groups_of
 from cs_score.analysis.coldstart.sections.mistakes import mistakes_of
 from cs_score.analysis.coldstart.sections.policies import PolicyRow, policy_rows
+from cs_score.analysis.coldstart.sections.reliability import Reliability, reliability_of
 from cs_score.analysis.coldstart.sections.structure import Structure, structure_of
 from cs_score.analysis.coldstart.sections.sweep import SweepRow, best_of, sweep
 from cs_score.analysis.coldstart.whatif.effects import Effects
@@ -31,7 +35,8 @@ class Analysis:
     """Why a run scored what it did.
 
     `mistakes` are all, or the first of them where only so many were asked for; `added_to` is the file that lines which
-    find classes are appended to.
+    find classes are appended to. `groups` by dimension and `confusions` are those of `table`, the one whose lines the
+    measure is made of (`SF`, `LDC-MAX`, of one hop `SF@1`).
     """
 
     run_id: str
@@ -45,6 +50,10 @@ class Analysis:
     mistake_count: int
     budget: Sequence[BudgetRow]
     structure: Structure
+    table: str
+    groups: Mapping[str, Sequence[Group]]
+    confusions: Confusions
+    reliability: Reliability
     bounds: Bounds
     policies: Sequence[PolicyRow]
     sweep: Sequence[SweepRow]
@@ -73,6 +82,10 @@ class Analysis:
             "mistakes": [mistake.as_json() for mistake in self.mistakes],
             "budget": [row.as_json() for row in self.budget],
             "structure": self.structure.as_json(),
+            "table": self.table,
+            "groups": {name: [group.as_json() for group in groups] for name, groups in self.groups.items()},
+            "confusions": self.confusions.as_json(),
+            "reliability": self.reliability.as_json(),
             "bounds": self.bounds.as_json(),
             "policies": [row.as_json() for row in self.policies],
             "sweep": [row.as_json() for row in self.sweep],
@@ -81,20 +94,26 @@ class Analysis:
 
 
 def analyze(
-    scored: Scored, measure: str | None = None, top: int | None = None, policies: Sequence[NamedPolicy] = ()
+    scored: Scored,
+    measure: str | None = None,
+    top: int | None = None,
+    policies: Sequence[NamedPolicy] = (),
+    *,
+    by: Iterable[str] = (),
 ) -> Analysis:
     """Analyse a run by one measure: None for the one that ranks leaderboards.
 
     `top`: the number of mistakes in the cost list, None for all; `policies`: those to score under beside the published
-    ones. Raises UsageError for an unknown measure, InputError
-    for one that the run has no score of.
+    ones; `by`: dimensions of groups that are crossed, such as `slot,language`. Raises UsageError for an unknown measure
+    or dimension, InputError for a measure that the run has no score of.
     """
     chosen = scored.measure(measure)
+    crossings = crossed(by)
     with paused_collector():
-        known = [each for each in MEASURES[COLD_START_MODE] if each in scored.result.measures]
-        effects = Effects(scored, list(dict.fromkeys((chosen, *known))))
+        effects = Effects(scored, _measures(scored, chosen))
         mistakes = list(mistakes_of(scored, effects.rescoring.finding))
         costs = cost_list(effects, mistakes)
+        table = counted_table(scored, chosen, mistakes)
         return Analysis(
             run_id=scored.run_id,
             measure=chosen,
@@ -107,7 +126,17 @@ def analyze(
             mistake_count=len(costs),
             budget=budget(effects, scored.policy, mistakes),
             structure=structure_of(scored),
+            table=table.name,
+            groups=groups_of(table, crossings),
+            confusions=confusions_of(scored, table),
+            reliability=reliability_of(table),
             bounds=bounds(scored, chosen),
             policies=policy_rows(scored, chosen, policies),
             sweep=sweep(scored, effects.rescoring, chosen),
         )
+
+
+def _measures(scored: Scored, chosen: Measure) -> list[Measure]:
+    """The measures of effects: that which is asked about, and all over all hops."""
+    known = [each for each in MEASURES[COLD_START_MODE] if each in scored.result.measures]
+    return list(dict.fromkeys((chosen, *known)))

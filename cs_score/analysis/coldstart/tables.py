@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from cs_score.analysis.coldstart.analysis import Analysis
+from cs_score.coldstart.counting.counts import Counts
 from cs_score.foundation.display import spreadsheet_cell
 from cs_score.foundation.record import dataclass
 
@@ -22,7 +23,7 @@ class Layout:
     """What a table shows: the name of its file, its title, its columns, and the rows that it has of an analysis.
 
     `shown` are the columns of the text, all unless given. The text has a table for each value of the column `by`, which
-    stands for % in the title.
+    stands for % in the title, where it has at least `fewest` rows.
     `total` counts the rows that there are, also those that the analysis was told to leave out.
     """
 
@@ -32,6 +33,7 @@ class Layout:
     rows: Callable[[Analysis], Iterable[Row]]
     shown: tuple[str, ...] = ()
     by: str | None = None
+    fewest: int = 1
     total: Callable[[Analysis], int] | None = None
 
 
@@ -66,6 +68,35 @@ def _mistakes(analysis: Analysis) -> Iterator[Row]:
             gain(row.gain), row.kind, row.category, row.file, row.line, row.query, row.slot, row.hop, row.value,
             row.node, row.class_name, row.change.size, row.effect.reason,
         )  # fmt: skip
+
+
+def _groups(analysis: Analysis) -> Iterator[Row]:
+    for dimension, groups in analysis.groups.items():
+        for group in groups:
+            yield dimension, group.group, *group.scores.values(), group.mistakes, group.share, *group.counts
+
+
+def _slots(analysis: Analysis) -> Iterator[Row]:
+    for each in analysis.confusions.slots:
+        yield each.slot, each.category, each.count
+
+
+def _wrong_values(analysis: Analysis) -> Iterator[Row]:
+    for each in analysis.confusions.wrong_values:
+        yield each.slot, each.value, each.count
+
+
+def _near(analysis: Analysis) -> Iterator[Row]:
+    for each in analysis.confusions.near:
+        yield (
+            each.category, each.lines, each.same_place, each.same_place_accepted, each.same_value,
+            each.same_value_accepted,
+        )  # fmt: skip
+
+
+def _reliability(analysis: Analysis) -> Iterator[Row]:
+    for each in analysis.reliability.bins:
+        yield each.lines, each.low, each.high, each.confidence, each.right
 
 
 def _bounds(analysis: Analysis) -> Iterator[Row]:
@@ -108,6 +139,29 @@ LAYOUTS: Final = (
         _mistakes,
         shown=("gain", "kind", "category", "file", "line", "slot", "value", "lines", "reason"),
         total=lambda analysis: analysis.mistake_count,
+    ),
+    Layout(
+        "groups",
+        "By %, the most mistakes first:",
+        ("dimension", "group", "precision", "recall", "f1", "mistakes", "share", *Counts._fields),
+        _groups,
+        shown=("group", "precision", "recall", "f1", "mistakes", "share", "right", "wrong", "ground_truth"),
+        by="dimension",
+        fewest=2,  # one group is the whole table
+    ),
+    Layout("confusions", "Lines by slot and category:", ("slot", "category", "count"), _slots),
+    Layout("wrong_values", "The most frequent wrong values:", ("slot", "value", "count"), _wrong_values),
+    Layout(
+        "near_misses",
+        "Lines that are not correct, and what the pool has: their place with another value, their value elsewhere:",
+        ("category", "lines", "same_place", "same_place_accepted", "same_value", "same_value_accepted"),
+        _near,
+    ),
+    Layout(
+        "reliability",
+        "Reliability: assessed lines in ten bins of equal size by confidence, and the share of them that is right:",
+        ("lines", "low", "high", "confidence", "right"),
+        _reliability,
     ),
     Layout(
         "bounds",

@@ -47,7 +47,14 @@ def _best(analysis: Analysis) -> str:
     return f"The best threshold of confidence is {best.threshold:g}: {best.gain:+.4f}, with {best.lines} lines."
 
 
-_SENTENCES: Final[tuple[Callable[[Analysis], str], ...]] = (_best, _structure)
+def _reliability(analysis: Analysis) -> str:
+    found = analysis.reliability
+    named = {"Brier score": found.brier, "expected calibration error": found.ece, "area under the ROC curve": found.auc}
+    told = ", ".join(f"{name} {value:.4f}" for name, value in named.items() if value is not None)
+    return told and f"Confidences of {found.lines} assessed lines: {told}."
+
+
+_SENTENCES: Final[tuple[Callable[[Analysis], str], ...]] = (_best, _structure, _reliability)
 """What the text says below its tables; nothing where a sentence is empty."""
 
 
@@ -60,7 +67,7 @@ def _parts(table: Table) -> Iterator[Table]:
     parts: dict[Value, list[Row]] = {}
     for row in table.rows:
         parts.setdefault(row[at], []).append(row)
-    yield from (Table(table.layout, rows, len(rows)) for rows in parts.values())
+    yield from (Table(table.layout, rows, len(rows)) for rows in parts.values() if len(rows) >= table.layout.fewest)
 
 
 def _section(table: Table, top: int) -> Iterator[str]:
@@ -68,7 +75,10 @@ def _section(table: Table, top: int) -> Iterator[str]:
     names = [name for name in layout.shown or layout.columns if name != layout.by]
     title = layout.title
     if layout.by is not None and rows:
-        title = title.replace("%", cell(str(rows[0][layout.columns.index(layout.by)]).replace("_", " "), _LONGEST_CELL))
+        title = title.replace(
+            "%",
+            cell(str(rows[0][layout.columns.index(layout.by)]), _LONGEST_CELL),
+        )
     yield title if len(rows) == table.total else f"{title.removesuffix(':')} ({len(rows)} of {table.total}):"
     yield from _columns(rows, [(name, layout.columns.index(name)) for name in names]) if rows else ("none",)
 

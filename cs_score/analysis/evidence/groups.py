@@ -10,6 +10,7 @@ from typing import Final
 from cs_score.analysis.evidence.mending import AnyExaminer
 from cs_score.analysis.evidence.mistakes import Mistake
 from cs_score.analysis.evidence.modes.examiner import Confusion
+from cs_score.analysis.grouping import UNKNOWN, place
 from cs_score.evidence.result import Mode, scores_of
 from cs_score.measures.formulas import divide
 
@@ -87,14 +88,7 @@ def members_of(told: Sequence[Mapping[str, str]]) -> dict[str, dict[str, list[in
     for dimension in dict.fromkeys(name for groups in told for name in groups):
         for position, groups in enumerate(told):
             members[dimension][groups.get(dimension, UNKNOWN)].append(position)
-    return {name: {group: groups[group] for group in sorted(groups, key=_place)} for name, groups in members.items()}
-
-
-_LONGEST_NUMBER: Final = 20
-"""Digits; longer ones, which only texts of an input have, are ordered as texts."""
-
-UNKNOWN: Final = "unknown"
-"""The group of units of which gold does not tell what others of theirs tell."""
+    return {name: {group: groups[group] for group in sorted(groups, key=place)} for name, groups in members.items()}
 
 
 def counted_confusions(confusions: Iterable[Confusion]) -> list[ConfusionCount]:
@@ -107,11 +101,6 @@ def counted_confusions(confusions: Iterable[Confusion]) -> list[ConfusionCount]:
 
 def _labels(confusion: Confusion) -> tuple[str, str]:
     return confusion.gold, confusion.predicted
-
-
-def _place(group: str) -> tuple[bool, int, str]:
-    is_number = group.isdecimal() and len(group) < _LONGEST_NUMBER
-    return (not is_number, int(group) if is_number else 0, group)
 
 
 def _group(examiner: AnyExaminer, name: str, positions: Sequence[int], mistakes: int, of: int) -> Group:

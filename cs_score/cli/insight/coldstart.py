@@ -37,6 +37,13 @@ def measures() -> Iterable[str]:
     return map(str, rankable(COLD_START_MODE, True))
 
 
+def dimensions() -> Iterable[str]:
+    """What groups are told apart by."""
+    from cs_score.analysis.coldstart.sections.counted import DIMENSIONS
+
+    return DIMENSIONS
+
+
 def _analyze(line: CommandLine) -> int:
     """Analyse as the command line says.
 
@@ -62,9 +69,11 @@ def analysis_of(line: CommandLine) -> Analysis:
     Raises UsageError for a command line that means nothing, InputError where the run cannot be analysed.
     """
     from cs_score.analysis.coldstart.analysis import analyze
+    from cs_score.analysis.coldstart.sections.groups import crossed
 
+    by = crossed(line.texts("--by"))
     policies = read_policies(line.texts(POLICIES.name), options_of(line), policy_texts(line))
-    return analyze(_scored(line), line.switches.get("--measure"), top_of(line), policies)
+    return analyze(_scored(line), line.switches.get("--measure"), top_of(line), policies, by=by)
 
 
 def inputs(line: CommandLine) -> Iterator[str]:
@@ -129,6 +138,9 @@ SWITCHES: Final = (
     measure_option(measures),
     POLICIES,
     TOP,
+    Option(
+        "--by", "LIST", "Groups by several dimensions at once, such as slot,language; may be repeated", None, dimensions
+    ),
 )
 """The switches that say what is analysed, and how."""
 

@@ -70,6 +70,13 @@ def sum_counts(counts: Iterable[Counts]) -> Counts:
 _COUNTED: Final = (
     "CORRECT", "INCORRECT", "INEXACT", INCORRECT_PARENT, UNASSESSED, REDUNDANT, RIGHT, WRONG, IGNORE,
 )  # fmt: skip
+
+
+def counts_of(labels: Labels, times: int = 1) -> Counts:
+    """What so many responses with these labels add to the counts of their row; there is nothing to be found."""
+    return Counts(0, times, *(times * labels.count(label) for label in _COUNTED))
+
+
 _counts_of: Final[Callable[[Mapping[str, int]], tuple[int, ...]]] = itemgetter(*_COUNTED)
 _NONE_YET: Final = dict.fromkeys((*CATEGORIES, *SIDES, REDUNDANT, NOWHERE), 0)
 

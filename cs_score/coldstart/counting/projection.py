@@ -123,16 +123,25 @@ def ldc_tables(table: Table, queries: QuerySet) -> tuple[Table, Table]:
 
 
 def _ldc_max_table(ldc_queries: Iterable[OfLdcQuery[ScoreRow]]) -> Table:
-    """Each LDC query is represented by its entry point with the highest F1 over all hops.
+    """Each LDC query is represented by one of its entry points."""
+    chosen: list[ScoreRow] = []
+    for full_id, entry_points in ldc_queries:
+        _, rows = _representing(entry_points)
+        chosen += ldc_max_rows(full_id, rows)
+    return averaged_table(in_printing_order(chosen))
+
+
+def _representing(entry_points: Sequence[tuple[str, Sequence[ScoreRow]]]) -> tuple[str, Sequence[ScoreRow]]:
+    """The entry point with the highest F1 over all hops.
 
     Equal F1: the first entry point in query-file order (14, rule 1).
     """
-    chosen: list[ScoreRow] = []
-    for full_id, entry_points in ldc_queries:
-        rows_of = [rows for _, rows in entry_points]
-        best = rows_of[0] if len(rows_of) == 1 else max(rows_of, key=counted_f1)
-        chosen += ldc_max_rows(full_id, best)
-    return averaged_table(in_printing_order(chosen))
+    return entry_points[0] if len(entry_points) == 1 else max(entry_points, key=lambda item: counted_f1(item[1]))
+
+
+def representatives(table: Table, queries: QuerySet) -> frozenset[str]:
+    """The short ids of the entry points that represent their LDC queries in LDC-MAX; `table` is that of SF."""
+    return frozenset(_representing(entry_points)[0] for _, entry_points in by_ldc_query(_by_query(table.rows), queries))
 
 
 def _ldc_mean_table(ldc_queries: Iterable[OfLdcQuery[ScoreRow]]) -> Table:

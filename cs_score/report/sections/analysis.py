@@ -21,7 +21,7 @@ _SECTIONS: Final[tuple[tuple[str, _Part], ...]] = (
     ("scores", headline_section),
     ("budget", budget_section),
     ("groups", groups_section),
-    ("sweep", confidence_section),
+    ("reliability", confidence_section),
     ("mistakes", mistakes_section),
     ("mistakes", units_section),
     ("bounds", bounds_section),

@@ -13,6 +13,7 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from cs_score.analysis.coldstart.scored import Scored
+from cs_score.analysis.grouping import UNKNOWN
 from cs_score.coldstart.counting.projection import ALL_LEVELS
 from cs_score.coldstart.queries.query_set import Query
 from cs_score.coldstart.result import RunResult
@@ -30,9 +31,9 @@ RowKey: TypeAlias = tuple[str, str]
 """A query, by its full id, and a hop."""
 
 GROUPINGS: Final[Mapping[str, Callable[[Query, str], str]]] = {
-    "slot": lambda query, hop: query.slots[int(hop)] if hop.isdigit() and int(hop) < len(query.slots) else "-",
+    "slot": lambda query, hop: query.slots[int(hop)] if hop.isdigit() and int(hop) < len(query.slots) else UNKNOWN,
     "hop": lambda query, hop: hop,
-    "entity_type": lambda query, hop: query.entity_type or "-",
+    "entity_type": lambda query, hop: query.entity_type or UNKNOWN,
 }
 """What rows are put together by, from the query and the hop of a row."""
 

@@ -1,0 +1,219 @@
+"""Groups of a Cold Start run: they add up to the table, and say what the pool tells."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from hypothesis import HealthCheck, event, given, settings
+from hypothesis import strategies as st
+
+from cs_score.coldstart import ScoringStopped, score
+from cs_score.coldstart.result import RunResult
+from tests.analysis.rewriting import Call
+from tests.analysis.test_effects import call_of
+from tests.analysis.variants import Variant, variants
+from tests.coldstart.command import score_in
+from tests.coldstart.recorded import Case, committed_cases, shared_cases
+from tests.coldstart.worlds import Answer, Assessment, Query, Response, Slot, World, worlds
+
+MEASURES: Final = ("SF-ALL-Micro-F1", "LDC-MAX-ALL-Micro-F1", "LDC-MEAN-ALL-Macro-F1", "SF-ALL-Micro-R@1", "SF-AP@0")
+CROSSED: Final = "slot,language,judgment"
+ONE_DIMENSION: Final = frozenset(
+    "slot hop ldc_query entity_type value_type language judgment mention_type category".split()
+)
+RUN_ONLY: Final = ("value_type", "category")
+
+laws = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def totals(run: RunResult, measure: str) -> Mapping[str, int]:
+    """The counts of the scorer's table for a measure."""
+    name, _, hop = measure.partition("@")
+    tables = dict(run.tables.variants)
+    table = tables["LDC-MAX"] if name.startswith("LDC-MAX") else tables["SF"]
+    rows = [row for row in table.rows if row.counts is not None and (not hop or row.level == hop)]
+    found: Counter[str] = Counter()
+    for row in rows:
+        assert row.counts is not None
+        found.update(row.counts._asdict())
+    return found
+
+
+def results(call: Call) -> Iterator[RunResult]:
+    with contextlib.chdir(call.folder):
+        try:
+            yield from score(call.queries, call.files, call.options).runs
+        except ScoringStopped as stop:
+            yield from stop.partial.runs
+
+
+def check(call: Call) -> int:
+    """Check law 4 for each run and measure; the number of groups checked."""
+    checked = 0
+    for run in results(call) if call.run_ids() else ():
+        for measure in MEASURES:
+            outcome, analysis = call.analyze("--run", run.run_id, "--measure", measure, "--by", CROSSED)
+            assert outcome.status in (0, 1), outcome.stderr
+            if outcome.status == 0:
+                checked += check_groups(analysis, totals(run, measure), measure)
+    return checked
+
+
+def check_groups(analysis: Mapping[str, Any], expected: Mapping[str, int], measure: str) -> int:
+    assert set(analysis["groups"]) == {*ONE_DIMENSION, CROSSED}
+    mistakes = Counter(mistake["kind"] for mistake in analysis["mistakes"])
+    for dimension, groups in analysis["groups"].items():
+        found: Counter[str] = Counter()
+        for group in groups:
+            found.update(group["counts"])
+            check_scores(group, dimension)
+        assert +found == +Counter(expected), (measure, dimension)
+        assert len({tuple(group.get("values", [group["group"]])) for group in groups}) == len(groups)
+        number = sum(group["mistakes"] for group in groups)
+        if measure == "SF-ALL-Micro-F1":
+            assert number == mistakes["line"] + mistakes["class"]
+        assert sum(group["share"] for group in groups) == pytest.approx(1 if number else 0)
+    slots: Counter[str] = Counter()
+    for each in analysis["confusions"]["slots"]:
+        slots[each["slot"]] += each["count"]
+    by_slot = {group["group"]: group["counts"]["submitted"] for group in analysis["groups"]["slot"]}
+    assert +slots == +Counter(by_slot)
+    return sum(map(len, analysis["groups"].values()))
+
+
+def check_scores(group: Mapping[str, Any], dimension: str) -> None:
+    counts = group["counts"]
+    answered = counts["submitted"] - counts["ignored"]
+    assert group["precision"] == (counts["right"] / answered if answered else 0)
+    if dimension in RUN_ONLY:
+        assert (group["recall"], group["f1"]) == (None, None)
+        return
+    assert group["recall"] == (counts["right"] / counts["ground_truth"] if counts["ground_truth"] else 0)
+    both = group["precision"] + group["recall"]
+    assert group["f1"] == pytest.approx(2 * group["precision"] * group["recall"] / both if both else 0)
+
+
+def _name(case: Case) -> str:
+    return case.folder.name
+
+
+@pytest.mark.parametrize("case", committed_cases(), ids=_name)
+def test_groups_add_up_in_a_committed_case(case: Case, tmp_path: Path) -> None:
+    call = call_of(case, tmp_path)
+    if call is not None:
+        check(call)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", shared_cases(), ids=_name)
+def test_groups_add_up_in_a_shared_case(case: Case, tmp_path: Path) -> None:
+    call = call_of(case, tmp_path)
+    if call is not None:
+        check(call)
+
+
+@laws
+@given(worlds(), variants(), st.data())
+def test_groups_add_up_in_an_invented_world(world: World, variant: Variant, data: st.DataObject) -> None:
+    """Law 4, whatever the layout, the files, the policy and the measure; and analysing never raises."""
+    with tempfile.TemporaryDirectory() as folder:
+        event(f"{check(variant.write(world, Path(folder), data)) > 0}")
+
+
+CHILDREN: Final = Query("Q_0001", (Slot("per:children"),), ("ENG_DOC", "SPA_DOC"))
+
+
+def _small() -> World:
+    """Two entry points: one right, one wrong and one unassessed line; a class found, one missed in Chinese."""
+    english, spanish = CHILDREN.sf_queries()
+    ann, bo = Answer(english, "per:children", "Ann", "ENG_1"), Answer(english, "per:children", "Bo", "CMN_1")
+    eve = Answer(english, "per:children", "Eve", "SPA_1")
+    pool = (
+        Assessment(ann, "C", f"{english}:1"),
+        Assessment(bo, "C", f"{english}:2", mention="NOM", ec_mention="NOM"),
+        Assessment(eve, "W", "0"),
+        Assessment(Answer(spanish, "per:children", "Una", "SPA_2"), "C", f"{spanish}:1"),
+    )
+    odd = Answer(english, "per:children", "Odd", "XYZ_1")
+    run = (Response(ann, "0.9", ":A"), Response(eve, "0.8", ":B"), Response(odd, "0.1", ":C"))
+    return World((CHILDREN,), pool, run)
+
+
+def _groups(folder: Path, measure: str, *switches: str) -> dict[str, dict[str, dict[str, Any]]]:
+    files = _small().write(folder)
+    words = ["analyze", "-expand", "LAW", "--measure", measure, *switches, "--json", "-", *files]
+    outcome = score_in(folder, words)
+    assert outcome.status == 0, outcome.stderr
+    found = json.loads(outcome.stdout)["groups"]
+    return {dimension: {group["group"]: group for group in groups} for dimension, groups in found.items()}
+
+
+def _counts(group: Mapping[str, Any]) -> tuple[int, ...]:
+    return tuple(group["counts"][name] for name in ("ground_truth", "submitted", "right", "wrong", "ignored"))
+
+
+def test_groups_of_a_small_run(tmp_path: Path) -> None:
+    groups = _groups(tmp_path, "SF-ALL-Micro-F1")
+    language = groups["language"]
+    assert list(language) == ["SPA", "CMN", "ENG", "unknown"]  # two in Spanish: a wrong line, and a missed class
+    assert {name: _counts(group) for name, group in language.items()} == {
+        "ENG": (1, 1, 1, 0, 0), "SPA": (1, 1, 0, 1, 0), "CMN": (1, 0, 0, 0, 0), "unknown": (0, 1, 0, 0, 1),
+    }  # fmt: skip
+    assert [group["mistakes"] for group in language.values()] == [2, 1, 0, 0]
+    assert language["SPA"]["share"] == 2 / 3
+    assert (language["ENG"]["precision"], language["ENG"]["recall"], language["CMN"]["recall"]) == (1.0, 1.0, 0.0)
+    assert {name: _counts(group)[0] for name, group in groups["mention_type"].items()} == {
+        "NAM": 2, "NOM": 1, "unknown": 0,
+    }  # fmt: skip
+    assert {name: _counts(group) for name, group in groups["category"].items()} == {
+        "CORRECT": (1, 1, 1, 0, 0), "INCORRECT": (0, 1, 0, 1, 0), "UNASSESSED": (0, 1, 0, 0, 1),
+        "MISSED": (2, 0, 0, 0, 0),
+    }  # fmt: skip
+    assert {name: _counts(group)[:2] for name, group in groups["value_type"].items()} == {
+        "per": (1, 3),
+        "unknown": (2, 0),
+    }
+
+
+def test_ldc_max_counts_the_entry_point_that_represents_its_query(tmp_path: Path) -> None:
+    (group,) = _groups(tmp_path, "LDC-MAX-ALL-Micro-F1")["slot"].values()
+    assert _counts(group) == (2, 3, 1, 1, 1)
+    (group,) = _groups(tmp_path, "LDC-MEAN-ALL-Macro-F1")["slot"].values()
+    assert _counts(group) == (3, 3, 1, 1, 1)
+
+
+def test_dimensions_are_crossed(tmp_path: Path) -> None:
+    groups = _groups(tmp_path, "SF-ALL-Micro-F1", "--by", "language, judgment", "--by", "hop,slot")
+    assert list(groups)[-2:] == ["language,judgment", "hop,slot"]
+    assert {name: (group["values"], _counts(group)) for name, group in groups["language,judgment"].items()} == {
+        "CMN, CORRECT": (["CMN", "CORRECT"], (1, 0, 0, 0, 0)),
+        "ENG, CORRECT": (["ENG", "CORRECT"], (1, 1, 1, 0, 0)),
+        "SPA, CORRECT": (["SPA", "CORRECT"], (1, 0, 0, 0, 0)),
+        "SPA, INCORRECT": (["SPA", "INCORRECT"], (0, 1, 0, 1, 0)),
+        "unknown, UNASSESSED": (["unknown", "UNASSESSED"], (0, 1, 0, 0, 1)),
+    }
+    text = score_in(tmp_path, ["analyze", "-expand", "LAW", "--by", "language,judgment", *_small().write(tmp_path)])
+    assert b"By language,judgment, the most mistakes first:\n" in text.stdout
+
+
+@pytest.mark.parametrize(
+    ("by", "complaint"),
+    [
+        ("slots", "no groups by slots; there are slot, hop, "),
+        ("slots", "did you mean slot?"),
+        ("slot,", "no groups by ; there are"),
+        ("slot,slot", "slot,slot crosses a dimension with itself"),
+    ],
+)
+def test_a_dimension_that_there_is_not(by: str, complaint: str, tmp_path: Path) -> None:
+    outcome = score_in(tmp_path, ["analyze", "--by", by, "q.xml", "run.tab", "pool.tab"])
+    assert outcome.status == 2
+    assert complaint in outcome.stderr.decode()
+    assert outcome.stdout == b""
