@@ -7,7 +7,6 @@ import glob
 import os
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 
 from cs_score.batch.execution.run_tasks import Backend, Watcher, run_tasks
 from cs_score.batch.execution.tasks import Delivery, Task, failures
@@ -23,6 +22,7 @@ from cs_score.batch.tables.problem_table import write_problem_report, write_prob
 from cs_score.foundation.errors import CsScoreError, InputError, OutputError, UsageError
 from cs_score.foundation.garbage_collection import paused_collector
 from cs_score.foundation.outputs import make_folder
+from cs_score.foundation.record import dataclass
 from cs_score.foundation.signing.origin import RUN
 
 OpenBackend = Callable[[str, Plan, Prepared], contextlib.AbstractContextManager[Backend]]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import chain, groupby
 
 from cs_score.batch.plan.inputs import InputFile
@@ -23,6 +22,7 @@ from cs_score.coldstart.unit_statistics import resampled_unit
 from cs_score.coldstart.writers.fields import check_fields
 from cs_score.coldstart.writers.report import stopped_report, whole_report
 from cs_score.foundation.errors import InputError
+from cs_score.foundation.record import dataclass, replace
 from cs_score.foundation.signing.origin import QUERY_LIST, SAMPLES, Origin
 from cs_score.foundation.sources import Input, InputDigest
 from cs_score.knowledge_base.chain import resolve_knowledge_bases

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Protocol, cast
 
 from cs_score.batch.plan.inputs import InputFile
@@ -16,6 +15,7 @@ from cs_score.evidence.report import intervals_text, json_text, table_text, unit
 from cs_score.evidence.result import Mode, Result
 from cs_score.foundation.display import terminal_safe
 from cs_score.foundation.errors import CsScoreError
+from cs_score.foundation.record import dataclass, replace
 from cs_score.foundation.signing.origin import GOLD
 from cs_score.foundation.sources import Input, InputDigest
 from cs_score.measures.registry import headline, rankable

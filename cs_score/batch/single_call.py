@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from cs_score.coldstart.named_policies import NamedPolicy
@@ -14,6 +13,7 @@ from cs_score.coldstart.writers.files import Layout, file_blocks
 from cs_score.coldstart.writers.params import Invocation
 from cs_score.coldstart.writers.report import doubly_encoded
 from cs_score.foundation.outputs import encoded
+from cs_score.foundation.record import dataclass
 from cs_score.statistics.score_intervals import ScoreIntervals
 
 PREFIX: Final = "out"

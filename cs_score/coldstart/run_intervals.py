@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from concurrent.futures import Executor
-from dataclasses import replace
 
-from cs_score.coldstart.result import Result
+from cs_score.coldstart.result import Result, RunResult
 from cs_score.coldstart.unit_statistics import summary_scores, unit_name, unit_table
+from cs_score.foundation.record import replace
 from cs_score.measures.registry import formula_of
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.score_intervals import ScoreIntervals, score_intervals
@@ -20,9 +20,12 @@ def intervals(
     The name of the unit in `resampling` is set here. The executor spreads the resamples and changes no number.
     """
     settings = replace(resampling or Resampling(), unit=unit_name(result))
-    of_runs: list[ScoreIntervals] = []
-    for run in result.runs:
-        measures = list(summary_scores(run))
-        table, formula = unit_table(run, measures), formula_of(measures)
-        of_runs.append(score_intervals(table, list(map(str, measures)), formula, settings, executor))
-    return tuple(of_runs)
+    return tuple(intervals_of_run(run, settings, executor) for run in result.runs)
+
+
+def intervals_of_run(run: RunResult, resampling: Resampling, executor: Executor | None = None) -> ScoreIntervals:
+    """The intervals of one run; `resampling` names the unit."""
+    measures = list(summary_scores(run))
+    return score_intervals(
+        unit_table(run, measures), list(map(str, measures)), formula_of(measures), resampling, executor
+    )

@@ -74,11 +74,16 @@ def summary_scores(run: RunResult) -> dict[Measure, float]:
     return run.tables.measures
 
 
+def drawn_units(run: RunResult) -> list[str]:
+    """The units that a resample draws from, by full id, in the order of their statistics."""
+    return sorted(set(run.unit_of.values()))
+
+
 def unit_table(run: RunResult, measures: Iterable[Measure]) -> UnitTable:
     """The statistics of each unit that `measures` are made of; a level that the run does not have gives zeros."""
     columns = sums_of(measures)
     place = {column: position for position, column in enumerate(columns)}
-    sums: dict[str, list[float]] = {unit: [0] * len(columns) for unit in sorted(set(run.unit_of.values()))}
+    sums: dict[str, list[float]] = {unit: [0] * len(columns) for unit in drawn_units(run)}
 
     def add(variant: str, rows: Iterable[ScoreRow] | Iterable[ApRow], statistics: dict[str, Any], total: bool) -> None:
         wanted: dict[str, list[tuple[int, Callable[[Any], float]]]] = {}

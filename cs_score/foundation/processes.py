@@ -15,12 +15,12 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, Final, Generic, TypeVar
 
 from cs_score.foundation.errors import CsScoreError
+from cs_score.foundation.record import dataclass
 from cs_score.foundation.sources import reason_of
 
 T = TypeVar("T")

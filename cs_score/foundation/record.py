@@ -183,7 +183,10 @@ class _ForDataclasses:
 
         fields = [(name, field.type, _as_theirs(field)) for name, field in owner.__record_fields__.items()]
         is_frozen = owner.__setattr__ is _refuse
-        theirs = dataclasses.make_dataclass(owner.__name__, fields, init=False, repr=False, eq=False, frozen=is_frozen)
+        documented = {"__doc__": owner.__doc__ or owner.__name__}  # otherwise a signature is found for it, at length
+        theirs = dataclasses.make_dataclass(
+            owner.__name__, fields, namespace=documented, init=False, repr=False, eq=False, frozen=is_frozen
+        )
         for name in ("__dataclass_fields__", "__dataclass_params__"):
             setattr(owner, name, getattr(theirs, name))
         return getattr(owner, self._name)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Set
-from dataclasses import dataclass, replace
 from typing import Self, TypeAlias
 
 from cs_score.foundation.errors import InputError
+from cs_score.foundation.record import dataclass, replace
 from cs_score.problems.kind import Severity
 from cs_score.problems.log import Detail, FatalProblem, Place, ProblemLog
 from cs_score.problems.table import CODES

@@ -10,21 +10,26 @@ from cs_score.analysis.coldstart.sections.bounds import Bounds, bounds
 from cs_score.analysis.coldstart.sections.budget import BudgetRow, budget
 from cs_score.analysis.coldstart.sections.confusions import Confusions, confusions_of
 from cs_score.analysis.coldstart.sections.cost_list import Mistake, cost_list
-from cs_score.analysis.coldstart.sections.counted import counted_table
+from cs_score.analysis.coldstart.sections.counted import CountedTable, counted_table
+from cs_score.analysis.coldstart.sections.group_intervals import with_intervals
 from cs_score.analysis.coldstart.sections.groups import Group, crossed, groups_of
-from cs_score.analysis.coldstart.sections.mistakes import mistakes_of
+from cs_score.analysis.coldstart.sections.mistakes import Mistakes, mistakes_of
 from cs_score.analysis.coldstart.sections.policies import PolicyRow, policy_rows
 from cs_score.analysis.coldstart.sections.reliability import Reliability, reliability_of
 from cs_score.analysis.coldstart.sections.structure import Structure, structure_of
 from cs_score.analysis.coldstart.sections.sweep import SweepRow, best_of, sweep
 from cs_score.analysis.coldstart.whatif.effects import Effects
 from cs_score.coldstart.named_policies import NamedPolicy
+from cs_score.coldstart.run_intervals import intervals_of_run
+from cs_score.coldstart.unit_statistics import drawn_units, resampled_unit
 from cs_score.foundation.garbage_collection import paused_collector
-from cs_score.foundation.record import dataclass
+from cs_score.foundation.record import dataclass, replace
 from cs_score.foundation.signing.origin import Origin
 from cs_score.foundation.signing.signature import Signature
 from cs_score.measures.measure import Measure
 from cs_score.measures.registry import COLD_START_MODE, MEASURES
+from cs_score.statistics.options import Resampling
+from cs_score.statistics.score_intervals import ScoreIntervals
 
 SCHEMA_VERSION: Final = 1
 """Raised when a key changes its meaning or goes away; new keys do not raise it."""
@@ -36,7 +41,8 @@ class Analysis:
 
     `mistakes` are all, or the first of them where only so many were asked for; `added_to` is the file that lines which
     find classes are appended to. `groups` by dimension and `confusions` are those of `table`, the one whose lines the
-    measure is made of (`SF`, `LDC-MAX`, of one hop `SF@1`).
+    measure is made of (`SF`, `LDC-MAX`, of one hop `SF@1`). `intervals` are those of all scores, where resamples were
+    asked for.
     """
 
     run_id: str
@@ -57,6 +63,7 @@ class Analysis:
     bounds: Bounds
     policies: Sequence[PolicyRow]
     sweep: Sequence[SweepRow]
+    intervals: ScoreIntervals | None
 
     def __repr__(self) -> str:
         return f"<analysis of run {self.run_id}: {self.measure} {self.score:.4f}, {self.mistake_count} mistakes>"
@@ -90,6 +97,7 @@ class Analysis:
             "policies": [row.as_json() for row in self.policies],
             "sweep": [row.as_json() for row in self.sweep],
             "best": None if self.best is None else {"threshold": self.best.threshold, "gain": self.best.gain},
+            **({} if self.intervals is None else {"intervals": self.intervals.as_json()}),
         }
 
 
@@ -100,40 +108,72 @@ def analyze(
     policies: Sequence[NamedPolicy] = (),
     *,
     by: Iterable[str] = (),
+    resampling: Resampling | None = None,
 ) -> Analysis:
     """Analyse a run by one measure: None for the one that ranks leaderboards.
 
     `top`: the number of mistakes in the cost list, None for all; `policies`: those to score under beside the published
-    ones; `by`: dimensions of groups that are crossed, such as `slot,language`. Raises UsageError for an unknown measure
-    or dimension, InputError for a measure that the run has no score of.
+    ones; `by`: dimensions of groups that are crossed, such as `slot,language`; `resampling`: the settings of bootstrap
+    intervals, None for none. Raises UsageError for an unknown measure or dimension, InputError for a measure that the
+    run has no score of.
     """
-    chosen = scored.measure(measure)
-    crossings = crossed(by)
+    chosen, crossings = scored.measure(measure), crossed(by)
+    asked = _Asked(chosen, top, tuple(policies), tuple(crossings))
     with paused_collector():
         effects = Effects(scored, _measures(scored, chosen))
         mistakes = list(mistakes_of(scored, effects.rescoring.finding))
-        costs = cost_list(effects, mistakes)
         table = counted_table(scored, chosen, mistakes)
-        return Analysis(
-            run_id=scored.run_id,
-            measure=chosen,
-            score=scored.result.measures[chosen],
-            scores=scored.result.scores,
-            signature=scored.signature.of(str(chosen)),
-            origin=scored.origin,
-            added_to=effects.rescoring.finding.file.name,
-            mistakes=costs if top is None else costs[:top],
-            mistake_count=len(costs),
-            budget=budget(effects, scored.policy, mistakes),
-            structure=structure_of(scored),
-            table=table.name,
-            groups=groups_of(table, crossings),
-            confusions=confusions_of(scored, table),
-            reliability=reliability_of(table),
-            bounds=bounds(scored, chosen),
-            policies=policy_rows(scored, chosen, policies),
-            sweep=sweep(scored, effects.rescoring, chosen),
-        )
+        analysis = _sections(scored, asked, effects, mistakes, table)
+    return analysis if resampling is None else _resampled(analysis, scored, table, resampling)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What was asked: the measure, how many mistakes are listed, other policies, and dimensions that are crossed."""
+
+    measure: Measure
+    top: int | None
+    policies: tuple[NamedPolicy, ...]
+    crossings: tuple[str, ...]
+
+
+def _sections(
+    scored: Scored, asked: _Asked, effects: Effects, mistakes: Sequence[Mistakes], table: CountedTable
+) -> Analysis:
+    """All sections of the analysis, a line for each."""
+    measure = asked.measure
+    return Analysis(
+        run_id=scored.run_id,
+        measure=measure,
+        score=scored.result.measures[measure],
+        scores=scored.result.scores,
+        signature=scored.signature.of(str(measure)),
+        origin=scored.origin,
+        added_to=effects.rescoring.finding.file.name,
+        mistakes=cost_list(effects, mistakes, asked.top),
+        mistake_count=sum(map(len, mistakes)),
+        budget=budget(effects, scored.policy, mistakes),
+        structure=structure_of(scored),
+        table=table.name,
+        groups=groups_of(table, asked.crossings),
+        confusions=confusions_of(scored, table),
+        reliability=reliability_of(table),
+        bounds=bounds(scored, measure),
+        policies=policy_rows(scored, measure, asked.policies),
+        sweep=sweep(scored, effects.rescoring, measure),
+        intervals=None,
+    )
+
+
+def _resampled(analysis: Analysis, scored: Scored, table: CountedTable, resampling: Resampling) -> Analysis:
+    """The analysis with intervals of all scores, and of those of groups."""
+    settings = replace(resampling, unit=resampled_unit(scored.run.gold.has_clusters))
+    return replace(
+        analysis,
+        origin=scored.origin.with_option("bootstrap", settings.as_json()),
+        groups=with_intervals(analysis.groups, table, drawn_units(scored.result), settings),
+        intervals=intervals_of_run(scored.result, settings),
+    )
 
 
 def _measures(scored: Scored, chosen: Measure) -> list[Measure]:

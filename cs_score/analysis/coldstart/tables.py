@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from cs_score.analysis.coldstart.analysis import Analysis
 from cs_score.coldstart.counting.counts import Counts
 from cs_score.foundation.display import spreadsheet_cell
 from cs_score.foundation.record import dataclass
+
+if TYPE_CHECKING:
+    from cs_score.statistics.intervals import Interval
 
 Value: TypeAlias = str | int | float | None
 Row: TypeAlias = tuple[Value, ...]
@@ -23,8 +26,9 @@ class Layout:
     """What a table shows: the name of its file, its title, its columns, and the rows that it has of an analysis.
 
     `shown` are the columns of the text, all unless given. The text has a table for each value of the column `by`, which
-    stands for % in the title, where it has at least `fewest` rows.
-    `total` counts the rows that there are, also those that the analysis was told to leave out.
+    stands for % in the title. It leaves out tables of less than `fewest` rows, and those that are not `is_told`; it
+    has the first rows of a table; all where `is_whole`, some at equal distances where `is_spread`. `total` counts the rows that there are, also those that the
+    analysis was told to leave out.
     """
 
     name: str
@@ -33,7 +37,10 @@ class Layout:
     rows: Callable[[Analysis], Iterable[Row]]
     shown: tuple[str, ...] = ()
     by: str | None = None
-    fewest: int = 1
+    fewest: int = 0
+    is_told: bool = True
+    is_whole: bool = False
+    is_spread: bool = False
     total: Callable[[Analysis], int] | None = None
 
 
@@ -73,7 +80,19 @@ def _mistakes(analysis: Analysis) -> Iterator[Row]:
 def _groups(analysis: Analysis) -> Iterator[Row]:
     for dimension, groups in analysis.groups.items():
         for group in groups:
-            yield dimension, group.group, *group.scores.values(), group.mistakes, group.share, *group.counts
+            limits = [limit for name in group.scores for limit in _limits(group.intervals, name)]
+            yield dimension, group.group, *group.scores.values(), group.mistakes, group.share, *group.counts, *limits
+
+
+def _limits(intervals: Mapping[str, Interval] | None, name: str) -> tuple[float | None, float | None]:
+    found = None if intervals is None else intervals.get(name)
+    return (None, None) if found is None else (found.low, found.high)
+
+
+def _intervals(analysis: Analysis) -> Iterator[Row]:
+    if analysis.intervals is not None:
+        for name, each in analysis.intervals.scores.items():
+            yield name, each.point, each.low, each.high, each.standard_error, each.note or None
 
 
 def _slots(analysis: Analysis) -> Iterator[Row]:
@@ -122,12 +141,22 @@ def _sweep(analysis: Analysis) -> Iterator[Row]:
         yield row.threshold, row.precision, row.recall, row.f1, row.lines, gain(row.gain), row.reason
 
 
+_LIMITS: Final = tuple(f"{name}_{limit}" for name in ("precision", "recall", "f1") for limit in ("low", "high"))
+
 LAYOUTS: Final = (
+    Layout(
+        "intervals",
+        "Every score with its bootstrap interval:",
+        ("measure", "score", "low", "high", "standard_error", "note"),
+        _intervals,
+        is_told=False,
+    ),
     Layout(
         "budget",
         "The score if all mistakes of a kind, and no others, were mended; cumulated, if those above were as well:",
         ("kind", "count", "gain", "score", "cumulated", "reason"),
         _budget,
+        is_whole=True,
     ),
     Layout(
         "mistakes",
@@ -143,9 +172,12 @@ LAYOUTS: Final = (
     Layout(
         "groups",
         "By %, the most mistakes first:",
-        ("dimension", "group", "precision", "recall", "f1", "mistakes", "share", *Counts._fields),
+        ("dimension", "group", "precision", "recall", "f1", "mistakes", "share", *Counts._fields, *_LIMITS),
         _groups,
-        shown=("group", "precision", "recall", "f1", "mistakes", "share", "right", "wrong", "ground_truth"),
+        shown=(
+            "group", "precision", "recall", "f1", "f1_low", "f1_high", "mistakes", "share", "right", "wrong",
+            "ground_truth",
+        ),
         by="dimension",
         fewest=2,  # one group is the whole table
     ),
@@ -162,6 +194,7 @@ LAYOUTS: Final = (
         "Reliability: assessed lines in ten bins of equal size by confidence, and the share of them that is right:",
         ("lines", "low", "high", "confidence", "right"),
         _reliability,
+        is_whole=True,
     ),
     Layout(
         "bounds",
@@ -181,12 +214,14 @@ LAYOUTS: Final = (
         ("policy", "measure", "score", "difference", "reason"),
         _policies,
         by="policy",
+        is_whole=True,
     ),
     Layout(
         "sweep",
         "The scores without the lines whose confidence is below a threshold:",
         ("threshold", "precision", "recall", "f1", "lines", "gain", "reason"),
         _sweep,
+        is_spread=True,
     ),
 )  # fmt: skip
 """The tables in the order of the text, a row for each: a new section is added here."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from textwrap import wrap
 from typing import Final
 
 from cs_score.analysis.coldstart.analysis import Analysis
 from cs_score.analysis.coldstart.tables import Gain, Row, Table, Value, tables_of
 from cs_score.foundation.display import aligned, cell, one_line
+from cs_score.statistics.notes import sentences
 
 TOP: Final = 20
 """Rows of a table that are shown unless another number of mistakes is asked for."""
@@ -17,19 +19,24 @@ _LONGEST_CELL: Final = 40
 
 def analysis_text(analysis: Analysis, width: int, top: int | None = None) -> str:
     """The sections one after the other in lines of at most `width` columns; the inputs' texts are made safe."""
-    return "\n".join(line[:width] for line in _lines(analysis, top or TOP))
-
-
-def _lines(analysis: Analysis, top: int) -> Iterator[str]:
-    yield f"{one_line(analysis.run_id)}: {analysis.measure} = {analysis.score:.4f}"
+    lines = [_headline(analysis)]
     for table in tables_of(analysis):
-        for part in _parts(table):
-            yield ""
-            yield from _section(part, top)
+        for part in _parts(table) if table.layout.is_told else ():
+            if len(part.rows) >= table.layout.fewest:
+                lines += ["", *_section(part, top or TOP)]
     for sentence in _SENTENCES:
         if told := sentence(analysis):
-            yield ""
-            yield told
+            lines += ["", *wrap(told, width)]
+    return "\n".join(line[:width] for line in lines)
+
+
+def _headline(analysis: Analysis) -> str:
+    limits = ""
+    if analysis.intervals is not None:
+        found = analysis.intervals.scores.get(str(analysis.measure))
+        if found is not None and found.low is not None and found.high is not None:
+            limits = f" [{found.low:.4f}, {found.high:.4f}]"
+    return f"{one_line(analysis.run_id)}: {analysis.measure} = {analysis.score:.4f}{limits}"
 
 
 def _structure(analysis: Analysis) -> str:
@@ -54,7 +61,19 @@ def _reliability(analysis: Analysis) -> str:
     return told and f"Confidences of {found.lines} assessed lines: {told}."
 
 
-_SENTENCES: Final[tuple[Callable[[Analysis], str], ...]] = (_best, _structure, _reliability)
+def _resampling(analysis: Analysis) -> str:
+    if analysis.intervals is None:
+        return ""
+    settings = analysis.intervals.resampling
+    drawn = f"{analysis.intervals.units} units ({settings.unit})"
+    found = (
+        f"In brackets, and low and high: {settings.confidence:g} % {settings.method} bootstrap intervals from "
+        f"{settings.resamples} resamples of {drawn}, seed {settings.seed}."
+    )
+    return " ".join((found, *sentences(analysis.intervals.notes)))
+
+
+_SENTENCES: Final[tuple[Callable[[Analysis], str], ...]] = (_best, _structure, _reliability, _resampling)
 """What the text says below its tables; nothing where a sentence is empty."""
 
 
@@ -67,11 +86,14 @@ def _parts(table: Table) -> Iterator[Table]:
     parts: dict[Value, list[Row]] = {}
     for row in table.rows:
         parts.setdefault(row[at], []).append(row)
-    yield from (Table(table.layout, rows, len(rows)) for rows in parts.values() if len(rows) >= table.layout.fewest)
+    yield from (Table(table.layout, rows, len(rows)) for rows in parts.values())
 
 
 def _section(table: Table, top: int) -> Iterator[str]:
-    layout, rows = table.layout, table.rows[:top]
+    layout = table.layout
+    rows = table.rows if layout.is_whole else table.rows[:top]
+    if layout.is_spread:
+        rows = table.rows[:: max(1, -(-len(table.rows) // top))]
     names = [name for name in layout.shown or layout.columns if name != layout.by]
     title = layout.title
     if layout.by is not None and rows:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import CancelledError, Future
-from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias
 
 from cs_score.batch.execution.tasks import Delivery, Task, failures
+from cs_score.foundation.record import dataclass
 
 _TICK_SECONDS: Final = 0.5
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import threading
 import traceback
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import Final
 
 from cs_score.batch.plan.plan import Plan, Prepared
@@ -17,6 +16,7 @@ from cs_score.batch.store.outcomes import FAILED, Outcome
 from cs_score.batch.store.state import write_run
 from cs_score.foundation.errors import CsScoreError
 from cs_score.foundation.garbage_collection import paused_collector
+from cs_score.foundation.record import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ import functools
 import os
 import sys
 import tempfile
-from dataclasses import dataclass, replace
 from typing import Final
 
 from cs_score.foundation.errors import InputError
+from cs_score.foundation.record import dataclass, replace
 from cs_score.foundation.sources import InMemory, Input, InputDigest, open_source, reason_of
 
 _BLOCK: Final = 1 << 20

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from cs_score.batch.plan.runs import RunFile
 from cs_score.batch.store.outcomes import Outcome
+from cs_score.foundation.record import dataclass
 from cs_score.foundation.sources import InputDigest
 from cs_score.problems.occurrences import Occurrence
 

@@ -11,12 +11,13 @@ import os
 import stat
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any, Final, cast
 
 from cs_score.batch.store.outcomes import FAILED, Outcome, ProblemPlace, RunScores, WrittenFile
 from cs_score.coldstart.writers.files import OUTPUTS
 from cs_score.foundation.outputs import cannot_write, write_whole
+from cs_score.foundation.record import replace
 from cs_score.problems.kind import Severity
 from cs_score.problems.occurrences import Occurrence
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from cs_score.batch.store.outcomes import Outcome
+from cs_score.foundation.record import dataclass, field, replace
 from cs_score.foundation.signing.signature import Signature
 
 

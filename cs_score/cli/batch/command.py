@@ -6,7 +6,6 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from cs_score.batch.batch import BatchOptions, BatchResult, run_batch
@@ -22,6 +21,7 @@ from cs_score.cli.options import CommandLine
 from cs_score.foundation.display import one_line
 from cs_score.foundation.errors import OutputError, UsageError
 from cs_score.foundation.planned_outputs import OutputPlan
+from cs_score.foundation.record import dataclass
 from cs_score.foundation.sources import is_pipe
 from cs_score.measures.registry import find
 

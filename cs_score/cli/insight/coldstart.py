@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from cs_score.cli.destinations import say
@@ -18,6 +19,8 @@ from cs_score.cli.insight.options import (
     write_tables,
 )
 from cs_score.cli.options import CommandLine, Option
+from cs_score.cli.resampling_options import OPTIONS as INTERVALS
+from cs_score.cli.resampling_options import read_resampling
 from cs_score.cli.scorer.command import legend, policies, policy_form
 from cs_score.cli.scorer.options import options_of, policy_texts
 from cs_score.cli.scorer.switches import SCORING
@@ -25,7 +28,7 @@ from cs_score.coldstart.named_policies import read_policies
 from cs_score.coldstart.options import PRESETS
 from cs_score.coldstart.queries.query_files import is_query_file
 from cs_score.foundation.errors import InputError, UsageError
-from cs_score.measures.registry import COLD_START_MODE, rankable
+from cs_score.measures.registry import COLD_START_MODE, parse, rankable
 
 if TYPE_CHECKING:
     from cs_score.analysis.coldstart.analysis import Analysis
@@ -54,9 +57,9 @@ def _analyze(line: CommandLine) -> int:
 
     if line.wrong_file is not None:  # a bare --json before a file: its name has been forgotten
         raise UsageError(line.wrong_file)
-    top = top_of(line)
+    top, analyse = top_of(line), _analysing(line)
     make_way(line, list(inputs(line)), "run", {f"{name}.tsv": tables.header(name) for name in tables.COLUMNS})
-    analysis = analysis_of(line)
+    analysis = analyse(_scored(line))
     if (folder := line.switches.get(TSV)) is not None:
         write_tables(folder, ((f"{table.name}.tsv", table.blocks()) for table in tables.tables_of(analysis)))
     deliver(line, analysis.as_json, lambda width: analysis_text(analysis, width, top))
@@ -68,12 +71,24 @@ def analysis_of(line: CommandLine) -> Analysis:
 
     Raises UsageError for a command line that means nothing, InputError where the run cannot be analysed.
     """
+    return _analysing(line)(_scored(line))
+
+
+def _analysing(line: CommandLine) -> Callable[[Scored], Analysis]:
+    """The analysis that a command line asks for. Raises UsageError, before any file is read or removed."""
     from cs_score.analysis.coldstart.analysis import analyze
     from cs_score.analysis.coldstart.sections.groups import crossed
 
-    by = crossed(line.texts("--by"))
-    policies = read_policies(line.texts(POLICIES.name), options_of(line), policy_texts(line))
-    return analyze(_scored(line), line.switches.get("--measure"), top_of(line), policies, by=by)
+    if (measure := line.switches.get("--measure")) is not None:
+        parse(measure)
+    return partial(
+        analyze,
+        measure=measure,
+        top=top_of(line),
+        policies=read_policies(line.texts(POLICIES.name), options_of(line), policy_texts(line)),
+        by=crossed(line.texts("--by")),
+        resampling=read_resampling({option.name: line.switches.get(option.name) for option in INTERVALS}),
+    )
 
 
 def inputs(line: CommandLine) -> Iterator[str]:
@@ -141,6 +156,7 @@ SWITCHES: Final = (
     Option(
         "--by", "LIST", "Groups by several dimensions at once, such as slot,language; may be repeated", None, dimensions
     ),
+    *INTERVALS,
 )
 """The switches that say what is analysed, and how."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Final, NamedTuple
@@ -72,6 +73,7 @@ _COUNTED: Final = (
 )  # fmt: skip
 
 
+@functools.lru_cache(maxsize=1 << 10)
 def counts_of(labels: Labels, times: int = 1) -> Counts:
     """What so many responses with these labels add to the counts of their row; there is nothing to be found."""
     return Counts(0, times, *(times * labels.count(label) for label in _COUNTED))

@@ -31,6 +31,7 @@ def pre_policy_category(assessment: Assessment | None) -> str:
     return UNASSESSED if assessment is None else assessment.judgment
 
 
+@functools.cache
 def category_in(labels: Labels) -> str:
     """The category before the policies that labels tell."""
     # A side is called IGNORE, too.

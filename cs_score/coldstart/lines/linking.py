@@ -7,9 +7,10 @@ Lines are linked in load order, because a line may name only a query that an ear
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 
 from cs_score.coldstart.lines.confidence import plain_confidence, read_confidence
-from cs_score.coldstart.lines.known_answers import KnownAnswers, answer_key
+from cs_score.coldstart.lines.known_answers import KnownAnswer, KnownAnswers, answer_key
 from cs_score.coldstart.lines.layouts import RUN_2014
 from cs_score.coldstart.lines.links import Links, link_follow_on
 from cs_score.coldstart.lines.provenance import (
@@ -67,6 +68,8 @@ class Linker:
     ) -> None:
         self._table = table
         self._links = links
+        # What gold knows of follow-on queries; there is nothing below gold.
+        self._below: Mapping[str, FollowOn] = {} if links.below is None else links.below.follow_ons
         self._problems = problems
         self._documents = documents
         self._no_node = no_node
@@ -76,35 +79,43 @@ class Linker:
         self._clear_starts: set[str] = set()
         self._value_types: set[str] = set()
 
+    # Long, since a call for each of a million lines costs more than a step of what it does here.
     def link_run(self, tab_file: TabFile) -> None:
         """Add the lines of a run. Raises InputError where a line names a query that is not there."""
         name = self._file = tab_file.name
         self._refuse_run_of_2014(tab_file)
         has_nodes = tab_file.schema.position("NODEID") is not None
-        links, value_types, no_node = self._links, self._value_types, self._no_node
-        queries, responses, nodes = links.queries, links.responses, links.nodes
+        links, value_types, no_node, known = self._links, self._value_types, self._no_node, self._known
+        queries, responses, nodes, given = links.queries, links.responses, links.nodes, links.given
+        follow_ons, below = links.follow_ons, self._below
         for number, text, columns in tab_file.lines:
             full_id, slot, run_id, relation, value, value_type, provenance, confidence_text = columns[:8]
             query = queries.get(full_id) or self._find_query(full_id, number)
             confidence = plain_confidence(confidence_text) or self._confidence(confidence_text, number)
             if value_type not in value_types:
                 self._check_value_type(value_type, number)
-            kept, follow_on = self._answer(query, relation, value, provenance, number, text)
-            docid = document_of(provenance if kept is None else kept[2])
+            found = None if known is None else known.find(answer_key(full_id, relation, value, provenance))
+            kept, target = found or self._read_answer(query, relation, value, provenance, number, text)
+            if kept is not None:
+                provenance = kept[2]
+            follow_on = (
+                follow_ons.get(target) or below.get(target) or self._new_follow_on(target, query, provenance, number)
+            )
             is_plain = slot == query.known_slot and all(map(str.strip, columns))
             if not is_plain and not self._is_accepted(tab_file, columns, slot, query, number):
-                self._skip(follow_on, docid, len(responses), number, query, text)
+                self._skip(target, provenance, len(responses), number, query, text)
                 continue
             prefix = self._prefix(query) if query.level else full_id
             node, of_node = None, None
             if has_nodes and columns[8] != no_node:
                 of_node = nodes[prefix + columns[8]]
                 node = of_node[0].node if of_node else prefix + columns[8]
-            if follow_on.node is None and len(query.slots) > 1:
-                follow_on.node = node or ""
+            if len(query.slots) > 1 and target not in given:
+                given[target] = node or ""
             response = Response(
-                len(responses), number, text, query, sys.intern(run_id), confidence, node, follow_on, name, docid, kept
-            )
+                len(responses), number, text, query, sys.intern(run_id), confidence, node, follow_on, name,
+                document_of(provenance), kept,
+            )  # fmt: skip
             responses.append(response)
             if of_node is not None:
                 of_node.append(response)
@@ -122,8 +133,7 @@ class Linker:
 
         At the second hop that is the node which gave the answer asked about, empty as long as none has.
         """
-        asked = self._links.follow_ons.get(query.short_id)
-        parent = None if asked is None else asked.node
+        parent = self._links.given.get(query.short_id)
         if parent is None:
             self._links.is_in_order = False
         return (parent or "") if query.level == 1 else query.full_id
@@ -138,28 +148,30 @@ class Linker:
         )
         at_mention = tab_file.schema.position("VALUE_MENTION_TYPE")
         at_class_mention = tab_file.schema.position("EC_MENTION_TYPE")
-        queries, assessments = self._links.queries, self._links.assessments
+        queries, assessments, follow_ons = self._links.queries, self._links.assessments, self._links.follow_ons
         for number, text, columns in tab_file.lines:
             full_id, _, slot = columns[at_query].partition(":")
             query = queries.get(full_id) or self._find_query(full_id, number)
             answer = columns[at_relation], columns[at_value], columns[at_provenance]
-            kept, follow_on = self._answer(query, *answer, number, text)
+            kept, target = self._read_answer(query, *answer, number, text)
+            answer = kept or answer
+            follow_on = follow_ons.get(target) or self._gold_or_new(target, query, answer[2], number)
             code, value_class = columns[at_code], columns[at_class]
             is_accepted = code == "C" or code == "X"
             if is_accepted is (value_class == "0" or not value_class):
                 raise self._contradiction(query, is_accepted, value_class, number)
             is_plain = slot == query.known_slot and all(map(str.strip, columns))
             if not is_plain and not self._is_accepted(tab_file, columns, slot, query, number):
-                self._skip(follow_on, document_of((kept or answer)[2]), len(assessments), number, query, text)
+                self._skip(target, answer[2], len(assessments), number, query, text)
                 continue
             if code not in JUDGMENT_OF_CODE or columns[at_provenance_code] not in JUDGMENT_OF_CODE:
                 raise self._unknown_code(code, columns[at_provenance_code], number)
             assessment = Assessment(
-                number, text, query, kept or answer, JUDGMENT_OF_CODE[code], is_accepted,
+                number, text, query, answer, JUDGMENT_OF_CODE[code], is_accepted,
                 sys.intern(value_class),
                 None if at_mention is None else sys.intern(columns[at_mention]),
                 None if at_class_mention is None else sys.intern(columns[at_class_mention]),
-                follow_on.id, name,
+                target, name,
             )  # fmt: skip
             assessments.append(assessment)
             follow_on.add(assessment)
@@ -206,22 +218,17 @@ class Linker:
             raise NoAnswerYetError.of(error) if found is None and parts.level else error
         return found
 
-    def _answer(
+    def _read_answer(
         self, query: LinkedQuery, relation: str, value: str, provenance: str, number: int, text: str
-    ) -> tuple[Answer | None, FollowOn]:
+    ) -> KnownAnswer:
         """The answer of a line, None where its columns hold it as it counts; and the query that asks about it."""
-        known = self._known
-        found = None if known is None else known.find(answer_key(query.full_id, relation, value, provenance))
-        if found is not None:  # an earlier run gave the same answer: no provenance to read, nothing to hash
-            kept, target = found
-        else:
-            kept = None
-            if not are_plain(relation, provenance, self._documents):
-                kept = relation, value, provenance = self._canonical(relation, value, provenance, number, text)
-            target = follow_on_id(query.full_id, value, provenance)
-            if known is not None and kept is None:
-                known.add(answer_key(query.full_id, relation, value, provenance), target)
-        return kept, self._links.follow_ons.get(target) or self._new_follow_on(target, query, provenance, number)
+        kept = None
+        if not are_plain(relation, provenance, self._documents):
+            kept = relation, value, provenance = self._canonical(relation, value, provenance, number, text)
+        target = follow_on_id(query.full_id, value, provenance)
+        if self._known is not None and kept is None:  # the next run finds it without reading and hashing it
+            self._known.add(answer_key(query.full_id, relation, value, provenance), target)
+        return kept, target
 
     def _canonical(self, relation_text: str, value: str, value_text: str, number: int, text: str) -> Answer:
         """An answer with its provenances in canonical form; their faults are reported."""
@@ -236,17 +243,19 @@ class Linker:
         return relation.canonical, value, provenance.canonical
 
     def _new_follow_on(self, target: str, query: LinkedQuery, provenance: str, number: int) -> FollowOn:
-        """Make the query that asks about an answer to `query`, or take it from the layer below (specification 4.9)."""
-        below = self._links.below
-        known = None if below is None else below.follow_on(target)
-        if known is not None:
-            follow_on = known.over()
-        else:
-            if query.unknown_next or query.is_ldc or provenance[:4] not in self._clear_starts:
-                self._report_follow_on(target, query, provenance, number)
-            follow_on = FollowOn(target, query)
-        self._links.follow_ons[target] = follow_on
+        """Make the query that asks about an answer to `query` (specification 4.9)."""
+        if query.unknown_next or query.is_ldc or provenance[:4] not in self._clear_starts:
+            self._report_follow_on(target, query, provenance, number)
+        follow_on = self._links.follow_ons[target] = FollowOn(target, query)
         return follow_on
+
+    def _gold_or_new(self, target: str, query: LinkedQuery, provenance: str, number: int) -> FollowOn:
+        """The query that asks about an answer to `query`, to add assessments to: gold's own never changes."""
+        known = self._below.get(target)
+        if known is None:
+            return self._new_follow_on(target, query, provenance, number)
+        copy = self._links.follow_ons[target] = known.copy()
+        return copy
 
     def _report_follow_on(self, target: str, query: LinkedQuery, provenance: str, number: int) -> None:
         """Report what is doubtful about a new follow-on query. Raises InputError where its id could not be parsed."""
@@ -296,9 +305,10 @@ class Linker:
             return False
         return True
 
-    def _skip(self, follow_on: FollowOn, docid: str, before: int, number: int, query: LinkedQuery, text: str) -> None:
-        self._links.skipped.append(SkippedLine(follow_on.id, docid, before, self._file, number, query, text))
-        follow_on.was_skipped = True
+    def _skip(self, target: str, provenance: str, before: int, number: int, query: LinkedQuery, text: str) -> None:
+        docid = document_of(provenance)
+        self._links.skipped.append(SkippedLine(target, docid, before, self._file, number, query, text))
+        self._links.passed_over.add(target)
 
     def _error(self, number: int, problem: str, remedy: str | None, code: str) -> InputError:
         return InputError(problem, file=self._file, place=f"line {number}", remedy=remedy, code=code)

@@ -26,16 +26,20 @@ class Links:
     later hop stands behind a line that gives the answer its query asks about; `skipped` are the lines with an empty
     column or a slot that was not asked for, `unread` those that nothing is taken from. `follow_ons` (by short id) and
     `queries` (by full id) are those of this layer; look them up with `follow_on` and `query`, which see the layer below
-    as well.
+    as well. `given` has the FQ node id of the first run line that gives the answer which a follow-on query asks about,
+    by its short id: empty where that line has no node, None where it is known that no line gives it. `passed_over` are
+    the short ids of those that the skipped lines lead to.
     """
 
     __slots__ = (
-        "assessments", "below", "follow_ons", "is_in_order", "nodes", "queries", "responses", "skipped", "unread",
-        "without_parent",
+        "assessments", "below", "follow_ons", "given", "is_in_order", "nodes", "passed_over", "queries", "responses",
+        "skipped", "unread", "without_parent",
     )  # fmt: skip
 
     def __init__(self, table: QuerySet, below: Links | None = None) -> None:
-        self.below = below if below is not None and below.follow_ons else None  # nothing to look up in an empty one
+        # There is nothing to look up in an empty layer.
+        has_lines = below is not None and (bool(below.follow_ons) or below.below is not None)
+        self.below: Links | None = below if has_lines else None
         self.responses: list[Response] = []
         self.assessments: list[Assessment] = []
         self.nodes: defaultdict[str, list[Response]] = defaultdict(list)
@@ -43,6 +47,8 @@ class Links:
         self.is_in_order = True
         self.skipped: list[SkippedLine] = []
         self.unread: list[UnreadLine] = []
+        self.given: dict[str, str | None] = {}
+        self.passed_over: set[str] = set()
         self.queries: dict[str, LinkedQuery] = {}
         # Queries of query files whose ids look like those of follow-on queries: no answer takes their place.
         self.follow_ons: dict[str, FollowOn] = (
@@ -61,6 +67,15 @@ class Links:
         found = self.queries.get(full_id)
         return found if found is not None or self.below is None else self.below.query(full_id)
 
+    def was_skipped(self, short_id: str) -> bool:
+        """Whether a line that was not accepted gives the answer which a follow-on query asks about."""
+        return short_id in self.passed_over or (self.below is not None and self.below.was_skipped(short_id))
+
+    def _is_given(self, short_id: str) -> bool:
+        if short_id in self.given or self.below is None:
+            return self.given.get(short_id) is not None
+        return self.below._is_given(short_id)
+
     def root(self, query: Query) -> LinkedQuery:
         """The query of a query file in the form that lines are linked to."""
         return self.query(query.full_id) or _link_loaded(query)
@@ -76,7 +91,7 @@ class Links:
         if follow_on is not None:
             if follow_on.accepting is not None:
                 return follow_on.accepting.value_class
-            if follow_on.was_skipped and follow_on.assessment is None and follow_on.node is None:
+            if follow_on.assessment is None and self.was_skipped(query.short_id) and not self._is_given(query.short_id):
                 raise InputError(
                     "queryid undefined in QuerySet->get()",
                     place=f"query {query.full_id}",

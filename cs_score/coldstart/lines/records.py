@@ -70,8 +70,7 @@ class FollowOn:
     `query` is the query that was answered; None where a query file defines a query of this id, whose place no answer
     takes. `assessment` is the first assessment that leads here; `judgements` are those of all, by query and answer,
     where there are several (they differ in their relation provenance). `accepting` is the last accepted assessment
-    (specification 4.8). `node` is the FQ node id of the first run line that gives the answer, empty where that has
-    none; None where no run line does. `was_skipped`: a line that was not accepted gives the answer.
+    (specification 4.8). What runs add, which may differ from run to run, stands in their `Links`.
     """
 
     id: str
@@ -79,12 +78,11 @@ class FollowOn:
     accepting: Assessment | None = None
     assessment: Assessment | None = None
     judgements: dict[tuple[LinkedQuery, Answer], Judgement] | None = None
-    node: str | None = None
-    was_skipped: bool = False
 
-    def over(self) -> FollowOn:
-        """The same for another layer of lines, which adds no assessments."""
-        return FollowOn(self.id, self.query, self.accepting, self.assessment, self.judgements, None, self.was_skipped)
+    def copy(self) -> FollowOn:
+        """The same for another layer of lines, to which assessments are added."""
+        judgements = None if self.judgements is None else self.judgements.copy()
+        return FollowOn(self.id, self.query, self.accepting, self.assessment, judgements)
 
     def add(self, assessment: Assessment) -> None:
         """Take in an assessment, in load order."""

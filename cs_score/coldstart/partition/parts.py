@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from cs_score.coldstart.gold import Gold
@@ -18,6 +17,7 @@ from cs_score.coldstart.lines.loading import Loading, members, role_of
 from cs_score.coldstart.lines.reader import TabFile, accepted_lines, line_blocks, read_tab_file
 from cs_score.coldstart.queries.query_set import Query, QuerySet
 from cs_score.foundation.errors import InputError
+from cs_score.foundation.record import dataclass, replace
 from cs_score.foundation.sources import Source, open_source
 from cs_score.problems.log import ProblemLog
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 
 from cs_score.coldstart.combining import Combining, rankings_of, score_rows
@@ -25,6 +24,7 @@ from cs_score.coldstart.scorer import score_units
 from cs_score.coldstart.writers.debug import rankings_text, responses_text
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.outputs import encoded, write_new
+from cs_score.foundation.record import dataclass, replace
 from cs_score.problems.log import ProblemLog
 
 

@@ -47,6 +47,8 @@ FIELDS: Final = (
 """The fields of a response's block in their order; an empty line stands between the groups. `_values` has as many."""
 
 _BLOCK: Final = "\n".join("".join(f"\t{field}:\t%s\n" for field in group) for group in FIELDS) + _DOTS
+# The block taken apart, with room for the values: to join it costs a third of formatting it.
+_PIECES: Final = [piece for text in _BLOCK.split("%s") for piece in (text, "")][:-1]
 
 
 def _values(response: Response, assessment: Assessment | None, category: str, labels: str) -> tuple[str, ...]:
@@ -66,6 +68,7 @@ def _values(response: Response, assessment: Assessment | None, category: str, la
 
 def responses_text(tallies: Iterable[tuple[Tally, UnitResult]]) -> Iterator[str]:
     """Part 1 without its end: query by query, class by class, every response that a policy put anywhere."""
+    pieces = _PIECES.copy()
     for tally, unit in tallies:
         yield f"{_RULE}{tally.name}\n"
         for response, of_line in _by_number(tally.responses, unit.labels):
@@ -73,7 +76,8 @@ def responses_text(tallies: Iterable[tuple[Tally, UnitResult]]) -> Iterator[str]
             category = pre_policy_category(assessment)
             labels = _shown(of_line, category)
             if labels is not None:
-                yield _BLOCK % _values(response, assessment, category, labels)
+                pieces[1::2] = _values(response, assessment, category, labels)
+                yield "".join(pieces)
 
 
 def _by_number(responses: Sequence[Response], labels: Mapping[int, Labels]) -> Iterable[tuple[Response, Labels]]:

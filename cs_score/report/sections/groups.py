@@ -73,6 +73,7 @@ def _table(name: str, rows: Sequence[Mapping[str, Any]], measure: str) -> Table:
         (Column("units", "Units", "count"), lambda row: row.get("units")),
         (Column("measure", measure, "score"), lambda row: row.get("scores", {}).get(measure)),
         *((Column(key, shown.capitalize(), "score"), itemgetter(key)) for key, shown in _SERIES.items()),
+        *((Column(f"f1-{limit}", f"F1, {limit}", "score"), _limit(limit)) for limit in ("low", "high")),
         (Column("mistakes", "Mistakes", "count"), itemgetter("mistakes")),
         (Column("share", "Share of mistakes", "score"), lambda row: row.get("share")),
         *((Column(f"count-{key}", words(key).capitalize(), "count"), _count(key)) for key in counts),
@@ -86,3 +87,8 @@ def _table(name: str, rows: Sequence[Mapping[str, Any]], measure: str) -> Table:
 
 def _count(key: str) -> Callable[[Mapping[str, Any]], Value]:
     return lambda row: row["counts"].get(key)
+
+
+def _limit(name: str) -> Callable[[Mapping[str, Any]], Value]:
+    """The lower or upper limit of the interval of F1."""
+    return lambda row: row.get("intervals", {}).get("f1", {}).get(name)

@@ -39,8 +39,9 @@ def origin_of(document: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _fact(name: str, score: float, intervals: Mapping[str, Any]) -> tuple[str, str, str]:
-    interval = intervals.get(name)
-    detail = "" if interval is None else f"{interval['low']:.4f} to {interval['high']:.4f}"
+    interval = intervals.get(name) or {}
+    low, high = interval.get("low"), interval.get("high")
+    detail = "" if low is None or high is None else f"{low:.4f} to {high:.4f}"
     return name, f"{score:.4f}", detail
 
 

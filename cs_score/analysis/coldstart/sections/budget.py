@@ -84,6 +84,7 @@ def budget(effects: Effects, policy: Policy, units: Iterable[Mistakes]) -> list[
             lines.setdefault(mistake.category, []).append(mistake.line)
     order = effects.rescoring.files.order  # an answer comes behind the one that it hangs below
     classes.sort(key=lambda missed: (order[missed.assessment.file], missed.assessment.number))
+    effects = effects.of_first_measure()
     base = so_far = Mending(policy)
     last: float | None = effects.before
     rows = []

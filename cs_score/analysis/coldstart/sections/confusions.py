@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Final, TypeAlias
 
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.coldstart.sections.counted import Cell, CountedRow, CountedTable, Key, lines_of
 from cs_score.analysis.coldstart.sections.groups import members_of
 from cs_score.analysis.coldstart.sections.mistakes import MISSED
 from cs_score.coldstart.judging.labels import category_in
-from cs_score.coldstart.lines.records import CORRECT, Assessment, Response
+from cs_score.coldstart.lines.records import CORRECT, Answer
 from cs_score.coldstart.options import RIGHT, WRONG
 from cs_score.foundation.record import dataclass
 
 MOST_VALUES: Final = 100
 """Wrong values that are listed."""
+
+
+PoolAnswer: TypeAlias = tuple[str, int, str, str]
+"""A unit, a hop, a value, and its canonical value provenance: the place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +109,10 @@ def _slots(cells: Mapping[Key, Cell]) -> list[SlotCategory]:
 
 
 def _wrong_values(rows: Sequence[CountedRow]) -> list[WrongValue]:
-    often = Counter((row.slot, line.value) for row in rows for line, labels, _ in lines_of(row) if WRONG in labels)
+    often: Counter[tuple[str, str]] = Counter()
+    for row in rows:
+        slot = row.slot
+        often.update((slot, line.value) for line, labels, _ in lines_of(row) if WRONG in labels)
     found = [WrongValue(slot, value, count) for (slot, value), count in often.items()]
     found.sort(key=lambda each: (-each.count, each.slot, each.value))
     return found[:MOST_VALUES]
@@ -113,59 +120,39 @@ def _wrong_values(rows: Sequence[CountedRow]) -> list[WrongValue]:
 
 def _near(scored: Scored, rows: Sequence[CountedRow]) -> list[NearMisses]:
     """The near misses of each category, the one with the most lines first."""
-    not_right: dict[str, list[tuple[str, Response]]] = defaultdict(list)
+    not_right: dict[str, list[tuple[str, int, Answer]]] = defaultdict(list)
     for row in rows:
         for line, labels, _ in lines_of(row):
-            category = category_in(labels)
-            if RIGHT not in labels and category != CORRECT:
-                not_right[category].append((row.unit.id, line))
-    lines = [each for members in not_right.values() for each in members]
-    # What is assessed in the places of these lines, and with their values.
-    values_at = {(unit, line.query.level, line.provenance): _Known() for unit, line in lines}
-    places_of = {(unit, line.query.level, line.value): _Known() for unit, line in lines}
-    for unit, assessment in _assessed(scored, {unit for unit, _ in lines}):
-        level = assessment.query.level
-        if (known := values_at.get((unit, level, assessment.provenance))) is not None:
-            known.add(assessment.value, assessment.is_accepted)
-        if (known := places_of.get((unit, level, assessment.value))) is not None:
-            known.add(assessment.provenance, assessment.is_accepted)
+            if RIGHT not in labels and (category := category_in(labels)) != CORRECT:
+                not_right[category].append((row.unit.id, line.query.level, line.answer))
+    pool = _answers(scored, {unit for lines in not_right.values() for unit, _, _ in lines})
+    at_place = [Counter((unit, level, place) for unit, level, _, place in answers) for answers in pool]
+    of_value = [Counter((unit, level, value) for unit, level, value, _ in answers) for answers in pool]
     found = []
-    for category, members in not_right.items():
-        told = [
-            (
-                *values_at[unit, line.query.level, line.provenance].beside(line.value),
-                *places_of[unit, line.query.level, line.value].beside(line.provenance),
-            )
-            for unit, line in members
-        ]
-        found.append(NearMisses(category, len(members), *map(sum, zip(*told))))
+    for category, lines in not_right.items():
+        counts = [0, 0, 0, 0]
+        for unit, level, (_, value, place) in lines:
+            answer, in_place, with_value = (unit, level, value, place), (unit, level, place), (unit, level, value)
+            for at, answers in enumerate(pool):  # all, then the accepted ones
+                own = answer in answers
+                counts[at] += at_place[at].get(in_place, 0) > own
+                counts[2 + at] += of_value[at].get(with_value, 0) > own
+        found.append(NearMisses(category, len(lines), *counts))
     return sorted(found, key=lambda each: (-each.lines, each.category))
 
 
-class _Known:
-    """What the pool has: texts, and those of them that it accepts."""
-
-    __slots__ = ("accepted", "texts")
-
-    def __init__(self) -> None:
-        self.texts: set[str] = set()
-        self.accepted: set[str] = set()
-
-    def add(self, text: str, is_accepted: bool) -> None:
-        """Take up a text."""
-        self.texts.add(text)
-        if is_accepted:
-            self.accepted.add(text)
-
-    def beside(self, text: str) -> tuple[bool, bool]:
-        """Whether there is another text, and another that is accepted."""
-        return len(self.texts) > (text in self.texts), len(self.accepted) > (text in self.accepted)
-
-
-def _assessed(scored: Scored, units: set[str]) -> Iterator[tuple[str, Assessment]]:
+def _answers(scored: Scored, units: set[str]) -> tuple[set[PoolAnswer], set[PoolAnswer]]:
+    """What the pool has for these units: all answers, and those that are correct or inexact."""
     gold = scored.run.gold
+    known: set[PoolAnswer] = set()
+    accepted: set[PoolAnswer] = set()
     for base_id, assessments in gold.assessed.items():
-        unit = gold.unit_of(base_id)
-        if unit in units:
-            for assessment in assessments:
-                yield unit, assessment
+        if (unit := gold.unit_of(base_id)) not in units:
+            continue
+        for assessment in assessments:
+            _, value, place = assessment.answer
+            answer = unit, assessment.query.level, value, place
+            known.add(answer)
+            if assessment.is_accepted:
+                accepted.add(answer)
+    return known, accepted

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import heapq
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final, Literal
 
 from cs_score.analysis.coldstart.sections.mistakes import MISSED, MissedClass, Mistakes, WrongLine, WrongNode
 from cs_score.analysis.coldstart.whatif.change import Change
 from cs_score.analysis.coldstart.whatif.effects import Effect, Effects
-from cs_score.foundation.record import dataclass
+from cs_score.foundation.record import dataclass, replace
 
 _DIGITS: Final = 12
 """Of gains that are compared: equal ones may be computed in several ways, which differ beyond these."""
@@ -37,7 +38,11 @@ class Mistake:
     class_name: str | None
     unit: str
     effect: Effect
-    gain: float | None
+
+    @property
+    def gain(self) -> float | None:
+        """The effect on the measure that is asked about."""
+        return self.effect.differences[0]
 
     def as_json(self) -> dict[str, object]:
         """The mistake with the keys of the specification."""
@@ -60,26 +65,28 @@ class Mistake:
         }
 
 
-def cost_list(effects: Effects, units: Iterable[Mistakes]) -> list[Mistake]:
-    """All mistakes, the greatest gain first, then by file and line.
+def cost_list(effects: Effects, units: Iterable[Mistakes], top: int | None = None) -> list[Mistake]:
+    """All mistakes, or so many of them, the greatest gain first, then by file and line.
 
     Gains are exact; those of two mistakes do not add up. Mistakes whose gain the scorer would not tell come last.
     """
     order = effects.rescoring.files.order
-    rows: list[Mistake] = []
+
+    def rank(row: Mistake) -> tuple[float, int, int, str]:
+        gain = math.inf if row.gain is None else -round(row.gain, _DIGITS)
+        return gain, order.get(row.file, len(order)), row.line, row.kind
+
+    if top is None:
+        return sorted(_mistakes(units, effects), key=rank)
+    first = heapq.nsmallest(top, _mistakes(units, effects.of_first_measure()), key=rank)
+    return [replace(row, effect=effects.of(row.change)) for row in first]
+
+
+def _mistakes(units: Iterable[Mistakes], effects: Effects) -> Iterator[Mistake]:
     for of_unit in units:
-        rows += (_wrong_line(wrong, effects) for wrong in of_unit.lines)
-        rows += (_wrong_node(node, effects) for node in of_unit.nodes)
-        rows += (_missed_class(missed, effects) for missed in of_unit.classes)
-    rows.sort(
-        key=lambda row: (
-            math.inf if row.gain is None else -round(row.gain, _DIGITS),
-            order.get(row.file, len(order)),
-            row.line,
-            row.kind,
-        )
-    )
-    return rows
+        yield from (_wrong_line(wrong, effects) for wrong in of_unit.lines)
+        yield from (_wrong_node(node, effects) for node in of_unit.nodes)
+        yield from (_missed_class(missed, effects) for missed in of_unit.classes)
 
 
 def _wrong_line(mistake: WrongLine, effects: Effects) -> Mistake:
@@ -89,7 +96,7 @@ def _wrong_line(mistake: WrongLine, effects: Effects) -> Mistake:
     class_name = assessment.value_class if assessment is not None and assessment.is_accepted else None
     return Mistake(
         "line", change, line.file, line.number, line.query.full_id, line.query.slots[0], line.query.level, line.value,
-        mistake.category, line.node, class_name, mistake.unit, effect, effect.differences[0],
+        mistake.category, line.node, class_name, mistake.unit, effect,
     )  # fmt: skip
 
 
@@ -99,7 +106,7 @@ def _wrong_node(node: WrongNode, effects: Effects) -> Mistake:
     first = node.lines[0]
     return Mistake(
         "node", change, first.file, first.number, first.query.full_id, first.query.slots[0], first.query.level,
-        first.value, None, node.name, None, node.unit, effect, effect.differences[0],
+        first.value, None, node.name, None, node.unit, effect,
     )  # fmt: skip
 
 
@@ -110,5 +117,5 @@ def _missed_class(missed: MissedClass, effects: Effects) -> Mistake:
     effect = effects.of(change)
     return Mistake(
         "class", change, assessment.file, assessment.number, query.full_id, query.slots[0], query.level,
-        assessment.value, MISSED, None, missed.name, missed.unit, effect, effect.differences[0],
+        assessment.value, MISSED, None, missed.name, missed.unit, effect,
     )  # fmt: skip

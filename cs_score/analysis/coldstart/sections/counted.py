@@ -28,7 +28,7 @@ from cs_score.measures.measure import Measure
 from cs_score.measures.registry import LDC_MAX, SF
 
 DIMENSIONS: Final = (
-    "slot", "hop", "ldc_query", "entity_type", "value_type", "language", "judgment", "mention_type", "category",
+    "slot", "hop", "entity_type", "value_type", "language", "judgment", "mention_type", "category", "ldc_query",
 )  # fmt: skip
 """What lines and classes are told apart by."""
 
@@ -113,22 +113,30 @@ def cells_of(scored: Scored, rows: Sequence[CountedRow], missed: Iterable[Missed
     to_find: Counter[Key] = Counter()
     mistakes: Counter[Key] = Counter()
     for row in rows:
-        of_row = (row.slot, str(row.hop), scored.result.unit_of[row.query.full_id], row.query.entity_type or UNKNOWN)
+        of_row = row.slot, str(row.hop), row.query.entity_type or UNKNOWN
+        unit = scored.result.unit_of[row.query.full_id]
         found: dict[str, Key] = {}
         for line, labels, assessment in lines_of(row):
-            key = (*of_row, *_of_line(line, labels, assessment))
+            key = (*of_row, *_of_line(line, labels, assessment), unit)
             lines[key, labels] += 1
             if RIGHT in labels and _finds_class(assessment, row):
                 found.setdefault(assessment.value_class, key)
         left = row.tally.counts.ground_truth
         keys = [*islice(found.values(), left)]
-        not_found = [(*of_row, *_of_missed(each.assessment)) for each in missed_in.get(row.tally.name, ())]
+        not_found = [(*of_row, *_of_missed(each.assessment), unit) for each in missed_in.get(row.tally.name, ())]
         mistakes.update(not_found)
         keys += not_found[: left - len(keys)]
         to_find.update(keys)
         if left > len(keys):
-            to_find[*of_row, *_UNTOLD] += left - len(keys)
+            to_find[*of_row, *_UNTOLD, unit] += left - len(keys)
     return _cells(lines, to_find, mistakes)
+
+
+def together(cells: Sequence[Cell]) -> Cell:
+    """What is counted in several cells."""
+    if len(cells) == 1:
+        return cells[0]
+    return Cell(sum_counts(cell.counts for cell in cells), sum(cell.mistakes for cell in cells))
 
 
 def lines_of(row: CountedRow) -> Iterator[tuple[Response, Labels, Assessment | None]]:
@@ -167,12 +175,16 @@ _UNTOLD: Final = (UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, MISSED)
 def _cells(
     lines: Mapping[tuple[Key, Labels], int], to_find: Mapping[Key, int], missed: Mapping[Key, int]
 ) -> dict[Key, Cell]:
-    parts: dict[Key, list[Counts]] = defaultdict(list)
+    counts: dict[Key, Counts] = {}
     mistakes = Counter(missed)
     for (key, labels), times in lines.items():
-        parts[key].append(counts_of(labels, times))
+        more = counts_of(labels, times)
+        counts[key] = sum_counts((counts[key], more)) if key in counts else more
         if WRONG in labels:
             mistakes[key] += times
     for key, times in to_find.items():
-        parts[key].append(Counts(ground_truth=times))
-    return {key: Cell(sum_counts(parts.get(key, ())), mistakes[key]) for key in dict.fromkeys((*parts, *mistakes))}
+        counts[key] = counts.get(key, _NOTHING)._replace(ground_truth=times)
+    return {key: Cell(counts.get(key, _NOTHING), mistakes[key]) for key in dict.fromkeys((*counts, *mistakes))}
+
+
+_NOTHING: Final = Counts()

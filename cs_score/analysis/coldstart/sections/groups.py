@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from cs_score.analysis.coldstart.sections.counted import DIMENSIONS, RUN_ONLY, Cell, CountedTable, Key
+from cs_score.analysis.coldstart.sections.counted import DIMENSIONS, RUN_ONLY, Cell, CountedTable, Key, together
 from cs_score.analysis.grouping import place
-from cs_score.coldstart.counting.counts import Counts, sum_counts
+from cs_score.coldstart.counting.counts import Counts
 from cs_score.foundation.errors import UsageError
 from cs_score.foundation.nearest import nearest
 from cs_score.foundation.record import dataclass
@@ -89,24 +89,31 @@ def groups_of(table: CountedTable, by: Sequence[str] = ()) -> dict[str, list[Gro
 
     The counts of each dimension's groups add up to the totals of the table.
     """
-    total = sum(cell.mistakes for cell in table.cells.values())
-    return {name: _groups(table.cells, name.split(BETWEEN), total) for name in dict.fromkeys((*DIMENSIONS, *by))}
+    cells = table.cells
+    total = sum(cell.mistakes for cell in cells.values())
+    # There are many queries, and few groups of everything else: what is counted is put together for those once.
+    without_queries = {key: together(members) for key, members in members_of(cells, DIMENSIONS[:-1]).items()}
+    found = {}
+    for name in dict.fromkeys((*DIMENSIONS, *by)):
+        dimensions = name.split(BETWEEN)
+        found[name] = _groups(cells if DIMENSIONS[-1] in dimensions else without_queries, dimensions, total)
+    return found
 
 
 def _groups(cells: Mapping[Key, Cell], dimensions: Sequence[str], total: int) -> list[Group]:
     has_recall = RUN_ONLY.isdisjoint(dimensions)
     found = []
     for values, members in members_of(cells, dimensions).items():
-        mistakes = sum(cell.mistakes for cell in members)
-        counts = sum_counts(cell.counts for cell in members)
-        found.append(Group(values, counts, mistakes, divide(mistakes, total), has_recall))
+        cell = together(members)
+        found.append(Group(values, cell.counts, cell.mistakes, divide(cell.mistakes, total), has_recall))
     return sorted(found, key=lambda group: (-group.mistakes, *map(place, group.values)))
 
 
 def members_of(cells: Mapping[Key, Cell], dimensions: Sequence[str]) -> dict[tuple[str, ...], list[Cell]]:
     """The cells of each group of some dimensions."""
-    places = [DIMENSIONS.index(name) for name in dimensions]
+    columns = list(zip(*cells))
     members: dict[tuple[str, ...], list[Cell]] = defaultdict(list)
-    for key, cell in cells.items():
-        members[tuple(key[at] for at in places)].append(cell)
+    if columns:
+        for values, cell in zip(zip(*(columns[DIMENSIONS.index(name)] for name in dimensions)), cells.values()):
+            members[values].append(cell)
     return members

@@ -59,6 +59,9 @@ class Mistakes:
     nodes: Sequence[WrongNode]
     classes: Sequence[MissedClass]
 
+    def __len__(self) -> int:
+        return len(self.lines) + len(self.nodes) + len(self.classes)
+
 
 def mistakes_of(scored: Scored, finding: Finding) -> Iterator[Mistakes]:
     """The mistakes of a run, unit by unit (insight specification 1)."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.coldstart.whatif.change import Change
-from cs_score.analysis.coldstart.whatif.recombination import Recombination, Scores
+from cs_score.analysis.coldstart.whatif.recombination import Recombination, Scores, is_of_one_hop_of_ldc_max
 from cs_score.analysis.coldstart.whatif.rescoring import Rescoring
 from cs_score.analysis.coldstart.whatif.within_query import WithinQuery
 from cs_score.coldstart.options import Policy
@@ -36,12 +36,19 @@ class Effects:
     An effect is the score of the changed files minus the score of the run, each as the scorer would give it.
     """
 
-    def __init__(self, scored: Scored, measures: Sequence[Measure]) -> None:
+    def __init__(self, scored: Scored, measures: Sequence[Measure], rescoring: Rescoring | None = None) -> None:
         """`measures`: those that effects tell of, which the run must have scores of; the first is asked about."""
+        self._scored = scored
+        self._measures = measures
         self._names = tuple(map(str, measures))
-        self.rescoring = Rescoring(scored)
+        self.rescoring = rescoring or Rescoring(scored)
         self._within_query = WithinQuery(scored, self.rescoring, any(not each.average for each in measures))
         self._recombination = Recombination(scored, measures)
+        self._needs_rows = any(map(is_of_one_hop_of_ldc_max, measures))
+
+    def of_first_measure(self) -> Effects:
+        """Effects on the measure that is asked about alone, which take less time."""
+        return self if len(self._measures) == 1 else Effects(self._scored, self._measures[:1], self.rescoring)
 
     @property
     def before(self) -> float:
@@ -64,7 +71,7 @@ class Effects:
         return score, after.reason if score is None else None
 
     def _scores(self, change: Change, policy: Policy | None) -> Scores:
-        if policy is None and self.rescoring.refusal(change) is None:
+        if policy is None and not self._needs_rows and self.rescoring.refusal(change) is None:
             within = self._within_query.after(change)
             if within is not None:
                 return self._recombination.after_query(*within)

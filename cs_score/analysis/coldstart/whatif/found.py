@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Container, Iterable, Sequence
+from functools import cached_property
+from itertools import chain
 from typing import Final
 
-from cs_score.analysis.coldstart.whatif.files import Place, RunFile, RunFiles
+from cs_score.analysis.coldstart.whatif.files import Place, ReadLine, RunFile, RunFiles
 from cs_score.coldstart.lines.confidence import read_confidence
 from cs_score.coldstart.lines.layouts import FileKind
 from cs_score.coldstart.lines.reader import split_columns
-from cs_score.coldstart.lines.records import CORRECT, Assessment, Response, SkippedLine
+from cs_score.coldstart.lines.records import CORRECT, Assessment, Response
 from cs_score.coldstart.queries.predicates import NODE_TYPES, find_predicate
 from cs_score.coldstart.run import Run
 from cs_score.foundation.record import dataclass
@@ -53,8 +55,9 @@ class Finding:
             if assessment.is_accepted:
                 _prefer_correct(self._of_class, assessment.value_class, assessment)
                 _prefer_correct(self._accepted_with, assessment.target, assessment)
-        asked = {each.query.short_id for each in (*self._of_class.values(), *self._accepted_with.values())}
-        self._given = _given_by_lines(run, run_id, asked)
+        answered = (*self._of_class.values(), *self._accepted_with.values())
+        self._asked = {each.query.short_id for each in answered}
+        self._given = _given_by_lines(run, run_id, self._asked)
         self._run, self._order = run, files.order
 
     def answer(self, name: str) -> Assessment | None:
@@ -88,13 +91,23 @@ class Finding:
         if not added:
             return None
         query = added[0].assessment.query
-        if query.parent is None or self._given.get(query.short_id) or self._run.gold.links is not self._run.links:
+        if query.parent is None or self._run.gold.links is not self._run.links:
             return None
-        order = self._order
-        lines: list[Assessment | SkippedLine] = [*self._run.links.assessments, *self._run.links.skipped]
-        if any(line.target == query.short_id and order[line.file] < order[added[0].file] for line in lines):
+        created_in = self._created_in.get(query.short_id)
+        if created_in is not None and created_in <= self._order[added[0].file]:
             return None
         return f"Query {query.full_id} not loaded"
+
+    @cached_property
+    def _created_in(self) -> dict[str, int]:
+        """The first file with a line that creates a query, by the query's id: its place in load order."""
+        links, order = self._run.links, self._order
+        created_in: dict[str, int] = {}
+        lines: Iterable[ReadLine | Assessment] = chain(links.responses, links.skipped, links.assessments)
+        for line in lines:
+            if (target := line.target) in self._asked:
+                created_in[target] = min(created_in.get(target, len(order)), order[line.file])
+        return created_in
 
     def _is_given(self, target: str, gone: Container[Place], given: Container[str]) -> bool:
         return target in given or any(place not in gone for place in self._given.get(target, ()))

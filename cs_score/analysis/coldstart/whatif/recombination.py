@@ -13,13 +13,13 @@ from collections.abc import Mapping, Sequence
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.coldstart.whatif.rescoring import Outcome
 from cs_score.analysis.coldstart.whatif.unit_state import QueryChange
-from cs_score.analysis.coldstart.whatif.unit_sums import UnitSums
+from cs_score.analysis.coldstart.whatif.unit_sums import RowCounts, UnitSums
 from cs_score.coldstart.counting.projection import ALL_LEVELS
 from cs_score.coldstart.result import UnitResult
 from cs_score.foundation.record import dataclass
 from cs_score.measures.formulas import divide
 from cs_score.measures.measure import Measure
-from cs_score.measures.registry import formula_of, sums_of
+from cs_score.measures.registry import LDC_MAX, formula_of, sums_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +38,13 @@ class Recombination:
         self._measures = tuple(measures)
         self._formula = formula_of(measures)
         self._columns = sums_of(measures)
-        self._rows_of = [(bool(measure.average), measure.level) for measure in measures]
+        self._rows_of = [
+            (measure.table if is_of_one_hop_of_ldc_max(measure) else bool(measure.average), measure.level)
+            for measure in measures
+        ]
         self._units = {unit.id: unit for unit in scored.result.units}
         self._total: list[float] = [0.0] * len(self._columns)
-        self._rows: Counter[tuple[bool, str]] = Counter()
+        self._rows: RowCounts = Counter()
         for unit in scored.result.units:
             sums = UnitSums(unit, self._table, self._columns)
             self._total = [total + value for total, value in zip(self._total, sums.values)]
@@ -73,7 +76,7 @@ class Recombination:
 
     def _sums_after(
         self, outcome: Outcome, sums: Mapping[str, UnitSums]
-    ) -> tuple[list[float], Counter[tuple[bool, str]], dict[str, str]]:
+    ) -> tuple[list[float], RowCounts, dict[str, str]]:
         """The sums over all units, the numbers of rows by level, and why units have no ranking."""
         total, rows, unranked = self._total, self._rows.copy(), dict(self._unranked)
         for unit_id, result in outcome.units.items():
@@ -107,9 +110,7 @@ class Recombination:
             self._current = unit_id, UnitSums(self._units[unit_id], self._table, self._columns)
         return self._current[1]
 
-    def _scores(
-        self, total: Sequence[float], rows: Mapping[tuple[bool, str], int], unranked: Mapping[str, str]
-    ) -> Scores:
+    def _scores(self, total: Sequence[float], rows: RowCounts, unranked: Mapping[str, str]) -> Scores:
         scores: list[float | None] = self._formula(total, divide)
         reason = None
         if self._table.ldc_of and not rows.get((True, ALL_LEVELS)):
@@ -121,6 +122,11 @@ class Recombination:
                 scores[at] = None
                 reason = reason or f"there would be no row of hop {key[1]}"
         return Scores(scores, reason)
+
+
+def is_of_one_hop_of_ldc_max(measure: Measure) -> bool:
+    """Whether the table may have no row of the hop though the run has: it has those of one entry point only."""
+    return measure.table == LDC_MAX and measure.hop is not None
 
 
 def _why_unranked(unit: UnitResult) -> str | None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from cs_score.analysis.coldstart.whatif.files import Place
 from cs_score.coldstart.lines.links import Links
-from cs_score.coldstart.lines.records import FollowOn, Response
+from cs_score.coldstart.lines.records import Response
 from cs_score.coldstart.queries.query_set import QuerySet
 from cs_score.foundation.record import dataclass
 
@@ -39,42 +39,29 @@ def renumbering(places: Iterable[Place]) -> Renumbering:
 class Relinking:
     """Links lines once more, in load order, over what is known of queries and answers.
 
-    `links` has the follow-on queries as these lines leave them.
+    `links` tells which answers these lines give.
     """
 
     def __init__(self, table: QuerySet, links: Links, gone: Iterable[Response]) -> None:
         """`links`: those of the whole input; `gone`: lines about the same queries that are not there any more."""
         self.links = Links(table, links)
-        for line in gone:
-            self._follow_on(line.target)
+        self.links.given.update((line.target, None) for line in gone)
 
     def line(self, line: Response, node_id: str | None, index: int, number: int) -> Response:
         """A line as it is linked behind those before it, with this node id, index and number."""
         query = line.query
-        follow_on = self._follow_on(line.target)
+        given = self.links.given
         node = None
         if node_id is not None:
-            prefix = query.full_id if query.level != 1 else self._node_of_parent(query.short_id)
+            # At the second hop: the node of the first run line that gives the answer asked about, empty if none has.
+            prefix = query.full_id if query.level != 1 else given.get(query.short_id) or ""
             node = prefix + node_id
-        if follow_on.node is None and len(query.slots) > 1:
-            follow_on.node = node or ""
+        if len(query.slots) > 1 and given.get(line.target) is None:
+            given[line.target] = node or ""
         return Response(
-            index, number, line.text, query, line.run_id, line.confidence, node, follow_on, line.file, line.docid,
+            index, number, line.text, query, line.run_id, line.confidence, node, line.follow_on, line.file, line.docid,
             line.kept,
         )  # fmt: skip
-
-    def _node_of_parent(self, short_id: str) -> str:
-        """The node of the first run line that gives the answer which a query asks about; empty where none has."""
-        known = self.links.follow_ons.get(short_id)
-        return "" if known is None else known.node or ""
-
-    def _follow_on(self, target: str) -> FollowOn:
-        known = self.links.follow_ons.get(target)
-        if known is None:
-            below = self.links.follow_on(target)
-            assert below is not None
-            known = self.links.follow_ons[target] = below.over()
-        return known
 
 
 def node_id_of(line: Response) -> str | None:

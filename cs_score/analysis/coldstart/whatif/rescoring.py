@@ -157,15 +157,15 @@ class Rescoring:
         gone = change.removal.responses
         lines = [line for line in before if line.index not in gone]
         removed = [line for line in before if line.index in gone] if len(lines) < len(before) else []
-        added = list(enumerate(change.added))
-        if unit_id is not None and added:
-            added = self._added_by_unit(change).get(unit_id, [])
+        added: Sequence[tuple[int, AddedLine]] = ()
+        if change.added:
+            added = self._added_by_unit(change).get(unit_id, ()) if unit_id is not None else [*enumerate(change.added)]
         run, gold = self._run, self._run.gold
         if added or self._has_several_files or any(self._is_asked_about(line, gone) for line in removed):
             relinking = Relinking(gold.table, run.links, removed)
             lines = [relinking.line(*given) for given in self._in_load_order(lines, added, change, numbers)]
             run = replace(run, links=relinking.links)
-            if any(line.follow_on.was_skipped for line in removed):
+            if any(run.links.was_skipped(line.target) for line in removed):
                 gold = replace(gold, _queries={}, _values={})
         nodes = _nodes_of(lines)
         if run.limits.most is None:
@@ -223,7 +223,7 @@ class Rescoring:
 
     def _is_asked_about(self, line: Response, gone: Container[int]) -> bool:
         """Whether lines that stay or the pool may depend on how a line is linked though it goes."""
-        return line.follow_on.was_skipped or any(
+        return self._run.links.was_skipped(line.target) or any(
             not isinstance(each, Response) or each.index not in gone for each in self.dependents.asking(line.target)
         )
 

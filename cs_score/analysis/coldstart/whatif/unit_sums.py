@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import functools
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import add, sub
 from typing import Final, NamedTuple, TypeAlias
 
 from cs_score.coldstart.counting.counts import Tally
@@ -20,11 +21,15 @@ from cs_score.foundation.record import record
 from cs_score.measures.formulas import divide, f1
 from cs_score.measures.registry import LDC_MAX, LDC_MEAN, RANKED, SF
 
-Sums: TypeAlias = dict[str, list[float]]
+Sums: TypeAlias = dict[str, tuple[float, ...]]
 """Sums of rows by level, `ALL` among them, in the order of the columns of a kind of table."""
+
+RowCounts: TypeAlias = Counter[tuple[bool | str, str]]
 
 COUNTED: Final = ("right", "answered", "ground_truth", "precision", "recall", "f1", "rows")
 RANKED_COLUMNS: Final = (*RANKED, "rankings")
+
+_NOTHING: Final = (0.0,) * len(COUNTED)
 
 
 Rankings: TypeAlias = Mapping[str, tuple[tuple[float, ...], int]]
@@ -78,45 +83,60 @@ class UnitSums:
     def __init__(self, unit: UnitResult, table: QuerySet, columns: Sequence[str]) -> None:
         """`columns`: names as `sums_of` gives them."""
         self._columns = _by_table(tuple(columns))
+        counted = {table for table, _, is_counted, _ in self._columns if is_counted}
+        self._has_means, self._has_sums = LDC_MEAN in counted, bool(counted - {LDC_MEAN})
         self.queries = {each.query.short_id: scores_of_query(each.tallies, each.rankings) for each in unit.queries}
         """The scores of each query, by short id."""
         ldc_query = table.by_id.get(unit.id) if any(short_id in table.ldc_of for short_id in self.queries) else None
         of_ldc = () if ldc_query is None else dict.fromkeys(ldc_query.expansions or ())
         self._entry_points = [short_id for short_id in of_ldc if short_id in self.queries]
-        self._sums = {short_id: _sums(scores.rows.values()) for short_id, scores in self.queries.items()}
+        self._sums: dict[str, Sums] = {}
+        if self._has_sums:
+            self._sums = {short_id: _sums(scores.rows.values()) for short_id, scores in self.queries.items()}
         self._groups: dict[str, list[tuple[str, str]]] = defaultdict(list)
-        for short_id in sorted(self._entry_points):
+        for short_id in sorted(self._entry_points) if self._has_means else ():
             for name in self.queries[short_id].rows:
                 self._groups[_group(name)].append((short_id, name))
         self._means = _sums(filter(None, (self._mean(group, {}) for group in self._groups)))
         self.values = self._values(self.queries, self._sums, self._means)
 
     @property
-    def rows(self) -> Counter[tuple[bool, str]]:
-        """How many rows there are by level, `ALL` among them; those of rankings are marked with False."""
-        found = Counter((True, row.level) for scores in self.queries.values() for row in scores.rows.values())
+    def rows(self) -> RowCounts:
+        """How many rows there are by level, `ALL` among them; those of rankings are marked with False.
+
+        Those of the entry point that represents the LDC query are counted once more, by the name of LDC-MAX.
+        """
+        found: RowCounts = Counter(
+            (True, row.level) for scores in self.queries.values() for row in scores.rows.values()
+        )
         found[True, ALL_LEVELS] = found.total()
+        best = (self.queries[short_id] for short_id in self._best(self._sums))
+        found.update((LDC_MAX, row.level) for scores in best for row in scores.rows.values())
         found.update((False, level) for scores in self.queries.values() for level in scores.rankings)
         return found
 
     def after(self, short_id: str, rows: Mapping[str, Row | None], rankings: Rankings) -> list[float]:
         """The values with other scores of one query: some of its rows (None: it is gone), and its rankings."""
         before = self.queries[short_id]
-        sums = {level: list(of_level) for level, of_level in self._sums[short_id].items()}
-        for name, new in rows.items():
-            _add(sums, before.rows[name], -1)
-            if new is not None:
-                _add(sums, new, 1)
+        sums = self._sums
+        if self._has_sums and rows:
+            of_query = dict(sums[short_id])
+            for name, new in rows.items():
+                _add(of_query, before.rows[name], sub)
+                if new is not None:
+                    _add(of_query, new)
+            sums = {**sums, short_id: of_query}
         means = self._means
-        if short_id in self._entry_points and rows:
-            means = {level: list(of_level) for level, of_level in self._means.items()}
+        if self._has_means and rows and short_id in self._entry_points:
+            means = dict(means)
             changed = {(short_id, name): new for name, new in rows.items()}
             for group in {_group(name) for name in rows}:
-                for sign, with_changes in ((-1, {}), (1, changed)):
-                    if (mean := self._mean(group, with_changes)) is not None:
-                        _add(means, mean, sign)
+                if (mean := self._mean(group, {})) is not None:
+                    _add(means, mean, sub)
+                if (mean := self._mean(group, changed)) is not None:
+                    _add(means, mean)
         queries = {**self.queries, short_id: QueryScores(before.rows, rankings)}
-        return self._values(queries, {**self._sums, short_id: sums}, means)
+        return self._values(queries, sums, means)
 
     def _mean(self, group: str, changed: Mapping[tuple[str, str], Row | None]) -> Row | None:
         """The row of LDC-MEAN that a group of rows makes; None without rows."""
@@ -132,11 +152,15 @@ class UnitSums:
         means = (left_sum(column) / len(members) for column in scores)
         return Row("1" if group else "0", (0, 0, 0, *means, int(max(ground_truth) > 0)))
 
-    def _values(self, queries: Mapping[str, QueryScores], sums: Mapping[str, Sums], means: Sums) -> list[float]:
-        entry_points = [short_id for short_id in self._entry_points if sums[short_id]]
-        best = entry_points[:1]
+    def _best(self, sums: Mapping[str, Sums]) -> list[str]:
+        """The entry point that represents the LDC query, where there is one."""
+        entry_points = [short_id for short_id in self._entry_points if sums.get(short_id)]
         if len(entry_points) > 1:
-            best = [max(entry_points, key=lambda short_id: _f1(sums[short_id]))]
+            return [max(entry_points, key=lambda short_id: _f1(sums[short_id]))]
+        return entry_points
+
+    def _values(self, queries: Mapping[str, QueryScores], sums: Mapping[str, Sums], means: Sums) -> list[float]:
+        best = self._best(sums)
         counted = {SF: list(sums.values()), LDC_MAX: [sums[short_id] for short_id in best], LDC_MEAN: [means]}
         rankings = {SF: [scores.rankings for scores in queries.values()]}
         rankings[LDC_MEAN] = [queries[short_id].rankings for short_id in self._entry_points]
@@ -180,17 +204,14 @@ def _group(name: str) -> str:
 def _sums(rows: Iterable[Row]) -> Sums:
     sums: Sums = {}
     for each in rows:
-        _add(sums, each, 1)
+        _add(sums, each)
     return sums
 
 
-def _add(sums: Sums, row: Row, sign: int) -> None:
+def _add(sums: Sums, row: Row, combine: Callable[[float, float], float] = add) -> None:
+    """Add a row to the sums of its level and of all, or take it away."""
     for level in (row.level, ALL_LEVELS):
-        known = sums.get(level) or [0] * len(COUNTED)
-        if sign > 0:
-            sums[level] = [of + more for of, more in zip(known, row.adds)]
-        else:
-            sums[level] = [of - less for of, less in zip(known, row.adds)]
+        sums[level] = tuple(map(combine, sums.get(level, _NOTHING), row.adds))
 
 
 def _f1(sums: Sums) -> float:

@@ -59,7 +59,7 @@ class WithinQuery:
         left: dict[int, Response] = {}
         asking = self._rescoring.dependents.asking
         for line in removed:
-            if line.follow_on.was_skipped:
+            if self._scored.run.links.was_skipped(line.target):
                 return None
             for below in asking(line.target):
                 if isinstance(below, Response) and below.index not in gone:
@@ -95,8 +95,8 @@ class WithinQuery:
             judgement = follow_on.judgement_of(query, assessment.answer)
             if judgement is None or judgement.assessment is not assessment:  # assessed twice, and the other counts
                 return None
-            asked = links.follow_on(query.short_id) if query.level == 1 else None
-            prefix = query.full_id if query.level != 1 else node_of.get(query.short_id) or (asked and asked.node) or ""
+            given = node_of.get(query.short_id) or links.given.get(query.short_id) or ""
+            prefix = query.full_id if query.level != 1 else given
             node = node_of[assessment.target] = prefix + line.node_id
             number = rescoring.files.files[line.file].last + 1 + at
             response = Response(

@@ -51,7 +51,7 @@ def _costliest(case: Case) -> list[Mistake]:
     if case.measure is None:
         return []
     effects = Effects(case.scored, [case.measure])
-    return cost_list(effects, mistakes_of(case.scored, effects.rescoring.finding))[:_COSTS]
+    return cost_list(effects, mistakes_of(case.scored, effects.rescoring.finding), _COSTS)
 
 
 def _cost(mistake: Mistake) -> Cost:
