@@ -27,8 +27,8 @@ class Layout:
 
     `shown` are the columns of the text, all unless given. The text has a table for each value of the column `by`, which
     stands for % in the title. It leaves out tables of less than `fewest` rows, and those that are not `is_told`; it
-    has the first rows of a table; all where `is_whole`, some at equal distances where `is_spread`. `total` counts the rows that there are, also those that the
-    analysis was told to leave out.
+    has the first rows of a table; all where `is_whole`, some at equal distances where `is_spread`. `total` counts the
+    rows that there are, also those that the analysis was told to leave out.
     """
 
     name: str
