@@ -67,6 +67,7 @@ PLOT: Final = Form(
                 ("groups", "Precision, recall and F1 by slot, hop and so on"),
                 ("sweep", "Scores by confidence threshold"),
                 ("reliability", "How often answers of a confidence are right"),
+                ("confusions", "Categories by slot, or labels predicted for those of gold"),
                 ("precision", "Precision at each rank of a query's nodes"),
                 ("contributions", "What units contribute to the difference of two runs"),
                 ("leaderboard", "Scores of many runs with intervals and tiers"),
