@@ -69,5 +69,5 @@ def _grid(name: str, title: str, axes: tuple[str, str], cells: Sequence[tuple[st
         (row, [found[column] / sum(found.values()) if column in found else None for column in columns])
         for row, found in counts.items()
     ]
-    told = "; ".join(f"{row} {column}: {count}" for row, column, count in cells)
+    told = "; ".join(f"{row} {column}: {n}, {n / sum(counts[row].values()):.4f}" for row, column, n in cells)
     return grid(name, title, f"{told}.", axes, rows, columns, of=of)
