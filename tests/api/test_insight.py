@@ -130,7 +130,8 @@ def test_what_is_no_analysis_is_refused() -> None:
 
 def test_rows_and_frames_have_the_tables_of_the_json() -> None:
     analysis, evidence, difference, _ = made()
-    assert isinstance(analysis, cs.Analysis) and isinstance(difference, cs.Difference)
+    assert isinstance(analysis, cs.Analysis)
+    assert isinstance(difference, cs.Difference)
     told = json.loads(analysis.to_json())
     for kind in ("mistakes", "budget", "policies", "sweep"):
         assert len(analysis.rows(kind)) == len(told[kind])
