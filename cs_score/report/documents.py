@@ -59,12 +59,12 @@ def read_document(name: str) -> Document:
     except (ValueError, RecursionError) as error:
         reason = "too deep" if isinstance(error, RecursionError) else str(error)
         raise InputError(f"not JSON: {reason}", file=name, remedy=_REMEDY) from None
-    return _checked(value, name)
+    return checked(value, name)
 
 
 def document_of(value: Mapping[str, object]) -> Document:
     """A document as it would be read from its file, so that a page has the same bytes either way."""
-    return _checked(json.loads(json.dumps(value)), "analysis")
+    return checked(json.loads(json.dumps(value)), "analysis")
 
 
 def page_of(document: Document) -> str:
@@ -95,7 +95,8 @@ def chart_of(document: Document, kind: str, name: str | None = None) -> Drawing:
     return drawings[name]
 
 
-def _checked(value: object, name: str) -> Document:
+def checked(value: object, name: str) -> Document:
+    """What JSON from a file of that name holds. Raises InputError for anything but what a page is made of."""
     if not isinstance(value, dict) or value.get("mode") not in [*MEASURES] or not _KINDS.keys() & value.keys():
         raise InputError("neither an analysis nor a difference nor a batch", file=name, remedy=_REMEDY)
     schema = _kind_of(value).name
