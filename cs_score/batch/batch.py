@@ -98,13 +98,24 @@ def run_batch(
         leaderboard = with_standings(make_leaderboard(outcomes, policies, measure, plan.headline()))
         if not any(measure in row.scores for row in leaderboard.rows) and any(row.scores for row in leaderboard.rows):
             remark(f"no run has a score {measure}, so none has a rank")
-        write_leaderboard(options.out, leaderboard)
-        overview = overview_of(outcomes, policies, leaderboard, prepared.evaluation)
-        write_overview(options.out, overview, leaderboard, options.index)
-        write_problem_table(options.out, outcomes)
-        if options.problems is not None:
-            write_problem_report(options.problems, prepared.occurrences, outcomes)
+        _write_tables(options, outcomes, policies, leaderboard, prepared)
         return BatchResult(outcomes, leaderboard, kept)
+
+
+def _write_tables(
+    options: BatchOptions,
+    outcomes: tuple[Outcome, ...],
+    policies: Sequence[str],
+    leaderboard: Leaderboard,
+    prepared: Prepared,
+) -> None:
+    """Everything that is over all runs."""
+    write_leaderboard(options.out, leaderboard)
+    overview = overview_of(outcomes, policies, leaderboard, prepared.evaluation)
+    write_overview(options.out, overview, leaderboard, options.index)
+    write_problem_table(options.out, outcomes)
+    if options.problems is not None:
+        write_problem_report(options.problems, prepared.occurrences, outcomes)
 
 
 def _score(

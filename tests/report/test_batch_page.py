@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import pytest
 from lxml import etree, html
 
+from cs_score import InputError, load
 from tests.coldstart.command import score_in
 from tests.report.analyses import HOSTILE, SHOWN, done, write
 from tests.report.batches import UNITS, batch
@@ -142,3 +143,9 @@ def test_what_fits_no_batch_is_refused_in_a_line(change: dict[str, Any], complai
     assert (outcome.status, outcome.files) == (1, {})
     (line,) = outcome.stderr.decode().splitlines()
     assert complaint in line
+
+
+def test_python_does_not_take_a_batch_for_an_analysis(tmp_path: Path) -> None:
+    write(tmp_path, batch(), "batch.json")
+    with pytest.raises(InputError, match="a batch"):
+        load(tmp_path / "batch.json")
