@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Final
 
 from cs_score.analysis.coldstart.scored import Scored
@@ -41,7 +42,8 @@ class Analysis:
     `mistakes` are all, or the first of them where only so many were asked for; `added_to` is the file that lines which
     find classes are appended to. `groups` by dimension and `confusions` are those of `table`, the one whose lines the
     measure is made of (`SF`, `LDC-MAX`, of one hop `SF@1`). `intervals` are those of all scores, where resamples were
-    asked for.
+    asked for. `tell` gives what the JSON holds below `explanations` of the mistakes listed: how lines, queries and
+    missed classes are explained.
     """
 
     run_id: str
@@ -62,6 +64,7 @@ class Analysis:
     bounds: Bounds
     policies: Sequence[PolicyRow]
     intervals: ScoreIntervals | None
+    tell: Callable[[Sequence[Mistake]], Mapping[str, object]]
 
     def __repr__(self) -> str:
         return f"<analysis of run {self.run_id}: {self.measure} {self.score:.4f}, {self.mistake_count} mistakes>"
@@ -89,6 +92,7 @@ class Analysis:
             "bounds": self.bounds.as_json(),
             "policies": [row.as_json() for row in self.policies],
             **({} if self.intervals is None else {"intervals": self.intervals.as_json()}),
+            "explanations": self.tell(self.mistakes),
         }
 
 
@@ -152,6 +156,7 @@ def _sections(
         bounds=bounds(scored, measure),
         policies=policy_rows(scored, measure, asked.policies),
         intervals=None,
+        tell=partial(_explanations, scored, measure, asked.top is None),
     )
 
 
@@ -170,3 +175,13 @@ def _measures(scored: Scored, chosen: Measure) -> list[Measure]:
     """The measures of effects: that which is asked about, and all over all hops."""
     known = [each for each in MEASURES[COLD_START_MODE] if each in scored.result.measures]
     return list(dict.fromkeys((chosen, *known)))
+
+
+def _explanations(
+    scored: Scored, measure: Measure, with_others: bool, mistakes: Sequence[Mistake]
+) -> Mapping[str, object]:
+    from cs_score.analysis.coldstart.explanation.case import Case
+    from cs_score.analysis.coldstart.explanation.everything import tell_everything
+
+    with paused_collector():
+        return tell_everything(Case(scored, str(measure)), mistakes, with_others=with_others)

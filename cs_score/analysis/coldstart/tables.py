@@ -26,9 +26,9 @@ class Layout:
     """What a table shows: the name of its file, its title, its columns, and the rows that it has of an analysis.
 
     `shown` are the columns of the text, all unless given. The text has a table for each value of the column `by`, which
-    stands for % in the title. It leaves out tables of less than `fewest` rows, and
-    those that are not `is_told`.
-    `total` counts the rows that there are, also those that the analysis was told to leave out.
+    stands for % in the title. It leaves out tables of less than `fewest` rows, and those that are not `is_told`; it
+    has the first rows of a table, unless `is_whole`, all. `total` counts the rows that there are, also those that the
+    analysis was told to leave out.
     """
 
     name: str
@@ -39,6 +39,7 @@ class Layout:
     by: str | None = None
     fewest: int = 0
     is_told: bool = True
+    is_whole: bool = False
     total: Callable[[Analysis], int] | None = None
 
 
@@ -149,6 +150,7 @@ LAYOUTS: Final = (
         "The score if all mistakes of a kind, and no others, were mended; cumulated, if those above were as well:",
         ("kind", "count", "gain", "score", "cumulated", "reason"),
         _budget,
+        is_whole=True,
     ),
     Layout(
         "mistakes",
@@ -186,6 +188,7 @@ LAYOUTS: Final = (
         "Reliability: assessed lines in ten bins of equal size by confidence, and the share of them that is right:",
         ("lines", "low", "high", "confidence", "right"),
         _reliability,
+        is_whole=True,
     ),
     Layout(
         "bounds",
@@ -205,6 +208,7 @@ LAYOUTS: Final = (
         ("policy", "measure", "score", "difference", "reason"),
         _policies,
         by="policy",
+        is_whole=True,
     ),
 )  # fmt: skip
 """The tables in the order of the text, a row for each: a new section is added here."""

@@ -83,7 +83,8 @@ def _parts(table: Table) -> Iterator[Table]:
 
 
 def _section(table: Table, top: int) -> Iterator[str]:
-    layout, rows = table.layout, table.rows[:top]
+    layout = table.layout
+    rows = table.rows if layout.is_whole else table.rows[:top]
     names = [name for name in layout.shown or layout.columns if name != layout.by]
     title = layout.title
     if layout.by is not None and rows:
