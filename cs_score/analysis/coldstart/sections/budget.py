@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from cs_score.analysis.coldstart.progress import Progress, silent
 from cs_score.analysis.coldstart.sections.mistakes import MissedClass, Mistakes
 from cs_score.analysis.coldstart.whatif.change import Change
 from cs_score.analysis.coldstart.whatif.dependents import Removal
@@ -70,7 +71,7 @@ class BudgetRow:
         }
 
 
-def budget(effects: Effects, policy: Policy, units: Iterable[Mistakes]) -> list[BudgetRow]:
+def budget(effects: Effects, policy: Policy, units: Iterable[Mistakes], progress: Progress = silent) -> list[BudgetRow]:
     """The kinds of mistakes in a fixed order, each mended alone and with those before it.
 
     Mistakes are those of the run as it is: none that mending others would bring about. A kind that the policy does not
@@ -88,7 +89,7 @@ def budget(effects: Effects, policy: Policy, units: Iterable[Mistakes]) -> list[
     base = so_far = Mending(policy)
     last: float | None = effects.before
     rows = []
-    for kind in (*KINDS, MISSED):
+    for kind in progress((*KINDS, MISSED), "mending mistakes"):
         count = len(classes) if kind == MISSED else len(lines[KINDS[kind][0]])
         if not count:
             rows.append(BudgetRow(kind, 0, 0.0, effects.before, last, None, Change(), policy))
