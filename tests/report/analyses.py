@@ -78,7 +78,8 @@ def analysis(mistakes: int = 120, text: str = "Bo") -> dict[str, Any]:
             "brier": 0.25, "ece": 0.025, "auc": None,
         },
         "sweep": [
-            {"threshold": at / 10, "precision": 0.3 + at / 20, "recall": 0.9 - at / 12, "f1": 0.5, "lines": 40 - at}
+            {"threshold": at / 10, "precision": 0.3 + at / 20, "recall": 0.9 - at / 12, "f1": 0.5, "lines": 40 - at,
+             "gain": at / 100}
             for at in range(10)
         ],
         "best": {"threshold": 0.4, "gain": 0.0123},

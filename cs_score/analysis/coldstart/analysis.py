@@ -19,6 +19,7 @@ from cs_score.analysis.coldstart.sections.mistakes import Mistakes, mistakes_of
 from cs_score.analysis.coldstart.sections.policies import PolicyRow, policy_rows
 from cs_score.analysis.coldstart.sections.reliability import Reliability, reliability_of
 from cs_score.analysis.coldstart.sections.structure import Structure, structure_of
+from cs_score.analysis.coldstart.sections.sweep import SweepRow, best_of, sweep
 from cs_score.analysis.coldstart.whatif.effects import Effects
 from cs_score.coldstart.named_policies import NamedPolicy
 from cs_score.coldstart.run_intervals import intervals_of_run
@@ -64,11 +65,17 @@ class Analysis:
     reliability: Reliability
     bounds: Bounds
     policies: Sequence[PolicyRow]
+    sweep: Sequence[SweepRow]
     intervals: ScoreIntervals | None
     tell: Callable[[Sequence[Mistake]], Mapping[str, object]]
 
     def __repr__(self) -> str:
         return f"<analysis of run {self.run_id}: {self.measure} {self.score:.4f}, {self.mistake_count} mistakes>"
+
+    @property
+    def best(self) -> SweepRow | None:
+        """The threshold of confidence that gains most; None where the run has no line."""
+        return best_of(self.sweep)
 
     def as_json(self) -> dict[str, object]:
         """The analysis with the keys of the specification."""
@@ -92,6 +99,8 @@ class Analysis:
             "reliability": self.reliability.as_json(),
             "bounds": self.bounds.as_json(),
             "policies": [row.as_json() for row in self.policies],
+            "sweep": [row.as_json() for row in self.sweep],
+            "best": None if self.best is None else {"threshold": self.best.threshold, "gain": self.best.gain},
             **({} if self.intervals is None else {"intervals": self.intervals.as_json()}),
             "explanations": self.tell(self.mistakes),
         }
@@ -158,6 +167,7 @@ def _sections(
         reliability=reliability_of(table),
         bounds=bounds(scored, measure),
         policies=policy_rows(scored, measure, asked.policies),
+        sweep=sweep(scored, effects.rescoring, measure),
         intervals=None,
         tell=partial(_explanations, scored, measure, asked.top is None),
     )
