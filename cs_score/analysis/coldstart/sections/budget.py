@@ -88,18 +88,19 @@ def budget(effects: Effects, policy: Policy, units: Iterable[Mistakes], progress
     effects = effects.of_first_measure()
     base = so_far = Mending(policy)
     last: float | None = effects.before
+    why_not_last: str | None = None
     rows = []
     for kind in progress((*KINDS, MISSED), "mending mistakes"):
         count = len(classes) if kind == MISSED else len(lines[KINDS[kind][0]])
         if not count:
-            rows.append(BudgetRow(kind, 0, 0.0, effects.before, last, None, Change(), policy))
+            rows.append(BudgetRow(kind, 0, 0.0, effects.before, last, why_not_last, Change(), policy))
             continue
         alone, so_far = _mending(kind, base, lines, classes), _mending(kind, so_far, lines, classes)
         row = _row(kind, count, alone, effects, policy)
-        last, reason = row.score, row.reason
+        last, why_not_last = row.score, row.reason
         if so_far != alone:
-            last, reason = _score(so_far, so_far.change(effects), effects, policy)
-        rows.append(replace(row, cumulated=last, reason=row.reason or reason))
+            last, why_not_last = _score(so_far, so_far.change(effects), effects, policy)
+        rows.append(replace(row, cumulated=last, reason=row.reason or why_not_last))
     return rows
 
 
