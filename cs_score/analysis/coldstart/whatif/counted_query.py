@@ -182,8 +182,8 @@ class CountedQuery:
         lines = {line.index: line for line in chosen}
         for group in groups:
             lines |= {line.index: line for line in self._deciding(group, gone)}
-        names = {self._class_of[index] for index, line in lines.items() if self._may_be_right(line)}
-        for name in {each for name in names for each in self._chosen_together(name, self._tree.above[name])}:
+        of_lines = {self._class_of[index] for index, line in lines.items() if self._may_be_right(line)}
+        for name in {each for of in of_lines for each in self._chosen_together(of, self._tree.above[of])}:
             right = self._right_in_class.get(name, ())
             lines |= {other.index: other for other in right if other.index not in gone}
         known: dict[str, dict[str, bool]] = defaultdict(dict)
