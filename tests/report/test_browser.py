@@ -285,7 +285,8 @@ def test_dark_pages_are_dark_and_charts_follow(browser: Any, pages: dict[str, st
     seen = {}
     for scheme in ("light", "dark"):
         opened(browser, pages["plain"], scheme=scheme)
-        script = "return [document.body, document.querySelector('.chart:not([role=group]) .label')].map((e) => getComputedStyle(e))"
+        script = "return [document.body, document.querySelector('.chart:not([role=group]) .label')]"
+        script += ".map((e) => getComputedStyle(e))"
         script += ".map((style, at) => at ? style.fill : style.backgroundColor)"
         seen[scheme] = [brightness(colour) for colour in browser.execute_script(script)]
     assert seen["light"][0] > 0.9 > 0.2 > seen["light"][1]
