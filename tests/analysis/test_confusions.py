@@ -61,6 +61,12 @@ def test_lines_by_slot_and_category_and_near_misses(tmp_path: Path) -> None:
         },
     ]  # fmt: skip
     assert found["wrong_values"] == [{"slot": "per:children", "value": "Bo", "count": 1}]
+    header, first, second = (tmp_path / "tables/confusions.tsv").read_text().splitlines()
+    cells = [dict(zip(header.split("\t"), line.split("\t"))) for line in (first, second)]
+    assert [(each["slot"], each["UNASSESSED"], each["CORRECT"], each["INEXACT"]) for each in cells] == [
+        ("per:children", "3", "1", ""),
+        ("per:city_of_birth", "1", "0", ""),
+    ]
     assert (tmp_path / "tables/near_misses.tsv").read_text().splitlines()[1] == "UNASSESSED\t4\t2\t1\t3\t1"
 
 
