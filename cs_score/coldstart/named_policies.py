@@ -33,10 +33,10 @@ class NamedPolicy:
 def read_policies(
     given: Sequence[str], base: Options, texts: dict[str, str], switch: str = "--policy"
 ) -> list[NamedPolicy]:
-    """The policies of `--policy` switches, or of those that are called otherwise: `NAME` of a preset, or `NAME:right=...,wrong=...,ignore=...`.
+    """The policies of `--policy` switches: `NAME` of a preset, or `NAME:right=...,wrong=...,ignore=...`.
 
-    Parts that are left out are those of `base`, whose policy was typed as `texts`. Raises UsageError for what cannot
-    be understood, for an impossible policy, and for a name that comes twice.
+    Parts that are left out are those of `base`, whose policy was typed as `texts`; messages name the `switch`. Raises
+    UsageError for what cannot be understood, for an impossible policy, and for a name that comes twice.
     """
     read = [_read(text, base, texts, switch) for text in given]
     names = [policy.name.casefold() for policy in read]
