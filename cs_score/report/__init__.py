@@ -13,3 +13,6 @@ BEGINNING: Final = """\
 <meta name="generator" content="cs-score">
 """
 """How every page begins, by which it is known."""
+
+MOST_ROWS: Final = 20_000
+"""Rows of a table that a page keeps."""

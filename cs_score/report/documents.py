@@ -63,8 +63,9 @@ def read_document(name: str) -> Document:
 
 
 def document_of(value: Mapping[str, object]) -> Document:
-    """A document as it would be read from its file, so that a page has the same bytes either way."""
-    return checked(json.loads(json.dumps(value)), "analysis")
+    """What this package has made, as it would be read from its file, so that a page has the same bytes either way."""
+    document: Document = json.loads(json.dumps(value))
+    return document
 
 
 def page_of(document: Document) -> str:

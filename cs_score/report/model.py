@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Final, Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
+from cs_score.report import MOST_ROWS
 from cs_score.report.charts.drawing import Drawing
-
-MOST_ROWS: Final = 20_000
-"""Rows of a table that a page keeps."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -189,6 +189,7 @@ def test_a_large_analysis_gives_a_page_of_bounded_size_that_says_what_it_leaves_
     assert len(page) < 8_000_000
     assert b"50 more rows were left out" in page
     assert len(parsed(page).get_element_by_id("mistakes").xpath(".//tbody/tr")) == 20_000
+    assert page_in(tmp_path, value | {"mistakes": value["mistakes"][:20_000]}) == page
 
 
 @pytest.mark.parametrize(

@@ -79,8 +79,8 @@ class Analysis:
         """The threshold of confidence that gains most; None where the run has no line."""
         return best_of(self.sweep)
 
-    def as_json(self) -> dict[str, object]:
-        """The analysis with the keys of the specification."""
+    def as_json(self, most: int | None = None) -> dict[str, object]:
+        """The analysis with the keys of the specification, and at most so many mistakes."""
         return {
             "schema_version": SCHEMA_VERSION,
             "mode": "coldstart",
@@ -92,7 +92,7 @@ class Analysis:
             "origin": self.origin.as_json(),
             "added_to": self.added_to,
             "mistake_count": self.mistake_count,
-            "mistakes": [mistake.as_json() for mistake in self.mistakes],
+            "mistakes": [mistake.as_json() for mistake in self.mistakes[:most]],
             "budget": [row.as_json() for row in self.budget],
             "structure": self.structure.as_json(),
             "table": self.table,

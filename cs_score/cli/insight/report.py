@@ -26,7 +26,7 @@ from cs_score.cli.resampling_options import COMPARISON_OPTIONS
 from cs_score.foundation.errors import UsageError
 from cs_score.foundation.outputs import encoded, write_packed
 from cs_score.foundation.planned_outputs import Format, OutputPlan, OwnOption, ending_of
-from cs_score.report import BEGINNING
+from cs_score.report import BEGINNING, MOST_ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,7 +47,7 @@ def _report(line: CommandLine) -> int:
         files = difference.files_of_both(line)
         return _page(line, files, lambda: _made(difference.difference_of(line, resampling).as_json(top)))
     _refuse_others(line, coldstart.SWITCHES, "is for --compare")
-    return _page(line, list(coldstart.inputs(line)), lambda: _made(coldstart.analysis_of(line).as_json()))
+    return _page(line, list(coldstart.inputs(line)), lambda: _made(coldstart.analysis_of(line).as_json(MOST_ROWS)))
 
 
 def _report_evidence(mode: EvidenceMode, line: CommandLine) -> int:

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from cs_score.measures.registry import COLD_START_MODE
-from cs_score.report.model import MOST_ROWS, Column, Details, Section, Table, Text, Told, Value
+from cs_score.report import MOST_ROWS
+from cs_score.report.model import Column, Details, Section, Table, Text, Told, Value
 from cs_score.report.sections.names import as_text, unit_text
 from cs_score.report.sections.told import class_key, line_key, node_key, query_key
 

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from cs_score.report import MOST_ROWS
 from cs_score.report.model import Column, Link, Section, Table, Text, Told, Value, kept
 from cs_score.report.sections.names import unit_name, unit_names, unit_text
 from cs_score.report.sections.told import query_key
@@ -29,7 +30,7 @@ _FACTS: Final[tuple[tuple[Column, Callable[[_Record], Value]], ...]] = (
 def units_section(document: _Record, told: Told) -> Section:
     """All units that are told of or have mistakes in the cost list, the costliest first; each opens what is told."""
     mistakes: dict[str, list[_Record]] = defaultdict(list)
-    for mistake in document["mistakes"]:
+    for mistake in document["mistakes"][:MOST_ROWS]:
         mistakes[unit_text(mistake)].append(mistake)
     explained = document.get("explanations", {})
     queries = {query["query"]: query for query in explained.get("queries", ())}

@@ -29,17 +29,18 @@ MOST_LINES: Final = 20_000
 
 
 def tell_everything(case: Case, mistakes: Sequence[Mistake], *, with_others: bool) -> dict[str, object]:
-    """At most `MOST_LINES`, those of the mistakes first and as listed, with their queries and the missed classes.
+    """At most `MOST_LINES`, those of as many mistakes first, with their queries and the missed classes.
 
     `with_others`: lines that are no mistakes, too; what those are worth is not told. The keys of the result stand in
     the JSON of an analysis below `explanations`.
     """
+    mistakes = mistakes[:MOST_LINES]
     every = {(line.file, line.number): line for line in _lines(case)}
     listed = ((each.file, each.line) for each in mistakes if each.kind != "class")
     wanted = dict.fromkeys(place for place in listed if place in every) | dict.fromkeys(every if with_others else ())
     chosen = {*list(wanted)[:MOST_LINES]}
     lines = [line for place, line in every.items() if place in chosen]
-    missed = [each for each in mistakes if each.kind == "class"][:MOST_LINES]
+    missed = [each for each in mistakes if each.kind == "class"]
     asked = [line.query for line in lines if not isinstance(line, UnreadLine)]
     asked += [_assessment(each).query for each in missed]
     teller = _Teller(case, mistakes)
