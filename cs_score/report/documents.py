@@ -72,7 +72,18 @@ def _checked(value: object, name: str) -> Document:
     fault = first_fault(value, schema_named(f"{'diff' if _is_difference(value) else 'analysis'}-{kind}"))
     if fault is not None:
         raise InputError(fault.problem, file=name, place=fault.place or None, remedy=_REMEDY)
+    _check_numbers(value.get("explanations", {}), name)
     return value
+
+
+def _check_numbers(explanations: Mapping[str, Any], name: str) -> None:
+    """Raises InputError for the number of a text that there is not, which no schema can say."""
+    for kind in ("lines", "queries", "classes", "units"):
+        for at, each in enumerate(explanations.get(kind, ())):
+            number = max(each["steps"], default=-1)
+            if number >= len(explanations["texts"]):
+                place = f"/explanations/{kind}/{at}/steps"
+                raise InputError(f"there is no text {number}", file=name, place=place, remedy=_REMEDY)
 
 
 def _is_difference(value: Mapping[str, object]) -> bool:

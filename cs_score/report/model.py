@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import ClassVar, Final, Literal, TypeAlias
 
 from cs_score.report.charts.drawing import Drawing
@@ -30,7 +30,47 @@ class Details:
     items: Sequence[tuple[str, str]]
 
 
-Value: TypeAlias = "str | int | float | Link | Details | None"
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """A cell below which a thing of the page opens, by its number."""
+
+    text: str
+    thing: int
+
+
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """What opens: `head` names it, `steps` are numbers of texts, `groups` other things below it by their keys.
+
+    `drawing` is shown beside the steps.
+    """
+
+    head: str
+    steps: Sequence[int]
+    groups: Sequence[tuple[str, Sequence[str]]] = ()
+    drawing: Drawing | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The things of a page by their keys, and their texts: trees, a line for each step, indented by two spaces, or
+    lines that stay as they are.
+    """
+
+    texts: Sequence[str] = ()
+    are_trees: bool = True
+    things: Mapping[str, Thing] = field(default_factory=dict)
+    numbers: Mapping[str, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "numbers", {key: number for number, key in enumerate(self.things)})
+
+    def opening(self, text: str, key: str) -> Value:
+        """The text, opening what is told of the key; alone where there is nothing."""
+        return Opening(text, self.numbers[key]) if key in self.numbers else text
+
+
+Value: TypeAlias = "str | int | float | Link | Details | Opening | None"
 
 ColumnKind: TypeAlias = Literal["text", "score", "gain", "count"]
 """Texts stand to the left. Scores have four decimals, gains a sign as well, and the exact value for sorting."""
@@ -110,6 +150,7 @@ class Page:
     title: str
     subtitle: str
     sections: Sequence[Section]
+    told: Told = Told()
 
 
 def kept(rows: Sequence[Sequence[Value]]) -> tuple[Sequence[Sequence[Value]], int]:

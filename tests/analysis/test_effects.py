@@ -48,11 +48,11 @@ def call_of(case: Case, folder: Path) -> Call | None:
     return Call(folder, tuple(switches), queries, tuple(word for word in line.words if word not in queries), options)
 
 
-def check(call: Call, most: int) -> int:
+def check(call: Call, most: int, *switches: str) -> int:
     """Check so many effects of each run of a call, spread over its mistakes; the number of effects checked."""
     checked = 0
     for run_id in call.run_ids():
-        outcome, analysis = call.analyze("--run", run_id)
+        outcome, analysis = call.analyze("--run", run_id, *switches)
         assert outcome.status in (0, 1), outcome.stderr
         if outcome.status:
             assert call.scores(run_id) == {}, outcome.stderr
@@ -82,6 +82,21 @@ def test_effects_in_a_shared_case(case: Case, tmp_path: Path) -> None:
     call = call_of(case, tmp_path)
     if call is not None:
         check(call, MANY)
+
+
+@laws
+@given(worlds(), variants(), st.data())
+def test_effects_on_a_measure_of_one_hop(world: World, variant: Variant, data: st.DataObject) -> None:
+    """A table may have no row of a hop any more: the scorer has no such score then, and neither has the effect."""
+    assume(len(world.run) > 3)
+    with tempfile.TemporaryDirectory() as folder:
+        call = variant.write(world, Path(folder), data)
+        of_runs = [call.scores(run_id) for run_id in call.run_ids()]
+        hops = [
+            name for name in (of_runs[0] if of_runs else ()) if "@" in name and all(name in each for each in of_runs)
+        ]
+        assume(hops)
+        check(call, 8, "--measure", data.draw(st.sampled_from(hops)))
 
 
 @laws

@@ -63,6 +63,8 @@ def check(call: Call) -> int:
             assert outcome.status in (0, 1), outcome.stderr
             if outcome.status == 0:
                 checked += check_groups(analysis, totals(run, measure), measure)
+            else:
+                assert measure not in run.scores, outcome.stderr
     return checked
 
 

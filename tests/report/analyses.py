@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import re
+import zlib
 from pathlib import Path
 from typing import Any, Final
 
+from cs_score.foundation.display import one_line
 from tests.coldstart.command import Outcome, score_in
 
 HOSTILE: Final = '</script><img src=x onerror="window.taken=1">\u202e\x07<b style="color:red">&amp;\'=1'
@@ -74,7 +78,8 @@ def analysis(mistakes: int = 120, text: str = "Bo") -> dict[str, Any]:
             "brier": 0.25, "ece": 0.025, "auc": None,
         },
         "sweep": [
-            {"threshold": at / 10, "precision": 0.3 + at / 20, "recall": 0.9 - at / 12, "f1": 0.5, "lines": 40 - at}
+            {"threshold": at / 10, "precision": 0.3 + at / 20, "recall": 0.9 - at / 12, "f1": 0.5, "lines": 40 - at,
+             "gain": at / 100}
             for at in range(10)
         ],
         "best": {"threshold": 0.4, "gain": 0.0123},
@@ -86,6 +91,7 @@ def analysis(mistakes: int = 120, text: str = "Bo") -> dict[str, Any]:
             {"name": name, "policy": {**_SWITCHES, "justifications": "1:3"}, "scores": {MEASURE: score}}
             for name, score in (("kb", 0.4375), (text, 0.375))
         ],
+        "explanations": _explanations(rows, text),
     }  # fmt: skip
 
 
@@ -112,6 +118,53 @@ def _mistake(at: int, text: str) -> dict[str, Any]:
         "removed": [] if is_class else [{"file": text, "line": at + 1}],
         "added": [text] if is_class else [],
     }
+
+
+def _explanations(rows: list[dict[str, Any]], text: str) -> dict[str, Any]:
+    """Every line and class by two steps, the second with a step below it; the queries of all."""
+    lines = [
+        {
+            "file": row["file"],
+            "line": row["line"],
+            "query": row["query"],
+            "node": row["node"],
+            "value": row["value"],
+            "category": row["category"],
+            "side": "wrong",
+            "steps": [0, 1],
+        }
+        for row in rows
+        if row["kind"] == "line"
+    ]
+    classes = [
+        {"class": row["class"], "query": row["query"], "value": row["value"], "steps": [1]}
+        for row in rows
+        if row["kind"] == "class"
+    ]
+    queries = [
+        {
+            "query": query,
+            "unit": f"LDC{query}",
+            "name": text,
+            "slot": SLOTS[0],
+            "hop": 0,
+            "lines": {"wrong": 3},
+            "classes": {"missed": 1, "found": 2},
+            "precision_at": {"0": [1.0, 0.5], "ALL": [0.5]},
+            "steps": [0],
+        }
+        for query in dict.fromkeys(row["query"] for row in rows)
+    ]
+    shown = one_line(text)
+    texts = [f"Read (CS 4.2)\n  {shown} stands there", f"Label: wrong, {shown}"]
+    return {"left_out": 0, "lines": lines, "queries": queries, "classes": classes, "texts": texts}  # fmt: skip
+
+
+def told_in(page: bytes) -> dict[str, Any]:
+    """What opens on a page, unpacked."""
+    (packed,) = re.findall(rb'<script type="application/octet-stream" id="told">([A-Za-z0-9+/=]*)</script>', page)
+    found: dict[str, Any] = json.loads(zlib.decompress(base64.b64decode(packed)))
+    return found
 
 
 def _budget(kind: str, count: int, gain: float, cumulated: float) -> dict[str, Any]:

@@ -121,6 +121,9 @@ def test_hostile_text_is_shown_and_does_nothing(browser: Any, pages: dict[str, s
     click(browser, find(browser, "#units a"))
     assert browser.execute_script("return window.taken") is None
     assert len(column(browser, "mistakes", "value")) == 1
+    click(browser, opener(browser, "mistakes"))
+    assert SHOWN.replace("\\\\", "\\") in told(browser, "mistakes").text
+    assert browser.execute_script("return [window.taken, document.images.length]") == [None, 0]
 
 
 def test_numbers_on_the_screen_are_those_of_the_json(page: Any) -> None:
@@ -183,6 +186,58 @@ def test_a_bar_of_the_budget_opens_its_mistakes_and_a_mistake_its_effects(page: 
     click(page, find(page, "#mistakes .tools button:not([aria-label])"))
     assert len(column(page, "mistakes", "category")) == 25
     assert set(column(page, "mistakes", "category")) == {"MISSED", "INCORRECT"}
+
+
+def opener(browser: Any, table: str, row: int = 1) -> Any:
+    return find(browser, f"#{table} tbody tr:nth-child({row}) button.opener")
+
+
+def told(browser: Any, table: str) -> Any:
+    """What has opened in a table, once it is there."""
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    return WebDriverWait(browser, 10).until(lambda driver: find(driver, f"#{table} tr.opened .told"))
+
+
+def test_a_place_opens_what_explain_tells_and_the_address_keeps_it(page: Any) -> None:
+    click(page, opener(page, "mistakes"))
+    box = told(page, "mistakes")
+    assert box.text.splitlines() == ["Read (CS 4.2)", "Bo stands there", "Label: wrong, Bo"]
+    assert len(box.find_elements("css selector", "ul ul li")) == 1
+    assert opener(page, "mistakes").get_attribute("aria-expanded") == "true"
+    address = page.current_url
+    opened(page, address)
+    assert told(page, "mistakes").text.startswith("Read (CS 4.2)")
+    click(page, opener(page, "mistakes"))
+    assert page.find_elements("css selector", "#mistakes tr.opened") == []
+    assert page.execute_script("return document.activeElement.className") == "opener"
+    assert page.current_url != address
+
+
+def test_a_query_opens_its_lines_and_a_line_its_text(page: Any) -> None:
+    from selenium.webdriver import Keys
+
+    query = find(page, "#units tbody tr:nth-child(1) button.opener")
+    query.send_keys(Keys.ENTER)
+    box = told(page, "units")
+    assert box.find_element("css selector", "svg").is_displayed()
+    number = sum(row["query"] == query.text and row["kind"] == "line" for row in analysis()["mistakes"])
+    assert f"Lines ({number})" in box.text
+    line = box.find_elements("css selector", "details")[-1]
+    assert "Label" not in line.text
+    click(page, line.find_element("css selector", "summary"))
+    assert line.text.splitlines()[0].startswith("wrong (INCORRECT): Bo, Bo line ")
+    assert line.text.splitlines()[-1] == "Label: wrong, Bo"
+    assert column(page, "units", "unit")[0] == query.text
+
+
+def test_what_opens_is_in_reach_on_a_narrow_screen(browser: Any, pages: dict[str, str]) -> None:
+    opened(browser, pages["plain"], 400)
+    click(browser, opener(browser, "units"))
+    box = told(browser, "units")
+    assert box.rect["width"] <= 400
+    wide, inner = browser.execute_script("return [document.documentElement.scrollWidth, innerWidth]")
+    assert wide <= inner == 400
 
 
 def test_rows_are_copied_with_exact_numbers_and_no_formulas(browser: Any, tmp_path: Path) -> None:
@@ -263,6 +318,8 @@ def test_axe_finds_nothing_serious(scheme: str, browser: Any, pages: dict[str, s
     if found is None or found.origin is None:
         pytest.skip("accessibility is not checked: there is no axe-core-python")
     opened(browser, pages["small"], scheme=scheme)
+    click(browser, opener(browser, "units"))
+    told(browser, "units")
     axe = Path(found.origin).parent / "axe.min.js"
     browser.execute_script(axe.read_text("utf-8"))
     result = browser.execute_async_script("const done = arguments[0]; axe.run().then((r) => done(r.violations))")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Final
 
 from cs_score.analysis.coldstart.scored import Scored
@@ -17,6 +18,7 @@ from cs_score.analysis.coldstart.sections.mistakes import Mistakes, mistakes_of
 from cs_score.analysis.coldstart.sections.policies import PolicyRow, policy_rows
 from cs_score.analysis.coldstart.sections.reliability import Reliability, reliability_of
 from cs_score.analysis.coldstart.sections.structure import Structure, structure_of
+from cs_score.analysis.coldstart.sections.sweep import SweepRow, best_of, sweep
 from cs_score.analysis.coldstart.whatif.effects import Effects
 from cs_score.coldstart.named_policies import NamedPolicy
 from cs_score.coldstart.run_intervals import intervals_of_run
@@ -41,7 +43,8 @@ class Analysis:
     `mistakes` are all, or the first of them where only so many were asked for; `added_to` is the file that lines which
     find classes are appended to. `groups` by dimension and `confusions` are those of `table`, the one whose lines the
     measure is made of (`SF`, `LDC-MAX`, of one hop `SF@1`). `intervals` are those of all scores, where resamples were
-    asked for.
+    asked for. `tell` gives what the JSON holds below `explanations` of the mistakes listed: how lines, queries and
+    missed classes are explained.
     """
 
     run_id: str
@@ -61,10 +64,17 @@ class Analysis:
     reliability: Reliability
     bounds: Bounds
     policies: Sequence[PolicyRow]
+    sweep: Sequence[SweepRow]
     intervals: ScoreIntervals | None
+    tell: Callable[[Sequence[Mistake]], Mapping[str, object]]
 
     def __repr__(self) -> str:
         return f"<analysis of run {self.run_id}: {self.measure} {self.score:.4f}, {self.mistake_count} mistakes>"
+
+    @property
+    def best(self) -> SweepRow | None:
+        """The threshold of confidence that gains most; None where the run has no line."""
+        return best_of(self.sweep)
 
     def as_json(self) -> dict[str, object]:
         """The analysis with the keys of the specification."""
@@ -88,7 +98,10 @@ class Analysis:
             "reliability": self.reliability.as_json(),
             "bounds": self.bounds.as_json(),
             "policies": [row.as_json() for row in self.policies],
+            "sweep": [row.as_json() for row in self.sweep],
+            "best": None if self.best is None else {"threshold": self.best.threshold, "gain": self.best.gain},
             **({} if self.intervals is None else {"intervals": self.intervals.as_json()}),
+            "explanations": self.tell(self.mistakes),
         }
 
 
@@ -151,7 +164,9 @@ def _sections(
         reliability=reliability_of(table),
         bounds=bounds(scored, measure),
         policies=policy_rows(scored, measure, asked.policies),
+        sweep=sweep(scored, effects.rescoring, measure),
         intervals=None,
+        tell=partial(_explanations, scored, measure, asked.top is None),
     )
 
 
@@ -170,3 +185,13 @@ def _measures(scored: Scored, chosen: Measure) -> list[Measure]:
     """The measures of effects: that which is asked about, and all over all hops."""
     known = [each for each in MEASURES[COLD_START_MODE] if each in scored.result.measures]
     return list(dict.fromkeys((chosen, *known)))
+
+
+def _explanations(
+    scored: Scored, measure: Measure, with_others: bool, mistakes: Sequence[Mistake]
+) -> Mapping[str, object]:
+    from cs_score.analysis.coldstart.explanation.case import Case
+    from cs_score.analysis.coldstart.explanation.everything import tell_everything
+
+    with paused_collector():
+        return tell_everything(Case(scored, str(measure)), mistakes, with_others=with_others)

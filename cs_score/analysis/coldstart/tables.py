@@ -27,8 +27,8 @@ class Layout:
 
     `shown` are the columns of the text, all unless given. The text has a table for each value of the column `by`, which
     stands for % in the title. It leaves out tables of less than `fewest` rows, and those that are not `is_told`; it
-    has the first rows of a table, unless `is_whole`, all. `total` counts the rows that there are, also those that the
-    analysis was told to leave out.
+    has the first rows of a table; all where `is_whole`, some at equal distances where `is_spread`. `total` counts the
+    rows that there are, also those that the analysis was told to leave out.
     """
 
     name: str
@@ -40,6 +40,7 @@ class Layout:
     fewest: int = 0
     is_told: bool = True
     is_whole: bool = False
+    is_spread: bool = False
     total: Callable[[Analysis], int] | None = None
 
 
@@ -135,6 +136,11 @@ def _policies(analysis: Analysis) -> Iterator[Row]:
             yield row.under.name, name, score, difference, row.reason
 
 
+def _sweep(analysis: Analysis) -> Iterator[Row]:
+    for row in analysis.sweep:
+        yield row.threshold, row.precision, row.recall, row.f1, row.lines, gain(row.gain), row.reason
+
+
 _LIMITS: Final = tuple(f"{name}_{limit}" for name in ("precision", "recall", "f1") for limit in ("low", "high"))
 
 LAYOUTS: Final = (
@@ -209,6 +215,13 @@ LAYOUTS: Final = (
         _policies,
         by="policy",
         is_whole=True,
+    ),
+    Layout(
+        "sweep",
+        "The scores without the lines whose confidence is below a threshold:",
+        ("threshold", "precision", "recall", "f1", "lines", "gain", "reason"),
+        _sweep,
+        is_spread=True,
     ),
 )  # fmt: skip
 """The tables in the order of the text, a row for each: a new section is added here."""

@@ -47,6 +47,13 @@ def _structure(analysis: Analysis) -> str:
     )
 
 
+def _best(analysis: Analysis) -> str:
+    best = analysis.best
+    if best is None or not best.gain:
+        return "No threshold of confidence gains anything."
+    return f"The best threshold of confidence is {best.threshold:g}: {best.gain:+.4f}, with {best.lines} lines."
+
+
 def _reliability(analysis: Analysis) -> str:
     found = analysis.reliability
     named = {"Brier score": found.brier, "expected calibration error": found.ece, "area under the ROC curve": found.auc}
@@ -66,7 +73,7 @@ def _resampling(analysis: Analysis) -> str:
     return " ".join((found, *sentences(analysis.intervals.notes)))
 
 
-_SENTENCES: Final[tuple[Callable[[Analysis], str], ...]] = (_structure, _reliability, _resampling)
+_SENTENCES: Final[tuple[Callable[[Analysis], str], ...]] = (_best, _structure, _reliability, _resampling)
 """What the text says below its tables; nothing where a sentence is empty."""
 
 
@@ -85,6 +92,8 @@ def _parts(table: Table) -> Iterator[Table]:
 def _section(table: Table, top: int) -> Iterator[str]:
     layout = table.layout
     rows = table.rows if layout.is_whole else table.rows[:top]
+    if layout.is_spread:
+        rows = table.rows[:: max(1, -(-len(table.rows) // top))]
     names = [name for name in layout.shown or layout.columns if name != layout.by]
     title = layout.title
     if layout.by is not None and rows:

@@ -9,11 +9,12 @@ print(analysis.mistakes[0].gain, analysis.budget[-1].cumulated)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
 from cs_score.analysis.evidence.budget import BudgetRow, error_budget
+from cs_score.analysis.evidence.explanation import tell_everything
 from cs_score.analysis.evidence.groups import ConfusionCount, Group, counted_confusions, groups_of
 from cs_score.analysis.evidence.mending import Progress, units_of
 from cs_score.analysis.evidence.mistakes import Mistake, mistakes_of
@@ -31,7 +32,8 @@ class Analysis:
     """Why a score is what it is (insight specification, sections 4 and 8).
 
     `measure` is the one that was asked about and `score` its value, 0..1. `mistakes` are sorted by gain, `budget` has a
-    line per kind of mistakes, `groups` are by dimension; `units` is the number of units that were scored.
+    line per kind of mistakes, `groups` are by dimension; `units` is the number of units that were scored. `tell` gives
+    what the JSON holds below `explanations`: how units were scored, those of the first mistakes, or all.
     """
 
     mode: Mode
@@ -44,6 +46,7 @@ class Analysis:
     groups: Mapping[str, tuple[Group, ...]]
     confusions: tuple[ConfusionCount, ...]
     origin: Origin
+    tell: Callable[[int | None], Mapping[str, object]]
 
     def as_json(self, top: int | None = None) -> dict[str, object]:
         """The analysis as a JSON object, with at most `top` mistakes."""
@@ -59,6 +62,7 @@ class Analysis:
             "groups": {name: [group.as_json() for group in groups] for name, groups in self.groups.items()},
             "confusions": [confusion.as_json() for confusion in self.confusions],
             "signature": self.origin.as_json(),
+            "explanations": self.tell(top),
         }
 
 
@@ -88,4 +92,5 @@ def analyze(result: Result, measure: str | None = None, *, progress: Progress = 
             )
         ),
         origin=replace(result.origin, measure=examiner.measure),
+        tell=lambda top: tell_everything(examiner, mistakes[:top], with_others=top is None),
     )

@@ -17,6 +17,7 @@ from cs_score.analysis.evidence.mending import AnyExaminer, Progress, unit_at, u
 from cs_score.analysis.evidence.mistakes import Mistake, mistakes_of
 from cs_score.analysis.evidence.modes.examiners import examiner_of
 from cs_score.evidence.result import Mode, Result
+from cs_score.foundation.display import one_line
 from cs_score.foundation.signing.origin import Origin
 from cs_score.measures.formulas import divide
 
@@ -127,3 +128,28 @@ def _explained(examiner: AnyExaminer, positions: Sequence[int]) -> list[Explaine
             )
         )
     return found
+
+
+MOST_UNITS: Final = 20_000
+"""Units that are told of one run."""
+
+
+def tell_everything(examiner: AnyExaminer, mistakes: Sequence[Mistake], *, with_others: bool) -> dict[str, object]:
+    """How units were scored, at most `MOST_UNITS`: those of the mistakes first, and without mistakes `with_others`.
+
+    The keys of the result stand in the JSON of an analysis below `explanations`.
+    """
+    result = examiner.result
+    positions = range(len(result.table.ids))
+    wanted = [*dict.fromkeys((*(each.position for each in mistakes), *(positions if with_others else ())))]
+    chosen = set(wanted[:MOST_UNITS])
+    units: list[dict[str, object]] = []
+    texts: list[str] = []
+    occurrences: Counter[object] = Counter()
+    for position in positions:
+        name = examiner.unit(position)
+        occurrences[name] += 1
+        if position in chosen:
+            units.append({"unit": name, "occurrence": occurrences[name], "steps": [len(texts)]})
+            texts.append("\n".join(map(one_line, result.explained(position))))
+    return {"left_out": len(positions) - len(units), "units": units, "texts": texts}

@@ -67,6 +67,7 @@ PLOT: Final = Form(
                 ("groups", "Precision, recall and F1 by slot, hop and so on"),
                 ("sweep", "Scores by confidence threshold"),
                 ("reliability", "How often answers of a confidence are right"),
+                ("precision", "Precision at each rank of a query's nodes"),
                 ("contributions", "What units contribute to the difference of two runs"),
             ),
         ),

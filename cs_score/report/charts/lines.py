@@ -27,13 +27,14 @@ def lines(
     *,
     mark: tuple[float, str] | None = None,
     with_diagonal: bool = False,
+    of: str = "",
 ) -> Drawing:
     """At most three curves; what is above is from 0 to 1.
 
     `axes` names the one across and the one upwards. `mark` is a place across and its text; `with_diagonal` draws where
     both are equal, and the axis across is from 0 to 1 then.
     """
-    drawing = Drawing(name, title, description, _BOTTOM + _BELOW)
+    drawing = Drawing(name, title, description, _BOTTOM + _BELOW, of)
     right = WIDTH - 14
     places = [x for curve in curves.values() for x, _ in curve]
     across = unit_scale(_LEFT, right) if with_diagonal else scale(places, _LEFT, right)

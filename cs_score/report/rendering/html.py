@@ -12,7 +12,8 @@ from cs_score.foundation.display import cell
 from cs_score.foundation.errors import MissingExtraError
 from cs_score.report import BEGINNING
 from cs_score.report.charts.drawing import chart_style
-from cs_score.report.model import Details, Link, Page
+from cs_score.report.model import Details, Link, Opening, Page
+from cs_score.report.rendering.packing import packed
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -30,6 +31,7 @@ def html(page: Page) -> str:
         "base-uri 'none'; form-action 'none'"
     )
     trusted = {"beginning": BEGINNING, "style": style, "script": script, "policy": policy, "newline": "\n"}
+    trusted["told"] = packed(page.told) if page.told.things else ""
     return _template().render(page=page, **{name: _markup(text) for name, text in trusted.items()})
 
 
@@ -50,6 +52,7 @@ def _template() -> Template:
     environment.filters["svg"] = lambda drawing: _markup(drawing.svg())
     environment.filters["exact"] = _exact
     environment.tests["link"] = lambda value: isinstance(value, Link)
+    environment.tests["opening"] = lambda value: isinstance(value, Opening)
     environment.tests["details"] = lambda value: isinstance(value, Details)
     return environment.from_string(_resource("page.html"))
 

@@ -1,5 +1,6 @@
 "use strict";
-// Tables that sort, filter and page. What a table shows stands in the address, as TABLE.sort, .find, .only and .page.
+// Tables that sort, filter and page, and rows that open. What a table shows stands in the address, as TABLE.sort, .find,
+// .only, .page and .open.
 (() => {
   const ROWS = 25;
   const compare = new Intl.Collator(undefined, { numeric: true }).compare;
@@ -13,11 +14,59 @@
     return element;
   };
 
-  function keep(name, value) {
-    if (value) state.set(name, value); else state.delete(name);
+  function set(name, value) { if (value) state.set(name, value); else state.delete(name); }
+
+  function keep() {
     for (const key of [...state.keys()]) if (!key.includes(".")) state.delete(key);
     const address = "#" + state;
     try { history.replaceState(null, "", address); } catch { location.replace(address); }
+  }
+
+  // What opens: packed texts, and things of a head, numbers of texts, groups of other things, and a chart.
+  let unpacked;
+  function told() {
+    return unpacked ??= (async () => {
+      const bytes = Uint8Array.from(atob(document.getElementById("told").textContent), (each) => each.charCodeAt(0));
+      return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).json();
+    })();
+  }
+
+  // Lines that are indented by two spaces for each level, as lists in lists.
+  function tree(texts) {
+    const top = make("ul", "");
+    const lists = [top];
+    for (const line of texts.flatMap((text) => text.split("\n"))) {
+      const text = line.trimStart();
+      const level = Math.min((line.length - text.length) >> 1, lists.length);
+      if (level === lists.length) {
+        const inner = make("ul", "");
+        lists[level - 1].lastElementChild.append(inner);
+        lists.push(inner);
+      }
+      lists.length = level + 1;
+      lists[level].append(make("li", text));
+    }
+    return top;
+  }
+
+  function tell(data, number) {
+    const [, steps, groups, svg] = data.things[number];
+    const box = make("div", "", { class: "told" });
+    if (svg) box.append(document.importNode(new DOMParser().parseFromString(svg, "image/svg+xml").documentElement, true));
+    const texts = steps.map((step) => data.texts[step]);
+    if (texts.length) box.append(data.trees ? tree(texts) : make("pre", texts.join("\n")));
+    for (const [title, members] of groups) {
+      box.append(make("p", title + " (" + members.length + ")"));
+      for (const member of members) {
+        const details = make("details", "");
+        details.append(make("summary", data.things[member][0]));
+        details.addEventListener("toggle", () => {
+          if (details.open && details.childElementCount === 1) details.append(tell(data, member));
+        });
+        box.append(details);
+      }
+    }
+    return box;
   }
 
   class View {
@@ -56,7 +105,8 @@
     get(what) { return state.get(this.name + "." + what) || ""; }
 
     change(values) {
-      for (const [what, value] of Object.entries(values)) keep(this.name + "." + what, value);
+      for (const [what, value] of Object.entries(values)) set(this.name + "." + what, value);
+      keep();
       this.show();
     }
 
@@ -97,7 +147,8 @@
       const page = Math.min(last, Math.max(1, parseInt(this.get("page"), 10) || 1));
       const first = per === Infinity ? 0 : (page - 1) * per;
       const shown = rows.slice(first, first + per);
-      this.body.replaceChildren(...shown);
+      shown.forEach((row) => this.prepare(row));
+      this.body.replaceChildren(...shown.flatMap((row) => row.opened ? [row, row.opened] : [row]));
       this.find.value = this.get("find");
       this.all.textContent = "Show all, not only " + only;
       this.all.hidden = !only;
@@ -114,6 +165,38 @@
         else if (sort === "-" + key) head.setAttribute("aria-sort", "descending");
         else head.removeAttribute("aria-sort");
       });
+    }
+
+    // What opens in a row gets a button when the row is first shown, and opens where the address says so.
+    prepare(row) {
+      const open = state.getAll(this.name + ".open");
+      for (const cell of row.querySelectorAll("td[data-open]")) {
+        const number = cell.dataset.open;
+        if (!cell.firstElementChild) {
+          const button = make("button", cell.textContent, { type: "button", class: "opener" });
+          button.addEventListener("click", () => this.open(number));
+          cell.replaceChildren(button);
+        }
+        const isOpen = open.includes(number);
+        cell.firstElementChild.setAttribute("aria-expanded", isOpen);
+        if (!isOpen) row.opened = null;
+        else if (!row.opened) {
+          row.opened = make("tr", "", { class: "opened" });
+          const box = make("td", "", { colspan: this.heads.length });
+          row.opened.append(box);
+          told().then((data) => box.append(tell(data, number)));
+        }
+      }
+    }
+
+    open(number) {
+      const name = this.name + ".open";
+      const others = state.getAll(name).filter((each) => each !== number);
+      const isOpen = others.length < state.getAll(name).length;
+      state.delete(name);
+      (isOpen ? others : [...others, number]).forEach((each) => state.append(name, each));
+      this.change({});
+      this.body.querySelector('[data-open="' + number + '"] button').focus();
     }
 
     copy() {

@@ -6,28 +6,35 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from cs_score.report.charts.drawing import Drawing
-from cs_score.report.model import Page, Section
+from cs_score.report.model import Page, Section, Told
 from cs_score.report.sections.budget import budget_section, gain_charts, step_charts
 from cs_score.report.sections.confidence import confidence_section, reliability_charts, sweep_charts
 from cs_score.report.sections.groups import group_charts, groups_section
 from cs_score.report.sections.headline import headline_section
-from cs_score.report.sections.mistakes import mistakes_section, units_section
+from cs_score.report.sections.mistakes import mistakes_section
 from cs_score.report.sections.origin import bounds_section, origin_section, policies_section, problems_section
+from cs_score.report.sections.told import precision_charts, told_of
+from cs_score.report.sections.units import units_section
 
-_Part = Callable[[Mapping[str, Any]], Section]
+_Part = Callable[[Mapping[str, Any], Told], Section]
+
+
+def _plain(section: Callable[[Mapping[str, Any]], Section]) -> _Part:
+    return lambda document, told: section(document)
+
 
 # The order of the page (insight specification 7), each with the key without which there is nothing to show.
 _SECTIONS: Final[tuple[tuple[str, _Part], ...]] = (
-    ("scores", headline_section),
-    ("budget", budget_section),
-    ("groups", groups_section),
-    ("reliability", confidence_section),
+    ("scores", _plain(headline_section)),
+    ("budget", _plain(budget_section)),
+    ("groups", _plain(groups_section)),
+    ("reliability", _plain(confidence_section)),
     ("mistakes", mistakes_section),
     ("mistakes", units_section),
-    ("bounds", bounds_section),
-    ("policies", policies_section),
-    ("problems", problems_section),
-    ("signature", origin_section),
+    ("bounds", _plain(bounds_section)),
+    ("policies", _plain(policies_section)),
+    ("problems", _plain(problems_section)),
+    ("signature", _plain(origin_section)),
 )
 
 CHARTS: Final[Mapping[str, Callable[[Mapping[str, Any]], Iterable[Drawing]]]] = {
@@ -36,6 +43,7 @@ CHARTS: Final[Mapping[str, Callable[[Mapping[str, Any]], Iterable[Drawing]]]] = 
     "groups": group_charts,
     "sweep": sweep_charts,
     "reliability": reliability_charts,
+    "precision": precision_charts,
 }
 """The charts of an analysis by kind."""
 
@@ -43,5 +51,6 @@ CHARTS: Final[Mapping[str, Callable[[Mapping[str, Any]], Iterable[Drawing]]]] = 
 def analysis_page(document: Mapping[str, Any]) -> Page:
     """The page of one run."""
     title = document.get("run") or f"{document['mode']} predictions"
-    sections = [section(document) for key, section in _SECTIONS if document.get(key) is not None]
-    return Page(title, f"{document['measure']} {document['score']:.4f}", sections)
+    told = told_of(document)
+    sections = [section(document, told) for key, section in _SECTIONS if document.get(key) is not None]
+    return Page(title, f"{document['measure']} {document['score']:.4f}", sections, told)

@@ -12,8 +12,7 @@ from cs_score.report.charts.bars import Bar, bars
 from cs_score.report.charts.dots import Dots, dots
 from cs_score.report.charts.drawing import Drawing
 from cs_score.report.model import Block, Charts, Code, Column, Facts, Link, Page, Section, Table, Text, Value, kept
-from cs_score.report.sections.mistakes import as_text, unit_of
-from cs_score.report.sections.names import slug, unit_name, words
+from cs_score.report.sections.names import as_text, slug, unit_name, unit_text, words
 from cs_score.report.sections.origin import input_rows, mode_words
 
 _MOST_DRAWN: Final = 24
@@ -40,7 +39,7 @@ def contribution_charts(document: Mapping[str, Any]) -> Iterator[Drawing]:
     drawn.sort(key=lambda row: -row["contribution"])
     if not drawn:
         return
-    rows = [Bar(unit_of(row), 0.0, row["contribution"], f"{row['contribution']:+.4f}") for row in drawn]
+    rows = [Bar(unit_text(row), 0.0, row["contribution"], f"{row['contribution']:+.4f}") for row in drawn]
     told = "; ".join(f"{row.label} {row.note}" for row in rows)
     some = f"The {len(rows)} largest of {len(known)}: " if len(rows) < len(known) else ""
     title = f"Contributions to B - A, the {len(rows)} largest" if some else "Contributions to B - A"
@@ -80,15 +79,15 @@ def _scores(document: Mapping[str, Any]) -> Section:
 
 
 def _units(document: Mapping[str, Any]) -> Section:
-    per_unit = Counter(map(unit_of, document["answers"]))
+    per_unit = Counter(map(unit_text, document["answers"]))
     rows: list[list[Value]] = []
     for row in document["units"]:
-        unit = unit_of(row)
+        unit = unit_text(row)
         count = per_unit[unit]
         opening: Value = Link(count, "answers", "unit", unit) if count else count
         rows.append([unit, row["a"], row["b"], row["contribution"], opening])
     columns = [Column("unit", _unit_name(document)), *_SIDES, Column("answers", "Answers", "count")]
-    if not per_unit.keys() & {unit_of(row) for row in document["units"]}:  # answers are of SF queries, units of LDC
+    if not per_unit.keys() & {unit_text(row) for row in document["units"]}:  # answers are of SF queries, units of LDC
         columns, rows = columns[:-1], [row[:-1] for row in rows]
     about = "What each contributes to the difference; all contributions add up to it exactly."
     table = Table("units", "Contributions", columns, *kept(rows))
@@ -114,7 +113,7 @@ def _answers(document: Mapping[str, Any]) -> Section:
     rows: list[list[Value]] = []
     for row in document["answers"]:
         part = row["provenance"] if is_cold_start else row["part"]
-        rows.append([unit_of(row), part, as_text(row["value"]), row["outcome"], _fate(row["a"]), _fate(row["b"])])
+        rows.append([unit_text(row), part, as_text(row["value"]), row["outcome"], _fate(row["a"]), _fate(row["b"])])
     columns = (
         Column("unit", unit_name(document["mode"]).capitalize()),
         Column("part", "Provenance" if is_cold_start else "Part"),

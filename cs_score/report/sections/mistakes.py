@@ -1,15 +1,14 @@
-"""The cost list, and the same mistakes by query, claim, instance or question."""
+"""The cost list."""
 
 from __future__ import annotations
 
-import json
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from cs_score.measures.registry import COLD_START_MODE
-from cs_score.report.model import Column, Details, Link, Section, Table, Text, Value, kept
-from cs_score.report.sections.names import unit_name, unit_names
+from cs_score.report.model import MOST_ROWS, Column, Details, Section, Table, Text, Told, Value
+from cs_score.report.sections.names import as_text, unit_text
+from cs_score.report.sections.told import class_key, line_key, node_key, query_key
 
 MOST_DETAILS: Final = 1000
 """Mistakes, from the costliest on, whose effects on all measures the page keeps."""
@@ -45,13 +44,13 @@ def kind_of_budget(document: Mapping[str, Any], kind: str) -> tuple[str, str]:
     return ("category", kind.upper()) if document["mode"] == COLD_START_MODE else ("kind", kind)
 
 
-def mistakes_section(document: Mapping[str, Any]) -> Section:
-    """The cost list, the costliest first."""
+def mistakes_section(document: Mapping[str, Any], told: Told) -> Section:
+    """The cost list, the costliest first; places and units open what is told of them."""
     mistakes: Sequence[Mapping[str, Any]] = document["mistakes"]
     is_cold_start = document["mode"] == COLD_START_MODE
     row = _cold_start_row if is_cold_start else _evidence_row
-    rows, left_out = kept([[*row(mistake), _effects(mistake, at)] for at, mistake in enumerate(mistakes)])
-    left_out += document.get("mistake_count", len(mistakes)) - len(mistakes)
+    left_out = document.get("mistake_count", len(mistakes)) - min(len(mistakes), MOST_ROWS)
+    rows = [[*row(mistake, told), _effects(mistake, at)] for at, mistake in enumerate(mistakes[:MOST_ROWS])]
     about = (
         f"What mending each mistake alone would bring to {document['measure']}. The effects on other measures open "
         f"for the {MOST_DETAILS} costliest."
@@ -60,45 +59,12 @@ def mistakes_section(document: Mapping[str, Any]) -> Section:
     return Section("costs", "Cost list", (Text(about), table))
 
 
-def units_section(document: Mapping[str, Any]) -> Section:
-    """Queries, claims, instances or questions with their mistakes."""
-    by_unit: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
-    for mistake in document["mistakes"]:
-        by_unit[unit_of(mistake)].append(mistake)
-    rows: list[list[Value]] = []
-    for unit, mistakes in by_unit.items():
-        shown = [(_short(mistake), _gain(mistake["gain"])) for mistake in mistakes[:_SHOWN_OF_UNIT]]
-        largest = max((each["gain"] for each in mistakes if each["gain"] is not None), default=None)
-        rows.append([unit, Link(len(mistakes), "mistakes", "unit", unit), largest, Details("open", shown)])
-    name = unit_names(document["mode"]).capitalize()
-    columns = (
-        Column("unit", unit_name(document["mode"]).capitalize()),
-        Column("mistakes", "Mistakes", "count"),
-        Column("largest", "Largest gain", "gain"),
-        Column("lines", "Lines and classes" if name == "Queries" else "Parts"),
-    )
-    about = f"{name} with mistakes in the cost list, the costliest first; each opens up to {_SHOWN_OF_UNIT} of them."
-    table = Table("units", name, columns, *kept(rows))
-    return Section("queries", name, (Text(about), table))
-
-
-def unit_of(mistake: Mapping[str, Any]) -> str:
-    """The query or the unit that a mistake is in, as text; repetitions of an id are told apart."""
-    if "query" in mistake:
-        query: str = mistake["query"]
-        return query
-    occurrence = mistake.get("occurrence", 1)
-    return as_text(mistake["unit"]) + (f" ({occurrence})" if occurrence > 1 else "")
-
-
-def as_text(value: object) -> str:
-    """A value of a predictions file: texts as they are, everything else as JSON."""
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(", ", ": "))
-
-
-def _cold_start_row(mistake: Mapping[str, Any]) -> list[Value]:
+def _cold_start_row(mistake: Mapping[str, Any], told: Told) -> list[Value]:
+    keys = {
+        "line": line_key(mistake["file"], mistake["line"]),
+        "class": class_key(mistake["class"] or ""),
+        "node": node_key(mistake["node"] or ""),
+    }
     return [
         mistake["gain"],
         mistake["category"] or "NODE",
@@ -108,13 +74,14 @@ def _cold_start_row(mistake: Mapping[str, Any]) -> list[Value]:
         mistake["hop"],
         mistake["value"],
         mistake["node"] or mistake["class"],
-        f"{mistake['file']}:{mistake['line']}",
+        told.opening(f"{mistake['file']}:{mistake['line']}", keys[mistake["kind"]]),
     ]
 
 
-def _evidence_row(mistake: Mapping[str, Any]) -> list[Value]:
+def _evidence_row(mistake: Mapping[str, Any], told: Told) -> list[Value]:
     texts = (as_text(mistake[key]) for key in ("part", "predicted", "gold"))
-    return [mistake["gain"], mistake["kind"], unit_of(mistake), *texts]
+    unit = unit_text(mistake)
+    return [mistake["gain"], mistake["kind"], told.opening(unit, query_key(unit)), *texts]
 
 
 def _effects(mistake: Mapping[str, Any], at: int) -> Value:
@@ -130,13 +97,6 @@ def _effects(mistake: Mapping[str, Any], at: int) -> Value:
         mended = mistake["prediction"]
         items.append(("prediction", "left out" if mended is None else as_text(mended)))
     return Details(f"{sum(map(bool, effects.values()))} measures", items)
-
-
-def _short(mistake: Mapping[str, Any]) -> str:
-    """A mistake in one line of its query's details."""
-    if "query" in mistake:
-        return f"{mistake['category'] or 'NODE'} {mistake['value']} ({mistake['file']}:{mistake['line']})"
-    return " ".join(filter(None, (mistake["kind"], as_text(mistake["part"]))))
 
 
 def _gain(gain: float | None) -> str:

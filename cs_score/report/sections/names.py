@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
+import json
+from collections.abc import Mapping
+from typing import Any, Final
 
 from cs_score.measures.registry import COLD_START_MODE
 
@@ -29,3 +31,19 @@ def words(key: str) -> str:
 def slug(key: str) -> str:
     """A key as a part of an address."""
     return "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in key)
+
+
+def as_text(value: object) -> str:
+    """A value of a predictions file: texts as they are, everything else as JSON."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(", ", ": "))
+
+
+def unit_text(record: Mapping[str, Any]) -> str:
+    """The query or the unit that a record is about, as text; repetitions of an id are told apart."""
+    if "query" in record:
+        query: str = record["query"]
+        return query
+    occurrence = record.get("occurrence", 1)
+    return as_text(record["unit"]) + (f" ({occurrence})" if occurrence > 1 else "")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
+from cs_score.analysis.coldstart.explanation.facts import Counted, Ranked
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.coldstart.sections.mistakes import category_of
 from cs_score.analysis.coldstart.whatif.dependents import Dependents
@@ -17,9 +18,10 @@ from cs_score.coldstart.judging.class_tree import ClassTree, Members, place_resp
 from cs_score.coldstart.judging.labels import REDUNDANT, Labels
 from cs_score.coldstart.judging.matching import Matched
 from cs_score.coldstart.lines.justifications import Discard, DiscardRules
-from cs_score.coldstart.lines.records import Response
+from cs_score.coldstart.lines.records import Assessment, Response
 from cs_score.coldstart.options import IGNORE, RIGHT, WRONG, Policy
 from cs_score.coldstart.queries.query_set import Query
+from cs_score.coldstart.ranking.nodes import Node, Nodes
 from cs_score.coldstart.result import QueryResult, UnitResult
 from cs_score.coldstart.run import Run
 from cs_score.foundation.errors import InputError
@@ -81,6 +83,13 @@ class Case:
         self.fatal: InputError | None = scored.stopped if not scored.result.tables.sf.rows else None
         self.measure: Measure | None = None if self.fatal else scored.measure(measure)
         self.units = {unit.id: unit for unit in scored.result.units}
+        self.ranked: dict[tuple[str | None, str], tuple[Ranked | None, str | None]] = {}
+        """What has been told of nodes, by name and query."""
+        self.counted: dict[str, tuple[Counted, ...]] = {}
+        """What has been told of the rows of the SF table, by name."""
+        self.pools: dict[str, Sequence[Assessment]] = {}
+        """The assessments near a query, by its short id."""
+        self._nodes: dict[str, Mapping[str, Node]] = {}
         self._standings: dict[str, Standing | None] = {}
         self._rows: dict[str, dict[int, Tally]] = {}
 
@@ -90,16 +99,36 @@ class Case:
         return files_of(self.run)
 
     @cached_property
+    def logs(self) -> Sequence[ProblemLog]:
+        """The logs with problems of lines."""
+        return [self.run.problems, *(unit.problems for unit in self.units.values() if unit.problems.total)]
+
+    @cached_property
+    def _all_nodes(self) -> Nodes:
+        return Nodes(self.run.links.nodes, self.run.limits.most)
+
+    def nodes_of(self, full_id: str) -> Mapping[str, Node]:
+        """The nodes of a query."""
+        if full_id not in self._nodes:
+            self._nodes[full_id] = self._all_nodes.of_query(full_id)
+        return self._nodes[full_id]
+
+    @cached_property
     def dependents(self) -> Dependents:
         """What hangs below lines."""
         return Dependents(self.run, self.files) if self.fatal else self.effects.rescoring.dependents
 
     @cached_property
-    def effects(self) -> Effects:
-        """What changes make of the measure that is asked about, and of average precision. Only of a run with scores."""
+    def measures(self) -> Sequence[Measure]:
+        """The measure that is asked about, and average precision. Only of a run with scores."""
         assert self.measure is not None
         ranked = [each for each in self.scored.result.measures if not each.average and each.hop is None]
-        return Effects(self.scored, list(dict.fromkeys((self.measure, *ranked))))
+        return list(dict.fromkeys((self.measure, *ranked)))
+
+    @cached_property
+    def effects(self) -> Effects:
+        """What changes make of `measures`."""
+        return Effects(self.scored, self.measures)
 
     def unit_of(self, line: Response) -> UnitResult | None:
         """The result of the unit that a line of this run answers a query of; None where it was not scored."""

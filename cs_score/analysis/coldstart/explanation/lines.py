@@ -21,15 +21,16 @@ from cs_score.foundation.record import replace
 AnyLine = Response | SkippedLine | UnreadLine
 
 
-def explain_line(line: AnyLine, case: Case) -> LineFacts:
-    """All steps of a line."""
+def explain_line(line: AnyLine, case: Case, *, with_worth: bool = True) -> LineFacts:
+    """All steps of a line; without its worth, which takes the longest, where that is not wanted."""
     read = read_of(line, case)
     if isinstance(line, UnreadLine):
         return LineFacts(fate_of(line, None, case), line.text, read)
     asked = asked_of(line.query, case)
     if isinstance(line, SkippedLine):
         # One that creates a query that others depend on takes them with it.
-        return LineFacts(fate_of(line, None, case), line.text, read, asked, worth=worth_of_absence([line], case))
+        worth = worth_of_absence([line], case) if with_worth else None
+        return LineFacts(fate_of(line, None, case), line.text, read, asked, worth=worth)
     tally = case.tally_of(line)
     told = LineFacts(fate_of(line, tally, case), line.text, read, asked)
     if case.units:  # limits are applied when a file has been read
@@ -46,7 +47,7 @@ def explain_line(line: AnyLine, case: Case) -> LineFacts:
         rows=() if tally is None else rows_of(tally, line.query.base_id, case),
         ranked=ranked,
         not_ranked=not_ranked,
-        worth=worth_of_absence([line], case),
+        worth=worth_of_absence([line], case) if with_worth else None,
     )
 
 

@@ -77,9 +77,13 @@ class Dependents:
         """The lines that give an answer which other lines ask about."""
         return self._giving.get(target, [])
 
-    def with_dependents(self, lines: Iterable[ReadLine]) -> Removal:
-        """These lines, what depends on them and on nothing that stays, and the repetitions of all of these."""
-        gone: set[tuple[str, int]] = set()
+    def with_dependents(self, lines: Iterable[ReadLine], before: Removal = NOTHING) -> Removal:
+        """These lines, what depends on them and on nothing that stays, and the repetitions of all of these.
+
+        Those of `before` are gone already, with what depends on them.
+        """
+        gone: set[tuple[str, int]] = {("", index) for index in before.responses}
+        gone.update(before.places)
         found: list[ReadLine] = []
         waiting = list(self._with_twins(lines))
         while waiting:
@@ -90,7 +94,7 @@ class Dependents:
             found.append(line)
             if line.target in self._asking:
                 waiting += self._with_twins(self._left_without(line.target, gone))
-        return self._removal(found)
+        return self._removal(found, before)
 
     def why_stranded(self, removal: Removal) -> str | None:
         """Why the pool could not be read any more: a line of it asks about an answer that only these lines give."""
@@ -114,8 +118,8 @@ class Dependents:
             return iter(lines)
         return chain.from_iterable(twins.get((line.file, line.number), (line,)) for line in lines)
 
-    def _removal(self, lines: Iterable[ReadLine]) -> Removal:
-        places: dict[Place, None] = {}
+    def _removal(self, lines: Iterable[ReadLine], before: Removal) -> Removal:
+        places = dict.fromkeys(before.places)
         responses: list[int] = []
         for line in lines:
             if isinstance(line, Response):
@@ -125,7 +129,7 @@ class Dependents:
                 places[line.file, number] = None
         order = self._files.order
         ordered = sorted(places, key=lambda place: (order[place[0]], place[1]))
-        return Removal(frozenset(responses), tuple(ordered))
+        return Removal(before.responses.union(responses), tuple(ordered))
 
     def _position(self, line: ReadLine) -> _Position:
         return self._files.order[line.file], line.number

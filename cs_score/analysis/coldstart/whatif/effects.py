@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.coldstart.whatif.change import Change
-from cs_score.analysis.coldstart.whatif.recombination import Recombination, Scores
+from cs_score.analysis.coldstart.whatif.recombination import Recombination, Scores, is_of_one_hop_of_ldc_max
 from cs_score.analysis.coldstart.whatif.rescoring import Rescoring
 from cs_score.analysis.coldstart.whatif.within_query import WithinQuery
 from cs_score.coldstart.options import Policy
@@ -44,6 +44,7 @@ class Effects:
         self.rescoring = rescoring or Rescoring(scored)
         self._within_query = WithinQuery(scored, self.rescoring, any(not each.average for each in measures))
         self._recombination = Recombination(scored, measures)
+        self._needs_rows = any(map(is_of_one_hop_of_ldc_max, measures))
 
     def of_first_measure(self) -> Effects:
         """Effects on the measure that is asked about alone, which take less time."""
@@ -70,7 +71,7 @@ class Effects:
         return score, after.reason if score is None else None
 
     def _scores(self, change: Change, policy: Policy | None) -> Scores:
-        if policy is None and self.rescoring.refusal(change) is None:
+        if policy is None and not self._needs_rows and self.rescoring.refusal(change) is None:
             within = self._within_query.after(change)
             if within is not None:
                 return self._recombination.after_query(*within)

@@ -13,13 +13,13 @@ from collections.abc import Mapping, Sequence
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.coldstart.whatif.rescoring import Outcome
 from cs_score.analysis.coldstart.whatif.unit_state import QueryChange
-from cs_score.analysis.coldstart.whatif.unit_sums import UnitSums
+from cs_score.analysis.coldstart.whatif.unit_sums import RowCounts, UnitSums
 from cs_score.coldstart.counting.projection import ALL_LEVELS
 from cs_score.coldstart.result import UnitResult
 from cs_score.foundation.record import dataclass
 from cs_score.measures.formulas import divide
 from cs_score.measures.measure import Measure
-from cs_score.measures.registry import formula_of, sums_of
+from cs_score.measures.registry import LDC_MAX, formula_of, sums_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +38,13 @@ class Recombination:
         self._measures = tuple(measures)
         self._formula = formula_of(measures)
         self._columns = sums_of(measures)
-        self._rows_of = [(bool(measure.average), measure.level) for measure in measures]
+        self._rows_of = [
+            (measure.table if is_of_one_hop_of_ldc_max(measure) else bool(measure.average), measure.level)
+            for measure in measures
+        ]
         self._units = {unit.id: unit for unit in scored.result.units}
         self._total: list[float] = [0.0] * len(self._columns)
-        self._rows: Counter[tuple[bool, str]] = Counter()
+        self._rows: RowCounts = Counter()
         for unit in scored.result.units:
             sums = UnitSums(unit, self._table, self._columns)
             self._total = [total + value for total, value in zip(self._total, sums.values)]
@@ -50,6 +53,7 @@ class Recombination:
             unit.id: reason for unit in scored.result.units if (reason := _why_unranked(unit)) is not None
         }
         self._current: tuple[str, UnitSums] | None = None
+        self._moved: dict[str, UnitSums] = {}
         self.base = self._scores(self._total, self._rows, self._unranked)
         """The scores without any change."""
 
@@ -57,9 +61,26 @@ class Recombination:
         """The scores once these units have changed."""
         if outcome.refusal is not None:
             return Scores([None] * len(self._measures), outcome.refusal)
+        return self._scores(*self._sums_after(outcome, {}))
+
+    def move_to(self, outcome: Outcome) -> Scores:
+        """As `after`; changes that come later start from these units, where they could be scored."""
+        if outcome.refusal is not None:
+            return self.after(outcome)
+        new = {unit_id: UnitSums(unit, self._table, self._columns) for unit_id, unit in outcome.units.items()}
+        self._total, self._rows, self._unranked = self._sums_after(outcome, new)
+        self._units |= outcome.units
+        self._moved |= new
+        self._current = None
+        return self._scores(self._total, self._rows, self._unranked)
+
+    def _sums_after(
+        self, outcome: Outcome, sums: Mapping[str, UnitSums]
+    ) -> tuple[list[float], RowCounts, dict[str, str]]:
+        """The sums over all units, the numbers of rows by level, and why units have no ranking."""
         total, rows, unranked = self._total, self._rows.copy(), dict(self._unranked)
         for unit_id, result in outcome.units.items():
-            new = UnitSums(result, self._table, self._columns)
+            new = sums.get(unit_id) or UnitSums(result, self._table, self._columns)
             total = [sum_ + value for sum_, value in zip(total, new.values)]
             rows.update(new.rows)
             if unit_id in self._units:
@@ -69,7 +90,7 @@ class Recombination:
             unranked.pop(unit_id, None)
             if (reason := _why_unranked(result)) is not None:
                 unranked[unit_id] = reason
-        return self._scores(total, rows, unranked)
+        return total, rows, unranked
 
     def after_query(self, unit_id: str, change: QueryChange) -> Scores:
         """The scores once one query has others."""
@@ -83,13 +104,13 @@ class Recombination:
         return self._scores(total, rows, self._unranked)
 
     def _sums(self, unit_id: str) -> UnitSums:
+        if unit_id in self._moved:
+            return self._moved[unit_id]
         if self._current is None or self._current[0] != unit_id:
             self._current = unit_id, UnitSums(self._units[unit_id], self._table, self._columns)
         return self._current[1]
 
-    def _scores(
-        self, total: Sequence[float], rows: Mapping[tuple[bool, str], int], unranked: Mapping[str, str]
-    ) -> Scores:
+    def _scores(self, total: Sequence[float], rows: RowCounts, unranked: Mapping[str, str]) -> Scores:
         scores: list[float | None] = self._formula(total, divide)
         reason = None
         if self._table.ldc_of and not rows.get((True, ALL_LEVELS)):
@@ -101,6 +122,11 @@ class Recombination:
                 scores[at] = None
                 reason = reason or f"there would be no row of hop {key[1]}"
         return Scores(scores, reason)
+
+
+def is_of_one_hop_of_ldc_max(measure: Measure) -> bool:
+    """Whether the table may have no row of the hop though the run has: it has those of one entry point only."""
+    return measure.table == LDC_MAX and measure.hop is not None
 
 
 def _why_unranked(unit: UnitResult) -> str | None:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 from operator import attrgetter, itemgetter
 
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.coldstart.whatif.change import Change
-from cs_score.analysis.coldstart.whatif.dependents import Dependents
+from cs_score.analysis.coldstart.whatif.dependents import NOTHING, Dependents, Removal
 from cs_score.analysis.coldstart.whatif.files import RunFiles, files_of
 from cs_score.analysis.coldstart.whatif.found import AddedLine, Finding
 from cs_score.analysis.coldstart.whatif.relinking import Relinking, Renumbering, node_id_of, renumbering
@@ -85,8 +85,14 @@ class Rescoring:
             or self._why_nothing_is_left(change)
         )
 
-    def outcome(self, change: Change, policy: Policy | None = None) -> Outcome:
-        """What the change leads to, under another policy where one is given."""
+    def outcome(
+        self, change: Change, policy: Policy | None = None, *, before: Removal = NOTHING, is_ranked: bool = True
+    ) -> Outcome:
+        """What the change leads to, under another policy where one is given.
+
+        Units are told that are not as they were without the lines of `before`. Nothing is ranked where no score of
+        rankings is wanted.
+        """
         if (reason := self.refusal(change)) is not None:
             return Outcome({}, reason)
         numbers = renumbering(change.removal.places if self._has_several_files else ())
@@ -94,12 +100,14 @@ class Rescoring:
         try:
             if self._is_entangled:
                 return Outcome(dict(self._scored_as_a_whole(change, numbers, under)))
-            reached = (
-                self._reached(change, numbers) if policy is None else dict.fromkeys((*self._queries, *self._lines))
-            )
+            reached = self._reached(change, numbers, before)
+            if policy is not None:
+                reached = dict.fromkeys((*self._queries, *self._lines))
             units: dict[str, UnitResult] = {}
             for unit_id in reached:
                 lines = self._changed(self._lines.get(unit_id, []), change, numbers, unit_id)
+                if not is_ranked and len(self._run_ids) == 1:
+                    lines = replace(lines, nodes=Nodes({}, self._run.limits.most))
                 units[unit_id] = self._scored(unit_id, lines, under)
         except InputError as stop:
             return Outcome({}, str(stop))
@@ -120,10 +128,11 @@ class Rescoring:
         of_run = self._run.lines.get(self.run_id, {}).values()
         return any(line.index not in gone for unit in of_run for lines in unit.values() for line in lines)
 
-    def _reached(self, change: Change, numbers: Renumbering) -> Iterable[str]:
+    def _reached(self, change: Change, numbers: Renumbering, before: Removal) -> Iterable[str]:
         """The units to score again."""
         responses = self._run.links.responses
-        units = dict.fromkeys(self.unit_of(responses[index]) for index in change.removal.responses)
+        others = change.removal.responses ^ before.responses
+        units = dict.fromkeys(self.unit_of(responses[index]) for index in others)
         units |= dict.fromkeys(self._run.gold.unit_of(line.assessment.query.base_id) for line in change.added)
         most = max(map(len, numbers.gone.values()), default=0)
         for _, unit_id in self._meetings[: bisect_right(self._meetings, (most, "\U0010ffff"))] if most else ():
@@ -152,7 +161,7 @@ class Rescoring:
         if change.added:
             added = self._added_by_unit(change).get(unit_id, ()) if unit_id is not None else [*enumerate(change.added)]
         run, gold = self._run, self._run.gold
-        if added or self._has_several_files or any(map(self._is_asked_about, removed)):
+        if added or self._has_several_files or any(self._is_asked_about(line, gone) for line in removed):
             relinking = Relinking(gold.table, run.links, removed)
             lines = [relinking.line(*given) for given in self._in_load_order(lines, added, change, numbers)]
             run = replace(run, links=relinking.links)
@@ -212,9 +221,11 @@ class Rescoring:
             self._last_added = change, by_unit
         return self._last_added[1]
 
-    def _is_asked_about(self, line: Response) -> bool:
-        """Whether other lines or the pool may depend on how a line is linked though it goes."""
-        return self._run.links.was_skipped(line.target) or bool(self.dependents.asking(line.target))
+    def _is_asked_about(self, line: Response, gone: Container[int]) -> bool:
+        """Whether lines that stay or the pool may depend on how a line is linked though it goes."""
+        return self._run.links.was_skipped(line.target) or any(
+            not isinstance(each, Response) or each.index not in gone for each in self.dependents.asking(line.target)
+        )
 
     def _check_limits(self, lines: Sequence[Response], change: Change) -> None:
         """Raises InputError where the limits on justifications cannot be applied (specification 5.2)."""

@@ -24,6 +24,8 @@ from cs_score.measures.registry import LDC_MAX, LDC_MEAN, RANKED, SF
 Sums: TypeAlias = dict[str, tuple[float, ...]]
 """Sums of rows by level, `ALL` among them, in the order of the columns of a kind of table."""
 
+RowCounts: TypeAlias = Counter[tuple[bool | str, str]]
+
 COUNTED: Final = ("right", "answered", "ground_truth", "precision", "recall", "f1", "rows")
 RANKED_COLUMNS: Final = (*RANKED, "rankings")
 
@@ -99,10 +101,17 @@ class UnitSums:
         self.values = self._values(self.queries, self._sums, self._means)
 
     @property
-    def rows(self) -> Counter[tuple[bool, str]]:
-        """How many rows there are by level, `ALL` among them; those of rankings are marked with False."""
-        found = Counter((True, row.level) for scores in self.queries.values() for row in scores.rows.values())
+    def rows(self) -> RowCounts:
+        """How many rows there are by level, `ALL` among them; those of rankings are marked with False.
+
+        Those of the entry point that represents the LDC query are counted once more, by the name of LDC-MAX.
+        """
+        found: RowCounts = Counter(
+            (True, row.level) for scores in self.queries.values() for row in scores.rows.values()
+        )
         found[True, ALL_LEVELS] = found.total()
+        best = (self.queries[short_id] for short_id in self._best(self._sums))
+        found.update((LDC_MAX, row.level) for scores in best for row in scores.rows.values())
         found.update((False, level) for scores in self.queries.values() for level in scores.rankings)
         return found
 
@@ -143,11 +152,15 @@ class UnitSums:
         means = (left_sum(column) / len(members) for column in scores)
         return Row("1" if group else "0", (0, 0, 0, *means, int(max(ground_truth) > 0)))
 
-    def _values(self, queries: Mapping[str, QueryScores], sums: Mapping[str, Sums], means: Sums) -> list[float]:
+    def _best(self, sums: Mapping[str, Sums]) -> list[str]:
+        """The entry point that represents the LDC query, where there is one."""
         entry_points = [short_id for short_id in self._entry_points if sums.get(short_id)]
-        best = entry_points[:1]
         if len(entry_points) > 1:
-            best = [max(entry_points, key=lambda short_id: _f1(sums[short_id]))]
+            return [max(entry_points, key=lambda short_id: _f1(sums[short_id]))]
+        return entry_points
+
+    def _values(self, queries: Mapping[str, QueryScores], sums: Mapping[str, Sums], means: Sums) -> list[float]:
+        best = self._best(sums)
         counted = {SF: list(sums.values()), LDC_MAX: [sums[short_id] for short_id in best], LDC_MEAN: [means]}
         rankings = {SF: [scores.rankings for scores in queries.values()]}
         rankings[LDC_MEAN] = [queries[short_id].rankings for short_id in self._entry_points]

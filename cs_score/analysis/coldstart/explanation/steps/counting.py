@@ -20,9 +20,10 @@ from cs_score.coldstart.counting.projection import (
 
 def rows_of(tally: Tally, base_id: str, case: Case) -> tuple[Counted, ...]:
     """The rows that have the lines of a row of the SF table: its own, and those of its LDC query."""
-    row = counted_row(tally.name, tally.counts)
-    own = counted(row, "SF", "7.6")
-    return (own, *_projected(row, base_id, case))
+    if tally.name not in case.counted:
+        row = counted_row(tally.name, tally.counts)
+        case.counted[tally.name] = (counted(row, "SF", "7.6"), *_projected(row, base_id, case))
+    return case.counted[tally.name]
 
 
 def counted(row: ScoreRow, table: str, rule: str) -> Counted:

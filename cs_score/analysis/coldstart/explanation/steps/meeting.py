@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from cs_score.analysis.coldstart.explanation.case import Case
@@ -60,22 +60,24 @@ def assessed_of(assessment: Assessment, case: Case) -> Assessed:
 def _nearest(line: Response, case: Case) -> Iterator[Near]:
     """Up to three assessments of the unit's queries, the nearest first; equally near ones in load order."""
     near: list[tuple[int, int, int, Assessment, dict[str, str]]] = []
-    for position, assessment in enumerate(_pool_of(line, case)):
-        differs = _differences(line, assessment)
-        kind = _kind(line, assessment, differs)
-        if kind is not None:
-            near.append((kind, len(differs), position, assessment, differs))
+    for position, assessment in enumerate(_pool_of(line.query.base_id, case)):
+        if assessment.query.level == line.query.level:
+            differs = _differences(line, assessment)
+            kind = _kind(line, assessment, differs)
+            if kind is not None:
+                near.append((kind, len(differs), position, assessment, differs))
     for kind, _, _, assessment, differs in sorted(near, key=lambda item: item[:3])[:_MOST_NEAR]:
         yield Near(assessed_of(assessment, case), _KINDS[kind], differs)
 
 
-def _pool_of(line: Response, case: Case) -> Iterator[Assessment]:
+def _pool_of(base_id: str, case: Case) -> Sequence[Assessment]:
     """The assessments of the queries of a line's unit, those of its own query first."""
-    gold = case.run.gold
-    base_id = line.query.base_id
-    others = (other for other, unit in gold.table.ldc_of.items() if unit == gold.table.ldc_of.get(base_id, ""))
-    for each in dict.fromkeys((base_id, *others)):
-        yield from gold.assessed.get(each, ())
+    if base_id not in case.pools:
+        gold = case.run.gold
+        others = (other for other, unit in gold.table.ldc_of.items() if unit == gold.table.ldc_of.get(base_id, ""))
+        found = (gold.assessed.get(each, ()) for each in dict.fromkeys((base_id, *others)))
+        case.pools[base_id] = [assessment for assessments in found for assessment in assessments]
+    return case.pools[base_id]
 
 
 def _differences(line: Response, assessment: Assessment) -> dict[str, str]:
@@ -87,9 +89,7 @@ def _differences(line: Response, assessment: Assessment) -> dict[str, str]:
 
 
 def _kind(line: Response, assessment: Assessment, differs: dict[str, str]) -> int | None:
-    """How an assessment is near, by its place among the kinds; None where it is not."""
-    if assessment.query.level != line.query.level:
-        return None
+    """How an assessment of the same hop is near, by its place among the kinds; None where it is not."""
     is_same_value = "VALUE" not in differs
     is_same_place = "VALUE_PROVENANCE_TRIPLES" not in differs
     if is_same_value and is_same_place and "FULL_QUERY_ID" not in differs:

@@ -10,7 +10,7 @@ from cs_score.coldstart.gold import QueryGold
 from cs_score.coldstart.lines.justifications import best_first, node_confidence
 from cs_score.coldstart.lines.records import Response
 from cs_score.coldstart.ranking.average_precision import RankedNode, Ranking, is_useful
-from cs_score.coldstart.ranking.nodes import Node, Nodes
+from cs_score.coldstart.ranking.nodes import Node
 from cs_score.coldstart.result import QueryResult, UnitResult
 
 _SHOWN = 5
@@ -19,6 +19,12 @@ _SHOWN = 5
 
 def ranked_of(name: str | None, base_id: str, case: Case) -> tuple[Ranked | None, str | None]:
     """A node in the rankings of its query; or why it is in none."""
+    if (name, base_id) not in case.ranked:
+        case.ranked[name, base_id] = _ranked(name, base_id, case)
+    return case.ranked[name, base_id]
+
+
+def _ranked(name: str | None, base_id: str, case: Case) -> tuple[Ranked | None, str | None]:
     result, unit = case.query_result(base_id), case.units.get(case.run.gold.unit_of(base_id))
     if name is None:
         return None, "the run has no node ids (eight columns), so that nothing of it is ranked"
@@ -26,7 +32,7 @@ def ranked_of(name: str | None, base_id: str, case: Case) -> tuple[Ranked | None
         return None, "its query was not ranked"
     if result.unranked is not None:
         return None, f"its query has no ranking: {result.unranked}"
-    nodes = Nodes(case.run.links.nodes, case.run.limits.most).of_query(result.query.full_id)
+    nodes = case.nodes_of(result.query.full_id)
     node = nodes.get(name) or nodes.get(_short(name))
     if node is None:
         why = "it has no parent line before it, so that its id lacks the prefix of one" if name.startswith(":") else ""

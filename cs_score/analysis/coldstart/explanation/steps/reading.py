@@ -28,7 +28,7 @@ def read_of(line: Response | SkippedLine | UnreadLine, case: Case) -> Read:
 
 def _problems(file: str, number: int, case: Case) -> Iterator[Noted]:
     place = Place(file, number)
-    for log in (case.run.problems, *(unit.problems for unit in case.units.values() if unit.problems.total)):
+    for log in case.logs:
         for problem in log.at(place):
             if problem.code not in CODES:  # told where it is kept or discarded
                 yield Noted(problem.code, str(problem.severity), problem.message.strip())

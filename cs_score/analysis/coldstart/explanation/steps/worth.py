@@ -7,8 +7,10 @@ from collections.abc import Iterable
 from cs_score.analysis.coldstart.explanation.case import Case
 from cs_score.analysis.coldstart.explanation.facts import At, Worth
 from cs_score.analysis.coldstart.whatif.change import Change
+from cs_score.analysis.coldstart.whatif.effects import Effect
 from cs_score.analysis.coldstart.whatif.files import ReadLine
 from cs_score.coldstart.lines.records import Assessment
+from cs_score.measures.measure import Measure
 
 
 def worth_of_absence(lines: Iterable[ReadLine], case: Case) -> Worth | None:
@@ -24,10 +26,15 @@ def worth_of_finding(assessment: Assessment, case: Case) -> Worth | None:
 
 
 def _worth(what: str, change: Change, case: Case) -> Worth:
-    effect = case.effects.of(change)
+    return worth_of(what, change, case.effects.of(change), case.measures)
+
+
+def worth_of(what: str, change: Change, effect: Effect, measures: Iterable[Measure]) -> Worth:
+    """An effect that is known, on these measures."""
+    differences = effect.as_json()
     return Worth(
         what,
-        effect.as_json(),
+        {name: differences[name] for name in map(str, measures)},
         tuple(At(*place) for place in change.removal.places),
         tuple(line.text for line in change.added),
         effect.reason,

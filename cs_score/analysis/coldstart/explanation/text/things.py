@@ -68,13 +68,13 @@ def node_tree(facts: NodeFacts) -> Item:
     return Item(f"Node {facts.name}, {len(facts.lines)} line{'s' if len(facts.lines) != 1 else ''}", below)
 
 
-def query_tree(facts: QueryFacts) -> Item:
+def query_tree(facts: QueryFacts, *, with_lines: bool = True) -> Item:
     """A query with its classes, its lines by category, its rows."""
     asked = asked_item(facts.asked, "Query ")
-    return Item(asked.text, (*asked.below, *_of_query(facts)))
+    return Item(asked.text, (*asked.below, *_of_query(facts, with_lines)))
 
 
-def _of_query(facts: QueryFacts) -> Iterator[Item]:
+def _of_query(facts: QueryFacts, with_lines: bool) -> Iterator[Item]:
     if facts.asked.hop == 0:
         yield Item(f"Slots: {', '.join(facts.slots)}")
         for point in facts.entry_points:
@@ -89,9 +89,12 @@ def _of_query(facts: QueryFacts) -> Iterator[Item]:
         yield Item("No class of it is to be found")
     lines = [
         Item(f"{category} ({len(of)})", [Item(_fate(fate)) for fate in of])
-        for category, of in _by_category(facts.lines).items()
+        for category, of in _by_category(facts.lines if with_lines else ()).items()
     ]
-    yield Item(f"Lines ({len(facts.lines)}):", lines) if lines else Item("No line answers it")
+    if lines:
+        yield Item(f"Lines ({len(facts.lines)}):", lines)
+    elif not facts.lines:
+        yield Item("No line answers it")
     if facts.rows:
         yield Item("Rows:", tuple(row_items(facts.rows)))
     if facts.average_precision:

@@ -1,4 +1,4 @@
-"""A tree of texts in lines of a given width. Here, and nowhere else, texts are made safe for terminals."""
+"""A tree of texts as lines. Here, and nowhere else, texts are made safe for terminals."""
 
 from __future__ import annotations
 
@@ -48,3 +48,10 @@ def wrapped(item: Item, width: int, indent: str = "") -> Iterator[str]:
     yield line.rstrip()
     for each in item.below:
         yield from wrapped(each, width, indent + _STEP)
+
+
+def unwrapped(item: Item, indent: str = "") -> Iterator[str]:
+    """The lines of a tree, one for each text, however long."""
+    yield indent + one_line(item.text)
+    for each in item.below:
+        yield from unwrapped(each, indent + _STEP)

@@ -14,8 +14,8 @@ from cs_score.coldstart.lines.records import Assessment, Response
 from cs_score.coldstart.options import RIGHT
 
 
-def explain_class(name: str, base_id: str, case: Case) -> ClassFacts:
-    """All of a class of a query, by the short id of that."""
+def explain_class(name: str, base_id: str, case: Case, *, with_worth: bool = True) -> ClassFacts:
+    """All of a class of a query, by the short id of that; without its worth where that is not wanted."""
     standing = case.standing(base_id)
     members = [
         each for each in case.run.gold.assessed.get(base_id, ()) if each.value_class == name and each.is_accepted
@@ -41,7 +41,7 @@ def explain_class(name: str, base_id: str, case: Case) -> ClassFacts:
         tuple(assessed_of(each, case) for each in members),
         tuple(fate_of(line, case.tally_of(line), case) for line in lines),
         tuple(At(line.file, line.number) for line in counted),
-        worth_of_finding(correct, case) if status == "missed" and correct is not None else None,
+        worth_of_finding(correct, case) if with_worth and status == "missed" and correct is not None else None,
     )
 
 

@@ -1,0 +1,125 @@
+"""What a run would score without the lines that it is least sure of (insight specification 4.7).
+
+At a threshold t the run stands without its lines whose confidence is below t and without what hangs below these
+(2, `threshold t`): the scores are those of the file without these lines.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from cs_score.analysis.coldstart.scored import Scored
+from cs_score.analysis.coldstart.whatif.change import Change
+from cs_score.analysis.coldstart.whatif.dependents import NOTHING
+from cs_score.analysis.coldstart.whatif.files import ReadLine
+from cs_score.analysis.coldstart.whatif.recombination import Recombination
+from cs_score.analysis.coldstart.whatif.rescoring import Rescoring
+from cs_score.coldstart.lines.confidence import read_confidence
+from cs_score.coldstart.lines.layouts import FileKind
+from cs_score.coldstart.lines.reader import split_columns
+from cs_score.foundation.record import dataclass, replace
+from cs_score.measures.measure import MACRO, Measure
+
+MOST: Final = 100
+FEWEST: Final = 10
+"""Thresholds: every confidence of the run, or so many percentiles of them where there are more."""
+
+LARGE: Final = 20_000
+"""Lines of a run from which there are fewer: each threshold scores a part of the run again."""
+
+_SAME: Final = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class SweepRow:
+    """The scores at one threshold, and how many lines of the run are left; None where the scorer would not give one.
+
+    `gain` is the difference in the measure that is asked about.
+    """
+
+    threshold: float
+    precision: float | None
+    recall: float | None
+    f1: float | None
+    lines: int
+    gain: float | None
+    reason: str | None = None
+
+    def as_json(self) -> dict[str, object]:
+        """The row with the keys of the specification."""
+        return {
+            "threshold": self.threshold,
+            "precision": self.precision,
+            "recall": self.recall,
+            "f1": self.f1,
+            "lines": self.lines,
+            "gain": self.gain,
+            **({} if self.reason is None else {"reason": self.reason}),
+        }
+
+
+def best_of(rows: Sequence[SweepRow]) -> SweepRow | None:
+    """The row with the greatest gain, of equal ones that with the most lines; None where nothing was scored."""
+    best: SweepRow | None = None
+    for row in rows:
+        if row.gain is not None and (best is None or best.gain is None or row.gain > best.gain + _SAME):
+            best = row
+    return best
+
+
+def sweep(scored: Scored, rescoring: Rescoring, measure: Measure) -> list[SweepRow]:
+    """Precision, recall and F1 of the measure's table and average, macro for one of rankings, by threshold.
+
+    Only units that lose a line from one threshold to the next are scored again.
+    """
+    table = [replace(measure, statistic=name, average=measure.average or MACRO) for name in ("P", "R", "F1")]
+    recombination = Recombination(scored, [measure, *table])
+    before = recombination.base.values[0]
+    lines = sorted(_lines(scored), key=lambda given: given[0])
+    total = sum(line.run_id == scored.run_id for line in scored.run.links.responses)
+    rows = []
+    gone = NOTHING
+    below = NOTHING
+    confidences = [confidence for confidence, _ in lines]
+    at = 0
+    for threshold in thresholds(confidences):
+        first, at = at, bisect_left(confidences, threshold)
+        below = rescoring.dependents.with_dependents([line for _, line in lines[first:at]], below)
+        outcome = rescoring.outcome(Change(below), before=gone, is_ranked=not measure.average)
+        scores = recombination.move_to(outcome)
+        if outcome.refusal is None:
+            gone = below
+        score, precision, recall, f1 = scores.values
+        gain = None if score is None or before is None else score - before
+        left = total - sum(scored.run.links.responses[at].run_id == scored.run_id for at in below.responses)
+        rows.append(SweepRow(threshold, precision, recall, f1, left, gain, scores.reason))
+    return rows
+
+
+def thresholds(confidences: Sequence[float]) -> list[float]:
+    """The confidences in ascending order, each once; where they are too many, percentiles of these.
+
+    Up to 100 confidences, or the percentiles 0 to 99; of a large run fewer at equal distances, deciles at least. The
+    percentile p of n values is the one before which p n / 100 of them stand, rounded down.
+    """
+    distinct = sorted(set(confidences))
+    most = max(FEWEST, min(MOST, MOST * LARGE // max(1, len(confidences))))
+    if len(distinct) <= most:
+        return distinct
+    return [distinct[at * len(distinct) // most] for at in range(most)]
+
+
+def _lines(scored: Scored) -> Iterator[tuple[float, ReadLine]]:
+    """The lines of the run with their confidence, those among them that were read but skipped."""
+    run = scored.run
+    for line in run.links.responses:
+        if line.run_id == scored.run_id:
+            yield line.confidence, line
+    for skipped in run.links.skipped:
+        layout = run.layouts[skipped.file]
+        if layout.kind is FileKind.RUN:
+            columns = dict(zip(layout.columns, split_columns(skipped.text)))
+            if columns["RUNID"] == scored.run_id:
+                yield read_confidence(columns["CONFIDENCE"]).value, skipped

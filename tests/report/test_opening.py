@@ -1,0 +1,146 @@
+"""What opens on a page: lines, queries, classes and nodes as `explain` tells them."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lxml import html
+
+from tests.coldstart.command import score_in
+from tests.documents import ROOT
+from tests.evidence.test_command import EXAMPLES, files
+from tests.report.analyses import HOSTILE, SHOWN, analysis, done, page_in, told_in, write
+
+RUN = ["-expand", "ISLE26", "queries/ldc-queries.xml", "submissions/tide-kb.tab.txt", "assessments/pool-2016.tab"]
+
+
+def openings(page: bytes, table: str, column: str) -> list[tuple[str, str | None]]:
+    """The texts of a column, each with the number of what it opens."""
+    document: Any = html.document_fromstring(page.decode())
+    found = document.get_element_by_id(table)
+    at = found.xpath(".//th/@data-key").index(column)
+    cells = [row.xpath("./td")[at] for row in found.xpath(".//tbody/tr")]
+    return [(cell.text_content(), cell.get("data-open")) for cell in cells]
+
+
+def texts_of(told: dict[str, Any], number: int) -> list[str]:
+    return [told["texts"][step] for step in told["things"][number][1]]
+
+
+@pytest.fixture(scope="module")
+def analysed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the sample run, its analysis and its page."""
+    folder = tmp_path_factory.mktemp("run")
+    for name in ("queries", "submissions", "assessments"):
+        shutil.copytree(ROOT / name, folder / name)
+    done(score_in(folder, ["analyze", *RUN, "--json", "a.json"]))
+    done(score_in(folder, ["report", "a.json", "--out", "page.html"]))
+    return folder
+
+
+def test_every_line_opens_the_text_of_explain(analysed: Path) -> None:
+    value = json.loads((analysed / "a.json").read_bytes())
+    lines, texts = value["explanations"]["lines"], value["explanations"]["texts"]
+    wrong = {(row["file"], row["line"]) for row in value["mistakes"] if row["kind"] == "line"}
+    words = [word for line in lines for word in ("--line", str(line["line"]))]
+    explained = done(score_in(analysed, ["explain", *words, *RUN, "--json", "e.json"])).stdout.decode().split("\n\n")
+    assert len(explained) == len(lines) > 10
+    for line, text in zip(lines, explained):
+        head, *steps = text.splitlines()
+        assert head.startswith(f"{line['file']} line {line['line']}: {line['side']}")
+        told = "\n".join(texts[step] for step in line["steps"])
+        known = text if (line["file"], line["line"]) in wrong else text.partition("\n  Worth:")[0]
+        assert _words(told) == _words("\n".join(known.splitlines()[1:]))
+        assert len(steps) >= len(told.splitlines())
+
+
+def _words(text: str) -> list[str]:
+    return text.split()
+
+
+def test_places_of_mistakes_open_their_lines_and_classes(analysed: Path) -> None:
+    page = (analysed / "page.html").read_bytes()
+    value, told = json.loads((analysed / "a.json").read_bytes()), told_in(page)
+    lines = {(line["file"], line["line"]): line for line in value["explanations"]["lines"]}
+    classes = {each["class"]: each for each in value["explanations"]["classes"]}
+    shown = openings(page, "mistakes", "place")
+    assert len(shown) == len(value["mistakes"])
+    for (text, number), row in zip(shown, value["mistakes"]):
+        assert text == f"{row['file']}:{row['line']}"
+        assert number is not None
+        if row["kind"] == "node":
+            (group,) = told["things"][int(number)][2]
+            assert len(group[1]) > 1
+            continue
+        known = classes[row["class"]] if row["kind"] == "class" else lines[row["file"], row["line"]]
+        assert texts_of(told, int(number)) == [value["explanations"]["texts"][step] for step in known["steps"]]
+        assert any(text.startswith("Worth: ") for text in texts_of(told, int(number)))
+
+
+def test_a_query_opens_its_lines_and_missed_classes(analysed: Path) -> None:
+    page = (analysed / "page.html").read_bytes()
+    value, told = json.loads((analysed / "a.json").read_bytes()), told_in(page)
+    explanations = value["explanations"]
+    shown = dict(openings(page, "units", "unit"))
+    assert set(shown) == {query["query"] for query in explanations["queries"]}
+    for query in explanations["queries"]:
+        head, _, groups, svg = told["things"][int(shown[query["query"]] or "")]
+        assert head == query["query"]
+        members = dict(groups)
+        own = [line for line in explanations["lines"] if line["query"] == query["query"]]
+        assert len(members.get("Lines", ())) == len(own) == sum(query["lines"].values())
+        assert len(members.get("Missed classes", ())) == sum(
+            each["query"] == query["query"] for each in explanations["classes"]
+        )
+        assert bool(svg) == any(query["precision_at"].values())
+
+
+def test_only_mistakes_are_told_where_only_some_are_listed(analysed: Path) -> None:
+    done(score_in(analysed, ["analyze", *RUN, "--top", "3", "--json", "top.json"]))
+    value = json.loads((analysed / "top.json").read_bytes())
+    told, whole = value["explanations"], json.loads((analysed / "a.json").read_bytes())["explanations"]
+    listed = {(row["file"], row["line"]) for row in value["mistakes"] if row["kind"] != "class"}
+    assert {(line["file"], line["line"]) for line in told["lines"]} == listed
+    assert told["left_out"] == len(whole["lines"]) - len(listed)
+    done(score_in(analysed, ["report", "top.json", "--out", "top.html"]))
+    assert f"{told['left_out']} lines without mistakes".encode() in (analysed / "top.html").read_bytes()
+
+
+@pytest.mark.parametrize("mode", EXAMPLES)
+def test_every_unit_of_predictions_opens_how_it_was_scored(mode: str, tmp_path: Path) -> None:
+    for source, name in zip(files(mode), ("gold", "predictions")):
+        shutil.copy(source, tmp_path / name)
+    given = [mode, "--gold", "gold", "--predictions", "predictions"]
+    page = score_in(tmp_path, ["report", *given, "--out", "page.html"]).files["page.html"]
+    told, shown = told_in(page), openings(page, "units", "unit")
+    assert shown
+    for unit, number in shown:
+        explained = score_in(tmp_path, [*given, "--explain", unit.partition(" (")[0]]).stdout.decode()
+        (text,) = texts_of(told, int(number or ""))
+        assert text in explained
+    assert {unit for unit, _ in openings(page, "mistakes", "unit")} <= {unit for unit, _ in shown}
+
+
+def test_hostile_text_is_packed_as_people_are_to_see_it(tmp_path: Path) -> None:
+    value = analysis(9, HOSTILE)
+    value["explanations"]["texts"][0] += f"\n  {HOSTILE}"
+    told = told_in(page_in(tmp_path, value))
+    everything = json.dumps(told, ensure_ascii=False)
+    assert not re.search("[\u202a-\u202e\u2066-\u2069\x07]", everything)
+    heads = {head for head, *_ in told["things"]}
+    assert f"wrong (INCORRECT): {SHOWN}, {SHOWN} line 1" in heads
+
+
+def test_an_analysis_with_numbers_of_texts_that_it_lacks_is_refused(tmp_path: Path) -> None:
+    value = analysis(9)
+    value["explanations"]["lines"][0]["steps"] = [5]
+    write(tmp_path, value)
+    outcome = score_in(tmp_path, ["report", "analysis.json", "--out", "page.html"])
+    assert (outcome.status, outcome.files) == (1, {})
+    assert b"analysis.json" in outcome.stderr
+    assert b"there is no text 5" in outcome.stderr
