@@ -336,6 +336,40 @@ def test_an_evidence_mode_is_a_folder_its_measures_a_row_and_an_examiner(scratch
     assert [(each["unit"], each["gain"], each["prediction"]) for each in told["mistakes"]] == [("4", 0.25, "d")]
 
 
+# ---- A section of the analysis of a run: its function, its field and key, its table
+
+LENGTH_SECTION: Final = """\
+from __future__ import annotations
+
+from cs_score.analysis.coldstart.sections.counted import CountedTable, lines_of
+
+
+def lengths_of(table: CountedTable) -> list[int]:
+    return sorted(len(line.value) for row in table.rows for line, _, _ in lines_of(row))
+"""
+LENGTH_TABLE: Final = """
+    Layout("lengths", "Lengths of values:", ("length",), lambda analysis: ((each,) for each in analysis.lengths)),"""
+
+
+def test_a_section_of_the_analysis_is_a_field_a_key_and_a_table(scratch: Scratch) -> None:
+    scratch.write("analysis/coldstart/sections/lengths.py", LENGTH_SECTION)
+    module = "analysis/coldstart/analysis.py"
+    scratch.add(
+        module,
+        "import Structure, structure_of",
+        "\nfrom cs_score.analysis.coldstart.sections.lengths import lengths_of",
+    )
+    scratch.add(module, "\n    structure: Structure", "\n    lengths: list[int]")
+    scratch.add(module, '"structure": self.structure.as_json(),', '\n            "lengths": self.lengths,')
+    scratch.add(module, "structure=structure_of(scored),", "\n        lengths=lengths_of(table),")
+    scratch.add("analysis/coldstart/tables.py", "\nLAYOUTS: Final = (", LENGTH_TABLE)
+    text = scratch.call("analyze", *SCORING, *FILES, "--tsv", "tables")
+    assert "\nLengths of values (20 of " in text
+    found = json.loads(scratch.call("analyze", *SCORING, *FILES, "--json", "-"))["lengths"]
+    assert [int(line) for line in scratch.text("tables/lengths.tsv").splitlines()[1:]] == found
+    assert len(found) > 9
+
+
 # ---- A command: a row of COMMANDS, and its module
 
 COMMAND: Final = """

@@ -18,7 +18,7 @@ from cs_score.analysis.evidence import analysis as evidence_analysis
 from cs_score.analysis.evidence import difference as evidence_difference
 from cs_score.analysis.evidence import explanation as evidence_explanation
 from cs_score.batch.store import state
-from cs_score.batch.tables import leaderboard_writers
+from cs_score.batch.tables import leaderboard_writers, many_writers
 from cs_score.coldstart.writers import json_result, scores
 from cs_score.evidence import report
 from cs_score.gates import writers as gate_writers
@@ -37,6 +37,7 @@ VERSIONS: Final = {
     "evidence-result": report.SCHEMA_VERSION,
     "comparison": comparison_result.SCHEMA_VERSION,
     "leaderboard": leaderboard_writers.SCHEMA_VERSION,
+    "batch": many_writers.SCHEMA_VERSION,
     "batch-run": state.SCHEMA_VERSION,
     "scores": scores.SCHEMA_VERSION,
     "check": gate_writers.SCHEMA_VERSION,
@@ -59,6 +60,7 @@ CALLS: Final = {
     ),
     "comparison": ("r.json", ["compare", "coldstart", "--common", "--json=r.json", *SCORED, "runs/a.tab.txt"]),
     "leaderboard": ("b/leaderboard.json", ["batch", "--out=b", "--jobs=1", "--bootstrap=9", *SCORED]),
+    "batch": ("b/batch.json", ["batch", "--out=b", "--jobs=1", "--bootstrap=9", *SCORED]),
     "batch-run": ("b/run/signature.json", ["batch", "--out=b", "--jobs=1", "--problems=p.json", *SCORED]),
     "scores": ("", ["score", "--format=json", "--bootstrap=9", *SCORED]),
     "check": ("", ["check", "--format=json", "--baseline=ours.json", *SCORED]),

@@ -19,12 +19,11 @@ from functools import partial
 
 from cs_score.coldstart.result import Result as ColdStartResult
 from cs_score.coldstart.unit_statistics import answered_units, summary_scores, unit_name, unit_table
-from cs_score.evidence.result import Formula
 from cs_score.evidence.result import Result as EvidenceResult
+from cs_score.evidence.result import scores_at
 from cs_score.foundation.errors import UsageError
 from cs_score.foundation.signing.origin import ANY_MEASURE, Origin, short_digest
 from cs_score.foundation.sources import Input, name_of
-from cs_score.measures.formulas import Divide, Number
 from cs_score.measures.measure import Measure
 from cs_score.measures.registry import chosen, formula_of
 from cs_score.statistics.arithmetic import ColumnMeasures, column_formula
@@ -136,14 +135,6 @@ def _in_order(measures: Iterable[Measure]) -> list[Measure]:
     blocks = dict.fromkeys((not measure.average, measure.table, measure.average) for measure in once)
     rank = {block: position for position, block in enumerate(sorted(blocks, key=lambda block: block[0]))}
     return sorted(once, key=lambda each: (rank[not each.average, each.table, each.average], each.level))
-
-
-def scores_at(
-    formula: Formula, positions: Sequence[int], sums: Sequence[Number], divide: Divide[Number]
-) -> list[Number]:
-    """Some of a formula's measures, by their positions; as a `partial` of the first two it is a formula itself."""
-    scores = formula(sums, divide)
-    return [scores[position] for position in positions]
 
 
 def _at_least_two(results: Mapping[str, object]) -> None:

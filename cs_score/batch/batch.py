@@ -16,8 +16,10 @@ from cs_score.batch.plan.runs import RunFile
 from cs_score.batch.store.lock import locked
 from cs_score.batch.store.outcomes import FAILED, Outcome
 from cs_score.batch.store.state import SIGNATURE, UnfitError, clear, clear_leftovers, read_whole_run, write_run
-from cs_score.batch.tables.leaderboard import Leaderboard, make_leaderboard
+from cs_score.batch.tables.leaderboard import Leaderboard, make_leaderboard, with_standings
 from cs_score.batch.tables.leaderboard_writers import write_leaderboard
+from cs_score.batch.tables.many import overview_of
+from cs_score.batch.tables.many_writers import write_overview
 from cs_score.batch.tables.problem_table import write_problem_report, write_problem_table
 from cs_score.foundation.errors import CsScoreError, InputError, OutputError, UsageError
 from cs_score.foundation.garbage_collection import paused_collector
@@ -90,10 +92,11 @@ def run_batch(
         kept = len(found)
         _score(tasks, plan, prepared, options, open_backend, watch, found)
         outcomes = tuple(found[run.name, policy] for run in runs for policy in policies)
-        leaderboard = make_leaderboard(outcomes, policies, measure, plan.headline())
+        leaderboard = with_standings(make_leaderboard(outcomes, policies, measure, plan.headline()))
         if not any(measure in row.scores for row in leaderboard.rows) and any(row.scores for row in leaderboard.rows):
             remark(f"no run has a score {measure}, so none has a rank")
         write_leaderboard(options.out, leaderboard)
+        write_overview(options.out, overview_of(outcomes, policies, leaderboard, prepared.evaluation), leaderboard)
         write_problem_table(options.out, outcomes)
         if options.problems is not None:
             write_problem_report(options.problems, prepared.occurrences, outcomes)

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from itertools import chain, groupby
 
+from cs_score.analysis.many.coldstart import ToFind, run_findings, to_find, union_scores, unit_measure
+from cs_score.analysis.many.findings import Findings
+from cs_score.analysis.many.overview import Evaluation
 from cs_score.batch.plan.inputs import InputFile
 from cs_score.batch.plan.plan import Plan, Scored
 from cs_score.batch.plan.runs import RunFile
@@ -14,11 +18,11 @@ from cs_score.coldstart.gold import Gold, open_gold, with_pool
 from cs_score.coldstart.named_policies import NamedPolicy
 from cs_score.coldstart.options import Justifications, Options
 from cs_score.coldstart.origin import origin_of
-from cs_score.coldstart.result import Result, ScoringStopped
+from cs_score.coldstart.result import Result, RunResult, ScoringStopped
 from cs_score.coldstart.run import Run
 from cs_score.coldstart.run_intervals import intervals
 from cs_score.coldstart.scorer import score_runs
-from cs_score.coldstart.unit_statistics import resampled_unit
+from cs_score.coldstart.unit_statistics import resampled_unit, summary_scores
 from cs_score.coldstart.writers.fields import check_fields
 from cs_score.coldstart.writers.report import stopped_report, whole_report
 from cs_score.foundation.errors import InputError
@@ -208,10 +212,30 @@ class PreparedColdStart:
             signature=self.signature(loaded.digests[-1], policy.name),
             occurrences=self._noted(run, log, validated),
             intervals=tuple(of_run.as_json() for of_run in of_runs),
+            findings=tuple(self._findings(of_run).as_json() for of_run in result.runs),
         )
         report = whole_report(result.problems, result.error_count, result.warning_count)
         inputs = self._inputs(run)
         return Scored(outcome, self._plan.call.files(result, policy, inputs, report, of_runs))
+
+    def _findings(self, run: RunResult) -> Findings:
+        """What a run tells the tables over many runs; statistics of all measures are needed for resampling only."""
+        measures = [unit_measure(self._gold)] if self._plan.resampling is None else list(summary_scores(run))
+        return run_findings(run, self._sought, measures)
+
+    @cached_property
+    def _sought(self) -> ToFind:
+        return to_find(self._gold)
+
+    @property
+    def evaluation(self) -> Evaluation:
+        return Evaluation(
+            COLD_START_MODE,
+            resampled_unit(self._gold.has_clusters),
+            str(unit_measure(self._gold)),
+            self._sought.wanted,
+            partial(union_scores, self._gold, self._sought),
+        )
 
     def _inputs(self, run: RunFile) -> list[str]:
         """The files of a single call, in its order."""

@@ -6,6 +6,8 @@ import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol, cast
 
+from cs_score.analysis.many.findings import Findings
+from cs_score.analysis.many.overview import Evaluation
 from cs_score.batch.plan.inputs import InputFile
 from cs_score.batch.plan.plan import Plan, Scored
 from cs_score.batch.plan.runs import RunFile
@@ -71,6 +73,11 @@ class PreparedEvidence:
         self.digests = (digest,)
         self.occurrences: Sequence[Occurrence] = ()
 
+    @property
+    def evaluation(self) -> Evaluation:
+        mode = _module(self._plan.mode).MODE
+        return Evaluation(mode.name, mode.unit, headline(mode.name)[0], (), lambda found: {})
+
     def measures(self) -> Mapping[str, Sequence[str]]:
         return dict.fromkeys(self._plan.measures(), ())
 
@@ -98,6 +105,7 @@ class PreparedEvidence:
             remarks=result.notices,
             signature=self.signature(result.origin.inputs[-1], ""),
             intervals=() if found is None else (found.as_json(),),
+            findings=(Findings(result.table).as_json(),),
         )
         yield Scored(scored, _files(result, found))
 

@@ -18,6 +18,10 @@ _BEGINNINGS: Final = {
     "leaderboard.json": rb'\{\s*(?:"schema_version":\s*\d+,\s*)?"sorted_by":',
     "leaderboard.md": rb"\| Rank \| ",
     "leaderboard.tex": rb"% \\usepackage\{booktabs\}",
+    "answers.tsv": rb"policy\tpart\tunit\t",
+    "agreement.tsv": rb"policy\twhat\trun\t",
+    "stability.tsv": rb"what\tmeasure\tpolicy\t",
+    "batch.json": rb'\{"schema_version": \d+, "mode": ',
     "problems.tsv": rb"run\tpolicy\tseverity\tcode\t",
 }
 """How the tables of batches begin: somebody else's file of such a name is not replaced without --force."""

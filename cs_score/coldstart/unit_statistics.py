@@ -86,6 +86,8 @@ def unit_table(run: RunResult, measures: Iterable[Measure]) -> UnitTable:
     sums: dict[str, list[float]] = {unit: [0] * len(columns) for unit in drawn_units(run)}
 
     def add(variant: str, rows: Iterable[ScoreRow] | Iterable[ApRow], statistics: dict[str, Any], total: bool) -> None:
+        if not any(column.startswith(f"{variant}:") for column in columns):
+            return
         wanted: dict[str, list[tuple[int, Callable[[Any], float]]]] = {}
         for row in rows:
             query = row.name.partition(":")[0]

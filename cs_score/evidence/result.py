@@ -159,6 +159,14 @@ def scores_of(mode: Mode, table: UnitTable) -> dict[str, float]:
     return dict(zip(mode.measures, mode.formula(table.sums(), divide)))
 
 
+def scores_at(
+    formula: Formula, positions: Sequence[int], sums: Sequence[Number], divide: Divide[Number]
+) -> list[Number]:
+    """Some of a formula's measures, by their positions; as a `partial` of the first two it is a formula itself."""
+    scores = formula(sums, divide)
+    return [scores[position] for position in positions]
+
+
 def _plain(value: object) -> str:
     """The value of an option in a signature: `true`, `2`."""
     return str(value).lower()

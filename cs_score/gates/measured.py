@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from cs_score.analysis.comparison import scores_at
 from cs_score.coldstart.unit_statistics import unit_name, unit_table
+from cs_score.evidence.result import scores_at
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.record import dataclass
 from cs_score.foundation.signing.origin import Origin

@@ -15,7 +15,7 @@ from cs_score.batch.plan.runs import RunFile
 from cs_score.batch.single_call import SingleCall
 from cs_score.batch.store import state
 from cs_score.batch.store.outcomes import FAILED, Outcome, WrittenFile
-from cs_score.batch.tables.leaderboard import make_leaderboard
+from cs_score.batch.tables.leaderboard import make_leaderboard, with_standings
 from cs_score.batch.tables.leaderboard_writers import leaderboard_json
 from cs_score.coldstart.named_policies import NamedPolicy
 from cs_score.coldstart.writers.files import Layout
@@ -166,7 +166,7 @@ def board_again(told: Told, runs: BatchRuns) -> Json:
             is_failed = row["state"].text() == FAILED
             outcomes[run.name, run.policy] = _failed(row) if is_failed else runs.outcome(run, with_files=False)
     policies = list(dict.fromkeys(policy for _, policy in outcomes))
-    board = make_leaderboard(list(outcomes.values()), policies, told["sorted_by"].text(), ())
+    board = with_standings(make_leaderboard(list(outcomes.values()), policies, told["sorted_by"].text(), ()))
     computed: dict[str, Any] = json.loads(leaderboard_json(board))
     return computed
 

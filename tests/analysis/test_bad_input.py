@@ -108,6 +108,9 @@ def test_several_runs_in_a_call(tmp_path: Path) -> None:
     for run_id, lines in (("runA", 4), ("runB", 1)):
         hops = _analysis(tmp_path, "--run", run_id, *both)["groups"]["hop"]
         assert sum(group["counts"]["submitted"] for group in hops) == lines
+    without_lines = _analysis(tmp_path, "-runids", "runA:runD", "--run", "runD", *both)
+    assert [group["counts"]["ground_truth"] for group in without_lines["groups"]["hop"]] == [2]
+    assert without_lines["reliability"]["lines"] == 0
     refused = _analyse(tmp_path, "--run", "runC", *both, status=1)
     assert refused.stderr == b"cs-score: there is no run runC; the lines are of runA, runB\n"
 

@@ -23,7 +23,10 @@ from tests.coldstart.command import score_in
 from tests.coldstart.recorded import Case, committed_cases, shared_cases
 from tests.coldstart.worlds import Answer, Assessment, Query, Response, Slot, World, worlds
 
-MEASURES: Final = ("SF-ALL-Micro-F1", "LDC-MAX-ALL-Micro-F1", "LDC-MEAN-ALL-Macro-F1", "SF-ALL-Micro-R@1", "SF-AP@0")
+MEASURES: Final = (
+    "SF-ALL-Micro-F1", "LDC-MAX-ALL-Micro-F1", "LDC-MAX-ALL-Macro-P@1", "LDC-MEAN-ALL-Macro-F1", "SF-ALL-Micro-R@1",
+    "SF-AP@0",
+)  # fmt: skip
 CROSSED: Final = "slot,language,judgment"
 ONE_DIMENSION: Final = frozenset(
     "slot hop ldc_query entity_type value_type language judgment mention_type category".split()
@@ -182,6 +185,45 @@ def test_groups_of_a_small_run(tmp_path: Path) -> None:
         "per": (1, 3),
         "unknown": (2, 0),
     }
+
+
+@pytest.mark.parametrize("duplicates", ["-ignore", "-right"])
+def test_a_class_belongs_to_the_line_that_found_it(duplicates: str, tmp_path: Path) -> None:
+    """The pool has it in English first; the run finds it in Chinese, and then in Spanish, as a duplicate."""
+    (query, _) = CHILDREN.sf_queries()
+    english, chinese, spanish = (
+        Answer(query, "per:children", "Ann", f"{language}_1") for language in ("ENG", "CMN", "SPA")
+    )
+    pool = tuple(Assessment(answer, "C", f"{query}:1") for answer in (english, chinese, spanish))
+    run = tuple(Response(answer, "0.5", ":A") for answer in (chinese, spanish))
+    files = World((CHILDREN,), pool, run).write(tmp_path)
+    sides = {"-right": "CORRECT", "-wrong": "INCORRECT:INCORRECT_PARENT:INEXACT", "-ignore": "UNASSESSED"}
+    sides[duplicates] += ":DUPLICATE"
+    words = ["analyze", "-expand", "LAW", *(word for side in sides.items() for word in side), "--json", "-", *files]
+    outcome = score_in(tmp_path, words)
+    assert outcome.status == 0, outcome.stderr
+    groups = {group["group"]: _counts(group) for group in json.loads(outcome.stdout)["groups"]["language"]}
+    duplicate = (0, 1, 1, 0, 0) if duplicates == "-right" else (0, 1, 0, 0, 1)
+    assert groups == {"CMN": (1, 1, 1, 0, 0), "SPA": duplicate}
+
+
+@pytest.mark.parametrize("found", [0, 1])
+def test_a_slot_with_one_value_has_one_class_to_find(found: int, tmp_path: Path) -> None:
+    """That of the line that found one, else the first of the pool."""
+    born = Query("Q_0002", (Slot("per:city_of_birth", single=True),), ("ENG_DOC",))
+    (query,) = born.sf_queries()
+    places = [
+        Answer(query, "per:city_of_birth", f"P{at}", f"{language}_1") for at, language in enumerate(("ENG", "CMN"))
+    ]
+    wrong = Answer(query, "per:city_of_birth", "Odd", "SPA_1")
+    pool = (
+        *(Assessment(answer, "C", f"{query}:{at}") for at, answer in enumerate(places, 1)),
+        Assessment(wrong, "W", "0"),
+    )
+    files = World((born,), pool, (Response(places[1] if found else wrong, "0.5", ":A"),)).write(tmp_path)
+    outcome = score_in(tmp_path, ["analyze", "-expand", "LAW", "--json", "-", *files])
+    groups = {group["group"]: _counts(group) for group in json.loads(outcome.stdout)["groups"]["language"]}
+    assert groups == ({"CMN": (1, 1, 1, 0, 0)} if found else {"ENG": (1, 0, 0, 0, 0), "SPA": (0, 1, 0, 1, 0)})
 
 
 def test_ldc_max_counts_the_entry_point_that_represents_its_query(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from cs_score.batch.plan.runs import FILES as FILES_OF_BATCH
 from cs_score.batch.plan.runs import find_runs
 from cs_score.cli.batch.coldstart import BATCH_SWITCHES
 from cs_score.cli.scorer.switches import SWITCHES
@@ -370,9 +371,7 @@ def test_problem_case_of_the_recorded_kind_is_listed(tmp_path: Path) -> None:
     assert all(row["file"] in ("run.tab", "pool.tab") and row["line"].isdecimal() for row in rows)
 
 
-@pytest.mark.parametrize(
-    "name", ["problems.tsv", "leaderboard.tsv", "leaderboard.json", "leaderboard.md", "leaderboard.tex"]
-)
+@pytest.mark.parametrize("name", [name for name in FILES_OF_BATCH if not name.startswith(".")])
 def test_a_table_of_somebody_else_is_replaced_by_force_alone(world: Path, name: str) -> None:
     (world / "out").mkdir()
     (world / "out" / name).write_text("a shopping list\n")

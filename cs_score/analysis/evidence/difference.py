@@ -15,14 +15,13 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Final
 
-from cs_score.analysis.comparison import scores_at
 from cs_score.analysis.evidence.fates import PartPair, counted_outcomes, paired_parts
 from cs_score.analysis.evidence.groups import members_of
 from cs_score.analysis.evidence.modes.examiners import examiner_of
 from cs_score.analysis.evidence.pairing import Paired, pairs_of
 from cs_score.analysis.outcome import Outcome
 from cs_score.analysis.significance import significance
-from cs_score.evidence.result import Mode, Result
+from cs_score.evidence.result import Mode, Result, scores_at
 from cs_score.foundation.errors import InputError, UsageError
 from cs_score.foundation.signing.origin import Origin
 from cs_score.statistics import notes

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
+from cs_score.analysis.many.overview import Evaluation
 from cs_score.batch.plan.runs import RunFile
 from cs_score.batch.store.outcomes import Outcome
 from cs_score.foundation.record import dataclass
@@ -31,6 +32,11 @@ class Prepared(Protocol):
     @property
     def occurrences(self) -> Sequence[Occurrence]:
         """The problems of those inputs with their details, where the plan asks for them."""
+        ...
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """What the tables over many runs ask of gold."""
         ...
 
     def measures(self) -> Mapping[str, Sequence[str]]:

@@ -18,6 +18,7 @@ _ENDINGS: Final = (".tab.txt", ".tab", ".tac", ".tsv", ".txt", ".jsonl", ".json"
 
 FILES: Final = (
     ".batch.lock", "problems.tsv", "leaderboard.tsv", "leaderboard.json", "leaderboard.md", "leaderboard.tex",
+    "answers.tsv", "agreement.tsv", "stability.tsv", "batch.json",
 )  # fmt: skip
 """The files of every batch, in its output folder."""
 

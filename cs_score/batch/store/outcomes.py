@@ -51,6 +51,7 @@ class Outcome:
     is OK, WITH_ERRORS or FAILED, with the reason of the latter in `failure`. `signature` says what the scores were
     made from, `files` what was written. `occurrences` are the problems of the run itself with their details, None
     where nobody asked for them. `intervals` are those of each of `scores`, as JSON has them; none without resampling.
+    `findings` are what each of `scores` tells the tables over many runs, as JSON has them.
     """
 
     run: str
@@ -67,6 +68,7 @@ class Outcome:
     files: tuple[WrittenFile, ...] = ()
     occurrences: tuple[Occurrence, ...] | None = None
     intervals: tuple[Mapping[str, object], ...] = ()
+    findings: tuple[Mapping[str, object], ...] = ()
 
 
 def problem_places(problem: Problem) -> list[ProblemPlace]:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final, cast
 
+from cs_score.analysis.many.findings import findings_of
 from cs_score.batch.store.outcomes import FAILED, Outcome, ProblemPlace, RunScores, WrittenFile
 from cs_score.coldstart.writers.files import OUTPUTS
 from cs_score.foundation.outputs import cannot_write, write_whole
@@ -105,12 +106,16 @@ def read_whole_run(folder: str, signature: Mapping[str, object]) -> Outcome | No
                 "files": tuple(WrittenFile(*written) for written in record["files"]),
                 "occurrences": _occurrences(record["occurrences"]),
                 "intervals": tuple(record.get("intervals", ())),
+                "findings": tuple(record["findings"]),
             }
         )
+        told = [findings_of(findings) for findings in outcome.findings]
     except (ValueError, TypeError, KeyError, AttributeError):
         raise UnfitError(path) from None
     if signature.get("bootstrap") is not None and len(outcome.intervals) != len(outcome.scores):
         raise UnfitError(path)  # earlier versions kept intervals in the run's own files only
+    if len(told) != len(outcome.scores):
+        raise UnfitError(path)
     for written in outcome.files:
         check_file(os.path.join(folder, written.name), written)
     return outcome

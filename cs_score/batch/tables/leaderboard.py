@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from cs_score.analysis.many.findings import findings_of
+from cs_score.analysis.many.measured import measured
 from cs_score.batch.store.outcomes import Outcome
 from cs_score.foundation.record import dataclass, field, replace
 from cs_score.foundation.signing.signature import Signature
+from cs_score.statistics.options import Resampling
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +19,9 @@ class Row:
 
     `rank` counts from 1 within the policy; equal scores share it and the next rank is left out. It is None where the
     run has no such score. `signature` is the citable line of the score that ranks it, empty where nothing tells
-    what it was made from; `intervals` are those of the scores as JSON has them, empty without resampling.
+    what it was made from; `intervals` are those of the scores as JSON has them, empty without resampling. `tier` groups
+    rows that do not differ significantly from the first one of the group, and `p_above` is the p-value of the
+    difference from the row above (`analysis.many.tiers`); both are None where nothing was tested.
     """
 
     rank: int | None
@@ -27,6 +32,9 @@ class Row:
     outcome: Outcome
     signature: str = ""
     intervals: Mapping[str, Any] = field(default_factory=dict)
+    findings: Mapping[str, Any] = field(default_factory=dict)
+    tier: int | None = None
+    p_above: float | None = None
 
     def limits(self, measure: str) -> tuple[float | None, float | None]:
         """The limits of the interval of a score; None where it has none."""
@@ -51,6 +59,11 @@ class Leaderboard:
         """Whether resampling was asked for."""
         return any(row.intervals for row in self.rows)
 
+    @property
+    def after(self) -> tuple[Column, ...]:
+        """The columns behind the measures."""
+        return (*TESTED, *AFTER) if self.has_intervals else AFTER
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
@@ -58,7 +71,7 @@ class Column:
 
     name: str
     heading: str
-    cell: Callable[[Row], str | int | None]
+    cell: Callable[[Row], str | float | None]
     is_number: bool = False
 
 
@@ -68,6 +81,12 @@ BEFORE: Final = (
     Column("run", "Run", lambda row: row.run),
     Column("run_id", "Run id", lambda row: row.run_id),
 )
+TESTED: Final = (
+    Column("tier", "Tier", lambda row: row.tier, is_number=True),
+    Column("p_above", "p (row above)", lambda row: row.p_above, is_number=True),
+)
+"""Columns behind the measures where there are intervals."""
+
 AFTER: Final = (
     Column("errors", "Errors", lambda row: row.outcome.errors, is_number=True),
     Column("warnings", "Warnings", lambda row: row.outcome.warnings, is_number=True),
@@ -95,6 +114,31 @@ def make_leaderboard(
     )
 
 
+def with_standings(board: Leaderboard) -> Leaderboard:
+    """The leaderboard with tiers and p-values, policy by policy, where there are intervals."""
+    ranked: dict[str, list[Row]] = {}
+    for row in board.rows:
+        if row.rank is not None and row.intervals and row.findings:
+            ranked.setdefault(row.policy, []).append(row)
+    found: dict[tuple[str, str, str], Row] = {}
+    for rows in ranked.values():
+        from cs_score.analysis.many.tiers import standings
+
+        settings = resampling_of(rows[0].intervals)
+        measure = measured(str(rows[0].outcome.signature["mode"]), [board.measure])
+        tables = [findings_of(row.findings).table for row in rows]
+        for row, standing in zip(rows, standings(tables, measure, settings)):
+            told = replace(row, tier=standing.tier, p_above=standing.p_above)
+            found[row.policy, row.run, row.run_id] = told
+    rows = [found.get((row.policy, row.run, row.run_id), row) for row in board.rows]
+    return replace(board, rows=tuple(rows))
+
+
+def resampling_of(intervals: Mapping[str, Any]) -> Resampling:
+    """The settings of the resampling that intervals come from, as JSON has them."""
+    return Resampling(**{name: intervals[name] for name in Resampling().as_json()})
+
+
 def signatures(board: Leaderboard) -> list[str]:
     """What the scores of all rows have in common, as a citable line for each policy."""
     wholes = (_whole(row.outcome) for row in board.rows)
@@ -119,9 +163,10 @@ def _ranked(outcomes: Sequence[Outcome], measure: str) -> list[Row]:
         if not outcome.scores:
             rows.append(Row(None, outcome.run, "", outcome.policy, {}, outcome))
         of_runs: Sequence[Mapping[str, Any]] = outcome.intervals or [{}] * len(outcome.scores)
-        for (run_id, scores), intervals in zip(outcome.scores, of_runs):
+        of_tables: Sequence[Mapping[str, Any]] = outcome.findings or [{}] * len(outcome.scores)
+        for (run_id, scores), intervals, findings in zip(outcome.scores, of_runs, of_tables):
             signature = _signature(outcome, run_id, measure)
-            rows.append(Row(None, outcome.run, run_id, outcome.policy, scores, outcome, signature, intervals))
+            rows.append(Row(None, outcome.run, run_id, outcome.policy, scores, outcome, signature, intervals, findings))
     scored = sorted((row for row in rows if measure in row.scores), key=lambda row: -row.scores[measure])
     ranked: list[Row] = []
     for place, row in enumerate(scored, 1):

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from cs_score.batch.tables.leaderboard import AFTER, BEFORE, Column, Leaderboard, Row, signatures
+from cs_score.batch.tables.leaderboard import BEFORE, Column, Leaderboard, Row, resampling_of, signatures
 from cs_score.foundation.display import aligned, cell, one_line, spreadsheet_cell
 from cs_score.foundation.markup import escape_latex, escape_markdown
 from cs_score.foundation.outputs import write_whole
@@ -34,10 +34,10 @@ def leaderboard_tsv(board: Leaderboard) -> str:
 
     No text is a formula to a spreadsheet.
     """
-    columns = (*BEFORE, *AFTER)
+    columns = (*BEFORE, *board.after)
     parts = ("", ":low", ":high") if board.has_intervals else ("",)
     measures = [spreadsheet_cell(f"{measure}{part}") for measure in board.measures for part in parts]
-    lines = ["\t".join([*_names(BEFORE), *measures, *_names(AFTER)])]
+    lines = ["\t".join([*_names(BEFORE), *measures, *_names(board.after)])]
     for row in board.rows:
         cells = {column.name: _tsv_cell(column, row) for column in columns}
         numbers = [
@@ -46,7 +46,7 @@ def leaderboard_tsv(board: Leaderboard) -> str:
             for number in (row.scores.get(measure), *row.limits(measure))[: len(parts)]
         ]
         scores = ["" if number is None else repr(number) for number in numbers]
-        lines.append("\t".join([*(cells[c.name] for c in BEFORE), *scores, *(cells[c.name] for c in AFTER)]))
+        lines.append("\t".join([*(cells[c.name] for c in BEFORE), *scores, *(cells[c.name] for c in board.after)]))
     return "\n".join(lines) + "\n"
 
 
@@ -57,7 +57,7 @@ def leaderboard_json(board: Leaderboard) -> str:
     """
     rows = [
         {
-            **{column.name: column.cell(row) for column in (*BEFORE, *AFTER)},
+            **{column.name: column.cell(row) for column in (*BEFORE, *board.after)},
             "scores": dict(row.scores),
             **({"intervals": dict(row.intervals)} if row.intervals else {}),
             "remarks": list(row.outcome.remarks),
@@ -129,6 +129,11 @@ def interval_lines(board: Leaderboard) -> list[str]:
                 f"seed {settings['seed']}."
             ] = None
             said.update(dict.fromkeys(sentences(Note(**note) for note in settings["notes"])))
+            said[
+                "A row opens a new tier where it differs significantly from the first row of the tier above; p: of the "
+                "difference from the row above. Approximate randomisation, "
+                f"level {resampling_of(settings).level:g}, not corrected for the number of rows."
+            ] = None
     return list(said)
 
 
@@ -165,13 +170,13 @@ def _with_limits(row: Row, measure: str) -> str:
 def _readable(board: Leaderboard, shown: Callable[[Row, str], str]) -> tuple[list[str], list[bool], list[list[str]]]:
     """Headings, which columns are numbers, and rows; policies and run ids only where they tell rows apart."""
     before = [column for column in BEFORE if _is_shown(column, board)]
-    after = [column for column in AFTER if _is_shown(column, board)]
+    after = [column for column in board.after if _is_shown(column, board)]
     headings = [c.heading for c in before] + list(board.headline) + [c.heading for c in after]
     kinds = [c.is_number for c in before] + [True] * len(board.headline) + [c.is_number for c in after]
     rows = [
-        [_text(c, row) for c in before]
+        [_short(c, row) for c in before]
         + [shown(row, measure) for measure in board.headline]
-        + [_text(c, row) for c in after]
+        + [_short(c, row) for c in after]
         for row in board.rows
     ]
     return headings, kinds, rows
@@ -188,6 +193,12 @@ def _is_shown(column: Column, board: Leaderboard) -> bool:
 def _text(column: Column, row: Row) -> str:
     cell = column.cell(row)
     return "" if cell is None else str(cell)
+
+
+def _short(column: Column, row: Row) -> str:
+    """The cell for people, numbers with as many decimals as scores have."""
+    cell = column.cell(row)
+    return f"{cell:.4f}" if isinstance(cell, float) else _text(column, row)
 
 
 def _tsv_cell(column: Column, row: Row) -> str:

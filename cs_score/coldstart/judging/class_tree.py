@@ -60,7 +60,7 @@ class ClassTree:
         """
         if name in self.above or name == self.root:
             return
-        parent, _, component = name.rpartition(":")
+        parent = name.rpartition(":")[0]
         if name.count(":") > DEEPEST:
             raise InputError(f"equivalence class with {name.count(':')} components: {name}", place=f"query {self.root}")
         if parent != self.root and parent not in self.above:
@@ -68,8 +68,12 @@ class ClassTree:
                 raise _foreign_class(name, parent, self.root)
             self.add(parent)
         self.above[name] = parent
-        is_wrong_bin = component == "0" or ":0:" in name[len(self.root) :]
-        self.ground_truth[parent] = self.ground_truth.get(parent, 0) + (not is_wrong_bin)
+        self.ground_truth[parent] = self.ground_truth.get(parent, 0) + (not is_wrong_bin(name, self.root))
+
+
+def is_wrong_bin(name: str, root: str) -> bool:
+    """Whether a node of the tree of `root` holds what belongs to no class (specification 7.2)."""
+    return name.endswith(":0") or ":0:" in name[len(root) :]
 
 
 def _foreign_class(name: str, root: str, query: str) -> InputError:

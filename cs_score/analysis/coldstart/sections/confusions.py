@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby, starmap
 from typing import Final, TypeAlias
 
 from cs_score.analysis.coldstart.scored import Scored
@@ -11,16 +12,17 @@ from cs_score.analysis.coldstart.sections.counted import Cell, CountedRow, Count
 from cs_score.analysis.coldstart.sections.groups import members_of
 from cs_score.analysis.coldstart.sections.mistakes import MISSED
 from cs_score.coldstart.judging.labels import category_in
-from cs_score.coldstart.lines.records import CORRECT, Answer
+from cs_score.coldstart.lines.records import CORRECT
 from cs_score.coldstart.options import RIGHT, WRONG
+from cs_score.coldstart.result import UnitResult
 from cs_score.foundation.record import dataclass
 
 MOST_VALUES: Final = 100
 """Wrong values that are listed."""
 
 
-PoolAnswer: TypeAlias = tuple[str, int, str, str]
-"""A unit, a hop, a value, and its canonical value provenance: the place."""
+PoolAnswer: TypeAlias = tuple[int, str, str]
+"""A hop, a value, and its canonical value provenance: the place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,38 +122,44 @@ def _wrong_values(rows: Sequence[CountedRow]) -> list[WrongValue]:
 
 def _near(scored: Scored, rows: Sequence[CountedRow]) -> list[NearMisses]:
     """The near misses of each category, the one with the most lines first."""
-    not_right: dict[str, list[tuple[str, int, Answer]]] = defaultdict(list)
+    counts: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0, 0, 0])
+    for _, of_unit in groupby(rows, key=lambda row: row.unit.id):
+        members = list(of_unit)
+        pool = _answers(scored, members[0].unit)
+        at_place = [Counter((level, place) for level, _, place in answers) for answers in pool]
+        of_value = [Counter((level, value) for level, value, _ in answers) for answers in pool]
+        for category, answer in _not_right(members):
+            level, value, place = answer
+            found = counts[category]
+            found[0] += 1
+            for at, answers in enumerate(pool):  # all, then the accepted ones
+                own = answer in answers
+                found[1 + at] += at_place[at].get((level, place), 0) > own
+                found[3 + at] += of_value[at].get((level, value), 0) > own
+    return sorted(starmap(NearMisses, ((category, *found) for category, found in counts.items())), key=_most_lines)
+
+
+def _most_lines(found: NearMisses) -> tuple[int, str]:
+    return -found.lines, found.category
+
+
+def _not_right(rows: Iterable[CountedRow]) -> Iterator[tuple[str, PoolAnswer]]:
+    """The category and the answer of each line that is neither right nor correct."""
     for row in rows:
         for line, labels, _ in lines_of(row):
             if RIGHT not in labels and (category := category_in(labels)) != CORRECT:
-                not_right[category].append((row.unit.id, line.query.level, line.answer))
-    pool = _answers(scored, {unit for lines in not_right.values() for unit, _, _ in lines})
-    at_place = [Counter((unit, level, place) for unit, level, _, place in answers) for answers in pool]
-    of_value = [Counter((unit, level, value) for unit, level, value, _ in answers) for answers in pool]
-    found = []
-    for category, lines in not_right.items():
-        counts = [0, 0, 0, 0]
-        for unit, level, (_, value, place) in lines:
-            answer, in_place, with_value = (unit, level, value, place), (unit, level, place), (unit, level, value)
-            for at, answers in enumerate(pool):  # all, then the accepted ones
-                own = answer in answers
-                counts[at] += at_place[at].get(in_place, 0) > own
-                counts[2 + at] += of_value[at].get(with_value, 0) > own
-        found.append(NearMisses(category, len(lines), *counts))
-    return sorted(found, key=lambda each: (-each.lines, each.category))
+                _, value, place = line.answer
+                yield category, (line.query.level, value, place)
 
 
-def _answers(scored: Scored, units: set[str]) -> tuple[set[PoolAnswer], set[PoolAnswer]]:
-    """What the pool has for these units: all answers, and those that are correct or inexact."""
-    gold = scored.run.gold
+def _answers(scored: Scored, unit: UnitResult) -> tuple[set[PoolAnswer], set[PoolAnswer]]:
+    """What the pool has for the queries of a unit: all answers, and those that are correct or inexact."""
     known: set[PoolAnswer] = set()
     accepted: set[PoolAnswer] = set()
-    for base_id, assessments in gold.assessed.items():
-        if (unit := gold.unit_of(base_id)) not in units:
-            continue
-        for assessment in assessments:
+    for query in unit.queries:
+        for assessment in scored.run.gold.assessed.get(query.query.base_id, ()):
             _, value, place = assessment.answer
-            answer = unit, assessment.query.level, value, place
+            answer = assessment.query.level, value, place
             known.add(answer)
             if assessment.is_accepted:
                 accepted.add(answer)

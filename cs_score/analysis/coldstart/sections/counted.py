@@ -13,10 +13,11 @@ from itertools import islice
 from typing import Final, TypeAlias, TypeGuard
 
 from cs_score.analysis.coldstart.scored import Scored
-from cs_score.analysis.coldstart.sections.mistakes import MISSED, MissedClass, Mistakes, is_wrong_bin
+from cs_score.analysis.coldstart.sections.mistakes import MISSED, MissedClass, Mistakes
 from cs_score.analysis.grouping import UNKNOWN
 from cs_score.coldstart.counting.counts import Counts, Tally, counts_of, sum_counts
 from cs_score.coldstart.counting.projection import ALL_LEVELS, representatives
+from cs_score.coldstart.judging.class_tree import is_wrong_bin
 from cs_score.coldstart.judging.labels import UNASSESSED, Labels, category_in
 from cs_score.coldstart.lines.records import Assessment, Response
 from cs_score.coldstart.options import RIGHT, WRONG

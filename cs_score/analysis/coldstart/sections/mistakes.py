@@ -8,7 +8,7 @@ from typing import Final
 
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.coldstart.whatif.found import Finding
-from cs_score.coldstart.judging.class_tree import ClassTree
+from cs_score.coldstart.judging.class_tree import ClassTree, is_wrong_bin
 from cs_score.coldstart.judging.labels import REDUNDANT, Labels, category_in
 from cs_score.coldstart.lines.records import Assessment, Response
 from cs_score.coldstart.options import DUPLICATE, RIGHT, WRONG, Policy
@@ -140,8 +140,3 @@ def classes_to_find(tree: ClassTree, query: QueryResult) -> Mapping[str, list[st
         if row in rows and not is_wrong_bin(name, tree.root):
             to_find[row].append(name)
     return to_find
-
-
-def is_wrong_bin(name: str, root: str) -> bool:
-    """Whether a node of the tree of `root` holds what belongs to no class (specification 7.2)."""
-    return name.endswith(":0") or ":0:" in name[len(root) :]

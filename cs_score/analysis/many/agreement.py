@@ -1,0 +1,77 @@
+"""How much runs have in common, and what they find together (insight specification, section 6)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from itertools import combinations
+from typing import Final
+
+from cs_score.analysis.many.findings import bits
+from cs_score.foundation.record import dataclass
+
+FOUND: Final = "1"
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """Two runs by their position: how many answers both have, and how many at least one of them."""
+
+    a: int
+    b: int
+    shared: int
+    either: int
+
+    @property
+    def jaccard(self) -> float | None:
+        """Shared / either, 0..1; None where neither has an answer (Jaccard 1912)."""
+        return self.shared / self.either if self.either else None
+
+
+@dataclass(frozen=True, slots=True)
+class Pooled:
+    """What `systems` of the runs find: `recall` is the mean, over all choices of so many runs, of the share of things
+    that at least one of them found; `agreed` is the share of things that at least so many runs found.
+    """
+
+    systems: int
+    recall: float
+    agreed: float
+
+
+def overlaps(answers: Sequence[Collection[str]]) -> Iterator[Overlap]:
+    """Every pair of runs, in their order; each has the ids of its answers once."""
+    numbers = {answer: number for number, answer in enumerate(set[str]().union(*answers))}
+    sets = [bits(map(numbers.__getitem__, of_run), len(numbers)) for of_run in answers]
+    for a, b in combinations(range(len(sets)), 2):
+        shared = (sets[a] & sets[b]).bit_count()
+        yield Overlap(a, b, shared, len(answers[a]) + len(answers[b]) - shared)
+
+
+def marks(found: int, things: int) -> str:
+    """For each of so many things `1` where its bit is set, else `0`."""
+    return f"{found:0{things}b}"[::-1] if things else ""
+
+
+def found_by(of_runs: Sequence[str], things: int) -> list[int]:
+    """How many runs found each thing; `of_runs` has the marks of each run."""
+    return [of_thing.count(FOUND) for of_thing in zip(*of_runs)] if of_runs else [0] * things
+
+
+def recall_by_systems(often: Sequence[int], runs: int) -> list[Pooled]:
+    """For 1 ... `runs` runs what they find; `often` tells of each thing how many runs found it. Nothing without things.
+
+    Of all choices of k among n runs the share C(n - m, k) / C(n, k) misses a thing that m runs found.
+    """
+    if not often:
+        return []
+    counts = Counter(often)
+    missed = dict.fromkeys(counts, 1.0)
+    pooled = []
+    for systems in range(1, runs + 1):
+        for times in missed:  # C(n - m, k) / C(n, k) from that of k - 1
+            missed[times] *= max(0, runs - times - systems + 1) / (runs - systems + 1)
+        recall = sum((1 - missed[times]) * count for times, count in sorted(counts.items())) / len(often)
+        agreed = sum(count for times, count in counts.items() if times >= systems) / len(often)
+        pooled.append(Pooled(systems, recall, agreed))
+    return pooled

@@ -1,0 +1,198 @@
+"""What the runs of a batch tell together: `answers.tsv`, `agreement.tsv`, `stability.tsv` and `batch.json`."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from cs_score.analysis.many.agreement import FOUND, Overlap
+from cs_score.analysis.many.overview import OfPolicy, Overview
+from cs_score.analysis.many.stability import Ranked
+from cs_score.batch.tables.leaderboard import Leaderboard, Row
+from cs_score.batch.tables.many import labels_of
+from cs_score.foundation.display import spreadsheet_cell
+from cs_score.foundation.outputs import encoded, write_whole
+
+SCHEMA_VERSION: Final = 1
+"""Of the JSON object; raised when a key changes its meaning or goes away."""
+
+ANSWERS: Final = ("policy", "part", "unit", "place", "name", "value", "found_by", "only")
+AGREEMENT: Final = (
+    "policy", "what", "run", "run_id", "other_run", "other_run_id", "right_shared", "right_either", "right_jaccard",
+    "wrong_shared", "wrong_either", "wrong_jaccard", "part", "systems", "recall", "agreed", "measure", "score",
+)  # fmt: skip
+STABILITY: Final = (
+    "what", "measure", "policy", "other_measure", "other_policy", "runs", "tau_b", "tau_b:low", "tau_b:high", "first",
+    "first_changes",
+)  # fmt: skip
+
+Cell = str | int | float | None
+
+
+def write_overview(folder: str, found: Overview, board: Leaderboard) -> None:
+    """Write the four files into the folder, each whole or not at all. Raises OutputError."""
+    for name, lines in WRITERS.items():
+        write_whole(os.path.join(folder, name), encoded(lines(found)))
+    write_whole(os.path.join(folder, "batch.json"), encoded([json_text(found, board)]))
+
+
+def answers_lines(found: Overview) -> Iterator[str]:
+    """A line for each thing to be found: by how many runs, by which if by one only, and run by run 1 or 0."""
+    labels = labels_of(found.systems)
+    yield _line([*ANSWERS, *labels])
+    for each in found.policies:
+        of_runs = [marks or "" for marks in each.marks]
+        for number, wanted in enumerate(found.evaluation.wanted):
+            cells = [marks[number : number + 1] for marks in of_runs]
+            only = labels[cells.index(FOUND)] if each.often[number] == 1 else ""
+            place = (wanted.part, wanted.unit, wanted.place, wanted.name, wanted.value)
+            yield _line([each.policy, *place, each.often[number], only], cells)
+
+
+def agreement_lines(found: Overview) -> Iterator[str]:
+    """Pairs of runs, then what more and more runs find together, then what all of them would score."""
+    yield _line(AGREEMENT)
+    names = ["\t".join(map(spreadsheet_cell, system)) for system in found.systems]
+    for each in found.policies:
+        for right, wrong in zip(each.right, each.wrong):
+            overlap = _line([*_overlap(right), *_overlap(wrong), *[None] * 6])
+            yield "\t".join((spreadsheet_cell(each.policy), "pair", names[right.a], names[right.b], overlap))
+        for part, pooled in each.pooled.items():
+            for one in pooled:
+                told = (part, one.systems, one.recall, one.agreed)
+                yield _line([each.policy, "systems", *[None] * 10, *told, None, None])
+        for measure, score in each.union.items():
+            yield _line([each.policy, "union", *[None] * 14, measure, score])
+
+
+def stability_lines(found: Overview) -> Iterator[str]:
+    """The rankings with their first places, then every pair of them."""
+    yield _line(STABILITY)
+    labels = labels_of(found.systems)
+    first = {ranking.by: ranking.first for ranking in found.stability.rankings}
+    for ranking in found.stability.rankings:
+        names = "; ".join(labels[place] for place in ranking.first)
+        yield _line(["ranking", *ranking.by, *[None] * 6, names, ranking.changes])
+    for pair in found.stability.pairs:
+        limits = (None, None) if pair.interval is None else pair.interval
+        changes = int(not set(first[pair.a]) & set(first[pair.b]))
+        yield _line(["pair", *pair.a, *pair.b, pair.runs, pair.tau, *limits, None, changes])
+
+
+WRITERS: Final[Mapping[str, Callable[[Overview], Iterator[str]]]] = {
+    "answers.tsv": answers_lines,
+    "agreement.tsv": agreement_lines,
+    "stability.tsv": stability_lines,
+}
+"""The tables by the names of their files."""
+
+
+def json_text(found: Overview, board: Leaderboard) -> str:
+    """All of it as one JSON object, which pages and charts are made from."""
+    return json.dumps(as_json(found, board), allow_nan=False) + "\n"
+
+
+def as_json(found: Overview, board: Leaderboard) -> dict[str, object]:
+    """The object; lists by run are in the order of `runs`, and runs are named by their place there."""
+    evaluation = found.evaluation
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "mode": evaluation.mode,
+        "measure": board.measure,
+        "unit": evaluation.unit,
+        "unit_measure": evaluation.measure,
+        "policies": [each.policy for each in found.policies],
+        "bootstrap": None if found.resampling is None else {**found.resampling.as_json(), "unit": evaluation.unit},
+        "runs": [system._asdict() for system in found.systems],
+        "leaderboard": [_ranked(row, board.measure) for row in board.rows],
+        "queries": [
+            {"policy": each.policy, "unit": unit, "scores": list(values)}
+            for each in found.policies
+            for unit, values in each.units
+        ],
+        "answers": [answers for each in found.policies for answers in _answers(found, each)],
+        "agreement": [_agreement(each) for each in found.policies],
+        "stability": _stability(found),
+    }
+
+
+def _ranked(row: Row, measure: str) -> dict[str, object]:
+    interval = None
+    if measure in row.intervals.get("scores", ()):
+        interval = dict(zip(("low", "high"), row.limits(measure)))
+    return {
+        "policy": row.policy,
+        "rank": row.rank,
+        "run": row.run,
+        "run_id": row.run_id,
+        "score": row.scores.get(measure),
+        "interval": interval,
+        "tier": row.tier,
+        "p_above": row.p_above,
+    }
+
+
+def _answers(found: Overview, each: OfPolicy) -> Iterator[dict[str, object]]:
+    """How difficult the things of each part are: how many of them so many runs found."""
+    scored = sum(marks is not None for marks in each.marks)
+    for part in dict.fromkeys(wanted.part for wanted in found.evaluation.wanted):
+        places = [place for place, wanted in enumerate(found.evaluation.wanted) if wanted.part == part]
+        often = [each.often[place] for place in places]
+        alone = [place for place in places if each.often[place] == 1]
+        yield {
+            "policy": each.policy,
+            "part": part,
+            "total": len(places),
+            "found_by": [often.count(times) for times in range(scored + 1)],
+            "only": [0 if marks is None else sum(marks[place] == FOUND for place in alone) for marks in each.marks],
+        }
+
+
+def _agreement(each: OfPolicy) -> dict[str, object]:
+    return {
+        "policy": each.policy,
+        "pairs": [
+            {"a": right.a, "b": right.b, "right": right.jaccard, "wrong": wrong.jaccard}
+            for right, wrong in zip(each.right, each.wrong)
+        ],
+        "union": {"scores": dict(each.union)},
+        "systems": [
+            {"part": part, "systems": one.systems, "recall": one.recall, "agreed": one.agreed}
+            for part, pooled in each.pooled.items()
+            for one in pooled
+        ],
+    }
+
+
+def _stability(found: Overview) -> dict[str, object]:
+    return {
+        "pairs": [
+            {
+                "a": _by(pair.a),
+                "b": _by(pair.b),
+                "tau": pair.tau,
+                "interval": None if pair.interval is None else dict(zip(("low", "high"), pair.interval)),
+            }
+            for pair in found.stability.pairs
+        ],
+        "first": [
+            {**_by(ranking.by), "runs": list(ranking.first), "changes": ranking.changes}
+            for ranking in found.stability.rankings
+        ],
+    }
+
+
+def _by(ranked: Ranked) -> dict[str, str]:
+    return dict(zip(("measure", "policy"), ranked))
+
+
+def _overlap(overlap: Overlap) -> tuple[Cell, ...]:
+    return overlap.shared, overlap.either, overlap.jaccard
+
+
+def _line(cells: Iterable[Any], plain: Sequence[str] = ()) -> str:
+    """A line of a table; text is no formula to a spreadsheet, numbers have full precision, None is empty."""
+    texts = [spreadsheet_cell(cell) if isinstance(cell, str) else "" if cell is None else repr(cell) for cell in cells]
+    return "\t".join([*texts, *plain]) + "\n"

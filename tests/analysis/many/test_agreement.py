@@ -1,0 +1,71 @@
+"""What runs have in common and find together, against sets and all choices of runs."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cs_score.analysis.many.agreement import found_by, marks, overlaps, recall_by_systems
+from cs_score.analysis.many.findings import Findings, bits, findings_of
+from cs_score.statistics.unit_table import UnitTable
+
+ids = st.integers(0, 30).map(lambda number: f"{number:012x}")
+
+
+@given(st.lists(st.frozensets(ids, max_size=8), max_size=5))
+def test_overlaps_are_those_of_sets(answers: list[frozenset[str]]) -> None:
+    found = [(each.a, each.b, each.shared, each.either) for each in overlaps(answers)]
+    assert found == [
+        (a, b, len(answers[a] & answers[b]), len(answers[a] | answers[b]))
+        for a, b in combinations(range(len(answers)), 2)
+    ]
+
+
+def test_two_runs_without_answers_have_no_overlap() -> None:
+    (pair,) = overlaps([(), ()])
+    assert pair.jaccard is None
+    (pair,) = overlaps([("a",), ()])
+    assert pair.jaccard == 0.0
+
+
+@given(st.integers(1, 5).flatmap(lambda things: st.lists(st.integers(0, 2**things - 1).map(lambda n: (n, things)))))
+def test_pooled_recall_is_the_mean_over_all_choices_of_runs(runs: list[tuple[int, int]]) -> None:
+    things = runs[0][1] if runs else 0
+    found = [{thing for thing in range(things) if bitset >> thing & 1} for bitset, _ in runs]
+    of_runs = [marks(bitset, things) for bitset, _ in runs]
+    pooled = recall_by_systems(found_by(of_runs, things), len(runs))
+    assert [each.systems for each in pooled] == list(range(1, len(runs) + 1) if things else [])
+    for each in pooled[:4]:
+        unions = [set().union(*chosen) for chosen in combinations(found, each.systems)]
+        assert each.recall == pytest.approx(sum(map(len, unions)) / len(unions) / things)
+        agreed = [sum(thing in of_run for of_run in found) >= each.systems for thing in range(things)]
+        assert each.agreed == pytest.approx(sum(agreed) / things)
+
+
+def test_nothing_to_find() -> None:
+    assert recall_by_systems([], 3) == []
+    assert (marks(0, 0), found_by([], 2), found_by(["01"], 2)) == ("", [0, 0], [0, 1])
+
+
+@given(st.sets(st.integers(0, 40)), st.frozensets(ids), st.lists(st.floats(0, 9), min_size=4, max_size=4))
+def test_findings_are_read_as_they_were_written(found: set[int], right: frozenset[str], numbers: list[float]) -> None:
+    table = UnitTable(("a", "b;,"), ("x", "y"), [(numbers[0], 3), (numbers[2], numbers[3])])
+    given = Findings(table, bits(found, 41), right, ())
+    read = findings_of(given.as_json())
+    assert (read.table, read.found) == (table, given.found)
+    assert (sorted(read.right), sorted(read.wrong)) == (sorted(right), [])
+    assert {number for number in range(41) if read.found >> number & 1} == found
+
+
+@pytest.mark.parametrize("key", ["units", "columns", "rows", "found", "right"])
+@pytest.mark.parametrize("value", [None, 7, "x,y;z"])
+def test_findings_that_no_batch_has_written_are_refused(key: str, value: object) -> None:
+    record = Findings(UnitTable(("a",), ("x",), [(1.0,)])).as_json()
+    if (key, value) == ("right", "x,y;z"):
+        assert findings_of({**record, key: value}).right == []
+        return
+    with pytest.raises((ValueError, TypeError, KeyError, AttributeError)):
+        findings_of({**record, key: value})

@@ -1,0 +1,142 @@
+"""Kendall's tau-b, first places and tiers against numbers worked by hand, and against scipy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cs_score.analysis.many import kendall
+from cs_score.analysis.many.measured import measured
+from cs_score.analysis.many.resampled_ranks import with_resamples
+from cs_score.analysis.many.stability import stability
+from cs_score.analysis.many.tiers import standings
+from cs_score.statistics import arithmetic
+from cs_score.statistics.options import Resampling
+from cs_score.statistics.unit_table import UnitTable
+
+Scores = Sequence[float]
+
+
+def tau(first: Scores, second: Scores) -> float | None:
+    return kendall.tau_b(kendall.order_of(first), kendall.order_of(second))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ((1, 2, 3), (0.1, 0.5, 0.9), 1.0),
+        ((1, 2, 3), (3, 2, 1), -1.0),
+        # Five of six pairs agree, one does not: (5 - 1) / 6.
+        ((1, 2, 3, 4), (1, 3, 2, 4), 4 / 6),
+        # Four pairs agree, none disagrees; either ranking ties one pair of six: 4 / sqrt(5 * 5).
+        ((1, 2, 2, 3), (1, 2, 3, 3), 4 / 5),
+        # Two agree, none disagrees; one ties a pair of three, the other none: 2 / sqrt(2 * 3).
+        ((1, 1, 2), (1, 2, 3), 2 / math.sqrt(6)),
+        ((1, 1, 1), (1, 2, 3), None),
+        ((1,), (2,), None),
+        ((), (), None),
+    ],
+)
+def test_tau_b_worked_by_hand(first: Scores, second: Scores, expected: float | None) -> None:
+    assert tau(first, second) == pytest.approx(expected, abs=1e-15)
+
+
+def test_scores_that_differ_by_rounding_are_a_tie() -> None:
+    assert tau((0.3, 0.1 + 0.2), (1, 2)) is None
+    assert kendall.TIE_TOLERANCE == arithmetic.TIE_TOLERANCE
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=2, max_size=12))
+def test_tau_b_is_that_of_scipy(pairs: list[tuple[int, int]]) -> None:
+    scipy = pytest.importorskip("scipy.stats")
+    first, second = zip(*pairs)
+    expected = None
+    if len(set(first)) > 1 and len(set(second)) > 1:
+        expected = float(scipy.kendalltau(first, second).statistic)
+    assert tau(first, second) == pytest.approx(expected, abs=1e-12)
+
+
+class TestStability:
+    """Three runs under two measures; the second measure swaps the first two."""
+
+    SCORES: ClassVar[dict[tuple[str, str], list[float | None]]] = {
+        ("F1", ""): [0.9, 0.5, 0.1],
+        ("AP", ""): [0.5, 0.9, 0.1],
+    }
+
+    def test_without_resamples_there_are_neither_intervals_nor_changes(self) -> None:
+        found = stability(self.SCORES)
+        assert [(ranking.by, ranking.first, ranking.changes) for ranking in found.rankings] == [
+            (("F1", ""), (0,), None),
+            (("AP", ""), (1,), None),
+        ]
+        (pair,) = found.pairs
+        assert pair.tau == pytest.approx(1 / 3)
+        assert (pair.runs, pair.interval) == (3, None)
+
+    def test_changes_are_counted_and_taus_taken_in_each_resample(self) -> None:
+        # In the last of four resamples the second run is first by F1, so that both rankings are the same there.
+        drawn = {
+            ("F1", ""): np.array([[0.9, 0.9, 0.9, 0.4], [0.5, 0.5, 0.5, 0.5], [0.1] * 4]),
+            ("AP", ""): np.array([[0.5] * 4, [0.9] * 4, [0.1] * 4]),
+        }
+        found = with_resamples(stability(self.SCORES), self.SCORES, drawn, 0.5)
+        assert [ranking.changes for ranking in found.rankings] == [0.25, 0.0]
+        # The taus are 1/3, 1/3, 1/3 and 1; the upper quartile lies a quarter of the way to the last.
+        assert found.pairs[0].interval == pytest.approx((1 / 3, 1 / 3 + 0.25 * 2 / 3))
+
+    def test_who_shares_the_first_place_keeps_it_while_one_of_them_does(self) -> None:
+        scores: dict[tuple[str, str], list[float | None]] = {("F1", ""): [0.5, 0.5]}
+        drawn = {("F1", ""): np.array([[0.4, 0.6], [0.6, 0.4]])}
+        (ranking,) = with_resamples(stability(scores), scores, drawn, 0.05).rankings
+        assert (ranking.first, ranking.changes) == ((0, 1), 0.0)
+
+    def test_runs_that_one_ranking_lacks_are_left_out_of_its_pairs(self) -> None:
+        scores: dict[tuple[str, str], list[float | None]] = {
+            ("F1", "a"): [0.9, 0.5, 0.1],
+            ("F1", "b"): [0.1, None, 0.9],
+        }
+        (pair,) = stability(scores).pairs
+        assert (pair.tau, pair.runs) == (-1.0, 2)
+
+    def test_too_many_resamples_without_a_score_leave_no_interval(self) -> None:
+        lacking = np.array([[0.9, np.nan, np.nan, 0.9], [0.5] * 4, [0.1] * 4])
+        drawn = dict.fromkeys(self.SCORES, lacking)
+        found = with_resamples(stability(self.SCORES), self.SCORES, drawn, 0.05)
+        assert [ranking.changes for ranking in found.rankings] == [None, None]
+        assert found.pairs[0].interval is None
+
+
+def _table(right: Sequence[int]) -> UnitTable:
+    """A run that answers every unit once."""
+    columns = ("SF:ALL:right", "SF:ALL:answered", "SF:ALL:ground_truth")
+    return UnitTable(tuple(f"q{number}" for number in range(len(right))), columns, [(one, 1, 1) for one in right])
+
+
+class TestStandings:
+    MEASURE = measured("coldstart", ["SF-ALL-Micro-P"])
+
+    def test_a_row_opens_a_tier_where_it_differs_from_the_first_of_the_tier(self) -> None:
+        """Ten units: every exchange is made, so that p is a share of 1024. The best differs from the third, the second
+        from neither; the fourth is a copy of the third.
+        """
+        runs = [[1] * 10, [1] * 7 + [0] * 3, [1] * 4 + [0] * 6, [1] * 4 + [0] * 6]
+        found = standings([_table(right) for right in runs], self.MEASURE, Resampling(2000))
+        assert [each.tier for each in found] == [1, 1, 2, 2]
+        assert [each.p_above for each in found] == [None, 0.25, 0.25, 1.0]  # of 2 ** 3 ways two are as extreme
+
+    def test_a_unit_that_a_run_lacks_is_nothing_in_it(self) -> None:
+        whole, part = _table([1, 1, 1]), _table([1, 1])
+        found = standings([whole, part], measured("coldstart", ["SF-ALL-Micro-R"]), Resampling(100))
+        assert [each.p_above for each in found] == [None, 1.0]  # 3/3 and 2/2
+
+    @pytest.mark.parametrize("tables", [[], [_table([1])], [_table([]), _table([])]])
+    def test_few_rows_and_no_units(self, tables: list[UnitTable]) -> None:
+        found = standings(tables, self.MEASURE, Resampling(10))
+        assert [each.tier for each in found] == [1] * len(tables)

@@ -1,0 +1,319 @@
+"""What a batch tells about many runs: answers, agreement, stability, tiers, and the same as one JSON object."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from itertools import combinations, pairwise
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from cs_score.analysis.many.overview import System
+from cs_score.batch.store.state import digest_of
+from cs_score.batch.tables.many import labels_of
+from cs_score.coldstart.gold import open_gold, with_pool
+from cs_score.coldstart.judging.labels import REDUNDANT
+from cs_score.coldstart.options import RIGHT, Options
+from cs_score.coldstart.run import load_run
+from cs_score.coldstart.scorer import score_runs
+from tests.batch.command import contents, invented_runs, leaderboard, table
+from tests.cli.forms import fill
+from tests.coldstart.command import score_in
+from tests.coldstart.recorded import COMMITTED
+
+SCORING: Final = ("-expand", "CSSF17", "-queries", "chosen")
+CALL: Final = ("batch", *SCORING, "--jobs", "1", "--out", "out")
+FILES: Final = ("queries.xml", "pool.tab", "runs")
+TABLES: Final = ("answers.tsv", "agreement.tsv", "stability.tsv")
+BOOTSTRAP: Final = ("--bootstrap", "200")
+
+QUERIES: Final = 24
+
+KEPT: Final[dict[str, Callable[[str], bool]]] = {
+    "alpha": lambda query: True,
+    "beta": lambda query: int(query.split("_")[2], 16) % 3 > 0,
+    "gamma": lambda query: query.count("_") < 3 or int(query[-1], 16) % 2 > 0,
+}
+"""The runs, and of which queries each has lines; a query of the second hop ends with a part of its own."""
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Path:
+    """Three runs of some queries: all lines of one; without a third of its queries; without half of the second hop."""
+    source = COMMITTED / "medium_001"
+    chosen = (source / "queryids.txt").read_text(encoding="utf-8").splitlines(keepends=True)[:QUERIES]
+    (tmp_path / "chosen").write_text("".join(chosen), encoding="utf-8")
+    for name in ("queries.xml", "pool.tab"):
+        shutil.copy(source / name, tmp_path / name)
+    lines = (source / "run.tab").read_text(encoding="utf-8").splitlines(keepends=True)
+    (tmp_path / "runs").mkdir()
+    for name, is_kept in KEPT.items():
+        kept = [line.replace("\tRUN1\t", f"\t{name}\t") for line in lines if is_kept(line.partition("\t")[0])]
+        (tmp_path / f"runs/{name}.tab.txt").write_text("".join(kept), encoding="utf-8")
+    return tmp_path
+
+
+def told(world: Path, *more: str, files: tuple[str, ...] = FILES) -> dict[str, Any]:
+    """`batch.json` of a batch in this world."""
+    assert score_in(world, [*CALL, *more, *files]).status in (0, 1)
+    value: dict[str, Any] = json.loads((world / "out/batch.json").read_bytes())
+    return value
+
+
+def rows(world: Path, name: str, **wanted: str) -> list[dict[str, str]]:
+    """Rows of a table in which these columns have these values."""
+    found = table((world / "out" / name).read_text(encoding="utf-8"))
+    return [row for row in found if all(row[column] == value for column, value in wanted.items())]
+
+
+def test_a_class_is_found_by_whom_diff_says(world: Path) -> None:
+    told(world)
+    words = ["diff", *SCORING, "--json", "d.json", "queries.xml"]
+    assert score_in(world, [*words, "runs/alpha.tab.txt", "runs/gamma.tab.txt", "pool.tab"]).status == 0
+    classes = {(each["row"], each["class"]): each for each in json.loads((world / "d.json").read_bytes())["classes"]}
+    found = rows(world, "answers.tsv")
+    assert {row["part"] for row in found} == {"class"}
+    for row in found:
+        mine = [row[name] == "1" for name in ("alpha", "beta", "gamma")]
+        assert int(row["found_by"]) == sum(mine)
+        assert row["only"] == ("" if sum(mine) != 1 else ("alpha", "beta", "gamma")[mine.index(True)])
+        known = classes.pop((row["place"], row["name"]), None)
+        if known is not None:
+            assert (known["a"], known["b"]) == (mine[0], mine[2])
+        else:  # of classes that fare alike nothing is told there
+            assert mine[0] == mine[2]
+    assert not [each for each in classes.values() if each["a"] or each["b"]]
+
+
+def right_lines(world: Path, run: Path, *labels: str) -> list[str]:
+    """The lines of a run that count as right, or have another of these labels."""
+    options = Options(expand="CSSF17", queries=str(world / "chosen"))
+    gold = with_pool(open_gold([world / "queries.xml"], options), [world / "pool.tab"])
+    loaded = load_run(gold, [run])
+    (scored,) = score_runs(loaded, options.policy).runs
+    lines = {line.index: line for line in loaded.links.responses}
+    wanted = {RIGHT, *labels}
+    right = [lines[index] for unit in scored.units for index, of_line in unit.labels.items() if wanted & {*of_line}]
+    return [line.text for line in sorted(right, key=lambda line: line.number)]
+
+
+def union_and_run(world: Path, *names: str) -> tuple[dict[str, float], dict[str, float]]:
+    """The scores of the union of runs, and those of a run of all their right lines, by measure.
+
+    Lines of the second hop may name what a duplicate of a right line says; it counts for nothing itself.
+    """
+    runs = [world / f"runs/{name}.tab.txt" for name in names]
+    union = told(world, files=("queries.xml", "pool.tab", *map(str, runs)))["agreement"][0]["union"]["scores"]
+    right = (text.rstrip("\n").split("\t", 3) for run in runs for text in right_lines(world, run, REDUNDANT))
+    together = dict.fromkeys("\t".join((query, slot, "all", rest)) for query, slot, _, rest in right)
+    (world / "all.tab").write_text("".join(f"{line}\n" for line in together), encoding="utf-8")
+    told(world, files=("queries.xml", "pool.tab", "all.tab"))
+    (row,) = leaderboard(world / "out")
+    assert len(union) > 20
+    return union, {measure: float(row[measure]) for measure in union}
+
+
+def test_the_union_is_the_run_of_all_right_lines(world: Path) -> None:
+    union, alone = union_and_run(world, "beta", "gamma")
+    first = [measure for measure in union if measure.endswith("@0")]
+    assert {measure: alone[measure] for measure in first} == pytest.approx(
+        {measure: union[measure] for measure in first}
+    )
+    # Without the wrong lines another line may stand for an answer, so that what is asked about it counts as wrong.
+    assert all(alone[measure] <= union[measure] + 1e-12 for measure in union)
+
+
+def test_the_union_of_both_hops(tmp_path: Path) -> None:
+    for name in ("queries.xml", "pool.tab"):
+        shutil.copy(COMMITTED / "multi_ep_011" / name, tmp_path / name)
+    chosen = "".join(f"CS17_6248 CSSF17_{query}\n" for query in ("CMN_8aa44dd5d9", "SPA_9f031d4700"))
+    (tmp_path / "chosen").write_text(chosen, encoding="utf-8")
+    invented_runs(tmp_path, COMMITTED / "multi_ep_011" / "run.tab", ("alpha", "beta", "gamma"))
+    union, alone = union_and_run(tmp_path, "alpha", "gamma")
+    assert alone == pytest.approx(union)
+
+
+def test_agreement_counts_answers(world: Path) -> None:
+    """An answer is a query, a value and its place: columns 1, 5 and 7."""
+    told(world)
+    right = {
+        name: {tuple(line.split("\t")[column] for column in (0, 4, 6)) for line in right_lines(world, path)}
+        for name, path in ((name, world / f"runs/{name}.tab.txt") for name in KEPT)
+    }
+    for a, b in combinations(KEPT, 2):
+        (row,) = rows(world, "agreement.tsv", what="pair", run=a, other_run=b)
+        shared, either = len(right[a] & right[b]), len(right[a] | right[b])
+        assert (int(row["right_shared"]), int(row["right_either"])) == (shared, either)
+        assert float(row["right_jaccard"]) == shared / either
+        assert 0 < float(row["wrong_jaccard"]) < 1
+    systems = rows(world, "agreement.tsv", what="systems")
+    answers = rows(world, "answers.tsv")
+    assert [int(row["systems"]) for row in systems] == [1, 2, 3]
+    assert float(systems[-1]["recall"]) == pytest.approx(sum(row["found_by"] != "0" for row in answers) / len(answers))
+    assert float(systems[-1]["agreed"]) == pytest.approx(sum(row["found_by"] == "3" for row in answers) / len(answers))
+
+
+def test_leaderboards_are_the_same_without_resampling(world: Path) -> None:
+    found = told(world)
+    assert not {"tier", "p_above"} & set(leaderboard(world / "out")[0])
+    assert not {"tier", "p_above"} & set(json.loads((world / "out/leaderboard.json").read_bytes())["rows"][0])
+    assert {row["tier"] for row in found["leaderboard"]} == {None}
+    assert {pair["interval"] for pair in found["stability"]["pairs"]} == {None}
+    assert "Tier" not in (world / "out/leaderboard.md").read_text(encoding="utf-8")
+
+
+def test_the_p_of_neighbours_is_that_of_compare(world: Path) -> None:
+    found = told(world, *BOOTSTRAP)["leaderboard"]
+    assert (found[0]["tier"], found[0]["p_above"]) == (1, None)
+    for above, row in pairwise(found):
+        words = ["compare", "coldstart", *SCORING, *BOOTSTRAP, "--measure", "LDC-MEAN-ALL-Macro-F1"]
+        paths = [f"runs/{each['run']}.tab.txt" for each in (above, row)]
+        assert score_in(world, [*words, "--json", "c.json", "queries.xml", "pool.tab", *paths]).status == 0
+        (pair,) = json.loads((world / "c.json").read_bytes())["measures"][0]["pairs"]
+        assert row["p_above"] == pair["randomisation"]["p"]
+    shown = leaderboard(world / "out")
+    assert [row["p_above"] for row in shown] == ["", *(repr(row["p_above"]) for row in found[1:])]
+    for name in ("leaderboard.md", "leaderboard.tex"):
+        text = (world / "out" / name).read_text(encoding="utf-8")
+        assert "Tier" in text
+        assert "opens a new tier" in text
+
+
+def test_the_json_and_the_tables_tell_the_same(world: Path) -> None:
+    found = told(world, *BOOTSTRAP, "--policy", "kb", "--policy", "sf", "--sort-by", "SF-AP")
+    assert (found["measure"], found["unit_measure"]) == ("SF-AP", "LDC-MEAN-ALL-Macro-F1")
+    board = {(row["policy"], row["run"]): row for row in leaderboard(world / "out")}
+    for row in found["leaderboard"]:
+        shown = board[row["policy"], row["run"]]
+        assert [shown[name] for name in ("rank", "tier")] == [str(row[name]) for name in ("rank", "tier")]
+        limits = (row["interval"][side] for side in ("low", "high"))
+        assert [shown["SF-AP"], shown["SF-AP:low"], shown["SF-AP:high"]] == list(map(repr, (row["score"], *limits)))
+    pairs = rows(world, "stability.tsv", what="pair")
+    assert [float(row["tau_b"]) for row in pairs if row["tau_b"]] == [
+        pair["tau"] for pair in found["stability"]["pairs"] if pair["tau"] is not None
+    ]
+    assert len(pairs) == len(found["stability"]["pairs"]) == 16 * 15 / 2  # eight measures, two policies
+    answers = rows(world, "answers.tsv", policy="sf")
+    (of_sf,) = (each for each in found["answers"] if each["policy"] == "sf")
+    assert of_sf["total"] == len(answers) == sum(of_sf["found_by"])
+    assert of_sf["found_by"] == [sum(row["found_by"] == str(times) for row in answers) for times in range(4)]
+    assert of_sf["only"] == [sum(row["only"] == each["run"] for row in answers) for each in found["runs"]]
+
+
+def test_queries_average_to_the_score(world: Path) -> None:
+    """A macro average is the mean of its units, weighted by their rows."""
+    found = told(world)
+    units = [each for each in found["queries"] if each["scores"][0] is not None]
+    assert units
+    low, high = min(each["scores"][0] for each in units), max(each["scores"][0] for each in units)
+    (row,) = (row for row in found["leaderboard"] if row["run"] == "alpha")
+    assert low <= row["score"] <= high
+
+
+def test_one_run_has_nobody_to_agree_with(world: Path) -> None:
+    found = told(world, *BOOTSTRAP, files=("queries.xml", "pool.tab", "runs/alpha.tab.txt"))
+    assert found["agreement"][0]["pairs"] == []
+    assert [each["systems"] for each in found["agreement"][0]["systems"]] == [1]
+    assert {pair["tau"] for pair in found["stability"]["pairs"]} == {None}
+    assert [row["tier"] for row in found["leaderboard"]] == [1]
+
+
+def test_a_run_that_failed_and_one_without_lines(world: Path) -> None:
+    (world / "bad.tab").write_bytes(b"\xff\xfe\n")
+    (world / "empty.tab").write_bytes(b"")
+    found = told(world, *BOOTSTRAP, files=(*FILES, "bad.tab", "empty.tab"))
+    assert [each["run"] for each in found["runs"]] == ["alpha", "beta", "gamma"]
+    assert {row["run"] for row in found["leaderboard"] if row["rank"] is None} == {"bad", "empty"}
+    nothing = told(world, *BOOTSTRAP, files=("queries.xml", "pool.tab", "bad.tab", "empty.tab"))
+    assert (nothing["runs"], nothing["stability"]) == ([], {"pairs": [], "first": []})
+    assert all(row["found_by"] == "0" for row in rows(world, "answers.tsv"))
+
+
+def test_equal_run_ids_and_several_of_them_in_a_file(world: Path) -> None:
+    shutil.copy(world / "runs/alpha.tab.txt", world / "again.tab")
+    texts = [(world / f"runs/{name}.tab.txt").read_text(encoding="utf-8") for name in ("beta", "gamma")]
+    (world / "two.tab").write_text(texts[0] + texts[1].replace("\t:", "\t:G"), encoding="utf-8")
+    found = told(world, *BOOTSTRAP, files=("queries.xml", "pool.tab", "runs/alpha.tab.txt", "again.tab", "two.tab"))
+    assert found["runs"] == [
+        {"run": "alpha", "run_id": "alpha"},
+        {"run": "again", "run_id": "alpha"},
+        {"run": "two", "run_id": "beta"},
+        {"run": "two", "run_id": "gamma"},
+    ]
+    assert found["agreement"][0]["pairs"][0] == {"a": 0, "b": 1, "right": 1.0, "wrong": 1.0}
+    assert list(rows(world, "answers.tsv")[0])[-4:] == ["alpha", "again", "two (beta)", "two (gamma)"]
+
+
+def test_no_two_columns_are_called_alike() -> None:
+    systems = [System("a", "x"), System("a", "y"), System("a (x)", ""), System("b", "b")]
+    labels = labels_of(systems)
+    assert len(set(labels)) == 4
+    assert labels[:2] == ["a (x)", "a (y)"]
+
+
+@pytest.mark.parametrize("sign", list("=+-@"))
+def test_hostile_names_are_escaped(world: Path, sign: str) -> None:
+    name = f"{sign}1\t2\x1b[31m\u202e"
+    shutil.copy(world / "runs/alpha.tab.txt", world / f"{name}.tab")
+    found = told(world, files=("queries.xml", "pool.tab", f"./{name}.tab", "runs"))
+    assert found["runs"][0]["run"] == name
+    for file in TABLES:
+        data = (world / "out" / file).read_bytes()
+        assert b"\x1b" not in data
+        assert "\u202e".encode() not in data
+        header, *lines = data.decode().splitlines()
+        assert {line.count("\t") for line in lines} == {header.count("\t")}
+    assert f"'{sign}1\\t2" in (world / "out/answers.tsv").read_text(encoding="utf-8").splitlines()[0]
+
+
+def test_jobs_and_resume_leave_the_same_bytes(world: Path) -> None:
+    words = ["batch", *SCORING, "--out", "out", *BOOTSTRAP, "--policy", "kb", "--policy", "sf", *FILES]
+    assert score_in(world, [*words, "--jobs", "1"]).status == 0
+    one = contents(world / "out")
+    assert score_in(world, [*words, "--jobs", "2"]).status == 0
+    assert contents(world / "out") == one
+    for name in (*TABLES, "batch.json"):
+        (world / "out" / name).unlink()
+    shutil.rmtree(world / "out/kb/beta")
+    again = score_in(world, [*words, "--jobs", "1", "--resume"])
+    assert b"(5 of them before)" in again.stderr
+    assert contents(world / "out") == one
+
+
+def test_a_record_without_findings_is_not_kept(world: Path) -> None:
+    told(world)
+    path = world / "out/alpha/signature.json"
+    record = json.loads(path.read_bytes())
+    record["findings"] = []
+    record["digest"] = digest_of({key: record[key] for key in record if key != "digest"})
+    path.write_text(json.dumps(record), encoding="utf-8")
+    again = score_in(world, [*CALL, "--resume", *FILES])
+    assert b"(2 of them before)" in again.stderr
+    assert b"scored again" in again.stderr
+
+
+def test_verify_computes_tiers_anew(world: Path) -> None:
+    told(world, *BOOTSTRAP)
+    assert score_in(world, ["verify", "out"]).status == 0
+    path = world / "out/leaderboard.json"
+    board = json.loads(path.read_bytes())
+    board["rows"][-1]["tier"] = 9
+    path.write_text(json.dumps(board), encoding="utf-8")
+    found = score_in(world, ["verify", "out"])
+    assert found.status != 0
+    assert b"tier: recorded 9" in found.stdout + found.stderr
+
+
+def test_evidence_modes_have_them_too(tmp_path: Path) -> None:
+    fill(tmp_path)
+    words = ["batch", "claims", "--jobs=1", "--out=out", "--bootstrap=50", "--gold=gold.jsonl"]
+    assert score_in(tmp_path, [*words, "predictions.jsonl", "more.jsonl"]).status == 0
+    found = json.loads((tmp_path / "out/batch.json").read_bytes())
+    assert (found["mode"], found["unit"], found["unit_measure"]) == ("claims", "claim", "abstract_f1")
+    assert found["leaderboard"][0]["tier"] == 1
+    assert found["queries"]
+    assert {pair["a"]["measure"] for pair in found["stability"]["pairs"]} == {"abstract_f1", "sentence_f1"}
+    assert score_in(tmp_path, ["verify", "out"]).status == 0
