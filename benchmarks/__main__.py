@@ -15,7 +15,17 @@ from typing import Final
 
 from benchmarks.process import REPOSITORY, machine_line
 
-NAMES: Final = ("coldstart", "preparation", "knowledge_base", "evidence", "statistics", "resampling", "batch", "api")
+NAMES: Final = (
+    "coldstart",
+    "preparation",
+    "knowledge_base",
+    "evidence",
+    "statistics",
+    "resampling",
+    "batch",
+    "api",
+    "insight",
+)
 
 RESULTS: Final = "--results"
 

@@ -28,10 +28,14 @@ class FailedRunError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Seconds from start to end of a process, and the peak memory in bytes of it and the processes it starts."""
+    """Seconds from start to end of a process, and the peak memory in bytes of it and the processes it starts.
+
+    `processor` are the seconds that processors worked for all of them, 0 where that was not measured.
+    """
 
     seconds: float
     peak: int
+    processor: float = 0.0
 
 
 def run(words: Sequence[str], folder: str) -> Cost:
@@ -53,7 +57,7 @@ def run(words: Sequence[str], folder: str) -> Cost:
     if child.returncode != 0:
         with open(complaints, encoding="utf-8", errors="replace") as file:
             raise FailedRunError(f"{' '.join(words)}\nended with status {child.returncode}: {file.read()[-2000:]}")
-    return Cost(seconds, max(usage.ru_maxrss * _PEAK_UNIT, family.peak))
+    return Cost(seconds, max(usage.ru_maxrss * _PEAK_UNIT, family.peak), usage.ru_utime + usage.ru_stime)
 
 
 @dataclass(slots=True)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from cs_score.api.coldstart.results import RunResult
     from cs_score.api.comparison import Comparison, PairRow, SystemRow, compare
     from cs_score.api.evidence import EvidenceResult, claims, hotpotqa, r4c, scifact
+    from cs_score.api.insight import Analysis, Difference, analyze, diff
     from cs_score.api.intervals import IntervalRow
     from cs_score.api.loading import load
     from cs_score.api.report import Report
@@ -35,8 +36,10 @@ if TYPE_CHECKING:
 __version__ = VERSION
 
 __all__ = [
+    "Analysis",
     "Comparison",
     "CsScoreError",
+    "Difference",
     "EvidenceResult",
     "Explanation",
     "FoundProblem",
@@ -62,9 +65,11 @@ __all__ = [
     "UsageError",
     "ValidatedRun",
     "__version__",
+    "analyze",
     "batch",
     "claims",
     "compare",
+    "diff",
     "hotpotqa",
     "load",
     "prepare",
@@ -80,6 +85,7 @@ _HOMES = {
     "api.comparison": "Comparison PairRow SystemRow compare",
     "api.evidence": "EvidenceResult claims hotpotqa r4c scifact",
     "api.coldstart.gold": "Gold prepare score",
+    "api.insight": "Analysis Difference analyze diff",
     "api.intervals": "IntervalRow",
     "api.loading": "load",
     "api.coldstart.records": "ProblemRow QueryRow RankingRow ResponseRow TableRow",

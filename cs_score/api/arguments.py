@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 from cs_score.coldstart.options import Justifications, Policy, as_list, find_preset
@@ -111,3 +111,15 @@ def policy_of(
             raise UsageError(f"policy takes the name of a policy or a Policy, not {policy!r}")
         policy_before = policy
     return policy_before, limits_before if limits is None else limits_of(limits)
+
+
+def policy_words(given: str | Iterable[str] | Mapping[str, Policy]) -> list[str]:
+    """Policies by name as the switch --policy takes them. Raises UsageError for what are no policies."""
+    if not isinstance(given, Mapping):
+        return list(as_list(given, "policies"))
+    words = []
+    for name, policy in given.items():
+        if not isinstance(policy, Policy):
+            raise UsageError(f"policies takes a Policy for each name; {name} is {policy!r}")
+        words.append(f"{name}:" + ",".join(f"{side.lower()}={text}" for side, text in policy.texts().items()))
+    return words

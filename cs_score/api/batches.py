@@ -7,12 +7,12 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from cs_score.api.arguments import Files, file_of, files_of, held, query_choice
+from cs_score.api.arguments import Files, file_of, files_of, held, policy_words, query_choice
 from cs_score.api.coldstart.writing import other_switches, words_of
 from cs_score.api.html import table
 from cs_score.api.kinds import Values, field_types
 from cs_score.coldstart.lines.loading import RUN_SUFFIX, members
-from cs_score.coldstart.options import Options, Policy, as_list
+from cs_score.coldstart.options import Options, Policy
 from cs_score.coldstart.writers.files import Layout
 from cs_score.foundation.errors import UsageError
 from cs_score.foundation.sources import Input, name_of
@@ -179,18 +179,10 @@ def _policies(given: str | Iterable[str] | Mapping[str, Policy], options: Option
     """The policies by name. Raises UsageError for names that are none, and for an empty list."""
     from cs_score.batch.plan.policies import read_policies
 
-    words = list(map(_word, given.items())) if isinstance(given, Mapping) else list(as_list(given, "policies"))
+    words = policy_words(given)
     if not words:
         raise UsageError("policies takes at least one policy")
     return read_policies(words, options, options.policy.texts())
-
-
-def _word(named: tuple[str, Policy]) -> str:
-    """A policy as the switch --policy takes it."""
-    name, policy = named
-    if not isinstance(policy, Policy):
-        raise UsageError(f"policies takes a Policy for each name; {name} is {policy!r}")
-    return f"{name}:" + ",".join(f"{side.lower()}={text}" for side, text in policy.texts().items())
 
 
 def _measure(sort_by: str, plan: ColdStartPlan) -> str:

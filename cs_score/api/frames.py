@@ -7,7 +7,7 @@ that repeat become categories, numbers arrays.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from math import nan
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -122,6 +122,17 @@ def _column(name: str, annotation: str) -> _Column:
     if kinds == {"int"}:
         return _Integers(may_be_missing)
     return _Texts() if kinds == {"str"} and name not in _DISTINCT else _Objects()
+
+
+def frame_of_rows(rows: Sequence[Mapping[str, object]], attrs: Mapping[str, object]) -> pandas.DataFrame:
+    """Rows of any keys as a frame with these `attrs`. Raises MissingExtraError without pandas."""
+    try:
+        import pandas
+    except ImportError:
+        raise MissingExtraError("pandas", "frames") from None
+    frame = pandas.DataFrame(list(rows))
+    frame.attrs |= attrs
+    return frame
 
 
 def frame_of(fields: Mapping[str, str], values: Iterator[Values], attrs: Mapping[str, object]) -> pandas.DataFrame:

@@ -9,20 +9,23 @@ from typing import Any, NoReturn
 from cs_score.api.coldstart.results import RunResult
 from cs_score.api.coldstart.stored import Stored
 from cs_score.api.evidence import EvidenceResult
+from cs_score.api.insight import Analysis, Difference, stored_insight
 from cs_score.api.stored_evidence import stored_evidence
 from cs_score.foundation.errors import InputError, UsageError
 from cs_score.foundation.sources import Input, open_source
 from cs_score.measures.registry import COLD_START_MODE, MEASURES
 
 
-def load(given: Input) -> RunResult | EvidenceResult:
-    """A result from the JSON that `to_json` and the option `--json` make: a path, an open file, or the text itself.
+def load(given: Input) -> RunResult | EvidenceResult | Analysis | Difference:
+    """A result, an analysis or a difference from the JSON that `to_json` and the option `--json` make.
 
-    It has the scores, records, frames and the signature of the result that was stored. What needs the files (`rescore`,
-    `write`, `explain`, `compare`) raises UsageError. Raises InputError for what is no such JSON, and for that of a
-    version with another schema.
+    `given` is a path, an open file, or the text itself. What is loaded has the scores, records, frames and the
+    signature of what was stored. What needs the files (`rescore`, `write`, `explain`, `compare`, `analyze`) raises
+    UsageError. Raises InputError for what is no such JSON, and for that of a version with another schema.
     """
     name, told = _read(given)
+    if "measure" in told and {"mistakes", "answers"} & told.keys():
+        return stored_insight(told, name)
     signature = told.get("signature")
     mode = signature.get("mode") if isinstance(signature, dict) else None
     if mode == COLD_START_MODE:

@@ -76,7 +76,8 @@ class PreparedEvidence:
     @property
     def evaluation(self) -> Evaluation:
         mode = _module(self._plan.mode).MODE
-        return Evaluation(mode.name, mode.unit, headline(mode.name)[0], (), lambda found: {})
+        shown = headline(mode.name)
+        return Evaluation(mode.name, mode.unit, shown[0], (), lambda found: {}, by_unit=shown)
 
     def measures(self) -> Mapping[str, Sequence[str]]:
         return dict.fromkeys(self._plan.measures(), ())

@@ -34,12 +34,12 @@ def read_document(name: str) -> Document:
     except (ValueError, RecursionError) as error:
         reason = "too deep" if isinstance(error, RecursionError) else str(error)
         raise InputError(f"not JSON: {reason}", file=name, remedy=_REMEDY) from None
-    return _checked(value, name)
+    return checked(value, name)
 
 
 def document_of(value: Mapping[str, object]) -> Document:
     """An analysis as it would be read from its file, so that a page has the same bytes either way."""
-    return _checked(json.loads(json.dumps(value)), "analysis")
+    return checked(json.loads(json.dumps(value)), "analysis")
 
 
 def page_of(document: Document) -> str:
@@ -65,7 +65,8 @@ def chart_of(document: Document, kind: str, name: str | None = None) -> Drawing:
     return drawings[name]
 
 
-def _checked(value: object, name: str) -> Document:
+def checked(value: object, name: str) -> Document:
+    """What JSON from a file of that name holds. Raises InputError where it is no analysis and no difference."""
     if not isinstance(value, dict) or value.get("mode") not in [*MEASURES] or not {"mistakes", "answers"} & set(value):
         raise InputError("neither an analysis nor a difference", file=name, remedy=_REMEDY)
     kind = "coldstart" if value["mode"] == COLD_START_MODE else "evidence"

@@ -48,7 +48,8 @@ def _of_name(name: str, kind: str) -> Iterator[str]:
     if kind == "record":
         yield f"\nFields: {', '.join(f'`{field}`' for field in value._fields)}.\n"
     if kind == "class":
-        for member, given in vars(value).items():
+        members = {member: given for each in reversed(value.__mro__[:-1]) for member, given in vars(each).items()}
+        for member, given in members.items():
             if not member.startswith("_") and inspect.getdoc(given):
                 yield from _of_member(name, member, given)
 

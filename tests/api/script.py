@@ -51,6 +51,14 @@ def main(out: Path) -> None:
     interval: cs.IntervalRow = run.intervals(20, seed=1)[0]
     print(interval.measure, interval.score)
 
+    analysis: cs.Analysis = cs.analyze(run, "SF-ALL-Micro-F1", top=5, policies={"lenient": lenient.policy})
+    print(analysis, analysis.kinds, analysis.rows()[0]["gain"], analysis.rows("policies")[-1]["name"], analysis.best)
+    difference: cs.Difference = cs.diff(run, strict, names=("kb", "sf"), resamples=9)
+    print(difference, difference.rows("units")[0]["contribution"], difference.to_text().count("\n"))
+    again = cs.load(difference.to_json())
+    assert isinstance(again, cs.Difference)
+    print(again.difference == difference.difference, again.notes)
+
     board: cs.Leaderboard = cs.batch(
         ["submissions/tide-kb.tab.txt", Path("submissions/gull-sf.tab.txt")], out / "batch", jobs=1,
         queries="queries/ldc-queries.xml", pool="assessments/pool-2016.tab", expand="ISLE26", policies=["kb", "sf"],

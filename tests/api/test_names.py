@@ -15,10 +15,10 @@ import cs_score as cs
 from tests.api.reference import DOCUMENT, document
 
 NAMES: Final = """
-    Comparison CsScoreError EvidenceResult Explanation FoundProblem Gold InputError IntervalRow Leaderboard
-    LeaderboardRow MissingExtraError OutputError PairRow Policy ProblemRow QueryRow RankingRow Report ResponseRow
-    RunResult ScoringStopped Signature SystemRow TableRow UsageError ValidatedRun __version__ batch claims compare
-    hotpotqa load prepare r4c scifact score validate_run
+    Analysis Comparison CsScoreError Difference EvidenceResult Explanation FoundProblem Gold InputError IntervalRow
+    Leaderboard LeaderboardRow MissingExtraError OutputError PairRow Policy ProblemRow QueryRow RankingRow Report
+    ResponseRow RunResult ScoringStopped Signature SystemRow TableRow UsageError ValidatedRun __version__ analyze batch
+    claims compare diff hotpotqa load prepare r4c scifact score validate_run
 """.split()
 """What users may rely on. A name that goes away breaks their programs: say so in CHANGELOG.md."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import Any
 
 import pytest
@@ -17,8 +18,17 @@ DOCS = ROOT / "docs"
 
 
 def _texts(cell: Any) -> list[str]:
-    """What a code cell shows, as text; of figures and of HTML the text that stands for them."""
-    return [output.get("text") or output["data"]["text/plain"] for output in cell.get("outputs", ())]
+    """What a code cell shows, as text; of figures and of HTML the text that stands for them.
+
+    On a slow machine what a cell prints may come in several parts.
+    """
+    texts: list[str] = []
+    for is_printed, outputs in groupby(cell.get("outputs", ()), key=lambda output: "text" in output):
+        if is_printed:
+            texts.append("".join(output["text"] for output in outputs))
+        else:
+            texts += (output["data"]["text/plain"] for output in outputs)
+    return texts
 
 
 # What Jupyter's packages warn of is theirs.

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
+from cs_score.analysis.coldstart.progress import Progress, silent
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.coldstart.sections.bounds import Bounds, bounds
 from cs_score.analysis.coldstart.sections.budget import BudgetRow, budget
@@ -113,16 +114,17 @@ def analyze(
     *,
     by: Iterable[str] = (),
     resampling: Resampling | None = None,
+    progress: Progress = silent,
 ) -> Analysis:
     """Analyse a run by one measure: None for the one that ranks leaderboards.
 
     `top`: the number of mistakes in the cost list, None for all; `policies`: those to score under beside the published
     ones; `by`: dimensions of groups that are crossed, such as `slot,language`; `resampling`: the settings of bootstrap
-    intervals, None for none. Raises UsageError for an unknown measure or dimension, InputError for a measure that the
-    run has no score of.
+    intervals, None for none; `progress` is told what is being done. Raises UsageError for an unknown measure or
+    dimension, InputError for a measure that the run has no score of.
     """
     chosen, crossings = scored.measure(measure), crossed(by)
-    asked = _Asked(chosen, top, tuple(policies), tuple(crossings))
+    asked = _Asked(chosen, top, tuple(policies), tuple(crossings), progress)
     with paused_collector():
         effects = Effects(scored, _measures(scored, chosen))
         mistakes = list(mistakes_of(scored, effects.rescoring.finding))
@@ -139,6 +141,7 @@ class _Asked:
     top: int | None
     policies: tuple[NamedPolicy, ...]
     crossings: tuple[str, ...]
+    progress: Progress
 
 
 def _sections(
@@ -154,9 +157,9 @@ def _sections(
         signature=scored.signature.of(str(measure)),
         origin=scored.origin,
         added_to=effects.rescoring.finding.file.name,
-        mistakes=cost_list(effects, mistakes, asked.top),
+        mistakes=cost_list(effects, asked.progress(mistakes, "weighing mistakes"), asked.top),
         mistake_count=sum(map(len, mistakes)),
-        budget=budget(effects, scored.policy, mistakes),
+        budget=budget(effects, scored.policy, mistakes, asked.progress),
         structure=structure_of(scored),
         table=table.name,
         groups=groups_of(table, asked.crossings),

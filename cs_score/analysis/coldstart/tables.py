@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from cs_score.analysis.coldstart.analysis import Analysis
 from cs_score.coldstart.counting.counts import Counts
+from cs_score.coldstart.judging.labels import CATEGORIES
 from cs_score.foundation.display import spreadsheet_cell
 from cs_score.foundation.record import dataclass
 
@@ -96,8 +97,13 @@ def _intervals(analysis: Analysis) -> Iterator[Row]:
 
 
 def _slots(analysis: Analysis) -> Iterator[Row]:
+    """A row for each slot, those with the most lines first; categories that no line has are empty."""
+    counts: dict[str, dict[str, int]] = {}
     for each in analysis.confusions.slots:
-        yield each.slot, each.category, each.count
+        counts.setdefault(each.slot, {})[each.category] = each.count
+    met = {each.category for each in analysis.confusions.slots}
+    for slot, of_slot in sorted(counts.items(), key=lambda item: -sum(item[1].values())):
+        yield slot, *(of_slot.get(category, 0) if category in met else None for category in CATEGORIES)
 
 
 def _wrong_values(analysis: Analysis) -> Iterator[Row]:
@@ -181,7 +187,7 @@ LAYOUTS: Final = (
         by="dimension",
         fewest=2,  # one group is the whole table
     ),
-    Layout("confusions", "Lines by slot and category:", ("slot", "category", "count"), _slots),
+    Layout("confusions", "Lines by slot and category:", ("slot", *CATEGORIES), _slots),
     Layout("wrong_values", "The most frequent wrong values:", ("slot", "value", "count"), _wrong_values),
     Layout(
         "near_misses",

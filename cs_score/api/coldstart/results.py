@@ -17,13 +17,13 @@ from cs_score.coldstart.options import Policy, as_list
 from cs_score.foundation.display import one_line
 from cs_score.foundation.errors import UsageError
 from cs_score.foundation.garbage_collection import paused_collector
-from cs_score.foundation.record import replace
 from cs_score.measures.registry import COLD_START_MODE, headline, parse
 
 if TYPE_CHECKING:
     import pandas
 
     from cs_score.analysis.coldstart.explanation.explanation import Explanation, Wanted
+    from cs_score.analysis.coldstart.scored import Scored as ToAnalyse
     from cs_score.api.report import Report
     from cs_score.foundation.signing.signature import Signature
     from cs_score.statistics.options import IntervalMethod
@@ -178,11 +178,9 @@ class RunResult:
         the files held no run or several, and for a result that was loaded from JSON.
         """
         from cs_score.analysis.coldstart.explanation.explanation import explain
-        from cs_score.analysis.coldstart.scored import Scored as ToExplain
 
-        scored, run_id = self._scored("explain"), self.run_id
-        (result,) = scored.result.runs
-        given = ToExplain(scored.run, run_id, scored.policy, result, None, scored.origin, self.signature)
+        _ = self.run_id
+        given = self._for_analysis("explain")
         return explain(given, line=line, query=query, class_name=class_name, node=node, answer=answer, measure=measure)
 
     def report(self, measure: str | None = None, *, run_id: str | None = None) -> Report:
@@ -193,13 +191,9 @@ class RunResult:
         InputError for a run without that score, MissingExtraError without jinja2 (`pip install 'cs-score[report]'`).
         """
         from cs_score.analysis.coldstart.analysis import analyze
-        from cs_score.analysis.coldstart.scored import score_for_analysis
         from cs_score.api.report import Report
 
-        scored = score_for_analysis(self._scored("report").run, self.policy, run_id)
-        if len(self.run_ids) == 1:  # the result knows whether its files were validated before
-            scored = replace(scored, origin=self._content.origin, signature=self.signature)
-        return Report(analyze(scored, measure).as_json())
+        return Report(analyze(self._for_analysis("report", run_id), measure).as_json())
 
     def write(
         self,
@@ -261,6 +255,17 @@ class RunResult:
             there = f"{len(runs)} runs ({', '.join(runs)})" if runs else "no run"
             raise UsageError(f"the result holds {there}, not one; see run_ids and scores_by_run")
         return next(iter(runs.items()))
+
+    def _for_analysis(self, what: str, run_id: str | None = None) -> ToAnalyse:
+        """The run, or that of this id, as analyses take it. Raises UsageError, for a result that was loaded, too."""
+        from cs_score.analysis.coldstart.scored import Scored as ToAnalyse
+        from cs_score.analysis.coldstart.scored import score_for_analysis
+
+        scored = self._scored(what)
+        if len(self.run_ids) != 1 or run_id not in (None, self.run_id):
+            return score_for_analysis(scored.run, self.policy, run_id)
+        (result,) = scored.result.runs
+        return ToAnalyse(scored.run, self.run_id, scored.policy, result, None, scored.origin, self.signature)
 
     def _scored(self, what: str) -> Scored:
         if not isinstance(self._content, Scored):

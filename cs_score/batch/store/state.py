@@ -110,7 +110,7 @@ def read_whole_run(folder: str, signature: Mapping[str, object]) -> Outcome | No
             }
         )
         told = [findings_of(findings) for findings in outcome.findings]
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise UnfitError(path) from None
     if signature.get("bootstrap") is not None and len(outcome.intervals) != len(outcome.scores):
         raise UnfitError(path)  # earlier versions kept intervals in the run's own files only

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any, Final
 
 from cs_score.analysis.many.agreement import FOUND, Overlap
@@ -42,13 +43,15 @@ def answers_lines(found: Overview) -> Iterator[str]:
     """A line for each thing to be found: by how many runs, by which if by one only, and run by run 1 or 0."""
     labels = labels_of(found.systems)
     yield _line([*ANSWERS, *labels])
+    told = [(thing.part, thing.unit, thing.place, thing.name, thing.value) for thing in found.wanted]
+    escaped = {text: spreadsheet_cell(text) for text in {*chain.from_iterable(told), *labels, ""}}
+    places = ["\t".join([escaped[text] for text in texts]) for texts in told]
     for each in found.policies:
-        of_runs = [marks or "" for marks in each.marks]
-        for number, wanted in enumerate(found.evaluation.wanted):
-            cells = [marks[number : number + 1] for marks in of_runs]
-            only = labels[cells.index(FOUND)] if each.often[number] == 1 else ""
-            place = (wanted.part, wanted.unit, wanted.place, wanted.name, wanted.value)
-            yield _line([each.policy, *place, each.often[number], only], cells)
+        policy = spreadsheet_cell(each.policy)
+        of_runs = [marks or " " * len(places) for marks in each.marks]
+        for place, times, *marks in zip(places, each.often, *of_runs):
+            only = escaped[labels[marks.index(FOUND)]] if times == 1 else ""
+            yield "\t".join((policy, place, str(times), only, *map(str.strip, marks))) + "\n"
 
 
 def agreement_lines(found: Overview) -> Iterator[str]:
@@ -137,8 +140,8 @@ def _ranked(row: Row, measure: str) -> dict[str, object]:
 def _answers(found: Overview, each: OfPolicy) -> Iterator[dict[str, object]]:
     """How difficult the things of each part are: how many of them so many runs found."""
     scored = sum(marks is not None for marks in each.marks)
-    for part in dict.fromkeys(wanted.part for wanted in found.evaluation.wanted):
-        places = [place for place, wanted in enumerate(found.evaluation.wanted) if wanted.part == part]
+    for part in dict.fromkeys(wanted.part for wanted in found.wanted):
+        places = [place for place, wanted in enumerate(found.wanted) if wanted.part == part]
         often = [each.often[place] for place in places]
         alone = [place for place in places if each.often[place] == 1]
         yield {
@@ -192,7 +195,7 @@ def _overlap(overlap: Overlap) -> tuple[Cell, ...]:
     return overlap.shared, overlap.either, overlap.jaccard
 
 
-def _line(cells: Iterable[Any], plain: Sequence[str] = ()) -> str:
+def _line(cells: Iterable[Any]) -> str:
     """A line of a table; text is no formula to a spreadsheet, numbers have full precision, None is empty."""
     texts = [spreadsheet_cell(cell) if isinstance(cell, str) else "" if cell is None else repr(cell) for cell in cells]
-    return "\t".join([*texts, *plain]) + "\n"
+    return "\t".join(texts) + "\n"

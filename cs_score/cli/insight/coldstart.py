@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from cs_score.cli.destinations import say
+from cs_score.cli.evidence import with_bar
 from cs_score.cli.form import Form, Parameter
 from cs_score.cli.insight.options import (
     TOP,
@@ -87,6 +88,7 @@ def _analysing(line: CommandLine) -> Callable[[Scored], Analysis]:
         top=top_of(line),
         policies=read_policies(line.texts(POLICIES.name), options_of(line), policy_texts(line)),
         by=crossed(line.texts("--by")),
+        progress=with_bar,
         resampling=read_resampling({option.name: line.switches.get(option.name) for option in INTERVALS}),
     )
 

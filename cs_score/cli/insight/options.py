@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -10,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from cs_score.analysis.json_text import json_text
 from cs_score.cli import colour
 from cs_score.cli.destinations import Destination, print_text, write_to_stream
 from cs_score.cli.form import whole_number
@@ -115,18 +115,6 @@ def deliver(line: CommandLine, as_json: Callable[[], Mapping[str, object]], as_t
     if json_file is not None:
         write_packed(json_file, encoded(json_text(as_json())))
     print_text(as_text(_text_width()), colour.with_deltas)
-
-
-def json_text(value: Mapping[str, object]) -> Iterator[str]:
-    """A JSON object in pieces, a line for each of its keys and for each item of a list; ASCII only."""
-    for at, (key, content) in enumerate(value.items()):
-        yield f"{',' if at else '{'}\n{json.dumps(key)}: "
-        if isinstance(content, list) and content:
-            yield from (f"{',' if row else '['}\n {json.dumps(item)}" for row, item in enumerate(content))
-            yield "\n]"
-        else:
-            yield json.dumps(content)
-    yield "\n}\n"
 
 
 def _text_width() -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from cs_score.analysis.coldstart.progress import Progress, silent
 from cs_score.analysis.coldstart.sections.mistakes import MissedClass, Mistakes
 from cs_score.analysis.coldstart.whatif.change import Change
 from cs_score.analysis.coldstart.whatif.dependents import Removal
@@ -70,7 +71,7 @@ class BudgetRow:
         }
 
 
-def budget(effects: Effects, policy: Policy, units: Iterable[Mistakes]) -> list[BudgetRow]:
+def budget(effects: Effects, policy: Policy, units: Iterable[Mistakes], progress: Progress = silent) -> list[BudgetRow]:
     """The kinds of mistakes in a fixed order, each mended alone and with those before it.
 
     Mistakes are those of the run as it is: none that mending others would bring about. A kind that the policy does not
@@ -87,18 +88,19 @@ def budget(effects: Effects, policy: Policy, units: Iterable[Mistakes]) -> list[
     effects = effects.of_first_measure()
     base = so_far = Mending(policy)
     last: float | None = effects.before
+    why_not_last: str | None = None
     rows = []
-    for kind in (*KINDS, MISSED):
+    for kind in progress((*KINDS, MISSED), "mending mistakes"):
         count = len(classes) if kind == MISSED else len(lines[KINDS[kind][0]])
         if not count:
-            rows.append(BudgetRow(kind, 0, 0.0, effects.before, last, None, Change(), policy))
+            rows.append(BudgetRow(kind, 0, 0.0, effects.before, last, why_not_last, Change(), policy))
             continue
         alone, so_far = _mending(kind, base, lines, classes), _mending(kind, so_far, lines, classes)
         row = _row(kind, count, alone, effects, policy)
-        last, reason = row.score, row.reason
+        last, why_not_last = row.score, row.reason
         if so_far != alone:
-            last, reason = _score(so_far, so_far.change(effects), effects, policy)
-        rows.append(replace(row, cumulated=last, reason=row.reason or reason))
+            last, why_not_last = _score(so_far, so_far.change(effects), effects, policy)
+        rows.append(replace(row, cumulated=last, reason=row.reason or why_not_last))
     return rows
 
 

@@ -182,12 +182,10 @@ class CountedQuery:
         lines = {line.index: line for line in chosen}
         for group in groups:
             lines |= {line.index: line for line in self._deciding(group, gone)}
-        for line in list(lines.values()):
-            if self._may_be_right(line):
-                name = self._class_of[line.index]
-                for together in self._chosen_together(name, self._tree.above[name]):
-                    right = self._right_in_class.get(together, ())
-                    lines |= {other.index: other for other in right if other.index not in gone}
+        of_lines = {self._class_of[index] for index, line in lines.items() if self._may_be_right(line)}
+        for name in {each for of in of_lines for each in self._chosen_together(of, self._tree.above[of])}:
+            right = self._right_in_class.get(name, ())
+            lines |= {other.index: other for other in right if other.index not in gone}
         known: dict[str, dict[str, bool]] = defaultdict(dict)
         for index, line in lines.items():
             is_below_right = category_in(self._counting.labels[index]) != INCORRECT_PARENT

@@ -1,0 +1,186 @@
+"""Analyses and differences from Python: those of the command line, in every byte, and read back from JSON."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+import cs_score as cs
+from tests.coldstart.command import score_in
+from tests.documents import ROOT
+from tests.evidence.test_command import files
+
+QUERIES, POOL, LIST = "queries/ldc-queries.xml", "assessments/pool-2016.tab", "queries/queryids.txt"
+KB, SF = "submissions/tide-kb.tab.txt", "submissions/gull-sf.tab.txt"
+SWITCHES: Final = ("-expand", "ISLE26", "-queries", LIST)
+EVIDENCE: Final = "sentence_label_f1"
+
+
+@pytest.fixture(autouse=True)
+def _in_the_folder_of_the_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+
+
+def run_of(name: str = KB) -> cs.RunResult:
+    return cs.prepare(QUERIES, POOL, expand="ISLE26", query_ids=LIST).score(name)
+
+
+def printed(*words: str) -> str:
+    outcome = score_in(ROOT, words)
+    assert outcome.status == 0, outcome.stderr
+    return outcome.stdout.decode()
+
+
+def test_an_analysis_is_that_of_the_command_line() -> None:
+    policy = "own:right=CORRECT:INEXACT,wrong=INCORRECT"
+    words = (
+        "analyze",
+        *SWITCHES,
+        "--measure",
+        "SF-AP",
+        "--policy",
+        policy,
+        "--by",
+        "slot,hop",
+        "--bootstrap",
+        "9",
+        "--seed",
+        "3",
+        "--top",
+        "4",
+    )
+    own = cs.Policy(("CORRECT", "INEXACT"), ("INCORRECT",))
+    found = cs.analyze(run_of(), "SF-AP", policies={"own": own}, by="slot,hop", resamples=9, seed=3, top=4)
+    assert found.to_json() == printed(*words, "--json=-", QUERIES, POOL, KB)
+    assert found.to_text() + "\n" == printed(*words, QUERIES, POOL, KB)
+    told = json.loads(found.to_json())
+    assert (found.mode, found.measure, found.score) == ("coldstart", "SF-AP", told["score"])
+    assert (dict(found.scores), str(found.signature)) == (told["scores"], told["signature"])
+    assert (found.bounds, found.best) == (told["bounds"], told["best"])
+    assert repr(found) == f"<analysis of TIDE_KB: SF-AP {found.score:.4f}, {told['mistake_count']} mistakes>"
+
+
+def test_an_analysis_of_predictions_is_that_of_the_command_line() -> None:
+    gold, predictions = map(str, files("scifact"))
+    found = cs.analyze(cs.scifact(gold, predictions), EVIDENCE, top=2)
+    words = ("analyze", "scifact", "--gold", gold, "--predictions", predictions, "--measure", EVIDENCE, "--top", "2")
+    assert found.to_json() == printed(*words, "--json=-")
+    assert found.to_text() + "\n" == printed(*words)
+    assert (found.mode, found.measure, found.bounds, found.best) == ("scifact", EVIDENCE, None, None)
+    assert str(found.signature) == json.loads(found.to_json())["signature"]["line"]
+    assert repr(found).startswith(f"<analysis of scifact: {EVIDENCE} {found.score:.4f}, ")
+
+
+@pytest.mark.parametrize("policy", ["sf", None])
+def test_a_difference_is_that_of_the_command_line(policy: str | None) -> None:
+    run = run_of()
+    common = ("diff", *SWITCHES, "--measure", "SF-ALL-Micro-F1", "--bootstrap", "9", "--top", "3")
+    if policy is None:
+        other, names = run_of(SF), ("tide-kb.tab.txt", "gull-sf.tab.txt")
+        words = [*common, QUERIES, POOL, KB, SF]
+    else:
+        other, names = run.rescore(policy), ("as given", f"policy {policy}")
+        words = [*common, "--policy-b", policy, QUERIES, POOL, KB]
+    found = cs.diff(run, other, "SF-ALL-Micro-F1", names=names, resamples=9, top=3)
+    assert found.to_json() == printed(*words, "--json=-")
+    assert found.to_text() + "\n" == printed(*words)
+    told = json.loads(found.to_json())
+    assert (found.a, found.b, found.difference, found.names) == (told["a"], told["b"], told["difference"], names)
+    assert found.notes == tuple(note["text"] for note in told["notes"])
+    assert repr(found) == f"<SF-ALL-Micro-F1: {names[1]} - {names[0]} = {found.difference:+.4f}>"
+
+
+def test_a_difference_of_predictions_is_that_of_the_command_line() -> None:
+    gold, predictions = map(str, files("scifact"))
+    result = cs.scifact(gold, predictions)
+    found = cs.diff(result, result, EVIDENCE, names=("one", "two"), resamples=9)
+    words = ("diff", "scifact", "--gold", gold, predictions, predictions, "--measure", EVIDENCE, "--bootstrap", "9")
+    theirs = json.loads(printed(*words, "--json=-"))
+    assert json.loads(found.to_json()) == {**theirs, "names": {"a": "one", "b": "two"}}
+    assert (found.mode, found.difference, found.rows("units")) == ("scifact", 0, [])
+
+
+def made() -> list[cs.Analysis | cs.Difference]:
+    run, result = run_of(), cs.scifact(*map(str, files("scifact")))
+    return [cs.analyze(run), cs.analyze(result), cs.diff(run, run.rescore("sf"), resamples=9), cs.diff(result, result)]
+
+
+def test_what_was_stored_is_read_back(tmp_path: Path) -> None:
+    for found in made():
+        (tmp_path / "found.json").write_text(found.to_json())
+        again = cs.load(tmp_path / "found.json")
+        assert isinstance(again, type(found))
+        assert (again.to_json(), repr(again), again.kinds) == (found.to_json(), repr(found), found.kinds)
+        assert again.report().html == found.report().html
+        with pytest.raises(cs.UsageError, match="the text is not in JSON"):
+            again.to_text()
+        assert pickle.loads(pickle.dumps(found)).to_text() == found.to_text()
+
+
+def test_what_is_no_analysis_is_refused() -> None:
+    told = json.loads(made()[0].to_json())
+    for broken in ({**told, "score": "high"}, {**told, "budget": None}, {"measure": 1, "mistakes": 2}):
+        with pytest.raises(cs.InputError):
+            cs.load(json.dumps(broken))
+
+
+def test_rows_and_frames_have_the_tables_of_the_json() -> None:
+    analysis, evidence, difference, _ = made()
+    assert isinstance(analysis, cs.Analysis)
+    assert isinstance(difference, cs.Difference)
+    told = json.loads(analysis.to_json())
+    for kind in ("mistakes", "budget", "policies", "sweep"):
+        assert len(analysis.rows(kind)) == len(told[kind])
+    first = analysis.rows()[0]
+    assert first["gain"] == told["mistakes"][0]["gain"]
+    assert first["SF-AP"] == told["mistakes"][0]["effects"]["SF-AP"]
+    groups = analysis.rows("groups")
+    assert [row["dimension"] for row in groups] == [name for name, rows in told["groups"].items() for _ in rows]
+    [kb, sf] = analysis.rows("policies")
+    assert (kb["name"], sf["name"], sf["justifications"]) == ("kb", "sf", "1:1")
+    assert sf["SF-AP"] == told["policies"][1]["scores"]["SF-AP"]
+    frame = analysis.to_frame("sweep")
+    assert list(frame.columns) == ["threshold", "precision", "recall", "f1", "lines", "gain"]
+    assert frame["f1"].max() == max(row["f1"] for row in told["sweep"])
+    assert frame.attrs == {"measure": analysis.measure, "signature": str(analysis.signature)}
+    assert list(evidence.to_frame()["kind"]) == [row["kind"] for row in json.loads(evidence.to_json())["mistakes"]]
+    assert difference.to_frame()["contribution"].sum() == pytest.approx(difference.difference, abs=1e-12)
+    assert difference.to_frame().attrs["signatures"].keys() == {"a", "b"}
+    with pytest.raises(cs.UsageError, match=r"no rows called 'mistake'; .*; did you mean mistakes\?"):
+        analysis.rows("mistake")
+
+
+def test_one_of_several_runs_is_named(tmp_path: Path) -> None:
+    both = cs.score(QUERIES, [KB, SF], POOL, expand="ISLE26", query_ids=LIST)
+    found = cs.analyze(both, run_id="TIDE_KB")
+    words = ("analyze", *SWITCHES, "--run", "TIDE_KB", "--json=-", QUERIES, POOL, KB, SF)
+    again = cs.load(printed(*words))
+    assert isinstance(again, cs.Analysis)
+    assert found.rows("mistakes") == again.rows("mistakes")
+    with pytest.raises(cs.UsageError, match="say which"):
+        cs.analyze(both)
+    with pytest.raises(cs.UsageError, match="2 runs"):
+        cs.diff(both, both)
+
+
+def test_what_cannot_be_analysed_is_wrong_usage() -> None:
+    run, result = run_of(), cs.scifact(*map(str, files("scifact")))
+    stored = cs.load(run.to_json())
+    assert isinstance(stored, cs.RunResult)
+    for call, said in (
+        (lambda: cs.analyze(stored), "analyze needs the lines of the run"),
+        (lambda: cs.diff(run, stored), "diff needs the lines of the run"),
+        (lambda: cs.analyze(run, "chess"), "no measure called chess"),
+        (lambda: cs.analyze(run, top=0), "top takes a number from 1, not 0"),
+        (lambda: cs.analyze(run, policies="nosuch"), "no such preset"),
+        (lambda: cs.analyze(run, by="slot,moon"), "moon"),
+        (lambda: cs.analyze(result, run_id="x"), "are for Cold Start runs"),
+        (lambda: cs.analyze("run.tab"), "analyze takes a result, not 'run.tab'"),  # type: ignore[arg-type]
+        (lambda: cs.diff(run, result), "diff takes two results of one kind"),
+    ):
+        with pytest.raises(cs.UsageError, match=said):
+            call()
