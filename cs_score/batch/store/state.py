@@ -16,6 +16,7 @@ from typing import Any, Final, cast
 
 from cs_score.analysis.many.findings import findings_of
 from cs_score.batch.store.outcomes import FAILED, Outcome, ProblemPlace, RunScores, WrittenFile
+from cs_score.batch.store.pages import is_page
 from cs_score.coldstart.writers.files import OUTPUTS
 from cs_score.foundation.outputs import cannot_write, write_whole
 from cs_score.foundation.record import replace
@@ -198,7 +199,7 @@ def clear_leftovers(folder: str) -> None:
 
 def is_of_run(name: str) -> bool:
     """Whether a file of this name in the folder of a run is replaced or removed when the run is scored again."""
-    return name in _NAMES or is_leftover(name)
+    return name in _NAMES or is_page(name) or is_leftover(name)
 
 
 def is_leftover(name: str) -> bool:

@@ -11,6 +11,8 @@ from typing import Any, Final
 from cs_score.analysis.many.agreement import FOUND, Overlap
 from cs_score.analysis.many.overview import OfPolicy, Overview
 from cs_score.analysis.many.stability import Ranked
+from cs_score.batch.plan.runs import INDEX
+from cs_score.batch.store.pages import MakePage
 from cs_score.batch.tables.leaderboard import Leaderboard, Row
 from cs_score.batch.tables.many import labels_of
 from cs_score.foundation.display import spreadsheet_cell
@@ -32,11 +34,17 @@ STABILITY: Final = (
 Cell = str | int | float | None
 
 
-def write_overview(folder: str, found: Overview, board: Leaderboard) -> None:
-    """Write the four files into the folder, each whole or not at all. Raises OutputError."""
+def write_overview(folder: str, found: Overview, board: Leaderboard, index: MakePage | None = None) -> None:
+    """Write the four files into the folder, and the page that `index` makes, each whole or not at all.
+
+    Raises OutputError.
+    """
     for name, lines in WRITERS.items():
         write_whole(os.path.join(folder, name), encoded(lines(found)))
-    write_whole(os.path.join(folder, "batch.json"), encoded([json_text(found, board)]))
+    value = as_json(found, board, with_pages=index is not None)
+    write_whole(os.path.join(folder, "batch.json"), encoded([json_text(value)]))
+    if index is not None:
+        write_whole(os.path.join(folder, INDEX), encoded([index(value)]))
 
 
 def answers_lines(found: Overview) -> Iterator[str]:
@@ -92,13 +100,16 @@ WRITERS: Final[Mapping[str, Callable[[Overview], Iterator[str]]]] = {
 """The tables by the names of their files."""
 
 
-def json_text(found: Overview, board: Leaderboard) -> str:
-    """All of it as one JSON object, which pages and charts are made from."""
-    return json.dumps(as_json(found, board), allow_nan=False) + "\n"
+def json_text(value: Mapping[str, object]) -> str:
+    """The object as text."""
+    return json.dumps(value, allow_nan=False) + "\n"
 
 
-def as_json(found: Overview, board: Leaderboard) -> dict[str, object]:
-    """The object; lists by run are in the order of `runs`, and runs are named by their place there."""
+def as_json(found: Overview, board: Leaderboard, *, with_pages: bool) -> dict[str, object]:
+    """All of it as one JSON object, which pages and charts are made from.
+
+    Lists by run are in the order of `runs`, and runs are named by their place there. `with_pages`: runs have pages.
+    """
     evaluation = found.evaluation
     return {
         "schema_version": SCHEMA_VERSION,
@@ -108,6 +119,7 @@ def as_json(found: Overview, board: Leaderboard) -> dict[str, object]:
         "unit_measure": evaluation.measure,
         "policies": [each.policy for each in found.policies],
         "bootstrap": None if found.resampling is None else {**found.resampling.as_json(), "unit": evaluation.unit},
+        "pages": with_pages,
         "runs": [system._asdict() for system in found.systems],
         "leaderboard": [_ranked(row, board.measure) for row in board.rows],
         "queries": [
