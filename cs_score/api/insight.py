@@ -9,7 +9,7 @@ from cs_score.api.arguments import policy_words
 from cs_score.api.coldstart.results import RunResult
 from cs_score.api.evidence import EvidenceResult
 from cs_score.foundation.display import one_line
-from cs_score.foundation.errors import UsageError
+from cs_score.foundation.errors import InputError, UsageError
 from cs_score.foundation.nearest import nearest
 from cs_score.foundation.record import replace
 from cs_score.foundation.signing.signature import Signature
@@ -283,6 +283,8 @@ def stored_insight(told: Mapping[str, Any], name: str) -> Analysis | Difference:
     """What the JSON of a file of that name holds. Raises InputError where it is no analysis and no difference."""
     from cs_score.report.documents import checked
 
+    if "leaderboard" in told:
+        raise InputError("neither an analysis nor a difference, but a batch", file=name)
     return (Analysis if "mistakes" in told else Difference)(checked(told, name))
 
 

@@ -15,6 +15,7 @@ from cs_score.batch.plan.plan import Plan, Prepared
 from cs_score.batch.plan.runs import RunFile
 from cs_score.batch.store.lock import locked
 from cs_score.batch.store.outcomes import FAILED, Outcome
+from cs_score.batch.store.pages import MakePage, is_page
 from cs_score.batch.store.state import SIGNATURE, UnfitError, clear, clear_leftovers, read_whole_run, write_run
 from cs_score.batch.tables.leaderboard import Leaderboard, make_leaderboard, with_standings
 from cs_score.batch.tables.leaderboard_writers import write_leaderboard
@@ -37,7 +38,8 @@ class BatchOptions:
 
     `out` is the output folder, `measure` ranks the leaderboard (None: the usual one of the mode), `resume` keeps runs
     that are scored already; with `ships` workers receive the bytes of all inputs and return those of all outputs.
-    `problems` names a file for all problems with their details, which the plan then has to ask for.
+    `problems` names a file for all problems with their details, which the plan then has to ask for; `index` makes the
+    page of the whole batch, where the plan makes the pages of runs.
     """
 
     out: str
@@ -45,6 +47,7 @@ class BatchOptions:
     resume: bool = False
     ships: bool = False
     problems: str | None = None
+    index: MakePage | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +98,24 @@ def run_batch(
         leaderboard = with_standings(make_leaderboard(outcomes, policies, measure, plan.headline()))
         if not any(measure in row.scores for row in leaderboard.rows) and any(row.scores for row in leaderboard.rows):
             remark(f"no run has a score {measure}, so none has a rank")
-        write_leaderboard(options.out, leaderboard)
-        write_overview(options.out, overview_of(outcomes, policies, leaderboard, prepared.evaluation), leaderboard)
-        write_problem_table(options.out, outcomes)
-        if options.problems is not None:
-            write_problem_report(options.problems, prepared.occurrences, outcomes)
+        _write_tables(options, outcomes, policies, leaderboard, prepared)
         return BatchResult(outcomes, leaderboard, kept)
+
+
+def _write_tables(
+    options: BatchOptions,
+    outcomes: tuple[Outcome, ...],
+    policies: Sequence[str],
+    leaderboard: Leaderboard,
+    prepared: Prepared,
+) -> None:
+    """Everything that is over all runs."""
+    write_leaderboard(options.out, leaderboard)
+    overview = overview_of(outcomes, policies, leaderboard, prepared.evaluation)
+    write_overview(options.out, overview, leaderboard, options.index)
+    write_problem_table(options.out, outcomes)
+    if options.problems is not None:
+        write_problem_report(options.problems, prepared.occurrences, outcomes)
 
 
 def _score(
@@ -174,11 +189,19 @@ def _task(
                 earlier = read_whole_run(folder, prepared.signature(digest, policy))
             except UnfitError as error:
                 remark(f"{error} is not as this version writes it; {run.name} is scored again")
-        if earlier is None or (options.problems is not None and earlier.occurrences is None):
+        if earlier is None or _lacks(earlier, options):
             folders[policy] = None if options.ships else os.path.abspath(folder)
         else:
             found[run.name, policy] = earlier
     return Task(run, folders) if folders else None
+
+
+def _lacks(earlier: Outcome, options: BatchOptions) -> bool:
+    """Whether an outcome of before has not all that is wanted now."""
+    has_page = any(is_page(written.name) for written in earlier.files)
+    return (options.problems is not None and earlier.occurrences is None) or (
+        options.index is not None and not has_page
+    )
 
 
 def _sent(tasks: Sequence[Task], options: BatchOptions, found: dict[tuple[str, str], Outcome]) -> Iterator[Task]:

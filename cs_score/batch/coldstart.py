@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property, partial
 from itertools import chain, groupby
 
@@ -14,6 +15,7 @@ from cs_score.batch.plan.plan import Plan, Scored
 from cs_score.batch.plan.runs import RunFile
 from cs_score.batch.single_call import SingleCall
 from cs_score.batch.store.outcomes import FAILED, OK, WITH_ERRORS, Outcome, RunScores, problem_places
+from cs_score.batch.store.pages import MakePage, page_name
 from cs_score.coldstart.gold import Gold, open_gold, with_pool
 from cs_score.coldstart.named_policies import NamedPolicy
 from cs_score.coldstart.options import Justifications, Options
@@ -26,6 +28,7 @@ from cs_score.coldstart.unit_statistics import resampled_unit, summary_scores
 from cs_score.coldstart.writers.fields import check_fields
 from cs_score.coldstart.writers.report import stopped_report, whole_report
 from cs_score.foundation.errors import InputError
+from cs_score.foundation.outputs import encoded
 from cs_score.foundation.record import dataclass, replace
 from cs_score.foundation.signing.origin import QUERY_LIST, SAMPLES, Origin
 from cs_score.foundation.sources import Input, InputDigest
@@ -49,7 +52,7 @@ class ColdStartPlan:
 
     `policies` has one entry at least; `call` says what is written for a run. `resampling` asks for intervals. With
     `validates` each run is validated in memory before it is scored; with `records` every problem is kept with its
-    details.
+    details. `page` makes the page of a run from its analysis, None where there is to be none.
     """
 
     queries: tuple[InputFile, ...]
@@ -62,6 +65,7 @@ class ColdStartPlan:
     resampling: Resampling | None = None
     validates: bool = False
     records: bool = False
+    page: MakePage | None = None
 
     def prepare(self) -> PreparedColdStart:
         """Load and index queries and pool. Raises CsScoreError where no run can be scored against them."""
@@ -216,7 +220,21 @@ class PreparedColdStart:
         )
         report = whole_report(result.problems, result.error_count, result.warning_count)
         inputs = self._inputs(run)
-        return Scored(outcome, self._plan.call.files(result, policy, inputs, report, of_runs))
+        files = self._plan.call.files(result, policy, inputs, report, of_runs)
+        return Scored(outcome, chain(files, self._pages(loaded, policy, result)))
+
+    def _pages(self, loaded: Run, policy: NamedPolicy, result: Result) -> Iterator[tuple[str, Iterable[bytes]]]:
+        """The page of each run id, where pages are wanted; none of one that cannot be analysed."""
+        from cs_score.analysis.coldstart.analysis import analyze
+        from cs_score.analysis.coldstart.scored import Scored as Analysed
+
+        page = self._plan.page
+        for at, of_run in enumerate(result.runs if page is not None else ()):
+            signature = result.signature(of_run)
+            scored = Analysed(loaded, of_run.run_id, policy.policy, of_run, None, result.origin, signature)
+            with suppress(InputError):
+                assert page is not None
+                yield page_name(at, len(result.runs)), encoded([page(analyze(scored).as_json())])
 
     def _findings(self, run: RunResult) -> Findings:
         """What a run tells the tables over many runs; statistics of all measures are needed for resampling only."""

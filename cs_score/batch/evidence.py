@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Protocol, cast
 
 from cs_score.analysis.many.findings import Findings
@@ -12,11 +13,13 @@ from cs_score.batch.plan.inputs import InputFile
 from cs_score.batch.plan.plan import Plan, Scored
 from cs_score.batch.plan.runs import RunFile
 from cs_score.batch.store.outcomes import FAILED, OK, Outcome, RunScores
+from cs_score.batch.store.pages import MakePage, page_name
 from cs_score.evidence.intervals import intervals
 from cs_score.evidence.report import intervals_text, json_text, table_text, unit_blocks
 from cs_score.evidence.result import Mode, Result
 from cs_score.foundation.display import terminal_safe
 from cs_score.foundation.errors import CsScoreError
+from cs_score.foundation.outputs import encoded
 from cs_score.foundation.record import dataclass, replace
 from cs_score.foundation.signing.origin import GOLD
 from cs_score.foundation.sources import Input, InputDigest
@@ -40,12 +43,16 @@ def _module(mode: str) -> _ModeModule:
 
 @dataclass(frozen=True, slots=True)
 class EvidencePlan:
-    """A mode, its gold, the options of its `score` function, and how to find intervals (None: there are none)."""
+    """A mode, its gold, the options of its `score` function, how to find intervals, and what makes the page of a run.
+
+    There are no intervals, and no pages, where these are None.
+    """
 
     mode: str
     gold: InputFile
     options: Mapping[str, object]
     resampling: Resampling | None = None
+    page: MakePage | None = None
 
     def prepare(self) -> PreparedEvidence:
         """Read gold. Raises InputError where it is unusable."""
@@ -76,7 +83,8 @@ class PreparedEvidence:
     @property
     def evaluation(self) -> Evaluation:
         mode = _module(self._plan.mode).MODE
-        return Evaluation(mode.name, mode.unit, headline(mode.name)[0], (), lambda found: {})
+        shown = headline(mode.name)
+        return Evaluation(mode.name, mode.unit, shown[0], (), lambda found: {}, by_unit=shown)
 
     def measures(self) -> Mapping[str, Sequence[str]]:
         return dict.fromkeys(self._plan.measures(), ())
@@ -107,7 +115,13 @@ class PreparedEvidence:
             intervals=() if found is None else (found.as_json(),),
             findings=(Findings(result.table).as_json(),),
         )
-        yield Scored(scored, _files(result, found))
+        yield Scored(scored, chain(_files(result, found), self._pages(result)))
+
+    def _pages(self, result: Result) -> Iterator[tuple[str, Iterable[bytes]]]:
+        from cs_score.analysis.evidence.analysis import analyze
+
+        if self._plan.page is not None:
+            yield page_name(0, 1), encoded([self._plan.page(analyze(result).as_json())])
 
 
 def _files(result: Result, found: ScoreIntervals | None) -> Iterator[tuple[str, Iterable[bytes]]]:

@@ -9,7 +9,7 @@ from typing import Final
 
 from cs_score.batch.batch import folder_of_run
 from cs_score.batch.plan.plan import Plan
-from cs_score.batch.plan.runs import FILES, RunFile
+from cs_score.batch.plan.runs import FILES, INDEX, RunFile
 from cs_score.batch.store.state import files_in, is_leftover, is_of_run
 from cs_score.foundation.planned_outputs import Existing, Format, OutputPlan, PlannedOutput
 
@@ -22,6 +22,7 @@ _BEGINNINGS: Final = {
     "agreement.tsv": rb"policy\twhat\trun\t",
     "stability.tsv": rb"what\tmeasure\tpolicy\t",
     "batch.json": rb'\{"schema_version": \d+, "mode": ',
+    INDEX: rb'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta name="generator" content="cs-sc',
     "problems.tsv": rb"run\tpolicy\tseverity\tcode\t",
 }
 """How the tables of batches begin: somebody else's file of such a name is not replaced without --force."""
@@ -34,13 +35,20 @@ def planned_batch(
     shared: Iterable[str],
     problems: Sequence[PlannedOutput],
     forced: bool,
+    *,
+    with_pages: bool = False,
 ) -> OutputPlan:
     """What a batch into the folder `out` reads and writes; `shared` are the inputs of all runs."""
-    paths = [*(os.path.join(out, name) for name in FILES), *files_in(out, is_leftover)]
+    index = os.path.join(out, INDEX)
+    paths = [*(os.path.join(out, name) for name in FILES if name != INDEX), *files_in(out, is_leftover)]
     for run in runs:
         for policy in plan.policy_names():
             paths += _in_folder_of_run(folder_of_run(out, plan, run.name, policy), problems)
     outputs = [_planned(path) for path in dict.fromkeys(paths)]
+    if with_pages:
+        outputs.append(_planned(index))
+    elif _planned(index).is_recognised():  # an earlier batch's, which would tell of other scores
+        outputs.append(PlannedOutput("--out", index, Existing.CLEARED))
     return OutputPlan((*shared, *(run.file.name for run in runs)), (*outputs, *problems), forced, folder=out)
 
 

@@ -5,7 +5,7 @@ Scored in one evaluation, runs would meet in average precision, which pools thei
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from cs_score.coldstart.gold import Gold, open_gold, with_pool
 from cs_score.coldstart.lines.layouts import FileKind
@@ -19,16 +19,19 @@ from cs_score.foundation.garbage_collection import paused_collector
 from cs_score.foundation.sources import Input, name_of
 
 
-def run_files(files: Iterable[Input]) -> tuple[list[Input], list[Input]]:
+def run_files(files: Iterable[Input], known: Collection[Input] = ()) -> tuple[list[Input], list[Input]]:
     """The runs and the assessments among files, told apart by their first line; a folder stands for its members.
 
-    Files are read again when they are scored, so that they have to be paths.
+    `known` are runs whatever they look like. Files are read again when they are scored, so that they have to be paths.
     Raises InputError for a file that is neither, and for an empty one, of which nobody can tell.
     """
     runs: list[Input] = []
     assessments: list[Input] = []
     for given in files:
         for member in members(given):
+            if member in known:
+                runs.append(member)
+                continue
             kind = kind_of(member)
             if kind is None:
                 raise InputError("empty: neither a run nor assessments", file=name_of(member))

@@ -30,29 +30,31 @@ class NamedPolicy:
         return replace(base, policy=self.policy, justifications=self.justifications)
 
 
-def read_policies(given: Sequence[str], base: Options, texts: dict[str, str]) -> list[NamedPolicy]:
+def read_policies(
+    given: Sequence[str], base: Options, texts: dict[str, str], switch: str = "--policy"
+) -> list[NamedPolicy]:
     """The policies of `--policy` switches: `NAME` of a preset, or `NAME:right=...,wrong=...,ignore=...`.
 
-    Parts that are left out are those of `base`, whose policy was typed as `texts`. Raises UsageError for what cannot
-    be understood, for an impossible policy, and for a name that comes twice.
+    Parts that are left out are those of `base`, whose policy was typed as `texts`; messages name the `switch`. Raises
+    UsageError for what cannot be understood, for an impossible policy, and for a name that comes twice.
     """
-    read = [_read(text, base, texts) for text in given]
+    read = [_read(text, base, texts, switch) for text in given]
     names = [policy.name.casefold() for policy in read]
     for name in names:
         if names.count(name) > 1:
-            raise UsageError(f"--policy {name} is given twice; each policy needs a name of its own")
+            raise UsageError(f"{switch} {name} is given twice; each policy needs a name of its own")
     return read
 
 
-def _read(text: str, base: Options, texts: dict[str, str]) -> NamedPolicy:
+def _read(text: str, base: Options, texts: dict[str, str], switch: str) -> NamedPolicy:
     name, colon, parts = text.partition(":")
     if not _NAME.fullmatch(name):
         raise UsageError(
-            f"--policy {text}: a name is made of letters, digits and ._+- and begins with one of the former"
+            f"{switch} {text}: a name is made of letters, digits and ._+- and begins with one of the former"
         )
     if not colon:
         if name not in PRESETS:
-            raise UsageError(f"--policy {name}: no such preset; there are {', '.join(PRESETS)}, others are {_FORM}")
+            raise UsageError(f"{switch} {name}: no such preset; there are {', '.join(PRESETS)}, others are {_FORM}")
         preset = PRESETS[name]
         return NamedPolicy(name, preset.policy, preset.justifications, preset.policy.texts())
     chosen = dict(texts)
@@ -60,7 +62,7 @@ def _read(text: str, base: Options, texts: dict[str, str]) -> NamedPolicy:
     for part in parts.split(","):
         key, equals, value = part.partition("=")
         if not equals or key not in (*_SIDES, _LIMITS):
-            raise UsageError(f"--policy {text}: {part or 'an empty part'} is not understood; the form is {_FORM}")
+            raise UsageError(f"{switch} {text}: {part or 'an empty part'} is not understood; the form is {_FORM}")
         if key == _LIMITS:
             limits = Justifications.parse(value)
         else:

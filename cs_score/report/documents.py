@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
 from cs_score.foundation.errors import InputError, UsageError
@@ -11,22 +12,46 @@ from cs_score.foundation.nearest import nearest
 from cs_score.foundation.sources import open_source
 from cs_score.measures.registry import COLD_START_MODE, MEASURES
 from cs_score.report.charts.drawing import Drawing
+from cs_score.report.model import Page
 from cs_score.report.rendering.html import html
-from cs_score.report.schema import first_fault, schema_named
+from cs_score.report.schema import Fault, first_fault, schema_named
 from cs_score.report.sections.analysis import CHARTS, analysis_page
 from cs_score.report.sections.difference import contribution_charts, difference_group_charts, difference_page
+from cs_score.report.sections.many.page import CHARTS as BATCH_CHARTS
+from cs_score.report.sections.many.page import batch_page
+from cs_score.report.sections.many.runs import misplaced
 
 Document = Mapping[str, Any]
 
-DIFFERENCE_CHARTS: Final = {"contributions": contribution_charts, "groups": difference_group_charts}
-CHART_KINDS: Final = tuple(dict.fromkeys((*CHARTS, *DIFFERENCE_CHARTS)))
-"""Kinds of charts, of one run and of two."""
+_Charts = Mapping[str, Callable[[Document], Iterable[Drawing]]]
 
-_REMEDY: Final = "analyze --json FILE and diff --json FILE write what is wanted here"
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a document is: its name, the page made of it, its charts."""
+
+    name: str
+    page: Callable[[Document], Page]
+    charts: _Charts
+
+
+_KINDS: Final = {
+    "mistakes": Kind("analysis", analysis_page, CHARTS),
+    "difference": Kind(
+        "diff", difference_page, {"contributions": contribution_charts, "groups": difference_group_charts}
+    ),
+    "leaderboard": Kind("batch", batch_page, BATCH_CHARTS),
+}
+"""Kinds of documents by the key that only they have."""
+
+CHART_KINDS: Final = tuple(dict.fromkeys(chart for kind in _KINDS.values() for chart in kind.charts))
+"""Kinds of charts, of one run, of two and of many."""
+
+_REMEDY: Final = "analyze --json FILE, diff --json FILE and batch write what is wanted here"
 
 
 def read_document(name: str) -> Document:
-    """An analysis or a difference from its file. Raises InputError for anything else."""
+    """An analysis, a difference or what a batch tells, from its file. Raises InputError for anything else."""
     with open_source(name) as source:
         data = source.binary.read()
     try:
@@ -38,13 +63,18 @@ def read_document(name: str) -> Document:
 
 
 def document_of(value: Mapping[str, object]) -> Document:
-    """An analysis as it would be read from its file, so that a page has the same bytes either way."""
+    """A document as it would be read from its file, so that a page has the same bytes either way."""
     return checked(json.loads(json.dumps(value)), "analysis")
 
 
 def page_of(document: Document) -> str:
     """The page as HTML. Raises MissingExtraError without jinja2."""
-    return html(difference_page(document) if _is_difference(document) else analysis_page(document))
+    return html(_kind_of(document).page(document))
+
+
+def page_from(value: Mapping[str, object]) -> str:
+    """The page of a document that was not written into a file. Raises MissingExtraError without jinja2."""
+    return page_of(document_of(value))
 
 
 def chart_of(document: Document, kind: str, name: str | None = None) -> Drawing:
@@ -54,7 +84,7 @@ def chart_of(document: Document, kind: str, name: str | None = None) -> Drawing:
     """
     if kind not in CHART_KINDS:
         raise UsageError(f"no chart called {kind}; there are {', '.join(CHART_KINDS)}{nearest(kind, CHART_KINDS)}")
-    charts = DIFFERENCE_CHARTS if _is_difference(document) else CHARTS
+    charts = _kind_of(document).charts
     drawings = {drawing.of: drawing for drawing in charts[kind](document)} if kind in charts else {}
     if not drawings:
         raise InputError(f"there is nothing for the chart {kind} to show")
@@ -66,29 +96,31 @@ def chart_of(document: Document, kind: str, name: str | None = None) -> Drawing:
 
 
 def checked(value: object, name: str) -> Document:
-    """What JSON from a file of that name holds. Raises InputError where it is no analysis and no difference."""
-    if not isinstance(value, dict) or value.get("mode") not in [*MEASURES] or not {"mistakes", "answers"} & set(value):
-        raise InputError("neither an analysis nor a difference", file=name, remedy=_REMEDY)
-    kind = "coldstart" if value["mode"] == COLD_START_MODE else "evidence"
-    fault = first_fault(value, schema_named(f"{'diff' if _is_difference(value) else 'analysis'}-{kind}"))
+    """What JSON from a file of that name holds. Raises InputError for anything but what a page is made of."""
+    if not isinstance(value, dict) or value.get("mode") not in [*MEASURES] or not _KINDS.keys() & value.keys():
+        raise InputError("neither an analysis nor a difference nor a batch", file=name, remedy=_REMEDY)
+    schema = _kind_of(value).name
+    if schema != "batch":
+        schema += "-coldstart" if value["mode"] == COLD_START_MODE else "-evidence"
+    fault = first_fault(value, schema_named(schema))
+    if fault is None:
+        fault = next(misplaced(value) if schema == "batch" else _misnumbered(value.get("explanations", {})), None)
     if fault is not None:
         raise InputError(fault.problem, file=name, place=fault.place or None, remedy=_REMEDY)
-    _check_numbers(value.get("explanations", {}), name)
     return value
 
 
-def _check_numbers(explanations: Mapping[str, Any], name: str) -> None:
-    """Raises InputError for the number of a text that there is not, which no schema can say."""
+def _misnumbered(explanations: Mapping[str, Any]) -> Iterator[Fault]:
+    """Numbers of texts that there are not, which no schema can say."""
     for kind in ("lines", "queries", "classes", "units"):
         for at, each in enumerate(explanations.get(kind, ())):
             number = max(each["steps"], default=-1)
             if number >= len(explanations["texts"]):
-                place = f"/explanations/{kind}/{at}/steps"
-                raise InputError(f"there is no text {number}", file=name, place=place, remedy=_REMEDY)
+                yield Fault(f"/explanations/{kind}/{at}/steps", f"there is no text {number}")
 
 
-def _is_difference(value: Mapping[str, object]) -> bool:
-    return "mistakes" not in value
+def _kind_of(value: Document) -> Kind:
+    return next(kind for key, kind in _KINDS.items() if key in value)
 
 
 def _refuse_constant(name: str) -> NoReturn:

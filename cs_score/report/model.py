@@ -39,6 +39,15 @@ class Opening:
 
 
 @dataclass(frozen=True, slots=True)
+class Away:
+    """A cell that leads to another page of the same folder; nowhere without an address. `shade` colours it."""
+
+    value: str | float
+    address: str
+    shade: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Thing:
     """What opens: `head` names it, `steps` are numbers of texts, `groups` other things below it by their keys.
 
@@ -70,7 +79,7 @@ class Told:
         return Opening(text, self.numbers[key]) if key in self.numbers else text
 
 
-Value: TypeAlias = "str | int | float | Link | Details | Opening | None"
+Value: TypeAlias = "str | int | float | Link | Details | Opening | Away | None"
 
 ColumnKind: TypeAlias = Literal["text", "score", "gain", "count"]
 """Texts stand to the left. Scores have four decimals, gains a sign as well, and the exact value for sorting."""

@@ -15,6 +15,7 @@ from cs_score.batch.plan.runs import RunFile
 from cs_score.batch.single_call import SingleCall
 from cs_score.batch.store import state
 from cs_score.batch.store.outcomes import FAILED, Outcome, WrittenFile
+from cs_score.batch.store.pages import is_page
 from cs_score.batch.tables.leaderboard import make_leaderboard, with_standings
 from cs_score.batch.tables.leaderboard_writers import leaderboard_json
 from cs_score.coldstart.named_policies import NamedPolicy
@@ -131,6 +132,7 @@ def run_again(told: Told, runs: BatchRuns) -> Json:
         each._replace(size=sizes.get(each.name, each.size)) if each.name.endswith(_TIMED) else each
         for each in outcome.files
     ]
+    files += [written for written in _files_of(told) if is_page(written.name)]  # they only show what is verified
     record = state.record_of(replace(outcome, files=tuple(files)))
     return {**record, "digest": state.digest_of({key: told.value[key] for key in told.value if key != "digest"})}
 

@@ -29,9 +29,14 @@ def _world() -> World:
     bo = Answer(query, "per:children", "Bo", "ENG_2")
     eve = Answer(query, "per:children", "Eve", "ENG_3")
     city = Answer(born, "per:city_of_birth", "Ann", "ENG_4")
-    pool = (Assessment(ann, "C", f"{query}:1"), Assessment(bo, "W", "0"), Assessment(eve, "W", "0"))
+    again = replace(ann, docid="ENG_5")
+    pool = (
+        *(Assessment(answer, "C", f"{query}:1") for answer in (ann, again)),
+        *(Assessment(answer, "W", "0") for answer in (bo, eve)),
+    )
     lines = (
         ann,  # right
+        again,  # correct, too, and a duplicate: no mistake to explain
         bo,  # wrong, and nothing else is near
         replace(ann, docid="ENG_2"),  # unassessed: accepted elsewhere, and the place is known with Bo
         replace(bo, docid="ENG_1"),  # unassessed: Bo is wrong elsewhere, and the place is known with Ann
@@ -46,7 +51,7 @@ def test_lines_by_slot_and_category_and_near_misses(tmp_path: Path) -> None:
     found = _confusions(tmp_path, _world())
     assert found["slots"] == [
         {"slot": "per:children", "category": "UNASSESSED", "count": 3},
-        {"slot": "per:children", "category": "CORRECT", "count": 1},
+        {"slot": "per:children", "category": "CORRECT", "count": 2},
         {"slot": "per:children", "category": "INCORRECT", "count": 1},
         {"slot": "per:city_of_birth", "category": "UNASSESSED", "count": 1},
     ]
@@ -64,7 +69,7 @@ def test_lines_by_slot_and_category_and_near_misses(tmp_path: Path) -> None:
     header, first, second = (tmp_path / "tables/confusions.tsv").read_text().splitlines()
     cells = [dict(zip(header.split("\t"), line.split("\t"))) for line in (first, second)]
     assert [(each["slot"], each["UNASSESSED"], each["CORRECT"], each["INEXACT"]) for each in cells] == [
-        ("per:children", "3", "1", ""),
+        ("per:children", "3", "2", ""),
         ("per:city_of_birth", "1", "0", ""),
     ]
     assert (tmp_path / "tables/near_misses.tsv").read_text().splitlines()[1] == "UNASSESSED\t4\t2\t1\t3\t1"

@@ -10,6 +10,7 @@ import pytest
 
 from tests.coldstart.command import score_in
 from tests.documents import ROOT
+from tests.report.analyses import MEASURE, analysis, page_in
 
 SAMPLES: Final = (
     *("-expand", "ISLE26", "-queries", str(ROOT / "queries/queryids.txt"), str(ROOT / "queries/ldc-queries.xml")),
@@ -97,3 +98,13 @@ def test_the_page_shows_them(tmp_path: Path) -> None:
     page = (tmp_path / "page.html").read_text()
     assert "0.6667 to 1.0000" in page
     assert "F1, low" in page
+
+
+def test_the_page_of_scores_without_limits(tmp_path: Path) -> None:
+    """Where too many resamples are 0/0, or where a score has no interval at all."""
+    pytest.importorskip("jinja2")
+    value = analysis()
+    none = {"point": value["score"], "low": None, "high": None, "standard_error": None}
+    settings = {"resamples": 9, "seed": 0, "confidence": 95.0, "method": "percentile", "unit": "LDC query"}
+    value["intervals"] = {**settings, "units": 2, "notes": [], "scores": {MEASURE: none}}
+    assert b"0.4375" in page_in(tmp_path, value)

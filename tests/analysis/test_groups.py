@@ -207,23 +207,32 @@ def test_a_class_belongs_to_the_line_that_found_it(duplicates: str, tmp_path: Pa
     assert groups == {"CMN": (1, 1, 1, 0, 0), "SPA": duplicate}
 
 
-@pytest.mark.parametrize("found", [0, 1])
-def test_a_slot_with_one_value_has_one_class_to_find(found: int, tmp_path: Path) -> None:
-    """That of the line that found one, else the first of the pool."""
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("W", {"ENG": (1, 0, 0, 0, 0), "SPA": (0, 1, 0, 1, 0)}),
+        ("2", {"CMN": (1, 1, 1, 0, 0)}),
+        ("12", {"ENG": (1, 1, 1, 0, 0), "CMN": (0, 1, 1, 0, 0)}),
+    ],
+)
+def test_a_slot_with_one_value_has_one_class_to_find(
+    given: str, expected: Mapping[str, tuple[int, ...]], tmp_path: Path
+) -> None:
+    """That of the first line that found one, else the first of the pool; here a second right answer counts, too."""
     born = Query("Q_0002", (Slot("per:city_of_birth", single=True),), ("ENG_DOC",))
     (query,) = born.sf_queries()
-    places = [
-        Answer(query, "per:city_of_birth", f"P{at}", f"{language}_1") for at, language in enumerate(("ENG", "CMN"))
-    ]
-    wrong = Answer(query, "per:city_of_birth", "Odd", "SPA_1")
-    pool = (
-        *(Assessment(answer, "C", f"{query}:{at}") for at, answer in enumerate(places, 1)),
-        Assessment(wrong, "W", "0"),
-    )
-    files = World((born,), pool, (Response(places[1] if found else wrong, "0.5", ":A"),)).write(tmp_path)
-    outcome = score_in(tmp_path, ["analyze", "-expand", "LAW", "--json", "-", *files])
+    answers = {
+        name: Answer(query, "per:city_of_birth", f"P{name}", f"{language}_1")
+        for name, language in (("1", "ENG"), ("2", "CMN"), ("W", "SPA"))
+    }
+    pool = [Assessment(answers[name], "C", f"{query}:{name}") for name in "12"]
+    run = tuple(Response(answers[name], "0.5", f":{name}") for name in given)
+    files = World((born,), (*pool, Assessment(answers["W"], "W", "0")), run).write(tmp_path)
+    switches = ("-expand", "LAW", "-right", "CORRECT:DUPLICATE", "-ignore", "UNASSESSED")
+    outcome = score_in(tmp_path, ["analyze", *switches, "--json", "-", *files])
+    assert outcome.status == 0, outcome.stderr
     groups = {group["group"]: _counts(group) for group in json.loads(outcome.stdout)["groups"]["language"]}
-    assert groups == ({"CMN": (1, 1, 1, 0, 0)} if found else {"ENG": (1, 0, 0, 0, 0), "SPA": (0, 1, 0, 1, 0)})
+    assert groups == expected
 
 
 def test_ldc_max_counts_the_entry_point_that_represents_its_query(tmp_path: Path) -> None:

@@ -371,7 +371,7 @@ def test_problem_case_of_the_recorded_kind_is_listed(tmp_path: Path) -> None:
     assert all(row["file"] in ("run.tab", "pool.tab") and row["line"].isdecimal() for row in rows)
 
 
-@pytest.mark.parametrize("name", [name for name in FILES_OF_BATCH if not name.startswith(".")])
+@pytest.mark.parametrize("name", [name for name in FILES_OF_BATCH if not name.startswith((".", "index"))])
 def test_a_table_of_somebody_else_is_replaced_by_force_alone(world: Path, name: str) -> None:
     (world / "out").mkdir()
     (world / "out" / name).write_text("a shopping list\n")

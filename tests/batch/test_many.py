@@ -314,6 +314,45 @@ def test_evidence_modes_have_them_too(tmp_path: Path) -> None:
     found = json.loads((tmp_path / "out/batch.json").read_bytes())
     assert (found["mode"], found["unit"], found["unit_measure"]) == ("claims", "claim", "abstract_f1")
     assert found["leaderboard"][0]["tier"] == 1
-    assert found["queries"]
     assert {pair["a"]["measure"] for pair in found["stability"]["pairs"]} == {"abstract_f1", "sentence_f1"}
     assert score_in(tmp_path, ["verify", "out"]).status == 0
+
+
+def claim(number: int, evidence: dict[str, list[int]], label: str = "SUPPORT") -> str:
+    """A line of SciFact predictions."""
+    told = {abstract: {"label": label, "sentences": sentences} for abstract, sentences in evidence.items()}
+    return json.dumps({"id": number, "evidence": told}) + "\n"
+
+
+def test_units_of_evidence_modes_are_right_or_wrong_as_a_whole(tmp_path: Path) -> None:
+    """Claim 1 has an abstract, claim 2 has none. One run has both right, one mislabels the first and adds to the
+    second, one says nothing.
+    """
+    gold = [
+        {"id": 1, "evidence": {"7": [{"label": "SUPPORT", "sentences": [0]}]}, "cited_doc_ids": [7]},
+        {"id": 2, "evidence": {}, "cited_doc_ids": [7]},
+    ]
+    (tmp_path / "gold.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in gold), encoding="utf-8")
+    runs = {
+        "good": claim(1, {"7": [0]}) + claim(2, {}),
+        "bad": claim(1, {"7": [0]}, "CONTRADICT") + claim(2, {"7": [1]}),
+        "mute": claim(1, {}) + claim(2, {}),
+    }
+    for name, text in runs.items():
+        (tmp_path / f"{name}.jsonl").write_text(text, encoding="utf-8")
+    words = ["batch", "scifact", "--jobs=1", "--out=out", "--gold=gold.jsonl", *(f"{name}.jsonl" for name in runs)]
+    assert score_in(tmp_path, words).status == 0
+    marks = {(row["part"], row["unit"]): [row[name] for name in runs] for row in rows(tmp_path, "answers.tsv")}
+    assert marks["abstract_label_only_f1", "1"] == ["1", "0", "0"]
+    assert marks["sentence_selection_f1", "1"] == ["1", "1", "0"]  # the sentence is right whatever its label
+    assert {marks[part, unit][1] for part, unit in marks if unit == "2"} == {"0"}
+    assert {marks[part, unit][2] for part, unit in marks if unit == "2"} == {"1"}  # nothing to find, and nothing said
+    found = json.loads((tmp_path / "out/batch.json").read_bytes())
+    assert found["queries"] == [
+        {"policy": "", "unit": "1", "scores": [1.0, 0.0, 0.0]},
+        {"policy": "", "unit": "2", "scores": [None, 0.0, None]},
+    ]
+    (each,) = found["agreement"]
+    assert each["union"] == {"scores": {}}
+    assert [(pair["right"], pair["wrong"]) for pair in each["pairs"]] == [(1 / 8, 0.0), (4 / 8, 0.0), (0.0, 3 / 8)]
+    assert each["systems"][2] == {"part": "abstract_label_only_f1", "systems": 3, "recall": 1.0, "agreed": 0.0}

@@ -17,7 +17,7 @@ from cs_score.report.charts.scale import scale
 from tests.coldstart.command import score_in
 from tests.report.analyses import HOSTILE, SHOWN, analysis, done, page_in, write
 
-KINDS = ("budget", "cumulated", "groups", "sweep", "reliability", "precision")
+KINDS = ("budget", "cumulated", "groups", "sweep", "reliability", "precision", "confusions")
 SVG = "{http://www.w3.org/2000/svg}"
 
 

@@ -18,7 +18,18 @@ from tests.documents import ROOT
 from tests.evidence.test_command import EXAMPLES, files
 from tests.report.analyses import HOSTILE, MEASURE, SHOWN, analysis, page_in, write
 
-SECTIONS = ["scores", "errors", "groups", "confidence", "costs", "queries", "bounds", "policies", "origin"]
+SECTIONS = [
+    "scores",
+    "errors",
+    "groups",
+    "confusions",
+    "confidence",
+    "costs",
+    "queries",
+    "bounds",
+    "policies",
+    "origin",
+]
 
 
 def parsed(data: bytes) -> Any:
@@ -61,6 +72,23 @@ def test_numbers_are_those_of_the_json(tmp_path: Path) -> None:
         }
     groups = page.get_element_by_id("by-slot")
     assert [exact(cell) for cell in cells(groups, "f1")] == [row["f1"] for row in value["groups"]["slot"]]
+
+
+def test_sections_of_an_analysis_are_on_the_page(tmp_path: Path) -> None:
+    value = analysis()
+    page = parsed(page_in(tmp_path, value))
+    confusions = value["confusions"]
+    for table, rows in (("categories", confusions["slots"]), ("wrong-values", confusions["wrong_values"])):
+        shown = cells(page.get_element_by_id(table), "count")
+        assert [int(cell.text_content()) for cell in shown] == [row["count"] for row in rows]
+    near = page.get_element_by_id("near")
+    assert [int(cell.text_content()) for cell in cells(near, "same_value")] == [2]
+    unassessed = page.get_element_by_id("unassessed")
+    assert [exact(cell) for cell in cells(unassessed, "share")] == [row["share"] for row in value["bounds"]["slots"]]
+    bins = page.get_element_by_id("bins")
+    assert [exact(cell) for cell in cells(bins, "right")] == [row["right"] for row in value["reliability"]["bins"]]
+    policies = page.get_element_by_id("policy")
+    assert [cell.text_content() for cell in cells(policies, "right")] == ["CORRECT", "CORRECT"]
 
 
 def test_a_bar_of_the_budget_leads_to_as_many_mistakes_as_it_counts(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from itertools import combinations
 from typing import Final
 
@@ -39,13 +39,28 @@ class Pooled:
     agreed: float
 
 
-def overlaps(answers: Sequence[Collection[str]]) -> Iterator[Overlap]:
-    """Every pair of runs, in their order; each has the ids of its answers once."""
-    numbers = {answer: number for number, answer in enumerate(set[str]().union(*answers))}
-    sets = [bits(map(numbers.__getitem__, of_run), len(numbers)) for of_run in answers]
-    for a, b in combinations(range(len(sets)), 2):
-        shared = (sets[a] & sets[b]).bit_count()
-        yield Overlap(a, b, shared, len(answers[a]) + len(answers[b]) - shared)
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What one run answers, as bits: which things it found, which of all runs' answers it has right, which wrong."""
+
+    found: int
+    right: int
+    wrong: int
+
+
+def as_bits(of_runs: Sequence[Collection[str]]) -> list[int]:
+    """The answers of runs by their ids, each once, as bits that mean the same in all runs."""
+    numbers = {answer: number for number, answer in enumerate(set[str]().union(*of_runs))}
+    return [bits(map(numbers.__getitem__, of_run), len(numbers)) for of_run in of_runs]
+
+
+def overlaps(answers: Sequence[int | None]) -> list[Overlap]:
+    """Every pair of runs that have answers at all, in their order, by the bits of their answers."""
+    there = [(place, of_run) for place, of_run in enumerate(answers) if of_run is not None]
+    return [
+        Overlap(a, b, (one & other).bit_count(), (one | other).bit_count())
+        for (a, one), (b, other) in combinations(there, 2)
+    ]
 
 
 def marks(found: int, things: int) -> str:

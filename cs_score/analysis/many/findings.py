@@ -6,6 +6,7 @@ that stand for query, value and provenance (Cold Start specification 3.5; insigh
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
@@ -50,11 +51,11 @@ class Findings:
 
     def as_json(self) -> dict[str, object]:
         """The findings as a JSON object of a few texts, whose numbers are those of Python's `repr`."""
-        rows = self.table.rows
+        texts = {row: ",".join(map(repr, row)) for row in set(self.table.rows)}  # many units have the same statistics
         return {
-            "units": list(self.table.ids),
+            "units": json.dumps(self.table.ids),
             "columns": list(self.table.columns),
-            "rows": ";".join([",".join(map(repr, row)) for row in rows]),
+            "rows": ";".join([texts[row] for row in self.table.rows]),
             "found": f"{self.found:x}",
             "right": "".join(sorted(self.right)),
             "wrong": "".join(sorted(self.wrong)),
@@ -63,8 +64,14 @@ class Findings:
 
 def findings_of(record: Mapping[str, Any]) -> Findings:
     """The findings in a JSON object. Raises ValueError, KeyError, TypeError or AttributeError for anything else."""
-    ids, columns, text = tuple(map(str, record["units"])), tuple(map(str, record["columns"])), record["rows"]
-    rows = [tuple(map(float, row.split(","))) if row else () for row in text.split(";")] if ids else []
+    ids, columns, text = (
+        tuple(map(str, json.loads(record["units"]))),
+        tuple(map(str, record["columns"])),
+        record["rows"],
+    )
+    lines = text.split(";") if ids else []
+    known = {line: tuple(map(float, line.split(","))) if line else () for line in set(lines)}
+    rows = [known[line] for line in lines]
     if len(rows) != len(ids) or any(len(row) != len(columns) for row in rows):
         raise ValueError("another number of rows or columns")
     found = int(record["found"], 16)

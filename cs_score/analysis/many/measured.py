@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from cs_score.foundation.record import dataclass
@@ -19,6 +19,9 @@ if TYPE_CHECKING:  # it loads numpy, which only resampling needs
 Unit: TypeAlias = tuple[str, int]
 """A unit by its id and which of those with the id it is, from 1: gold may hold an id twice."""
 
+Values: TypeAlias = tuple[float | None, ...]
+"""A value of each measure."""
+
 
 @dataclass(frozen=True, slots=True)
 class Measured:
@@ -30,6 +33,8 @@ class Measured:
 
     def rows(self, table: UnitTable, units: Sequence[Unit]) -> list[tuple[float, ...]]:
         """The statistics of these units; zeros for a unit or a column that the table lacks (a level without rows)."""
+        if table.columns == self.columns and list(units) == units_of(table.ids):
+            return list(table.rows)
         places = [table.columns.index(column) if column in table.columns else None for column in self.columns]
         known = dict(zip(units_of(table.ids), table.rows))
         nothing = (0.0,) * len(table.columns)
@@ -38,19 +43,25 @@ class Measured:
             for row in (known.get(unit, nothing) for unit in units)
         ]
 
-    def values(self, table: UnitTable) -> dict[Unit, float | None]:
-        """The first measure in each unit by itself, 0..1; None where it is 0/0."""
-        units = units_of(table.ids)
-        ratios = map(self._first, self.rows(table, units))
-        return {
-            unit: ratio.numerator / ratio.denominator if ratio.denominator else None
-            for unit, ratio in zip(units, ratios)
-        }
+    def values(self, table: UnitTable, known: dict[tuple[float, ...], Values]) -> dict[Unit, Values]:
+        """The measures in each unit by itself, 0..1; None where one is 0/0.
 
-    def _first(self, row: Sequence[float]) -> Ratio:
+        `known` remembers them by the statistics, which many units have in common.
+        """
+        found = {}
+        units = units_of(table.ids)
+        for unit, row in zip(units, self.rows(table, units)):
+            values = known.get(row)
+            if values is None:
+                values = known[row] = self._values(row)
+            found[unit] = values
+        return found
+
+    def _values(self, row: Sequence[float]) -> Values:
         scores = self.formula(row, Ratio)
-        first = next(iter(scores.values())) if isinstance(scores, Mapping) else scores[0]
-        return first if isinstance(first, Ratio) else Ratio(first, 1.0)
+        ratios = scores.values() if isinstance(scores, Mapping) else scores
+        parts = [each if isinstance(each, Ratio) else Ratio(each, 1.0) for each in ratios]
+        return tuple(each.numerator / each.denominator if each.denominator else None for each in parts)
 
 
 def measured(mode: str, names: Sequence[str]) -> Measured:
@@ -65,8 +76,9 @@ def measured(mode: str, names: Sequence[str]) -> Measured:
     return Measured(tuple(names), of_mode.columns, partial(scores_at, of_mode.formula, places))
 
 
-def units_of(ids: Iterable[str]) -> list[Unit]:
-    """Units by their ids."""
+@lru_cache(maxsize=4)
+def units_of(ids: tuple[str, ...]) -> list[Unit]:
+    """Units by their ids, which are nearly always those of the run before."""
     seen: Counter[str] = Counter()
     found = []
     for unit in ids:
@@ -75,6 +87,6 @@ def units_of(ids: Iterable[str]) -> list[Unit]:
     return found
 
 
-def united_units(of_runs: Iterable[Iterable[str]]) -> list[Unit]:
+def united_units(of_runs: Iterable[tuple[str, ...]]) -> list[Unit]:
     """All units that any run has, given the ids of each, in the order in which they are first met."""
-    return list(dict.fromkeys(unit for ids in of_runs for unit in units_of(ids)))
+    return list(dict.fromkeys(unit for ids in dict.fromkeys(of_runs) for unit in units_of(ids)))

@@ -5,14 +5,24 @@ The values do not depend on who scored the runs or in which order: runs are name
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from cs_score.analysis.many.agreement import Overlap, Pooled, found_by, marks, overlaps, recall_by_systems
+from cs_score.analysis.many.agreement import (
+    Answers,
+    Overlap,
+    Pooled,
+    as_bits,
+    found_by,
+    marks,
+    overlaps,
+    recall_by_systems,
+)  # fmt: skip
+from cs_score.analysis.many.evidence import unit_answers, units_to_find
 from cs_score.analysis.many.findings import Findings, Wanted
-from cs_score.analysis.many.measured import Unit, measured, united_units
-from cs_score.analysis.many.stability import Stability, stability
-from cs_score.foundation.record import dataclass, replace
+from cs_score.analysis.many.measured import Unit, Values, measured, united_units
+from cs_score.analysis.many.stability import Ranked, Stability, stability
+from cs_score.foundation.record import dataclass
 from cs_score.statistics.options import Resampling
 
 if TYPE_CHECKING:  # it loads numpy, which only resampling needs
@@ -31,6 +41,7 @@ class Evaluation:
     """What gold tells: the mode, what a unit is called, the measure that is shown by unit, and what is to be found.
 
     `union_scores` are those of a run that finds some of it and does nothing wrong; none where that cannot be told.
+    Where there are `by_unit`, what is to be found are the units themselves, by each of these measures.
     """
 
     mode: str
@@ -38,6 +49,7 @@ class Evaluation:
     measure: str
     wanted: Sequence[Wanted]
     union_scores: Callable[[int], Mapping[str, float]]
+    by_unit: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +85,7 @@ class Overview:
     """What many runs tell together; `resampling` is None where there are no intervals."""
 
     evaluation: Evaluation
+    wanted: Sequence[Wanted]
     systems: Sequence[System]
     policies: Sequence[OfPolicy]
     stability: Stability
@@ -91,13 +104,18 @@ def overview(
     policy by policy, so that the findings of one policy are in memory at a time. `measures` are those that rank.
     """
     of_policies: list[OfPolicy] = []
-    scores: dict[tuple[str, str], list[float | None]] = {}
-    resampled: dict[tuple[str, str], Floats] = {}
-    units: list[Unit] | None = None
+    scores: dict[Ranked, list[float | None]] = {}
+    resampled: dict[Ranked, Floats] = {}
+    wanted = evaluation.wanted
+    units: list[Unit] = []
     for policy in policies:
         given = told(policy)
-        of_policies.append(_of_policy(policy, given, evaluation))
         tables = [None if each is None else each.findings.table for each in given]
+        # All policies have the same units, and the same resamples of them.
+        units = units or united_units(table.ids for table in tables if table is not None)
+        if evaluation.by_unit:
+            wanted = units_to_find(units, evaluation.by_unit)
+        of_policies.append(_of_policy(policy, given, evaluation, units, wanted))
         for measure in measures:
             of_runs = [None if each is None else each.scores.get(measure) for each in given]
             if any(score is not None for score in of_runs):
@@ -106,8 +124,6 @@ def overview(
         if resampling is not None and ranked:
             from cs_score.analysis.many.resampled_ranks import resampled_scores
 
-            # The same resamples for all policies, which have the same units.
-            units = units or united_units(table.ids for table in tables if table is not None)
             drawn = resampled_scores(tables, units, measured(evaluation.mode, ranked), resampling)
             resampled.update(((measure, policy), found) for measure, found in zip(ranked, drawn))
     firm = stability(scores)
@@ -115,43 +131,49 @@ def overview(
         from cs_score.analysis.many.resampled_ranks import with_resamples
 
         firm = with_resamples(firm, scores, resampled, resampling.level)
-    return Overview(evaluation, systems, of_policies, firm, resampling)
+    return Overview(evaluation, wanted, systems, of_policies, firm, resampling)
 
 
-def _of_policy(policy: str, told: Sequence[Told | None], evaluation: Evaluation) -> OfPolicy:
-    size = len(evaluation.wanted)
-    found = [None if each is None else marks(each.findings.found, size) for each in told]
-    scored = [(place, each.findings) for place, each in enumerate(told) if each is not None]
-    often = found_by([of_run for of_run in found if of_run is not None], size)
+def _of_policy(
+    policy: str,
+    told: Sequence[Told | None],
+    evaluation: Evaluation,
+    units: Sequence[Unit],
+    wanted: Sequence[Wanted],
+) -> OfPolicy:
+    # The measure of units is the first of those by which they are right.
+    measure = measured(evaluation.mode, evaluation.by_unit or (evaluation.measure,))
+    known: dict[tuple[float, ...], Values] = {}
+    values = [{} if each is None else measure.values(each.findings.table, known) for each in told]
+    if evaluation.by_unit:
+        count = len(evaluation.by_unit)
+        answers = [None if each is None else unit_answers(own, units, count) for each, own in zip(told, values)]
+    else:
+        answers = _answers([None if each is None else each.findings for each in told])
+    found = [None if each is None else marks(each.found, len(wanted)) for each in answers]
+    there = [of_run for of_run in found if of_run is not None]
+    often = found_by(there, len(wanted))
     by_part: dict[str, list[int]] = {}
-    for wanted, times in zip(evaluation.wanted, often):
-        by_part.setdefault(wanted.part, []).append(times)
+    for thing, times in zip(wanted, often):
+        by_part.setdefault(thing.part, []).append(times)
     together = 0
-    for _, findings in scored:
-        together |= findings.found
+    for each in answers:
+        together |= 0 if each is None else each.found
     return OfPolicy(
         policy,
-        _unit_values(told, evaluation),
+        [(unit[0], [own[unit][0] if unit in own else None for own in values]) for unit in units],
         found,
         often,
-        {part: recall_by_systems(times, len(scored)) for part, times in by_part.items()},
-        _overlaps([(place, findings.right) for place, findings in scored]),
-        _overlaps([(place, findings.wrong) for place, findings in scored]),
-        evaluation.union_scores(together) if scored else {},
+        {part: recall_by_systems(times, len(there)) for part, times in by_part.items()},
+        overlaps([None if each is None else each.right for each in answers]),
+        overlaps([None if each is None else each.wrong for each in answers]),
+        evaluation.union_scores(together) if there else {},
     )
 
 
-def _overlaps(answers: Sequence[tuple[int, Collection[str]]]) -> list[Overlap]:
-    """The overlaps of systems, named by their positions."""
-    places = [place for place, _ in answers]
-    return [
-        replace(overlap, a=places[overlap.a], b=places[overlap.b])
-        for overlap in overlaps([of_run for _, of_run in answers])
-    ]
-
-
-def _unit_values(told: Sequence[Told | None], evaluation: Evaluation) -> list[tuple[str, Sequence[float | None]]]:
-    measure = measured(evaluation.mode, [evaluation.measure])
-    of_runs = [{} if each is None else measure.values(each.findings.table) for each in told]
-    units = dict.fromkeys(unit for of_run in of_runs for unit in of_run)
-    return [(unit[0], [of_run.get(unit) for of_run in of_runs]) for unit in units]
+def _answers(told: Sequence[Findings | None]) -> list[Answers | None]:
+    """The answers of systems by their ids; None for one that was not scored."""
+    there = [each for each in told if each is not None]
+    right, wrong = as_bits([each.right for each in there]), as_bits([each.wrong for each in there])
+    known = (Answers(each.found, *sides) for each, *sides in zip(there, right, wrong))
+    return [None if each is None else next(known) for each in told]

@@ -16,9 +16,11 @@ from cs_score.foundation.sources import open_source, plain_name
 # Endings that say what a file is and not which run it holds; the longest that fits is taken off.
 _ENDINGS: Final = (".tab.txt", ".tab", ".tac", ".tsv", ".txt", ".jsonl", ".json")
 
+INDEX: Final = "index.html"
+
 FILES: Final = (
     ".batch.lock", "problems.tsv", "leaderboard.tsv", "leaderboard.json", "leaderboard.md", "leaderboard.tex",
-    "answers.tsv", "agreement.tsv", "stability.tsv", "batch.json",
+    "answers.tsv", "agreement.tsv", "stability.tsv", "batch.json", INDEX,
 )  # fmt: skip
 """The files of every batch, in its output folder."""
 

@@ -16,6 +16,7 @@ from typing import Any, Final, cast
 
 from cs_score.analysis.many.findings import findings_of
 from cs_score.batch.store.outcomes import FAILED, Outcome, ProblemPlace, RunScores, WrittenFile
+from cs_score.batch.store.pages import is_page
 from cs_score.coldstart.writers.files import OUTPUTS
 from cs_score.foundation.outputs import cannot_write, write_whole
 from cs_score.foundation.record import replace
@@ -110,7 +111,7 @@ def read_whole_run(folder: str, signature: Mapping[str, object]) -> Outcome | No
             }
         )
         told = [findings_of(findings) for findings in outcome.findings]
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise UnfitError(path) from None
     if signature.get("bootstrap") is not None and len(outcome.intervals) != len(outcome.scores):
         raise UnfitError(path)  # earlier versions kept intervals in the run's own files only
@@ -198,7 +199,7 @@ def clear_leftovers(folder: str) -> None:
 
 def is_of_run(name: str) -> bool:
     """Whether a file of this name in the folder of a run is replaced or removed when the run is scored again."""
-    return name in _NAMES or is_leftover(name)
+    return name in _NAMES or is_page(name) or is_leftover(name)
 
 
 def is_leftover(name: str) -> bool:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any, Final
 
 from cs_score.analysis.many.agreement import FOUND, Overlap
 from cs_score.analysis.many.overview import OfPolicy, Overview
 from cs_score.analysis.many.stability import Ranked
+from cs_score.batch.plan.runs import INDEX
+from cs_score.batch.store.pages import MakePage
 from cs_score.batch.tables.leaderboard import Leaderboard, Row
 from cs_score.batch.tables.many import labels_of
 from cs_score.foundation.display import spreadsheet_cell
@@ -31,24 +34,32 @@ STABILITY: Final = (
 Cell = str | int | float | None
 
 
-def write_overview(folder: str, found: Overview, board: Leaderboard) -> None:
-    """Write the four files into the folder, each whole or not at all. Raises OutputError."""
+def write_overview(folder: str, found: Overview, board: Leaderboard, index: MakePage | None = None) -> None:
+    """Write the four files into the folder, and the page that `index` makes, each whole or not at all.
+
+    Raises OutputError.
+    """
     for name, lines in WRITERS.items():
         write_whole(os.path.join(folder, name), encoded(lines(found)))
-    write_whole(os.path.join(folder, "batch.json"), encoded([json_text(found, board)]))
+    value = as_json(found, board, with_pages=index is not None)
+    write_whole(os.path.join(folder, "batch.json"), encoded([json_text(value)]))
+    if index is not None:
+        write_whole(os.path.join(folder, INDEX), encoded([index(value)]))
 
 
 def answers_lines(found: Overview) -> Iterator[str]:
     """A line for each thing to be found: by how many runs, by which if by one only, and run by run 1 or 0."""
     labels = labels_of(found.systems)
     yield _line([*ANSWERS, *labels])
+    told = [(thing.part, thing.unit, thing.place, thing.name, thing.value) for thing in found.wanted]
+    escaped = {text: spreadsheet_cell(text) for text in {*chain.from_iterable(told), *labels, ""}}
+    places = ["\t".join([escaped[text] for text in texts]) for texts in told]
     for each in found.policies:
-        of_runs = [marks or "" for marks in each.marks]
-        for number, wanted in enumerate(found.evaluation.wanted):
-            cells = [marks[number : number + 1] for marks in of_runs]
-            only = labels[cells.index(FOUND)] if each.often[number] == 1 else ""
-            place = (wanted.part, wanted.unit, wanted.place, wanted.name, wanted.value)
-            yield _line([each.policy, *place, each.often[number], only], cells)
+        policy = spreadsheet_cell(each.policy)
+        of_runs = [marks or " " * len(places) for marks in each.marks]
+        for place, times, *marks in zip(places, each.often, *of_runs):
+            only = escaped[labels[marks.index(FOUND)]] if times == 1 else ""
+            yield "\t".join((policy, place, str(times), only, *map(str.strip, marks))) + "\n"
 
 
 def agreement_lines(found: Overview) -> Iterator[str]:
@@ -89,13 +100,16 @@ WRITERS: Final[Mapping[str, Callable[[Overview], Iterator[str]]]] = {
 """The tables by the names of their files."""
 
 
-def json_text(found: Overview, board: Leaderboard) -> str:
-    """All of it as one JSON object, which pages and charts are made from."""
-    return json.dumps(as_json(found, board), allow_nan=False) + "\n"
+def json_text(value: Mapping[str, object]) -> str:
+    """The object as text."""
+    return json.dumps(value, allow_nan=False) + "\n"
 
 
-def as_json(found: Overview, board: Leaderboard) -> dict[str, object]:
-    """The object; lists by run are in the order of `runs`, and runs are named by their place there."""
+def as_json(found: Overview, board: Leaderboard, *, with_pages: bool) -> dict[str, object]:
+    """All of it as one JSON object, which pages and charts are made from.
+
+    Lists by run are in the order of `runs`, and runs are named by their place there. `with_pages`: runs have pages.
+    """
     evaluation = found.evaluation
     return {
         "schema_version": SCHEMA_VERSION,
@@ -105,6 +119,7 @@ def as_json(found: Overview, board: Leaderboard) -> dict[str, object]:
         "unit_measure": evaluation.measure,
         "policies": [each.policy for each in found.policies],
         "bootstrap": None if found.resampling is None else {**found.resampling.as_json(), "unit": evaluation.unit},
+        "pages": with_pages,
         "runs": [system._asdict() for system in found.systems],
         "leaderboard": [_ranked(row, board.measure) for row in board.rows],
         "queries": [
@@ -137,8 +152,8 @@ def _ranked(row: Row, measure: str) -> dict[str, object]:
 def _answers(found: Overview, each: OfPolicy) -> Iterator[dict[str, object]]:
     """How difficult the things of each part are: how many of them so many runs found."""
     scored = sum(marks is not None for marks in each.marks)
-    for part in dict.fromkeys(wanted.part for wanted in found.evaluation.wanted):
-        places = [place for place, wanted in enumerate(found.evaluation.wanted) if wanted.part == part]
+    for part in dict.fromkeys(wanted.part for wanted in found.wanted):
+        places = [place for place, wanted in enumerate(found.wanted) if wanted.part == part]
         often = [each.often[place] for place in places]
         alone = [place for place in places if each.often[place] == 1]
         yield {
@@ -192,7 +207,7 @@ def _overlap(overlap: Overlap) -> tuple[Cell, ...]:
     return overlap.shared, overlap.either, overlap.jaccard
 
 
-def _line(cells: Iterable[Any], plain: Sequence[str] = ()) -> str:
+def _line(cells: Iterable[Any]) -> str:
     """A line of a table; text is no formula to a spreadsheet, numbers have full precision, None is empty."""
     texts = [spreadsheet_cell(cell) if isinstance(cell, str) else "" if cell is None else repr(cell) for cell in cells]
-    return "\t".join([*texts, *plain]) + "\n"
+    return "\t".join(texts) + "\n"

@@ -15,6 +15,7 @@ from cs_score.batch.plan.inputs import InputFile
 from cs_score.batch.plan.plan import Plan, Prepared
 from cs_score.batch.plan.runs import RunFile, find_runs
 from cs_score.batch.planned_files import planned_batch
+from cs_score.batch.store.pages import MakePage
 from cs_score.batch.tables.leaderboard_writers import leaderboard_text
 from cs_score.cli.destinations import is_quiet, print_text, say
 from cs_score.cli.options import CommandLine
@@ -46,6 +47,7 @@ class Choices:
     gold: tuple[str, ...] = ()
     problems: str | None = None
     forced: bool = False
+    html: bool = False
 
 
 def choices_of(line: CommandLine, runs: Sequence[str], gold: tuple[str, ...], jobs: int | None) -> Choices:
@@ -62,6 +64,7 @@ def choices_of(line: CommandLine, runs: Sequence[str], gold: tuple[str, ...], jo
         gold=gold,
         problems=line.switches.get("--problems"),
         forced="--force" in line.switches,
+        html="--html" in line.switches,
     )
 
 
@@ -69,6 +72,17 @@ def held(path: str) -> InputFile:
     """An input as all runs share it: standard input and pipes can be read only once."""
     given = InputFile(path)
     return given.loaded() if path == "-" or is_pipe(path) else given
+
+
+def page_maker(wanted: bool) -> MakePage | None:
+    """What makes pages, where they are wanted. Raises MissingExtraError where it lacks a package."""
+    if not wanted:
+        return None
+    from cs_score.report.documents import page_from
+    from cs_score.report.rendering.html import require_templates
+
+    require_templates()
+    return page_from
 
 
 def score_batch(plan: Plan, choices: Choices, members: Sequence[str]) -> int:
@@ -88,7 +102,8 @@ def score_batch(plan: Plan, choices: Choices, members: Sequence[str]) -> int:
     outputs.check()
     outputs.clear()
     runs = [_fit_for_task(given, choices) for given in runs]
-    options = BatchOptions(choices.out, measure, choices.resume, choices.ship_inputs, choices.problems)
+    index = page_maker(choices.html)
+    options = BatchOptions(choices.out, measure, choices.resume, choices.ship_inputs, choices.problems, index)
     try:
         result = run_batch(plan, runs, options, _opener(choices, len(runs)), _watch, _tell)
     except KeyboardInterrupt:
@@ -110,7 +125,15 @@ def _outputs(plan: Plan, choices: Choices, runs: Sequence[RunFile]) -> OutputPla
     from cs_score.problems.reports import OPTION
 
     shared = choices.gold if choices.runs_from is None else (*choices.gold, choices.runs_from)
-    return planned_batch(plan, choices.out, runs, shared, tuple(OPTION.outputs(choices.problems)), choices.forced)
+    return planned_batch(
+        plan,
+        choices.out,
+        runs,
+        shared,
+        tuple(OPTION.outputs(choices.problems)),
+        choices.forced,
+        with_pages=choices.html,
+    )
 
 
 def _fit_for_task(given: RunFile, choices: Choices) -> RunFile:

@@ -14,5 +14,6 @@ BATCH_OPTIONS: Final = (
     Option("--jobs", "N", "Processes on this machine", "the number of processors"),
     Option("--dask", "ADDRESS", "Compute on the Dask cluster with this scheduler"),
     Option("--ship-inputs", None, "Send inputs to the workers of --dask, which share no storage"),
+    Option("--html", None, "Write a page for each run, and index.html over all runs, too"),
     Option("--resume", None, "Keep runs that an earlier batch scored from the same inputs"),
 )

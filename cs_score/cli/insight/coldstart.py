@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -24,7 +24,7 @@ from cs_score.cli.resampling_options import OPTIONS as INTERVALS
 from cs_score.cli.resampling_options import read_resampling
 from cs_score.cli.scorer.command import legend, policies, policy_form
 from cs_score.cli.scorer.options import options_of, policy_texts
-from cs_score.cli.scorer.switches import SCORING
+from cs_score.cli.scorer.switches import KNOWLEDGE_BASE, SCORING
 from cs_score.coldstart.named_policies import read_policies
 from cs_score.coldstart.options import PRESETS
 from cs_score.coldstart.queries.query_files import is_query_file
@@ -34,6 +34,9 @@ from cs_score.measures.registry import COLD_START_MODE, parse, rankable
 if TYPE_CHECKING:
     from cs_score.analysis.coldstart.analysis import Analysis
     from cs_score.analysis.coldstart.scored import Scored
+    from cs_score.coldstart.gold import Gold
+    from cs_score.coldstart.run import Run
+    from cs_score.foundation.sources import Input
 
 
 def measures() -> Iterable[str]:
@@ -98,7 +101,7 @@ def inputs(line: CommandLine) -> Iterator[str]:
     from cs_score.coldstart.lines.loading import members
     from cs_score.foundation.sources import name_of
 
-    for word in (*line.words, *filter(None, [line.switches.get("-queries")])):
+    for word in (*line.words, *line.texts(KNOWLEDGE_BASE.name), *filter(None, [line.switches.get("-queries")])):
         yield from map(name_of, members(word))
 
 
@@ -106,18 +109,14 @@ def _scored(line: CommandLine) -> Scored:
     """Load and score what the command line names; remarks go to standard error."""
     from cs_score.analysis.coldstart.scored import score_for_analysis
     from cs_score.coldstart.gold import noting_folders, open_gold
-    from cs_score.coldstart.run import load_run
     from cs_score.foundation.garbage_collection import paused_collector
 
     options = options_of(line)
     queries = [word for word in line.words if is_query_file(word)]
-    files = [word for word in line.words if not is_query_file(word)]
-    if not files:
-        raise UsageError("name a run and its assessments, too")
-    _refuse_knowledge_bases(files)
+    files, knowledge_bases = run_words(line)
     with paused_collector():
         gold = noting_folders(open_gold(queries, options), files)
-        run = load_run(gold, files)
+        run = load(gold, files, knowledge_bases)
         scored = score_for_analysis(run, options.policy, line.switches.get("--run"))
     for remark in run.remarks:
         warn(str(InputError(remark)))
@@ -133,12 +132,25 @@ def warn(remark: str) -> None:
     say(f"cs-score: warning: {remark}\n")
 
 
-def _refuse_knowledge_bases(files: Iterable[str]) -> None:
-    """Raises UsageError for a knowledge base: the lines of its run would belong to no file."""
+def run_words(line: CommandLine) -> tuple[list[str], frozenset[str]]:
+    """The runs and assessments that a command line names, and which of them are knowledge bases, told or recognised."""
     from cs_score.cli.scorer.validated import knowledge_bases_in
 
-    for name in knowledge_bases_in(files):
-        raise UsageError(f"{name} is a knowledge base; make it a run first, with cs-score resolve-queries")
+    named = line.texts(KNOWLEDGE_BASE.name)
+    files = [*(word for word in line.words if not is_query_file(word)), *named]
+    if not files:
+        raise UsageError("name a run and its assessments, too")
+    return files, knowledge_bases_in(files) | frozenset(named)
+
+
+def load(gold: Gold, files: Sequence[Input], knowledge_bases: Collection[str]) -> Run:
+    """Load runs and assessments; knowledge bases are resolved, as the scorer does it. Raises InputError."""
+    from cs_score.cli.scorer.validated import load_prepared
+    from cs_score.coldstart.run import load_run
+
+    if not knowledge_bases:
+        return load_run(gold, files)
+    return load_prepared(gold, files, knowledge_bases, gold.problems.branch(), validates=False)
 
 
 POLICIES: Final = Option(
@@ -150,6 +162,7 @@ POLICIES: Final = Option(
 
 SWITCHES: Final = (
     *SCORING,
+    KNOWLEDGE_BASE,
     Option("-runids", "LIST", "Colon-separated runs to score, in this order", "all runs"),
     Option("--run", "ID", "The run to analyse, where there are several"),
     measure_option(measures),
@@ -165,7 +178,7 @@ SWITCHES: Final = (
 FILES: Final = Parameter(
     "files",
     "Query files (names ending in .xml, perhaps compressed), the run, and its assessments, in an order in which parent "
-    "lines come first. A folder stands for its files *.tab.txt",
+    "lines come first. A folder stands for its files *.tab.txt, a knowledge base for the run that resolving it gives",
     is_repeated=True,
 )
 

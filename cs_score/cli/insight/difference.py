@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Collection
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from cs_score.cli.destinations import say
 from cs_score.cli.form import Form, Parameter
-from cs_score.cli.insight.coldstart import measures
+from cs_score.cli.insight.coldstart import load, measures, run_words
 from cs_score.cli.insight.options import (
     TOP_UNITS,
     deliver,
@@ -19,10 +20,11 @@ from cs_score.cli.insight.options import (
 )
 from cs_score.cli.options import CommandLine, Option
 from cs_score.cli.resampling_options import COMPARISON_OPTIONS
-from cs_score.cli.scorer.command import legend, policies
-from cs_score.cli.scorer.options import defaults_of, options_of
-from cs_score.cli.scorer.switches import POLICY, SCORING
-from cs_score.coldstart.options import PRESETS, find_preset
+from cs_score.cli.scorer.command import legend, policies, policy_form
+from cs_score.cli.scorer.options import defaults_of, options_of, policy_texts
+from cs_score.cli.scorer.switches import KNOWLEDGE_BASE, POLICY, SCORING
+from cs_score.coldstart.named_policies import read_policies
+from cs_score.coldstart.options import PRESETS
 from cs_score.coldstart.queries.query_files import is_query_file
 from cs_score.foundation.errors import InputError, UsageError
 
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from cs_score.statistics.options import Resampling
 
 POLICY_B: Final = Option(
-    "--policy-b", "NAME", "Take one run, and score it as B under the policy of that name", choices=tuple(PRESETS)
+    "--policy-b", "NAME[:LIST]", "Take one run, and score it as B under this policy; see below", choices=tuple(PRESETS)
 )
 POOL_B: Final = Option("--pool-b", "FILE", "Take one run, and score it as B with these assessments")
 
@@ -58,7 +60,7 @@ def _diff(line: CommandLine) -> int:
 
 def files_of_both(line: CommandLine) -> list[str]:
     """The files that a command line names."""
-    return [*line.words, *filter(None, [line.switches.get(POOL_B.name)])]
+    return [*line.words, *line.texts(KNOWLEDGE_BASE.name), *filter(None, [line.switches.get(POOL_B.name)])]
 
 
 def difference_of(line: CommandLine, resampling: Resampling | None) -> Difference:
@@ -79,41 +81,42 @@ def _both(line: CommandLine) -> tuple[Scored, Scored, tuple[str, str]]:
     from cs_score.coldstart.many_runs import run_files
     from cs_score.foundation.garbage_collection import paused_collector
 
-    if "-" in line.words:
+    if "-" in files_of_both(line):
         raise UsageError("standard input cannot be read once for each of the two: name a file")
     options = options_of(line, defaults_of(line))
     queries = [word for word in line.words if is_query_file(word)]
-    runs, assessments = run_files([word for word in line.words if not is_query_file(word)])
+    files, knowledge_bases = run_words(line)
+    runs, assessments = run_files(files, knowledge_bases)
+    scored = partial(_scored, knowledge_bases=knowledge_bases)
     policy_b, pool_b = line.switches.get(POLICY_B.name), line.switches.get(POOL_B.name)
     wanted = 2 if policy_b is None and pool_b is None else 1
     if len(runs) != wanted:
         raise UsageError(f"name {_RUNS[wanted]}; there are {len(runs)} among the files; see cs-score diff -help")
     with paused_collector():
         gold = with_pool(open_gold(queries, options), assessments)
-        a = _scored(gold, runs[0], options)
+        a = scored(gold, runs[0], options)
         if wanted == 2:
             names = system_names(runs)
-            return a, _scored(gold, runs[1], options), (names[0], names[1])
+            return a, scored(gold, runs[1], options), (names[0], names[1])
         other, name = options, []
         if policy_b is not None:
-            preset = find_preset(policy_b)
-            other = replace(options, policy=preset.policy, justifications=preset.justifications)
-            name.append(f"policy {policy_b}")
+            [policy] = read_policies([policy_b], options, policy_texts(line, defaults_of(line)), POLICY_B.name)
+            other = policy.options(options)
+            name.append(f"policy {policy.name}")
         if pool_b is not None or other != options:
             gold = with_pool(open_gold(queries, other), assessments if pool_b is None else [pool_b])
             name += [] if pool_b is None else [f"pool {pool_b}"]
-        return a, _scored(gold, runs[0], other), ("as given", ", ".join(name))
+        return a, scored(gold, runs[0], other), ("as given", ", ".join(name))
 
 
 _RUNS: Final = {1: "one run, with --policy-b or --pool-b", 2: "two runs"}
 
 
-def _scored(gold: Gold, file: Input, options: Options) -> Scored:
+def _scored(gold: Gold, file: Input, options: Options, knowledge_bases: Collection[str]) -> Scored:
     from cs_score.analysis.coldstart.scored import score_for_analysis
-    from cs_score.coldstart.run import load_run
     from cs_score.foundation.sources import name_of
 
-    run = load_run(gold, [file])
+    run = load(gold, [file], [name for name in knowledge_bases if name == file])
     scored = score_for_analysis(run, options.policy)
     for remark in run.remarks:
         say(f"cs-score: warning: {InputError(remark, file=name_of(file))}\n")
@@ -124,6 +127,7 @@ def _scored(gold: Gold, file: Input, options: Options) -> Scored:
 
 SWITCHES: Final = (
     *SCORING,
+    KNOWLEDGE_BASE,
     POLICY,
     measure_option(measures),
     POLICY_B,
@@ -152,6 +156,7 @@ DIFF: Final = Form(
             "which adds up to it exactly, and likewise slots, hops and entity types; answers and classes that fared "
             "differently. Predictions of the evidence modes are compared by the commands below.",
         ),
+        policy_form(),
         policies(),
         *legend(),
     ),

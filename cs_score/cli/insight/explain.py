@@ -6,19 +6,17 @@ from typing import TYPE_CHECKING, Final
 
 from cs_score.cli.destinations import say
 from cs_score.cli.form import Form, Parameter
-from cs_score.cli.insight.coldstart import inputs, measures, warn
+from cs_score.cli.insight.coldstart import inputs, load, measures, run_words, warn
 from cs_score.cli.insight.options import deliver, make_way, measure_option, result_options
 from cs_score.cli.options import CommandLine, Option
 from cs_score.cli.scorer.command import legend
 from cs_score.cli.scorer.options import options_of
-from cs_score.cli.scorer.switches import SCORING
+from cs_score.cli.scorer.switches import KNOWLEDGE_BASE, SCORING
 from cs_score.coldstart.queries.query_files import is_query_file
 from cs_score.foundation.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from cs_score.analysis.coldstart.scored import Scored
-    from cs_score.coldstart.options import Options
-    from cs_score.coldstart.run import Run
 
 _SELECTORS: Final = (
     Option(
@@ -63,16 +61,18 @@ def _explain(line: CommandLine) -> int:
 
 def _scored(line: CommandLine) -> Scored:
     """Load and score what the command line names, as far as that goes; remarks go to standard error."""
-    from cs_score.analysis.coldstart.explanation.partial import score_as_far_as_possible
+    from cs_score.analysis.coldstart.explanation.partial import load_as_far_as_possible, score_as_far_as_possible
+    from cs_score.coldstart.gold import noting_folders, open_gold
     from cs_score.foundation.garbage_collection import paused_collector
 
     options = options_of(line)
     options.check()
-    files = [word for word in line.words if not is_query_file(word)]
-    if not files:
-        raise UsageError("name a run and its assessments, too")
+    files, knowledge_bases = run_words(line)
     with paused_collector():
-        run, stop = _loaded([word for word in line.words if is_query_file(word)], files, options)
+        gold = noting_folders(open_gold([word for word in line.words if is_query_file(word)], options), files)
+        run, stop = (
+            (load(gold, files, knowledge_bases), None) if knowledge_bases else load_as_far_as_possible(gold, files)
+        )
         if stop is not None and not run.layouts:
             raise stop
         scored = score_as_far_as_possible(run, options.policy, line.switches.get("--run"), stop)
@@ -85,22 +85,11 @@ def _scored(line: CommandLine) -> Scored:
     return scored
 
 
-def _loaded(queries: list[str], files: list[str], options: Options) -> tuple[Run, InputError | None]:
-    """The lines that could be loaded, and why the others could not; knowledge bases are resolved."""
-    from cs_score.analysis.coldstart.explanation.partial import load_as_far_as_possible
-    from cs_score.cli.scorer.validated import knowledge_bases_in, load_prepared
-    from cs_score.coldstart.gold import noting_folders, open_gold
-
-    gold = noting_folders(open_gold(queries, options), files)
-    if knowledge_bases := knowledge_bases_in(files):
-        return load_prepared(gold, files, knowledge_bases, gold.problems.branch(), validates=False), None
-    return load_as_far_as_possible(gold, files)
-
-
 EXPLAIN: Final = Form(
     "explain",
     (
         *SCORING,
+        KNOWLEDGE_BASE,
         Option("-runids", "LIST", "Colon-separated runs to score, in this order", "all runs"),
         Option("--run", "ID", "The run to explain, where there are several"),
         *_SELECTORS,

@@ -1,4 +1,4 @@
-"""`cs-score plot`: one chart of what an analysis or a comparison found, for a paper."""
+"""`cs-score plot`: one chart of what an analysis, a comparison or a batch found, for a paper."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ PLOT: Final = Form(
     ),
     (
         Parameter("kind", "The chart", choices=_chart_kinds),
-        Parameter("analysis", "What analyze --json or diff --json wrote"),
+        Parameter("analysis", "What analyze --json, diff --json or batch (batch.json) wrote"),
     ),
     required=(_OUT,),
     sections=lambda: (
@@ -67,8 +67,15 @@ PLOT: Final = Form(
                 ("groups", "Precision, recall and F1 by slot, hop and so on"),
                 ("sweep", "Scores by confidence threshold"),
                 ("reliability", "How often answers of a confidence are right"),
+                ("confusions", "Categories by slot, or labels predicted for those of gold"),
                 ("precision", "Precision at each rank of a query's nodes"),
                 ("contributions", "What units contribute to the difference of two runs"),
+                ("leaderboard", "Scores of many runs with intervals and tiers"),
+                ("heatmap", "Scores of queries, claims and so on by runs"),
+                ("difficulty", "What is to be found, by how many runs have found it"),
+                ("agreement", "How far the right answers of runs are the same"),
+                ("systems", "What more and more runs find together"),
+                ("stability", "How far rankings by other measures and policies are the same"),
             ),
         ),
     ),

@@ -145,8 +145,8 @@ REPORT: Final = Form(
     (
         Parameter(
             "files",
-            "What analyze --json or diff --json wrote, or the files that analyze takes: query files, the run, its "
-            "assessments; with --compare two runs",
+            "What analyze --json, diff --json or batch (batch.json) wrote, or the files that analyze takes: query "
+            "files, the run, its assessments; with --compare two runs",
             is_repeated=True,
         ),
     ),

@@ -71,10 +71,14 @@ POLICY: Final = Option(
     choices=tuple(PRESETS),
 )
 
+KNOWLEDGE_BASE: Final = Option(
+    "--knowledge-base", "FILE", "Validate and resolve this knowledge base, and score it; may be repeated"
+)
+
 OF_A_CALL: Final = (
     *OF_A_BATCH,
     POLICY,
-    Option("--knowledge-base", "FILE", "Validate and resolve this knowledge base, and score it; may be repeated"),
+    KNOWLEDGE_BASE,
     *parts_options.switches("score"),
 )
 """The switches of every call that scores as the reference does."""

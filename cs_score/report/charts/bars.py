@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from cs_score.report.charts.drawing import WIDTH, Drawing
+from cs_score.report.charts.drawing import WIDTH, Drawing, Target
 from cs_score.report.charts.scale import Scale, scale
 
 LABELS: Final = 152.0
@@ -18,12 +18,13 @@ _BELOW: Final = 42.0
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A bar from one number to another, named by `label`; `note` stands beside it."""
+    """A bar from one number to another, named by `label`; `note` stands beside it, `target` is where it leads."""
 
     label: str
     start: float
     end: float
     note: str
+    target: Target | None = None
 
 
 def bars(
@@ -34,9 +35,10 @@ def bars(
     rows: Sequence[Bar],
     *,
     from_zero: bool = True,
+    of: str = "",
 ) -> Drawing:
     """One bar under the other. `axes` names the numbers with their unit, and what the rows are."""
-    drawing = Drawing(name, title, description, _TOP + ROW * len(rows) + _BELOW)
+    drawing = Drawing(name, title, description, _TOP + ROW * len(rows) + _BELOW, of)
     ends = [end for row in rows for end in (row.start, row.end)]
     across = scale(ends, LABELS + 10, WIDTH - NOTES, with_zero=from_zero)
     bottom = _TOP + ROW * len(rows)
@@ -45,10 +47,11 @@ def bars(
     for at, row in enumerate(rows):
         top = _TOP + ROW * at
         left, right = sorted((across.at(row.start), across.at(row.end)))
-        drawing.text("label", LABELS, top + ROW / 2 + 4, row.label, anchor="end", wide=LABELS)
         kind = "fill1" if row.end >= row.start else "fill2"
-        if row.end != row.start:
-            drawing.rectangle(kind, left, top + 5, max(right - left, 1), ROW - 10, f"{row.label}: {row.note}")
+        with drawing.leading_to(row.target):
+            drawing.text("label", LABELS, top + ROW / 2 + 4, row.label, anchor="end", wide=LABELS)
+            if row.end != row.start:
+                drawing.rectangle(kind, left, top + 5, max(right - left, 1), ROW - 10, f"{row.label}: {row.note}")
         drawing.text("note", WIDTH, top + ROW / 2 + 4, row.note, anchor="end")
     if from_zero:
         drawing.line("axis", across.at(0.0), _TOP, across.at(0.0), bottom)

@@ -8,7 +8,10 @@ from typing import Final
 
 from cs_score.report.charts.bars import LABELS, ROW, horizontal_axis
 from cs_score.report.charts.drawing import LETTER, WIDTH, Drawing
-from cs_score.report.charts.scale import unit_scale
+from cs_score.report.charts.scale import Scale, unit_scale
+
+PLACES: Final = (LABELS + 14, WIDTH - 14)
+"""Where the axis begins and ends."""
 
 _TOP: Final = 28.0
 _BELOW: Final = 42.0
@@ -16,7 +19,7 @@ _BELOW: Final = 42.0
 
 @dataclass(frozen=True, slots=True)
 class Dots:
-    """A row: its label, its numbers (0..1) by series, and intervals of some."""
+    """A row: its label, its numbers by series, and intervals of some."""
 
     label: str
     values: Mapping[str, float]
@@ -32,14 +35,15 @@ def dots(
     rows: Sequence[Dots],
     *,
     of: str = "",
+    across: Scale | None = None,
 ) -> Drawing:
-    """One row under the other, all on an axis from 0 to 1. At most three series.
+    """One row under the other, on an axis from 0 to 1 where no other is given. At most three series.
 
     `axes` names the numbers, and what the rows are.
     """
     bottom = _TOP + ROW * len(rows)
     drawing = Drawing(name, title, description, bottom + _BELOW, of)
-    across = unit_scale(LABELS + 14, WIDTH - 14)
+    across = across or unit_scale(*PLACES)
     legend(drawing, series, across.start)
     horizontal_axis(drawing, across, _TOP, bottom, axes[0])
     drawing.text("axis-title", 0, bottom + 33, axes[1], wide=LABELS)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib.resources import files
 from typing import Final
 
@@ -19,6 +22,15 @@ LETTER: Final = 6.8
 
 _NAMESPACE: Final = "http://www.w3.org/2000/svg"
 _FOLDER: Final = files("cs_score.report.charts")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The rows of a table of the page whose column `column` is `value`."""
+
+    table: str
+    column: str
+    value: str
 
 
 class Drawing:
@@ -43,46 +55,61 @@ class Drawing:
                 "class": "chart",
             },
         )
+        self._parent = self._root
         etree.SubElement(self._root, "title", {"id": f"{name}-title"}).text = _safe(title)
         etree.SubElement(self._root, "desc", {"id": f"{name}-desc"}).text = _safe(description)
+
+    @contextmanager
+    def leading_to(self, target: Target | None) -> Iterator[None]:
+        """What is drawn meanwhile leads there."""
+        if target is not None:
+            self._root.set("role", "group")  # what is in an image can not be reached
+            names = {"href": f"#{target.table}", "data-column": target.column, "data-value": _safe(target.value)}
+            self._parent = etree.SubElement(self._root, "a", names)
+        yield
+        self._parent = self._root
 
     def line(self, kind: str, x1: float, y1: float, x2: float, y2: float) -> None:
         """A straight line."""
         ends = {"x1": _number(x1), "y1": _number(y1), "x2": _number(x2), "y2": _number(y2)}
-        etree.SubElement(self._root, "line", {"class": kind, **ends})
+        etree.SubElement(self._parent, "line", {"class": kind, **ends})
 
     def rectangle(self, kind: str, x: float, y: float, width: float, height: float, title: str | None = None) -> None:
         """A filled rectangle; `title` is what a pointer over it shows."""
         box = {"x": _number(x), "y": _number(y), "width": _number(width), "height": _number(height)}
-        self._titled(etree.SubElement(self._root, "rect", {"class": kind, **box}), title)
+        self._titled(etree.SubElement(self._parent, "rect", {"class": kind, **box}), title)
 
     def path(self, kind: str, points: list[tuple[float, float]]) -> None:
         """Straight lines from point to point."""
         steps = " ".join(f"{'L' if at else 'M'}{_number(x)} {_number(y)}" for at, (x, y) in enumerate(points))
-        etree.SubElement(self._root, "path", {"class": kind, "d": steps})
+        etree.SubElement(self._parent, "path", {"class": kind, "d": steps})
 
     def marker(self, series: int, x: float, y: float, title: str | None = None) -> None:
         """A marker whose form tells the series as its colour does: disc, square, triangle."""
         forms = ("M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z", "M-3.5-3.5h7v7h-7z", "M0-4.5L4.5 3.5h-9z")
         place = {"transform": f"translate({_number(x)} {_number(y)})"}
         attributes = {"class": f"fill{series + 1}", "d": forms[series % len(forms)], **place}
-        self._titled(etree.SubElement(self._root, "path", attributes), title)
+        self._titled(etree.SubElement(self._parent, "path", attributes), title)
 
     def text(self, kind: str, x: float, y: float, text: str, *, anchor: str = "start", wide: float = WIDTH) -> None:
         """A line of text, shortened to `wide` units; a pointer over it shows all of it then."""
         attributes = {"class": kind, "x": _number(x), "y": _number(y), "text-anchor": anchor}
-        element = etree.SubElement(self._root, "text", attributes)
+        element = etree.SubElement(self._parent, "text", attributes)
         safe = _safe(text)
         shown = shortened(safe, wide)
         element.text = shown
         if shown != safe:
             self._titled(element, text)
 
-    def upright_text(self, kind: str, x: float, y: float, text: str) -> None:
-        """A line of text that runs upwards, its middle at the point."""
+    def upright_text(self, kind: str, x: float, y: float, text: str, *, wide: float | None = None) -> None:
+        """A line of text that runs upwards, its middle at the point; from there on where it is shortened to `wide`."""
         turned = f"translate({_number(x)} {_number(y)}) rotate(-90)"
-        attributes = {"class": kind, "transform": turned, "text-anchor": "middle"}
-        etree.SubElement(self._root, "text", attributes).text = _safe(text)
+        attributes = {"class": kind, "transform": turned, "text-anchor": "middle" if wide is None else "start"}
+        element = etree.SubElement(self._parent, "text", attributes)
+        safe = _safe(text)
+        element.text = safe if wide is None else shortened(safe, wide)
+        if element.text != safe:
+            self._titled(element, text)
 
     def svg(self) -> str:
         """The drawing for a page, which has the style sheet."""
@@ -91,6 +118,8 @@ class Drawing:
     def standalone(self) -> str:
         """The drawing as a file of its own, in the colours for paper."""
         root = etree.fromstring(self.svg())
+        root.set("role", "img")
+        etree.strip_tags(root, f"{{{_NAMESPACE}}}a")
         root.set("width", _number(WIDTH))
         root.set("height", _number(self.height))
         style = etree.Element(f"{{{_NAMESPACE}}}style")
@@ -113,10 +142,16 @@ def shortened(text: str, wide: float) -> str:
     """As much of a text as fits into so many units; wide characters count twice."""
     width = 0.0
     for at, character in enumerate(text):
-        width += LETTER * (2 if unicodedata.east_asian_width(character) in "WF" else 1)
+        width += _width(character)
         if width > wide and at < len(text) - 1:
             return text[: max(at - 1, 0)] + "…"
     return text
+
+
+def _width(character: str) -> float:
+    if unicodedata.east_asian_width(character) in "WF":
+        return 2 * LETTER
+    return 1.3 * LETTER if character.isupper() else LETTER
 
 
 def _on_paper(style: str) -> str:

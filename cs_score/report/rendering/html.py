@@ -12,7 +12,7 @@ from cs_score.foundation.display import cell
 from cs_score.foundation.errors import MissingExtraError
 from cs_score.report import BEGINNING
 from cs_score.report.charts.drawing import chart_style
-from cs_score.report.model import Details, Link, Opening, Page
+from cs_score.report.model import Away, Details, Link, Opening, Page
 from cs_score.report.rendering.packing import packed
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ def _template() -> Template:
     environment.filters["svg"] = lambda drawing: _markup(drawing.svg())
     environment.filters["exact"] = _exact
     environment.tests["link"] = lambda value: isinstance(value, Link)
+    environment.tests["away"] = lambda value: isinstance(value, Away)
     environment.tests["opening"] = lambda value: isinstance(value, Opening)
     environment.tests["details"] = lambda value: isinstance(value, Details)
     return environment.from_string(_resource("page.html"))

@@ -226,6 +226,11 @@
 
   document.querySelectorAll(".table").forEach((block) => views.push(new View(block)));
 
+  // An address with a view of a table leads there.
+  const first = [...state.keys()].find((key) => key.includes("."));
+  const wanted = first && views.find((view) => first.startsWith(view.name + "."));
+  if (wanted) wanted.block.scrollIntoView();
+
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a[data-column]");
     const view = link && views.find((each) => "#" + each.name === link.getAttribute("href"));

@@ -9,6 +9,7 @@ from cs_score.report.charts.drawing import Drawing
 from cs_score.report.model import Page, Section, Told
 from cs_score.report.sections.budget import budget_section, gain_charts, step_charts
 from cs_score.report.sections.confidence import confidence_section, reliability_charts, sweep_charts
+from cs_score.report.sections.confusions import confusion_charts, confusions_section
 from cs_score.report.sections.groups import group_charts, groups_section
 from cs_score.report.sections.headline import headline_section
 from cs_score.report.sections.mistakes import mistakes_section
@@ -28,6 +29,7 @@ _SECTIONS: Final[tuple[tuple[str, _Part], ...]] = (
     ("scores", _plain(headline_section)),
     ("budget", _plain(budget_section)),
     ("groups", _plain(groups_section)),
+    ("confusions", _plain(confusions_section)),
     ("reliability", _plain(confidence_section)),
     ("mistakes", mistakes_section),
     ("mistakes", units_section),
@@ -44,6 +46,7 @@ CHARTS: Final[Mapping[str, Callable[[Mapping[str, Any]], Iterable[Drawing]]]] = 
     "sweep": sweep_charts,
     "reliability": reliability_charts,
     "precision": precision_charts,
+    "confusions": confusion_charts,
 }
 """The charts of an analysis by kind."""
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cs_score.report.charts.bars import Bar, bars
-from cs_score.report.charts.drawing import Drawing
+from cs_score.report.charts.drawing import Drawing, Target
 from cs_score.report.model import Charts, Column, Facts, Link, Section, Table, Text, Value
 from cs_score.report.sections.mistakes import kind_of_budget
 
@@ -43,8 +43,10 @@ def budget_section(document: Mapping[str, Any]) -> Section:
 def gain_charts(document: Mapping[str, Any]) -> Iterator[Drawing]:
     """What mending each kind alone would bring."""
     measure, rows = document["measure"], document["budget"]
-    drawn = [Bar(_label(row), 0.0, row["gain"], f"{row['gain']:+.4f}") for row in rows]
-    told = "; ".join(f"{row['kind']} {row['gain']:+.4f}" for row in rows)
+    drawn = [
+        Bar(_label(row), 0.0, row["gain"] or 0.0, _shown(row["gain"], "+.4f"), _target(document, row)) for row in rows
+    ]
+    told = "; ".join(f"{row['kind']} {_shown(row['gain'], '+.4f')}" for row in rows)
     title = "Gain of each kind mended alone"
     yield bars("budget-gains", title, f"Gain in {measure}: {told}.", (f"gain in {measure}", _ROWS), drawn)
 
@@ -52,11 +54,23 @@ def gain_charts(document: Mapping[str, Any]) -> Iterator[Drawing]:
 def step_charts(document: Mapping[str, Any]) -> Iterator[Drawing]:
     """The way from the score to that of the mended run, one kind after the other."""
     measure, score, rows = document["measure"], document["score"], document["budget"]
-    before: Sequence[float] = [score, *(row["cumulated"] for row in rows)]
-    drawn = [Bar(_label(row), old, row["cumulated"], f"{row['cumulated']:.4f}") for row, old in zip(rows, before)]
-    told = "; ".join(f"then {row['kind']} {row['cumulated']:.4f}" for row in rows)
+    drawn, before = [], score
+    for row in rows:
+        now = before if row["cumulated"] is None else row["cumulated"]
+        drawn.append(Bar(_label(row), before, now, _shown(row["cumulated"], ".4f"), _target(document, row)))
+        before = now
+    told = "; ".join(f"then {row['kind']} {_shown(row['cumulated'], '.4f')}" for row in rows)
     title = "Score, one kind after the other"
     yield bars("budget-steps", title, f"{measure} {score:.4f}; {told}.", (measure, _ROWS), drawn, from_zero=False)
+
+
+def _shown(number: float | None, form: str) -> str:
+    """A number, where the scorer would give it."""
+    return "unknown" if number is None else format(number, form)
+
+
+def _target(document: Mapping[str, Any], row: Mapping[str, Any]) -> Target | None:
+    return Target("mistakes", *kind_of_budget(document, row["kind"])) if row["count"] else None
 
 
 def _label(row: Mapping[str, Any]) -> str:

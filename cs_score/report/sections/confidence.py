@@ -7,7 +7,7 @@ from typing import Any
 
 from cs_score.report.charts.drawing import Drawing
 from cs_score.report.charts.lines import lines
-from cs_score.report.model import Block, Charts, Column, Facts, Section, Table
+from cs_score.report.model import Block, Charts, Column, Facts, Section, Table, Value
 
 _SERIES = {"precision": "precision", "recall": "recall", "f1": "F1"}
 
@@ -30,6 +30,11 @@ def confidence_section(document: Mapping[str, Any]) -> Section:
         ]
         rows = [[row[column.key] for column in columns] for row in document["sweep"]]
         blocks.append(Table("sweep", "Scores by threshold", columns, rows))
+    if bins := reliability.get("bins"):
+        parts = (("low", "From"), ("high", "To"), ("confidence", "Mean confidence"), ("right", "Right"))
+        of_bins = (Column("lines", "Lines", "count"), *(Column(key, name, "score") for key, name in parts))
+        cells: list[list[Value]] = [[row[column.key] for column in of_bins] for row in bins]
+        blocks.append(Table("bins", "Right answers by confidence", of_bins, cells, is_small=True))
     return Section("confidence", "Confidence", blocks)
 
 

@@ -13,7 +13,7 @@ from cs_score.report.charts.dots import Dots, dots
 from cs_score.report.charts.drawing import Drawing
 from cs_score.report.model import Block, Charts, Code, Column, Facts, Link, Page, Section, Table, Text, Value, kept
 from cs_score.report.sections.names import as_text, slug, unit_name, unit_text, words
-from cs_score.report.sections.origin import input_rows, mode_words
+from cs_score.report.sections.origin import input_rows, mode_words, resampling_words
 
 _MOST_DRAWN: Final = 24
 _SIDES: Final = (Column("a", "A", "score"), Column("b", "B", "score"), Column("contribution", "Contribution", "gain"))
@@ -163,21 +163,11 @@ def _origin(document: Mapping[str, Any]) -> Section:
     ]
     if one["options"] == other["options"] and _but_runs(one) == _but_runs(other):
         runs = [given["name"] for origin in (one, other) for given in origin["inputs"] if given["role"] == "run"]
-        words = [*mode_words(one, runs), "--measure", document["measure"], *_resampling(document["resampling"])]
+        words = [*mode_words(one, runs), "--measure", document["measure"], *resampling_words(document["resampling"])]
         call = shlex.join(["cs-score", "diff", *words])
         commands = [f"{call} --json diff.json", "cs-score report diff.json --out page.html"]
         blocks += [Text("with these commands:"), Code(commands)]
     return Section("origin", "How to reproduce this page", blocks)
-
-
-def _resampling(settings: Mapping[str, Any] | None) -> Iterator[str]:
-    """The options of the interval."""
-    if settings is None:
-        return
-    keys = {"bootstrap": "resamples", "seed": "seed", "confidence": "confidence", "interval": "method"}
-    for name, key in keys.items():
-        value = settings[key]
-        yield from (f"--{name}", f"{value:g}" if isinstance(value, float) else str(value))
 
 
 def _but_runs(origin: Mapping[str, Any]) -> list[Any]:

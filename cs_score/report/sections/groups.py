@@ -56,7 +56,13 @@ def _dots(row: Mapping[str, Any], measure: str) -> Dots:
     values = {shown: row[key] for key, shown in _SERIES.items() if row[key] is not None}
     if not values and measure in row.get("scores", {}):
         values = {measure: row["scores"][measure]}
-    return Dots(row["group"], values)
+    limits = row.get("intervals", {})
+    known = {
+        shown: (limits[key]["low"], limits[key]["high"])
+        for key, shown in _SERIES.items()
+        if key in limits and limits[key]["low"] is not None and limits[key]["high"] is not None
+    }
+    return Dots(row["group"], values, {name: known[name] for name in known if name == "F1"})
 
 
 def _dimensions(document: Mapping[str, Any]) -> list[tuple[str, Sequence[Mapping[str, Any]]]]:

@@ -6,8 +6,9 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from cs_score.coldstart.options import PRESETS
 from cs_score.measures.registry import COLD_START_MODE
-from cs_score.report.model import Code, Column, Facts, Section, Table, Text, Value
+from cs_score.report.model import Block, Code, Column, Facts, Section, Table, Text, Value
 from cs_score.report.sections.headline import origin_of, signature_line
 
 _SWITCHES: Final = {"any_order": "--any-order", "references": "--references", "ignore_missing": "--ignore-missing"}
@@ -24,7 +25,17 @@ def bounds_section(document: Mapping[str, Any]) -> Section:
     unassessed = bounds["unassessed"]
     if isinstance(unassessed, int):
         facts.append(("unassessed lines", str(unassessed), ""))
-    return Section("bounds", "Bounds", (Text(about), Facts(facts)))
+    blocks: list[Block] = [Text(about), Facts(facts)]
+    if slots := bounds.get("slots"):
+        columns = (
+            Column("slot", "Slot"),
+            Column("lines", "Lines", "count"),
+            Column("unassessed", "Unassessed", "count"),
+            Column("share", "Share", "score"),
+        )
+        rows = [[row[column.key] for column in columns] for row in slots]
+        blocks.append(Table("unassessed", "Unassessed lines by slot", columns, rows, is_small=len(rows) <= 25))
+    return Section("bounds", "Bounds", blocks)
 
 
 def policies_section(document: Mapping[str, Any]) -> Section:
@@ -33,6 +44,10 @@ def policies_section(document: Mapping[str, Any]) -> Section:
     measures = list(dict.fromkeys(measure for policy in policies for measure in policy["scores"]))
     columns = [Column("policy", "Policy"), *(Column(f"m{at}", name, "score") for at, name in enumerate(measures))]
     rows = [[policy["name"], *(policy["scores"].get(measure) for measure in measures)] for policy in policies]
+    for part in ("right", "wrong", "ignore", "justifications"):
+        if any("policy" in policy for policy in policies):
+            columns.append(Column(part, part.capitalize()))
+            rows = [[*row, policy["policy"][part]] for row, policy in zip(rows, policies)]
     return Section("policies", "Policies", (Table("policy", "Scores by policy", columns, rows, is_small=True),))
 
 
@@ -86,8 +101,31 @@ def _commands(document: Mapping[str, Any], origin: Mapping[str, Any]) -> Iterato
         words = [*words[: -len(runs)], "--predictions", *runs] if runs else words
     if "run" in document:
         words = ["--run", document["run"], *words]
-    yield shlex.join(["cs-score", "analyze", *words, "--measure", document["measure"], "--json", "analysis.json"])
+    words += ["--measure", document["measure"], *_asked(document, origin)]
+    yield shlex.join(["cs-score", "analyze", *words, "--json", "analysis.json"])
     yield "cs-score report analysis.json --out page.html"
+
+
+def _asked(document: Mapping[str, Any], origin: Mapping[str, Any]) -> Iterator[str]:
+    """The options by which sections of an analysis were asked for."""
+    for dimensions in document.get("groups", ()):
+        if "," in dimensions:
+            yield from ("--by", dimensions)
+    for policy in document.get("policies", ()):
+        if policy["name"] not in PRESETS:
+            parts = ",".join(f"{part}={text}" for part, text in policy["policy"].items())
+            yield from ("--policy", f"{policy['name']}:{parts}")
+    yield from resampling_words(origin["options"].get("bootstrap"))
+
+
+def resampling_words(settings: Mapping[str, Any] | None) -> Iterator[str]:
+    """The options of intervals; none where there are none."""
+    if settings is None:
+        return
+    keys = {"bootstrap": "resamples", "seed": "seed", "confidence": "confidence", "interval": "method"}
+    for name, key in keys.items():
+        value = settings[key]
+        yield from (f"--{name}", f"{value:g}" if isinstance(value, float) else str(value))
 
 
 def mode_words(origin: Mapping[str, Any], runs: Sequence[str]) -> list[str]:

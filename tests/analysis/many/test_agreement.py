@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cs_score.analysis.many.agreement import found_by, marks, overlaps, recall_by_systems
+from cs_score.analysis.many.agreement import as_bits, found_by, marks, overlaps, recall_by_systems
 from cs_score.analysis.many.findings import Findings, bits, findings_of
 from cs_score.statistics.unit_table import UnitTable
 
@@ -17,7 +17,7 @@ ids = st.integers(0, 30).map(lambda number: f"{number:012x}")
 
 @given(st.lists(st.frozensets(ids, max_size=8), max_size=5))
 def test_overlaps_are_those_of_sets(answers: list[frozenset[str]]) -> None:
-    found = [(each.a, each.b, each.shared, each.either) for each in overlaps(answers)]
+    found = [(each.a, each.b, each.shared, each.either) for each in overlaps(as_bits(answers))]
     assert found == [
         (a, b, len(answers[a] & answers[b]), len(answers[a] | answers[b]))
         for a, b in combinations(range(len(answers)), 2)
@@ -25,9 +25,9 @@ def test_overlaps_are_those_of_sets(answers: list[frozenset[str]]) -> None:
 
 
 def test_two_runs_without_answers_have_no_overlap() -> None:
-    (pair,) = overlaps([(), ()])
+    (pair,) = overlaps(as_bits([(), ()]))
     assert pair.jaccard is None
-    (pair,) = overlaps([("a",), ()])
+    (pair,) = overlaps(as_bits([("a",), ()]))
     assert pair.jaccard == 0.0
 
 

@@ -126,7 +126,7 @@ def cells_of(scored: Scored, rows: Sequence[CountedRow], missed: Iterable[Missed
         keys = [*islice(found.values(), left)]
         not_found = [(*of_row, *_of_missed(each.assessment), unit) for each in missed_in.get(row.tally.name, ())]
         mistakes.update(not_found)
-        keys += not_found[: left - len(keys)]
+        keys += not_found
         to_find.update(keys)
         if left > len(keys):
             to_find[*of_row, *_UNTOLD, unit] += left - len(keys)

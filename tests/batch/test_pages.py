@@ -1,0 +1,133 @@
+"""`batch --html`: a page for each run, and one over all of them."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import pytest
+from lxml import html
+
+from cs_score.batch.planned_files import _BEGINNINGS
+from cs_score.report import BEGINNING
+from tests.coldstart.command import score_in
+from tests.documents import ROOT
+from tests.evidence.test_command import files
+
+GIVEN = ["-expand", "ISLE26", "queries/ldc-queries.xml", "assessments/pool-2016.tab", "submissions"]
+BATCH = ["batch", "--out", "out", "--jobs", "1", "--bootstrap", "20", *GIVEN]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name in ("queries", "submissions", "assessments"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    return tmp_path
+
+
+def parsed(path: Path) -> Any:
+    return html.document_fromstring(path.read_text(encoding="utf-8"))
+
+
+def told(page: bytes) -> bytes:
+    """A page but for the order of its inputs."""
+    return re.sub(rb'(?s)<section id="origin".*</section>', b"", page)
+
+
+def test_every_run_has_its_page_and_the_index_leads_to_it(folder: Path) -> None:
+    assert score_in(folder, [*BATCH, "--html", "--policy", "kb", "--policy", "sf"]).status == 0
+    index = parsed(folder / "out/index.html")
+    links = index.xpath("//td/a/@href")
+    policies = {urlsplit(each).path.split("/")[0] for each in links}
+    assert policies == {"kb", "sf"}
+    at_units = 0
+    for each in links:
+        path, fragment = urlsplit(each).path, urlsplit(each).fragment
+        page = parsed(folder / "out" / unquote(path))
+        if fragment:
+            at_units += 1
+            (wanted,) = parse_qs(fragment)["units.only"]
+            key, _, unit = wanted.partition(":")
+            heads = page.xpath("//*[@id='units']//th/@data-key")
+            shown = [
+                row.xpath("./td")[heads.index(key)].text_content() for row in page.xpath("//*[@id='units']//tbody/tr")
+            ]
+            assert unit in shown
+    assert at_units > 4
+
+
+def test_pages_are_those_that_report_makes(folder: Path) -> None:
+    assert score_in(folder, [*BATCH, "--html"]).status == 0
+    assert score_in(folder, ["report", "out/batch.json", "--out", "index.html"]).status == 0
+    assert (folder / "index.html").read_bytes() == (folder / "out/index.html").read_bytes()
+    words = ["-expand", "ISLE26", "queries/ldc-queries.xml", "assessments/pool-2016.tab", "submissions/gull-sf.tab.txt"]
+    assert score_in(folder, ["report", *words, "--out", "alone.html"]).status == 0
+    assert told((folder / "alone.html").read_bytes()) == told((folder / "out/gull-sf/out.html").read_bytes())
+
+
+def test_pages_are_recorded_and_kept_and_made_where_they_lack(folder: Path) -> None:
+    assert score_in(folder, BATCH).status == 0
+    assert not [*folder.glob("out/*/out.html"), *folder.glob("out/index.html")]
+    first = score_in(folder, [*BATCH, "--html", "--resume"])
+    assert b"of them before" not in first.stderr
+    record = json.loads((folder / "out/tide-kb/signature.json").read_bytes())
+    assert "out.html" in [name for name, *_ in map(_values, record["files"])]
+    again = score_in(folder, [*BATCH, "--html", "--resume"])
+    assert b"2 scored (2 of them before)" in again.stderr
+    assert score_in(folder, ["verify", "out/tide-kb/signature.json"]).status == 0
+    (folder / "out/gull-sf/out.html").write_text("changed")
+    assert b"2 scored (1 of them before)" in score_in(folder, [*BATCH, "--html", "--resume"]).stderr
+
+
+def _values(written: Any) -> list[Any]:
+    return list(written.values()) if isinstance(written, dict) else written
+
+
+def test_pages_of_an_earlier_batch_do_not_stay_beside_other_scores(folder: Path) -> None:
+    assert score_in(folder, [*BATCH, "--html"]).status == 0
+    (folder / "out/gull-sf/notes.html").write_text("mine")
+    assert score_in(folder, BATCH).status == 0
+    assert [path.name for path in folder.glob("out/**/*.html")] == ["notes.html"]
+
+
+def test_an_index_of_somebody_else_is_not_replaced(folder: Path) -> None:
+    (folder / "out").mkdir()
+    (folder / "out/index.html").write_text("<!DOCTYPE html>\nmine")
+    refused = score_in(folder, [*BATCH, "--html"])
+    assert b"index.html was not written by --out" in refused.stderr
+    assert not (folder / "out/leaderboard.tsv").exists()
+    assert score_in(folder, BATCH).status == 0
+    assert (folder / "out/index.html").read_text() == "<!DOCTYPE html>\nmine"
+    assert score_in(folder, [*BATCH, "--html", "--force"]).status == 0
+    assert parsed(folder / "out/index.html").findtext(".//h1") == "Leaderboard"
+
+
+def test_a_batch_knows_its_pages() -> None:
+    assert re.match(_BEGINNINGS["index.html"], BEGINNING.encode())
+
+
+def test_a_run_that_fails_has_no_page(folder: Path) -> None:
+    (folder / "submissions/broken.tab.txt").write_text("no line of a run\n")
+    score_in(folder, [*BATCH, "--html"])
+    assert not (folder / "out/broken/out.html").exists()
+    index = parsed(folder / "out/index.html")
+    (cell,) = [cell for cell in index.xpath("//*[@id='runs']//td") if cell.text_content() == "broken"]
+    assert not cell.xpath("./a")
+
+
+def test_files_of_predictions_have_pages_too(tmp_path: Path) -> None:
+    for source, name in zip(files("scifact"), ("gold", "one.jsonl")):
+        shutil.copy(source, tmp_path / name)
+    shutil.copy(tmp_path / "one.jsonl", tmp_path / "other.jsonl")
+    words = ["batch", "scifact", "--gold", "gold", "--out", "out", "--jobs", "1", "one.jsonl", "other.jsonl"]
+    assert score_in(tmp_path, [*words, "--html"]).status == 0
+    index = parsed(tmp_path / "out/index.html")
+    for each in index.xpath("//td/a/@href"):
+        assert parsed(tmp_path / "out" / urlsplit(each).path).findtext(".//h1") == "scifact predictions"
+    alone = ["report", "scifact", "--gold", "gold", "--predictions", "one.jsonl", "--out", "alone.html"]
+    assert score_in(tmp_path, alone).status == 0
+    assert told((tmp_path / "alone.html").read_bytes()) == told((tmp_path / "out/one/out.html").read_bytes())

@@ -1,0 +1,151 @@
+"""The page of many runs: leaderboard, heat map, what runs find together, stability of their ranks."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import pytest
+from lxml import etree, html
+
+from cs_score import InputError, load
+from tests.coldstart.command import score_in
+from tests.report.analyses import HOSTILE, SHOWN, done, write
+from tests.report.batches import UNITS, batch
+
+SECTIONS = ["leaderboard", "heatmap", "difficulty", "agreement", "stability", "origin"]
+KINDS = ("leaderboard", "heatmap", "difficulty", "agreement", "systems", "stability")
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def page_in(folder: Path, value: object) -> Any:
+    write(folder, value, "batch.json")
+    (folder / "index.html").unlink(missing_ok=True)
+    data = done(score_in(folder, ["report", "batch.json", "--out", "index.html"])).files["index.html"]
+    return html.document_fromstring(data.decode())
+
+
+def column(page: Any, table: str, key: str) -> list[Any]:
+    found = page.get_element_by_id(table)
+    at = found.xpath(".//th/@data-key").index(key)
+    return [row.xpath("./td")[at] for row in found.xpath(".//tbody/tr")]
+
+
+def exact(cell: Any) -> float | None:
+    return float(cell.get("data-exact")) if cell.get("data-exact") else None
+
+
+def test_numbers_are_those_of_the_json(tmp_path: Path) -> None:
+    value = batch()
+    page = page_in(tmp_path, value)
+    assert page.xpath("//section/@id") == SECTIONS
+    board = value["leaderboard"]
+    assert [exact(cell) for cell in column(page, "runs", "score")] == [row["score"] for row in board]
+    assert [exact(cell) for cell in column(page, "runs", "p")] == [row["p_above"] for row in board]
+    for key in ("low", "high"):
+        limits = [None if row["interval"] is None else row["interval"][key] for row in board]
+        assert [exact(cell) for cell in column(page, "runs", key)] == limits
+    for at in range(3):
+        scores = [row["scores"][at] for row in value["queries"]]
+        assert [exact(cell) for cell in column(page, "units", f"r{at}")] == scores
+    means = [
+        sum(known) / len(known) for row in value["queries"] if (known := [x for x in row["scores"] if x is not None])
+    ]
+    assert [exact(cell) for cell in column(page, "units", "mean")] == pytest.approx(means)
+    pairs = [pair for row in value["agreement"] for pair in row["pairs"]]
+    assert [exact(cell) for cell in column(page, "pairs", "right")] == [pair["right"] for pair in pairs]
+    counts = [count for row in value["answers"] for count in row["found_by"]]
+    assert [int(cell.text_content()) for cell in column(page, "found", "count")] == counts
+    taus = [pair["tau"] for pair in value["stability"]["pairs"]]
+    assert [exact(cell) for cell in column(page, "rankings", "tau")] == taus
+
+
+def test_a_cell_of_the_heat_map_leads_to_the_page_of_the_run_at_that_unit(tmp_path: Path) -> None:
+    page = page_in(tmp_path, batch("a/b #?"))
+    (address, *_) = [cell.xpath("./a/@href")[0] for cell in column(page, "units", "r0")]
+    parts = urlsplit(address)
+    assert [unquote(each) for each in parts.path.split("/")] == ["strict", "a/b #?", "out.html"]
+    assert parse_qs(parts.fragment) == {"units.only": [f"ldc:{UNITS[0]}a/b #?"]}
+    assert [cell.get("class") for cell in column(page, "units", "r2")] == ["number shade2"] * 8
+    runs = [cell.xpath("./a/@href") for cell in column(page, "runs", "run")]
+    assert [len(links) for links in runs] == [1] * 6 + [0]
+
+
+def test_without_pages_of_runs_nothing_leads_to_them(tmp_path: Path) -> None:
+    page = page_in(tmp_path, batch(pages=False))
+    assert {href[0] for href in page.xpath("//@href")} == {"#"}
+    assert column(page, "units", "r2")[0].text == "0.3333"
+
+
+def test_one_policy_is_not_told_row_by_row(tmp_path: Path) -> None:
+    value = batch()
+    value["policies"] = [""]
+    for key in ("leaderboard", "queries", "answers", "agreement"):
+        value[key] = [row | {"policy": ""} for row in value[key] if row["policy"] == "strict"]
+    value["stability"] = {"pairs": [], "first": []}
+    page = page_in(tmp_path, value)
+    assert "policy" not in page.xpath("//*[@id='runs' or @id='units']//th/@data-key")
+    assert column(page, "runs", "run")[0].xpath("./a/@href") == ["alpha/out.html"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_chart_of_the_page_is_a_plot_with_axes_and_a_text_alternative(kind: str, tmp_path: Path) -> None:
+    page = page_in(tmp_path, batch())
+    words = ["plot", kind, "batch.json", "--out", "c.svg"]
+    chart: Any = etree.fromstring(done(score_in(tmp_path, words)).files["c.svg"])
+    (twin,) = page.xpath(f"//*[@aria-labelledby='{chart.get('aria-labelledby')}']")
+    shown = [text.text for text in chart.iter(f"{SVG}text")]
+    assert [text.text for text in twin.iter("text")] == shown
+    assert re.search(r"\d", chart.find(f"{SVG}desc").text)
+    assert len([text for text in chart.iter(f"{SVG}text") if text.get("class") == "axis-title"]) == 2
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_charts_stay_in_their_frames_whatever_texts_they_show(kind: str, tmp_path: Path) -> None:
+    write(tmp_path, batch(HOSTILE), "batch.json")
+    words = ["plot", kind, "batch.json", "--out", "c.svg"]
+    chart: Any = etree.fromstring(done(score_in(tmp_path, words)).files["c.svg"])
+    _, _, width, height = map(float, chart.get("viewBox").split())
+    for element in chart.iter():
+        for name, most in (("x", width), ("x1", width), ("x2", width), ("y", height), ("y1", height), ("y2", height)):
+            assert 0 <= float(element.get(name, 0)) <= most
+    assert not re.search("[\u202e\x07]", "".join(chart.itertext()))
+
+
+def test_hostile_names_are_text_also_in_addresses(tmp_path: Path) -> None:
+    plain = page_in(tmp_path, batch())
+    page = page_in(tmp_path, batch(HOSTILE))
+    titles = {"title"}  # of shortened labels
+    assert [each.tag for each in page.iter() if each.tag not in titles] == [
+        each.tag for each in plain.iter() if each.tag not in titles
+    ]
+    assert column(page, "runs", "run")[0].text_content() == SHOWN
+    assert not re.search("[\u202e\x07]", page.text_content())
+    for address in page.xpath("//td/a/@href"):
+        assert re.fullmatch(r"[A-Za-z0-9%._~/#=-]+", address)
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"queries": [{"policy": "strict", "unit": "u", "scores": [0.5]}]}, "/queries/0/scores: must have an entry"),
+        ({"policies": ["strict"]}, "/leaderboard/3/policy: is no policy of the batch"),
+        ({"stability": {"pairs": [], "first": [
+            {"measure": "m", "policy": "strict", "runs": [3], "changes": None}]}}, "there is no run 3"),
+        ({"leaderboard": 3}, "/leaderboard: must be array"),
+    ],
+)  # fmt: skip
+def test_what_fits_no_batch_is_refused_in_a_line(change: dict[str, Any], complaint: str, tmp_path: Path) -> None:
+    write(tmp_path, batch() | change, "batch.json")
+    outcome = score_in(tmp_path, ["report", "batch.json", "--out", "index.html"])
+    assert (outcome.status, outcome.files) == (1, {})
+    (line,) = outcome.stderr.decode().splitlines()
+    assert complaint in line
+
+
+def test_python_does_not_take_a_batch_for_an_analysis(tmp_path: Path) -> None:
+    write(tmp_path, batch(), "batch.json")
+    with pytest.raises(InputError, match="a batch"):
+        load(tmp_path / "batch.json")
