@@ -91,6 +91,7 @@ def analysis(mistakes: int = 120, text: str = "Bo") -> dict[str, Any]:
             {"name": name, "policy": {**_SWITCHES, "justifications": "1:3"}, "scores": {MEASURE: score}}
             for name, score in (("kb", 0.4375), (text, 0.375))
         ],
+        "problems": [{"code": text, "severity": "WARNING", "count": 2, "message": text}],
         "explanations": _explanations(rows, text),
     }  # fmt: skip
 

@@ -11,7 +11,9 @@ from typing import Any, Final
 
 import pytest
 
-from tests.report.analyses import HOSTILE, MEASURE, SHOWN, analysis, page_in
+from tests.coldstart.command import score_in
+from tests.report.analyses import HOSTILE, MEASURE, SHOWN, analysis, page_in, write
+from tests.report.batches import batch
 
 pytestmark = pytest.mark.browser
 
@@ -50,6 +52,11 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         folder = tmp_path_factory.mktemp(name)
         page_in(folder, value)
         found[name] = (folder / "page.html").as_uri()
+    for name, value in (("batch", batch()), ("hostile batch", batch(HOSTILE))):
+        folder = tmp_path_factory.mktemp("batch")
+        write(folder, value)
+        assert score_in(folder, ["report", "analysis.json", "--out", "index.html"]).status == 0
+        found[name] = (folder / "index.html").as_uri()
     return found
 
 
@@ -103,7 +110,7 @@ def heading(browser: Any, table: str, key: str) -> Any:
     return find(browser, f"#{table} th[data-key={key}] button")
 
 
-@pytest.mark.parametrize("name", ["plain", "hostile"])
+@pytest.mark.parametrize("name", ["plain", "hostile", "batch", "hostile batch"])
 def test_a_page_loads_without_complaints_and_without_requests(name: str, browser: Any, pages: dict[str, str]) -> None:
     opened(browser, pages[name])
     assert browser.get_log("browser") == []
@@ -250,8 +257,8 @@ def test_rows_are_copied_with_exact_numbers_and_no_formulas(browser: Any, tmp_pa
     click(browser, find(browser, "#mistakes .tools button[aria-label^=Copy]"))
     rows = [line.split("\t") for line in browser.execute_script("return window.copied").splitlines()]
     assert [len(row) for row in rows] == [10] * 4
-    assert (rows[0][0], rows[0][6]) == ("Gain", "Value")
-    assert (rows[1][0], rows[1][6]) == (repr(1 / 3), "'=1+1")
+    assert (rows[0][0], rows[0][7]) == ("Gain", "Value")
+    assert (rows[1][0], rows[1][7]) == (repr(1 / 3), "'=1+1")
 
 
 def test_without_scripts_tables_are_plain_and_whole(browser: Any, pages: dict[str, str]) -> None:
@@ -278,7 +285,8 @@ def test_dark_pages_are_dark_and_charts_follow(browser: Any, pages: dict[str, st
     seen = {}
     for scheme in ("light", "dark"):
         opened(browser, pages["plain"], scheme=scheme)
-        script = "return [document.body, document.querySelector('.chart .label')].map((e) => getComputedStyle(e))"
+        script = "return [document.body, document.querySelector('.chart:not([role=group]) .label')]"
+        script += ".map((e) => getComputedStyle(e))"
         script += ".map((style, at) => at ? style.fill : style.backgroundColor)"
         seen[scheme] = [brightness(colour) for colour in browser.execute_script(script)]
     assert seen["light"][0] > 0.9 > 0.2 > seen["light"][1]
@@ -312,14 +320,38 @@ def test_the_keyboard_reaches_every_control(page: Any) -> None:
     assert find(page, "#mistakes th[data-key=gain]").get_attribute("aria-sort") == "ascending"
 
 
+def test_a_bar_of_the_chart_opens_its_mistakes_too(page: Any) -> None:
+    click(page, find(page, "svg[aria-labelledby^=budget-gains] a[data-value=MISSED] rect"))
+    assert set(column(page, "mistakes", "category")) == {"MISSED"}
+    assert page.execute_script("return document.activeElement.textContent").endswith("Category MISSED")
+
+
+def test_a_cell_of_the_heat_map_leads_to_the_run_at_that_query(browser: Any, tmp_path: Path) -> None:
+    value = batch()
+    value["queries"] = [row | {"unit": "LDCBo3"} for row in value["queries"][:1]]
+    write(tmp_path, value)
+    assert score_in(tmp_path, ["report", "analysis.json", "--out", "index.html"]).status == 0
+    folder = tmp_path / "strict" / "alpha"
+    folder.mkdir(parents=True)
+    page_in(folder, analysis())
+    (folder / "page.html").rename(folder / "out.html")
+    opened(browser, (tmp_path / "index.html").as_uri())
+    click(browser, find(browser, "#units td.shade0 a"))
+    assert browser.current_url.startswith((folder / "out.html").as_uri())
+    assert column(browser, "units", "ldc") == ["LDCBo3"]
+    assert browser.execute_script("return document.getElementById('units').getBoundingClientRect().top") < 900
+
+
+@pytest.mark.parametrize("name", ["small", "batch"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious(scheme: str, browser: Any, pages: dict[str, str]) -> None:
+def test_axe_finds_nothing_serious(scheme: str, name: str, browser: Any, pages: dict[str, str]) -> None:
     found = find_spec("axe_core_python")
     if found is None or found.origin is None:
         pytest.skip("accessibility is not checked: there is no axe-core-python")
-    opened(browser, pages["small"], scheme=scheme)
-    click(browser, opener(browser, "units"))
-    told(browser, "units")
+    opened(browser, pages[name], scheme=scheme)
+    if name == "small":
+        click(browser, opener(browser, "units"))
+        told(browser, "units")
     axe = Path(found.origin).parent / "axe.min.js"
     browser.execute_script(axe.read_text("utf-8"))
     result = browser.execute_async_script("const done = arguments[0]; axe.run().then((r) => done(r.violations))")

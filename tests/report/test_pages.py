@@ -28,6 +28,7 @@ SECTIONS = [
     "queries",
     "bounds",
     "policies",
+    "problems",
     "origin",
 ]
 
@@ -87,6 +88,8 @@ def test_sections_of_an_analysis_are_on_the_page(tmp_path: Path) -> None:
     assert [exact(cell) for cell in cells(unassessed, "share")] == [row["share"] for row in value["bounds"]["slots"]]
     bins = page.get_element_by_id("bins")
     assert [exact(cell) for cell in cells(bins, "right")] == [row["right"] for row in value["reliability"]["bins"]]
+    problems = page.get_element_by_id("problem")
+    assert [int(cell.text_content()) for cell in cells(problems, "count")] == [2]
     policies = page.get_element_by_id("policy")
     assert [cell.text_content() for cell in cells(policies, "right")] == ["CORRECT", "CORRECT"]
 

@@ -17,6 +17,7 @@ from cs_score.analysis.coldstart.sections.group_intervals import with_intervals
 from cs_score.analysis.coldstart.sections.groups import Group, crossed, groups_of
 from cs_score.analysis.coldstart.sections.mistakes import Mistakes, mistakes_of
 from cs_score.analysis.coldstart.sections.policies import PolicyRow, policy_rows
+from cs_score.analysis.coldstart.sections.problems import ProblemRow, problems_of
 from cs_score.analysis.coldstart.sections.reliability import Reliability, reliability_of
 from cs_score.analysis.coldstart.sections.structure import Structure, structure_of
 from cs_score.analysis.coldstart.sections.sweep import SweepRow, best_of, sweep
@@ -67,6 +68,7 @@ class Analysis:
     policies: Sequence[PolicyRow]
     sweep: Sequence[SweepRow]
     intervals: ScoreIntervals | None
+    problems: Sequence[ProblemRow]
     tell: Callable[[Sequence[Mistake]], Mapping[str, object]]
 
     def __repr__(self) -> str:
@@ -102,6 +104,7 @@ class Analysis:
             "sweep": [row.as_json() for row in self.sweep],
             "best": None if self.best is None else {"threshold": self.best.threshold, "gain": self.best.gain},
             **({} if self.intervals is None else {"intervals": self.intervals.as_json()}),
+            "problems": [row.as_json() for row in self.problems],
             "explanations": self.tell(self.mistakes),
         }
 
@@ -169,6 +172,7 @@ def _sections(
         policies=policy_rows(scored, measure, asked.policies),
         sweep=sweep(scored, effects.rescoring, measure),
         intervals=None,
+        problems=problems_of(scored),
         tell=partial(_explanations, scored, measure, asked.top is None),
     )
 

@@ -17,15 +17,19 @@ TIE_TOLERANCE: Final = 1e-12
 
 
 class Order(NamedTuple):
-    """For each pair of things a bit: whether the first is ahead of the second, whether it is behind; none for a tie."""
+    """For each pair of things a bit: whether the first is ahead of the second, whether it is behind; none for a tie.
+
+    `told` is how many pairs are no tie.
+    """
 
     ahead: int
     behind: int
+    told: int
 
-    @property
-    def told(self) -> int:
-        """How many pairs are no tie."""
-        return self.ahead.bit_count() + self.behind.bit_count()
+
+def order(ahead: int, behind: int) -> Order:
+    """An order from its bits."""
+    return Order(ahead, behind, ahead.bit_count() + behind.bit_count())
 
 
 def order_of(scores: Sequence[float]) -> Order:
@@ -34,7 +38,7 @@ def order_of(scores: Sequence[float]) -> Order:
         0 if math.isclose(one, other, rel_tol=TIE_TOLERANCE) else 1 if one > other else -1
         for one, other in combinations(scores, 2)
     ]
-    return Order(*(_number(side == wanted for side in sides) for wanted in (1, -1)))
+    return order(*(_number(side == wanted for side in sides) for wanted in (1, -1)))
 
 
 def tau_b(first: Order, second: Order) -> float | None:

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from cs_score.analysis.many.kendall import Order, tau_b
+from cs_score.analysis.many.kendall import TIE_TOLERANCE, Order, order, tau_b
 from cs_score.analysis.many.measured import Measured, Unit
 from cs_score.analysis.many.stability import Ranked, Ranking, Scores, Stability
 from cs_score.foundation.record import replace
@@ -74,7 +74,7 @@ def _taus(scores: Scores, resampled: Mapping[Ranked, Floats]) -> dict[tuple[Rank
     of_resamples = [_orders(resampled[by][everywhere]) for by in scores]
     taus: dict[tuple[Ranked, Ranked], list[float]] = {}
     for (a, first), (b, second) in combinations(zip(scores, of_resamples), 2):
-        found = (None if x is None or y is None else tau_b(x, y) for x, y in zip(first, second))
+        found = [None if x is None or y is None else tau_b(x, y) for x, y in zip(first, second)]
         taus[a, b] = [np.nan if tau is None else tau for tau in found]
     return taus
 
@@ -87,11 +87,11 @@ def _orders(scores: Floats) -> list[Order | None]:
     for start in range(0, scores.shape[1], step):
         drawn = scores[:, start : start + step].T
         ahead, behind = drawn[:, first], drawn[:, second]
-        slack, difference = noise(ahead, behind), ahead - behind
-        sides = [np.packbits(side, axis=1) for side in (difference > slack, -difference > slack)]
+        slack, difference = TIE_TOLERANCE * np.maximum(ahead, behind), ahead - behind  # no score is negative
+        sides = [np.packbits(side, axis=1) for side in (difference > slack, difference < -slack)]
         lacking = np.isnan(drawn.sum(axis=1))
         orders += [
-            None if lacks else Order(*(int.from_bytes(side.tobytes(), "big") for side in of_resample))
+            None if lacks else order(*(int.from_bytes(side.tobytes(), "big") for side in of_resample))
             for lacks, *of_resample in zip(lacking, *sides)
         ]
     return orders

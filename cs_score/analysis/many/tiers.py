@@ -1,21 +1,28 @@
 """Whether neighbours in a ranking differ by more than chance, and groups of runs that cannot be told apart.
 
-Each test is the one of `cs-score compare` for two systems, so that anybody can look it up there: approximate
-randomisation with the same number of resamples and seed. The p-values are of single tests; nothing is corrected for
-the number of rows, because which rows are tested depends on the ranking itself.
+Each test is the one of `cs-score compare` for these two runs, so that anybody can look it up there: approximate
+randomisation with the same number of resamples and seed, whose p-value does not depend on other runs. The p-values are
+of single tests; nothing is corrected for the number of rows, because which rows are tested depends on the ranking
+itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Final
 
 from cs_score.analysis.many.measured import Measured, united_units
 from cs_score.foundation.record import dataclass
 from cs_score.statistics.arithmetic import column_formula
-from cs_score.statistics.comparison import compare_tables
+from cs_score.statistics.exact_sums import exact_statistics
 from cs_score.statistics.options import Resampling
+from cs_score.statistics.paired_tests import Pair, randomisation_p
 from cs_score.statistics.ranking import tiers
 from cs_score.statistics.unit_table import UnitTable
+
+_AHEAD: Final = 8
+"""Rows that are tested at once against the first row of a tier; changes no result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,22 +41,22 @@ def standings(tables: Sequence[UnitTable], measure: Measured, resampling: Resamp
     in it. Without units nothing differs.
     """
     units = united_units(table.ids for table in tables)
-    names = tuple(name for name, _ in units)
-    aligned = [UnitTable(names, measure.columns, measure.rows(table, units)) for table in tables]
-    known: dict[tuple[int, int], float] = {}
-
-    def p_of(better: int, row: int) -> float:
-        if (better, row) not in known:
-            known[better, row] = _p(aligned[better], aligned[row], measure, resampling) if units else 1.0
-        return known[better, row]
-
-    of_row = tiers(range(len(aligned)), lambda best, row: p_of(best, row) <= resampling.level)
-    return [Standing(of_row[row], p_of(row - 1, row) if row else None) for row in range(len(aligned))]
-
-
-def _p(first: UnitTable, second: UnitTable, measure: Measured, resampling: Resampling) -> float:
-    if first.rows == second.rows:  # as a test of a run against its own copy has it
-        return 1.0
+    if not units:
+        return [Standing(1, 1.0 if row else None) for row in range(len(tables))]
+    statistics = exact_statistics([measure.rows(table, units) for table in tables])
     formula = column_formula(measure.formula)
-    compared = compare_tables({"a": first, "b": second}, measure.names, formula, resampling)
-    return compared.measures[0].pairs[0].randomisation.raw
+    rows = range(len(tables))
+    known: dict[Pair, float] = {}
+
+    def test(pairs: Iterable[Pair]) -> None:
+        new = [pair for pair in pairs if pair not in known]
+        known.update(zip(new, (p for (p,) in randomisation_p(statistics, formula, new, resampling))))
+
+    def differ(best: int, row: int) -> bool:
+        if (best, row) not in known:  # those behind it are asked for next, and cost less together
+            test((best, other) for other in rows[row : row + _AHEAD])
+        return known[best, row] <= resampling.level
+
+    test(pairwise(rows))
+    of_row = tiers(rows, differ)
+    return [Standing(of_row[row], known[row - 1, row] if row else None) for row in rows]

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from cs_score.report.charts.dots import Dots, dots
 from cs_score.report.charts.drawing import Drawing
-from cs_score.report.model import Charts, Column, Section, Table, Text, Value
-from cs_score.report.sections.names import slug, words
+from cs_score.report.model import Charts, Column, Section, Table, Text, Value, kept
+from cs_score.report.sections.names import headed, slug, words
 
 _MOST_DRAWN: Final = 20
 _SERIES: Final = {"precision": "precision", "recall": "recall", "f1": "F1"}
@@ -75,7 +75,7 @@ def _table(name: str, rows: Sequence[Mapping[str, Any]], measure: str) -> Table:
     """The scores of each group, its mistakes, and the counts behind the scores."""
     counts = list(dict.fromkeys(key for row in rows for key in row["counts"]))
     parts: list[tuple[Column, Callable[[Mapping[str, Any]], Value]]] = [
-        (Column("group", words(name).capitalize()), lambda row: row["group"]),
+        (Column("group", headed(name)), lambda row: row["group"]),
         (Column("units", "Units", "count"), lambda row: row.get("units")),
         (Column("measure", measure, "score"), lambda row: row.get("scores", {}).get(measure)),
         *((Column(key, shown.capitalize(), "score"), itemgetter(key)) for key, shown in _SERIES.items()),
@@ -88,7 +88,7 @@ def _table(name: str, rows: Sequence[Mapping[str, Any]], measure: str) -> Table:
     filled = [(column, values) for column, values in filled if any(value is not None for value in values)]
     columns = [column for column, _ in filled]
     cells = [list(row) for row in zip(*(values for _, values in filled))]
-    return Table(f"by-{slug(name)}", f"By {words(name)}", columns, cells, is_small=len(rows) <= 25)
+    return Table(f"by-{slug(name)}", f"By {words(name)}", columns, *kept(cells), is_small=len(rows) <= 25)
 
 
 def _count(key: str) -> Callable[[Mapping[str, Any]], Value]:

@@ -18,6 +18,7 @@ _SHOWN_OF_UNIT: Final = 50
 _GAIN: Final = Column("gain", "Gain", "gain")
 _COLD_START: Final = (
     _GAIN,
+    Column("place", "File and line"),
     Column("category", "Category"),
     Column("change", "Mended by"),
     Column("unit", "Query"),
@@ -25,7 +26,6 @@ _COLD_START: Final = (
     Column("hop", "Hop", "count"),
     Column("value", "Value"),
     Column("node", "Node or class"),
-    Column("place", "File and line"),
     Column("effects", "Effects"),
 )
 _EVIDENCE: Final = (
@@ -67,6 +67,7 @@ def _cold_start_row(mistake: Mapping[str, Any], told: Told) -> list[Value]:
     }
     return [
         mistake["gain"],
+        told.opening(f"{mistake['file']}:{mistake['line']}", keys[mistake["kind"]]),
         mistake["category"] or "NODE",
         f"{mistake['kind']} {mistake['change']}",
         mistake["query"],
@@ -74,7 +75,6 @@ def _cold_start_row(mistake: Mapping[str, Any], told: Told) -> list[Value]:
         mistake["hop"],
         mistake["value"],
         mistake["node"] or mistake["class"],
-        told.opening(f"{mistake['file']}:{mistake['line']}", keys[mistake["kind"]]),
     ]
 
 

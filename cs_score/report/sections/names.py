@@ -25,7 +25,13 @@ def unit_names(mode: str) -> str:
 
 def words(key: str) -> str:
     """A key as words."""
-    return key.replace("_", " ")
+    return key.replace("_", " ").replace("ldc ", "LDC ")
+
+
+def headed(key: str) -> str:
+    """A key as the heading of a column."""
+    text = words(key)
+    return text[:1].upper() + text[1:]
 
 
 def slug(key: str) -> str:

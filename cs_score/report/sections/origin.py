@@ -54,8 +54,9 @@ def policies_section(document: Mapping[str, Any]) -> Section:
 def problems_section(document: Mapping[str, Any]) -> Section:
     """What was wrong with the input."""
     problems: Sequence[Mapping[str, Any]] = document["problems"]
-    columns = [Column("code", "Code"), Column("count", "Count", "count"), Column("message", "Message")]
-    rows: list[list[Value]] = [[row["code"], row["count"], row["message"]] for row in problems]
+    texts = (Column("code", "Code"), Column("severity", "Severity"))
+    columns = [*texts, Column("count", "Count", "count"), Column("message", "First message")]
+    rows: list[list[Value]] = [[row[key] for key in ("code", "severity", "count", "message")] for row in problems]
     if not rows:
         return Section("problems", "Problems", (Text("None."),))
     return Section("problems", "Problems", (Table("problem", "Problems of the input", columns, rows, is_small=True),))

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from cs_score.report.charts.dots import Dots, dots
 from cs_score.report.charts.drawing import Drawing
-from cs_score.report.model import Away, Charts, Column, Section, Table, Text, Value, kept
-from cs_score.report.sections.many.runs import Document, label_of, page_of_run, place_of, policy_text
+from cs_score.report.model import Away, Charts, Column, Section, Text, Value
+from cs_score.report.sections.many.runs import Document, label_of, page_of_run, place_of, policy_text, table_of
 
 _MOST_DRAWN: Final = 50
 
@@ -36,9 +36,7 @@ def leaderboard_section(document: Document) -> Section:
             "its first; p is that of the difference to the run above."
         )
     rows = [_row(document, row) for row in document["leaderboard"]]
-    used = [at for at in range(len(_COLUMNS)) if any(row[at] not in (None, "") for row in rows)]
-    columns = [_COLUMNS[at] for at in used]
-    table = Table("runs", "Leaderboard", columns, *kept([[row[at] for at in used] for row in rows]))
+    table = table_of("runs", "Leaderboard", _COLUMNS, rows)
     return Section("leaderboard", "Leaderboard", (Text(about), Charts(list(interval_charts(document))), table))
 
 

@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from cs_score.batch.store.pages import page_name
 from cs_score.foundation.display import cell
+from cs_score.report.model import Column, Table, Value, kept
 from cs_score.report.schema import Fault
 
 Document = Mapping[str, Any]
@@ -54,6 +55,13 @@ def misplaced(document: Document) -> Iterator[Fault]:
                 yield Fault(f"/{key}/{at}/policy", "is no policy of the batch")
     if not policies or not all(row["found_by"] for row in document["answers"]):
         yield Fault("", "there are no policies, or no numbers of runs")
+
+
+def table_of(name: str, caption: str, columns: Sequence[Column], rows: Sequence[Sequence[Value]]) -> Table:
+    """A table without the columns that say nothing, such as that of policies where there are none."""
+    used = [at for at in range(len(columns)) if any(row[at] not in (None, "") for row in rows)]
+    cells, left_out = kept([[row[at] for at in used] for row in rows])
+    return Table(name, caption, [columns[at] for at in used], cells, left_out, is_small=len(rows) <= 25)
 
 
 def policy_text(document: Document, policy: str) -> str:

@@ -8,8 +8,8 @@ from typing import Any, Final
 from cs_score.report.charts.dots import PLACES, Dots, dots
 from cs_score.report.charts.drawing import Drawing
 from cs_score.report.charts.scale import Scale
-from cs_score.report.model import Charts, Column, Section, Table, Text, Value, kept
-from cs_score.report.sections.many.runs import Document, labels_of
+from cs_score.report.model import Charts, Column, Section, Text, Value
+from cs_score.report.sections.many.runs import Document, labels_of, table_of
 
 _MOST_DRAWN: Final = 40
 
@@ -36,15 +36,8 @@ def stability_section(document: Document) -> Section:
         (
             Text(about),
             Charts(list(stability_charts(document))),
-            Table(
-                "rankings",
-                "Pairs of rankings",
-                (*both, *numbers),
-                *kept(pairs),
-            ),
-            Table(
-                "first", "First places", (Column("ranking", "Ranking"), Column("runs", "First"), changes), *kept(first)
-            ),
+            table_of("rankings", "Pairs of rankings", (*both, *numbers), pairs),
+            table_of("first", "First places", (both[0], Column("runs", "First"), changes), first),
         ),
     )
 

@@ -9,8 +9,8 @@ from cs_score.report.charts.bars import Bar, bars
 from cs_score.report.charts.drawing import Drawing
 from cs_score.report.charts.grid import grid
 from cs_score.report.charts.lines import lines
-from cs_score.report.model import Block, Charts, Column, Section, Table, Text, Value, kept
-from cs_score.report.sections.many.runs import Document, labels_of, policy_text
+from cs_score.report.model import Block, Charts, Column, Section, Text, Value
+from cs_score.report.sections.many.runs import Document, labels_of, policy_text, table_of
 from cs_score.report.sections.names import slug
 
 _MOST_BARS: Final = 24
@@ -39,8 +39,8 @@ def difficulty_section(document: Document) -> Section:
         (
             Text("What is to be found, by how many runs have found it. What no run found is hardest."),
             Charts(list(difficulty_charts(document))),
-            Table("found", "Found by so many runs", by, *kept(found)),
-            Table("only", "Found by one run alone", alone, *kept(only)),
+            table_of("found", "Found by so many runs", by, found),
+            table_of("only", "Found by one run alone", alone, only),
         ),
     )
 
@@ -89,11 +89,11 @@ def agreement_section(document: Document) -> Section:
     blocks: list[Block] = [
         Text(about),
         Charts([*agreement_charts(document), *systems_charts(document)]),
-        Table("pairs", "Agreement of pairs", columns, *kept(pairs)),
+        table_of("pairs", "Agreement of pairs", columns, pairs),
     ]
     if union:
         measures = (shared, Column("measure", "Measure"), Column("score", "Score of the union", "score"))
-        blocks.append(Table("union", "Union of all runs", measures, *kept(union)))
+        blocks.append(table_of("union", "Union of all runs", measures, union))
     return Section("agreement", "Agreement", blocks)
 
 
@@ -125,7 +125,7 @@ def systems_charts(document: Document) -> Iterator[Drawing]:
             each = [one for one in row["systems"] if one["part"] == part]
             curves = {
                 name: [(one["systems"], one[key]) for one in each if one[key] is not None]
-                for name, key in (("found by any", "recall"), ("found by all", "agreed"))
+                for name, key in (("found by any", "recall"), ("found by so many at least", "agreed"))
             }
             told = "; ".join(_told(one) for one in each)
             title = f"{_plural(part).capitalize()} found by so many runs{policy_text(document, row['policy'])}"
