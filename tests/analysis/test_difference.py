@@ -87,6 +87,7 @@ def test_contributions_add_up_to_the_difference(runs: tuple[Scored, Scored], dat
         return
     assert total(found.units) == pytest.approx(found.difference, abs=1e-12)
     assert "entity_type" in found.groups
+    assert ("language" in found.groups) == ("Micro" in measure)
     for parts in found.groups.values():
         assert total(parts) == pytest.approx(found.difference, abs=1e-12)
 

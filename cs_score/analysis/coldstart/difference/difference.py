@@ -12,6 +12,7 @@ from cs_score.analysis.coldstart.difference.fates import (
     class_pairs,
     counted,
 )
+from cs_score.analysis.coldstart.difference.line_groups import line_groups_of
 from cs_score.analysis.coldstart.difference.units import Part, groups_of, unit_parts
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.significance import significance
@@ -40,7 +41,8 @@ class Difference:
     `names` are what people call A and B. `units` are those that count differently, the largest contribution first; all
     contributions add up to the difference. `answers` are those that fared differently, and `classes` those that only
     one of the two has found; `outcomes` and `found` count all of them. `groups` has the rows of the measure's table put
-    together by slot, hop and entity type. `compared` has interval and p-values, None where the two have other units.
+    together by slot, hop and entity type, and for micro averages its lines by what tells them apart. `compared` has
+    interval and p-values, None where the two have other units.
     """
 
     measure: Measure
@@ -137,7 +139,7 @@ def diff(
         outcomes=counted(pair.outcome for pair in answers),
         classes=[pair for pair in classes if pair.a != pair.b],
         found=counted(pair.outcome for pair in classes),
-        groups=groups_of(a, b, chosen),
+        groups=groups_of(a, b, chosen) | line_groups_of(a, b, chosen),
         compared=compared,
         remarks=remarks,
         origins=(replace(a.origin, measure=str(chosen)), replace(b.origin, measure=str(chosen))),

@@ -54,7 +54,7 @@ class Part:
 def unit_parts(tables: tuple[UnitTable, UnitTable], measure: Measure) -> list[Part]:
     """The units of A in their order, then those that only B has."""
     first, second = ({name: tuple(row) for name, row in zip(table.ids, table.rows)} for table in tables)
-    return _parts(first, second, measure)
+    return parts_of(first, second, measure)
 
 
 def groups_of(a: Scored, b: Scored, measure: Measure) -> dict[str, list[Part]]:
@@ -66,7 +66,7 @@ def groups_of(a: Scored, b: Scored, measure: Measure) -> dict[str, list[Part]]:
     for dimension, group_of in GROUPINGS.items():
         if dimension not in _NEEDS_HOPS or has_hops or measure.level != ALL_LEVELS:
             first, second = (_grouped(scored, sums, group_of) for scored, sums in zip((a, b), sides))
-            found[dimension] = sorted(_parts(first, second, measure), key=lambda part: part.name)
+            found[dimension] = sorted(parts_of(first, second, measure), key=lambda part: part.name)
     return found
 
 
@@ -94,7 +94,8 @@ def _grouped(scored: Scored, sums: Mapping[RowKey, Sums], group_of: Callable[[Qu
     return found
 
 
-def _parts(first: Mapping[str, Sums], second: Mapping[str, Sums], measure: Measure) -> list[Part]:
+def parts_of(first: Mapping[str, Sums], second: Mapping[str, Sums], measure: Measure) -> list[Part]:
+    """What each name adds to the sums of A (`first`) and B, as its part of the difference."""
     names = list(dict.fromkeys((*first, *second)))
     formula = formula_of([measure])
     width = len(next(chain(first.values(), second.values()), ()))

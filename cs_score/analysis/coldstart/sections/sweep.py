@@ -26,7 +26,7 @@ MOST: Final = 100
 FEWEST: Final = 10
 """Thresholds: every confidence of the run, or so many percentiles of them where there are more."""
 
-LARGE: Final = 5_000
+LARGE: Final = 10_000
 """Lines of a run from which there are fewer: each threshold scores a part of the run again."""
 
 _SAME: Final = 1e-12

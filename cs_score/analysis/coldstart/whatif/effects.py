@@ -42,7 +42,8 @@ class Effects:
         self._measures = measures
         self._names = tuple(map(str, measures))
         self.rescoring = rescoring or Rescoring(scored)
-        self._within_query = WithinQuery(scored, self.rescoring, any(not each.average for each in measures))
+        self._is_ranked = any(not each.average for each in measures)
+        self._within_query = WithinQuery(scored, self.rescoring, self._is_ranked)
         self._recombination = Recombination(scored, measures)
         self._needs_rows = any(map(is_of_one_hop_of_ldc_max, measures))
 
@@ -75,4 +76,4 @@ class Effects:
             within = self._within_query.after(change)
             if within is not None:
                 return self._recombination.after_query(*within)
-        return self._recombination.after(self.rescoring.outcome(change, policy))
+        return self._recombination.after(self.rescoring.outcome(change, policy, is_ranked=self._is_ranked))

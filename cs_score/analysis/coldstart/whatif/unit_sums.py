@@ -97,7 +97,8 @@ class UnitSums:
         for short_id in sorted(self._entry_points) if self._has_means else ():
             for name in self.queries[short_id].rows:
                 self._groups[_group(name)].append((short_id, name))
-        self._means = _sums(filter(None, (self._mean(group, {}) for group in self._groups)))
+        self._mean_of = {group: mean for group in self._groups if (mean := self._mean(group, {})) is not None}
+        self._means = _sums(self._mean_of.values())
         self.values = self._values(self.queries, self._sums, self._means)
 
     @property
@@ -131,8 +132,7 @@ class UnitSums:
             means = dict(means)
             changed = {(short_id, name): new for name, new in rows.items()}
             for group in {_group(name) for name in rows}:
-                if (mean := self._mean(group, {})) is not None:
-                    _add(means, mean, sub)
+                _add(means, self._mean_of[group], sub)
                 if (mean := self._mean(group, changed)) is not None:
                     _add(means, mean)
         queries = {**self.queries, short_id: QueryScores(before.rows, rankings)}

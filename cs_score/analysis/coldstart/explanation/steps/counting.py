@@ -16,6 +16,7 @@ from cs_score.coldstart.counting.projection import (
     ldc_max_rows,
     left_sum,
 )
+from cs_score.coldstart.queries.query_set import QuerySet
 
 
 def rows_of(tally: Tally, base_id: str, case: Case) -> tuple[Counted, ...]:
@@ -72,7 +73,8 @@ def _projected(row: ScoreRow, base_id: str, case: Case) -> Iterator[Counted]:
     rows_by_query: dict[str, list[ScoreRow]] = {}
     for each in score_rows([unit]):
         rows_by_query.setdefault(each.name.partition(":")[0].rpartition("_")[2], []).append(each)
-    for full_id, entry_points in by_ldc_query(rows_by_query, table):
+    of_unit = {short_id: table.ldc_of[short_id] for short_id in rows_by_query if short_id in table.ldc_of}
+    for full_id, entry_points in by_ldc_query(rows_by_query, QuerySet(table.by_id, of_unit, table.was_expanded)):
         best_id, best = max(entry_points, key=lambda item: counted_f1(item[1]))
         if best_id == base_id:
             yield counted(ldc_max_rows(full_id, [row])[0], "LDC-MAX", "8.2")
