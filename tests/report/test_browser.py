@@ -12,6 +12,7 @@ from typing import Any, Final
 import pytest
 
 from tests.coldstart.command import score_in
+from tests.evidence.test_command import files
 from tests.report.analyses import HOSTILE, MEASURE, SHOWN, analysis, page_in, write
 from tests.report.batches import batch
 
@@ -57,7 +58,18 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         write(folder, value)
         assert score_in(folder, ["report", "analysis.json", "--out", "index.html"]).status == 0
         found[name] = (folder / "index.html").as_uri()
+    found["difference"] = difference_in(tmp_path_factory.mktemp("difference"))
     return found
+
+
+def difference_in(folder: Path) -> str:
+    """The address of the page of predictions and of the same without evidence."""
+    gold, predictions = files("scifact")
+    without = [json.dumps(json.loads(line) | {"evidence": {}}) for line in predictions.read_text().splitlines()]
+    (folder / "without.jsonl").write_text("\n".join(without))
+    words = ["report", "scifact", "--compare", "--gold", str(gold), str(predictions), "without.jsonl"]
+    assert score_in(folder, [*words, "--bootstrap", "99", "--out", "page.html"]).status == 0
+    return (folder / "page.html").as_uri()
 
 
 @pytest.fixture
@@ -110,7 +122,7 @@ def heading(browser: Any, table: str, key: str) -> Any:
     return find(browser, f"#{table} th[data-key={key}] button")
 
 
-@pytest.mark.parametrize("name", ["plain", "hostile", "batch", "hostile batch"])
+@pytest.mark.parametrize("name", ["plain", "hostile", "batch", "hostile batch", "difference"])
 def test_a_page_loads_without_complaints_and_without_requests(name: str, browser: Any, pages: dict[str, str]) -> None:
     opened(browser, pages[name])
     assert browser.get_log("browser") == []
@@ -342,7 +354,7 @@ def test_a_cell_of_the_heat_map_leads_to_the_run_at_that_query(browser: Any, tmp
     assert browser.execute_script("return document.getElementById('units').getBoundingClientRect().top") < 900
 
 
-@pytest.mark.parametrize("name", ["small", "batch"])
+@pytest.mark.parametrize("name", ["small", "batch", "difference"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious(scheme: str, name: str, browser: Any, pages: dict[str, str]) -> None:
     found = find_spec("axe_core_python")
