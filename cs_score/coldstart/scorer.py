@@ -77,8 +77,8 @@ def score_units(combining: Combining, run_id: str, policy: Policy) -> list[UnitR
     return units
 
 
-def score_unit(unit: Unit, policy: Policy) -> UnitResult:
-    """Match, place, label, count and rank the lines of one unit.
+def score_unit(unit: Unit, policy: Policy, is_ranked: bool = True) -> UnitResult:
+    """Match, place, label, count and, where rankings are wanted, rank the lines of one unit.
 
     Never raises for what is in the lines: the result tells where scoring has to stop, and the caller when.
     """
@@ -93,7 +93,7 @@ def score_unit(unit: Unit, policy: Policy) -> UnitResult:
     if beside is not None:
         matched = {**beside.matched, **matched}
     results = [  # 9: nodes, confidence, mapping, V, average precision
-        result if result.uncounted else _rank(unit, gold, result, matched, counting)
+        result if result.uncounted or not is_ranked else _rank(unit, gold, result, matched, counting)
         for gold, result in zip(golds, counted)
     ]
     return UnitResult(unit.id, matched, counting.labels, tuple(results), matching.problems)

@@ -106,9 +106,7 @@ class Rescoring:
             units: dict[str, UnitResult] = {}
             for unit_id in reached:
                 lines = self._changed(self._lines.get(unit_id, []), change, numbers, unit_id)
-                if not is_ranked and len(self._run_ids) == 1:
-                    lines = replace(lines, nodes=Nodes({}, self._run.limits.most))
-                units[unit_id] = self._scored(unit_id, lines, under)
+                units[unit_id] = self._scored(unit_id, lines, under, is_ranked or len(self._run_ids) > 1)
         except InputError as stop:
             return Outcome({}, str(stop))
         return Outcome(units)
@@ -245,7 +243,7 @@ class Rescoring:
         left = (line for line in self._of_level[level] if line.index not in change.removal.responses)
         return (line for line in islice(left, 1) if line.index < end)
 
-    def _scored(self, unit_id: str, given: _Lines, policy: Policy) -> UnitResult:
+    def _scored(self, unit_id: str, given: _Lines, policy: Policy, is_ranked: bool = True) -> UnitResult:
         """Score a unit. Raises InputError where scoring would have to stop before its tables."""
         queries, run, gold = self._queries.get(unit_id, []), given.run, given.gold
         if compares_values(gold.options.discipline):
@@ -261,7 +259,7 @@ class Rescoring:
                 if line.run_id == run_id:
                     lines[line.query.base_id].append(line)
             unit = Unit(unit_id, gold, queries, gold.hop_limits, run, lines, given.nodes, found)
-            found = score_unit(unit, policy)
+            found = score_unit(unit, policy, is_ranked)
             _check_counted(found)
         assert found is not None
         return found
