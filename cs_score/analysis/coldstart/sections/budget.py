@@ -144,7 +144,7 @@ def _found(classes: Iterable[MissedClass], removal: Removal, finding: Finding) -
         if missed.assessment.text in given:
             continue
         lines = finding.lines(missed.assessment, gone, targets, len(added))
-        if finding.why_unlinkable(lines) is None:
+        if finding.why_unlinkable(lines, targets) is None:
             added += lines
             given.update(line.assessment.text for line in lines)
             targets.update(line.assessment.target for line in lines)

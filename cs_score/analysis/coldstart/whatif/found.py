@@ -83,15 +83,16 @@ class Finding:
             query = parent.query
         return tuple(self._line(each, others + at) for at, each in enumerate(reversed(chain), 1))
 
-    def why_unlinkable(self, added: Sequence[AddedLine]) -> str | None:
+    def why_unlinkable(self, added: Sequence[AddedLine], given: Container[str] = ()) -> str | None:
         """Why the first of the lines that find a class could not be read; None where it could.
 
-        Its query may be one that no accepted answer leads to: then a line of the pool has to create it before.
+        Its query may be one that no accepted answer leads to: then a line of the pool has to create it before. `given`
+        as in `lines`.
         """
         if not added:
             return None
         query = added[0].assessment.query
-        if query.parent is None or self._run.gold.links is not self._run.links:
+        if query.parent is None or query.short_id in given or self._run.gold.links is not self._run.links:
             return None
         created_in = self._created_in.get(query.short_id)
         if created_in is not None and created_in <= self._order[added[0].file]:
