@@ -38,7 +38,7 @@ LIST, LDC, POOL, KB, SF = (
 SAMPLES = ("-queries", LIST, "-expand", "ISLE26", LDC, POOL)
 
 laws = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
 )
 
 

@@ -28,7 +28,7 @@ MANY: Final = 60
 SCORING: Final = ("-discipline", "-expand", "-ignore", "-justifications", "-queries", "-right", "-wrong", "-runids")
 
 laws = settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
 )
 
 

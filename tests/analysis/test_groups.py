@@ -33,7 +33,7 @@ ONE_DIMENSION: Final = frozenset(
 )
 RUN_ONLY: Final = ("value_type", "category")
 
-laws = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+laws = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def totals(run: RunResult, measure: str) -> Mapping[str, int]:
