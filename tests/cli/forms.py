@@ -14,6 +14,7 @@ from typing import Final
 
 from cs_score.analysis.coldstart.tables import LAYOUTS
 from cs_score.batch.plan.runs import FILES as BATCH_FILES
+from cs_score.batch.plan.runs import INDEX
 from tests.coldstart.command import Outcome, score_in
 from tests.evidence.test_claims import GOLD, PREDICTIONS
 from tests.evidence.test_command import EXAMPLES
@@ -89,7 +90,8 @@ OF_MODE: Final = {
 
 SCORES: Final = (".debug", ".ap", ".sf", ".summary", ".params")
 LANGUAGES: Final = (".eng", ".spa", ".cmn", ".xling")
-OF_ALL_RUNS: Final = tuple(f"/{name}" for name in BATCH_FILES)
+# Without --html there is no index.
+OF_ALL_RUNS: Final = tuple(f"/{name}" for name in BATCH_FILES if name != INDEX)
 
 FORMS: Final = {
     "scorer": Form(

@@ -128,11 +128,16 @@ def _put(value: Any, at: Sequence[str | int], new: Callable[[Any], Any]) -> None
     value[at[-1]] = new(value[at[-1]])
 
 
+MOST_NUMBERS: Final = 90
+"""Numbers of a file that are changed, one after the other: all but of large leaderboards, every n-th of those."""
+
+
 @pytest.mark.parametrize("name", RECORDS)
 def test_every_number_that_was_changed_is_noticed(name: str, folder: Path) -> None:
     original = json.loads(Path(name).read_bytes())
     refused: list[str] = []
-    for at in _numbers(original):
+    numbers = list(_numbers(original))
+    for at in numbers[:: max(1, len(numbers) // MOST_NUMBERS)]:
         value = deepcopy(original)
         _put(value, at, lambda number: number + 1 if isinstance(number, int) else number + 2**-40)
         Path(name).write_text(json.dumps(value))
