@@ -79,15 +79,29 @@ def blocks_of(paths: Iterable[str]) -> Iterator[bytes]:
 @contextlib.contextmanager
 def folder_beside(path: str | None) -> Iterator[str]:
     """A temporary folder in that of the file `path`; None: where temporary files go. Raises OutputError."""
-    import tempfile
+    if path is None:
+        import tempfile
 
-    folder, name = (None, "cs-score") if path is None else os.path.split(os.path.realpath(path))
-    try:
-        made = tempfile.TemporaryDirectory(prefix=f".{name}.", suffix=".part", dir=folder)
-    except OSError as error:
-        raise cannot_write(path or tempfile.gettempdir(), error) from None
-    with made as temporary:
+        path = os.path.join(tempfile.gettempdir(), "cs-score")
+    with _temporary_folder(path, mode=0o700) as temporary:
         yield temporary
+
+
+@contextlib.contextmanager
+def _temporary_folder(path: str | os.PathLike[str], mode: int = 0o777) -> Iterator[str]:
+    """A new folder beside `path`, gone when the block ends. Raises OutputError where it cannot be made."""
+    folder, name = os.path.split(os.path.realpath(path))
+    temporary = os.path.join(folder, _temporary_name(name))
+    try:  # from here on: a signal may stop the process as soon as the folder is there
+        try:
+            os.mkdir(temporary, mode)
+        except OSError as error:
+            raise cannot_write(path, error) from None
+        yield temporary
+    finally:
+        import shutil
+
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def write_whole(path: str | os.PathLike[str], blocks: Iterable[bytes]) -> None:
@@ -106,27 +120,18 @@ def write_folder(path: str | os.PathLike[str], folders: Iterable[str], files: It
 
     Names of files may come from inputs: one that leads elsewhere is refused. Raises OutputError.
     """
-    parent, name = os.path.split(os.path.abspath(path))
-    temporary = os.path.join(parent, _temporary_name(name))
     try:
-        os.mkdir(temporary)
+        with _temporary_folder(path) as temporary:
+            for folder in folders:
+                os.mkdir(os.path.join(temporary, folder))
+            for folder, file_name, blocks in files:
+                if file_name in ("", os.curdir, os.pardir) or os.sep in file_name or "\0" in file_name:
+                    raise OutputError(f"Could not write {path}: {file_name!r} cannot be the name of a file")
+                with open(os.path.join(temporary, folder, file_name), "xb") as file:
+                    file.writelines(blocks)
+            os.rename(temporary, path)
     except OSError as error:
         raise cannot_write(path, error) from None
-    try:
-        for folder in folders:
-            os.mkdir(os.path.join(temporary, folder))
-        for folder, file_name, blocks in files:
-            if file_name in ("", os.curdir, os.pardir) or os.sep in file_name or "\0" in file_name:
-                raise OutputError(f"Could not write {path}: {file_name!r} cannot be the name of a file")
-            with open(os.path.join(temporary, folder, file_name), "xb") as file:
-                file.writelines(blocks)
-        os.rename(temporary, path)
-    except OSError as error:
-        raise cannot_write(path, error) from None
-    finally:
-        import shutil
-
-        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def make_folder(path: str, option: str) -> None:

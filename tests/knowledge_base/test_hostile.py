@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -156,6 +157,24 @@ def test_work_grows_with_the_input_only(shape: str, inputs: Inputs) -> None:
     seconds(100)
     small, large = seconds(300), seconds(6000)
     assert large < 100 * small + 1
+
+
+@pytest.mark.parametrize("make", [
+    lambda path: outputs.write_folder(path, (), ()), lambda path: outputs.folder_beside(str(path)).__enter__(),
+])  # fmt: skip
+def test_an_interrupt_as_soon_as_a_temporary_folder_is_there_leaves_nothing(
+    make: Callable[[Path], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    really = os.mkdir
+
+    def made_and_stopped(path: str, mode: int = 0o777) -> None:
+        really(path, mode)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "mkdir", made_and_stopped)
+    with pytest.raises(KeyboardInterrupt):
+        make(tmp_path / "out")
+    assert os.listdir(tmp_path) == []
 
 
 def _process(folder: Path, *words: str, largest_file: int | None = None) -> subprocess.Popen[bytes]:
