@@ -33,7 +33,7 @@ SF_QUERY: Final = "SF query"
 # What a row of a table adds to each sum of its level and of ALL.
 _OF_SCORE_ROW: Final[dict[str, Callable[[ScoreRow], float]]] = {
     "right": lambda row: row.counts.right if row.counts else 0,
-    "answered": lambda row: row.counts.submitted - row.counts.ignored if row.counts else 0,
+    "answered": lambda row: row.counts.answered if row.counts else 0,
     "ground_truth": lambda row: row.counts.ground_truth if row.counts else 0,
     "precision": lambda row: row.precision,
     "recall": lambda row: row.recall,

@@ -30,8 +30,8 @@ from cs_score.measures.formulas import divide, f1
 class Counts(NamedTuple):
     """Numbers of responses by category, and of the classes to be found (`ground_truth`).
 
-    Precision is right / (submitted - ignored), which is not right / (right + wrong) where a response counts as both or
-    as neither; recall is right / ground truth; both, and F1, are 0 where the denominator is 0.
+    Precision is right / answered, which is not right / (right + wrong) where a response counts as both or as neither;
+    recall is right / ground truth; both, and F1, are 0 where the denominator is 0.
     """
 
     ground_truth: int = 0
@@ -47,9 +47,14 @@ class Counts(NamedTuple):
     ignored: int = 0
 
     @property
+    def answered(self) -> int:
+        """What precision divides by: submitted - ignored."""
+        return self.submitted - self.ignored
+
+    @property
     def precision(self) -> float:
-        """Right / (submitted - ignored)."""
-        return divide(self.right, self.submitted - self.ignored)
+        """Right / answered."""
+        return divide(self.right, self.answered)
 
     @property
     def recall(self) -> float:

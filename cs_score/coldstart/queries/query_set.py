@@ -56,6 +56,10 @@ class Query:
         """The id that runs and assessments use: prefix, underscore, short id."""
         return f"{self.prefix or ''}_{self.short_id}"
 
+    def slot_at(self, hop: int) -> str | None:
+        """The slot that answers of this hop fill, None where the query does not go so far."""
+        return self.slots[hop] if hop < len(self.slots) else None
+
     @property
     def unknown_slots(self) -> tuple[str, ...]:
         """Slot texts that the inventory lacks."""

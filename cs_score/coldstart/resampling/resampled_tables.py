@@ -173,7 +173,7 @@ class _Replicates:
         for row, times in rows:
             assert row.counts is not None
             counts = row.counts
-            numbers = np.array([counts.right, counts.submitted - counts.ignored, counts.ground_truth], dtype=np.int64)
+            numbers = np.array([counts.right, counts.answered, counts.ground_truth], dtype=np.int64)
             for level in _codes_of(row.level):
                 sums[level] = sums.get(level, 0) + times[:, None] * numbers
                 exists[level] = exists.get(level, False) | (times > 0)

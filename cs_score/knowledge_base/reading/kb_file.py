@@ -140,11 +140,6 @@ def split_lines(block: str) -> list[tuple[str, str, str, str, str, str, str, str
     return _LINE.findall(f"{block}\n")
 
 
-def texts_of(source: Source) -> Iterator[str]:
-    """The lines of a file, as those of `text_blocks`."""
-    return (line for block in text_blocks(source) for line in block.split("\n"))
-
-
 def text_blocks(source: Source) -> Iterator[str]:
     """A file in blocks of whole lines without the line feed at the end of a block, nor a byte-order mark at its start.
 

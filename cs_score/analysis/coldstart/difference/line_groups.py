@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from cs_score.analysis.coldstart.difference.units import GROUPINGS, Part, Sums, parts_of
@@ -20,19 +20,12 @@ from cs_score.analysis.coldstart.sections.groups import members_of
 from cs_score.analysis.coldstart.sections.mistakes import missed_classes
 from cs_score.analysis.coldstart.whatif.files import files_of
 from cs_score.analysis.coldstart.whatif.found import Finding
-from cs_score.coldstart.counting.counts import Counts
 from cs_score.foundation.record import replace
 from cs_score.measures.measure import MICRO, Measure
 from cs_score.measures.registry import sums_of
 
 LINE_DIMENSIONS: Final = tuple(name for name in DIMENSIONS if name not in (*GROUPINGS, "ldc_query"))
 """What tells lines of the same row apart."""
-
-_OF_COUNTS: Final[Mapping[str, Callable[[Counts], int]]] = {
-    "right": lambda counts: counts.right,
-    "answered": lambda counts: counts.submitted - counts.ignored,
-    "ground_truth": lambda counts: counts.ground_truth,
-}
 
 
 def line_groups_of(a: Scored, b: Scored, measure: Measure) -> dict[str, list[Part]]:
@@ -41,9 +34,9 @@ def line_groups_of(a: Scored, b: Scored, measure: Measure) -> dict[str, list[Par
     None but for micro averages: no other measure is made of sums over lines. Where the pool does not tell the group of
     a class (`RUN_ONLY`), groups have contributions, but no recall or F1 of their own.
     """
-    columns = [column.rpartition(":")[2] for column in sums_of([measure])]
     if measure.average != MICRO:
         return {}
+    columns = [column.rpartition(":")[2] for column in sums_of([measure])]
     sides = [_cells(scored, measure) for scored in (a, b)]
     found: dict[str, list[Part]] = {}
     for dimension in LINE_DIMENSIONS:
@@ -61,9 +54,9 @@ def _cells(scored: Scored, measure: Measure) -> Mapping[Key, Cell]:
 
 
 def _sums(cells: Mapping[Key, Cell], dimension: str, columns: list[str]) -> dict[str, Sums]:
-    """What each group adds to the sums that the measure is made of."""
+    """What each group adds to the sums that the measure is made of; `columns` are fields of `Counts`."""
     found = {}
     for (group,), members in members_of(cells, (dimension,)).items():
         counts = together(members).counts
-        found[group] = tuple(float(_OF_COUNTS[column](counts)) for column in columns)
+        found[group] = tuple(float(getattr(counts, column)) for column in columns)
     return found

@@ -31,7 +31,7 @@ RowKey: TypeAlias = tuple[str, str]
 """A query, by its full id, and a hop."""
 
 GROUPINGS: Final[Mapping[str, Callable[[Query, str], str]]] = {
-    "slot": lambda query, hop: query.slots[int(hop)] if hop.isdigit() and int(hop) < len(query.slots) else UNKNOWN,
+    "slot": lambda query, hop: (query.slot_at(int(hop)) if hop.isdigit() else None) or UNKNOWN,
     "hop": lambda query, hop: hop,
     "entity_type": lambda query, hop: query.entity_type or UNKNOWN,
 }

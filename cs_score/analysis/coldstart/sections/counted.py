@@ -56,8 +56,7 @@ class CountedRow:
     @property
     def slot(self) -> str:
         """The slot that its answers fill."""
-        slots = self.query.slots
-        return slots[self.hop] if self.hop < len(slots) else UNKNOWN
+        return self.query.slot_at(self.hop) or UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)

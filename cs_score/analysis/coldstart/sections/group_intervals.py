@@ -70,7 +70,7 @@ def _sums(cell: Cell | None) -> tuple[int, int, int]:
     if cell is None:
         return 0, 0, 0
     counts = cell.counts
-    return counts.right, counts.submitted - counts.ignored, counts.ground_truth
+    return counts.right, counts.answered, counts.ground_truth
 
 
 def _scores(sums: Sequence[Any], divide: Callable[[Any, Any], Any]) -> list[Any]:

@@ -65,7 +65,7 @@ def scores_of_query(tallies: Iterable[Tally], rankings: Iterable[Ranking]) -> Qu
             tally.name: row(
                 str(tally.name.count(":")),
                 tally.counts.right,
-                tally.counts.submitted - tally.counts.ignored,
+                tally.counts.answered,
                 tally.counts.ground_truth,
             )
             for tally in tallies

@@ -45,7 +45,7 @@ def counted(row: ScoreRow, table: str, rule: str) -> Counted:
 
 def arithmetic(counts: Counts) -> tuple[str, ...]:
     """Precision, recall and F1 written out."""
-    right, answered = counts.right, counts.submitted - counts.ignored
+    right, answered = counts.right, counts.answered
     if right + counts.wrong == answered:
         shown = f"({right} + {counts.wrong})"
     else:  # lines that are in no list, or in two
