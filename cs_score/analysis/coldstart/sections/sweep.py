@@ -78,7 +78,7 @@ def sweep(scored: Scored, rescoring: Rescoring, measure: Measure) -> list[SweepR
     recombination = Recombination(scored, [measure, *table])
     before = recombination.base.values[0]
     lines = sorted(_lines(scored), key=lambda given: given[0])
-    total = sum(line.run_id == scored.run_id for line in scored.run.links.responses)
+    of_run = {line.index for line in scored.run.links.responses if line.run_id == scored.run_id}
     rows = []
     gone = NOTHING
     below = NOTHING
@@ -93,7 +93,7 @@ def sweep(scored: Scored, rescoring: Rescoring, measure: Measure) -> list[SweepR
             gone = below
         score, precision, recall, f1 = scores.values
         gain = None if score is None or before is None else score - before
-        left = total - sum(scored.run.links.responses[at].run_id == scored.run_id for at in below.responses)
+        left = len(of_run - below.responses)
         rows.append(SweepRow(threshold, precision, recall, f1, left, gain, scores.reason))
     return rows
 

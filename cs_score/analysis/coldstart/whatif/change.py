@@ -31,13 +31,10 @@ class Change:
 
     def why_unreadable(self, files: RunFiles) -> str | None:
         """Why a file could not be read any more; None where all can."""
-        gone: dict[str, set[int]] = {}
-        for name, number in self.removal.places:
-            gone.setdefault(name, set()).add(number)
-        for name, numbers in gone.items():
-            file = files.files[name]
-            if file.first in numbers:
-                reason = file.why_unreadable(numbers, [line.text for line in self.added if line.file == name])
+        for name, file in files.files.items():
+            if (name, file.first) in self.removal.places:
+                gone = {number for of_file, number in self.removal.places if of_file == name}
+                reason = file.why_unreadable(gone, [line.text for line in self.added if line.file == name])
                 if reason is not None:
                     return reason
         return None

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
-from cs_score.analysis.coldstart.whatif.files import Place
+from cs_score.analysis.coldstart.whatif.files import Place, ReadLine
 from cs_score.coldstart.lines.links import Links
 from cs_score.coldstart.lines.records import Response
 from cs_score.coldstart.queries.query_set import QuerySet
-from cs_score.foundation.record import dataclass
+from cs_score.foundation.record import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,21 @@ class Relinking:
             index, number, line.text, query, line.run_id, line.confidence, node, line.follow_on, line.file, line.docid,
             line.kept,
         )  # fmt: skip
+
+
+def linked_below(line: Response, giving: Iterable[ReadLine], gone: Container[int]) -> Response:
+    """A line with the node that it has where the lines `gone`, by index, are not there.
+
+    Node ids of the second hop begin with the node of the first run line that gives the answer asked about. `giving` are
+    the lines that do, in load order.
+    """
+    node_id = node_id_of(line)
+    if node_id is None or line.query.level != 1:
+        return line
+    left = (above for above in giving if isinstance(above, Response) and above.index not in gone)
+    above = next(left, None)
+    prefix = above.node if above is not None and above.index < line.index else None
+    return replace(line, node=f"{prefix or ''}{node_id}")
 
 
 def node_id_of(line: Response) -> str | None:

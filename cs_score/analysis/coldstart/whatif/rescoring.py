@@ -17,7 +17,7 @@ from cs_score.analysis.coldstart.whatif.change import Change
 from cs_score.analysis.coldstart.whatif.dependents import NOTHING, Dependents, Removal
 from cs_score.analysis.coldstart.whatif.files import RunFiles, files_of
 from cs_score.analysis.coldstart.whatif.found import AddedLine, Finding
-from cs_score.analysis.coldstart.whatif.relinking import Relinking, Renumbering, node_id_of, renumbering
+from cs_score.analysis.coldstart.whatif.relinking import Relinking, Renumbering, linked_below, node_id_of, renumbering
 from cs_score.coldstart.gold import Gold
 from cs_score.coldstart.judging.matching import compares_values
 from cs_score.coldstart.lines.justifications import DiscardRules
@@ -49,6 +49,7 @@ class Rescoring:
     def __init__(self, scored: Scored) -> None:
         run = scored.run
         self.run_id = scored.run_id
+        self._units = {unit.id: unit for unit in scored.result.units}
         self._policy = scored.policy
         self._run = run
         self.files: RunFiles = files_of(run)
@@ -97,6 +98,7 @@ class Rescoring:
             return Outcome({}, reason)
         numbers = renumbering(change.removal.places if self._has_several_files else ())
         under = self._policy if policy is None else policy
+        is_ranked = is_ranked or len(self._run_ids) > 1
         try:
             if self._is_entangled:
                 return Outcome(dict(self._scored_as_a_whole(change, numbers, under)))
@@ -105,8 +107,8 @@ class Rescoring:
                 reached = dict.fromkeys((*self._queries, *self._lines))
             units: dict[str, UnitResult] = {}
             for unit_id in reached:
-                lines = self._changed(self._lines.get(unit_id, []), change, numbers, unit_id)
-                units[unit_id] = self._scored(unit_id, lines, under, is_ranked or len(self._run_ids) > 1)
+                lines = self._changed(self._lines.get(unit_id, []), change, numbers, unit_id, is_ranked)
+                units[unit_id] = self._scored(unit_id, lines, under, is_ranked)
         except InputError as stop:
             return Outcome({}, str(stop))
         return Outcome(units)
@@ -149,7 +151,12 @@ class Rescoring:
             yield unit_id, self._scored(unit_id, replace(whole, lines=lines), policy)
 
     def _changed(
-        self, before: Sequence[Response], change: Change, numbers: Renumbering, unit_id: str | None = None
+        self,
+        before: Sequence[Response],
+        change: Change,
+        numbers: Renumbering,
+        unit_id: str | None = None,
+        is_ranked: bool = True,
     ) -> _Lines:
         """Lines of one unit, or of all, after a change. Raises InputError where the limits cannot be applied."""
         gone = change.removal.responses
@@ -159,16 +166,20 @@ class Rescoring:
         if change.added:
             added = self._added_by_unit(change).get(unit_id, ()) if unit_id is not None else [*enumerate(change.added)]
         run, gold = self._run, self._run.gold
-        if added or self._has_several_files or any(self._is_asked_about(line, gone) for line in removed):
+        was_skipped = any(run.links.was_skipped(line.target) for line in removed)
+        are_as_before = not (added or self._has_several_files or was_skipped)
+        if are_as_before:
+            lines = self._below_others(lines, removed, gone)
+        else:
             relinking = Relinking(gold.table, run.links, removed)
             lines = [relinking.line(*given) for given in self._in_load_order(lines, added, change, numbers)]
             run = replace(run, links=relinking.links)
-            if any(run.links.was_skipped(line.target) for line in removed):
+            if was_skipped:
                 gold = replace(gold, _queries={}, _values={})
-        nodes = _nodes_of(lines)
+        nodes = _nodes_of(lines) if is_ranked else {}
         if run.limits.most is None:
             self._check_limits(lines, change)
-        return _Lines(lines, run, gold, Nodes(nodes, run.limits.most))
+        return _Lines(lines, run, gold, Nodes(nodes, run.limits.most), are_as_before)
 
     def _in_load_order(
         self, lines: Iterable[Response], added: Sequence[tuple[int, AddedLine]], change: Change, numbers: Renumbering
@@ -219,11 +230,16 @@ class Rescoring:
             self._last_added = change, by_unit
         return self._last_added[1]
 
-    def _is_asked_about(self, line: Response, gone: Container[int]) -> bool:
-        """Whether lines that stay or the pool may depend on how a line is linked though it goes."""
-        return self._run.links.was_skipped(line.target) or any(
-            not isinstance(each, Response) or each.index not in gone for each in self.dependents.asking(line.target)
-        )
+    def _below_others(self, lines: list[Response], removed: Iterable[Response], gone: Container[int]) -> list[Response]:
+        """Lines of one file where some are gone, among them perhaps the first that give the answers asked about."""
+        giving = self.dependents.giving
+        led = {line.target for line in removed for first in giving(line.target)[:1] if first is line}
+        if not led:
+            return lines
+        return [
+            linked_below(line, giving(line.query.short_id), gone) if line.query.short_id in led else line
+            for line in lines
+        ]
 
     def _check_limits(self, lines: Sequence[Response], change: Change) -> None:
         """Raises InputError where the limits on justifications cannot be applied (specification 5.2)."""
@@ -258,7 +274,8 @@ class Rescoring:
             for line in given.lines:
                 if line.run_id == run_id:
                     lines[line.query.base_id].append(line)
-            unit = Unit(unit_id, gold, queries, gold.hop_limits, run, lines, given.nodes, found)
+            met = self._units.get(unit_id) if given.are_as_before and run_id == self.run_id else None
+            unit = Unit(unit_id, gold, queries, gold.hop_limits, run, lines, given.nodes, found, met)
             found = score_unit(unit, policy, is_ranked)
             _check_counted(found)
         assert found is not None
@@ -267,12 +284,16 @@ class Rescoring:
 
 @dataclass(frozen=True, slots=True)
 class _Lines:
-    """Lines as they are after a change, linked, and what they are scored with."""
+    """Lines as they are after a change, linked, and what they are scored with.
+
+    `are_as_before`: none has another index or number, so that they meet the assessments that they met.
+    """
 
     lines: Sequence[Response]
     run: Run
     gold: Gold
     nodes: Nodes
+    are_as_before: bool
 
 
 def _is_entangled(run: Run) -> bool:

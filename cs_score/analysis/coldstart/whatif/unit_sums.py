@@ -101,7 +101,7 @@ class UnitSums:
         self._means = _sums(self._mean_of.values())
         self.values = self._values(self.queries, self._sums, self._means)
 
-    @property
+    @functools.cached_property
     def rows(self) -> RowCounts:
         """How many rows there are by level, `ALL` among them; those of rankings are marked with False.
 

@@ -7,17 +7,15 @@ That is so for nearly all changes, and costs as much as the lines around them; w
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from operator import attrgetter
 
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.coldstart.whatif.change import Change
 from cs_score.analysis.coldstart.whatif.counted_query import Arrival
 from cs_score.analysis.coldstart.whatif.found import AddedLine
-from cs_score.analysis.coldstart.whatif.relinking import node_id_of
+from cs_score.analysis.coldstart.whatif.relinking import linked_below
 from cs_score.analysis.coldstart.whatif.rescoring import Rescoring
 from cs_score.analysis.coldstart.whatif.unit_state import QueryChange, UnitState
 from cs_score.coldstart.lines.records import Response
-from cs_score.foundation.record import replace
 
 
 class WithinQuery:
@@ -49,7 +47,8 @@ class WithinQuery:
         added = self._linked(change.added)
         if query is None or added is None:
             return None
-        added += (query.as_before(line, self._linked_anew(line, change)) for line in left)
+        giving, gone = self._rescoring.dependents.giving, change.removal.responses
+        added += (query.as_before(line, linked_below(line, giving(line.query.short_id), gone)) for line in left)
         found = query.after([*removed, *left], added)
         return None if found is None else (unit_id, found)
 
@@ -67,20 +66,6 @@ class WithinQuery:
                         return None
                     left[below.index] = below
         return list(left.values())
-
-    def _linked_anew(self, line: Response, change: Change) -> Response:
-        """A line of the second hop below the first line that still gives the answer which it asks about."""
-        node_id = node_id_of(line)
-        if node_id is None:
-            return line
-        gone = change.removal.responses
-        giving = (
-            above
-            for above in self._rescoring.dependents.giving(line.query.short_id)
-            if isinstance(above, Response) and above.index not in gone and above.index < line.index
-        )
-        parent = min(giving, key=attrgetter("index"), default=None)
-        return replace(line, node=(parent.node or "" if parent is not None else "") + node_id)
 
     def _linked(self, lines: Sequence[AddedLine]) -> list[Arrival] | None:
         """Added lines linked, each in its class; None where others would hang below them, or might be the same."""
