@@ -127,28 +127,35 @@ def analyze(
     dimension, InputError for a measure that the run has no score of.
     """
     chosen, crossings = scored.measure(measure), crossed(by)
-    asked = _Asked(chosen, top, tuple(policies), tuple(crossings), progress)
+    asked = _Asked(chosen, top, tuple(crossings), progress)
     with paused_collector():
+        # These two hold a second result of the run for a while: they come before what is kept.
+        within, under = bounds(scored, chosen), policy_rows(scored, chosen, policies, progress)
         effects = Effects(scored, _measures(scored, chosen))
         mistakes = list(mistakes_of(scored, effects.rescoring.finding))
         table = counted_table(scored, chosen, mistakes)
-        analysis = _sections(scored, asked, effects, mistakes, table)
+        analysis = _sections(scored, asked, effects, mistakes, table, within, under)
     return analysis if resampling is None else _resampled(analysis, scored, table, resampling)
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What was asked: the measure, how many mistakes are listed, other policies, and dimensions that are crossed."""
+    """What was asked: the measure, how many mistakes are listed, and dimensions that are crossed."""
 
     measure: Measure
     top: int | None
-    policies: tuple[NamedPolicy, ...]
     crossings: tuple[str, ...]
     progress: Progress
 
 
 def _sections(
-    scored: Scored, asked: _Asked, effects: Effects, mistakes: Sequence[Mistakes], table: CountedTable
+    scored: Scored,
+    asked: _Asked,
+    effects: Effects,
+    mistakes: Sequence[Mistakes],
+    table: CountedTable,
+    within: Bounds,
+    under: Sequence[PolicyRow],
 ) -> Analysis:
     """All sections of the analysis, a line for each."""
     measure = asked.measure
@@ -168,9 +175,9 @@ def _sections(
         groups=groups_of(table, asked.crossings),
         confusions=confusions_of(scored, table),
         reliability=reliability_of(table),
-        bounds=bounds(scored, measure),
-        policies=policy_rows(scored, measure, asked.policies),
-        sweep=sweep(scored, effects.rescoring, measure),
+        bounds=within,
+        policies=under,
+        sweep=sweep(scored, effects.rescoring, measure, asked.progress),
         intervals=None,
         problems=problems_of(scored),
         tell=partial(_explanations, scored, measure, asked.top is None),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from cs_score.analysis.coldstart.progress import Progress, silent
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.coldstart.named_policies import NamedPolicy
 from cs_score.coldstart.options import PRESETS
@@ -32,7 +33,9 @@ class PolicyRow:
         }
 
 
-def policy_rows(scored: Scored, measure: Measure, given: Sequence[NamedPolicy] = ()) -> list[PolicyRow]:
+def policy_rows(
+    scored: Scored, measure: Measure, given: Sequence[NamedPolicy] = (), progress: Progress = silent
+) -> list[PolicyRow]:
     """The headline measures and the one that is asked about, under each published policy and each given one.
 
     A score equals that of scoring the same files with the switches of the policy (law 1). A given policy of the name of
@@ -40,7 +43,7 @@ def policy_rows(scored: Scored, measure: Measure, given: Sequence[NamedPolicy] =
     """
     names = [str(measure), *(name for name in headline(COLD_START_MODE) if name in scored.result.scores)]
     measures = tuple(dict.fromkeys(names))
-    return [_row(scored, policy, measures) for policy in _policies(given)]
+    return [_row(scored, policy, measures) for policy in progress([*_policies(given)], "scoring under policies")]
 
 
 def _policies(given: Iterable[NamedPolicy]) -> Iterator[NamedPolicy]:

@@ -10,15 +10,17 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from cs_score.analysis.coldstart.progress import Progress, silent
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.coldstart.whatif.change import Change
 from cs_score.analysis.coldstart.whatif.dependents import NOTHING
 from cs_score.analysis.coldstart.whatif.files import ReadLine
-from cs_score.analysis.coldstart.whatif.recombination import Recombination
+from cs_score.analysis.coldstart.whatif.recombination import Recombination, Scores
 from cs_score.analysis.coldstart.whatif.rescoring import Rescoring
 from cs_score.coldstart.lines.confidence import read_confidence
 from cs_score.coldstart.lines.layouts import FileKind
 from cs_score.coldstart.lines.reader import split_columns
+from cs_score.foundation.errors import InputError
 from cs_score.foundation.record import dataclass, replace
 from cs_score.measures.measure import MACRO, Measure
 
@@ -69,7 +71,7 @@ def best_of(rows: Sequence[SweepRow]) -> SweepRow | None:
     return best
 
 
-def sweep(scored: Scored, rescoring: Rescoring, measure: Measure) -> list[SweepRow]:
+def sweep(scored: Scored, rescoring: Rescoring, measure: Measure, progress: Progress = silent) -> list[SweepRow]:
     """Precision, recall and F1 of the measure's table and average, macro for one of rankings, by threshold.
 
     Only units that lose a line from one threshold to the next are scored again.
@@ -84,13 +86,15 @@ def sweep(scored: Scored, rescoring: Rescoring, measure: Measure) -> list[SweepR
     below = NOTHING
     confidences = [confidence for confidence, _ in lines]
     at = 0
-    for threshold in thresholds(confidences):
+    for threshold in progress(thresholds(confidences), "raising the threshold"):
         first, at = at, bisect_left(confidences, threshold)
         below = rescoring.dependents.with_dependents([line for _, line in lines[first:at]], below)
-        outcome = rescoring.outcome(Change(below), before=gone, is_ranked=not measure.average)
-        scores = recombination.move_to(outcome)
-        if outcome.refusal is None:
+        try:
+            units = rescoring.rescored(Change(below), before=gone, is_ranked=not measure.average)
+            scores = recombination.move_to(units)
             gone = below
+        except InputError as refusal:
+            scores = Scores([None] * (1 + len(table)), str(refusal))
         score, precision, recall, f1 = scores.values
         gain = None if score is None or before is None else score - before
         left = len(of_run - below.responses)

@@ -76,4 +76,4 @@ class Effects:
             within = self._within_query.after(change)
             if within is not None:
                 return self._recombination.after_query(*within)
-        return self._recombination.after(self.rescoring.outcome(change, policy, is_ranked=self._is_ranked))
+        return self._recombination.after(self.rescoring.rescored(change, policy, is_ranked=self._is_ranked))

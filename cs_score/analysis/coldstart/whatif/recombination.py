@@ -8,14 +8,14 @@ and LDC-MEAN look at nothing outside their LDC query, which is the unit.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from cs_score.analysis.coldstart.scored import Scored
-from cs_score.analysis.coldstart.whatif.rescoring import Outcome
 from cs_score.analysis.coldstart.whatif.unit_state import QueryChange
 from cs_score.analysis.coldstart.whatif.unit_sums import RowCounts, UnitSums
 from cs_score.coldstart.counting.projection import ALL_LEVELS
 from cs_score.coldstart.result import UnitResult
+from cs_score.foundation.errors import InputError
 from cs_score.foundation.record import dataclass
 from cs_score.measures.formulas import divide
 from cs_score.measures.measure import Measure
@@ -57,33 +57,39 @@ class Recombination:
         self.base = self._scores(self._total, self._rows, self._unranked)
         """The scores without any change."""
 
-    def after(self, outcome: Outcome) -> Scores:
-        """The scores once these units have changed."""
-        if outcome.refusal is not None:
-            return Scores([None] * len(self._measures), outcome.refusal)
-        return self._scores(*self._sums_after(outcome, {}))
+    def after(self, units: Iterable[tuple[str, UnitResult]]) -> Scores:
+        """The scores once these units, by id, have changed; none where telling them raises InputError."""
+        try:
+            return self._scores(*self._sums_after(units, None))
+        except InputError as refusal:
+            return Scores([None] * len(self._measures), str(refusal))
 
-    def move_to(self, outcome: Outcome) -> Scores:
-        """As `after`; changes that come later start from these units, where they could be scored."""
-        if outcome.refusal is not None:
-            return self.after(outcome)
-        new = {unit_id: UnitSums(unit, self._table, self._columns) for unit_id, unit in outcome.units.items()}
-        self._total, self._rows, self._unranked = self._sums_after(outcome, new)
-        self._units |= outcome.units
-        self._moved |= new
+    def move_to(self, units: Iterable[tuple[str, UnitResult]]) -> Scores:
+        """The scores once these units have changed; changes that come later start from there.
+
+        Raises the InputError that telling the units raises, and stays where it is then.
+        """
+        moved: dict[str, UnitSums] = {}
+        self._total, self._rows, self._unranked = self._sums_after(units, moved)
+        self._moved |= moved
         self._current = None
         return self._scores(self._total, self._rows, self._unranked)
 
     def _sums_after(
-        self, outcome: Outcome, sums: Mapping[str, UnitSums]
+        self, units: Iterable[tuple[str, UnitResult]], moved: dict[str, UnitSums] | None
     ) -> tuple[list[float], RowCounts, dict[str, str]]:
-        """The sums over all units, the numbers of rows by level, and why units have no ranking."""
+        """The sums over all units, the numbers of rows by level, and why units have no ranking.
+
+        The sums of the units that have changed are added to `moved`, unless it is None.
+        """
         total, rows, unranked = self._total, self._rows.copy(), dict(self._unranked)
-        for unit_id, result in outcome.units.items():
-            new = sums.get(unit_id) or UnitSums(result, self._table, self._columns)
+        for unit_id, result in units:
+            new = UnitSums(result, self._table, self._columns)
+            if moved is not None:
+                moved[unit_id] = new
             total = [sum_ + value for sum_, value in zip(total, new.values)]
             rows.update(new.rows)
-            if unit_id in self._units:
+            if unit_id in self._units or unit_id in self._moved:
                 old = self._sums(unit_id)
                 total = [sum_ - value for sum_, value in zip(total, old.values)]
                 rows.subtract(old.rows)

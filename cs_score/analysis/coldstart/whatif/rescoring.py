@@ -35,14 +35,6 @@ from cs_score.foundation.record import dataclass, replace
 from cs_score.problems.log import ProblemLog
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a change leads to: the units scored again, by id; or why nothing could be scored."""
-
-    units: Mapping[str, UnitResult]
-    refusal: str | None = None
-
-
 class Rescoring:
     """Scores a run again after changes, unit by unit."""
 
@@ -86,32 +78,28 @@ class Rescoring:
             or self._why_nothing_is_left(change)
         )
 
-    def outcome(
+    def rescored(
         self, change: Change, policy: Policy | None = None, *, before: Removal = NOTHING, is_ranked: bool = True
-    ) -> Outcome:
-        """What the change leads to, under another policy where one is given.
+    ) -> Iterator[tuple[str, UnitResult]]:
+        """The units after a change, by id, under another policy where one is given.
 
-        Units are told that are not as they were without the lines of `before`. Nothing is ranked where no score of
-        rankings is wanted.
+        Told are those that are not as they were without the lines of `before`. Nothing is ranked where no score of
+        rankings is wanted. Raises InputError where the changed files could not be scored.
         """
         if (reason := self.refusal(change)) is not None:
-            return Outcome({}, reason)
+            raise InputError(reason)
         numbers = renumbering(change.removal.places if self._has_several_files else ())
         under = self._policy if policy is None else policy
         is_ranked = is_ranked or len(self._run_ids) > 1
-        try:
-            if self._is_entangled:
-                return Outcome(dict(self._scored_as_a_whole(change, numbers, under)))
-            reached = self._reached(change, numbers, before)
-            if policy is not None:
-                reached = dict.fromkeys((*self._queries, *self._lines))
-            units: dict[str, UnitResult] = {}
-            for unit_id in reached:
-                lines = self._changed(self._lines.get(unit_id, []), change, numbers, unit_id, is_ranked)
-                units[unit_id] = self._scored(unit_id, lines, under, is_ranked)
-        except InputError as stop:
-            return Outcome({}, str(stop))
-        return Outcome(units)
+        if self._is_entangled:
+            yield from self._scored_as_a_whole(change, numbers, under)
+            return
+        reached = self._reached(change, numbers, before)
+        if policy is not None:
+            reached = dict.fromkeys((*self._queries, *self._lines))
+        for unit_id in reached:
+            lines = self._changed(self._lines.get(unit_id, []), change, numbers, unit_id, is_ranked)
+            yield unit_id, self._scored(unit_id, lines, under, is_ranked)
 
     def _why_nothing_is_left(self, change: Change) -> str | None:
         gone = change.removal.responses
