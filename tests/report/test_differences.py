@@ -26,7 +26,7 @@ def difference(tmp_path: Path) -> dict[str, Any]:
     without = [json.dumps(json.loads(line) | {"evidence": {}}) for line in predictions.splitlines()]
     for name, text in (("gold", gold), ("a", predictions), ("b", "\n".join(without))):
         (tmp_path / name).write_text(text)
-    words = ["diff", "scifact", "--gold", "gold", "a", "b", "--bootstrap", "99", "--json", "diff.json"]
+    words = ["diff", "scifact", "--gold", "gold", "a", "b", "--bootstrap", "99", "--top", "5", "--json", "diff.json"]
     assert score_in(tmp_path, words).status == 0
     found: dict[str, Any] = json.loads((tmp_path / "diff.json").read_bytes())
     assert len(found["units"]) > 1
@@ -68,6 +68,7 @@ def test_the_page_of_two_cold_start_runs(tmp_path: Path) -> None:
         shutil.copytree(ROOT / name, tmp_path / name)
     runs = [f"submissions/{name}.tab.txt" for name in ("tide-kb", "gull-sf")]
     words = ["-expand", "ISLE26", "queries/ldc-queries.xml", *runs, "assessments/pool-2016.tab", "--bootstrap", "99"]
+    words += ["--top", "3"]
     assert score_in(tmp_path, ["diff", *words, "--json", "diff.json"]).status == 0
     difference = json.loads((tmp_path / "diff.json").read_bytes())
     page = page_in(tmp_path, difference)
@@ -82,7 +83,8 @@ def test_the_page_of_two_cold_start_runs(tmp_path: Path) -> None:
     (tmp_path / "diff.json").unlink()
     assert score_in(tmp_path, commands.splitlines()[0].split()[1:]).status == 0
     again = json.loads((tmp_path / "diff.json").read_bytes())
-    assert [again[key] for key in ("units", "interval", "p")] == [difference[key] for key in ("units", "interval", "p")]
+    for key in ("units", "answers", "interval", "p"):
+        assert again[key] == difference[key]
     page_of_json = (tmp_path / "diff.html").read_bytes()
     assert score_in(tmp_path, ["report", *words, "--compare", "--out", "both.html"]).status == 0
     assert (tmp_path / "both.html").read_bytes() == page_of_json
@@ -90,7 +92,7 @@ def test_the_page_of_two_cold_start_runs(tmp_path: Path) -> None:
 
 def test_two_files_of_predictions_give_the_page_of_their_difference(difference: dict[str, Any], tmp_path: Path) -> None:
     page_in(tmp_path, difference)
-    words = ["report", "scifact", "--compare", "--gold", "gold", "a", "b", "--bootstrap", "99"]
+    words = ["report", "scifact", "--compare", "--gold", "gold", "a", "b", "--bootstrap", "99", "--top", "5"]
     assert score_in(tmp_path, [*words, "--out", "both.html"]).status == 0
     assert (tmp_path / "both.html").read_bytes() == (tmp_path / "diff.html").read_bytes()
 

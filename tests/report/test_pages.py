@@ -141,11 +141,11 @@ def test_nothing_is_loaded_from_anywhere_and_only_its_own_script_and_style_run(t
     assert all(target.startswith("#") for target in page.xpath("//@href"))
 
 
-@pytest.mark.parametrize("mode", EXAMPLES)
-def test_predictions_give_the_page_of_their_analysis(mode: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("mode", "more"), [*((mode, []) for mode in EXAMPLES), ("scifact", ["--top", "1"])])
+def test_predictions_give_the_page_of_their_analysis(mode: str, more: list[str], tmp_path: Path) -> None:
     for source, name in zip(files(mode), ("gold", "predictions")):
         shutil.copy(source, tmp_path / name)
-    given = ["--gold", "gold", "--predictions", "predictions"]
+    given = ["--gold", "gold", "--predictions", "predictions", *more]
     assert score_in(tmp_path, ["analyze", mode, *given, "--json", "a.json"]).status == 0
     for words, name in (([mode, *given], "one.html"), (["a.json"], "other.html")):
         assert score_in(tmp_path, ["report", *words, "--out", name]).status == 0
@@ -159,10 +159,11 @@ def test_predictions_give_the_page_of_their_analysis(mode: str, tmp_path: Path) 
     assert (tmp_path / "page.html").read_bytes() == page
 
 
-def test_a_run_gives_the_page_of_its_analysis_and_the_page_tells_how(tmp_path: Path) -> None:
+@pytest.mark.parametrize("more", [[], ["--top", "3"]])
+def test_a_run_gives_the_page_of_its_analysis_and_the_page_tells_how(more: list[str], tmp_path: Path) -> None:
     for folder in ("queries", "submissions", "assessments"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
-    given = ["-expand", "ISLE26", "-queries", "queries/queryids.txt", "queries/ldc-queries.xml"]
+    given = [*more, "-expand", "ISLE26", "-queries", "queries/queryids.txt", "queries/ldc-queries.xml"]
     given += ["submissions/tide-kb.tab.txt", "assessments/pool-2016.tab"]
     assert score_in(tmp_path, ["analyze", *given, "--json", "a.json"]).status == 0
     for words, name in ((given, "one.html"), (["a.json"], "other.html")):

@@ -42,11 +42,11 @@ SCHEMA_VERSION: Final = 1
 class Analysis:
     """Why a run scored what it did.
 
-    `mistakes` are all, or the first of them where only so many were asked for; `added_to` is the file that lines which
-    find classes are appended to. `groups` by dimension and `confusions` are those of `table`, the one whose lines the
-    measure is made of (`SF`, `LDC-MAX`, of one hop `SF@1`). `intervals` are those of all scores, where resamples were
-    asked for. `tell` gives what the JSON holds below `explanations` of the mistakes listed: how lines, queries and
-    missed classes are explained.
+    `mistakes` are all, or the first of them where only so many (`top`) were asked for; `added_to` is the file that
+    lines which find classes are appended to. `groups` by dimension and `confusions` are those of `table`, the one whose
+    lines the measure is made of (`SF`, `LDC-MAX`, of one hop `SF@1`). `intervals` are those of all scores, where
+    resamples were asked for. `tell` gives what the JSON holds below `explanations` of the mistakes listed: how lines,
+    queries and missed classes are explained.
     """
 
     run_id: str
@@ -58,6 +58,7 @@ class Analysis:
     added_to: str
     mistakes: Sequence[Mistake]
     mistake_count: int
+    top: int | None
     budget: Sequence[BudgetRow]
     structure: Structure
     table: str
@@ -92,6 +93,7 @@ class Analysis:
             "origin": self.origin.as_json(),
             "added_to": self.added_to,
             "mistake_count": self.mistake_count,
+            **({} if self.top is None else {"top": self.top}),
             "mistakes": [mistake.as_json() for mistake in self.mistakes[:most]],
             "budget": [row.as_json() for row in self.budget],
             "structure": self.structure.as_json(),
@@ -169,6 +171,7 @@ def _sections(
         added_to=effects.rescoring.finding.file.name,
         mistakes=cost_list(effects, asked.progress(mistakes, "weighing mistakes"), asked.top),
         mistake_count=sum(map(len, mistakes)),
+        top=asked.top,
         budget=budget(effects, scored.policy, mistakes, asked.progress),
         structure=structure_of(scored),
         table=table.name,

@@ -54,6 +54,7 @@ class Analysis:
             "schema_version": SCHEMA_VERSION,
             "mode": self.mode.name,
             "measure": self.measure,
+            **({} if top is None else {"top": top}),
             "score": self.score,
             "scores": dict(self.scores),
             "units": self.units,

@@ -118,6 +118,7 @@ class Difference:
             "schema_version": SCHEMA_VERSION,
             "mode": self.mode.name,
             "measure": self.measure,
+            **({} if top is None else {"top": top}),
             "a": self.a,
             "b": self.b,
             "difference": self.difference,

@@ -13,7 +13,7 @@ from cs_score.report.charts.dots import Dots, dots
 from cs_score.report.charts.drawing import Drawing
 from cs_score.report.model import Block, Charts, Code, Column, Facts, Link, Page, Section, Table, Text, Value, kept
 from cs_score.report.sections.names import as_text, slug, unit_name, unit_text, words
-from cs_score.report.sections.origin import input_rows, mode_words, resampling_words
+from cs_score.report.sections.origin import input_rows, mode_words, resampling_words, top_words
 
 _MOST_DRAWN: Final = 24
 _SIDES: Final = (Column("a", "A", "score"), Column("b", "B", "score"), Column("contribution", "Contribution", "gain"))
@@ -163,7 +163,8 @@ def _origin(document: Mapping[str, Any]) -> Section:
     ]
     if one["options"] == other["options"] and _but_runs(one) == _but_runs(other):
         runs = [given["name"] for origin in (one, other) for given in origin["inputs"] if given["role"] == "run"]
-        words = [*mode_words(one, runs), "--measure", document["measure"], *resampling_words(document["resampling"])]
+        words = [*mode_words(one, runs), "--measure", document["measure"], *top_words(document)]
+        words += resampling_words(document["resampling"])
         call = shlex.join(["cs-score", "diff", *words])
         commands = [f"{call} --json diff.json", "cs-score report diff.json --out page.html"]
         blocks += [Text("with these commands:"), Code(commands)]

@@ -102,7 +102,7 @@ def _commands(document: Mapping[str, Any], origin: Mapping[str, Any]) -> Iterato
         words = [*words[: -len(runs)], "--predictions", *runs] if runs else words
     if "run" in document:
         words = ["--run", document["run"], *words]
-    words += ["--measure", document["measure"], *_asked(document, origin)]
+    words += ["--measure", document["measure"], *top_words(document), *_asked(document, origin)]
     yield shlex.join(["cs-score", "analyze", *words, "--json", "analysis.json"])
     yield "cs-score report analysis.json --out page.html"
 
@@ -117,6 +117,11 @@ def _asked(document: Mapping[str, Any], origin: Mapping[str, Any]) -> Iterator[s
             parts = ",".join(f"{part}={text}" for part, text in policy["policy"].items())
             yield from ("--policy", f"{policy['name']}:{parts}")
     yield from resampling_words(origin["options"].get("bootstrap"))
+
+
+def top_words(document: Mapping[str, Any]) -> list[str]:
+    """The option of a document that lists only so many things."""
+    return ["--top", str(document["top"])] if "top" in document else []
 
 
 def resampling_words(settings: Mapping[str, Any] | None) -> Iterator[str]:

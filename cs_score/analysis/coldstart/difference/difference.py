@@ -81,6 +81,7 @@ class Difference:
             "schema_version": SCHEMA_VERSION,
             "mode": "coldstart",
             "measure": str(self.measure),
+            **({} if top is None else {"top": top}),
             "a": self.a,
             "b": self.b,
             "difference": self.difference,
