@@ -225,15 +225,16 @@ class PreparedColdStart:
 
     def _pages(self, loaded: Run, policy: NamedPolicy, result: Result) -> Iterator[tuple[str, Iterable[bytes]]]:
         """The page of each run id, where pages are wanted; none of one that cannot be analysed."""
+        page = self._plan.page
+        if page is None:
+            return
         from cs_score.analysis.coldstart.analysis import analyze
         from cs_score.analysis.coldstart.scored import Scored as Analysed
 
-        page = self._plan.page
-        for at, of_run in enumerate(result.runs if page is not None else ()):
+        for at, of_run in enumerate(result.runs):
             signature = result.signature(of_run)
             scored = Analysed(loaded, of_run.run_id, policy.policy, of_run, None, result.origin, signature)
             with suppress(InputError):
-                assert page is not None
                 yield page_name(at, len(result.runs)), encoded([page(analyze(scored).as_json())])
 
     def _findings(self, run: RunResult) -> Findings:

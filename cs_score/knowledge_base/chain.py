@@ -10,13 +10,7 @@ from cs_score.coldstart.queries.query_set import Query, QuerySet
 from cs_score.foundation.outputs import encoded
 from cs_score.foundation.signing.origin import RUN
 from cs_score.foundation.sources import InMemory, Input, Source, name_of, open_source
-from cs_score.knowledge_base.contents.predicates import TAC
-from cs_score.knowledge_base.ignoring import IGNORED_BY_DEFAULT, ignored_codes
 from cs_score.knowledge_base.reading.recognition import is_knowledge_base
-from cs_score.knowledge_base.resolution.answering import documents_of, resolve, slots_of
-from cs_score.knowledge_base.resolution.validated_kb import read_validated
-from cs_score.knowledge_base.validation import KbOptions, validate_kb
-from cs_score.knowledge_base.writers.tac import tac_text
 from cs_score.preparation.runs.prevalidation import Preparation, PreparedRun, rereadable
 from cs_score.problems.log import ProblemLog
 
@@ -46,6 +40,14 @@ def resolve_knowledge_bases(
 
 
 def _resolved(given: Input, queries: list[Query], problems: ProblemLog, prepared: Preparation) -> PreparedRun:
+    # Loaded here, since most runs are no knowledge bases: a fiftieth of a small batch.
+    from cs_score.knowledge_base.contents.predicates import TAC
+    from cs_score.knowledge_base.ignoring import IGNORED_BY_DEFAULT, ignored_codes
+    from cs_score.knowledge_base.resolution.answering import documents_of, resolve, slots_of
+    from cs_score.knowledge_base.resolution.validated_kb import read_validated
+    from cs_score.knowledge_base.validation import KbOptions, validate_kb
+    from cs_score.knowledge_base.writers.tac import tac_text
+
     name = name_of(given)
     resolved_name = f"{name} (resolved)"
     problems.ignored = ignored_codes(IGNORED_BY_DEFAULT)
