@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import glob
 import os
-import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 
 from cs_score.batch.execution.run_tasks import Backend, Watcher, run_tasks
@@ -131,7 +130,7 @@ def _score(
     if not tasks:
         return
     try:
-        with open_backend(uuid.uuid4().hex, plan, prepared) as backend, watch(len(tasks)) as watcher:
+        with open_backend(os.urandom(16).hex(), plan, prepared) as backend, watch(len(tasks)) as watcher:
             todo = list(_sent(tasks, options, found)) if options.ships else tasks
             for deliveries in run_tasks(todo, backend, watcher):
                 for delivery in deliveries:

@@ -6,7 +6,6 @@ import atexit
 import functools
 import os
 import sys
-import tempfile
 from typing import Final
 
 from cs_score.foundation.errors import InputError
@@ -71,6 +70,8 @@ class InputFile:
 @functools.cache
 def _on_disk(content: bytes) -> str:
     """A temporary file that lives as long as the process."""
+    import tempfile
+
     descriptor, path = tempfile.mkstemp(prefix="cs-score-")
     with open(descriptor, "wb") as file:
         file.write(content)
