@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 from cs_score.batch.coldstart import ColdStartPlan
 from cs_score.batch.evidence import EvidencePlan
@@ -14,10 +14,8 @@ from cs_score.batch.plan.plan import Plan, Prepared
 from cs_score.batch.plan.runs import RunFile
 from cs_score.batch.single_call import SingleCall
 from cs_score.batch.store import state
-from cs_score.batch.store.outcomes import FAILED, Outcome, WrittenFile
+from cs_score.batch.store.outcomes import Outcome, WrittenFile
 from cs_score.batch.store.pages import is_page
-from cs_score.batch.tables.leaderboard import make_leaderboard, with_standings
-from cs_score.batch.tables.leaderboard_writers import leaderboard_json
 from cs_score.coldstart.named_policies import NamedPolicy
 from cs_score.coldstart.writers.files import Layout
 from cs_score.foundation.garbage_collection import paused_collector
@@ -53,38 +51,58 @@ class BatchedRun:
     records: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """What runs are scored with: the plan, and what is prepared from it."""
+
+    plan: Plan
+    prepared: Prepared
+
+
 class BatchRuns:
     """Scores runs again; gold is read once for those that share it, and each run is scored once."""
 
     def __init__(self, places: Places) -> None:
         self._places = places
-        self._prepared: dict[str, Prepared] = {}
+        self._read: dict[str, Gold] = {}
+        self._gold: dict[str, Gold] = {}
         self._outcomes: dict[str, Outcome] = {}
 
     def outcome(self, run: BatchedRun, *, with_files: bool) -> Outcome:
         """What becomes of a run now; `with_files` tells what its files would be. Raises InputError, NotFoundError."""
-        key = json.dumps([run.name, run.policy, run.made_from.value], sort_keys=True)
+        key = _key(run)
         if key not in self._outcomes:
             with paused_collector():
                 self._outcomes[key] = self._scored(run, with_files)
         return self._outcomes[key]
 
+    def gold(self, run: BatchedRun) -> Gold:
+        """What a run is scored with. Raises InputError, NotFoundError."""
+        self.outcome(run, with_files=False)
+        return self._gold[_key(run)]
+
     def _scored(self, run: BatchedRun, with_files: bool) -> Outcome:
         found = self._places.find(origin_of(run.made_from).inputs)
         of_run = the_one(found, RUN, run.made_from)
-        prepared = self._prepare(run, [each for each in found if each is not of_run])
-        (scored,) = prepared.score(RunFile(run.name, _held(of_run)), [run.policy])
+        gold = self._prepare(run, [each for each in found if each is not of_run])
+        self._gold[_key(run)] = gold
+        (scored,) = gold.prepared.score(RunFile(run.name, _held(of_run)), [run.policy])
         return replace(scored.outcome, files=state.written_files(scored.files)) if with_files else scored.outcome
 
-    def _prepare(self, run: BatchedRun, shared: Sequence[FoundInput]) -> Prepared:
+    def _prepare(self, run: BatchedRun, shared: Sequence[FoundInput]) -> Gold:
         """Gold and options of a run, read once for all runs that have the same."""
         told = run.made_from.members()
         options = {name: value.value for name, value in told.items() if name not in ("line", "inputs")}
         names = [(each.recorded.name, each.recorded.sha256, each.recorded.role) for each in shared]
         key = json.dumps([options, names, run.records], sort_keys=True)
-        if key not in self._prepared:
-            self._prepared[key] = _plan(run, shared).prepare()
-        return self._prepared[key]
+        if key not in self._read:
+            plan = _plan(run, shared)
+            self._read[key] = Gold(plan, plan.prepare())
+        return self._read[key]
+
+
+def _key(run: BatchedRun) -> str:
+    return json.dumps([run.name, run.policy, run.made_from.value], sort_keys=True)
 
 
 def _plan(run: BatchedRun, shared: Sequence[FoundInput]) -> Plan:
@@ -157,35 +175,3 @@ def _files_of(told: Told) -> Iterator[WrittenFile]:
         if os.path.basename(name.text()) != name.text():
             raise name.wrong("is no name of a file")
         yield WrittenFile(name.text(), size.whole_number(0, _LARGEST), sha256.text())
-
-
-def board_again(told: Told, runs: BatchRuns) -> Json:
-    """What a leaderboard would say now; failed runs are taken as they are told. Raises InputError, NotFoundError."""
-    outcomes: dict[tuple[str, str], Outcome] = {}
-    for row in told["rows"].entries():
-        run = BatchedRun(row["run"].text(), row["policy"].text(), row["made_from"])
-        if (run.name, run.policy) not in outcomes:
-            is_failed = row["state"].text() == FAILED
-            outcomes[run.name, run.policy] = _failed(row) if is_failed else runs.outcome(run, with_files=False)
-    policies = list(dict.fromkeys(policy for _, policy in outcomes))
-    board = with_standings(make_leaderboard(list(outcomes.values()), policies, told["sorted_by"].text(), ()))
-    computed: dict[str, Any] = json.loads(leaderboard_json(board))
-    return computed
-
-
-def failed_runs(told: Told) -> list[str]:
-    """The names of the runs of a leaderboard that were not scored to their end."""
-    return [row["run"].text() for row in told["rows"].entries() if row["state"].text() == FAILED]
-
-
-def _failed(row: Told) -> Outcome:
-    return Outcome(
-        run=row["run"].text(),
-        file=row["file"].text(),
-        policy=row["policy"].text(),
-        state=FAILED,
-        errors=row["errors"].whole_number(0, _LARGEST),
-        warnings=row["warnings"].whole_number(0, _LARGEST),
-        remarks=row["remarks"].texts(),
-        failure=row["failure"].optional_text(),
-    )

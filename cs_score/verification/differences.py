@@ -1,4 +1,4 @@
-"""Which values of two JSON objects differ, by name."""
+"""Which values of two JSON objects differ, by name, and which lines and cells of two tables."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ _NAMES: Final = ("run_id", "query", "row", "system", "run", "code", "role")
 """Members by which entries of an array are told apart, where they have one."""
 
 _SHOWN: Final = 80
+_BEFORE: Final = 30
+"""Characters that are shown of a value, and of a text before what differs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,29 @@ def differences(recorded: Json, computed: Json, *, is_complete: bool, name: str 
         yield Difference(name or "the whole", shown(recorded), shown(computed))
 
 
+def table_differences(recorded: str, computed: str, *, is_complete: bool) -> Iterator[Difference]:
+    """What differs between two texts, line by line, and cell by cell in lines of equally many cells.
+
+    Cells are named by the first line of what is computed. Unless the record `is_complete`, columns that only the
+    computed table has are no difference.
+    """
+    before, now = _cells(recorded), _cells(computed)
+    if not is_complete and set(before[0]) < set(now[0]):
+        places = [place for place, name in enumerate(now[0]) if name in before[0]]
+        now = [[line[place] for place in places] if len(line) == len(now[0]) else line for line in now]
+    if len(before) != len(now):
+        yield Difference("the number of lines", str(len(before) - 1), str(len(now) - 1))
+        return
+    names = now[0]
+    for number, (old, new) in enumerate(zip(before, now), 1):
+        if not len(old) == len(new) == len(names) > 1:
+            old, new = ["\t".join(old)], ["\t".join(new)]
+        for at, (one, other) in enumerate(zip(old, new)):
+            if one != other:
+                cell = f"line {number}" if len(new) == 1 else f"line {number}, {names[at]}"
+                yield Difference(cell, *map(shown, _around_difference(one, other)))
+
+
 def numbers(value: Json) -> int:
     """How many numbers a JSON value holds."""
     if isinstance(value, dict):
@@ -67,6 +92,17 @@ def shown(value: Json) -> str:
         return f"{'an object' if isinstance(value, dict) else 'an array'} of {len(value)}"
     text = "null" if value is None else str(value).lower() if isinstance(value, bool) else repr(value)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
+
+def _around_difference(one: str, other: str) -> tuple[str, str]:
+    """Two texts without most of a long beginning that they share."""
+    differ = (at for at, (a, b) in enumerate(zip(one, other)) if a != b)
+    start = next(differ, min(len(one), len(other))) - _BEFORE
+    return (one, other) if start <= 0 else (f"...{one[start:]}", f"...{other[start:]}")
+
+
+def _cells(table: str) -> list[list[str]]:
+    return [line.split("\t") for line in table.split("\n")]
 
 
 def _is_equal(recorded: Json, computed: Json) -> bool:

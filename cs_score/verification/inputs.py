@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 
+from cs_score.foundation.display import one_line
 from cs_score.foundation.errors import CsScoreError, InputError
 from cs_score.foundation.record import dataclass
 from cs_score.foundation.signing.origin import QUERY_LIST, SAMPLES
@@ -18,8 +19,8 @@ class NotFoundError(CsScoreError):
     """Inputs that are missing or changed: a line for each, without the name of the file that records them."""
 
     def __init__(self, lines: Sequence[str]) -> None:
-        super().__init__("; ".join(lines))
-        self.lines = tuple(lines)
+        self.lines = tuple(map(one_line, lines))
+        super().__init__("; ".join(self.lines))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Final, cast
 
 from cs_score.batch.store import state
-from cs_score.batch.tables import leaderboard_writers
+from cs_score.batch.tables import leaderboard_writers, many_writers
 from cs_score.coldstart.options import Justifications, Options, Policy
 from cs_score.coldstart.writers import json_result, scores
 from cs_score.evidence import report
@@ -38,11 +38,13 @@ class Kind(Enum):
     EVIDENCE = "a result of an evidence mode"
     LEADERBOARD = "the leaderboard of a batch"
     BATCH_RUN = "a run of a batch"
+    OVERVIEW = "what the runs of a batch tell together"
 
 
 _KINDS: Final[tuple[tuple[Kind, str, int], ...]] = (
     (Kind.LEADERBOARD, "sorted_by", leaderboard_writers.SCHEMA_VERSION),
     (Kind.BATCH_RUN, "digest", state.SCHEMA_VERSION),
+    (Kind.OVERVIEW, "agreement", many_writers.SCHEMA_VERSION),
     (Kind.SCORES, "measures", scores.SCHEMA_VERSION),
     (Kind.COLD_START, "runs", json_result.SCHEMA_VERSION),
     (Kind.EVIDENCE, "signature", report.SCHEMA_VERSION),
@@ -74,7 +76,8 @@ def read_recorded(path: str) -> Recorded:
         raise InputError(
             "no result that can be verified",
             file=path,
-            remedy="verify takes the JSON of the scorer and of evidence modes, leaderboard.json, signature.json",
+            remedy="verify takes the JSON of the scorer and of evidence modes, and that of a batch: leaderboard.json, "
+            "batch.json, signature.json",
         )
     versioned = told["signature"] if kind[0] is Kind.EVIDENCE else told
     version = versioned["schema_version"]

@@ -7,34 +7,42 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from cs_score.batch.store.state import SIGNATURE
 from cs_score.coldstart.lines.loading import is_on_folder
 from cs_score.coldstart.result import ScoringStopped
 from cs_score.foundation.errors import InputError
 from cs_score.foundation.record import dataclass
+from cs_score.foundation.sources import open_source
 from cs_score.foundation.version import VERSION
-from cs_score.verification.batches import BatchRuns, board_again, changed_files, failed_runs, run_again
-from cs_score.verification.differences import Difference, differences, numbers
+from cs_score.verification.batches import BatchRuns, changed_files, run_again
+from cs_score.verification.differences import Difference, differences, numbers, table_differences
 from cs_score.verification.inputs import Places
 from cs_score.verification.recorded import Kind, Recorded, origin_of, read_recorded
 from cs_score.verification.rescoring import computed_again
 from cs_score.verification.told import Json, Told
+from cs_score.verification.whole_batch import LEADERBOARD, OF_OVERVIEW, OVERVIEW, TABLES, WholeBatch
 
-LEADERBOARD: Final = "leaderboard.json"
+_VERSION: Final = re.compile(r"(?<=[|}]cs-score:)[0-9A-Za-z.+-]+")
+"""That of a signature, also as LaTeX has it."""
 
-_VERSION_OF_LINE: Final = re.compile(r"(?<=\|cs-score:)[0-9A-Za-z.+-]+\Z")
+_KINDS: Final = {SIGNATURE: Kind.BATCH_RUN, LEADERBOARD: Kind.LEADERBOARD, OVERVIEW: Kind.OVERVIEW}
+"""What files of a batch record, by their names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of one file: the values that differ, how many numbers were compared, notes for the reader."""
+    """What became of one file: the values that differ, how many numbers were compared, notes for the reader.
+
+    Of a table that is no JSON `compared` counts lines.
+    """
 
     file: str
     differences: tuple[Difference, ...]
-    numbers: int
+    compared: int
     notes: tuple[str, ...] = ()
+    unit: Literal["number", "line"] = "number"
 
     @property
     def is_reproduced(self) -> bool:
@@ -43,39 +51,79 @@ class Verdict:
 
 
 def verify(path: str, files: Sequence[str] = ()) -> Iterator[Verdict]:
-    """Score again what `path` records: a file, or the folder of a batch, whose records are looked at one by one.
+    """Score again what `path` records: a file, or the folder of a batch, whose files are looked at one by one.
 
     Inputs are looked for among `files`, which are files and folders, else where they were. Raises InputError for what
     is no result of cs-score, and where it cannot be scored again; NotFoundError for inputs that are missing or changed.
     """
     is_folder = os.path.isdir(path)
-    records = [read_recorded(each) for each in (_of_batch(path) if is_folder else [path])]
+    records = list(map(_read_named, _of_batch(path))) if is_folder else [read_recorded(path)]
     places = Places(files, path if is_folder else os.path.dirname(path))
     runs = BatchRuns(places)
+    batch = _whole_batch(records, runs)
     for record in records:
-        yield _verdict(record, places, runs)
+        yield _verdict(record, places, runs, batch)
+    if is_folder and batch is not None and batch.was_scored:
+        for table in _there(path, TABLES):
+            yield _of_table(os.path.join(path, table), places, batch)
 
 
 def _of_batch(folder: str) -> list[str]:
-    """The records of the runs of a batch, and its leaderboard. Raises InputError where there are none."""
+    """The records of the runs of a batch, and those over all runs.
+
+    Raises InputError where there are none, and for tables without those that tell what they were made from.
+    """
     patterns = (os.path.join(glob.escape(folder), *depth, SIGNATURE) for depth in (("*",), ("*", "*")))
     found = sorted(path for pattern in patterns for path in glob.glob(pattern))
-    board = os.path.join(folder, LEADERBOARD)
-    found += [board] if os.path.isfile(board) else []
-    if not found:
+    over_all = _there(folder, (LEADERBOARD, OVERVIEW))
+    if not found and not over_all:
         raise InputError(f"neither {LEADERBOARD} nor a {SIGNATURE} of a run in it", file=folder)
-    return found
+    for needed, tables in ((LEADERBOARD, (OVERVIEW, *TABLES)), (OVERVIEW, OF_OVERVIEW)):
+        if needed not in over_all and (without := _there(folder, tables)):
+            raise InputError(f"no {needed} in it, without which {', '.join(without)} cannot be verified", file=folder)
+    return [*found, *(os.path.join(folder, name) for name in over_all)]
 
 
-def _verdict(record: Recorded, places: Places, runs: BatchRuns) -> Verdict:
+def _read_named(path: str) -> Recorded:
+    """A file of a batch. Raises InputError where it does not record what its name says."""
+    record, kind = read_recorded(path), _KINDS[os.path.basename(path)]
+    if record.kind is not kind:
+        raise InputError(f"not {kind.value}", file=path)
+    return record
+
+
+def _there(folder: str, names: Sequence[str]) -> list[str]:
+    return [name for name in names if os.path.isfile(os.path.join(folder, name))]
+
+
+def _whole_batch(records: Sequence[Recorded], runs: BatchRuns) -> WholeBatch | None:
+    """The batch that records are over all runs of; for `batch.json` alone the leaderboard beside it is read."""
+    of_kind = {record.kind: record.told for record in records if record.kind in (Kind.LEADERBOARD, Kind.OVERVIEW)}
+    overview, board = of_kind.get(Kind.OVERVIEW), of_kind.get(Kind.LEADERBOARD)
+    if overview is not None and board is None:
+        beside = os.path.join(os.path.dirname(overview.file), LEADERBOARD)
+        if not os.path.isfile(beside):
+            problem = f"no {LEADERBOARD} beside it, which tells what the runs were scored from"
+            raise InputError(problem, file=overview.file)
+        board = _read_named(beside).told
+    return None if board is None else WholeBatch(board, overview, runs)
+
+
+def _verdict(record: Recorded, places: Places, runs: BatchRuns, batch: WholeBatch | None) -> Verdict:
     """Raises InputError and NotFoundError as `verify` does."""
     told, kind = record.told, record.kind
+    recorded = _without_folders(told) if kind in (Kind.COLD_START, Kind.SCORES) else told.value
     found: list[Difference] = []
     notes: list[str] = []
+    versions = _versions(recorded)
     try:
-        if kind is Kind.LEADERBOARD:
-            computed = board_again(told, runs)
-            notes += [f"{name} failed then, and was not scored again" for name in failed_runs(told)]
+        if batch is not None and kind in (Kind.LEADERBOARD, Kind.OVERVIEW):
+            computed = batch.board_again() if kind is Kind.LEADERBOARD else batch.overview_again(told)
+            notes += [f"{name} failed then, and was not scored again" for name in batch.failed_runs()]
+            versions = _versions(batch.told.value)
+            if kind is Kind.OVERVIEW and not batch.was_scored:
+                recorded = {"runs": told["runs"].value}
+                notes.append("no run was scored then, so that nothing else is compared")
         elif kind is Kind.BATCH_RUN:
             computed = run_again(told, runs)
             found += changed_files(told)
@@ -85,13 +133,23 @@ def _verdict(record: Recorded, places: Places, runs: BatchRuns) -> Verdict:
         return Verdict(record.file, (Difference("the scoring", "came to its end", f"is stopped: {stop}"),), 0)
     # As JSON reads it again, so that both are of the same types.
     computed = _renamed(json.loads(json.dumps(computed)), places.renamed())
-    recorded = _without_folders(told) if kind in (Kind.COLD_START, Kind.SCORES) else told.value
-    others = sorted(_versions(recorded) - {VERSION})
-    if others:
+    if others := sorted(versions - {VERSION}):
         notes.append(f"recorded by cs-score {', '.join(others)}, computed by {VERSION}")
         recorded, computed = _without_versions(recorded), _without_versions(computed)
     found += differences(recorded, computed, is_complete=not others)
     return Verdict(record.file, tuple(found), numbers(computed), tuple(notes))
+
+
+def _of_table(path: str, places: Places, batch: WholeBatch) -> Verdict:
+    """What became of a table over all runs. Raises InputError and NotFoundError as `verify` does."""
+    with open_source(path, stdin_as_dash=False, decompress=False) as source:
+        recorded = source.read_bytes().decode("utf-8", "surrogateescape")
+    computed = batch.table_again(os.path.basename(path), recorded, lambda value: _renamed(value, places.renamed()))
+    is_other = bool(_versions(batch.told.value) - {VERSION})
+    if is_other:
+        recorded, computed = _VERSION.sub("", recorded), _VERSION.sub("", computed)
+    found = table_differences(recorded, computed, is_complete=not is_other)
+    return Verdict(path, tuple(found), computed.count("\n"), unit="line")
 
 
 def _without_folders(told: Told) -> Json:
@@ -113,7 +171,7 @@ def _renamed(value: Json, names: Mapping[str, str]) -> Json:
 
 def _without_versions(value: Json) -> Json:
     """A value that does not tell which version of cs-score it is from."""
-    found = _with_texts(value, lambda text: _VERSION_OF_LINE.sub("", text))
+    found = _with_texts(value, lambda text: _VERSION.sub("", text))
     for origin in _origins(found):
         origin["version"] = ""
     return found

@@ -14,7 +14,7 @@ from cs_score.problems.occurrences import Occurrence, merged, of_error
 from cs_score.problems.reports import write_occurrences
 
 PROBLEMS: Final = "problems.tsv"
-COLUMNS: Final = ("run", "policy", "severity", "code", "file", "line", "message")
+HEADER: Final = "\t".join(("run", "policy", "severity", "code", "file", "line", "message")) + "\n"
 
 REMARK: Final = "REMARK"
 """Code of what the scorer remarks beside its report; such rows have the severity NOTE."""
@@ -26,6 +26,13 @@ FATAL: Final = "FATAL"
 def write_problem_table(folder: str, outcomes: Sequence[Outcome]) -> None:
     """Write `problems.tsv` into the folder. Raises OutputError."""
     write_whole(os.path.join(folder, PROBLEMS), _blocks(outcomes))
+
+
+def problem_lines(outcome: Outcome) -> list[str]:
+    """The lines of one run under one policy."""
+    return [
+        "\t".join(map(spreadsheet_cell, (outcome.run, outcome.policy, *cells))) + "\n" for cells in _cells(outcome)
+    ]
 
 
 def write_problem_report(path: str, of_gold: Iterable[Occurrence], outcomes: Iterable[Outcome]) -> None:
@@ -40,12 +47,9 @@ def write_problem_report(path: str, of_gold: Iterable[Occurrence], outcomes: Ite
 
 
 def _blocks(outcomes: Iterable[Outcome]) -> Iterator[bytes]:
-    yield "\t".join(COLUMNS).encode() + b"\n"
+    yield HEADER.encode()
     for outcome in outcomes:
-        lines = [
-            "\t".join(map(spreadsheet_cell, (outcome.run, outcome.policy, *cells))) + "\n" for cells in _cells(outcome)
-        ]
-        yield "".join(lines).encode("utf-8", "backslashreplace")
+        yield "".join(problem_lines(outcome)).encode("utf-8", "backslashreplace")
 
 
 def _cells(outcome: Outcome) -> Iterator[tuple[str, str, str, str, str]]:

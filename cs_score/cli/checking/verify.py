@@ -43,7 +43,7 @@ def _lines(verdict: Verdict) -> list[str]:
     if len(found) > SHOWN:
         lines.append(f"{verdict.file}: ... and {len(found) - SHOWN} more")
     end = f"differs from its record in {_counted(len(found), 'value')}" if found else "reproduced"
-    lines.append(f"{verdict.file}: {end} ({_counted(verdict.numbers, 'number')} compared)")
+    lines.append(f"{verdict.file}: {end} ({_counted(verdict.compared, verdict.unit)} compared)")
     lines += [f"{verdict.file}: note: {note}" for note in verdict.notes]
     return [one_line(text) for text in lines]
 
@@ -58,8 +58,8 @@ FORM: Final = Form(
     (
         Parameter(
             "result",
-            "A result as JSON: of the scorer, of cs-score score, of an evidence mode, leaderboard.json or "
-            "signature.json of a batch; or the folder of a batch, for all of these",
+            "A result as JSON: of the scorer, of cs-score score, of an evidence mode, leaderboard.json, "
+            "batch.json or signature.json of a batch; or the folder of a batch, for all of these and its tables",
         ),
         Parameter(
             "files",

@@ -1,0 +1,309 @@
+"""What a batch tells over all its runs, scored again: every table and number, whatever the batch was made of."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from cs_score.batch.coldstart import PreparedColdStart
+from cs_score.batch.plan.runs import FILES, INDEX
+from cs_score.batch.store.state import digest_of
+from cs_score.verification.verifying import Verdict, verify
+from cs_score.verification.whole_batch import TABLES
+from tests.cli.forms import fill
+from tests.coldstart.command import score_in
+from tests.preparation.invented import QUERY, Inputs, Judged, RunLine
+
+RUNS: Final = ("good.tab", "two.tab", "bad.tab", "wrong.tab", "none.tab")
+
+CASES: Final = {
+    "policies": [
+        "--policy=kb", "--policy=own:right=CORRECT:INEXACT", "--bootstrap=9", "--sort-by=SF-ALL-Macro-R",
+        "--problems=p.json", "-queries", "ids", "q.xml", "pool", *RUNS,
+    ],
+    "plain": ["q.xml", "pool", *reversed(RUNS)],
+    "html": ["--html", "--validate", "--pool=qrel2", "q.xml", "qrel", *RUNS],
+    "claims": ["--bootstrap=9", "--gold=gold.jsonl", "predictions.jsonl", "bad.tab", "more.jsonl"],
+    "sorted": ["--sort-by=sentence_f1", "--gold=gold.jsonl", "less.jsonl", "more.jsonl"],
+}  # fmt: skip
+"""Batches, and what they are called with."""
+
+LINES: Final = 6
+"""Lines of each table that are changed."""
+
+MODES: Final = {"claims": ["claims"], "sorted": ["claims"]}
+
+
+@pytest.fixture(scope="module")
+def batches(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a folder for each batch. In `two.tab` the better run id stands first; the other ties with good."""
+    folder = tmp_path_factory.mktemp("batches")
+    fill(folder)
+    inputs = Inputs(folder)
+    ann = RunLine("Ann", node=":E2", run_id="best", span="7-8")
+    inputs.lines(
+        Judged(),
+        Judged(value="Zoë", id="a2"),
+        Judged(value="Ann", id="a3", span="7-8", value_class=f"{QUERY}:2"),
+        name="pool",
+    )
+    inputs.lines(RunLine(run_id="good"), name="good.tab")
+    inputs.lines(RunLine(run_id="best"), ann, RunLine("Zoë", node=":E3", run_id="other"), name="two.tab")
+    inputs.lines(RunLine("Eve"), RunLine("Max", confidence="2.5"), name="wrong.tab")
+    (folder / "bad.tab").write_bytes(b"\xff\xfe\n")
+    (folder / "none.tab").write_bytes(b"")
+    (folder / "less.jsonl").write_text("".join((folder / "more.jsonl").read_text().splitlines(keepends=True)[1:]))
+    for name, words in CASES.items():
+        called = ["batch", *MODES.get(name, []), "--jobs=1", f"--out={name}", *words]
+        assert score_in(folder, called).status in (0, 1), name
+        assert (folder / name / "batch.json").exists(), name
+    return folder
+
+
+@pytest.fixture
+def folder(batches: Path, tmp_path: Path) -> Iterator[Path]:
+    copy = tmp_path / "copy"
+    shutil.copytree(batches, copy, symlinks=True)
+    with contextlib.chdir(copy):
+        yield copy
+
+
+def by_name(path: str, *files: str) -> dict[str, Verdict]:
+    """The verdicts on the files of a batch that are over all runs."""
+    found = {Path(verdict.file): verdict for verdict in verify(path, files)}
+    return {path.name: verdict for path, verdict in found.items() if path.name != "signature.json"}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_everything_over_all_runs_is_reproduced(name: str, folder: Path) -> None:
+    found = by_name(name)
+    assert {*found} == {*FILES} - {".batch.lock", INDEX}
+    assert {each: verdict.differences for each, verdict in found.items() if verdict.differences} == {}
+    assert all(verdict.compared for verdict in found.values())
+    lines = score_in(folder, ["verify", name]).stdout.decode().splitlines()
+    counted = len(Path(name, "answers.tsv").read_text().splitlines())
+    assert f"{name}/answers.tsv: reproduced ({counted} lines compared)" in lines
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_table_that_was_changed_differs_in_the_line(name: str, folder: Path) -> None:
+    original = {table: Path(name, table).read_text().splitlines(keepends=True) for table in TABLES}
+    for at in range(LINES):
+        numbers = {table: at * len(lines) // LINES for table, lines in original.items()}
+        for table, number in numbers.items():
+            lines = list(original[table])
+            lines[number] = re.sub(r"\d(?=\D*\n)|$", lambda digit: str(9 - int(digit[0] or 0)), lines[number], count=1)
+            Path(name, table).write_text("".join(lines))
+        found = by_name(name)
+        if name == "html" and re.match(r"wrong\t\t\w+\t(?!FATAL)", original["problems.tsv"][numbers["problems.tsv"]]):
+            del numbers["problems.tsv"]  # it failed validation: nothing else tells its problems
+        for table, number in numbers.items():
+            (difference,) = found[table].differences
+            assert re.match(rf"line {number + 1}(, |$)", difference.name), table
+        assert found["batch.json"].is_reproduced
+        assert found["leaderboard.json"].is_reproduced
+
+
+def test_cells_are_named_with_what_they_should_say(folder: Path) -> None:
+    path = Path("plain/leaderboard.tsv")
+    header, first, *rest = path.read_text().split("\n")
+    cells = dict(zip(header.split("\t"), first.split("\t")))
+    cells["SF-ALL-Micro-F1"] = "0.75"
+    path.write_text("\n".join([header, "\t".join(cells.values()), *rest]))
+    outcome = score_in(folder, ["verify", "plain"])
+    assert outcome.status == 3
+    expected = f"plain/leaderboard.tsv: line 2, SF-ALL-Micro-F1: recorded '0.75', computed '{first.split(chr(9))[4]}'"
+    assert expected in outcome.stdout.decode().splitlines()
+
+
+def test_what_differs_in_a_long_line_is_shown(folder: Path) -> None:
+    path = Path("policies/leaderboard.md")
+    path.write_text(path.read_text().replace("failed |", "ok |", 1))
+    (difference,) = by_name("policies")["leaderboard.md"].differences
+    assert difference.recorded.startswith("'...")
+    assert difference.recorded.endswith("| ok |'")
+    assert difference.computed.endswith("| failed |'")
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_line_more_or_less_differs(table: str, folder: Path) -> None:
+    path = Path("plain", table)
+    lines = path.read_text().splitlines(keepends=True)
+    for changed in (lines[:-1], [*lines, lines[-1]], [], [*lines[:-1], lines[-1].rstrip("\n")]):
+        path.write_text("".join(changed))
+        found = by_name("plain")
+        assert [difference.name for difference in found.pop(table).differences] == ["the number of lines"]
+        assert all(verdict.is_reproduced for verdict in found.values())
+
+
+def test_lines_in_another_order_differ(folder: Path) -> None:
+    for table in TABLES:
+        header, *lines = Path("policies", table).read_text().splitlines(keepends=True)
+        Path("policies", table).write_text("".join([header, *reversed(lines)]))
+    found = by_name("policies")
+    # The table of problems is compared run by run.
+    assert not any(found[table].is_reproduced for table in TABLES if table != "problems.tsv")
+
+
+def test_bytes_that_are_no_text_differ(folder: Path) -> None:
+    for table in TABLES:
+        path = Path("plain", table)
+        path.write_bytes(path.read_bytes()[:-1] + b"\xff\x1b[31m\n")
+    outcome = score_in(folder, ["verify", "plain"])
+    assert outcome.status == 3
+    assert outcome.stdout.count(b"plain/") == outcome.stdout.count(b"\n")
+    assert b"\x1b" not in outcome.stdout
+    assert not any(by_name("plain")[table].is_reproduced for table in TABLES)
+
+
+# ---- The order of the runs
+
+
+@pytest.mark.parametrize("name", ["policies", "plain"])
+def test_runs_of_equal_rank_stand_as_in_the_batch(name: str, folder: Path) -> None:
+    """The better run id of one file stands before a run of another file that ties with the worse one."""
+    rows = json.loads(Path(name, "leaderboard.json").read_bytes())["rows"]
+    told = [(row["run"], row["run_id"]) for row in rows if row["policy"] == rows[0]["policy"]]
+    tied = [("good", "good"), ("two", "other")]
+    assert told[:3] == [("two", "best"), *(tied if name == "policies" else reversed(tied))]
+    (verdict,) = verify(f"{name}/leaderboard.json")
+    assert verdict.is_reproduced
+
+
+def test_rows_of_equal_rank_that_changed_places_differ(folder: Path) -> None:
+    path = Path("plain/leaderboard.json")
+    value = json.loads(path.read_bytes())
+    value["rows"][1:3] = reversed(value["rows"][1:3])
+    path.write_text(json.dumps(value))
+    found = by_name("plain")
+    assert {name for name in found if not found[name].is_reproduced} == {"leaderboard.json"}
+
+
+def test_another_order_of_runs_differs(folder: Path) -> None:
+    path = Path("claims/batch.json")
+    value = json.loads(path.read_bytes())
+    value["runs"].reverse()
+    path.write_text(json.dumps(value))
+    found = by_name("claims")
+    assert not found["batch.json"].is_reproduced or not found["answers.tsv"].is_reproduced
+
+
+# ---- What is not there
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_batch_json_alone_needs_the_leaderboard_beside_it(name: str, folder: Path) -> None:
+    (verdict,) = verify(f"{name}/batch.json")
+    assert verdict.is_reproduced
+    Path(name, "leaderboard.json").unlink()
+    outcome = score_in(folder, ["verify", f"{name}/batch.json"])
+    assert (outcome.status, outcome.stdout) == (1, b"")
+    assert outcome.stderr.decode() == (
+        f"cs-score: {name}/batch.json: no leaderboard.json beside it, which tells what the runs were scored from\n"
+    )
+
+
+def test_tables_without_what_they_were_made_from_are_refused(folder: Path) -> None:
+    Path("plain/batch.json").rename("kept.json")
+    outcome = score_in(folder, ["verify", "plain"])
+    assert (outcome.status, outcome.stdout) == (1, b"")
+    assert outcome.stderr == (
+        b"cs-score: plain: no batch.json in it, without which answers.tsv, agreement.tsv, stability.tsv cannot be "
+        b"verified\n"
+    )
+    Path("kept.json").rename("plain/batch.json")
+    Path("plain/leaderboard.json").unlink()
+    refused = score_in(folder, ["verify", "plain"])
+    assert (refused.status, refused.stdout) == (1, b"")
+    assert refused.stderr.startswith(b"cs-score: plain: no leaderboard.json in it, without which batch.json, ")
+
+
+def test_a_folder_of_before_there_was_an_overview(folder: Path) -> None:
+    for name in ("batch.json", "answers.tsv", "agreement.tsv", "stability.tsv"):
+        Path("policies", name).unlink()
+    found = by_name("policies")
+    assert {*found} == {"leaderboard.json", "leaderboard.tsv", "leaderboard.md", "leaderboard.tex", "problems.tsv"}
+    assert all(verdict.is_reproduced for verdict in found.values())
+    assert found["leaderboard.json"].notes == ("bad failed then, and was not scored again",)
+
+
+@pytest.mark.parametrize(("name", "kind"), [("leaderboard", "the leaderboard of a batch"), ("batch", "what the runs")])
+def test_a_file_that_is_not_what_its_name_says_is_refused(name: str, kind: str, folder: Path) -> None:
+    shutil.copy("plain/good/signature.json", f"plain/{name}.json")
+    for path in ("plain", "plain/batch.json") if name == "leaderboard" else ("plain",):
+        outcome = score_in(folder, ["verify", path])
+        assert (outcome.status, outcome.stdout) == (1, b"")
+        assert outcome.stderr.decode().startswith(f"cs-score: plain/{name}.json: not {kind}")
+
+
+@pytest.mark.parametrize("mode", ["", "claims"])
+def test_where_no_run_was_scored_nothing_else_is_compared(mode: str, folder: Path) -> None:
+    words = ["claims", "--gold=gold.jsonl"] if mode else ["q.xml", "qrel"]
+    score_in(folder, ["batch", *words[:1], "--jobs=1", "--out=new", *words[1:], "bad.tab"])
+    found = by_name("new")
+    assert {*found} == {"leaderboard.json", "batch.json"}
+    assert all(verdict.is_reproduced for verdict in found.values())
+    assert found["batch.json"].notes[1:] == ("no run was scored then, so that nothing else is compared",)
+    shutil.copy("plain/batch.json", "new/batch.json")
+    assert [str(each) for each in by_name("new")["batch.json"].differences] == [
+        "the number of entries of runs: recorded 4, computed 0"
+    ]
+
+
+# ---- Inputs and versions
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_inputs_may_lie_elsewhere(name: str, folder: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    for place, path in enumerate(word for word in CASES[name] if Path(word).is_file()):
+        shutil.move(path, elsewhere / str(place))
+    if (elsewhere / "0").exists():
+        assert all(verdict.is_reproduced for verdict in by_name(name, str(elsewhere)).values())
+    else:  # gold is the value of a switch
+        shutil.move("gold.jsonl", elsewhere)
+    assert all(verdict.is_reproduced for verdict in by_name(name, str(elsewhere)).values())
+
+
+@pytest.mark.parametrize("name", ["policies", "claims"])
+def test_another_version_may_have_known_less(name: str, folder: Path) -> None:
+    for path in [*Path(name).glob("leaderboard.*"), *Path(name).rglob("signature.json")]:
+        text = path.read_text().replace("cs-score:0.2.0", "cs-score:0.1.9")
+        path.write_text(text.replace('"version": "0.2.0"', '"version": "0.1.9"'))
+    for path in Path(name).rglob("signature.json"):
+        record = json.loads(path.read_bytes())
+        path.write_text(json.dumps({**record, "digest": digest_of({k: record[k] for k in record if k != "digest"})}))
+    tsv = Path(name, "leaderboard.tsv")
+    lines = [line.split("\t") for line in tsv.read_text().splitlines()]
+    known = [at for at, column in enumerate(lines[0]) if column != "warnings"]
+    tsv.write_text("".join("\t".join([line[at] for at in known]) + "\n" for line in lines))
+    found = by_name(name)
+    assert {each: verdict.differences for each, verdict in found.items() if verdict.differences} == {}
+    assert all(
+        found[each].notes[-1].startswith("recorded by cs-score 0.1.9") for each in found if each.endswith("json")
+    )
+    tsv.write_text(tsv.read_text().replace("\tok\t", "\terrors\t", 1))
+    assert [str(each).partition(", ")[2] for each in by_name(name)["leaderboard.tsv"].differences] == [
+        "state: recorded 'errors', computed 'ok'"
+    ]
+
+
+def test_each_run_is_scored_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scored: list[tuple[str, tuple[str, ...]]] = []
+    score = PreparedColdStart.score
+
+    def counted(self: PreparedColdStart, run, policies):  # type: ignore[no-untyped-def]
+        scored.append((run.name, tuple(policies)))
+        return score(self, run, policies)
+
+    monkeypatch.setattr(PreparedColdStart, "score", counted)
+    assert len(by_name("policies")) == 9
+    assert len(scored) == len({*scored}) == 8
