@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from cs_score.api.arguments import Files, file_of, files_of, held, policy_words, query_choice
@@ -16,6 +17,7 @@ from cs_score.coldstart.options import Options, Policy
 from cs_score.coldstart.writers.files import Layout
 from cs_score.foundation.errors import UsageError
 from cs_score.foundation.sources import Input, name_of
+from cs_score.statistics.options import IntervalMethod, Resampling
 
 if TYPE_CHECKING:
     import pandas
@@ -34,6 +36,10 @@ class LeaderboardRow(NamedTuple):
     `rank` counts from 1 within the policy, None for a run without the score that ranks; equal scores share a rank.
     `run` is the name of its folder, `scores` are those by measure (0 to 1; columns of the frame). `errors` and
     `warnings` are occurrences, `state` is `ok`, `errors` or `failed`, with the reason of the latter in `failure`.
+
+    With resamples there are `intervals` by measure (limits, 0 to 1, None where undefined; in a frame columns such as
+    `SF-AP:low` and `SF-AP:high`), `tier`, the group of rows that do not differ significantly from its first, and
+    `p_above`, the p-value (0 to 1) of the difference from the row above.
     """
 
     rank: int | None
@@ -47,6 +53,9 @@ class LeaderboardRow(NamedTuple):
     file: str
     signature: str
     failure: str | None
+    intervals: Mapping[str, tuple[float | None, float | None]]
+    tier: int | None
+    p_above: float | None
 
 
 class Leaderboard:
@@ -77,27 +86,36 @@ class Leaderboard:
             LeaderboardRow(
                 row.rank, row.policy, row.run, row.run_id, row.scores, row.outcome.errors, row.outcome.warnings,
                 row.outcome.state, row.outcome.file, row.signature, row.outcome.failure,
+                {measure: row.limits(measure) for measure in (row.scores if row.intervals else ())},
+                row.tier, row.p_above,
             )
             for row in self._result.leaderboard.rows
         ]  # fmt: skip
 
     def to_frame(self) -> pandas.DataFrame:
-        """The same as a pandas data frame, with a column for each measure in the place of `scores`.
+        """The same as a pandas data frame, with columns for each measure in the place of `scores` and `intervals`.
 
         Raises MissingExtraError without pandas (`pip install 'cs-score[frames]'`).
         """
         from cs_score.api.frames import frame_of
 
         measures = self._result.leaderboard.measures
+        limits = [f"{measure}:{side}" for measure in self._with_limits() for side in ("low", "high")]
+        columns = {"scores": measures, "intervals": limits}
         types: dict[str, str] = {}
         for name, written in field_types(LeaderboardRow).items():
-            types |= dict.fromkeys(measures, "float | None") if name == "scores" else {name: written}
+            types |= dict.fromkeys(columns[name], "float | None") if name in columns else {name: written}
         return frame_of(types, self._values(), {"measure": self.measure})
+
+    def _with_limits(self) -> Sequence[str]:
+        """The measures that have intervals."""
+        return self._result.leaderboard.measures if self._result.leaderboard.has_intervals else ()
 
     def _values(self) -> Iterator[Values]:
         measures = self._result.leaderboard.measures
         for row in self.rows():
-            yield (*row[:4], *map(row.scores.get, measures), *row[5:])
+            limits = [row.intervals.get(measure, (None, None)) for measure in self._with_limits()]
+            yield (*row[:4], *map(row.scores.get, measures), *row[5:11], *chain.from_iterable(limits), *row[12:])
 
     def __repr__(self) -> str:
         return f"<leaderboard by {self.measure}: {len(self._result.outcomes)} scored, {self.failed} failed>"
@@ -126,6 +144,11 @@ def batch(
     jobs: int | None = None,
     resume: bool = False,
     validate: bool = False,
+    html: bool = False,
+    resamples: int | None = None,
+    seed: int = 0,
+    confidence: float = 95.0,
+    method: IntervalMethod = "percentile",
     force: bool = False,
 ) -> Leaderboard:
     """Score many runs into the folder `out`, each as if it were alone: the files of `cs-score batch`.
@@ -133,10 +156,13 @@ def batch(
     `runs` are files, folders or patterns. `policies` are names of published policies (`kb`, `sf`) or policies of your
     own by name, which share `justifications`. `sort_by` is the measure that ranks the runs, `jobs` the number of
     processes (as many as processors unless given). With `resume` runs that are scored already are kept; `validate`
-    validates them first; `force` replaces files of others. Other arguments are those of `prepare`.
+    validates them first; `html` writes a page for each run and index.html over all; `force` replaces files of others.
+    With `resamples` scores have bootstrap intervals, and rows tiers and p-values, with `seed`, `confidence` (a
+    percentage) and `method` (`percentile` or `bca`). Other arguments are those of `prepare`.
 
     Raises UsageError for impossible arguments, InputError where gold cannot be used or a run is not there, OutputError
-    where the folder cannot be written. What is wrong with one run stands in its row.
+    where the folder cannot be written, MissingExtraError for pages without jinja2 (`pip install 'cs-score[report]'`).
+    What is wrong with one run stands in its row.
     """
     from cs_score.batch.batch import BatchOptions, run_batch
     from cs_score.batch.coldstart import ColdStartPlan
@@ -144,6 +170,11 @@ def batch(
     from cs_score.batch.planned_files import planned_batch
     from cs_score.batch.single_call import SingleCall
 
+    page = None
+    if html:
+        from cs_score.report.documents import page_maker
+
+        page = page_maker()
     options = Options(
         discipline=discipline,
         expand=expand,
@@ -161,16 +192,23 @@ def batch(
         call=SingleCall(layout, False, tuple(words_of(other_switches(options, layout))), os.getcwd()),
         query_list=_existing(options.queries),
         samples=_existing(options.samples),
+        resampling=None if resamples is None else Resampling(resamples, seed, confidence, method),
         validates=validate,
+        page=page,
     )
     folder = os.fspath(out)
     found, remarks = find_runs([name_of(run) for run in files_of(runs, "runs")], None, (RUN_SUFFIX,))
-    outputs = planned_batch(plan, folder, found, _shared(plan), (), force)
+    outputs = planned_batch(plan, folder, found, _shared(plan), (), force, with_pages=html)
     outputs.check()
     outputs.clear()
     measure = None if sort_by is None else _measure(sort_by, plan)
     result = run_batch(
-        plan, found, BatchOptions(folder, measure, resume), _opener(jobs, len(found)), _unwatched, remarks.append
+        plan,
+        found,
+        BatchOptions(folder, measure, resume, index=page),
+        _opener(jobs, len(found)),
+        _unwatched,
+        remarks.append,
     )
     return Leaderboard(result, tuple(remarks))
 

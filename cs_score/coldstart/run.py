@@ -66,11 +66,15 @@ def load_run(
     return run_of(gold, loading, limits)
 
 
-def under_limits(run: Run, limits: Justifications) -> Run:
-    """The same lines held to other limits, without reading a file again. Raises InputError as `load_run` would."""
+def under_limits(run: Run, limits: Justifications, *, with_problems: bool = True) -> Run:
+    """The same lines held to other limits, without reading a file again. Raises InputError as `load_run` would.
+
+    `with_problems`: whether a problem is noted for each line that is discarded, a kilobyte each.
+    """
     if limits == run.limits:
         return run
     problems = run.problems.without(CODES)
+    problems.ignored |= frozenset() if with_problems else CODES
     discard = DiscardRules(limits, problems)
     discard.apply_again(run.limited, run.links.responses, run.links.nodes)
     return replace(run, limits=limits, discarded=discard.marked, problems=problems)

@@ -13,7 +13,7 @@ from cs_score.foundation.sources import open_source
 from cs_score.measures.registry import COLD_START_MODE, MEASURES
 from cs_score.report.charts.drawing import Drawing
 from cs_score.report.model import Page
-from cs_score.report.rendering.html import html
+from cs_score.report.rendering.html import html, require_templates
 from cs_score.report.schema import Fault, first_fault, schema_named
 from cs_score.report.sections.analysis import CHARTS, analysis_page
 from cs_score.report.sections.difference import contribution_charts, difference_group_charts, difference_page
@@ -71,6 +71,12 @@ def document_of(value: Mapping[str, object]) -> Document:
 def page_of(document: Document) -> str:
     """The page as HTML. Raises MissingExtraError without jinja2."""
     return html(_kind_of(document).page(document))
+
+
+def page_maker() -> Callable[[Mapping[str, object]], str]:
+    """What makes pages, for a job that makes some at its end. Raises MissingExtraError without jinja2, at once."""
+    require_templates()
+    return page_from
 
 
 def page_from(value: Mapping[str, object]) -> str:

@@ -94,7 +94,7 @@ class BatchRuns:
         told = run.made_from.members()
         options = {name: value.value for name, value in told.items() if name not in ("line", "inputs")}
         names = [(each.recorded.name, each.recorded.sha256, each.recorded.role) for each in shared]
-        key = json.dumps([options, names, run.records], sort_keys=True)
+        key = json.dumps([options, names, run.policy, run.records], sort_keys=True)
         if key not in self._read:
             plan = _plan(run, shared)
             self._read[key] = Gold(plan, plan.prepare())

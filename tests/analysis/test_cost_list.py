@@ -61,5 +61,10 @@ def test_progress_is_told_to_a_caller(monkeypatch: pytest.MonkeyPatch) -> None:
         told[doing] = len(items)
         return items
 
-    analyze(scored, progress=progress)
-    assert told == {"weighing mistakes": len(scored.result.units), "mending mistakes": 6}
+    analysis = analyze(scored, progress=progress)
+    assert told == {
+        "scoring under policies": len(analysis.policies),
+        "raising the threshold": len(analysis.sweep),
+        "weighing mistakes": len(scored.result.units),
+        "mending mistakes": 6,
+    }

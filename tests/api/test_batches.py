@@ -41,6 +41,29 @@ def test_a_batch_writes_the_files_of_the_command(world: Path, monkeypatch: pytes
     assert repr(board) == f"<leaderboard by {board.measure}: 6 scored, 0 failed>"
 
 
+def test_pages_and_intervals_are_those_of_the_command(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(world)
+    pytest.importorskip("jinja2")
+    words = ["batch", "-expand", "CSSF17", "--jobs", "1", "--policy", "kb", "--html", "--bootstrap", "99"]
+    words += ["--seed", "3", "--out", "command"]
+    score_in(world, [*words, "queries.xml", "pool.tab", "runs"])
+    board = cs.batch(
+        "runs", "python", queries="queries.xml", pool="pool.tab", expand="CSSF17", jobs=1, html=True, resamples=99,
+        seed=3,
+    )  # fmt: skip
+    for name in ("leaderboard.tsv", "agreement.tsv", "stability.tsv", "alpha/out.html", "index.html"):
+        ours, theirs = ((world / folder / name).read_text() for folder in ("python", "command"))
+        assert ours == theirs, name
+    told = leaderboard(world / "command")
+    for row, line in zip(board.rows(), told, strict=True):
+        low, high = row.intervals[board.measure]
+        assert [f"{low:.4f}", f"{high:.4f}"] == [
+            f"{float(line[f'{board.measure}:{side}']):.4f}" for side in ("low", "high")
+        ]
+        assert str(row.tier) == line["tier"]
+        assert (row.p_above is None) == (line["p_above"] == "")
+
+
 def test_own_policies_and_runs_that_fail(world: Path) -> None:
     (world / "runs" / "zeta.tab.txt").write_text("nothing\n")
     lenient = cs.Policy(right=("CORRECT", "INEXACT"), wrong=("INCORRECT", "INCORRECT_PARENT"))
@@ -70,6 +93,18 @@ def test_a_leaderboard_as_a_frame(world: Path) -> None:
     assert list(frame["run"]) == [row.run for row in board.rows()]
     assert list(frame[board.measure]) == [row.scores[board.measure] for row in board.rows()]
     assert frame.attrs["measure"] == board.measure
+    assert not [name for name in frame.columns if ":" in name]
+
+
+def test_a_leaderboard_with_intervals_as_a_frame(world: Path) -> None:
+    pytest.importorskip("pandas")
+    board = _batch(world, "out", resamples=99)
+    frame = board.to_frame()
+    for at, row in enumerate(board.rows()):
+        low, high = row.intervals[board.measure]
+        assert [frame[f"{board.measure}:{side}"][at] for side in ("low", "high")] == [low, high]
+        assert frame["tier"][at] == row.tier
+        assert frame["state"][at] == row.state
 
 
 @pytest.mark.parametrize(

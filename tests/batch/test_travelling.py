@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import pickle
+import tempfile
 from functools import partial
 from pathlib import Path
 
@@ -44,9 +45,10 @@ def _scored(plan: ColdStartPlan, run: InputFile) -> Delivery:
 
 @pytest.mark.parametrize("ship", [False, True], ids=["shared", "shipped"])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.folder.name)
-def test_files_of_options_travel_too(case: Case, ship: bool, tmp_path: Path) -> None:
+def test_files_of_options_travel_too(case: Case, ship: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     here, there = tmp_path / "here", tmp_path / "there"
     there.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # what lives as long as this process goes with its folder
     copy_inputs(case, here)
     with contextlib.chdir(here):
         plan = _plan_of(case)

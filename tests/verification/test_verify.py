@@ -372,6 +372,11 @@ def test_resamples_that_nobody_could_have_drawn_are_refused(folder: Path) -> Non
         verdicts("claims.json")
 
 
+def test_a_row_that_was_moved_to_a_policy_of_no_name_differs(folder: Path) -> None:
+    changed("batch/leaderboard.json", lambda value: value["rows"][1].update(policy=""))
+    assert [found.name for verdict in verdicts("batch/leaderboard.json") for found in verdict.differences]
+
+
 JUNK: Final = st.one_of(
     st.none(), st.booleans(), st.integers(-(10**30), 10**30), st.floats(allow_nan=False, allow_infinity=False),
     st.text(max_size=5), st.just([]), st.just({}), st.just([[]]), st.just({"a": 1}), st.just("../../etc/passwd"),

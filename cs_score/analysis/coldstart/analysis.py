@@ -131,12 +131,13 @@ def analyze(
     chosen, crossings = scored.measure(measure), crossed(by)
     asked = _Asked(chosen, top, tuple(crossings), progress)
     with paused_collector():
-        # These two hold a second result of the run for a while: they come before what is kept.
-        within, under = bounds(scored, chosen), policy_rows(scored, chosen, policies, progress)
+        # What scores the whole run again needs the most memory for a while: it comes before what is kept.
+        between, under = bounds(scored, chosen), policy_rows(scored, chosen, policies, progress)
         effects = Effects(scored, _measures(scored, chosen))
+        again = _Again(between, under, sweep(scored, effects.rescoring, chosen, progress))
         mistakes = list(mistakes_of(scored, effects.rescoring.finding))
         table = counted_table(scored, chosen, mistakes)
-        analysis = _sections(scored, asked, effects, mistakes, table, within, under)
+        analysis = _sections(scored, asked, again, effects, mistakes, table)
     return analysis if resampling is None else _resampled(analysis, scored, table, resampling)
 
 
@@ -150,14 +151,22 @@ class _Asked:
     progress: Progress
 
 
+@dataclass(frozen=True, slots=True)
+class _Again:
+    """What scoring the whole run again and again has told."""
+
+    bounds: Bounds
+    policies: Sequence[PolicyRow]
+    sweep: Sequence[SweepRow]
+
+
 def _sections(
     scored: Scored,
     asked: _Asked,
+    again: _Again,
     effects: Effects,
     mistakes: Sequence[Mistakes],
     table: CountedTable,
-    within: Bounds,
-    under: Sequence[PolicyRow],
 ) -> Analysis:
     """All sections of the analysis, a line for each."""
     measure = asked.measure
@@ -178,9 +187,9 @@ def _sections(
         groups=groups_of(table, asked.crossings),
         confusions=confusions_of(scored, table),
         reliability=reliability_of(table),
-        bounds=within,
-        policies=under,
-        sweep=sweep(scored, effects.rescoring, measure, asked.progress),
+        bounds=again.bounds,
+        policies=again.policies,
+        sweep=again.sweep,
         intervals=None,
         problems=problems_of(scored),
         tell=partial(_explanations, scored, measure, asked.top is None),

@@ -50,14 +50,15 @@ class Scored:
             )
         return wanted
 
-    def under(self, policy: Policy, limits: Justifications | None = None) -> Scored:
+    def under(self, policy: Policy, limits: Justifications | None = None, *, with_problems: bool = True) -> Scored:
         """The same lines under another policy, and other limits on justifications where they are given.
 
-        No file is read, and what the lines met is taken over. Raises InputError where the run cannot be scored so.
+        No file is read, and what the lines met is taken over. `with_problems`: whether problems of discarded lines are
+        noted. Raises InputError where the run cannot be scored so.
         """
         if policy == self.policy and limits in (None, self.run.limits):
             return self
-        run = self.run if limits is None else under_limits(self.run, limits)
+        run = self.run if limits is None else under_limits(self.run, limits, with_problems=with_problems)
         return score_for_analysis(run, policy, self.run_id, [self.result])
 
 

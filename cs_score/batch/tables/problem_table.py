@@ -30,9 +30,7 @@ def write_problem_table(folder: str, outcomes: Sequence[Outcome]) -> None:
 
 def problem_lines(outcome: Outcome) -> list[str]:
     """The lines of one run under one policy."""
-    return [
-        "\t".join(map(spreadsheet_cell, (outcome.run, outcome.policy, *cells))) + "\n" for cells in _cells(outcome)
-    ]
+    return ["\t".join(map(spreadsheet_cell, (outcome.run, outcome.policy, *cells))) + "\n" for cells in _cells(outcome)]
 
 
 def write_problem_report(path: str, of_gold: Iterable[Occurrence], outcomes: Iterable[Outcome]) -> None:

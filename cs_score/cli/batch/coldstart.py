@@ -87,7 +87,7 @@ def _missing(line: CommandLine) -> str | None:
 def _plan(line: CommandLine, queries: tuple[str, ...], pool: tuple[str, ...]) -> ColdStartPlan:
     from cs_score.batch.coldstart import ColdStartPlan
     from cs_score.batch.single_call import SingleCall
-    from cs_score.cli.batch.command import held, page_maker
+    from cs_score.cli.batch.command import held, page_maker_if
 
     options = options_of(line)
     texts = policy_texts(line)
@@ -103,7 +103,7 @@ def _plan(line: CommandLine, queries: tuple[str, ...], pool: tuple[str, ...]) ->
         resampling=read_resampling(line.switches),
         validates="--validate" in line.switches,
         records="--problems" in line.switches,
-        page=page_maker("--html" in line.switches),
+        page=page_maker_if("--html" in line.switches),
     )
 
 

@@ -74,15 +74,13 @@ def held(path: str) -> InputFile:
     return given.loaded() if path == "-" or is_pipe(path) else given
 
 
-def page_maker(wanted: bool) -> MakePage | None:
+def page_maker_if(wanted: bool) -> MakePage | None:
     """What makes pages, where they are wanted. Raises MissingExtraError where it lacks a package."""
     if not wanted:
         return None
-    from cs_score.report.documents import page_from
-    from cs_score.report.rendering.html import require_templates
+    from cs_score.report.documents import page_maker
 
-    require_templates()
-    return page_from
+    return page_maker()
 
 
 def score_batch(plan: Plan, choices: Choices, members: Sequence[str]) -> int:
@@ -102,7 +100,7 @@ def score_batch(plan: Plan, choices: Choices, members: Sequence[str]) -> int:
     outputs.check()
     outputs.clear()
     runs = [_fit_for_task(given, choices) for given in runs]
-    index = page_maker(choices.html)
+    index = page_maker_if(choices.html)
     options = BatchOptions(choices.out, measure, choices.resume, choices.ship_inputs, choices.problems, index)
     try:
         result = run_batch(plan, runs, options, _opener(choices, len(runs)), _watch, _tell)

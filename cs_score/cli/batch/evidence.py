@@ -20,14 +20,14 @@ _MEMBERS: Final = (".jsonl", ".json")
 def _run(mode: EvidenceMode, line: CommandLine) -> int:
     """Score a batch; the exit status. Raises CsScoreError where nothing can be scored."""
     from cs_score.batch.evidence import EvidencePlan
-    from cs_score.cli.batch.command import choices_of, held, page_maker, score_batch
+    from cs_score.cli.batch.command import choices_of, held, page_maker_if, score_batch
 
     gold = line.text("--gold", "")
     if [gold, *line.words, line.switches.get("--runs-from")].count("-") > 1:
         raise UsageError("only one of the files can be standard input")
     resampling = read_resampling({option.name: line.switches.get(option.name) for option in RESAMPLING})
     choices = choices_of(line, line.words, (gold,), whole_number(line, "--jobs", MOST_JOBS))
-    plan = EvidencePlan(mode.name, held(gold), own_arguments(mode, line), resampling, page_maker(choices.html))
+    plan = EvidencePlan(mode.name, held(gold), own_arguments(mode, line), resampling, page_maker_if(choices.html))
     return score_batch(plan, choices, _MEMBERS)
 
 

@@ -55,7 +55,7 @@ def _policies(given: Iterable[NamedPolicy]) -> Iterator[NamedPolicy]:
 
 def _row(scored: Scored, under: NamedPolicy, measures: Sequence[str]) -> PolicyRow:
     try:
-        found = scored.under(under.policy, under.justifications)
+        found = scored.under(under.policy, under.justifications, with_problems=False)
     except InputError as stop:
         return PolicyRow(under, dict.fromkeys(measures), str(stop))
     scores = {name: found.result.scores.get(name) for name in measures}

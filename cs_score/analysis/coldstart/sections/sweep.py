@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 from typing import Final
 
 from cs_score.analysis.coldstart.progress import Progress, silent
@@ -79,16 +80,16 @@ def sweep(scored: Scored, rescoring: Rescoring, measure: Measure, progress: Prog
     table = [replace(measure, statistic=name, average=measure.average or MACRO) for name in ("P", "R", "F1")]
     recombination = Recombination(scored, [measure, *table])
     before = recombination.base.values[0]
-    lines = sorted(_lines(scored), key=lambda given: given[0])
-    of_run = {line.index for line in scored.run.links.responses if line.run_id == scored.run_id}
+    confidences, lines = _by_confidence(scored)
+    others = {line.index for line in scored.run.links.responses if line.run_id != scored.run_id}
+    total = len(scored.run.links.responses) - len(others)
     rows = []
     gone = NOTHING
     below = NOTHING
-    confidences = [confidence for confidence, _ in lines]
     at = 0
     for threshold in progress(thresholds(confidences), "raising the threshold"):
         first, at = at, bisect_left(confidences, threshold)
-        below = rescoring.dependents.with_dependents([line for _, line in lines[first:at]], below)
+        below = rescoring.dependents.with_dependents(lines[first:at], below)
         try:
             units = rescoring.rescored(Change(below), before=gone, is_ranked=not measure.average)
             scores = recombination.move_to(units)
@@ -97,7 +98,7 @@ def sweep(scored: Scored, rescoring: Rescoring, measure: Measure, progress: Prog
             scores = Scores([None] * (1 + len(table)), str(refusal))
         score, precision, recall, f1 = scores.values
         gain = None if score is None or before is None else score - before
-        left = len(of_run - below.responses)
+        left = total - len(below.responses) + len(below.responses & others)
         rows.append(SweepRow(threshold, precision, recall, f1, left, gain, scores.reason))
     return rows
 
@@ -113,6 +114,12 @@ def thresholds(confidences: Sequence[float]) -> list[float]:
     if len(distinct) <= most:
         return distinct
     return [distinct[at * len(distinct) // most] for at in range(most)]
+
+
+def _by_confidence(scored: Scored) -> tuple[list[float], list[ReadLine]]:
+    """The confidences of the run's lines in ascending order, and the lines."""
+    lines = sorted(_lines(scored), key=itemgetter(0))
+    return [confidence for confidence, _ in lines], [line for _, line in lines]
 
 
 def _lines(scored: Scored) -> Iterator[tuple[float, ReadLine]]:

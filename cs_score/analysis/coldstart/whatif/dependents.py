@@ -18,6 +18,9 @@ from cs_score.foundation.record import dataclass
 _Position: TypeAlias = tuple[float, int]
 """The rank of a file in load order, and the number of a line."""
 
+_Key: TypeAlias = int | Place
+"""What tells a line from all others: the index of one that counts, the place of one that was skipped."""
+
 _BEFORE_ALL: Final[_Position] = (-1, 0)
 _NEVER: Final[_Position] = (math.inf, 0)
 
@@ -82,8 +85,7 @@ class Dependents:
 
         Those of `before` are gone already, with what depends on them.
         """
-        gone: set[tuple[str, int]] = {("", index) for index in before.responses}
-        gone.update(before.places)
+        gone: set[_Key] = {*before.responses, *before.places}
         found: list[ReadLine] = []
         waiting = list(self._with_twins(lines))
         while waiting:
@@ -105,7 +107,7 @@ class Dependents:
                 return f"Query {asked.query_id} not loaded ({asked.file} line {asked.number})"
         return None
 
-    def _left_without(self, target: str, gone: set[tuple[str, int]]) -> Iterator[ReadLine]:
+    def _left_without(self, target: str, gone: Container[_Key]) -> Iterator[ReadLine]:
         """The lines that ask about an answer which no remaining line before them gives."""
         first = min((self._position(line) for line in self._giving[target] if _key(line) not in gone), default=_NEVER)
         first = min(first, self._in_pool.get(target, _NEVER))
@@ -160,6 +162,5 @@ def _pool_lines(run: Run, links: Links) -> Iterator[Assessment | SkippedLine]:
     yield from (line for line in links.skipped if run.layouts[line.file].kind is FileKind.ASSESSMENTS)
 
 
-def _key(line: ReadLine) -> tuple[str, int]:
-    """What tells a line from all others."""
-    return ("", line.index) if isinstance(line, Response) else (line.file, line.number)
+def _key(line: ReadLine) -> _Key:
+    return line.index if isinstance(line, Response) else (line.file, line.number)
