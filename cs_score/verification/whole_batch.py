@@ -88,9 +88,13 @@ class WholeBatch:
         found: dict[tuple[str, str], Outcome] = {}
         for row in self.told["rows"].entries():
             run = _batched(row)
-            if (run.name, run.policy) not in found:
-                is_failed = row["state"].text() == FAILED
-                found[run.name, run.policy] = _failed(row) if is_failed else self._runs.outcome(run, with_files=False)
+            if (run.name, run.policy) in found:
+                continue
+            if row["state"].text() == FAILED or self._a_run is None:
+                found[run.name, run.policy] = _failed(row)
+            else:
+                run.made_from["mode"].text((self._a_run.made_from["mode"].text(),))  # a batch has one
+                found[run.name, run.policy] = self._runs.outcome(run, with_files=False)
         return found
 
     @cached_property

@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +16,7 @@ import pytest
 from cs_score.batch.coldstart import PreparedColdStart
 from cs_score.batch.plan.runs import FILES, INDEX
 from cs_score.batch.store.state import digest_of
+from cs_score.foundation.errors import InputError
 from cs_score.verification.verifying import Verdict, verify
 from cs_score.verification.whole_batch import TABLES
 from tests.cli.forms import fill
@@ -241,6 +243,22 @@ def test_a_file_that_is_not_what_its_name_says_is_refused(name: str, kind: str, 
         outcome = score_in(folder, ["verify", path])
         assert (outcome.status, outcome.stdout) == (1, b"")
         assert outcome.stderr.decode().startswith(f"cs-score: plain/{name}.json: not {kind}")
+
+
+@pytest.mark.parametrize(("one", "other"), [*pairwise([*CASES, *CASES][: len(CASES) + 1])])
+@pytest.mark.parametrize("is_first", [True, False])
+def test_rows_of_another_batch_differ_or_are_refused(is_first: bool, one: str, other: str, folder: Path) -> None:
+    """Nobody made such a leaderboard; whether it can be scored at all depends on what the batches share."""
+    board, more = (json.loads(Path(name, "leaderboard.json").read_bytes()) for name in (one, other))
+    for row in more["rows"]:
+        row["run"] = f"other-{row['run']}"
+    board["rows"] = more["rows"] + board["rows"] if is_first else board["rows"] + more["rows"]
+    Path(one, "leaderboard.json").write_text(json.dumps(board))
+    if (one in MODES and other in MODES) or not {one, other} & {*MODES}:
+        assert not by_name(one)["batch.json"].is_reproduced
+    else:
+        with pytest.raises(InputError, match=r"rows\[\d+\].made_from.mode: is none of (coldstart|claims)$"):
+            by_name(one)
 
 
 @pytest.mark.parametrize("mode", ["", "claims"])
