@@ -20,7 +20,9 @@ from cs_score.batch.tables.many_writers import WRITERS as OVERVIEW_WRITERS
 from cs_score.batch.tables.many_writers import as_json
 from cs_score.batch.tables.problem_table import HEADER, PROBLEMS, problem_lines
 from cs_score.foundation.record import replace
+from cs_score.measures.registry import COLD_START_MODE
 from cs_score.verification.batches import BatchedRun, BatchRuns
+from cs_score.verification.differences import shown
 from cs_score.verification.told import Json, Told
 
 LEADERBOARD: Final = f"{BOARD}.json"
@@ -90,12 +92,20 @@ class WholeBatch:
             run = _batched(row)
             if (run.name, run.policy) in found:
                 continue
-            if row["state"].text() == FAILED or self._a_run is None:
-                found[run.name, run.policy] = _failed(row)
-            else:
-                run.made_from["mode"].text((self._a_run.made_from["mode"].text(),))  # a batch has one
-                found[run.name, run.policy] = self._runs.outcome(run, with_files=False)
+            is_failed = row["state"].text() == FAILED
+            self._check(row, is_failed)
+            found[run.name, run.policy] = _failed(row) if is_failed else self._runs.outcome(run, with_files=False)
         return found
+
+    def _check(self, row: Told, is_failed: bool) -> None:
+        """Raises InputError for a row that cannot stand beside the others: of another mode or policy."""
+        if self._a_run is None:
+            return
+        mode = self._a_run.made_from["mode"].text()
+        if not is_failed:
+            row["made_from"]["mode"].text((mode,))
+        if mode != COLD_START_MODE and row["policy"].text():
+            raise row["policy"].wrong(f"is {shown(row['policy'].value)}, where {mode} has no policies")
 
     @cached_property
     def _policies(self) -> list[str]:

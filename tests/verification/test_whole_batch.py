@@ -261,6 +261,17 @@ def test_rows_of_another_batch_differ_or_are_refused(is_first: bool, one: str, o
             by_name(one)
 
 
+@pytest.mark.parametrize("row", range(3))
+def test_a_policy_of_a_mode_that_has_none_is_refused(row: int, folder: Path) -> None:
+    """Also of a run that failed."""
+    path = Path("claims/leaderboard.json")
+    board = json.loads(path.read_bytes())
+    board["rows"][row]["policy"] = "kb"
+    path.write_text(json.dumps(board))
+    with pytest.raises(InputError, match=rf"rows\[{row}\].policy: is 'kb', where claims has no policies$"):
+        by_name("claims")
+
+
 @pytest.mark.parametrize("mode", ["", "claims"])
 def test_where_no_run_was_scored_nothing_else_is_compared(mode: str, folder: Path) -> None:
     words = ["claims", "--gold=gold.jsonl"] if mode else ["q.xml", "qrel"]
