@@ -91,7 +91,7 @@ def bounds(scored: Scored, measure: Measure) -> Bounds:
     return Bounds(
         min(score, _all_wrong(scored).get(measure, score)),
         score,
-        max(score, _all_right(scored).get(measure, score)),
+        max(score, _all_right(scored, is_ranked=not measure.average).get(measure, score)),
         number,
         slots,
     )
@@ -101,18 +101,18 @@ def _all_wrong(scored: Scored) -> Mapping[Measure, float]:
     return scored.under(moved(scored.policy, UNASSESSED, IGNORE, WRONG)).result.measures
 
 
-def _all_right(scored: Scored) -> Mapping[Measure, float]:
-    units = [_with_answers(scored, unit) for unit in scored.result.units]
+def _all_right(scored: Scored, *, is_ranked: bool) -> Mapping[Measure, float]:
+    units = [_with_answers(scored, unit, is_ranked) for unit in scored.result.units]
     combining = Combining(scored.run, scored.policy, ProblemLog())
     result = combining.with_tables(scored.run_id, units)
     with suppress(InputError):  # where the run has none as it is
-        result = combining.with_average_precision(result, units)
+        result = combining.with_average_precision(result, units) if is_ranked else result
     return {measure: score if measure.average else min(score, 1.0) for measure, score in result.measures.items()}
 
 
-def _with_answers(scored: Scored, unit: UnitResult) -> UnitResult:
-    """A unit in which unassessed answers are right."""
-    lines_of = scored.run.lines.get(scored.run_id, {}).get(unit.id, {})
+def _with_answers(scored: Scored, unit: UnitResult, is_ranked: bool) -> UnitResult:
+    """A unit in which unassessed answers are right, in its rankings only where these are wanted."""
+    lines_of = scored.run.lines.get(scored.run_id, {}).get(unit.id, {}) if is_ranked else {}
     lines = (line for of_query in lines_of.values() for line in of_query)
     nodes = {line.node for line in _unassessed(lines, unit.labels)}
     return replace(unit, queries=tuple(_query_with_answers(query, unit.labels, nodes) for query in unit.queries))

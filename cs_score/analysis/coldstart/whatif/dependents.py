@@ -58,8 +58,9 @@ class Dependents:
 
     def __init__(self, run: Run, files: RunFiles) -> None:
         self._files = files
-        skipped = (line for line in run.links.skipped if run.layouts[line.file].kind is FileKind.RUN)
+        skipped = [line for line in run.links.skipped if run.layouts[line.file].kind is FileKind.RUN]
         lines: list[ReadLine] = [*run.links.responses, *skipped]
+        self._skipped = frozenset((line.file, line.number) for line in skipped)
         self._asking: dict[str, list[ReadLine]] = defaultdict(list)
         for line in lines:
             if line.query.level:
@@ -85,7 +86,7 @@ class Dependents:
 
         Those of `before` are gone already, with what depends on them.
         """
-        gone: set[_Key] = {*before.responses, *before.places}
+        gone: set[_Key] = {*before.responses, *(self._skipped.intersection(before.places) if self._skipped else ())}
         found: list[ReadLine] = []
         waiting = list(self._with_twins(lines))
         while waiting:
