@@ -12,7 +12,7 @@ from cs_score.analysis.coldstart.sections.bounds import Bounds, bounds
 from cs_score.analysis.coldstart.sections.budget import BudgetRow, budget
 from cs_score.analysis.coldstart.sections.confusions import Confusions, confusions_of
 from cs_score.analysis.coldstart.sections.cost_list import Mistake, cost_list
-from cs_score.analysis.coldstart.sections.counted import counted_table
+from cs_score.analysis.coldstart.sections.counted import CountedTable, counted_table
 from cs_score.analysis.coldstart.sections.group_intervals import with_intervals
 from cs_score.analysis.coldstart.sections.groups import Group, crossed, groups_of
 from cs_score.analysis.coldstart.sections.mistakes import Mistakes, mistakes_of
@@ -129,27 +129,25 @@ def analyze(
     dimension, InputError for a measure that the run has no score of.
     """
     chosen, crossings = scored.measure(measure), crossed(by)
-    if resampling is not None:
-        resampling = replace(resampling, unit=resampled_unit(scored.run.gold.has_clusters))
-    asked = _Asked(chosen, top, tuple(crossings), resampling, progress)
+    asked = _Asked(chosen, top, tuple(crossings), progress)
     with paused_collector():
         # What scores the whole run again needs the most memory for a while: it comes before what is kept.
         between, under = bounds(scored, chosen), policy_rows(scored, chosen, policies, progress)
         effects = Effects(scored, _measures(scored, chosen))
         again = _Again(between, under, sweep(scored, effects.rescoring, chosen, progress))
         mistakes = list(mistakes_of(scored, effects.rescoring.finding))
-        analysis = _sections(scored, asked, again, _counted(scored, asked, mistakes), effects, mistakes)
-    return analysis if asked.resampling is None else _resampled(analysis, scored, asked.resampling)
+        table = counted_table(scored, chosen, mistakes)
+        analysis = _sections(scored, asked, again, effects, mistakes, table)
+    return analysis if resampling is None else _resampled(analysis, scored, table, resampling)
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What was asked: the measure, how many mistakes are listed, dimensions that are crossed, and intervals."""
+    """What was asked: the measure, how many mistakes are listed, and dimensions that are crossed."""
 
     measure: Measure
     top: int | None
     crossings: tuple[str, ...]
-    resampling: Resampling | None
     progress: Progress
 
 
@@ -162,31 +160,13 @@ class _Again:
     sweep: Sequence[SweepRow]
 
 
-@dataclass(frozen=True, slots=True)
-class _Counted:
-    """What a table counts, line by line and class by class, put together; `table` is its name."""
-
-    table: str
-    groups: Mapping[str, Sequence[Group]]
-    confusions: Confusions
-    reliability: Reliability
-
-
-def _counted(scored: Scored, asked: _Asked, mistakes: Sequence[Mistakes]) -> _Counted:
-    table = counted_table(scored, asked.measure, mistakes)
-    groups: Mapping[str, Sequence[Group]] = groups_of(table, asked.crossings)
-    if asked.resampling is not None:
-        groups = with_intervals(groups, table, drawn_units(scored.result), asked.resampling)
-    return _Counted(table.name, groups, confusions_of(scored, table), reliability_of(table))
-
-
 def _sections(
     scored: Scored,
     asked: _Asked,
     again: _Again,
-    counted: _Counted,
     effects: Effects,
     mistakes: Sequence[Mistakes],
+    table: CountedTable,
 ) -> Analysis:
     """All sections of the analysis, a line for each."""
     measure = asked.measure
@@ -203,10 +183,10 @@ def _sections(
         top=asked.top,
         budget=budget(effects, scored.policy, mistakes, asked.progress),
         structure=structure_of(scored),
-        table=counted.table,
-        groups=counted.groups,
-        confusions=counted.confusions,
-        reliability=counted.reliability,
+        table=table.name,
+        groups=groups_of(table, asked.crossings),
+        confusions=confusions_of(scored, table),
+        reliability=reliability_of(table),
         bounds=again.bounds,
         policies=again.policies,
         sweep=again.sweep,
@@ -216,12 +196,14 @@ def _sections(
     )
 
 
-def _resampled(analysis: Analysis, scored: Scored, resampling: Resampling) -> Analysis:
-    """The analysis with intervals of all scores."""
+def _resampled(analysis: Analysis, scored: Scored, table: CountedTable, resampling: Resampling) -> Analysis:
+    """The analysis with intervals of all scores, and of those of groups."""
+    settings = replace(resampling, unit=resampled_unit(scored.run.gold.has_clusters))
     return replace(
         analysis,
-        origin=scored.origin.with_option("bootstrap", resampling.as_json()),
-        intervals=intervals_of_run(scored.result, resampling),
+        origin=scored.origin.with_option("bootstrap", settings.as_json()),
+        groups=with_intervals(analysis.groups, table, drawn_units(scored.result), settings),
+        intervals=intervals_of_run(scored.result, settings),
     )
 
 
