@@ -86,6 +86,10 @@ class Dependents:
 
         Those of `before` are gone already, with what depends on them.
         """
+        return self._removal(self._going(lines, before), before)
+
+    def _going(self, lines: Iterable[ReadLine], before: Removal) -> list[ReadLine]:
+        """These lines and what depends on them, as far as they are not gone already."""
         gone: set[_Key] = {*before.responses, *(self._skipped.intersection(before.places) if self._skipped else ())}
         found: list[ReadLine] = []
         waiting = list(self._with_twins(lines))
@@ -97,7 +101,7 @@ class Dependents:
             found.append(line)
             if line.target in self._asking:
                 waiting += self._with_twins(self._left_without(line.target, gone))
-        return self._removal(found, before)
+        return found
 
     def why_stranded(self, removal: Removal) -> str | None:
         """Why the pool could not be read any more: a line of it asks about an answer that only these lines give."""
@@ -131,7 +135,10 @@ class Dependents:
             for number in self._files.copies.get((line.file, line.text), ()):
                 places[line.file, number] = None
         order = self._files.order
-        ordered = sorted(places, key=lambda place: (order[place[0]], place[1]))
+        if len(self._files.files) == 1:  # whose lines need no other key: a fifth of the time of a sweep's steps
+            ordered = sorted(places)
+        else:
+            ordered = sorted(places, key=lambda place: (order[place[0]], place[1]))
         return Removal(before.responses.union(responses), tuple(ordered))
 
     def _position(self, line: ReadLine) -> _Position:

@@ -26,6 +26,10 @@ _QueryKey: TypeAlias = tuple[str, tuple[object, ...], tuple[object, ...]]
 """A query of the current unit, its rows that change, and its rankings."""
 
 
+_Added: TypeAlias = tuple[Sequence[float], RowCounts]
+"""What a unit adds to the sums and to the numbers of rows."""
+
+
 @dataclass(frozen=True, slots=True)
 class Scores:
     """The scores of measures, in their order; None where the scorer would not give one, for the reason said."""
@@ -59,7 +63,7 @@ class Recombination:
         self._current: tuple[str, UnitSums] | None = None
         # Most lines of a row change it in the same way: a seventh of the time of a cost list.
         self._known: dict[_QueryKey, Scores] = {}
-        self._moved: dict[str, UnitSums] = {}
+        self._moved: dict[str, _Added] = {}
         self.base = self._scores(self._total, self._rows, self._unranked)
         """The scores without any change."""
 
@@ -75,38 +79,37 @@ class Recombination:
 
         Raises the InputError that telling the units raises, and stays where it is then.
         """
-        moved: dict[str, UnitSums] = {}
+        moved: dict[str, _Added] = {}
         self._total, self._rows, self._unranked = self._sums_after(units, moved)
         self._moved |= moved
-        self._current = None
         self._known.clear()
         return self._scores(self._total, self._rows, self._unranked)
 
     def _sums_after(
-        self, units: Iterable[tuple[str, UnitResult]], moved: dict[str, UnitSums] | None
+        self, units: Iterable[tuple[str, UnitResult]], moved: dict[str, _Added] | None
     ) -> tuple[list[float], RowCounts, dict[str, str]]:
         """The sums over all units, the numbers of rows by level, and why units have no ranking.
 
-        The sums of the units that have changed are added to `moved`, unless it is None.
+        What the units that have changed add now is put into `moved`, unless it is None.
         """
         total, rows, unranked = self._total, self._rows.copy(), dict(self._unranked)
         for unit_id, result in units:
             new = UnitSums(result, self._table, self._columns)
             if moved is not None:
-                moved[unit_id] = new
+                moved[unit_id] = new.values, new.rows
             total = [sum_ + value for sum_, value in zip(total, new.values)]
             rows.update(new.rows)
             if unit_id in self._units or unit_id in self._moved:
-                old = self._sums(unit_id)
-                total = [sum_ - value for sum_, value in zip(total, old.values)]
-                rows.subtract(old.rows)
+                old_values, old_rows = self._added(unit_id)
+                total = [sum_ - value for sum_, value in zip(total, old_values)]
+                rows.subtract(old_rows)
             unranked.pop(unit_id, None)
             if (reason := _why_unranked(result)) is not None:
                 unranked[unit_id] = reason
         return total, rows, unranked
 
     def after_query(self, unit_id: str, change: QueryChange) -> Scores:
-        """The scores once one query has others."""
+        """The scores once one query has others; its unit is as it was before any move."""
         before = self._sums(unit_id)
         key = change.short_id, tuple(change.rows.items()), tuple(change.rankings.items())
         if (known := self._known.get(key)) is None:
@@ -122,9 +125,13 @@ class Recombination:
             rows = rows - Counter({(True, level): 1, (True, ALL_LEVELS): 1})
         return self._scores(total, rows, self._unranked)
 
-    def _sums(self, unit_id: str) -> UnitSums:
+    def _added(self, unit_id: str) -> _Added:
         if unit_id in self._moved:
             return self._moved[unit_id]
+        sums = self._sums(unit_id)
+        return sums.values, sums.rows
+
+    def _sums(self, unit_id: str) -> UnitSums:
         if self._current is None or self._current[0] != unit_id:
             self._current = unit_id, UnitSums(self._units[unit_id], self._table, self._columns)
             self._known.clear()

@@ -119,7 +119,8 @@ class Rescoring:
     def _reached(self, change: Change, numbers: Renumbering, before: Removal) -> Iterable[str]:
         """The units to score again."""
         responses = self._run.links.responses
-        others = change.removal.responses ^ before.responses
+        now, then = change.removal.responses, before.responses
+        others = (now - then) | (then - now)  # without the copy of all that the operator for this makes
         units = dict.fromkeys(self.unit_of(responses[index]) for index in others)
         units |= dict.fromkeys(self._run.gold.unit_of(line.assessment.query.base_id) for line in change.added)
         most = max(map(len, numbers.gone.values()), default=0)
