@@ -125,7 +125,8 @@ def fates_of(scored: Scored) -> dict[AnswerKey, Fate]:
             best = found.get(key)
             if best is None or _BEST_FIRST.index(fate.label) < _BEST_FIRST.index(best.label):
                 found[key] = fate
-    return {key: replace(fate, lines=often[key]) for key, fate in found.items()}
+    repeated = {key: replace(found[key], lines=times) for key, times in often.items() if times > 1}
+    return found | repeated
 
 
 def _lines(scored: Scored, unit: UnitResult) -> Iterator[Response]:
