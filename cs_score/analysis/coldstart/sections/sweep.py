@@ -16,7 +16,7 @@ from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.coldstart.whatif.change import Change
 from cs_score.analysis.coldstart.whatif.dependents import NOTHING
 from cs_score.analysis.coldstart.whatif.files import ReadLine
-from cs_score.analysis.coldstart.whatif.recombination import Recombination, Scores
+from cs_score.analysis.coldstart.whatif.recombination import Recombination
 from cs_score.analysis.coldstart.whatif.rescoring import Rescoring
 from cs_score.coldstart.lines.confidence import read_confidence
 from cs_score.coldstart.lines.layouts import FileKind
@@ -95,7 +95,7 @@ def sweep(scored: Scored, rescoring: Rescoring, measure: Measure, progress: Prog
             scores = recombination.move_to(units)
             gone = below
         except InputError as refusal:
-            scores = Scores([None] * (1 + len(table)), str(refusal))
+            scores = recombination.refused(refusal)
         score, precision, recall, f1 = scores.values
         gain = None if score is None or before is None else score - before
         left = total - len(below.responses) + len(below.responses & others)

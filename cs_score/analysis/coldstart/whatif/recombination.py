@@ -25,7 +25,6 @@ from cs_score.measures.registry import LDC_MAX, formula_of, sums_of
 _QueryKey: TypeAlias = tuple[str, tuple[object, ...], tuple[object, ...]]
 """A query of the current unit, its rows that change, and its rankings."""
 
-
 _Added: TypeAlias = tuple[Sequence[float], RowCounts]
 """What a unit adds to the sums and to the numbers of rows."""
 
@@ -61,7 +60,7 @@ class Recombination:
             unit.id: reason for unit in scored.result.units if (reason := _why_unranked(unit)) is not None
         }
         self._current: tuple[str, UnitSums] | None = None
-        # Most lines of a row change it in the same way: a seventh of the time of a cost list.
+        # Most lines of a row change it in the same way: a tenth of the time of a cost list.
         self._known: dict[_QueryKey, Scores] = {}
         self._moved: dict[str, _Added] = {}
         self.base = self._scores(self._total, self._rows, self._unranked)
@@ -72,7 +71,11 @@ class Recombination:
         try:
             return self._scores(*self._sums_after(units, None))
         except InputError as refusal:
-            return Scores([None] * len(self._measures), str(refusal))
+            return self.refused(refusal)
+
+    def refused(self, refusal: InputError) -> Scores:
+        """No score at all, since the changed files could not be scored."""
+        return Scores([None] * len(self._measures), str(refusal))
 
     def move_to(self, units: Iterable[tuple[str, UnitResult]]) -> Scores:
         """The scores once these units have changed; changes that come later start from there.
