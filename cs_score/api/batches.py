@@ -112,10 +112,11 @@ class Leaderboard:
         return self._result.leaderboard.measures if self._result.leaderboard.has_intervals else ()
 
     def _values(self) -> Iterator[Values]:
-        measures = self._result.leaderboard.measures
+        measures, with_limits = self._result.leaderboard.measures, self._with_limits()
         for row in self.rows():
-            limits = [row.intervals.get(measure, (None, None)) for measure in self._with_limits()]
-            yield (*row[:4], *map(row.scores.get, measures), *row[5:11], *chain.from_iterable(limits), *row[12:])
+            limits = chain.from_iterable(row.intervals.get(measure, (None, None)) for measure in with_limits)
+            columns = {"scores": map(row.scores.get, measures), "intervals": limits}
+            yield tuple(chain.from_iterable(columns.get(name, (value,)) for name, value in row._asdict().items()))
 
     def __repr__(self) -> str:
         return f"<leaderboard by {self.measure}: {len(self._result.outcomes)} scored, {self.failed} failed>"
