@@ -12,7 +12,7 @@ when it is first used, so that importing the package costs next to nothing.
 
 import sys
 
-from cs_score.foundation.version import VERSION
+from cs_score.base.version import VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from cs_score.api.loading import load
     from cs_score.api.report import Report
     from cs_score.api.validation import FoundProblem, ValidatedRun, validate_run
+    from cs_score.base.errors import CsScoreError, InputError, MissingExtraError, OutputError, UsageError
+    from cs_score.base.signing.signature import Signature
     from cs_score.coldstart.options import Policy
     from cs_score.coldstart.result import ScoringStopped
-    from cs_score.foundation.errors import CsScoreError, InputError, MissingExtraError, OutputError, UsageError
-    from cs_score.foundation.signing.signature import Signature
 
 __version__ = VERSION
 
@@ -94,8 +94,8 @@ _HOMES = {
     "api.validation": "FoundProblem ValidatedRun validate_run",
     "coldstart.options": "Policy",
     "coldstart.result": "ScoringStopped",
-    "foundation.errors": "CsScoreError InputError MissingExtraError OutputError UsageError",
-    "foundation.signing.signature": "Signature",
+    "base.errors": "CsScoreError InputError MissingExtraError OutputError UsageError",
+    "base.signing.signature": "Signature",
 }
 """The names of each module."""
 

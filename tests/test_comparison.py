@@ -14,10 +14,10 @@ from typing import Any, Final
 import pytest
 
 from cs_score.analysis.comparison import compare_coldstart, compare_evidence, system_names
+from cs_score.base.errors import InputError, UsageError
 from cs_score.coldstart import Options, score
 from cs_score.coldstart.unit_statistics import summary_scores
 from cs_score.evidence.modes import claims, hotpotqa, r4c, scifact
-from cs_score.foundation.errors import InputError, UsageError
 from cs_score.measures.registry import chosen
 from cs_score.statistics.comparison_result import MeasureComparison
 from cs_score.statistics.options import Resampling

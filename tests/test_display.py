@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cs_score.foundation.display import cell, one_line, spreadsheet_cell, terminal_safe
+from cs_score.base.display import cell, one_line, spreadsheet_cell, terminal_safe
 
 HIDDEN = [
     character

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from cs_score.foundation.garbage_collection import paused_collector
+from cs_score.base.garbage_collection import paused_collector
 
 
 @pytest.fixture(autouse=True)

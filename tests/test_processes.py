@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from cs_score.foundation.processes import NoWorkerError, Pool, WorkerDiedError
+from cs_score.base.processes import NoWorkerError, Pool, WorkerDiedError
 
 pytestmark = pytest.mark.timeout(60)
 

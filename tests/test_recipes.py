@@ -230,7 +230,7 @@ from typing import ClassVar
 from cs_score.evidence.reading import json_reader as reader
 from cs_score.evidence.reading.gold import Gold, signed
 from cs_score.evidence.result import Mode, Result, means, report_rows, scores_of
-from cs_score.foundation.signing.origin import RUN
+from cs_score.base.signing.origin import RUN
 from cs_score.measures.registry import names
 from cs_score.statistics.unit_table import UnitTable
 

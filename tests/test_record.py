@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from cs_score.foundation.record import dataclass, field, record, replace
+from cs_score.base.record import dataclass, field, record, replace
 
 
 @record()

@@ -15,13 +15,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cs_score.base.errors import UsageError
+from cs_score.base.signing.origin import GOLD, POOL, QUERIES, QUERY_LIST, ROLES, RUN, Origin
+from cs_score.base.signing.signature import Signature
+from cs_score.base.sources import InputDigest, open_source
 from cs_score.coldstart.options import POLICY_ITEMS, PRESETS, SIDES, Justifications, Options, Policy
 from cs_score.coldstart.origin import origin_of
 from cs_score.evidence.modes import r4c, scifact
-from cs_score.foundation.errors import UsageError
-from cs_score.foundation.signing.origin import GOLD, POOL, QUERIES, QUERY_LIST, ROLES, RUN, Origin
-from cs_score.foundation.signing.signature import Signature
-from cs_score.foundation.sources import InputDigest, open_source
 from cs_score.measures.registry import MEASURES
 from tests.coldstart.command import score_in
 from tests.preparation.invented import CHILDREN, AskedQuery, Inputs, Judged, RunLine

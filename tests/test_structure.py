@@ -17,7 +17,7 @@ import cs_score
 PACKAGE: Final = Path(cs_score.__file__).parent
 
 ORDER: Final = (
-    "foundation",
+    "base",
     "problems",
     "measures",
     "statistics",

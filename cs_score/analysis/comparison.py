@@ -17,13 +17,13 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
 
+from cs_score.base.errors import UsageError
+from cs_score.base.signing.origin import ANY_MEASURE, Origin, short_digest
+from cs_score.base.sources import Input, name_of
 from cs_score.coldstart.result import Result as ColdStartResult
 from cs_score.coldstart.unit_statistics import answered_units, summary_scores, unit_name, unit_table
 from cs_score.evidence.result import Result as EvidenceResult
 from cs_score.evidence.result import scores_at
-from cs_score.foundation.errors import UsageError
-from cs_score.foundation.signing.origin import ANY_MEASURE, Origin, short_digest
-from cs_score.foundation.sources import Input, name_of
 from cs_score.measures.measure import Measure
 from cs_score.measures.registry import chosen, formula_of
 from cs_score.statistics.arithmetic import ColumnMeasures, column_formula

@@ -11,10 +11,10 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
+from cs_score.base.errors import InputError, UsageError
+from cs_score.base.record import dataclass
+from cs_score.base.sources import InMemory, Input, is_pipe, name_of, reason_of
 from cs_score.coldstart.options import Justifications, Policy, as_list, find_preset
-from cs_score.foundation.errors import InputError, UsageError
-from cs_score.foundation.record import dataclass
-from cs_score.foundation.sources import InMemory, Input, is_pipe, name_of, reason_of
 
 Files: TypeAlias = Input | Iterable[Input]
 """A path, an open file, or several of them. A folder stands for its files `*.tab.txt`; `-` is standard input."""

@@ -12,11 +12,11 @@ from cs_score.api.arguments import Files, file_of, files_of, held, policy_words,
 from cs_score.api.coldstart.writing import other_switches, words_of
 from cs_score.api.html import table
 from cs_score.api.kinds import Values, field_types
+from cs_score.base.errors import UsageError
+from cs_score.base.sources import Input, name_of
 from cs_score.coldstart.lines.loading import RUN_SUFFIX, members
 from cs_score.coldstart.options import Options, Policy
 from cs_score.coldstart.writers.files import Layout
-from cs_score.foundation.errors import UsageError
-from cs_score.foundation.sources import Input, name_of
 from cs_score.statistics.options import IntervalMethod, Resampling
 
 if TYPE_CHECKING:
@@ -254,8 +254,8 @@ def _shared(plan: ColdStartPlan) -> list[str]:
 def _opener(jobs: int | None, runs: int) -> OpenBackend:
     @contextlib.contextmanager
     def open_backend(batch_id: str, plan: Plan, prepared: Prepared) -> Iterator[Backend]:
+        from cs_score.base.processes import processors
         from cs_score.batch.execution.executors import local_backend
-        from cs_score.foundation.processes import processors
 
         with local_backend(batch_id, plan, prepared, min(jobs or processors(), runs)) as backend:
             yield backend

@@ -9,10 +9,10 @@ from cs_score.api.coldstart.results import RunResult
 from cs_score.api.evidence import EvidenceResult
 from cs_score.api.html import table
 from cs_score.api.kinds import Values, field_types, known
+from cs_score.base.display import one_line
+from cs_score.base.errors import UsageError
+from cs_score.base.nearest import nearest
 from cs_score.coldstart.options import as_list
-from cs_score.foundation.display import one_line
-from cs_score.foundation.errors import UsageError
-from cs_score.foundation.nearest import nearest
 from cs_score.statistics.options import DEFAULT_RESAMPLES, IntervalMethod, Resampling
 
 if TYPE_CHECKING:

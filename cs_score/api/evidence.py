@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cs_score.api.html import table
 from cs_score.api.intervals import IntervalRow, interval_rows
-from cs_score.foundation.errors import UsageError
-from cs_score.foundation.sources import Input
+from cs_score.base.errors import UsageError
+from cs_score.base.sources import Input
 from cs_score.measures.registry import headline
 from cs_score.statistics.unit_table import UnitTable
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     import pandas
 
     from cs_score.api.report import Report
+    from cs_score.base.signing.origin import Origin
+    from cs_score.base.signing.signature import Signature
     from cs_score.evidence.result import Result
-    from cs_score.foundation.signing.origin import Origin
-    from cs_score.foundation.signing.signature import Signature
     from cs_score.statistics.options import IntervalMethod
 
 Lines: TypeAlias = Input | Iterable[object]

@@ -13,7 +13,7 @@ from math import nan
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from cs_score.api.kinds import Values
-from cs_score.foundation.errors import MissingExtraError
+from cs_score.base.errors import MissingExtraError
 
 if TYPE_CHECKING:
     import pandas

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Final
 
-from cs_score.foundation.display import one_line
+from cs_score.base.display import one_line
 
 _LONGEST: Final = 200
 """Characters of a cell that are shown."""

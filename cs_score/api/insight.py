@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 from cs_score.api.arguments import policy_words
 from cs_score.api.coldstart.results import RunResult
 from cs_score.api.evidence import EvidenceResult
-from cs_score.foundation.display import one_line
-from cs_score.foundation.errors import InputError, UsageError
-from cs_score.foundation.nearest import nearest
-from cs_score.foundation.record import replace
-from cs_score.foundation.signing.signature import Signature
+from cs_score.base.display import one_line
+from cs_score.base.errors import InputError, UsageError
+from cs_score.base.nearest import nearest
+from cs_score.base.record import replace
+from cs_score.base.signing.signature import Signature
 from cs_score.statistics.options import DEFAULT_RESAMPLES, IntervalMethod, Resampling
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeAlias, TypeVar
 
-from cs_score.foundation.errors import UsageError
-from cs_score.foundation.nearest import nearest
+from cs_score.base.errors import UsageError
+from cs_score.base.nearest import nearest
 
 Record = TypeVar("Record")
 

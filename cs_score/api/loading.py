@@ -11,8 +11,8 @@ from cs_score.api.coldstart.stored import Stored
 from cs_score.api.evidence import EvidenceResult
 from cs_score.api.insight import Analysis, Difference, stored_insight
 from cs_score.api.stored_evidence import stored_evidence
-from cs_score.foundation.errors import InputError, UsageError
-from cs_score.foundation.sources import Input, open_source
+from cs_score.base.errors import InputError, UsageError
+from cs_score.base.sources import Input, open_source
 from cs_score.measures.registry import COLD_START_MODE, MEASURES
 
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from html import escape
 
-from cs_score.foundation.outputs import encoded, write_packed
+from cs_score.base.outputs import encoded, write_packed
 
 
 class Report:

@@ -8,9 +8,9 @@ from typing import Any
 
 from cs_score.api.coldstart.stored import MALFORMED, check_version, not_whole, plain_texts
 from cs_score.api.evidence import EvidenceResult
+from cs_score.base.errors import InputError
 from cs_score.evidence.report import SCHEMA_VERSION
 from cs_score.evidence.result import Mode
-from cs_score.foundation.errors import InputError
 from cs_score.statistics.unit_table import UnitTable
 from cs_score.verification.recorded import origin_of
 from cs_score.verification.told import Told

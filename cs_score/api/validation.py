@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from cs_score.api.arguments import Files, Limits, file_of, files_of, held, limits_of
 from cs_score.api.html import table
 from cs_score.api.kinds import field_types
-from cs_score.foundation.errors import UsageError
-from cs_score.foundation.outputs import encoded, write_whole
-from cs_score.foundation.planned_outputs import Existing, OutputPlan, PlannedOutput
-from cs_score.foundation.sources import name_of
+from cs_score.base.errors import UsageError
+from cs_score.base.outputs import encoded, write_whole
+from cs_score.base.planned_outputs import Existing, OutputPlan, PlannedOutput
+from cs_score.base.sources import name_of
 from cs_score.problems.kind import Severity
 
 if TYPE_CHECKING:

@@ -7,6 +7,11 @@ import glob
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 
+from cs_score.base.errors import CsScoreError, InputError, OutputError, UsageError
+from cs_score.base.garbage_collection import paused_collector
+from cs_score.base.outputs import make_folder
+from cs_score.base.record import dataclass
+from cs_score.base.signing.origin import RUN
 from cs_score.batch.execution.run_tasks import Backend, Watcher, run_tasks
 from cs_score.batch.execution.tasks import Delivery, Task, failures
 from cs_score.batch.plan.inputs import InputFile
@@ -21,11 +26,6 @@ from cs_score.batch.tables.leaderboard_writers import write_leaderboard
 from cs_score.batch.tables.many import overview_of
 from cs_score.batch.tables.many_writers import write_overview
 from cs_score.batch.tables.problem_table import write_problem_report, write_problem_table
-from cs_score.foundation.errors import CsScoreError, InputError, OutputError, UsageError
-from cs_score.foundation.garbage_collection import paused_collector
-from cs_score.foundation.outputs import make_folder
-from cs_score.foundation.record import dataclass
-from cs_score.foundation.signing.origin import RUN
 
 OpenBackend = Callable[[str, Plan, Prepared], contextlib.AbstractContextManager[Backend]]
 """Makes the executor of a batch from its id, its plan and the gold prepared here."""

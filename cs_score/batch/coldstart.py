@@ -10,6 +10,11 @@ from itertools import chain, groupby
 from cs_score.analysis.many.coldstart import ToFind, run_findings, to_find, union_scores, unit_measure
 from cs_score.analysis.many.findings import Findings
 from cs_score.analysis.many.overview import Evaluation
+from cs_score.base.errors import InputError
+from cs_score.base.outputs import encoded
+from cs_score.base.record import dataclass, replace
+from cs_score.base.signing.origin import QUERY_LIST, SAMPLES, Origin
+from cs_score.base.sources import Input, InputDigest
 from cs_score.batch.plan.inputs import InputFile
 from cs_score.batch.plan.plan import Plan, Scored
 from cs_score.batch.plan.runs import RunFile
@@ -27,11 +32,6 @@ from cs_score.coldstart.scorer import score_runs
 from cs_score.coldstart.unit_statistics import resampled_unit, summary_scores
 from cs_score.coldstart.writers.fields import check_fields
 from cs_score.coldstart.writers.report import stopped_report, whole_report
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.outputs import encoded
-from cs_score.foundation.record import dataclass, replace
-from cs_score.foundation.signing.origin import QUERY_LIST, SAMPLES, Origin
-from cs_score.foundation.sources import Input, InputDigest
 from cs_score.knowledge_base.chain import resolve_knowledge_bases
 from cs_score.measures.registry import COLD_START_MODE, LDC_MEAN, headline, rankable
 from cs_score.preparation.runs.prevalidation import (

@@ -9,6 +9,12 @@ from typing import Protocol, cast
 
 from cs_score.analysis.many.findings import Findings
 from cs_score.analysis.many.overview import Evaluation
+from cs_score.base.display import terminal_safe
+from cs_score.base.errors import CsScoreError
+from cs_score.base.outputs import encoded
+from cs_score.base.record import dataclass, replace
+from cs_score.base.signing.origin import GOLD
+from cs_score.base.sources import Input, InputDigest
 from cs_score.batch.plan.inputs import InputFile
 from cs_score.batch.plan.plan import Plan, Scored
 from cs_score.batch.plan.runs import RunFile
@@ -17,12 +23,6 @@ from cs_score.batch.store.pages import MakePage, page_name
 from cs_score.evidence.intervals import intervals
 from cs_score.evidence.report import intervals_text, json_text, table_text, unit_blocks
 from cs_score.evidence.result import Mode, Result
-from cs_score.foundation.display import terminal_safe
-from cs_score.foundation.errors import CsScoreError
-from cs_score.foundation.outputs import encoded
-from cs_score.foundation.record import dataclass, replace
-from cs_score.foundation.signing.origin import GOLD
-from cs_score.foundation.sources import Input, InputDigest
 from cs_score.measures.registry import headline, rankable
 from cs_score.problems.occurrences import Occurrence
 from cs_score.statistics.options import Resampling

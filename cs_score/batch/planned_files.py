@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from cs_score.base.planned_outputs import Existing, Format, OutputPlan, PlannedOutput
 from cs_score.batch.batch import folder_of_run
 from cs_score.batch.plan.plan import Plan
 from cs_score.batch.plan.runs import FILES, INDEX, RunFile
 from cs_score.batch.store.state import files_in, is_leftover, is_of_run
-from cs_score.foundation.planned_outputs import Existing, Format, OutputPlan, PlannedOutput
 
 _BEGINNINGS: Final = {
     "leaderboard.tsv": rb"rank\tpolicy\trun\t",

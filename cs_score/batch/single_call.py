@@ -7,13 +7,13 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from cs_score.base.outputs import encoded
+from cs_score.base.record import dataclass
 from cs_score.coldstart.named_policies import NamedPolicy
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.writers.files import Layout, file_blocks
 from cs_score.coldstart.writers.params import Invocation
 from cs_score.coldstart.writers.report import doubly_encoded
-from cs_score.foundation.outputs import encoded
-from cs_score.foundation.record import dataclass
 from cs_score.statistics.score_intervals import ScoreIntervals
 
 PREFIX: Final = "out"

@@ -6,7 +6,7 @@ import os
 import re
 from typing import IO, Final
 
-from cs_score.foundation.patterns import pattern
+from cs_score.base.patterns import pattern
 
 _STATUS: Final = pattern(r"^(?:(?P<mild>WARNING)|(?P<bad>ERROR|FATAL_ERROR))(?=:)", re.MULTILINE)
 _DELTA: Final = pattern(r"(?<![\w.+-])(?:(?P<good>\+\d+\.\d+)|(?P<bad>-\d+\.\d+))(?![\w.])")

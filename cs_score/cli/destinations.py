@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
 from typing import IO
 
+from cs_score.base.display import terminal_safe
+from cs_score.base.errors import OutputError
+from cs_score.base.outputs import write_whole
+from cs_score.base.planned_outputs import Existing, PlannedOutput
+from cs_score.base.record import dataclass
+from cs_score.base.sources import reason_of
 from cs_score.cli import colour
-from cs_score.foundation.display import terminal_safe
-from cs_score.foundation.errors import OutputError
-from cs_score.foundation.outputs import write_whole
-from cs_score.foundation.planned_outputs import Existing, PlannedOutput
-from cs_score.foundation.record import dataclass
-from cs_score.foundation.sources import reason_of
 
 STREAMS = ("stdout", "stderr")
 

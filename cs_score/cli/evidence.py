@@ -8,18 +8,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from cs_score.base.display import one_line
+from cs_score.base.errors import UsageError
 from cs_score.cli.destinations import is_quiet, print_text, say
 from cs_score.cli.evidence_modes import EVIDENCE_MODES, MOST_REFERENCES, EvidenceMode
 from cs_score.cli.form import Form, whole_number
 from cs_score.cli.options import FORCE, CommandLine, Option
 from cs_score.cli.resampling_options import OPTIONS as RESAMPLING
 from cs_score.cli.resampling_options import read_resampling
-from cs_score.foundation.display import one_line
-from cs_score.foundation.errors import UsageError
 
 if TYPE_CHECKING:  # help and completion are quick without what scoring needs
+    from cs_score.base.planned_outputs import OutputPlan
     from cs_score.evidence.result import Mode, Result
-    from cs_score.foundation.planned_outputs import OutputPlan
     from cs_score.statistics.options import Resampling
 
 Item = TypeVar("Item")
@@ -88,8 +88,8 @@ def _module(mode: str) -> Any:
 
 def _plan(mode: str, inputs: Sequence[str], line: CommandLine) -> OutputPlan:
     """What is read and written. Raises UsageError for a file name that an option refuses."""
+    from cs_score.base.planned_outputs import OutputPlan
     from cs_score.evidence.report import JSON_OPTION, units_option
-    from cs_score.foundation.planned_outputs import OutputPlan
 
     outputs = list(JSON_OPTION.outputs(line.switches.get("--json")))
     if "--per-item" in line.switches:
@@ -99,9 +99,9 @@ def _plan(mode: str, inputs: Sequence[str], line: CommandLine) -> OutputPlan:
 
 
 def _deliver(result: Result, line: CommandLine, explain: Sequence[str], resampling: Resampling | None) -> None:
+    from cs_score.base.outputs import encoded, write_packed
     from cs_score.evidence.intervals import intervals
     from cs_score.evidence.report import explanation_text, intervals_text, json_text, table_text, unit_blocks
-    from cs_score.foundation.outputs import encoded, write_packed
 
     explanations = [result.explain(unit) for unit in explain]
     found = None if resampling is None else intervals(result, resampling)

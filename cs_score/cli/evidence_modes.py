@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from cs_score.base.record import dataclass
 from cs_score.cli.options import Option
-from cs_score.foundation.record import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from cs_score.base.errors import UsageError
+from cs_score.base.record import dataclass
 from cs_score.cli.leaving import FAILED
 from cs_score.cli.options import (
     HELP,
@@ -21,8 +23,6 @@ from cs_score.cli.options import (
     read_command_line,
 )
 from cs_score.cli.registry import COMMANDS, Command, nearest_command, sub_forms
-from cs_score.foundation.errors import UsageError
-from cs_score.foundation.record import dataclass
 
 if TYPE_CHECKING:
     from dataclasses import KW_ONLY

@@ -9,9 +9,9 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
+from cs_score.base.errors import CsScoreError, OutputError, UsageError
 from cs_score.cli import registry
 from cs_score.cli.leaving import FAILED
-from cs_score.foundation.errors import CsScoreError, OutputError, UsageError
 
 COMPLETION_VARIABLE: Final = "_CS_SCORE_COMPLETE"
 """With `bash_source` and the like in it the script of `cs-score completion` is printed, as earlier versions did."""
@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     What goes wrong is one line on standard error, never a traceback.
     """
-    from cs_score.foundation.sources import pipes_are_kept
+    from cs_score.base.sources import pipes_are_kept
 
     words = list(sys.argv[1:] if arguments is None else arguments)
     if COMPLETION_VARIABLE in os.environ:
@@ -69,8 +69,8 @@ def _reason(error: OSError | ImportError | MemoryError) -> str:
 
 
 def _complain(message: str, status: int) -> int:
+    from cs_score.base.display import one_line
     from cs_score.cli.destinations import write_text
-    from cs_score.foundation.display import one_line
 
     with contextlib.suppress(OutputError):
         write_text("stderr", f"cs-score: {one_line(message, keep_tabs=True)}\n")

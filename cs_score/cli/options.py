@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
-from cs_score.foundation.display import one_line
-from cs_score.foundation.errors import CsScoreError, UsageError
-from cs_score.foundation.nearest import nearest
-from cs_score.foundation.record import dataclass
+from cs_score.base.display import one_line
+from cs_score.base.errors import CsScoreError, UsageError
+from cs_score.base.nearest import nearest
+from cs_score.base.record import dataclass
 
 Choices = tuple[str, ...] | Callable[[], Iterable[str]]
 """What completion offers; a function where that has to be imported first."""
@@ -54,7 +54,7 @@ class Option:
 
     def takes(self, word: str) -> bool:
         """Whether the next word is the value of an option that can do without."""
-        from cs_score.foundation.planned_outputs import ending_of, is_stream
+        from cs_score.base.planned_outputs import ending_of, is_stream
 
         assert self.value is not None
         return word == "-" or ending_of(word) == ending_of(self.value.strip("[]")) or is_stream(word)

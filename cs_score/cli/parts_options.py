@@ -6,11 +6,11 @@ import os
 from collections.abc import Sequence
 from typing import Final
 
+from cs_score.base.record import dataclass
+from cs_score.base.sources import plain_name
 from cs_score.cli.form import whole_number
 from cs_score.cli.options import CommandLine, Option
 from cs_score.coldstart.lines.loading import members
-from cs_score.foundation.record import dataclass
-from cs_score.foundation.sources import plain_name
 
 PART: Final = 2 << 20
 """Bytes of assessments and runs that make one part. Scoring it takes some thirty times as much memory."""

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Final
 
+from cs_score.base.nearest import nearest
+from cs_score.base.record import dataclass
 from cs_score.cli.evidence_modes import EVIDENCE_MODES
-from cs_score.foundation.nearest import nearest
-from cs_score.foundation.record import dataclass
 
 
 class Group(StrEnum):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, cast
 
+from cs_score.base.errors import UsageError
+from cs_score.base.patterns import pattern
 from cs_score.cli.options import Option
-from cs_score.foundation.errors import UsageError
-from cs_score.foundation.patterns import pattern
 from cs_score.statistics.options import DEFAULT_RESAMPLES, INTERVAL_METHODS, IntervalMethod, Resampling
 
 MOST_RESAMPLES: Final = 1_000_000

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from cs_score.base.errors import UsageError
 from cs_score.cli.destinations import quietly, write_text
 from cs_score.cli.form import Form
 from cs_score.cli.options import VERSION, HelpWanted, SwitchError, VersionWanted
 from cs_score.cli.registry import COMMANDS, nearest_command, sub_forms
-from cs_score.foundation.errors import UsageError
 
 
 def run_form(form: Form, words: Sequence[str]) -> int:
@@ -51,7 +51,7 @@ def _refuse_mistyped_command(form: Form, words: Sequence[str]) -> None:
 
 
 def _version_text(form: Form, option: str) -> str:
-    from cs_score.foundation.version import VERSION as OURS
+    from cs_score.base.version import VERSION as OURS
 
     follows = COMMANDS[form.name].follows
     if option == VERSION and follows:

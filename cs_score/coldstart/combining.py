@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
+from cs_score.base.errors import InputError
+from cs_score.base.record import replace
 from cs_score.coldstart.counting.projection import (
     ScoreRow,
     Table,
@@ -31,8 +33,6 @@ from cs_score.coldstart.resampling.sample_files import last_by_label
 from cs_score.coldstart.result import AveragePrecision, PrecisionRecall, QueryResult, Result, RunResult, UnitResult
 from cs_score.coldstart.run import Run, UnitLines
 from cs_score.coldstart.units import Unit, units_of
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.record import replace
 from cs_score.problems.log import ProblemLog
 
 

@@ -9,6 +9,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
+from cs_score.base.errors import InputError
+from cs_score.base.record import dataclass, field, replace
+from cs_score.base.signing.origin import QUERY_LIST, SAMPLES
+from cs_score.base.sources import Input, InputDigest, digests_of_files
 from cs_score.coldstart.judging.class_tree import ClassTree, build_tree
 from cs_score.coldstart.judging.matching import ByValue, check_discipline, index_values
 from cs_score.coldstart.lines.known_answers import KnownAnswers
@@ -23,10 +27,6 @@ from cs_score.coldstart.queries.query_set import Query, QuerySet, report_languag
 from cs_score.coldstart.queries.selection import select_queries
 from cs_score.coldstart.ranking.classes import AssessedClasses
 from cs_score.coldstart.resampling.sample_files import SampleFile, read_samples
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.record import dataclass, field, replace
-from cs_score.foundation.signing.origin import QUERY_LIST, SAMPLES
-from cs_score.foundation.sources import Input, InputDigest, digests_of_files
 from cs_score.problems.log import ProblemLog
 
 

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
+from cs_score.base.errors import InputError
+from cs_score.base.garbage_collection import paused_collector
+from cs_score.base.sources import Input, name_of
 from cs_score.coldstart.gold import Gold, open_gold, with_pool
 from cs_score.coldstart.lines.layouts import FileKind
 from cs_score.coldstart.lines.loading import kind_of, members
@@ -14,9 +17,6 @@ from cs_score.coldstart.options import Options
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.run import load_run
 from cs_score.coldstart.scorer import score_runs
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.garbage_collection import paused_collector
-from cs_score.foundation.sources import Input, name_of
 
 
 def run_files(files: Iterable[Input], known: Collection[Input] = ()) -> tuple[list[Input], list[Input]]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from cs_score.base.errors import UsageError
+from cs_score.base.patterns import pattern
+from cs_score.base.record import dataclass, replace
 from cs_score.coldstart.options import PRESETS, Justifications, Options, Policy
-from cs_score.foundation.errors import UsageError
-from cs_score.foundation.patterns import pattern
-from cs_score.foundation.record import dataclass, replace
 
 # The parts of `--policy NAME:PART=VALUE,...` that choose categories, as the switches of the scorer are called.
 _SIDES: Final = ("right", "wrong", "ignore")

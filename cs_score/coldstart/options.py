@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final, Literal, TypeAlias
 
-from cs_score.foundation.errors import UsageError
-from cs_score.foundation.nearest import nearest
-from cs_score.foundation.record import dataclass, field
+from cs_score.base.errors import UsageError
+from cs_score.base.nearest import nearest
+from cs_score.base.record import dataclass, field
 
 Side: TypeAlias = Literal["RIGHT", "WRONG", "IGNORE"]
 """What a policy makes of a response. Plain text, because responses are filed under it by the million."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from cs_score.base.signing.origin import QUERY_LIST, SAMPLES, Origin, digest_of, short_digest
+from cs_score.base.sources import InputDigest
 from cs_score.coldstart.options import PRESETS, Options, Policy
-from cs_score.foundation.signing.origin import QUERY_LIST, SAMPLES, Origin, digest_of, short_digest
-from cs_score.foundation.sources import InputDigest
 from cs_score.measures.registry import COLD_START_MODE, usual
 
 

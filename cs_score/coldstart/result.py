@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from cs_score.base.errors import InputError
+from cs_score.base.record import dataclass, field
+from cs_score.base.signing.origin import Origin
 from cs_score.coldstart.counting.counts import Tally
 from cs_score.coldstart.counting.projection import ALL_LEVELS, Table
 from cs_score.coldstart.judging.labels import Labels
@@ -14,15 +17,12 @@ from cs_score.coldstart.queries.query_set import Query
 from cs_score.coldstart.ranking.average_precision import Ranking
 from cs_score.coldstart.ranking.tables import ApTable
 from cs_score.coldstart.resampling.values import Bootstrap
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.record import dataclass, field
-from cs_score.foundation.signing.origin import Origin
 from cs_score.measures.measure import Measure
 from cs_score.measures.registry import RANKED
 from cs_score.problems.log import Problem, ProblemLog
 
 if TYPE_CHECKING:
-    from cs_score.foundation.signing.signature import Signature
+    from cs_score.base.signing.signature import Signature
 
 _ROW_PREFIX: Final = f"{ALL_LEVELS}-"
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
+from cs_score.base.record import dataclass, replace
+from cs_score.base.sources import Input, InputDigest
 from cs_score.coldstart.gold import Gold, by_query
 from cs_score.coldstart.lines.justifications import CODES, DiscardRules
 from cs_score.coldstart.lines.layouts import Schema
@@ -12,8 +14,6 @@ from cs_score.coldstart.lines.links import Links
 from cs_score.coldstart.lines.loading import Loading, loading_of
 from cs_score.coldstart.lines.records import Response
 from cs_score.coldstart.options import Justifications
-from cs_score.foundation.record import dataclass, replace
-from cs_score.foundation.sources import Input, InputDigest
 from cs_score.problems.log import ProblemLog
 
 UnitLines: TypeAlias = Mapping[str, Sequence[Response]]

@@ -9,6 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from cs_score.base.errors import InputError
+from cs_score.base.garbage_collection import paused_collector
+from cs_score.base.record import replace
+from cs_score.base.sources import Input
 from cs_score.coldstart.combining import Combining
 from cs_score.coldstart.counting.counts import Counting
 from cs_score.coldstart.counting.projection import ALL_LEVELS
@@ -23,10 +27,6 @@ from cs_score.coldstart.remarks import above_one, check_lines
 from cs_score.coldstart.result import QueryResult, Result, RunResult, ScoringStopped, UnitResult
 from cs_score.coldstart.run import Run, load_run
 from cs_score.coldstart.units import Unit
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.garbage_collection import paused_collector
-from cs_score.foundation.record import replace
-from cs_score.foundation.sources import Input
 from cs_score.problems.log import ProblemLog
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from cs_score.base.record import dataclass
 from cs_score.coldstart.gold import Gold
 from cs_score.coldstart.queries.query_set import Query
 from cs_score.coldstart.ranking.nodes import Nodes
 from cs_score.coldstart.result import UnitResult
 from cs_score.coldstart.run import Run, UnitLines
-from cs_score.foundation.record import dataclass
 
 
 @dataclass(frozen=True, slots=True)

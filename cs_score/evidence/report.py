@@ -8,10 +8,10 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from cs_score.base import display
+from cs_score.base.display import one_line
+from cs_score.base.planned_outputs import Format, OwnOption
 from cs_score.evidence.result import Mode, Result, UnitExplanation, counted
-from cs_score.foundation import display
-from cs_score.foundation.display import one_line
-from cs_score.foundation.planned_outputs import Format, OwnOption
 from cs_score.statistics.notes import sentences
 from cs_score.statistics.score_intervals import ScoreIntervals
 

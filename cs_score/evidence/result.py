@@ -7,16 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.nearest import nearest
-from cs_score.foundation.signing.origin import Origin
-from cs_score.foundation.sources import InputDigest
+from cs_score.base.errors import InputError
+from cs_score.base.nearest import nearest
+from cs_score.base.signing.origin import Origin
+from cs_score.base.sources import InputDigest
 from cs_score.measures.formulas import Divide, Number, divide
 from cs_score.measures.registry import headline
 from cs_score.statistics.unit_table import UnitTable
 
 if TYPE_CHECKING:
-    from cs_score.foundation.signing.signature import Signature
+    from cs_score.base.signing.signature import Signature
 
 
 class Formula(Protocol):

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from enum import StrEnum
 
-from cs_score.foundation.errors import InputError, UsageError
-from cs_score.foundation.record import dataclass, replace
-from cs_score.foundation.signing.signature import Signature
+from cs_score.base.errors import InputError, UsageError
+from cs_score.base.record import dataclass, replace
+from cs_score.base.signing.signature import Signature
 from cs_score.gates.limits import ROUNDING, Limit, exact, limits_by_measure
 from cs_score.gates.measured import Measured, comparable_tables
 from cs_score.statistics.notes import Note

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Final
 
-from cs_score.foundation.errors import UsageError
-from cs_score.foundation.record import dataclass
+from cs_score.base.errors import UsageError
+from cs_score.base.record import dataclass
 from cs_score.measures.registry import chosen
 
 _NUMBER: Final = re.compile(r"[0-9]{1,3}(\.[0-9]{0,20})?|\.[0-9]{1,20}")

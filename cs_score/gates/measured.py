@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from cs_score.base.errors import InputError
+from cs_score.base.record import dataclass
+from cs_score.base.signing.origin import Origin
 from cs_score.coldstart.unit_statistics import unit_name, unit_table
 from cs_score.evidence.result import scores_at
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.record import dataclass
-from cs_score.foundation.signing.origin import Origin
 from cs_score.measures.registry import COLD_START_MODE, formula_of, headline, parse, sums_of
 from cs_score.statistics.unit_table import UnitTable
 from cs_score.verification.recorded import EVIDENCE_MODES, Kind, origin_of, read_recorded

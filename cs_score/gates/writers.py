@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from cs_score.foundation.display import one_line
+from cs_score.base.display import one_line
 from cs_score.gates.judging import Check, Judgement
 from cs_score.statistics.notes import as_json, sentences
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Collection, Iterable
 
+from cs_score.base.outputs import encoded
+from cs_score.base.signing.origin import RUN
+from cs_score.base.sources import InMemory, Input, Source, name_of, open_source
 from cs_score.coldstart.lines.loading import members
 from cs_score.coldstart.queries.query_set import Query, QuerySet
-from cs_score.foundation.outputs import encoded
-from cs_score.foundation.signing.origin import RUN
-from cs_score.foundation.sources import InMemory, Input, Source, name_of, open_source
 from cs_score.knowledge_base.reading.recognition import is_knowledge_base
 from cs_score.preparation.runs.prevalidation import Preparation, PreparedRun, rereadable
 from cs_score.problems.log import ProblemLog

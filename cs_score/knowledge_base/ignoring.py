@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from cs_score.foundation.errors import UsageError
+from cs_score.base.errors import UsageError
 from cs_score.problems.kind import Severity
 from cs_score.problems.table import CODES
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from cs_score.foundation.sources import Source
+from cs_score.base.sources import Source
 from cs_score.knowledge_base.checks.inference import infer_inverses, infer_mentions
 from cs_score.knowledge_base.checks.mention_strings import MentionStrings
 from cs_score.knowledge_base.checks.node_types import check_types

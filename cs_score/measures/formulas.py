@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
-from cs_score.foundation.record import dataclass
+from cs_score.base.record import dataclass
 
 
 class Arithmetic(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from cs_score.foundation.record import dataclass, replace
+from cs_score.base.record import dataclass, replace
 
 MICRO: Final = "Micro"
 MACRO: Final = "Macro"

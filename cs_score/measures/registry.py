@@ -13,8 +13,8 @@ from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any, Final, TypeAlias
 
-from cs_score.foundation.errors import UsageError
-from cs_score.foundation.record import dataclass
+from cs_score.base.errors import UsageError
+from cs_score.base.record import dataclass
 from cs_score.measures import formulas
 from cs_score.measures.measure import MACRO, MICRO, Measure
 

@@ -9,9 +9,9 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.sources import Input, open_source
-from cs_score.foundation.white_space import SPACE
+from cs_score.base.errors import InputError
+from cs_score.base.sources import Input, open_source
+from cs_score.base.white_space import SPACE
 from cs_score.problems.log import Place
 
 _LEADING_NUMBER: Final = re.compile(r"\s*([0-9]+)", re.ASCII)

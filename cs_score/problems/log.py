@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Final, NamedTuple, Self
 
-from cs_score.foundation.display import one_line
-from cs_score.foundation.errors import InputError
+from cs_score.base.display import one_line
+from cs_score.base.errors import InputError
 from cs_score.problems.kind import Severity
 from cs_score.problems.table import CODES
 

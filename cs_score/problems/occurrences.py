@@ -7,8 +7,8 @@ import itertools
 from collections.abc import Collection, Iterable, Iterator, Set
 from typing import Self, TypeAlias
 
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.record import dataclass, replace
+from cs_score.base.errors import InputError
+from cs_score.base.record import dataclass, replace
 from cs_score.problems.kind import Severity
 from cs_score.problems.log import Detail, FatalProblem, Place, ProblemLog
 from cs_score.problems.table import CODES

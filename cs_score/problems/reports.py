@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from typing import Final
 
-from cs_score.foundation.outputs import write_packed
-from cs_score.foundation.planned_outputs import Format, OwnOption, ending_of
-from cs_score.foundation.version import VERSION
+from cs_score.base.outputs import write_packed
+from cs_score.base.planned_outputs import Format, OwnOption, ending_of
+from cs_score.base.version import VERSION
 from cs_score.problems.kind import Severity
 from cs_score.problems.occurrences import Occurrence, RecordingLog
 from cs_score.problems.table import CODES

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
-from cs_score.foundation.errors import InputError, UsageError
-from cs_score.foundation.nearest import nearest
-from cs_score.foundation.sources import open_source
+from cs_score.base.errors import InputError, UsageError
+from cs_score.base.nearest import nearest
+from cs_score.base.sources import open_source
 from cs_score.measures.registry import COLD_START_MODE, MEASURES
 from cs_score.report.charts.drawing import Drawing
 from cs_score.report.model import Page

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cs_score.foundation.errors import UsageError
+from cs_score.base.errors import UsageError
 from cs_score.measures.formulas import Ratio
 from cs_score.statistics.arithmetic import Floats, Formula
 from cs_score.statistics.comparison_result import Comparison, MeasureComparison, PairedSystems, PValues, RankedSystem

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Final
 
-from cs_score.foundation.signing.origin import Origin
+from cs_score.base.signing.origin import Origin
 from cs_score.statistics import notes
 from cs_score.statistics.intervals import Interval
 from cs_score.statistics.notes import Note

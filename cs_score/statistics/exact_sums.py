@@ -20,7 +20,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cs_score.foundation.errors import InputError
+from cs_score.base.errors import InputError
 from cs_score.statistics.arithmetic import Floats
 
 _EXACT: Final = 2**53

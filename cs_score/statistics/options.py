@@ -6,8 +6,8 @@ import math
 import operator
 from typing import Final, Literal, TypeAlias, get_args
 
-from cs_score.foundation.errors import UsageError
-from cs_score.foundation.record import dataclass, replace
+from cs_score.base.errors import UsageError
+from cs_score.base.record import dataclass, replace
 
 IntervalMethod: TypeAlias = Literal["percentile", "bca"]
 PairedTest: TypeAlias = Literal["randomisation", "bootstrap"]

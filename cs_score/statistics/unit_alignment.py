@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from cs_score.foundation.display import one_line
-from cs_score.foundation.errors import InputError
+from cs_score.base.display import one_line
+from cs_score.base.errors import InputError
 from cs_score.statistics.unit_table import UnitTable
 
 _NAMED: Final = 5

@@ -7,6 +7,9 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from cs_score.base.garbage_collection import paused_collector
+from cs_score.base.record import dataclass, replace
+from cs_score.base.signing.origin import GOLD, POOL, QUERIES, QUERY_LIST, RUN, SAMPLES
 from cs_score.batch.coldstart import ColdStartPlan
 from cs_score.batch.evidence import EvidencePlan
 from cs_score.batch.plan.inputs import InputFile
@@ -18,9 +21,6 @@ from cs_score.batch.store.outcomes import Outcome, WrittenFile
 from cs_score.batch.store.pages import is_page
 from cs_score.coldstart.named_policies import NamedPolicy
 from cs_score.coldstart.writers.files import Layout
-from cs_score.foundation.garbage_collection import paused_collector
-from cs_score.foundation.record import dataclass, replace
-from cs_score.foundation.signing.origin import GOLD, POOL, QUERIES, QUERY_LIST, RUN, SAMPLES
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.verification.differences import Difference
 from cs_score.verification.inputs import FoundInput, Places

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from cs_score.foundation.record import dataclass
+from cs_score.base.record import dataclass
 from cs_score.verification.told import Json
 
 _NAMES: Final = ("run_id", "query", "row", "system", "run", "code", "role")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 
-from cs_score.foundation.display import one_line
-from cs_score.foundation.errors import CsScoreError, InputError
-from cs_score.foundation.record import dataclass
-from cs_score.foundation.signing.origin import QUERY_LIST, SAMPLES
-from cs_score.foundation.sources import READING_ERRORS, InputDigest, open_source
+from cs_score.base.display import one_line
+from cs_score.base.errors import CsScoreError, InputError
+from cs_score.base.record import dataclass
+from cs_score.base.signing.origin import QUERY_LIST, SAMPLES
+from cs_score.base.sources import READING_ERRORS, InputDigest, open_source
 
 _AS_STORED = frozenset({QUERY_LIST, SAMPLES})
 """Roles in which a file is read as it is stored."""

@@ -8,16 +8,16 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import Final, cast
 
+from cs_score.base.errors import InputError, UsageError
+from cs_score.base.record import dataclass
+from cs_score.base.signing.origin import ROLES, Origin
+from cs_score.base.signing.signature import Signature
+from cs_score.base.sources import InputDigest
 from cs_score.batch.store import state
 from cs_score.batch.tables import leaderboard_writers, many_writers
 from cs_score.coldstart.options import Justifications, Options, Policy
 from cs_score.coldstart.writers import json_result, scores
 from cs_score.evidence import report
-from cs_score.foundation.errors import InputError, UsageError
-from cs_score.foundation.record import dataclass
-from cs_score.foundation.signing.origin import ROLES, Origin
-from cs_score.foundation.signing.signature import Signature
-from cs_score.foundation.sources import InputDigest
 from cs_score.measures.registry import COLD_START_MODE, MEASURES
 from cs_score.statistics.options import INTERVAL_METHODS, IntervalMethod, Resampling
 from cs_score.verification.told import Told, read_told

@@ -6,6 +6,11 @@ import importlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from cs_score.base.errors import InputError
+from cs_score.base.garbage_collection import paused_collector
+from cs_score.base.record import replace
+from cs_score.base.signing.origin import GOLD, POOL, QUERIES, QUERY_LIST, RUN, SAMPLES
+from cs_score.base.sources import InMemory
 from cs_score.coldstart.gold import Gold, open_gold
 from cs_score.coldstart.lines.loading import kind_of
 from cs_score.coldstart.options import Options
@@ -18,11 +23,6 @@ from cs_score.coldstart.writers.json_result import result_object
 from cs_score.coldstart.writers.scores import ChosenScores, scores_object
 from cs_score.evidence.intervals import intervals as evidence_intervals
 from cs_score.evidence.report import result_object as evidence_object
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.garbage_collection import paused_collector
-from cs_score.foundation.record import replace
-from cs_score.foundation.signing.origin import GOLD, POOL, QUERIES, QUERY_LIST, RUN, SAMPLES
-from cs_score.foundation.sources import InMemory
 from cs_score.knowledge_base.chain import resolve_knowledge_bases
 from cs_score.knowledge_base.reading.recognition import is_knowledge_base
 from cs_score.measures.registry import COLD_START_MODE

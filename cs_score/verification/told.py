@@ -7,8 +7,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, Final, NoReturn
 
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.sources import open_source
+from cs_score.base.errors import InputError
+from cs_score.base.sources import open_source
 
 Json = Any
 """A value as `json` reads it."""

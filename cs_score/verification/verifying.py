@@ -9,13 +9,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
+from cs_score.base.errors import InputError
+from cs_score.base.record import dataclass
+from cs_score.base.sources import open_source
+from cs_score.base.version import VERSION
 from cs_score.batch.store.state import SIGNATURE
 from cs_score.coldstart.lines.loading import is_on_folder
 from cs_score.coldstart.result import ScoringStopped
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.record import dataclass
-from cs_score.foundation.sources import open_source
-from cs_score.foundation.version import VERSION
 from cs_score.verification.batches import BatchRuns, changed_files, run_again
 from cs_score.verification.differences import Difference, differences, numbers, table_differences
 from cs_score.verification.inputs import Places

@@ -10,6 +10,7 @@ from itertools import chain, pairwise
 from typing import Final
 
 from cs_score.analysis.many.overview import Overview
+from cs_score.base.record import replace
 from cs_score.batch.store.outcomes import FAILED, Outcome, ProblemPlace
 from cs_score.batch.tables.leaderboard import Leaderboard, make_leaderboard, with_standings
 from cs_score.batch.tables.leaderboard_writers import LEADERBOARD as BOARD
@@ -19,7 +20,6 @@ from cs_score.batch.tables.many import overview_of
 from cs_score.batch.tables.many_writers import WRITERS as OVERVIEW_WRITERS
 from cs_score.batch.tables.many_writers import as_json
 from cs_score.batch.tables.problem_table import HEADER, PROBLEMS, problem_lines
-from cs_score.foundation.record import replace
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.verification.batches import BatchedRun, BatchRuns
 from cs_score.verification.differences import shown

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from cs_score.base.errors import CsScoreError
 from cs_score.coldstart import Options, ScoringStopped, score
-from cs_score.foundation.errors import CsScoreError
 from tests.coldstart.command import Outcome, score_in
 
 EXACT: Final = 1e-12

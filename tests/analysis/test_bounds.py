@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
 from cs_score.analysis.coldstart.sections.bounds import bounds
+from cs_score.base.errors import InputError
 from cs_score.coldstart.gold import open_gold, with_pool
 from cs_score.coldstart.options import Options, Policy
 from cs_score.coldstart.run import load_run
-from cs_score.foundation.errors import InputError
 from tests.analysis.rewriting import EXACT, Call
 from tests.analysis.test_effects import call_of, laws
 from tests.analysis.test_policies import analysis_of

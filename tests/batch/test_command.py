@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
+from cs_score.base.errors import InputError
 from cs_score.batch.plan.runs import FILES as FILES_OF_BATCH
 from cs_score.batch.plan.runs import find_runs
 from cs_score.cli.batch.coldstart import BATCH_SWITCHES
 from cs_score.cli.scorer.switches import SWITCHES
-from cs_score.foundation.errors import InputError
 from tests.batch.command import batch_process, contents, leaderboard, problems
 from tests.coldstart.command import Outcome
 from tests.coldstart.command import score_in as cs_score_in

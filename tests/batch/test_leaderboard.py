@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from cs_score.base.signing.origin import GOLD, RUN, Origin
+from cs_score.base.signing.signature import Signature
+from cs_score.base.sources import InputDigest
 from cs_score.batch.store.outcomes import FAILED, OK, Outcome, ProblemPlace, RunScores
 from cs_score.batch.tables.leaderboard import Leaderboard, make_leaderboard, signatures
 from cs_score.batch.tables.leaderboard_writers import WRITERS, leaderboard_text
 from cs_score.batch.tables.problem_table import write_problem_table
-from cs_score.foundation.signing.origin import GOLD, RUN, Origin
-from cs_score.foundation.signing.signature import Signature
-from cs_score.foundation.sources import InputDigest
 from tests.batch.command import contents, leaderboard, problems, table
 from tests.coldstart.command import score_in as cs_score_in
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from cs_score.base.errors import UsageError
 from cs_score.batch.plan.policies import read_policies
 from cs_score.coldstart.options import PRESETS, Justifications, Options, Policy, Preset, find_preset
-from cs_score.foundation.errors import UsageError
 from tests.batch.command import contents, leaderboard, without_call
 from tests.coldstart.command import score_in as cs_score_in
 

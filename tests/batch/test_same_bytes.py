@@ -8,9 +8,9 @@ from typing import Final
 
 import pytest
 
+from cs_score.base.errors import UsageError
 from cs_score.cli.options import HelpWanted, SwitchError, VersionWanted, read_command_line
 from cs_score.cli.scorer.command import FORM
-from cs_score.foundation.errors import UsageError
 from tests.batch.command import contents, leaderboard, without_call
 from tests.coldstart.command import score_in as cs_score_in
 from tests.coldstart.recorded import Case, committed_cases, copy_inputs, shared_cases

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from cs_score.base.errors import InputError
+from cs_score.base.signing.origin import RUN
 from cs_score.batch.coldstart import ColdStartPlan
 from cs_score.batch.execution import tasks
 from cs_score.batch.execution.tasks import Delivery, Task
@@ -18,8 +20,6 @@ from cs_score.batch.plan.runs import RunFile
 from cs_score.cli.batch.coldstart import BATCH_SWITCHES, _plan
 from cs_score.cli.options import read_command_line
 from cs_score.cli.scorer.switches import SWITCHES
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.signing.origin import RUN
 from tests.batch.command import without_time
 from tests.coldstart.recorded import Case, committed_cases, copy_inputs
 

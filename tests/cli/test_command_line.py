@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from cs_score.base.outputs import whole_file
 from cs_score.cli.main import main
-from cs_score.foundation.outputs import whole_file
 
 Capture = pytest.CaptureFixture[str]
 
@@ -79,7 +79,7 @@ def test_an_input_is_not_overwritten(tmp_path: Path, capfd: Capture) -> None:
 def test_standard_output_by_name_keeps_what_others_wrote(tmp_path: Path) -> None:
     shared = tmp_path / "shared.txt"
     command = (
-        "import sys; from cs_score.foundation.outputs import write_whole; print('before', flush=True); "
+        "import sys; from cs_score.base.outputs import write_whole; print('before', flush=True); "
         "write_whole('/dev/stdout', [b'result\\n']); print('after')"
     )
     with open(shared, "wb") as stdout:

@@ -12,11 +12,11 @@ from typing import Final
 
 import pytest
 
+from cs_score.base.errors import UsageError
 from cs_score.cli.form import load
 from cs_score.cli.help import WIDEST
 from cs_score.cli.options import Option, OptionNames, read_command_line
 from cs_score.cli.registry import COMMANDS, find
-from cs_score.foundation.errors import UsageError
 from tests.coldstart.command import Outcome, score_in
 from tests.preparation.invented import AskedQuery, Inputs, RunLine
 

@@ -191,7 +191,7 @@ def test_a_signal_while_the_command_begins_leaves_no_traceback(
 def test_a_signal_where_exceptions_are_dropped_ends_the_command_all_the_same(folder: Path) -> None:
     script = (
         "import os, signal, sys, time\n"
-        "from cs_score.foundation import interruption\n"
+        "from cs_score.base import interruption\n"
         "interruption.stop_on_signals()\n"
         "class Dropped:\n"
         "    def __del__(self):\n"
@@ -210,7 +210,7 @@ def test_a_signal_where_exceptions_are_dropped_ends_the_command_all_the_same(fol
 def test_a_second_signal_bounds_the_way_out(folder: Path) -> None:
     script = (
         "import os, signal, time\n"
-        "from cs_score.foundation import interruption\n"
+        "from cs_score.base import interruption\n"
         "interruption.stop_on_signals()\n"
         "try:\n"
         "    os.kill(os.getpid(), signal.SIGINT)\n"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from cs_score.base.errors import InputError, UsageError
 from cs_score.coldstart import Justifications, Options, Policy, Result, ScoringStopped, intervals, score
 from cs_score.coldstart.combining import score_rows
 from cs_score.coldstart.counting.projection import ldc_tables
@@ -27,7 +28,6 @@ from cs_score.coldstart.unit_statistics import (
 from cs_score.coldstart.units import units_of
 from cs_score.coldstart.writers.intervals import intervals_text
 from cs_score.coldstart.writers.json_result import json_text
-from cs_score.foundation.errors import InputError, UsageError
 from cs_score.measures.registry import formula_of
 from cs_score.statistics.options import Resampling
 from tests.coldstart.handmade import AGE, CHILDREN, LISTS, SCHOOLS, Inputs, Line, Q, query_xml, sf_query

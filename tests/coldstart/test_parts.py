@@ -15,14 +15,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from benchmarks.generate import Evaluation, Shape, generate
+from cs_score.base.errors import OutputError
+from cs_score.base.outputs import folder_beside
 from cs_score.cli.parts_options import PART, Division
 from cs_score.coldstart.gold import Gold, open_gold
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.partition import scoring as scoring_in_parts
 from cs_score.coldstart.partition.parts import cut_queries
 from cs_score.coldstart.queries.query_set import Query, QuerySet, build_query_set, query_id
-from cs_score.foundation.errors import OutputError
-from cs_score.foundation.outputs import folder_beside
 from cs_score.problems.log import Place, ProblemLog
 from tests.coldstart.command import Outcome, score_in
 from tests.coldstart.handmade import Inputs

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from cs_score.base.errors import InputError
 from cs_score.coldstart.lines import known_answers, linking
 from cs_score.coldstart.lines.confidence import plain_confidence, read_confidence
 from cs_score.coldstart.lines.known_answers import KnownAnswers
@@ -23,7 +24,6 @@ from cs_score.coldstart.options import Options
 from cs_score.coldstart.queries.identifiers import follow_on_id, parse_query_id
 from cs_score.coldstart.queries.loading import load_queries
 from cs_score.coldstart.queries.predicates import find_predicate
-from cs_score.foundation.errors import InputError
 from cs_score.problems.log import ProblemLog
 from tests.coldstart.handmade import CHILDREN, Line, Q, query_xml, sf_query
 

@@ -13,13 +13,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from cs_score.base.errors import InputError
 from cs_score.coldstart import Options, Policy, score
 from cs_score.coldstart.gold import Gold, open_gold
 from cs_score.coldstart.lines.loading import Loading, loading_of
 from cs_score.coldstart.run import run_of
 from cs_score.coldstart.scorer import score_runs
 from cs_score.coldstart.writers.json_result import json_text
-from cs_score.foundation.errors import InputError
 from tests.coldstart.command import score_in
 from tests.coldstart.handmade import Inputs, Line
 from tests.coldstart.recorded import COMMITTED

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from cs_score.base.errors import InputError
 from cs_score.evidence.modes import claims
-from cs_score.foundation.errors import InputError
 
 Json = dict[str, Any]
 

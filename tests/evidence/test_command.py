@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from cs_score.foundation.version import VERSION
+from cs_score.base.version import VERSION
 from tests.evidence.command import Outcome, cs_score, cs_score_process
 from tests.evidence.recorded import COMMITTED, FAMILIES
 from tests.evidence.test_claims import GOLD as CLAIMS_GOLD

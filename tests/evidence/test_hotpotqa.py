@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from cs_score.base.errors import InputError
 from cs_score.evidence.modes import hotpotqa
 from cs_score.evidence.modes.hotpotqa.judging import (
     Agreement,
@@ -16,7 +17,6 @@ from cs_score.evidence.modes.hotpotqa.judging import (
     fact_set,
     normalised,
 )
-from cs_score.foundation.errors import InputError
 
 Json = dict[str, Any]
 

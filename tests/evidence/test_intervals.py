@@ -12,10 +12,10 @@ from typing import Any, Final
 import numpy as np
 import pytest
 
+from cs_score.base.errors import InputError
 from cs_score.evidence import intervals
 from cs_score.evidence.modes import claims, hotpotqa, scifact
 from cs_score.evidence.result import Result
-from cs_score.foundation.errors import InputError
 from cs_score.measures.formulas import Ratio
 from cs_score.statistics.arithmetic import column_formula
 from cs_score.statistics.draws import bootstrap_counts

@@ -17,12 +17,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cs_score.base.errors import InputError
+from cs_score.base.garbage_collection import paused_collector
+from cs_score.base.sources import Source
 from cs_score.evidence.reading import json_array as streaming
 from cs_score.evidence.reading import json_reader as reader
 from cs_score.evidence.reading.json_array import json_array
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.garbage_collection import paused_collector
-from cs_score.foundation.sources import Source
 
 
 def source(data: bytes) -> Source:

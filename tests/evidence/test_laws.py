@@ -14,10 +14,10 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from cs_score.base.errors import InputError
 from cs_score.evidence.modes import claims, hotpotqa, r4c, scifact
 from cs_score.evidence.modes.hotpotqa.judging import normalised
 from cs_score.evidence.result import Result
-from cs_score.foundation.errors import InputError
 from tests.evidence.command import cs_score
 from tests.evidence.test_claims import GOLD as CLAIMS_GOLD
 from tests.evidence.test_claims import PREDICTIONS as CLAIMS_PREDICTIONS

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from cs_score.base.errors import InputError, MissingExtraError, UsageError
 from cs_score.evidence.modes import r4c
 from cs_score.evidence.modes.r4c.alignment import Aligner, Comparer, Fact, full_weight, total_weight
 from cs_score.evidence.modes.r4c.judging import WEIGHTS, Scorer, drawn_orders
-from cs_score.foundation.errors import InputError, MissingExtraError, UsageError
 
 Step = tuple[str, int, tuple[str, ...]]
 

@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cs_score.base.errors import InputError, UsageError
+from cs_score.base.signing.origin import GOLD, RUN, Origin
+from cs_score.base.sources import InputDigest
 from cs_score.evidence.modes import hotpotqa
-from cs_score.foundation.errors import InputError, UsageError
-from cs_score.foundation.signing.origin import GOLD, RUN, Origin
-from cs_score.foundation.sources import InputDigest
 from cs_score.gates.judging import Check, Gate, Judgement, Kind
 from cs_score.gates.limits import Limit, read_limit
 from cs_score.gates.measured import Measured

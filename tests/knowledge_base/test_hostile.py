@@ -17,8 +17,8 @@ from xml.etree import ElementTree
 import pytest
 
 from benchmarks import kb_generator
-from cs_score.foundation import outputs
-from cs_score.foundation.errors import OutputError
+from cs_score.base import outputs
+from cs_score.base.errors import OutputError
 from tests.batch.command import contents, environment
 from tests.coldstart.command import score_in
 from tests.knowledge_base.invented import FAMILY, Inputs

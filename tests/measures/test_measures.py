@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cs_score.base.errors import UsageError
 from cs_score.coldstart import Options, score
 from cs_score.coldstart.resampling.values import VALUE_CODES
-from cs_score.foundation.errors import UsageError
 from cs_score.measures.formulas import Ratio, divide
 from cs_score.measures.measure import ALL_HOPS, Measure
 from cs_score.measures.registry import (

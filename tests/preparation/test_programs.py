@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from cs_score.base.sources import Input, Source, open_source
 from cs_score.cli.form import load
 from cs_score.cli.leaving import Finished
 from cs_score.cli.main import main
 from cs_score.cli.registry import COMMANDS
 from cs_score.coldstart import Justifications
 from cs_score.coldstart.queries.loading import load_queries
-from cs_score.foundation.sources import Input, Source, open_source
 from cs_score.preparation.runs.pooling import Depth
 from cs_score.preparation.runs.run_loading import Limits
 from cs_score.preparation.runs.run_validation import check_run

@@ -9,7 +9,7 @@ import zlib
 from pathlib import Path
 from typing import Any, Final
 
-from cs_score.foundation.display import one_line
+from cs_score.base.display import one_line
 from tests.coldstart.command import Outcome, score_in
 
 HOSTILE: Final = '</script><img src=x onerror="window.taken=1">\u202e\x07<b style="color:red">&amp;\'=1'

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cs_score.foundation.errors import InputError, UsageError
+from cs_score.base.errors import InputError, UsageError
 from cs_score.statistics.arithmetic import Floats
 from cs_score.statistics.comparison import compare, compare_tables
 from cs_score.statistics.comparison_result import Comparison

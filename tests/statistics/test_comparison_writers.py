@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cs_score.foundation.display import cell
-from cs_score.foundation.markup import escape_latex, escape_markdown
+from cs_score.base.display import cell
+from cs_score.base.markup import escape_latex, escape_markdown
 from cs_score.statistics.comparison import compare
 from cs_score.statistics.comparison_result import Comparison, MeasureComparison, PairedSystems, PValues, RankedSystem
 from cs_score.statistics.comparison_writers import WRITERS

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cs_score.foundation.errors import InputError
+from cs_score.base.errors import InputError
 from cs_score.statistics.arithmetic import Floats
 from cs_score.statistics.exact_sums import exact_statistics
 

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from cs_score.foundation.errors import InputError
+from cs_score.base.errors import InputError
 from cs_score.statistics import intervals, notes
 from cs_score.statistics.arithmetic import Floats, column_formula
 from cs_score.statistics.draws import bootstrap_counts

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cs_score.foundation.errors import UsageError
+from cs_score.base.errors import UsageError
 from cs_score.statistics.options import Resampling
 
 

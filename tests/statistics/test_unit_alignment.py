@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cs_score.foundation.errors import InputError
+from cs_score.base.errors import InputError
 from cs_score.statistics.unit_alignment import common_units, require_gold_units, same_units
 from cs_score.statistics.unit_table import UnitTable
 

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cs_score.foundation.errors import CsScoreError, InputError
+from cs_score.base.errors import CsScoreError, InputError
 from cs_score.verification.inputs import NotFoundError
 from cs_score.verification.verifying import Verdict, verify
 from tests.cli.forms import fill

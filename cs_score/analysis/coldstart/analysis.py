@@ -22,13 +22,13 @@ from cs_score.analysis.coldstart.sections.reliability import Reliability, reliab
 from cs_score.analysis.coldstart.sections.structure import Structure, structure_of
 from cs_score.analysis.coldstart.sections.sweep import SweepRow, best_of, sweep
 from cs_score.analysis.coldstart.whatif.effects import Effects
+from cs_score.base.garbage_collection import paused_collector
+from cs_score.base.record import dataclass, replace
+from cs_score.base.signing.origin import Origin
+from cs_score.base.signing.signature import Signature
 from cs_score.coldstart.named_policies import NamedPolicy
 from cs_score.coldstart.run_intervals import intervals_of_run
 from cs_score.coldstart.unit_statistics import drawn_units, resampled_unit
-from cs_score.foundation.garbage_collection import paused_collector
-from cs_score.foundation.record import dataclass, replace
-from cs_score.foundation.signing.origin import Origin
-from cs_score.foundation.signing.signature import Signature
 from cs_score.measures.measure import Measure
 from cs_score.measures.registry import COLD_START_MODE, MEASURES
 from cs_score.statistics.options import Resampling

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from cs_score.base.errors import InputError, UsageError
+from cs_score.base.record import dataclass
+from cs_score.base.signing.origin import Origin
+from cs_score.base.signing.signature import Signature
 from cs_score.coldstart.options import Justifications, Policy
 from cs_score.coldstart.result import Result, RunResult, ScoringStopped
 from cs_score.coldstart.run import Run, under_limits
 from cs_score.coldstart.scorer import score_runs
-from cs_score.foundation.errors import InputError, UsageError
-from cs_score.foundation.record import dataclass
-from cs_score.foundation.signing.origin import Origin
-from cs_score.foundation.signing.signature import Signature
 from cs_score.measures.measure import Measure
 from cs_score.measures.registry import parse, usual
 

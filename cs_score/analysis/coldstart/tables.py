@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from cs_score.analysis.coldstart.analysis import Analysis
+from cs_score.base.display import spreadsheet_cell
+from cs_score.base.record import dataclass
 from cs_score.coldstart.counting.counts import Counts
 from cs_score.coldstart.judging.labels import CATEGORIES
-from cs_score.foundation.display import spreadsheet_cell
-from cs_score.foundation.record import dataclass
 
 if TYPE_CHECKING:
     from cs_score.statistics.intervals import Interval

@@ -8,7 +8,7 @@ from typing import Final
 
 from cs_score.analysis.coldstart.analysis import Analysis
 from cs_score.analysis.coldstart.tables import Gain, Row, Table, Value, tables_of
-from cs_score.foundation.display import aligned, cell, one_line
+from cs_score.base.display import aligned, cell, one_line
 from cs_score.statistics.notes import sentences
 
 TOP: Final = 20

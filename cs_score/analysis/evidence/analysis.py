@@ -19,9 +19,9 @@ from cs_score.analysis.evidence.groups import ConfusionCount, Group, counted_con
 from cs_score.analysis.evidence.mending import Progress, units_of
 from cs_score.analysis.evidence.mistakes import Mistake, mistakes_of
 from cs_score.analysis.evidence.modes.examiners import examiner_of
+from cs_score.base.garbage_collection import paused_collector
+from cs_score.base.signing.origin import Origin
 from cs_score.evidence.result import Mode, Result
-from cs_score.foundation.garbage_collection import paused_collector
-from cs_score.foundation.signing.origin import Origin
 
 SCHEMA_VERSION: Final = 1
 """Of the JSON object; raised when a key changes its meaning or goes away."""

@@ -21,9 +21,9 @@ from cs_score.analysis.evidence.modes.examiners import examiner_of
 from cs_score.analysis.evidence.pairing import Paired, pairs_of
 from cs_score.analysis.outcome import Outcome
 from cs_score.analysis.significance import significance
+from cs_score.base.errors import InputError, UsageError
+from cs_score.base.signing.origin import Origin
 from cs_score.evidence.result import Mode, Result, scores_at
-from cs_score.foundation.errors import InputError, UsageError
-from cs_score.foundation.signing.origin import Origin
 from cs_score.statistics import notes
 from cs_score.statistics.arithmetic import column_formula
 from cs_score.statistics.comparison import compare_tables

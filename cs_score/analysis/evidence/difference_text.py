@@ -9,9 +9,9 @@ from cs_score.analysis.evidence.modes.examiner import Part
 from cs_score.analysis.evidence.text import LONGEST_NAME, fitted, limited, shortened, unit_name, value_text
 from cs_score.analysis.outcome import Outcome
 from cs_score.analysis.significance import significance_lines
+from cs_score.base.display import one_line
 from cs_score.evidence.report import aligned
 from cs_score.evidence.result import counted
-from cs_score.foundation.display import one_line
 from cs_score.statistics.notes import sentences
 
 

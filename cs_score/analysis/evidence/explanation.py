@@ -16,9 +16,9 @@ from typing import Final
 from cs_score.analysis.evidence.mending import AnyExaminer, Progress, unit_at, units_of
 from cs_score.analysis.evidence.mistakes import Mistake, mistakes_of
 from cs_score.analysis.evidence.modes.examiners import examiner_of
+from cs_score.base.display import one_line
+from cs_score.base.signing.origin import Origin
 from cs_score.evidence.result import Mode, Result
-from cs_score.foundation.display import one_line
-from cs_score.foundation.signing.origin import Origin
 from cs_score.measures.formulas import divide
 
 SCHEMA_VERSION: Final = 1

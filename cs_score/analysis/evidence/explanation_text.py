@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from cs_score.analysis.evidence.explanation import ExplainedUnit, Explanation
 from cs_score.analysis.evidence.text import mistake_rows, unit_name
+from cs_score.base.display import one_line
 from cs_score.evidence.report import aligned, table_text
 from cs_score.evidence.result import Result
-from cs_score.foundation.display import one_line
 
 
 def explanation_text(explanation: Explanation, result: Result, width: int) -> str:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from cs_score.analysis.evidence.modes.examiner import Examiner, Fault, Row
+from cs_score.base.errors import InputError
 from cs_score.evidence.result import Result
-from cs_score.foundation.errors import InputError
 from cs_score.measures.formulas import divide
 
 AnyExaminer: TypeAlias = Examiner[Any]

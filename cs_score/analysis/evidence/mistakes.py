@@ -10,7 +10,7 @@ from typing import Protocol
 
 from cs_score.analysis.evidence.mending import AnyExaminer, Unit, rows_without, scores_with
 from cs_score.analysis.evidence.modes.examiner import Fault
-from cs_score.foundation.errors import InputError
+from cs_score.base.errors import InputError
 from cs_score.measures.formulas import divide
 
 

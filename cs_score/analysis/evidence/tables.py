@@ -8,8 +8,8 @@ from typing import Final, NamedTuple
 
 from cs_score.analysis.evidence.analysis import Analysis
 from cs_score.analysis.evidence.groups import Group
+from cs_score.base.display import spreadsheet_cell
 from cs_score.evidence.reading.json_reader import text_of
-from cs_score.foundation.display import spreadsheet_cell
 
 
 class Table(NamedTuple):

@@ -9,10 +9,10 @@ from cs_score.analysis.evidence.analysis import Analysis
 from cs_score.analysis.evidence.groups import ConfusionCount, Group
 from cs_score.analysis.evidence.mistakes import Mistake
 from cs_score.analysis.evidence.tables import as_json
+from cs_score.base.display import one_line
 from cs_score.evidence.reading.json_reader import text_of
 from cs_score.evidence.report import aligned
 from cs_score.evidence.result import counted
-from cs_score.foundation.display import one_line
 
 TOP: Final = 20
 """Mistakes that are shown unless another number is asked for."""

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Final
 
 from cs_score.analysis.many.findings import bits
-from cs_score.foundation.record import dataclass
+from cs_score.base.record import dataclass
 
 FOUND: Final = "1"
 

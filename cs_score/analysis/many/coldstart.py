@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from cs_score.analysis.many.findings import Findings, Wanted, bits
+from cs_score.base.record import dataclass
 from cs_score.coldstart.counting.counts import Counts
 from cs_score.coldstart.counting.projection import averaged_table, counted_row, in_printing_order, ldc_tables
 from cs_score.coldstart.gold import Gold
@@ -14,7 +15,6 @@ from cs_score.coldstart.options import RIGHT, WRONG
 from cs_score.coldstart.queries.query_set import Query
 from cs_score.coldstart.result import PrecisionRecall, RunResult
 from cs_score.coldstart.unit_statistics import unit_table
-from cs_score.foundation.record import dataclass
 from cs_score.measures.measure import Measure
 from cs_score.measures.registry import usual
 

@@ -10,8 +10,8 @@ import json
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
-from cs_score.foundation.patterns import pattern
-from cs_score.foundation.record import dataclass
+from cs_score.base.patterns import pattern
+from cs_score.base.record import dataclass
 from cs_score.statistics.unit_table import UnitTable
 
 ID_DIGITS: Final = 12

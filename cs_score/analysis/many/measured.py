@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from cs_score.foundation.record import dataclass
+from cs_score.base.record import dataclass
 from cs_score.measures.formulas import Ratio
 from cs_score.measures.registry import COLD_START_MODE, formula_of, parse, sums_of
 from cs_score.statistics.unit_table import UnitTable

@@ -22,7 +22,7 @@ from cs_score.analysis.many.evidence import unit_answers, units_to_find
 from cs_score.analysis.many.findings import Findings, Wanted
 from cs_score.analysis.many.measured import Unit, Values, measured, united_units
 from cs_score.analysis.many.stability import Ranked, Stability, stability
-from cs_score.foundation.record import dataclass
+from cs_score.base.record import dataclass
 from cs_score.statistics.options import Resampling
 
 if TYPE_CHECKING:  # it loads numpy, which only resampling needs

@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import TypeAlias
 
 from cs_score.analysis.many.kendall import TIE_TOLERANCE, order_of, tau_b
-from cs_score.foundation.record import dataclass
+from cs_score.base.record import dataclass
 
 Ranked: TypeAlias = tuple[str, str]
 """What ranks: a measure, by name, and a policy."""

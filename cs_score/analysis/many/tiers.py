@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Final
 
 from cs_score.analysis.many.measured import Measured, united_units
-from cs_score.foundation.record import dataclass
+from cs_score.base.record import dataclass
 from cs_score.statistics.arithmetic import column_formula
 from cs_score.statistics.exact_sums import exact_statistics
 from cs_score.statistics.options import Resampling

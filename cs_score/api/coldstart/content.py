@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 from cs_score.api.kinds import Values
+from cs_score.base.signing.origin import Origin
 from cs_score.coldstart.options import Justifications, Policy
-from cs_score.foundation.signing.origin import Origin
 
 
 class Content(Protocol):

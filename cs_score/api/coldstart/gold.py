@@ -19,14 +19,14 @@ from cs_score.api.arguments import (
 from cs_score.api.coldstart.preparing import loaded_run
 from cs_score.api.coldstart.results import RunResult
 from cs_score.api.coldstart.scored import Scored
+from cs_score.base.errors import UsageError
+from cs_score.base.garbage_collection import paused_collector
+from cs_score.base.record import dataclass
+from cs_score.base.sources import Input
 from cs_score.coldstart.gold import Gold as Prepared
 from cs_score.coldstart.gold import noting_folders, open_gold, with_pool
 from cs_score.coldstart.lines.linking import NoAnswerYetError
 from cs_score.coldstart.options import Justifications, Options, Policy, as_list
-from cs_score.foundation.errors import UsageError
-from cs_score.foundation.garbage_collection import paused_collector
-from cs_score.foundation.record import dataclass
-from cs_score.foundation.sources import Input
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

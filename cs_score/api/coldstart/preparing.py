@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cs_score.base.record import replace
+from cs_score.base.sources import Input
 from cs_score.coldstart.gold import Gold
 from cs_score.coldstart.lines.loading import members
 from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.run import Run, load_run
-from cs_score.foundation.record import replace
-from cs_score.foundation.sources import Input
 from cs_score.knowledge_base.reading.recognition import is_knowledge_base
 
 

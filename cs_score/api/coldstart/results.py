@@ -13,10 +13,10 @@ from cs_score.api.coldstart.scored import Scored
 from cs_score.api.html import table
 from cs_score.api.intervals import IntervalRow, interval_rows
 from cs_score.api.kinds import field_types, known
+from cs_score.base.display import one_line
+from cs_score.base.errors import UsageError
+from cs_score.base.garbage_collection import paused_collector
 from cs_score.coldstart.options import Policy, as_list
-from cs_score.foundation.display import one_line
-from cs_score.foundation.errors import UsageError
-from cs_score.foundation.garbage_collection import paused_collector
 from cs_score.measures.registry import COLD_START_MODE, headline, parse
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from cs_score.analysis.coldstart.explanation.explanation import Explanation, Wanted
     from cs_score.analysis.coldstart.scored import Scored as ToAnalyse
     from cs_score.api.report import Report
-    from cs_score.foundation.signing.signature import Signature
+    from cs_score.base.signing.signature import Signature
     from cs_score.statistics.options import IntervalMethod
 
 Kind: TypeAlias = Literal["rows", "queries", "responses", "rankings", "problems"]

@@ -7,16 +7,16 @@ from functools import cached_property
 
 from cs_score.api.coldstart.rows import ROWS
 from cs_score.api.kinds import Values
+from cs_score.base.errors import UsageError
+from cs_score.base.garbage_collection import paused_collector
+from cs_score.base.record import replace
+from cs_score.base.signing.origin import Origin
 from cs_score.coldstart.options import Justifications, Policy
 from cs_score.coldstart.origin import as_validated
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.result import RunResult as OneRun
 from cs_score.coldstart.run import Run, under_limits
 from cs_score.coldstart.scorer import score_runs
-from cs_score.foundation.errors import UsageError
-from cs_score.foundation.garbage_collection import paused_collector
-from cs_score.foundation.record import replace
-from cs_score.foundation.signing.origin import Origin
 from cs_score.problems.log import ProblemLog
 
 

@@ -8,6 +8,11 @@ import time
 from collections.abc import Mapping, Sequence
 
 from cs_score.api.coldstart.scored import Scored
+from cs_score.base.errors import InputError, UsageError
+from cs_score.base.outputs import write_whole
+from cs_score.base.planned_outputs import Existing, OutputPlan, PlannedOutput
+from cs_score.base.record import replace
+from cs_score.base.signing.origin import QUERY_LIST, SAMPLES
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.result import RunResult as OneRun
@@ -15,11 +20,6 @@ from cs_score.coldstart.writers.fields import DEFAULT_FIELDS, check_fields, resa
 from cs_score.coldstart.writers.files import Layout, file_blocks, written
 from cs_score.coldstart.writers.params import Invocation
 from cs_score.coldstart.writers.report import doubly_encoded, whole_report
-from cs_score.foundation.errors import InputError, UsageError
-from cs_score.foundation.outputs import write_whole
-from cs_score.foundation.planned_outputs import Existing, OutputPlan, PlannedOutput
-from cs_score.foundation.record import replace
-from cs_score.foundation.signing.origin import QUERY_LIST, SAMPLES
 
 
 def write(

@@ -8,11 +8,11 @@ from collections.abc import Collection, Iterator
 from concurrent.futures import FIRST_COMPLETED, wait
 from typing import Any, Final
 
+from cs_score.base.errors import InputError, MissingExtraError
+from cs_score.base.version import VERSION
 from cs_score.batch.execution.run_tasks import Backend, Deliveries
 from cs_score.batch.execution.tasks import forget, install, run_task
 from cs_score.batch.plan.plan import Plan
-from cs_score.foundation.errors import InputError, MissingExtraError
-from cs_score.foundation.version import VERSION
 
 CONNECT_SECONDS: Final = 8
 WORKER_SECONDS: Final = 15

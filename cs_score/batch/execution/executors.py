@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 from functools import partial
 
+from cs_score.base.processes import Pool, WorkerDiedError, workers_share_memory
 from cs_score.batch.execution.run_tasks import Backend, Deliveries
 from cs_score.batch.execution.tasks import Delivery, Task, forget, install, run_task
 from cs_score.batch.plan.plan import Plan, Prepared
-from cs_score.foundation.processes import Pool, WorkerDiedError, workers_share_memory
 
 
 @contextlib.contextmanager

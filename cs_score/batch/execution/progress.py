@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Final, TextIO
 
-from cs_score.foundation.display import one_line
+from cs_score.base.display import one_line
 
 MINUTE: Final = 60.0
 TERMINAL_INTERVAL: Final = 0.1

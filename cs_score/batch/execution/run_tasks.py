@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import CancelledError, Future
 from typing import Final, Protocol, TypeAlias
 
+from cs_score.base.record import dataclass
 from cs_score.batch.execution.tasks import Delivery, Task, failures
-from cs_score.foundation.record import dataclass
 
 _TICK_SECONDS: Final = 0.5
 

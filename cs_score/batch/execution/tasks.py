@@ -10,13 +10,13 @@ import traceback
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from cs_score.base.errors import CsScoreError
+from cs_score.base.garbage_collection import paused_collector
+from cs_score.base.record import dataclass, field
 from cs_score.batch.plan.plan import Plan, Prepared
 from cs_score.batch.plan.runs import RunFile
 from cs_score.batch.store.outcomes import FAILED, Outcome
 from cs_score.batch.store.state import write_run
-from cs_score.foundation.errors import CsScoreError
-from cs_score.foundation.garbage_collection import paused_collector
-from cs_score.foundation.record import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ import os
 import sys
 from typing import Final
 
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.record import dataclass, replace
-from cs_score.foundation.sources import InMemory, Input, InputDigest, open_source, reason_of
+from cs_score.base.errors import InputError
+from cs_score.base.record import dataclass, replace
+from cs_score.base.sources import InMemory, Input, InputDigest, open_source, reason_of
 
 _BLOCK: Final = 1 << 20
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from cs_score.analysis.many.overview import Evaluation
+from cs_score.base.record import dataclass
+from cs_score.base.sources import InputDigest
 from cs_score.batch.plan.runs import RunFile
 from cs_score.batch.store.outcomes import Outcome
-from cs_score.foundation.record import dataclass
-from cs_score.foundation.sources import InputDigest
 from cs_score.problems.occurrences import Occurrence
 
 

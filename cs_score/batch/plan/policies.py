@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cs_score.base.errors import UsageError
 from cs_score.batch.plan.runs import RESERVED
 from cs_score.coldstart import named_policies
 from cs_score.coldstart.named_policies import NamedPolicy
 from cs_score.coldstart.options import Options
-from cs_score.foundation.errors import UsageError
 
 
 def read_policies(given: Sequence[str], base: Options, texts: dict[str, str]) -> list[NamedPolicy]:

@@ -8,10 +8,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from cs_score.base.errors import InputError
+from cs_score.base.record import dataclass
+from cs_score.base.sources import open_source, plain_name
 from cs_score.batch.plan.inputs import InputFile
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.record import dataclass
-from cs_score.foundation.sources import open_source, plain_name
 
 # Endings that say what a file is and not which run it holds; the longest that fits is taken off.
 _ENDINGS: Final = (".tab.txt", ".tab", ".tac", ".tsv", ".txt", ".jsonl", ".json")

@@ -12,8 +12,8 @@ import time
 from collections.abc import Iterator
 from typing import Final
 
-from cs_score.foundation.errors import UsageError
-from cs_score.foundation.outputs import cannot_write
+from cs_score.base.errors import UsageError
+from cs_score.base.outputs import cannot_write
 
 LOCK: Final = ".batch.lock"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from cs_score.foundation.record import dataclass, field
+from cs_score.base.record import dataclass, field
 from cs_score.problems.log import NO_PLACE, Problem
 from cs_score.problems.occurrences import Occurrence
 

@@ -15,11 +15,11 @@ from dataclasses import asdict
 from typing import Any, Final, cast
 
 from cs_score.analysis.many.findings import findings_of
+from cs_score.base.outputs import cannot_write, write_whole
+from cs_score.base.record import replace
 from cs_score.batch.store.outcomes import FAILED, Outcome, ProblemPlace, RunScores, WrittenFile
 from cs_score.batch.store.pages import is_page
 from cs_score.coldstart.writers.files import OUTPUTS
-from cs_score.foundation.outputs import cannot_write, write_whole
-from cs_score.foundation.record import replace
 from cs_score.problems.kind import Severity
 from cs_score.problems.occurrences import Occurrence
 

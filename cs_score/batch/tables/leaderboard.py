@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from cs_score.analysis.many.findings import findings_of
 from cs_score.analysis.many.measured import measured
+from cs_score.base.record import dataclass, field, replace
+from cs_score.base.signing.signature import Signature
 from cs_score.batch.store.outcomes import Outcome
-from cs_score.foundation.record import dataclass, field, replace
-from cs_score.foundation.signing.signature import Signature
 from cs_score.statistics.options import Resampling
 
 

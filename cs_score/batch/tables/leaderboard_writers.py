@@ -7,10 +7,10 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from cs_score.base.display import aligned, cell, one_line, spreadsheet_cell
+from cs_score.base.markup import escape_latex, escape_markdown
+from cs_score.base.outputs import write_whole
 from cs_score.batch.tables.leaderboard import BEFORE, Column, Leaderboard, Row, resampling_of, signatures
-from cs_score.foundation.display import aligned, cell, one_line, spreadsheet_cell
-from cs_score.foundation.markup import escape_latex, escape_markdown
-from cs_score.foundation.outputs import write_whole
 from cs_score.statistics.notes import Note, sentences
 
 LEADERBOARD: Final = "leaderboard"

@@ -11,12 +11,12 @@ from typing import Any, Final
 from cs_score.analysis.many.agreement import FOUND, Overlap
 from cs_score.analysis.many.overview import OfPolicy, Overview
 from cs_score.analysis.many.stability import Ranked
+from cs_score.base.display import spreadsheet_cell
+from cs_score.base.outputs import encoded, write_whole
 from cs_score.batch.plan.runs import INDEX
 from cs_score.batch.store.pages import MakePage
 from cs_score.batch.tables.leaderboard import Leaderboard, Row
 from cs_score.batch.tables.many import labels_of
-from cs_score.foundation.display import spreadsheet_cell
-from cs_score.foundation.outputs import encoded, write_whole
 
 SCHEMA_VERSION: Final = 1
 """Of the JSON object; raised when a key changes its meaning or goes away."""

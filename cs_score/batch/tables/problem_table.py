@@ -6,10 +6,10 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from cs_score.base.display import spreadsheet_cell
+from cs_score.base.errors import InputError
+from cs_score.base.outputs import write_whole
 from cs_score.batch.store.outcomes import Outcome
-from cs_score.foundation.display import spreadsheet_cell
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.outputs import write_whole
 from cs_score.problems.occurrences import Occurrence, merged, of_error
 from cs_score.problems.reports import write_occurrences
 

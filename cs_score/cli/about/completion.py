@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from cs_score.base.errors import UsageError
 from cs_score.cli.destinations import write_text
 from cs_score.cli.form import Form, Parameter, load
 from cs_score.cli.options import Choices, CommandLine, Option, OptionNames
 from cs_score.cli.registry import find, sub_forms
-from cs_score.foundation.errors import UsageError
 
 FILES: Final = ":files"
 """The answer that names of files complete, too."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from cs_score.base.version import VERSION
 from cs_score.cli.destinations import write_text
 from cs_score.cli.form import Form, Section, load
 from cs_score.cli.help import options_of, parameters_of
 from cs_score.cli.options import CommandLine
 from cs_score.cli.registry import COMMANDS
-from cs_score.foundation.version import VERSION
 
 
 def _run(line: CommandLine) -> int:

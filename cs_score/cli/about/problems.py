@@ -6,11 +6,11 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from cs_score.base.errors import UsageError
+from cs_score.base.nearest import nearest
 from cs_score.cli.destinations import print_text
 from cs_score.cli.form import Form, Parameter
 from cs_score.cli.options import CommandLine
-from cs_score.foundation.errors import UsageError
-from cs_score.foundation.nearest import nearest
 from cs_score.problems.kind import ProblemKind
 from cs_score.problems.table import CODES
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from importlib.resources import files
 from typing import Final
 
+from cs_score.base.errors import UsageError
+from cs_score.base.nearest import nearest
 from cs_score.cli.destinations import write_text
 from cs_score.cli.form import Form, Parameter
 from cs_score.cli.options import CommandLine
-from cs_score.foundation.errors import UsageError
-from cs_score.foundation.nearest import nearest
 
 _ENDING: Final = ".schema.json"
 _FOLDER: Final = files("cs_score") / "schemas"

@@ -6,6 +6,9 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
+from cs_score.base.errors import InputError, UsageError
+from cs_score.base.record import dataclass
+from cs_score.base.sources import name_of
 from cs_score.batch.plan.policies import read_policies
 from cs_score.cli.batch.options import BATCH_OPTIONS, MOST_JOBS
 from cs_score.cli.form import BATCH, Form, Parameter, whole_number
@@ -18,9 +21,6 @@ from cs_score.coldstart.lines.loading import RUN_SUFFIX, members
 from cs_score.coldstart.named_policies import NamedPolicy
 from cs_score.coldstart.options import PRESETS
 from cs_score.coldstart.queries.query_files import is_query_file
-from cs_score.foundation.errors import InputError, UsageError
-from cs_score.foundation.record import dataclass
-from cs_score.foundation.sources import name_of
 from cs_score.measures.registry import COLD_START_MODE, rankable, usual
 
 if TYPE_CHECKING:  # the help of a batch needs no scoring code

@@ -8,6 +8,11 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
+from cs_score.base.display import one_line
+from cs_score.base.errors import OutputError, UsageError
+from cs_score.base.planned_outputs import OutputPlan
+from cs_score.base.record import dataclass
+from cs_score.base.sources import is_pipe
 from cs_score.batch.batch import BatchOptions, BatchResult, run_batch
 from cs_score.batch.execution.progress import Progress
 from cs_score.batch.execution.run_tasks import Backend
@@ -19,11 +24,6 @@ from cs_score.batch.store.pages import MakePage
 from cs_score.batch.tables.leaderboard_writers import leaderboard_text
 from cs_score.cli.destinations import is_quiet, print_text, say
 from cs_score.cli.options import CommandLine
-from cs_score.foundation.display import one_line
-from cs_score.foundation.errors import OutputError, UsageError
-from cs_score.foundation.planned_outputs import OutputPlan
-from cs_score.foundation.record import dataclass
-from cs_score.foundation.sources import is_pipe
 from cs_score.measures.registry import find
 
 SHOWN: Final = 10
@@ -151,8 +151,8 @@ def _opener(choices: Choices, runs: int) -> Callable[[str, Plan, Prepared], cont
             with dask_backend(batch, plan.travelling(choices.ship_inputs), choices.dask) as backend:
                 yield backend
             return
+        from cs_score.base.processes import processors
         from cs_score.batch.execution.executors import local_backend
-        from cs_score.foundation.processes import processors
 
         with local_backend(batch, plan, prepared, min(choices.jobs or processors(), runs)) as backend:
             yield backend

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
+from cs_score.base.errors import UsageError
 from cs_score.cli.batch.options import BATCH_OPTIONS, MOST_JOBS
 from cs_score.cli.evidence import GOLD, measure_names, own_arguments
 from cs_score.cli.evidence_modes import EVIDENCE_MODES, EvidenceMode
@@ -12,7 +13,6 @@ from cs_score.cli.form import BATCH_OF_EVIDENCE, Form, Parameter, whole_number
 from cs_score.cli.options import FORCE, CommandLine, Option
 from cs_score.cli.resampling_options import OPTIONS as RESAMPLING
 from cs_score.cli.resampling_options import read_resampling
-from cs_score.foundation.errors import UsageError
 
 _MEMBERS: Final = (".jsonl", ".json")
 

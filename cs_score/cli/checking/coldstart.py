@@ -25,9 +25,9 @@ def _measures() -> Iterable[str]:
 
 def _run(line: CommandLine) -> int:
     """Score and judge; the exit status. Raises CsScoreError where that cannot be done."""
+    from cs_score.base.garbage_collection import paused_collector
     from cs_score.cli.scorer.results import remark
     from cs_score.cli.scorer.scorer import new_log, scored
-    from cs_score.foundation.garbage_collection import paused_collector
     from cs_score.gates.measured import of_cold_start
 
     gate = read_gate(line)

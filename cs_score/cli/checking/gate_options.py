@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from cs_score.base.errors import UsageError
 from cs_score.cli.destinations import print_text
 from cs_score.cli.form import Section
 from cs_score.cli.options import Choices, CommandLine, Option
 from cs_score.cli.resampling_options import COMPARISON_OPTIONS, read_resampling
-from cs_score.foundation.errors import UsageError
 
 if TYPE_CHECKING:
     from cs_score.gates.judging import Gate
@@ -84,7 +84,7 @@ def judge(gate: Gate, run: Measured, line: CommandLine) -> int:
 
 def without_test(line: CommandLine) -> CommandLine:
     """The command line without the options of the test, which mean something else to the scorer."""
-    from cs_score.foundation.record import replace
+    from cs_score.base.record import replace
 
     names = {option.name for option in _OF_TEST}
     return replace(line, switches={name: value for name, value in line.switches.items() if name not in names})

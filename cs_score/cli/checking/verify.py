@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from cs_score.base.display import one_line
 from cs_score.cli.destinations import print_text, write_text
 from cs_score.cli.form import Form, Parameter
 from cs_score.cli.options import CommandLine
-from cs_score.foundation.display import one_line
 
 if TYPE_CHECKING:
     from cs_score.verification.verifying import Verdict

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from cs_score.base.errors import InputError, UsageError
 from cs_score.cli.comparison.options import comparison_options, make_way, print_comparison, read_settings
 from cs_score.cli.destinations import say
 from cs_score.cli.form import Form, Parameter
@@ -13,7 +14,6 @@ from cs_score.cli.scorer.command import legend, policies
 from cs_score.cli.scorer.options import defaults_of, options_of
 from cs_score.cli.scorer.switches import POLICY, SCORING
 from cs_score.coldstart.queries.query_files import is_query_file
-from cs_score.foundation.errors import InputError, UsageError
 from cs_score.measures.registry import COLD_START_MODE, rankable
 
 

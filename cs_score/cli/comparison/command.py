@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from cs_score.base.errors import UsageError
 from cs_score.cli.form import Form
 from cs_score.cli.options import CommandLine
 from cs_score.cli.registry import sub_forms
-from cs_score.foundation.errors import UsageError
 
 
 def _run(line: CommandLine) -> int:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from cs_score.base.errors import UsageError
 from cs_score.cli.comparison.options import comparison_options, make_way, print_comparison, read_settings
 from cs_score.cli.evidence import GOLD, measure_names, own_arguments, score, tell_notices
 from cs_score.cli.evidence_modes import EVIDENCE_MODES, EvidenceMode
 from cs_score.cli.form import Form, Parameter
 from cs_score.cli.options import CommandLine
-from cs_score.foundation.errors import UsageError
 
 if TYPE_CHECKING:
     from cs_score.evidence.result import Result

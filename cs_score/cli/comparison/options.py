@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from cs_score.base.errors import UsageError
 from cs_score.cli import colour
 from cs_score.cli.destinations import print_text
 from cs_score.cli.measure_option import measure_option, read_measures
 from cs_score.cli.options import FORCE, Choices, CommandLine, Option
 from cs_score.cli.resampling_options import COMPARISON_OPTIONS, read_resampling
-from cs_score.foundation.errors import UsageError
 from cs_score.statistics.options import Resampling
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def read_settings(line: CommandLine) -> ComparisonSettings:
 
 def make_way(line: CommandLine, inputs: Sequence[str]) -> None:
     """Check the file of --json, and remove that of an earlier comparison. Raises UsageError or OutputError."""
-    from cs_score.foundation.planned_outputs import OutputPlan
+    from cs_score.base.planned_outputs import OutputPlan
     from cs_score.statistics.comparison_writers.json import OPTION
 
     plan = OutputPlan(inputs, tuple(OPTION.outputs(line.switches.get("--json"))), "--force" in line.switches)
@@ -79,7 +79,7 @@ def make_way(line: CommandLine, inputs: Sequence[str]) -> None:
 
 def print_comparison(comparison: Comparison, settings: ComparisonSettings) -> None:
     """Write the comparison to standard output, and to a file as JSON."""
-    from cs_score.foundation.outputs import encoded, write_packed
+    from cs_score.base.outputs import encoded, write_packed
     from cs_score.statistics.comparison_writers import WRITERS
 
     if settings.json_file is not None:

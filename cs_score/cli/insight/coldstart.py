@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from cs_score.base.errors import InputError, UsageError
 from cs_score.cli.destinations import say
 from cs_score.cli.evidence import with_bar
 from cs_score.cli.form import Form, Parameter
@@ -28,15 +29,14 @@ from cs_score.cli.scorer.switches import KNOWLEDGE_BASE, SCORING
 from cs_score.coldstart.named_policies import read_policies
 from cs_score.coldstart.options import PRESETS
 from cs_score.coldstart.queries.query_files import is_query_file
-from cs_score.foundation.errors import InputError, UsageError
 from cs_score.measures.registry import COLD_START_MODE, parse, rankable
 
 if TYPE_CHECKING:
     from cs_score.analysis.coldstart.analysis import Analysis
     from cs_score.analysis.coldstart.scored import Scored
+    from cs_score.base.sources import Input
     from cs_score.coldstart.gold import Gold
     from cs_score.coldstart.run import Run
-    from cs_score.foundation.sources import Input
 
 
 def measures() -> Iterable[str]:
@@ -98,8 +98,8 @@ def _analysing(line: CommandLine) -> Callable[[Scored], Analysis]:
 
 def inputs(line: CommandLine) -> Iterator[str]:
     """The files that a command line names."""
+    from cs_score.base.sources import name_of
     from cs_score.coldstart.lines.loading import members
-    from cs_score.foundation.sources import name_of
 
     for word in (*line.words, *line.texts(KNOWLEDGE_BASE.name), *filter(None, [line.switches.get("-queries")])):
         yield from map(name_of, members(word))
@@ -108,8 +108,8 @@ def inputs(line: CommandLine) -> Iterator[str]:
 def _scored(line: CommandLine) -> Scored:
     """Load and score what the command line names; remarks go to standard error."""
     from cs_score.analysis.coldstart.scored import score_for_analysis
+    from cs_score.base.garbage_collection import paused_collector
     from cs_score.coldstart.gold import noting_folders, open_gold
-    from cs_score.foundation.garbage_collection import paused_collector
 
     options = options_of(line)
     queries = [word for word in line.words if is_query_file(word)]

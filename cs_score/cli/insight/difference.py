@@ -6,6 +6,7 @@ from collections.abc import Collection
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from cs_score.base.errors import InputError, UsageError
 from cs_score.cli.destinations import say
 from cs_score.cli.form import Form, Parameter
 from cs_score.cli.insight.coldstart import load, measures, run_words
@@ -26,14 +27,13 @@ from cs_score.cli.scorer.switches import KNOWLEDGE_BASE, POLICY, SCORING
 from cs_score.coldstart.named_policies import read_policies
 from cs_score.coldstart.options import PRESETS
 from cs_score.coldstart.queries.query_files import is_query_file
-from cs_score.foundation.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from cs_score.analysis.coldstart.difference.difference import Difference
     from cs_score.analysis.coldstart.scored import Scored
+    from cs_score.base.sources import Input
     from cs_score.coldstart.gold import Gold
     from cs_score.coldstart.options import Options
-    from cs_score.foundation.sources import Input
     from cs_score.statistics.options import Resampling
 
 POLICY_B: Final = Option(
@@ -77,9 +77,9 @@ def difference_of(line: CommandLine, resampling: Resampling | None) -> Differenc
 def _both(line: CommandLine) -> tuple[Scored, Scored, tuple[str, str]]:
     """A and B, scored, and what they are called."""
     from cs_score.analysis.comparison import system_names
+    from cs_score.base.garbage_collection import paused_collector
     from cs_score.coldstart.gold import open_gold, with_pool
     from cs_score.coldstart.many_runs import run_files
-    from cs_score.foundation.garbage_collection import paused_collector
 
     if "-" in files_of_both(line):
         raise UsageError("standard input cannot be read once for each of the two: name a file")
@@ -114,7 +114,7 @@ _RUNS: Final = {1: "one run, with --policy-b or --pool-b", 2: "two runs"}
 
 def _scored(gold: Gold, file: Input, options: Options, knowledge_bases: Collection[str]) -> Scored:
     from cs_score.analysis.coldstart.scored import score_for_analysis
-    from cs_score.foundation.sources import name_of
+    from cs_score.base.sources import name_of
 
     run = load(gold, [file], [name for name in knowledge_bases if name == file])
     scored = score_for_analysis(run, options.policy)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from cs_score.base.errors import UsageError
 from cs_score.cli.evidence import (
     GOLD,
     PREDICTIONS,
@@ -32,7 +33,6 @@ from cs_score.cli.insight.options import (
 )
 from cs_score.cli.options import CommandLine, Option
 from cs_score.cli.resampling_options import COMPARISON_OPTIONS
-from cs_score.foundation.errors import UsageError
 
 if TYPE_CHECKING:
     from cs_score.analysis.evidence.difference import Difference

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from cs_score.base.errors import InputError, UsageError
 from cs_score.cli.destinations import say
 from cs_score.cli.form import Form, Parameter
 from cs_score.cli.insight.coldstart import inputs, load, measures, run_words, warn
@@ -13,7 +14,6 @@ from cs_score.cli.scorer.command import legend
 from cs_score.cli.scorer.options import options_of
 from cs_score.cli.scorer.switches import KNOWLEDGE_BASE, SCORING
 from cs_score.coldstart.queries.query_files import is_query_file
-from cs_score.foundation.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from cs_score.analysis.coldstart.scored import Scored
@@ -62,8 +62,8 @@ def _explain(line: CommandLine) -> int:
 def _scored(line: CommandLine) -> Scored:
     """Load and score what the command line names, as far as that goes; remarks go to standard error."""
     from cs_score.analysis.coldstart.explanation.partial import load_as_far_as_possible, score_as_far_as_possible
+    from cs_score.base.garbage_collection import paused_collector
     from cs_score.coldstart.gold import noting_folders, open_gold
-    from cs_score.foundation.garbage_collection import paused_collector
 
     options = options_of(line)
     options.check()

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from cs_score.analysis.json_text import json_text
+from cs_score.base.errors import OutputError, UsageError
+from cs_score.base.outputs import cannot_write, encoded, write_packed, write_whole
+from cs_score.base.planned_outputs import Existing, Format, OutputPlan, OwnOption, PlannedOutput
 from cs_score.cli import colour
 from cs_score.cli.destinations import Destination, print_text, write_to_stream
 from cs_score.cli.form import whole_number
 from cs_score.cli.options import FORCE, Choices, CommandLine, Option
-from cs_score.foundation.errors import OutputError, UsageError
-from cs_score.foundation.outputs import cannot_write, encoded, write_packed, write_whole
-from cs_score.foundation.planned_outputs import Existing, Format, OutputPlan, OwnOption, PlannedOutput
 
 if TYPE_CHECKING:
     from cs_score.statistics.options import Resampling

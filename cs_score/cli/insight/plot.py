@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from cs_score.base.outputs import write_packed
+from cs_score.base.planned_outputs import Format, OutputPlan, OwnOption, ending_of
 from cs_score.cli.form import Form, Parameter
 from cs_score.cli.options import FORCE, CommandLine, Option
-from cs_score.foundation.outputs import write_packed
-from cs_score.foundation.planned_outputs import Format, OutputPlan, OwnOption, ending_of
 
 _OUT: Final = "--out"
 

@@ -7,6 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from cs_score.base.errors import UsageError
+from cs_score.base.outputs import encoded, write_packed
+from cs_score.base.planned_outputs import Format, OutputPlan, OwnOption, ending_of
 from cs_score.cli.evidence import (
     GOLD,
     PREDICTIONS,
@@ -23,9 +26,6 @@ from cs_score.cli.insight import coldstart, difference, evidence
 from cs_score.cli.insight.options import TOP, TOP_UNITS, measure_option, resampling_of, top_of
 from cs_score.cli.options import FORCE, QUIET, CommandLine, Option
 from cs_score.cli.resampling_options import COMPARISON_OPTIONS
-from cs_score.foundation.errors import UsageError
-from cs_score.foundation.outputs import encoded, write_packed
-from cs_score.foundation.planned_outputs import Format, OutputPlan, OwnOption, ending_of
 from cs_score.report import BEGINNING, MOST_ROWS
 
 if TYPE_CHECKING:

@@ -6,6 +6,9 @@ import os
 from collections.abc import Iterator
 from typing import Final
 
+from cs_score.base.outputs import encoded, write_packed
+from cs_score.base.planned_outputs import Existing, PlannedOutput
+from cs_score.base.sources import open_source
 from cs_score.cli.destinations import Destination, write_result, write_text
 from cs_score.cli.form import Parameter
 from cs_score.cli.leaving import Finished
@@ -17,9 +20,6 @@ from cs_score.cli.preparation.program import (
 )
 from cs_score.coldstart.queries.loading import load_queries
 from cs_score.coldstart.writers.report import report_text
-from cs_score.foundation.outputs import encoded, write_packed
-from cs_score.foundation.planned_outputs import Existing, PlannedOutput
-from cs_score.foundation.sources import open_source
 from cs_score.knowledge_base.resolution.answering import Resolution, documents_of, resolve, slots_of
 from cs_score.knowledge_base.resolution.explanation import OPTION as EXPLAIN
 from cs_score.knowledge_base.resolution.explanation import explanation_text

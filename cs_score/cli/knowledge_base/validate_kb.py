@@ -7,6 +7,11 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from cs_score.base.display import terminal_safe
+from cs_score.base.errors import InputError, UsageError
+from cs_score.base.outputs import encoded, write_packed
+from cs_score.base.planned_outputs import Existing, PlannedOutput
+from cs_score.base.sources import open_source
 from cs_score.cli.destinations import Destination, write_result
 from cs_score.cli.form import Parameter
 from cs_score.cli.options import CommandLine, Option
@@ -17,11 +22,6 @@ from cs_score.cli.preparation.program import (
     Session,
     document_list,
 )
-from cs_score.foundation.display import terminal_safe
-from cs_score.foundation.errors import InputError, UsageError
-from cs_score.foundation.outputs import encoded, write_packed
-from cs_score.foundation.planned_outputs import Existing, PlannedOutput
-from cs_score.foundation.sources import open_source
 from cs_score.knowledge_base.contents.assertions import KnowledgeBase
 from cs_score.knowledge_base.contents.predicates import TAC, PredicateTable
 from cs_score.knowledge_base.ignoring import IGNORED_BY_DEFAULT, ignored_codes

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from cs_score.base.garbage_collection import paused_collector
+from cs_score.base.outputs import encoded
+from cs_score.base.planned_outputs import Existing
+from cs_score.base.sources import open_source
 from cs_score.cli.destinations import file_named, write_result, write_text
 from cs_score.cli.form import Parameter
 from cs_score.cli.leaving import Finished
@@ -13,10 +17,6 @@ from cs_score.cli.preparation.program import (
     Session,
     justifications_switch,
 )
-from cs_score.foundation.garbage_collection import paused_collector
-from cs_score.foundation.outputs import encoded
-from cs_score.foundation.planned_outputs import Existing
-from cs_score.foundation.sources import open_source
 from cs_score.preparation.runs.quick_filter import documents_per_node, kept_lines
 
 DEFAULT_JUSTIFICATIONS: Final = "1:3"

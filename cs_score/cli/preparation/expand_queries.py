@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from cs_score.base.record import dataclass
 from cs_score.cli.destinations import write_text
 from cs_score.cli.form import REFERENCE, Form, Parameter
 from cs_score.cli.options import CommandLine, SwitchError, read_command_line
-from cs_score.foundation.record import dataclass
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from cs_score.base.outputs import encoded
+from cs_score.base.planned_outputs import Existing
 from cs_score.cli.destinations import Destination, write_result
 from cs_score.cli.form import Parameter
 from cs_score.cli.options import CommandLine, Option
@@ -20,8 +22,6 @@ from cs_score.cli.preparation.program import (
 from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.queries.loading import load_queries
 from cs_score.coldstart.writers.report import report_text
-from cs_score.foundation.outputs import encoded
-from cs_score.foundation.planned_outputs import Existing
 from cs_score.preparation.queries.query_generation import first_round, second_round
 from cs_score.preparation.queries.query_writing import query_file_text
 from cs_score.preparation.runs.run_loading import Limits

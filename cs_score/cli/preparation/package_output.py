@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from cs_score.base.outputs import encoded
+from cs_score.base.planned_outputs import Existing
 from cs_score.cli.destinations import file_named, write_result
 from cs_score.cli.form import Parameter
 from cs_score.cli.options import CommandLine
@@ -19,8 +21,6 @@ from cs_score.cli.preparation.program import (
 )
 from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.queries.loading import load_queries
-from cs_score.foundation.outputs import encoded
-from cs_score.foundation.planned_outputs import Existing
 from cs_score.preparation.runs.run_loading import Limits
 from cs_score.preparation.runs.run_validation import check_run
 from cs_score.problems.log import ProblemLog

@@ -10,6 +10,12 @@ import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Final
 
+from cs_score.base.errors import CsScoreError, InputError, OutputError
+from cs_score.base.garbage_collection import paused_collector
+from cs_score.base.outputs import encoded
+from cs_score.base.planned_outputs import Existing, OutputPlan, PlannedOutput
+from cs_score.base.record import dataclass
+from cs_score.base.sources import name_of
 from cs_score.cli.destinations import Destination, is_quiet, say, write_report, write_result, write_text
 from cs_score.cli.form import REFERENCE, Contract, Form
 from cs_score.cli.leaving import FAILED, Finished
@@ -17,12 +23,6 @@ from cs_score.cli.options import FORCE, CommandLine, Option
 from cs_score.cli.problem_display import report_on_stderr
 from cs_score.coldstart.lines.loading import members
 from cs_score.coldstart.writers.report import closing_line, doubly_encoded, report_text
-from cs_score.foundation.errors import CsScoreError, InputError, OutputError
-from cs_score.foundation.garbage_collection import paused_collector
-from cs_score.foundation.outputs import encoded
-from cs_score.foundation.planned_outputs import Existing, OutputPlan, PlannedOutput
-from cs_score.foundation.record import dataclass
-from cs_score.foundation.sources import name_of
 from cs_score.preparation.documents import DocumentList, read_document_list
 from cs_score.problems.kind import Severity
 from cs_score.problems.log import ProblemLog

@@ -11,15 +11,15 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Final
 
+from cs_score.base.display import one_line
+from cs_score.base.errors import CsScoreError
+from cs_score.base.outputs import encoded
+from cs_score.base.planned_outputs import Existing, OutputPlan
+from cs_score.base.record import dataclass
 from cs_score.cli.destinations import Destination, write_report, write_result, write_text
 from cs_score.cli.form import REFERENCE, Form, Parameter
 from cs_score.cli.options import CommandLine, Option, SwitchError
 from cs_score.coldstart.resampling.sample_draws import read_groups, resample_lines
-from cs_score.foundation.display import one_line
-from cs_score.foundation.errors import CsScoreError
-from cs_score.foundation.outputs import encoded
-from cs_score.foundation.planned_outputs import Existing, OutputPlan
-from cs_score.foundation.record import dataclass
 
 DEFAULT_SEED: Final = "0"
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from cs_score.base.errors import InputError, UsageError
+from cs_score.base.outputs import encoded
+from cs_score.base.planned_outputs import Existing
 from cs_score.cli.destinations import Destination, write_result
 from cs_score.cli.form import Parameter
 from cs_score.cli.options import CommandLine, Option
@@ -20,9 +23,6 @@ from cs_score.cli.preparation.program import (
 )
 from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.queries.loading import load_queries
-from cs_score.foundation.errors import InputError, UsageError
-from cs_score.foundation.outputs import encoded
-from cs_score.foundation.planned_outputs import Existing
 from cs_score.preparation.assessments.assessment_validation import LANGUAGES, SortedAssessment, sort_by_language
 from cs_score.preparation.runs.run_loading import Limits
 from cs_score.preparation.runs.run_validation import check_run

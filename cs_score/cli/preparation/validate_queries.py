@@ -6,6 +6,9 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import Final, TypeVar
 
+from cs_score.base.errors import UsageError
+from cs_score.base.outputs import encoded
+from cs_score.base.planned_outputs import Existing, PlannedOutput
 from cs_score.cli.destinations import Destination, file_named, write_result
 from cs_score.cli.form import Parameter
 from cs_score.cli.options import CommandLine, Option
@@ -16,9 +19,6 @@ from cs_score.cli.preparation.program import (
     Session,
 )
 from cs_score.coldstart.queries.loading import load_queries
-from cs_score.foundation.errors import UsageError
-from cs_score.foundation.outputs import encoded
-from cs_score.foundation.planned_outputs import Existing, PlannedOutput
 from cs_score.preparation.queries.hop_checks import SUBTYPE_ACTIONS, TYPE_ACTIONS, HopChecks
 from cs_score.preparation.queries.query_validation import Duplicates, QueryOptions, validate_queries
 from cs_score.preparation.queries.query_writing import query_file_text

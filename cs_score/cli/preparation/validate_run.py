@@ -7,6 +7,9 @@ from collections.abc import Iterable
 from itertools import chain
 from typing import Final
 
+from cs_score.base.display import terminal_safe
+from cs_score.base.outputs import encoded
+from cs_score.base.planned_outputs import Existing
 from cs_score.cli import colour
 from cs_score.cli.destinations import Destination, write_result
 from cs_score.cli.form import Parameter
@@ -27,9 +30,6 @@ from cs_score.cli.preparation.program import (
 from cs_score.coldstart.lines.layouts import detect_schema
 from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.queries.loading import QueryFiles, load_queries
-from cs_score.foundation.display import terminal_safe
-from cs_score.foundation.outputs import encoded
-from cs_score.foundation.planned_outputs import Existing
 from cs_score.preparation.runs.differences import differences
 from cs_score.preparation.runs.pooling import Depth
 from cs_score.preparation.runs.run_loading import Limits
@@ -102,7 +102,7 @@ def _validated_in_parts(
     parts = 1 if needs_all else division.parts_of([run_file])
     if parts == 1:
         return None
-    from cs_score.foundation.processes import processors
+    from cs_score.base.processes import processors
     from cs_score.preparation.runs.validation_in_parts import validate_in_parts
 
     return validate_in_parts(run_file, queries, limits, problems, parts, division.jobs or processors())

@@ -7,6 +7,10 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from cs_score.base.errors import OutputError
+from cs_score.base.planned_outputs import Existing, OutputPlan, PlannedOutput, why_not_writable
+from cs_score.base.record import dataclass
+from cs_score.base.sources import name_of
 from cs_score.cli.destinations import Destination
 from cs_score.cli.options import CommandLine
 from cs_score.cli.parts_options import Division, read_division
@@ -18,10 +22,6 @@ from cs_score.coldstart.options import Options
 from cs_score.coldstart.queries.query_files import is_query_file
 from cs_score.coldstart.writers.files import Layout, written
 from cs_score.coldstart.writers.params import Invocation
-from cs_score.foundation.errors import OutputError
-from cs_score.foundation.planned_outputs import Existing, OutputPlan, PlannedOutput, why_not_writable
-from cs_score.foundation.record import dataclass
-from cs_score.foundation.sources import name_of
 
 if TYPE_CHECKING:
     from cs_score.statistics.options import Resampling

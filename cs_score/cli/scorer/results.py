@@ -7,6 +7,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from cs_score.base.errors import CsScoreError, InputError, OutputError
+from cs_score.base.outputs import encoded, write_packed, write_whole
 from cs_score.cli.destinations import Destination, say, write_report, write_text, write_to_stream
 from cs_score.cli.leaving import FAILED
 from cs_score.cli.problem_display import report_on_stderr
@@ -16,8 +18,6 @@ from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.writers.files import file_blocks, stream_blocks
 from cs_score.coldstart.writers.report import closing_line, doubly_encoded, stopped_report, whole_report
 from cs_score.coldstart.writers.tables import averages_text
-from cs_score.foundation.errors import CsScoreError, InputError, OutputError
-from cs_score.foundation.outputs import encoded, write_packed, write_whole
 from cs_score.problems.log import ProblemLog
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable
 from typing import Final
 
+from cs_score.base.errors import CsScoreError, UsageError
 from cs_score.cli.destinations import Destination, print_text, say
 from cs_score.cli.form import Form, Parameter
 from cs_score.cli.leaving import Finished
@@ -15,7 +16,6 @@ from cs_score.cli.problem_display import report_on_stderr
 from cs_score.cli.scorer.call import Call, call_of, planned, problems_report, tables
 from cs_score.cli.scorer.command import FILES, fields, legend, policies
 from cs_score.cli.scorer.switches import OF_A_CALL
-from cs_score.foundation.errors import CsScoreError, UsageError
 from cs_score.measures.registry import COLD_START_MODE, rankable
 
 FORMATS: Final = ("text", "json", "tsv", "markdown")
@@ -29,12 +29,12 @@ def _measures() -> Iterable[str]:
 
 def _run(line: CommandLine) -> int:
     """Score as the command line says; the exit status. Raises CsScoreError where nothing can be scored."""
+    from cs_score.base.garbage_collection import paused_collector
     from cs_score.cli.scorer.results import remark, write_files, write_problems_file
     from cs_score.cli.scorer.scorer import new_log, scored
     from cs_score.coldstart.result import ScoringStopped
     from cs_score.coldstart.writers.report import closing_line
     from cs_score.coldstart.writers.scores import WRITERS, choose
-    from cs_score.foundation.garbage_collection import paused_collector
 
     format_ = line.text("--format", FORMATS[0])
     if format_ not in WRITERS:
@@ -65,9 +65,9 @@ def _run(line: CommandLine) -> int:
 
 def _call(line: CommandLine) -> Call:
     """The call that a command line asks for; the folder of --out is there then. Raises UsageError or OutputError."""
+    from cs_score.base.outputs import make_folder
+    from cs_score.base.record import replace
     from cs_score.coldstart.writers import json_result
-    from cs_score.foundation.outputs import make_folder
-    from cs_score.foundation.record import replace
 
     folder = line.switches.get("--out")
     outputs = list(problems_report(line))

@@ -6,6 +6,11 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from cs_score.base.errors import CsScoreError, InputError
+from cs_score.base.garbage_collection import paused_collector
+from cs_score.base.outputs import folder_beside, is_device
+from cs_score.base.record import dataclass, replace
+from cs_score.base.sources import open_source
 from cs_score.cli.leaving import FAILED, Finished
 from cs_score.cli.options import CommandLine
 from cs_score.cli.scorer.call import Call, understand
@@ -17,11 +22,6 @@ from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.run import load_run
 from cs_score.coldstart.scorer import score_runs
 from cs_score.coldstart.writers.fields import check_fields
-from cs_score.foundation.errors import CsScoreError, InputError
-from cs_score.foundation.garbage_collection import paused_collector
-from cs_score.foundation.outputs import folder_beside, is_device
-from cs_score.foundation.record import dataclass, replace
-from cs_score.foundation.sources import open_source
 from cs_score.problems.log import ProblemLog
 
 if TYPE_CHECKING:
@@ -97,8 +97,8 @@ def _scored_in_parts(call: Call, gold: Gold, unfinished: contextlib.ExitStack) -
     parts = 1 if needs_all else call.division.parts_of(call.files)
     if parts == 1:
         return None
+    from cs_score.base.processes import processors
     from cs_score.coldstart.partition.scoring import score_in_parts
-    from cs_score.foundation.processes import processors
 
     try:
         check_fields(call.layout.fields)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from cs_score.base.record import replace
+from cs_score.base.sources import Input
 from cs_score.cli.destinations import say
 from cs_score.cli.problem_display import report_on_stderr
 from cs_score.cli.scorer.switches import PROGRAM
@@ -16,8 +18,6 @@ from cs_score.coldstart.lines.loading import members
 from cs_score.coldstart.origin import as_validated
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.run import Run
-from cs_score.foundation.record import replace
-from cs_score.foundation.sources import Input
 from cs_score.problems.log import ProblemLog
 
 if TYPE_CHECKING:

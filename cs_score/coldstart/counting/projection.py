@@ -10,10 +10,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias, TypeVar
 
+from cs_score.base.patterns import pattern
+from cs_score.base.record import dataclass
 from cs_score.coldstart.counting.counts import Counts, sum_counts
 from cs_score.coldstart.queries.query_set import QuerySet
-from cs_score.foundation.patterns import pattern
-from cs_score.foundation.record import dataclass
 from cs_score.measures import measure
 from cs_score.measures.formulas import divide, f1
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, TypeAlias
 
+from cs_score.base.errors import InputError
+from cs_score.base.record import dataclass, field
 from cs_score.coldstart.judging.matching import Matched
 from cs_score.coldstart.lines.links import Links
 from cs_score.coldstart.lines.records import CORRECT, Assessment, LinkedQuery, Response
 from cs_score.coldstart.queries.identifiers import parse_query_id
 from cs_score.coldstart.queries.predicates import find_predicate
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.record import dataclass, field
 from cs_score.problems.log import ProblemLog
 
 DEEPEST: Final = 100

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final, TypeAlias
 
+from cs_score.base.errors import InputError
 from cs_score.coldstart.lines.links import Links
 from cs_score.coldstart.lines.records import Assessment, Judgement, Response
 from cs_score.coldstart.options import no_discipline
-from cs_score.foundation.errors import InputError
 from cs_score.problems.log import ProblemLog
 
 _FINAL_SIGMA: Final = str.maketrans("Σ", "σ")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Final, NamedTuple
 
-from cs_score.foundation.patterns import pattern
+from cs_score.base.patterns import pattern
 
 _SCIENTIFIC: Final = pattern(r"\d+\.\d+e[-+]?\d\d")
 _LEGAL: Final = pattern(r"1\.0*|0?\.0*+[1-9][0-9]*+")

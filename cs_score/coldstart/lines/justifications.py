@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Final, Literal, NamedTuple, TypeAlias
 
+from cs_score.base.errors import InputError
 from cs_score.coldstart.lines.records import Response
 from cs_score.coldstart.options import Justifications
-from cs_score.foundation.errors import InputError
 from cs_score.problems.log import ProblemLog
 
 CODES: Final = frozenset({"DISCARDED_ENTRY", "DISCARDED_DEPENDENT"})

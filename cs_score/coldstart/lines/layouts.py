@@ -6,7 +6,7 @@ import re
 from enum import Enum
 from typing import Final
 
-from cs_score.foundation.record import dataclass
+from cs_score.base.record import dataclass
 
 
 class FileKind(Enum):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 
+from cs_score.base.errors import InputError
 from cs_score.coldstart.lines.confidence import plain_confidence, read_confidence
 from cs_score.coldstart.lines.known_answers import KnownAnswer, KnownAnswers, answer_key
 from cs_score.coldstart.lines.layouts import RUN_2014
@@ -35,7 +36,6 @@ from cs_score.coldstart.queries.languages import DEFAULT_LANGUAGE, language_code
 from cs_score.coldstart.queries.predicates import NODE_TYPES, find_predicate
 from cs_score.coldstart.queries.query_set import QuerySet
 from cs_score.coldstart.spans import DocumentLengths
-from cs_score.foundation.errors import InputError
 from cs_score.problems.log import Detail, Place, ProblemLog
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import functools
 from collections import defaultdict
 
+from cs_score.base.errors import InputError
 from cs_score.coldstart.lines.records import Assessment, FollowOn, LinkedQuery, Response, SkippedLine, UnreadLine
 from cs_score.coldstart.queries.identifiers import parse_query_id
 from cs_score.coldstart.queries.predicates import find_predicate
 from cs_score.coldstart.queries.query_set import Query, QuerySet
-from cs_score.foundation.errors import InputError
 
 _FOLLOW_ON_DIGITS = 12
 

@@ -8,6 +8,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 
+from cs_score.base.errors import InputError
+from cs_score.base.garbage_collection import paused_collector
+from cs_score.base.record import dataclass, field
+from cs_score.base.signing.origin import POOL, RUN
+from cs_score.base.sources import Input, InputDigest, name_of, open_source, plain_name
 from cs_score.coldstart.lines.justifications import DiscardRules
 from cs_score.coldstart.lines.known_answers import KnownAnswers
 from cs_score.coldstart.lines.layouts import RUN_2014, RUN_2017, FileKind, Schema
@@ -17,11 +22,6 @@ from cs_score.coldstart.lines.reader import TabFile, read_tab_file
 from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.queries.query_set import QuerySet
 from cs_score.coldstart.spans import DocumentLengths
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.garbage_collection import paused_collector
-from cs_score.foundation.record import dataclass, field
-from cs_score.foundation.signing.origin import POOL, RUN
-from cs_score.foundation.sources import Input, InputDigest, name_of, open_source, plain_name
 from cs_score.problems.log import ProblemLog
 
 RUN_SUFFIX = ".tab.txt"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Final, NamedTuple
 
+from cs_score.base.patterns import pattern
+from cs_score.base.white_space import SPACE
 from cs_score.coldstart.spans import (
     LONGEST_SPAN,
     DocumentLengths,
@@ -14,8 +16,6 @@ from cs_score.coldstart.spans import (
     offset_value,
     outside_document,
 )
-from cs_score.foundation.patterns import pattern
-from cs_score.foundation.white_space import SPACE
 
 RELATION_SPANS: Final = 4
 VALUE_SPANS: Final = 2

@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, TypeAlias
 
+from cs_score.base.errors import InputError
+from cs_score.base.patterns import pattern
+from cs_score.base.record import dataclass
+from cs_score.base.sources import READING_ERRORS, Source, reason_of
+from cs_score.base.white_space import SPACE, WHITE_SPACE
 from cs_score.coldstart.lines.layouts import Schema, detect_schema, why_no_schema
 from cs_score.coldstart.lines.records import UnreadLine
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.patterns import pattern
-from cs_score.foundation.record import dataclass
-from cs_score.foundation.sources import READING_ERRORS, Source, reason_of
-from cs_score.foundation.white_space import SPACE, WHITE_SPACE
 from cs_score.problems.log import Place, ProblemLog
 
 _BLOCK: Final = 1 << 16

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
+from cs_score.base.record import dataclass, record
 from cs_score.coldstart.lines.provenance import document_of
-from cs_score.foundation.record import dataclass, record
 from cs_score.problems.log import Place
 
 Judgment: TypeAlias = Literal["CORRECT", "INCORRECT", "INEXACT", "IGNORE", "INEXACT_SHORT", "INEXACT_LONG"]

@@ -10,15 +10,15 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
+from cs_score.base.errors import InputError
+from cs_score.base.record import dataclass, replace
+from cs_score.base.sources import Source, open_source
 from cs_score.coldstart.gold import Gold
 from cs_score.coldstart.lines.layouts import FileKind, Schema
 from cs_score.coldstart.lines.links import Links
 from cs_score.coldstart.lines.loading import Loading, members, role_of
 from cs_score.coldstart.lines.reader import TabFile, accepted_lines, line_blocks, read_tab_file
 from cs_score.coldstart.queries.query_set import Query, QuerySet
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.record import dataclass, replace
-from cs_score.foundation.sources import Source, open_source
 from cs_score.problems.log import ProblemLog
 
 # What the id of a follow-on query has after that of the query whose answer it asks about.

@@ -10,6 +10,9 @@ import os
 from collections.abc import Sequence
 from functools import partial
 
+from cs_score.base.errors import InputError
+from cs_score.base.outputs import encoded, write_new
+from cs_score.base.record import dataclass, replace
 from cs_score.coldstart.combining import Combining, rankings_of, score_rows
 from cs_score.coldstart.counting.projection import ScoreRow, averaged_table
 from cs_score.coldstart.gold import Gold
@@ -22,9 +25,6 @@ from cs_score.coldstart.result import DebugText, Result, tallies_of
 from cs_score.coldstart.run import run_of
 from cs_score.coldstart.scorer import score_units
 from cs_score.coldstart.writers.debug import rankings_text, responses_text
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.outputs import encoded, write_new
-from cs_score.foundation.record import dataclass, replace
 from cs_score.problems.log import ProblemLog
 
 

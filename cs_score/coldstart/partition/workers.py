@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
-from cs_score.foundation.garbage_collection import paused_collector
+from cs_score.base.garbage_collection import paused_collector
 
 R = TypeVar("R")
 
@@ -21,7 +21,7 @@ def map_parts(work: Callable[[int], R], parts: int, jobs: int) -> list[R]:
     Parts are begun in order. Raises what `work` raises, and NeedsWholeError where a worker died or none can begin;
     what others work on is given up then.
     """
-    from cs_score.foundation.processes import NoWorkerError, Pool, WorkerDiedError, workers_share_memory
+    from cs_score.base.processes import NoWorkerError, Pool, WorkerDiedError, workers_share_memory
 
     if jobs == 1 or parts == 1 or not workers_share_memory():
         return [work(part) for part in range(parts)]

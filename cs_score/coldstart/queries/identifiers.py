@@ -9,7 +9,7 @@ import importlib
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from cs_score.foundation.patterns import pattern
+from cs_score.base.patterns import pattern
 
 _md5: Callable[[bytes], hashlib._Hash] = functools.partial(hashlib.md5, usedforsecurity=False)
 with contextlib.suppress(

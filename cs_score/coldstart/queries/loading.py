@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from cs_score.base.record import dataclass
+from cs_score.base.sources import Input, InputDigest, name_of, open_source
 from cs_score.coldstart.queries.query_files import read_query_file
 from cs_score.coldstart.queries.query_set import Query, QuerySet, build_query_set
 from cs_score.coldstart.spans import DocumentLengths
-from cs_score.foundation.record import dataclass
-from cs_score.foundation.sources import Input, InputDigest, name_of, open_source
 from cs_score.problems.log import Place, ProblemLog
 
 

@@ -9,7 +9,7 @@ import functools
 import os
 from typing import Final
 
-from cs_score.foundation.record import dataclass
+from cs_score.base.record import dataclass
 
 ENTITY_TYPES: Final = frozenset(("per", "gpe", "org", "fac", "loc"))
 

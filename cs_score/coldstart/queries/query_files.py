@@ -12,6 +12,12 @@ from codecs import BOM_UTF8
 from collections.abc import Iterator
 from typing import Final
 
+from cs_score.base.errors import InputError
+from cs_score.base.patterns import pattern
+from cs_score.base.record import dataclass
+from cs_score.base.signing.origin import QUERIES
+from cs_score.base.sources import InputDigest, Source, plain_name
+from cs_score.base.white_space import SPACE
 from cs_score.coldstart.queries.query_set import (
     ENTRY_POINT_FIELDS,
     EntryPoint,
@@ -20,12 +26,6 @@ from cs_score.coldstart.queries.query_set import (
     report_languages,
 )
 from cs_score.coldstart.spans import DocumentLengths, Span, SpanProblem, cut_span, outside_document
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.patterns import pattern
-from cs_score.foundation.record import dataclass
-from cs_score.foundation.signing.origin import QUERIES
-from cs_score.foundation.sources import InputDigest, Source, plain_name
-from cs_score.foundation.white_space import SPACE
 from cs_score.problems.log import Detail, Place, ProblemLog
 
 SINGLE_FIELDS: Final = ("ENTTYPE", "NODEID", "SLOT", "SLOT0", "SLOT1", "SLOT2")

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
+from cs_score.base.errors import InputError
+from cs_score.base.record import dataclass, record, replace
 from cs_score.coldstart.queries.identifiers import QueryId, parse_query_id, slot_filling_id
 from cs_score.coldstart.queries.languages import DEFAULT_CODE, DEFAULT_LANGUAGE, language_code
 from cs_score.coldstart.queries.predicates import find_predicate
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.record import dataclass, record, replace
 from cs_score.problems.log import Place, ProblemLog
 
 ENTRY_POINT_FIELDS: Final = ("NAME", "DOCID", "BEG", "END", "OFFSET")

@@ -6,12 +6,12 @@ import os
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from cs_score.base.errors import InputError
+from cs_score.base.patterns import pattern
+from cs_score.base.sources import is_pipe
+from cs_score.base.white_space import SPACE
 from cs_score.coldstart.queries.identifiers import parse_query_id
 from cs_score.coldstart.queries.query_set import Query, QuerySet
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.patterns import pattern
-from cs_score.foundation.sources import is_pipe
-from cs_score.foundation.white_space import SPACE
 from cs_score.problems.log import ProblemLog
 
 _SPACES: Final = pattern(f"{SPACE}+")

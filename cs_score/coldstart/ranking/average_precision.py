@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Container, Iterable, Mapping, Sequence
 
+from cs_score.base.record import record
 from cs_score.coldstart.counting.projection import ALL_LEVELS
 from cs_score.coldstart.judging.labels import REDUNDANT, Labels
 from cs_score.coldstart.judging.matching import Matched
@@ -18,7 +19,6 @@ from cs_score.coldstart.options import IGNORE, WRONG
 from cs_score.coldstart.queries.query_set import Query
 from cs_score.coldstart.ranking.classes import AssessedClasses
 from cs_score.coldstart.ranking.nodes import Node, Nodes
-from cs_score.foundation.record import record
 from cs_score.measures.formulas import divide
 from cs_score.measures.registry import RANKED
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from typing import Final
 
+from cs_score.base.record import record
 from cs_score.coldstart.lines.justifications import node_confidence
 from cs_score.coldstart.lines.records import Response
-from cs_score.foundation.record import record
 
 _number: Final = attrgetter("number")
 _index: Final = attrgetter("index")

@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from cs_score.base.record import dataclass
 from cs_score.coldstart.counting.projection import MACRO, by_ldc_query, left_sum, row_order
 from cs_score.coldstart.queries.query_set import QuerySet
 from cs_score.coldstart.ranking.average_precision import Ranking
-from cs_score.foundation.record import dataclass
 from cs_score.measures.formulas import divide
 
 

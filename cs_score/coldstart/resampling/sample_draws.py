@@ -15,10 +15,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 from typing import Final, TypeAlias
 
+from cs_score.base.errors import InputError
+from cs_score.base.sources import Input, open_source
+from cs_score.base.white_space import NO_SPACE
 from cs_score.coldstart.queries.identifiers import parse_query_id
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.sources import Input, open_source
-from cs_score.foundation.white_space import NO_SPACE
 
 Groups: TypeAlias = Mapping[str, Sequence[str]]
 """LDC id -> its SF ids; both sorted as strings, as written in the file."""

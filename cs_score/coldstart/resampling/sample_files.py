@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from cs_score.base.errors import InputError
+from cs_score.base.patterns import pattern
+from cs_score.base.record import dataclass
+from cs_score.base.white_space import SPACE
 from cs_score.coldstart.queries.identifiers import parse_query_id
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.patterns import pattern
-from cs_score.foundation.record import dataclass
-from cs_score.foundation.white_space import SPACE
 
 _SPACE: Final = pattern(SPACE)
 _LEADING_NUMBER: Final = pattern(r"\s*([-+]?[0-9]{1,18})")

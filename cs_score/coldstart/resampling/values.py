@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from cs_score.base.record import dataclass
 from cs_score.coldstart.counting.projection import ALL_LEVELS
 from cs_score.coldstart.resampling.sample_files import Sample
-from cs_score.foundation.record import dataclass
 from cs_score.measures import registry
 from cs_score.measures.measure import MACRO, MICRO, Measure
 

@@ -8,13 +8,13 @@ from itertools import chain, groupby
 from operator import attrgetter
 from typing import Final
 
+from cs_score.base.outputs import blocks_of, encoded
 from cs_score.coldstart.counting.counts import Tally
 from cs_score.coldstart.judging.labels import Labels, pre_policy_category, without
 from cs_score.coldstart.lines.justifications import load_order
 from cs_score.coldstart.lines.records import Assessment, Response
 from cs_score.coldstart.ranking.average_precision import Ranking
 from cs_score.coldstart.result import RunResult, UnitResult
-from cs_score.foundation.outputs import blocks_of, encoded
 
 _number: Final = attrgetter("number")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.record import dataclass
+from cs_score.base.errors import InputError
+from cs_score.base.record import dataclass
 
 RUN_ID: Final = "run_id"
 """Attribute of fields that show the run id, which rows do not hold: it is that of the whole table."""

@@ -8,6 +8,8 @@ from functools import cached_property
 from itertools import chain, product, zip_longest
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from cs_score.base.outputs import encoded
+from cs_score.base.record import dataclass, field
 from cs_score.coldstart.resampling.values import Bootstrap
 from cs_score.coldstart.result import Result, RunResult
 from cs_score.coldstart.writers.average_precision import average_precision_text
@@ -16,8 +18,6 @@ from cs_score.coldstart.writers.debug import rankings_blocks, responses_blocks
 from cs_score.coldstart.writers.fields import DEFAULT_FIELDS
 from cs_score.coldstart.writers.params import Invocation, params_text
 from cs_score.coldstart.writers.tables import TableText, table_texts
-from cs_score.foundation.outputs import encoded
-from cs_score.foundation.record import dataclass, field
 
 if TYPE_CHECKING:
     from cs_score.statistics.score_intervals import ScoreIntervals

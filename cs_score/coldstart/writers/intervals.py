@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from cs_score.foundation.display import aligned
+from cs_score.base.display import aligned
 from cs_score.statistics.notes import sentences
 from cs_score.statistics.score_intervals import ScoreIntervals
 

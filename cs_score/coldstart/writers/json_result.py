@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from cs_score.base.planned_outputs import Format, OwnOption
 from cs_score.coldstart.counting.projection import ScoreRow, Table
 from cs_score.coldstart.judging.labels import pre_policy_category, without
 from cs_score.coldstart.ranking.average_precision import Ranking
@@ -14,7 +15,6 @@ from cs_score.coldstart.ranking.tables import ApRow, ApTable
 from cs_score.coldstart.resampling.values import Bootstrap
 from cs_score.coldstart.result import AveragePrecision, Result, RunResult
 from cs_score.coldstart.unit_statistics import unit_name, unit_table
-from cs_score.foundation.planned_outputs import Format, OwnOption
 from cs_score.statistics.score_intervals import ScoreIntervals
 
 SCHEMA_VERSION: Final = 3

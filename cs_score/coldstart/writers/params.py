@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 
-from cs_score.foundation.record import dataclass
+from cs_score.base.record import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,11 @@ import json
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from cs_score.base.display import aligned, cell, spreadsheet_cell
+from cs_score.base.markup import escape_markdown
+from cs_score.base.record import dataclass
+from cs_score.base.signing.origin import ANY_MEASURE
 from cs_score.coldstart.result import Result, RunResult
-from cs_score.foundation.display import aligned, cell, spreadsheet_cell
-from cs_score.foundation.markup import escape_markdown
-from cs_score.foundation.record import dataclass
-from cs_score.foundation.signing.origin import ANY_MEASURE
 from cs_score.measures.registry import COLD_START_MODE, chosen, headline
 
 if TYPE_CHECKING:

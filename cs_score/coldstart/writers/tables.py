@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from cs_score.base.display import one_line
+from cs_score.base.record import dataclass
 from cs_score.coldstart.counting.projection import ScoreRow, Table
 from cs_score.coldstart.result import RunResult
 from cs_score.coldstart.writers.fields import DEFAULT_FIELDS, SCORE_FIELDS, SUMMARY_FIELDS
 from cs_score.coldstart.writers.table_layout import TableLayout
-from cs_score.foundation.display import one_line
-from cs_score.foundation.record import dataclass
 
 _LONGEST_RUN_ID: Final = 60
 

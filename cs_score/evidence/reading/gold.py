@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from cs_score.foundation.signing.origin import GOLD
-from cs_score.foundation.sources import InputDigest, Source
+from cs_score.base.signing.origin import GOLD
+from cs_score.base.sources import InputDigest, Source
 
 Content = TypeVar("Content")
 

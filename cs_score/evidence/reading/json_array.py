@@ -8,9 +8,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from cs_score.base.errors import InputError
+from cs_score.base.sources import READING_ERRORS, Source, reason_of
 from cs_score.evidence.reading.json_reader import BYTE_ORDER_MARK, Object, decoding_problem, json_decoder
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.sources import READING_ERRORS, Source, reason_of
 
 BLOCK: Final = 1 << 20
 """Bytes that are read at a time."""

@@ -13,10 +13,10 @@ import os
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any, Final, TypeAlias
 
+from cs_score.base.display import one_line
+from cs_score.base.errors import InputError
+from cs_score.base.sources import READING_ERRORS, Input, Source, open_source, reason_of
 from cs_score.evidence.reading.large_numbers import hashable_float, hashable_integer
-from cs_score.foundation.display import one_line
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.sources import READING_ERRORS, Input, Source, open_source, reason_of
 
 Object: TypeAlias = dict[str, object]
 """A JSON object."""

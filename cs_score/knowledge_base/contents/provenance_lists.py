@@ -6,9 +6,9 @@ import sys
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from cs_score.base.record import record
 from cs_score.coldstart.lines.provenance import NO_DOCUMENT, Provenance, plain_column, read_provenance
 from cs_score.coldstart.spans import DocumentLengths, SpanProblem, offset_value
-from cs_score.foundation.record import record
 
 NIL: Final = "NIL"
 """What stands for a part that is absent."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from codecs import BOM_UTF8
 from collections.abc import Iterator
 
+from cs_score.base.errors import InputError
+from cs_score.base.sources import Input, Source, open_source
+from cs_score.base.white_space import WHITE_SPACE
 from cs_score.coldstart.lines.reader import line_blocks, split_comment
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.sources import Input, Source, open_source
-from cs_score.foundation.white_space import WHITE_SPACE
 
 _BLOCK = 1 << 16
 _FEWEST_COLUMNS = 3

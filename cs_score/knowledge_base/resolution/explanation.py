@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from cs_score.base.display import spreadsheet_cell
+from cs_score.base.planned_outputs import Format, OwnOption
 from cs_score.coldstart.queries.query_set import Query
-from cs_score.foundation.display import spreadsheet_cell
-from cs_score.foundation.planned_outputs import Format, OwnOption
 from cs_score.knowledge_base.resolution.answering import Resolution
 from cs_score.knowledge_base.resolution.entry_points import Entrance, Meeting, Mention
 

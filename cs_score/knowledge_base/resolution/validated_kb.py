@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Final
 
+from cs_score.base.errors import InputError
+from cs_score.base.record import record
+from cs_score.base.sources import Source
+from cs_score.base.white_space import WHITE_SPACE
 from cs_score.coldstart.lines.provenance import read_provenance
 from cs_score.coldstart.lines.reader import split_comment
 from cs_score.coldstart.spans import Span
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.record import record
-from cs_score.foundation.sources import Source
-from cs_score.foundation.white_space import WHITE_SPACE
 from cs_score.knowledge_base.contents.assertions import CANONICAL, LINK, NAMED, TYPE
 from cs_score.knowledge_base.contents.provenance_lists import NIL
 from cs_score.knowledge_base.reading.kb_file import split_lines, text_blocks

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, TypeAlias
 
-from cs_score.foundation.outputs import FolderFile, encoded
+from cs_score.base.outputs import FolderFile, encoded
 from cs_score.knowledge_base.contents.assertions import CANONICAL, NORMALIZED, TYPE, Assertion, KnowledgeBase
 from cs_score.knowledge_base.contents.provenance_lists import short_form
 from cs_score.knowledge_base.writers.nuggets import capitalized

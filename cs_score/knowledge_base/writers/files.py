@@ -7,9 +7,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
-from cs_score.foundation.errors import OutputError, UsageError
-from cs_score.foundation.outputs import encoded, write_folder, write_whole
-from cs_score.foundation.sources import plain_name, reason_of
+from cs_score.base.errors import OutputError, UsageError
+from cs_score.base.outputs import encoded, write_folder, write_whole
+from cs_score.base.sources import plain_name, reason_of
 from cs_score.knowledge_base.contents.assertions import KnowledgeBase
 from cs_score.knowledge_base.writers.edl import edl_text
 from cs_score.knowledge_base.writers.event_arguments import FOLDER as ARGUMENTS

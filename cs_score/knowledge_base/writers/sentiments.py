@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Final, NamedTuple
 
+from cs_score.base.outputs import FolderFile, encoded
+from cs_score.base.patterns import pattern
 from cs_score.coldstart.spans import Span, offset_value
-from cs_score.foundation.outputs import FolderFile, encoded
-from cs_score.foundation.patterns import pattern
 from cs_score.knowledge_base.contents.assertions import (
     CANONICAL,
     NAMED,

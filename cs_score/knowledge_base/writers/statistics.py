@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from cs_score.foundation.planned_outputs import Format, OwnOption
+from cs_score.base.planned_outputs import Format, OwnOption
 from cs_score.knowledge_base.contents.assertions import CANONICAL, LINK, NAMED, TYPE, KnowledgeBase
 
 _WITHOUT_DOMAIN = frozenset((TYPE, NAMED, CANONICAL, LINK))

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from cs_score.base.errors import InputError
 from cs_score.coldstart.queries.query_set import ENTRY_POINT_FIELDS, EntryPoint, Query
-from cs_score.foundation.errors import InputError
 
 _REQUIRED_OF_ENTRY_POINT: Final = 4
 """Name, document, start and end; the offset may be missing."""

@@ -11,9 +11,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from cs_score.foundation.display import one_line
-from cs_score.foundation.errors import UsageError
-from cs_score.foundation.sources import open_source
+from cs_score.base.display import one_line
+from cs_score.base.errors import UsageError
+from cs_score.base.sources import open_source
 from cs_score.preparation.runs.run_validation import CheckedRun
 
 CONTEXT: Final = 3

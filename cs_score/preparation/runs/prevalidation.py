@@ -6,6 +6,9 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from cs_score.base.errors import InputError
+from cs_score.base.outputs import encoded
+from cs_score.base.sources import InMemory, Input, InputDigest, name_of, open_source
 from cs_score.coldstart.gold import Gold
 from cs_score.coldstart.lines.layouts import FileKind
 from cs_score.coldstart.lines.loading import kind_of, members
@@ -14,9 +17,6 @@ from cs_score.coldstart.queries.loading import QueryFiles
 from cs_score.coldstart.queries.query_set import QuerySet
 from cs_score.coldstart.run import Run, load_run
 from cs_score.coldstart.writers.report import closing_line
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.outputs import encoded
-from cs_score.foundation.sources import InMemory, Input, InputDigest, name_of, open_source
 from cs_score.preparation.runs.run_loading import Limits
 from cs_score.preparation.runs.run_validation import check_run
 from cs_score.problems.kind import Severity

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from cs_score.base.errors import InputError
+from cs_score.base.sources import Input
 from cs_score.coldstart.lines.loading import Loading, Reading, loading_of
 from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.queries.loading import QueryFiles
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.sources import Input
 from cs_score.preparation.documents import DocumentList
 from cs_score.preparation.runs.fillers import verify_fillers
 from cs_score.preparation.runs.pooling import Depth, Pooling

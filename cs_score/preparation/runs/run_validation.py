@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from cs_score.base.garbage_collection import paused_collector
+from cs_score.base.sources import Input
 from cs_score.coldstart.lines.loading import Loading
 from cs_score.coldstart.queries.loading import QueryFiles
-from cs_score.foundation.garbage_collection import paused_collector
-from cs_score.foundation.sources import Input
 from cs_score.preparation.documents import DocumentList
 from cs_score.preparation.runs.run_loading import Limits, load_checked, open_checks
 from cs_score.preparation.runs.run_writing import WrittenLine, node_letters, written_lines

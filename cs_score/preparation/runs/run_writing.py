@@ -9,9 +9,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Final, TypeAlias
 
+from cs_score.base.sources import InputDigest
 from cs_score.coldstart.lines.confidence import read_confidence
 from cs_score.coldstart.lines.records import LinkedQuery, Response
-from cs_score.foundation.sources import InputDigest
 
 _LETTERS: Final = 4
 

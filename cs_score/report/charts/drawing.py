@@ -12,7 +12,7 @@ from typing import Final
 
 from lxml import etree
 
-from cs_score.foundation.display import cell
+from cs_score.base.display import cell
 
 WIDTH: Final = 420.0
 """Units of every chart: near the pixels that a telephone has, so that letters stay readable there."""

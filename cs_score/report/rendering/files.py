@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cs_score.foundation.errors import MissingExtraError
+from cs_score.base.errors import MissingExtraError
 from cs_score.report.charts.drawing import Drawing
 
 _PIXELS = 3

@@ -8,8 +8,8 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
-from cs_score.foundation.display import cell
-from cs_score.foundation.errors import MissingExtraError
+from cs_score.base.display import cell
+from cs_score.base.errors import MissingExtraError
 from cs_score.report import BEGINNING
 from cs_score.report.charts.drawing import chart_style
 from cs_score.report.model import Away, Details, Link, Opening, Page

@@ -6,7 +6,7 @@ import base64
 import json
 import zlib
 
-from cs_score.foundation.display import cell, terminal_safe
+from cs_score.base.display import cell, terminal_safe
 from cs_score.report.model import Told
 
 _LONGEST = 2000

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Final
 
-from cs_score.foundation.planned_outputs import Format, OwnOption
+from cs_score.base.planned_outputs import Format, OwnOption
 from cs_score.statistics.comparison_result import Comparison
 
 OPTION: Final = OwnOption(

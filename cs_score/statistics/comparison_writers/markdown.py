@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from cs_score.foundation.display import one_line
-from cs_score.foundation.markup import escape_markdown
+from cs_score.base.display import one_line
+from cs_score.base.markup import escape_markdown
 from cs_score.statistics.comparison_result import Comparison
 from cs_score.statistics.comparison_writers.tables import Kind, Table, explanation, pair_table, system_table
 from cs_score.statistics.notes import sentences

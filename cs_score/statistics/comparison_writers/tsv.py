@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Final
 
-from cs_score.foundation.display import spreadsheet_cell
+from cs_score.base.display import spreadsheet_cell
 from cs_score.statistics.comparison_result import Comparison, PairedSystems, RankedSystem
 from cs_score.statistics.intervals import Interval
 

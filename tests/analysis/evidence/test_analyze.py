@@ -9,8 +9,8 @@ import pytest
 
 from cs_score.analysis.evidence.analysis import Analysis, analyze
 from cs_score.analysis.evidence.mistakes import Mistake
+from cs_score.base.errors import UsageError
 from cs_score.evidence.modes import claims, hotpotqa, r4c, scifact
-from cs_score.foundation.errors import UsageError
 from tests.evidence.test_hotpotqa import GOLD as QUESTIONS
 from tests.evidence.test_hotpotqa import PREDICTIONS as ANSWERS
 from tests.evidence.test_scifact import GOLD, PREDICTIONS

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from cs_score.analysis.evidence.analysis import Analysis, analyze
 from cs_score.analysis.evidence.modes.examiner import Fault
-from cs_score.foundation.errors import InputError
+from cs_score.base.errors import InputError
 from tests.analysis.evidence.worlds import WORLDS, Json, World, replaced
 
 TOLERANCE: Final = 1e-12

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pytest
 
-from cs_score.foundation.errors import InputError
+from cs_score.base.errors import InputError
 from tests.analysis.evidence.worlds import SCORERS, Json, replaced
 from tests.evidence.command import cs_score
 from tests.evidence.recorded import COMMITTED, SHARED, TOLERANCE, Case, cases, name

@@ -16,10 +16,10 @@ from cs_score.analysis.coldstart.difference.line_groups import line_groups_of
 from cs_score.analysis.coldstart.difference.units import Part, groups_of, unit_parts
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.significance import significance
+from cs_score.base.errors import InputError
+from cs_score.base.record import dataclass, replace
+from cs_score.base.signing.origin import Origin
 from cs_score.coldstart.unit_statistics import resampled_unit, unit_table
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.record import dataclass, replace
-from cs_score.foundation.signing.origin import Origin
 from cs_score.measures.measure import Measure
 from cs_score.measures.registry import formula_of
 from cs_score.statistics import notes

@@ -10,7 +10,7 @@ from cs_score.analysis.coldstart.difference.difference import Difference
 from cs_score.analysis.coldstart.difference.fates import Fate
 from cs_score.analysis.coldstart.difference.units import Part
 from cs_score.analysis.significance import significance_lines
-from cs_score.foundation.display import aligned, cell, one_line
+from cs_score.base.display import aligned, cell, one_line
 from cs_score.statistics.notes import sentences
 
 TOP: Final = 20

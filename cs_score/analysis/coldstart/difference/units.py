@@ -14,11 +14,11 @@ import numpy as np
 
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.grouping import UNKNOWN
+from cs_score.base.record import dataclass, replace
 from cs_score.coldstart.counting.projection import ALL_LEVELS
 from cs_score.coldstart.queries.query_set import Query
 from cs_score.coldstart.result import RunResult
 from cs_score.coldstart.unit_statistics import unit_table
-from cs_score.foundation.record import dataclass, replace
 from cs_score.measures.formulas import Ratio, divide
 from cs_score.measures.measure import Measure
 from cs_score.measures.registry import formula_of

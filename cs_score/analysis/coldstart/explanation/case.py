@@ -12,6 +12,8 @@ from cs_score.analysis.coldstart.sections.mistakes import category_of
 from cs_score.analysis.coldstart.whatif.dependents import Dependents
 from cs_score.analysis.coldstart.whatif.effects import Effects
 from cs_score.analysis.coldstart.whatif.files import RunFiles, files_of
+from cs_score.base.errors import InputError
+from cs_score.base.record import dataclass
 from cs_score.coldstart.counting.counts import Counting, Row, Tally
 from cs_score.coldstart.gold import QueryGold
 from cs_score.coldstart.judging.class_tree import ClassTree, Members, place_responses
@@ -24,8 +26,6 @@ from cs_score.coldstart.queries.query_set import Query
 from cs_score.coldstart.ranking.nodes import Node, Nodes
 from cs_score.coldstart.result import QueryResult, UnitResult
 from cs_score.coldstart.run import Run
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.record import dataclass
 from cs_score.measures.measure import Measure
 from cs_score.problems.log import ProblemLog
 

@@ -18,9 +18,9 @@ from cs_score.analysis.coldstart.explanation.things.nodes import explain_node
 from cs_score.analysis.coldstart.explanation.things.overview import explain_run
 from cs_score.analysis.coldstart.explanation.things.queries import explain_query
 from cs_score.analysis.coldstart.scored import Scored
-from cs_score.foundation.garbage_collection import paused_collector
-from cs_score.foundation.record import dataclass
-from cs_score.foundation.signing.origin import Origin
+from cs_score.base.garbage_collection import paused_collector
+from cs_score.base.record import dataclass
+from cs_score.base.signing.origin import Origin
 from cs_score.measures.registry import usual
 
 SCHEMA_VERSION: Final = 1

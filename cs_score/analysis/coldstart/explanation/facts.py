@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cs_score.foundation.record import dataclass
+from cs_score.base.record import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
+from cs_score.base.errors import InputError
+from cs_score.base.record import replace
+from cs_score.base.sources import Input
 from cs_score.coldstart.combining import Combining
 from cs_score.coldstart.counting.projection import averaged_table
 from cs_score.coldstart.gold import Gold
@@ -14,9 +17,6 @@ from cs_score.coldstart.result import PrecisionRecall, RunResult, ScoringStopped
 from cs_score.coldstart.run import Run, run_of
 from cs_score.coldstart.scorer import score_unit
 from cs_score.coldstart.units import units_of
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.record import replace
-from cs_score.foundation.sources import Input
 from cs_score.problems.log import ProblemLog
 
 

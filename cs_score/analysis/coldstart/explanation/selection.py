@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator
 from cs_score.analysis.coldstart.explanation.case import Case
 from cs_score.analysis.coldstart.explanation.lines import AnyLine
 from cs_score.analysis.coldstart.whatif.files import RunFile
+from cs_score.base.errors import InputError, UsageError
+from cs_score.base.nearest import nearest
 from cs_score.coldstart.lines.links import link_follow_on
 from cs_score.coldstart.lines.records import LinkedQuery, Response
 from cs_score.coldstart.queries.identifiers import parse_query_id
-from cs_score.foundation.errors import InputError, UsageError
-from cs_score.foundation.nearest import nearest
 
 
 def lines_at(spec: str | int, case: Case) -> list[AnyLine]:

@@ -23,6 +23,8 @@ from contextlib import suppress
 
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.coldstart.sections.budget import moved
+from cs_score.base.errors import InputError
+from cs_score.base.record import dataclass, replace
 from cs_score.coldstart.combining import Combining
 from cs_score.coldstart.counting.counts import Tally
 from cs_score.coldstart.judging.labels import UNASSESSED, Labels
@@ -30,8 +32,6 @@ from cs_score.coldstart.lines.records import Response
 from cs_score.coldstart.options import IGNORE, WRONG
 from cs_score.coldstart.ranking.average_precision import Ranking
 from cs_score.coldstart.result import QueryResult, UnitResult
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.record import dataclass, replace
 from cs_score.measures.measure import Measure
 from cs_score.measures.registry import RANKED
 from cs_score.problems.log import ProblemLog

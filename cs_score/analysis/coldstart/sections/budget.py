@@ -11,9 +11,9 @@ from cs_score.analysis.coldstart.whatif.change import Change
 from cs_score.analysis.coldstart.whatif.dependents import Removal
 from cs_score.analysis.coldstart.whatif.effects import Effects
 from cs_score.analysis.coldstart.whatif.found import AddedLine, Finding
+from cs_score.base.record import dataclass, replace
 from cs_score.coldstart.lines.records import Response
 from cs_score.coldstart.options import DUPLICATE, IGNORE, RIGHT, SIDES, WRONG, Policy, Side
-from cs_score.foundation.record import dataclass, replace
 
 # Kind -> the category of its lines, and the side that its policy puts that on; None: the lines are taken out.
 KINDS: Final[dict[str, tuple[str, Side | None]]] = {

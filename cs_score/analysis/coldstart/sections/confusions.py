@@ -11,11 +11,11 @@ from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.coldstart.sections.counted import Cell, CountedRow, CountedTable, Key, lines_of
 from cs_score.analysis.coldstart.sections.groups import members_of
 from cs_score.analysis.coldstart.sections.mistakes import MISSED
+from cs_score.base.record import dataclass
 from cs_score.coldstart.judging.labels import category_in
 from cs_score.coldstart.lines.records import CORRECT
 from cs_score.coldstart.options import RIGHT, WRONG
 from cs_score.coldstart.result import UnitResult
-from cs_score.foundation.record import dataclass
 
 MOST_VALUES: Final = 100
 """Wrong values that are listed."""

@@ -10,7 +10,7 @@ from typing import Final, Literal
 from cs_score.analysis.coldstart.sections.mistakes import MISSED, MissedClass, Mistakes, WrongLine, WrongNode
 from cs_score.analysis.coldstart.whatif.change import Change
 from cs_score.analysis.coldstart.whatif.effects import Effect, Effects
-from cs_score.foundation.record import dataclass, replace
+from cs_score.base.record import dataclass, replace
 
 _DIGITS: Final = 12
 """Of gains that are compared: equal ones may be computed in several ways, which differ beyond these."""

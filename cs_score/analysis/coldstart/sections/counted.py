@@ -16,6 +16,7 @@ from typing import Final, TypeAlias, TypeGuard
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.coldstart.sections.mistakes import MISSED, MissedClass, Mistakes
 from cs_score.analysis.grouping import UNKNOWN
+from cs_score.base.record import dataclass
 from cs_score.coldstart.counting.counts import Counts, Tally, counts_of, sum_counts
 from cs_score.coldstart.counting.projection import ALL_LEVELS, representatives
 from cs_score.coldstart.judging.class_tree import is_wrong_bin
@@ -25,7 +26,6 @@ from cs_score.coldstart.options import RIGHT, WRONG
 from cs_score.coldstart.queries.languages import language_code
 from cs_score.coldstart.queries.query_set import Query
 from cs_score.coldstart.result import UnitResult
-from cs_score.foundation.record import dataclass
 from cs_score.measures.measure import Measure
 from cs_score.measures.registry import LDC_MAX, SF
 

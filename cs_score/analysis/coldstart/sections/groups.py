@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final
 
 from cs_score.analysis.coldstart.sections.counted import DIMENSIONS, RUN_ONLY, Cell, CountedTable, Key, together
 from cs_score.analysis.grouping import place
+from cs_score.base.errors import UsageError
+from cs_score.base.nearest import nearest
+from cs_score.base.record import dataclass
 from cs_score.coldstart.counting.counts import Counts
-from cs_score.foundation.errors import UsageError
-from cs_score.foundation.nearest import nearest
-from cs_score.foundation.record import dataclass
 from cs_score.measures.formulas import divide
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from typing import Final
 
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.coldstart.whatif.found import Finding
+from cs_score.base.record import dataclass
 from cs_score.coldstart.judging.class_tree import ClassTree, is_wrong_bin
 from cs_score.coldstart.judging.labels import REDUNDANT, Labels, category_in
 from cs_score.coldstart.lines.records import Assessment, Response
 from cs_score.coldstart.options import DUPLICATE, RIGHT, WRONG, Policy
 from cs_score.coldstart.result import QueryResult, UnitResult
-from cs_score.foundation.record import dataclass
 
 MISSED: Final = "MISSED"
 """The category of a class that was not found."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from cs_score.analysis.coldstart.scored import Scored
-from cs_score.foundation.record import dataclass
+from cs_score.base.record import dataclass
 from cs_score.problems.log import ProblemLog
 
 

@@ -20,8 +20,8 @@ from operator import itemgetter
 from typing import Final, TypeAlias
 
 from cs_score.analysis.coldstart.sections.counted import CountedTable, lines_of
+from cs_score.base.record import dataclass
 from cs_score.coldstart.options import RIGHT, WRONG
-from cs_score.foundation.record import dataclass
 
 BINS: Final = 10
 

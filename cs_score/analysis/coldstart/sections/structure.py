@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from cs_score.analysis.coldstart.scored import Scored
-from cs_score.foundation.record import dataclass
+from cs_score.base.record import dataclass
 
 
 @dataclass(frozen=True, slots=True)

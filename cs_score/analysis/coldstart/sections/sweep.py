@@ -18,11 +18,11 @@ from cs_score.analysis.coldstart.whatif.dependents import NOTHING
 from cs_score.analysis.coldstart.whatif.files import ReadLine
 from cs_score.analysis.coldstart.whatif.recombination import Recombination
 from cs_score.analysis.coldstart.whatif.rescoring import Rescoring
+from cs_score.base.errors import InputError
+from cs_score.base.record import dataclass, replace
 from cs_score.coldstart.lines.confidence import read_confidence
 from cs_score.coldstart.lines.layouts import FileKind
 from cs_score.coldstart.lines.reader import split_columns
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.record import dataclass, replace
 from cs_score.measures.measure import MACRO, Measure
 
 MOST: Final = 100

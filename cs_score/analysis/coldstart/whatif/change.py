@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from cs_score.analysis.coldstart.whatif.dependents import NOTHING, Removal
 from cs_score.analysis.coldstart.whatif.files import RunFiles
 from cs_score.analysis.coldstart.whatif.found import AddedLine
-from cs_score.foundation.record import dataclass
+from cs_score.base.record import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,13 +14,13 @@ from itertools import islice
 from operator import attrgetter
 from typing import Final, TypeAlias
 
+from cs_score.base.record import record
 from cs_score.coldstart.counting.counts import Counting
 from cs_score.coldstart.judging.class_tree import ClassTree, Members
 from cs_score.coldstart.judging.labels import INCORRECT_PARENT, Labels, category_in
 from cs_score.coldstart.lines.justifications import best_first
 from cs_score.coldstart.lines.records import Assessment, Response
 from cs_score.coldstart.options import IGNORE, RIGHT, Policy
-from cs_score.foundation.record import record
 
 Group: TypeAlias = tuple[str, str | None]
 """The lines of one node in one row, which the nominal rule looks at together (specification 7.7)."""

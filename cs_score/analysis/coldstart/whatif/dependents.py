@@ -9,11 +9,11 @@ from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
 
 from cs_score.analysis.coldstart.whatif.files import Place, ReadLine, RunFiles
+from cs_score.base.record import dataclass
 from cs_score.coldstart.lines.layouts import FileKind
 from cs_score.coldstart.lines.links import Links
 from cs_score.coldstart.lines.records import Assessment, Response, SkippedLine
 from cs_score.coldstart.run import Run
-from cs_score.foundation.record import dataclass
 
 _Position: TypeAlias = tuple[float, int]
 """The rank of a file in load order, and the number of a line."""

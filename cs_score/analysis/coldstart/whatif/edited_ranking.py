@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import Final, TypeAlias
 
+from cs_score.base.record import record
 from cs_score.coldstart.counting.projection import ALL_LEVELS
-from cs_score.foundation.record import record
 from cs_score.measures.formulas import average_precision, divide
 from cs_score.measures.registry import RANKED
 

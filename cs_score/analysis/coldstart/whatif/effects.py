@@ -9,8 +9,8 @@ from cs_score.analysis.coldstart.whatif.change import Change
 from cs_score.analysis.coldstart.whatif.recombination import Recombination, Scores, is_of_one_hop_of_ldc_max
 from cs_score.analysis.coldstart.whatif.rescoring import Rescoring
 from cs_score.analysis.coldstart.whatif.within_query import WithinQuery
+from cs_score.base.record import dataclass
 from cs_score.coldstart.options import Policy
-from cs_score.foundation.record import dataclass
 from cs_score.measures.measure import Measure
 
 

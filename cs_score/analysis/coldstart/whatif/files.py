@@ -12,12 +12,12 @@ from itertools import chain
 from operator import attrgetter
 from typing import Final, TypeAlias
 
+from cs_score.base.display import one_line
+from cs_score.base.record import dataclass
 from cs_score.coldstart.lines.layouts import FileKind, Schema, detect_schema
 from cs_score.coldstart.lines.reader import is_blank_or_comment, split_columns
 from cs_score.coldstart.lines.records import Response, SkippedLine, UnreadLine
 from cs_score.coldstart.run import Run
-from cs_score.foundation.display import one_line
-from cs_score.foundation.record import dataclass
 
 ReadLine: TypeAlias = Response | SkippedLine
 """A line that was linked: it counts, or it was skipped and has only created a query (specification 4.9)."""

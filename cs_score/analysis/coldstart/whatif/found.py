@@ -9,13 +9,13 @@ from itertools import chain
 from typing import Final
 
 from cs_score.analysis.coldstart.whatif.files import Place, ReadLine, RunFile, RunFiles
+from cs_score.base.record import dataclass
 from cs_score.coldstart.lines.confidence import read_confidence
 from cs_score.coldstart.lines.layouts import FileKind
 from cs_score.coldstart.lines.reader import split_columns
 from cs_score.coldstart.lines.records import CORRECT, Assessment, Response
 from cs_score.coldstart.queries.predicates import NODE_TYPES, find_predicate
 from cs_score.coldstart.run import Run
-from cs_score.foundation.record import dataclass
 
 _ANY_TYPE: Final = "string"
 """The value type of answers to a slot of which nothing is known."""

@@ -14,10 +14,10 @@ from typing import TypeAlias
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.coldstart.whatif.unit_state import QueryChange
 from cs_score.analysis.coldstart.whatif.unit_sums import RowCounts, UnitSums
+from cs_score.base.errors import InputError
+from cs_score.base.record import dataclass
 from cs_score.coldstart.counting.projection import ALL_LEVELS
 from cs_score.coldstart.result import UnitResult
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.record import dataclass
 from cs_score.measures.formulas import divide
 from cs_score.measures.measure import Measure
 from cs_score.measures.registry import LDC_MAX, formula_of, sums_of

@@ -7,10 +7,10 @@ from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 
 from cs_score.analysis.coldstart.whatif.files import Place, ReadLine
+from cs_score.base.record import dataclass, replace
 from cs_score.coldstart.lines.links import Links
 from cs_score.coldstart.lines.records import Response
 from cs_score.coldstart.queries.query_set import QuerySet
-from cs_score.foundation.record import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)

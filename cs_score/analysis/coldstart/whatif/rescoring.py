@@ -18,6 +18,8 @@ from cs_score.analysis.coldstart.whatif.dependents import NOTHING, Dependents, R
 from cs_score.analysis.coldstart.whatif.files import RunFiles, files_of
 from cs_score.analysis.coldstart.whatif.found import AddedLine, Finding
 from cs_score.analysis.coldstart.whatif.relinking import Relinking, Renumbering, linked_below, node_id_of, renumbering
+from cs_score.base.errors import InputError
+from cs_score.base.record import dataclass, replace
 from cs_score.coldstart.gold import Gold
 from cs_score.coldstart.judging.matching import compares_values
 from cs_score.coldstart.lines.justifications import DiscardRules
@@ -30,8 +32,6 @@ from cs_score.coldstart.result import UnitResult
 from cs_score.coldstart.run import Run
 from cs_score.coldstart.scorer import score_unit
 from cs_score.coldstart.units import Unit
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.record import dataclass, replace
 from cs_score.problems.log import ProblemLog
 
 

@@ -9,6 +9,7 @@ from typing import Final
 from cs_score.analysis.coldstart.whatif.counted_query import Arrival, CountedQuery
 from cs_score.analysis.coldstart.whatif.ranked_query import RankedQuery, are_plain
 from cs_score.analysis.coldstart.whatif.unit_sums import QueryScores, Rankings, Row, row, scores_of_query
+from cs_score.base.record import record
 from cs_score.coldstart.counting.counts import Counting
 from cs_score.coldstart.gold import QueryGold
 from cs_score.coldstart.judging.class_tree import place_responses
@@ -18,7 +19,6 @@ from cs_score.coldstart.queries.predicates import find_predicate
 from cs_score.coldstart.ranking.nodes import Nodes
 from cs_score.coldstart.result import QueryResult, UnitResult
 from cs_score.coldstart.run import Run, UnitLines
-from cs_score.foundation.record import record
 
 _index: Final = attrgetter("index")
 

@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import add, sub
 from typing import Final, NamedTuple, TypeAlias
 
+from cs_score.base.record import record
 from cs_score.coldstart.counting.counts import Tally
 from cs_score.coldstart.counting.projection import ALL_LEVELS, left_sum
 from cs_score.coldstart.queries.query_set import QuerySet
 from cs_score.coldstart.ranking.average_precision import Ranking
 from cs_score.coldstart.result import UnitResult
-from cs_score.foundation.record import record
 from cs_score.measures.formulas import divide, f1
 from cs_score.measures.registry import LDC_MAX, LDC_MEAN, RANKED, SF
 

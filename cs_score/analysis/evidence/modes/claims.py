@@ -22,6 +22,7 @@ from cs_score.analysis.evidence.modes.scifact import (
     groups_of_sets,
     lacking_sentences,
 )
+from cs_score.base.errors import InputError
 from cs_score.evidence.modes.claims.judging import (
     ABSENT,
     Claim,
@@ -35,7 +36,6 @@ from cs_score.evidence.modes.claims.judging import (
 )
 from cs_score.evidence.modes.claims.scoring import ClaimsResult, claim_of, count
 from cs_score.evidence.reading.json_reader import as_key, text_of
-from cs_score.foundation.errors import InputError
 
 WRONG_VERDICT = "wrong_verdict"
 

@@ -6,9 +6,9 @@ import importlib
 from typing import Any
 
 from cs_score.analysis.evidence.modes.examiner import Examiner
+from cs_score.base.errors import UsageError
+from cs_score.base.nearest import nearest
 from cs_score.evidence.result import Result
-from cs_score.foundation.errors import UsageError
-from cs_score.foundation.nearest import nearest
 from cs_score.measures.registry import find, names, usual
 
 

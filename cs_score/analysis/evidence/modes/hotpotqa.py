@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from cs_score.analysis.evidence.modes.examiner import NONE, Confusion, Examiner, Fault, Part, Row
+from cs_score.base.errors import InputError
 from cs_score.evidence.modes.hotpotqa.judging import Question, fact_set, normalised
 from cs_score.evidence.modes.hotpotqa.scoring import HotpotQAResult, count
 from cs_score.evidence.reading.json_reader import text_of
-from cs_score.foundation.errors import InputError
 
 WRONG_ANSWER = "wrong_answer"
 EXTRA_FACT = "extra_fact"

@@ -6,9 +6,9 @@ import functools
 from collections.abc import Collection, Hashable, Iterator, Mapping
 from typing import Final, NamedTuple
 
+from cs_score.base.errors import InputError
 from cs_score.evidence.reading import json_reader as reader
 from cs_score.evidence.reading.large_numbers import hashable_integer
-from cs_score.foundation.errors import InputError
 
 
 class Absent:

@@ -10,6 +10,10 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
+from cs_score.base.errors import InputError
+from cs_score.base.garbage_collection import paused_collector
+from cs_score.base.signing.origin import RUN
+from cs_score.base.sources import Input, Source
 from cs_score.evidence.modes.claims.explanation import explain
 from cs_score.evidence.modes.claims.judging import (
     ABSENT,
@@ -27,10 +31,6 @@ from cs_score.evidence.modes.claims.judging import (
 from cs_score.evidence.reading import json_reader as reader
 from cs_score.evidence.reading.gold import Gold, signed
 from cs_score.evidence.result import InputSummary, Mode, ReportRow, Result, counted, report_rows, scores_of
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.garbage_collection import paused_collector
-from cs_score.foundation.signing.origin import RUN
-from cs_score.foundation.sources import Input, Source
 from cs_score.measures.formulas import Divide, Number, precision_recall_f1
 from cs_score.measures.registry import names
 from cs_score.statistics.unit_table import UnitTable

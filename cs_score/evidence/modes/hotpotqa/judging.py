@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Hashable
 from typing import Final, NamedTuple
 
+from cs_score.base.errors import InputError
 from cs_score.evidence.reading import json_reader as reader
-from cs_score.foundation.errors import InputError
 from cs_score.measures.formulas import divide
 from cs_score.measures.formulas import f1 as harmonic_mean
 

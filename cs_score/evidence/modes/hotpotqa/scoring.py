@@ -9,6 +9,10 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
+from cs_score.base.errors import InputError
+from cs_score.base.garbage_collection import paused_collector
+from cs_score.base.signing.origin import RUN
+from cs_score.base.sources import Input, Source
 from cs_score.evidence.modes.hotpotqa.explanation import explain
 from cs_score.evidence.modes.hotpotqa.judging import (
     NOTHING,
@@ -24,10 +28,6 @@ from cs_score.evidence.reading import json_reader as reader
 from cs_score.evidence.reading.gold import Gold, signed
 from cs_score.evidence.reading.json_array import json_array
 from cs_score.evidence.result import InputSummary, Mode, Result, counted, means, report_rows, scores_of
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.garbage_collection import paused_collector
-from cs_score.foundation.signing.origin import RUN
-from cs_score.foundation.sources import Input, Source
 from cs_score.measures.registry import names
 from cs_score.statistics.unit_table import UnitTable
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from cs_score.foundation.errors import CsScoreError, InputError, MissingExtraError
+from cs_score.base.errors import CsScoreError, InputError, MissingExtraError
 
 if TYPE_CHECKING:  # numpy is imported with what needs it
     import numpy as np

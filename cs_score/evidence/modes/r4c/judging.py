@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, TypeAlias
 
+from cs_score.base.errors import InputError, UsageError
 from cs_score.evidence.modes.r4c.alignment import (
     Aligner,
     Comparer,
@@ -20,7 +21,6 @@ from cs_score.evidence.modes.r4c.alignment import (
 )
 from cs_score.evidence.reading import json_reader as reader
 from cs_score.evidence.result import counted
-from cs_score.foundation.errors import InputError, UsageError
 from cs_score.measures.formulas import divide, precision_recall_f1
 
 WEIGHTS: Final[dict[str, Weight]] = {"e": entity_weight, "r": relation_weight, "er": full_weight}

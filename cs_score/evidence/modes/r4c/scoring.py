@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import ClassVar, Final, TypeAlias
 
+from cs_score.base.errors import InputError
+from cs_score.base.signing.origin import RUN
+from cs_score.base.sources import Input, Source
 from cs_score.evidence.modes.r4c.alignment import Aligner, Comparer
 from cs_score.evidence.modes.r4c.explanation import explain
 from cs_score.evidence.modes.r4c.judging import (
@@ -27,9 +30,6 @@ from cs_score.evidence.modes.r4c.judging import (
 from cs_score.evidence.reading import json_reader as reader
 from cs_score.evidence.reading.gold import Gold, signed
 from cs_score.evidence.result import InputSummary, Mode, Result, counted, means, report_rows, scores_of
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.signing.origin import RUN
-from cs_score.foundation.sources import Input, Source
 from cs_score.measures.registry import names
 from cs_score.statistics.unit_table import UnitTable
 

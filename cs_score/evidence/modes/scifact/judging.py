@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from typing import Final, NamedTuple, TypeAlias
 
+from cs_score.base.errors import InputError
 from cs_score.evidence.reading import json_reader as reader
-from cs_score.foundation.errors import InputError
 
 SENTENCE_CAP: Final = 3
 """Predicted sentences that count for an abstract, unless each of its gold sets is longer."""

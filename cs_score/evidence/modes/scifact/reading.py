@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable, Hashable
 from typing import Final, TypeVar
 
+from cs_score.base.errors import InputError
+from cs_score.base.sources import Source
 from cs_score.evidence.modes.scifact.judging import (
     GoldAbstract,
     GoldClaim,
@@ -14,8 +16,6 @@ from cs_score.evidence.modes.scifact.judging import (
     Sentences,
 )
 from cs_score.evidence.reading import json_reader as reader
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.sources import Source
 
 Abstract = TypeVar("Abstract")
 Claim = TypeVar("Claim", GoldClaim, PredictedClaim)

@@ -10,16 +10,16 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
+from cs_score.base.errors import InputError
+from cs_score.base.garbage_collection import paused_collector
+from cs_score.base.signing.origin import RUN
+from cs_score.base.sources import Input
 from cs_score.evidence.modes.scifact.explanation import explain
 from cs_score.evidence.modes.scifact.judging import GoldClaim, PredictedClaim, count
 from cs_score.evidence.modes.scifact.reading import read_gold_claims, read_predicted_claims
 from cs_score.evidence.reading import json_reader as reader
 from cs_score.evidence.reading.gold import Gold, signed
 from cs_score.evidence.result import InputSummary, Mode, Result, report_rows, scores_of
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.garbage_collection import paused_collector
-from cs_score.foundation.signing.origin import RUN
-from cs_score.foundation.sources import Input
 from cs_score.measures.formulas import Divide, Number, precision_recall_f1
 from cs_score.measures.registry import names
 from cs_score.statistics.unit_table import UnitTable

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
+from cs_score.base.display import cell
 from cs_score.batch.store.pages import page_name
-from cs_score.foundation.display import cell
 from cs_score.report.model import Column, Table, Value, kept
 from cs_score.report.schema import Fault
 

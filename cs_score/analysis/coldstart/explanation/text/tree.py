@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from cs_score.foundation.display import columns_of, one_line
-from cs_score.foundation.record import dataclass
+from cs_score.base.display import columns_of, one_line
+from cs_score.base.record import dataclass
 
 _STEP: Final = "  "
 _ON: Final = "    "

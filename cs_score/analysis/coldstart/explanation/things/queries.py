@@ -11,9 +11,9 @@ from cs_score.analysis.coldstart.explanation.lines import fate_of
 from cs_score.analysis.coldstart.explanation.steps.asking import asked_of
 from cs_score.analysis.coldstart.explanation.steps.counting import rows_of
 from cs_score.analysis.coldstart.explanation.things.classes import counted_lines, status_of
+from cs_score.base.errors import InputError
 from cs_score.coldstart.counting.counts import Tally
 from cs_score.coldstart.lines.records import Assessment, LinkedQuery
-from cs_score.foundation.errors import InputError
 
 
 def explain_query(query: LinkedQuery, case: Case) -> QueryFacts:

@@ -7,8 +7,8 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import IO, Final, Protocol, TypeAlias
 
-from cs_score.foundation.errors import OutputError
-from cs_score.foundation.sources import reason_of
+from cs_score.base.errors import OutputError
+from cs_score.base.sources import reason_of
 
 _BLOCK: Final = 1 << 18
 

@@ -5,7 +5,7 @@ Everything else that escapes is a defect of cs-score and not of its input.
 
 from __future__ import annotations
 
-from cs_score.foundation.display import one_line
+from cs_score.base.display import one_line
 
 
 class CsScoreError(Exception):

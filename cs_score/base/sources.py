@@ -16,8 +16,8 @@ import zlib
 from collections.abc import Iterator, Mapping
 from typing import IO, Final, TypeAlias, cast
 
-from cs_score.foundation.errors import InputError
-from cs_score.foundation.record import dataclass
+from cs_score.base.errors import InputError
+from cs_score.base.record import dataclass
 
 Input: TypeAlias = str | os.PathLike[str] | IO[str] | IO[bytes]
 """What the Python API takes for a file: a path, or an open text or binary file."""
@@ -43,7 +43,7 @@ class InMemory(io.BytesIO):
 class InputDigest:
     """Name of an input as the user gave it, the SHA-256 (hexadecimal) of its content, and what the input was for.
 
-    The content of a compressed file is what is inside. `role` is one of those in `cs_score.foundation.signing.origin`.
+    The content of a compressed file is what is inside. `role` is one of those in `cs_score.base.signing.origin`.
     """
 
     name: str

@@ -6,12 +6,12 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from cs_score.foundation.record import dataclass, replace
-from cs_score.foundation.sources import InputDigest
-from cs_score.foundation.version import VERSION
+from cs_score.base.record import dataclass, replace
+from cs_score.base.sources import InputDigest
+from cs_score.base.version import VERSION
 
 if TYPE_CHECKING:
-    from cs_score.foundation.signing.signature import Signature
+    from cs_score.base.signing.signature import Signature
 
 ANY_MEASURE: Final = "*"
 """Stands for every measure of a result."""
@@ -58,7 +58,7 @@ class Origin:
         The digest of gold covers queries and assessments as a set of contents: in which order they were read, which
         `inputs` tell, does not show.
         """
-        from cs_score.foundation.signing.signature import Signature
+        from cs_score.base.signing.signature import Signature
 
         gold = digest_of(given for given in self.inputs if given.role in _GOLD)
         run = digest_of(given for given in self.inputs if given.role == RUN)

@@ -11,9 +11,9 @@ import contextlib
 import re
 from typing import Final
 
-from cs_score.foundation.errors import UsageError
-from cs_score.foundation.record import dataclass, replace
-from cs_score.foundation.version import VERSION
+from cs_score.base.errors import UsageError
+from cs_score.base.record import dataclass, replace
+from cs_score.base.version import VERSION
 
 _WORD: Final = "(?:[!-$&-_a-{}~]|%[0-9A-F]{2})+"
 _LINE: Final = re.compile(

@@ -16,10 +16,10 @@ from contextlib import suppress
 from enum import Enum
 from typing import Final, TypeAlias
 
-from cs_score.foundation.errors import InputError, OutputError, UsageError
-from cs_score.foundation.outputs import is_device
-from cs_score.foundation.record import dataclass
-from cs_score.foundation.sources import READING_ERRORS, open_source, plain_name, reason_of
+from cs_score.base.errors import InputError, OutputError, UsageError
+from cs_score.base.outputs import is_device
+from cs_score.base.record import dataclass
+from cs_score.base.sources import READING_ERRORS, open_source, plain_name, reason_of
 
 _BEGINNING: Final = 4096
 """Bytes by which a file is recognised."""

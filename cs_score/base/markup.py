@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from cs_score.foundation.display import cell
+from cs_score.base.display import cell
 
 # Every sign that may begin markup inside a line or end a cell, and those of links that are recognised without markup.
 _MARKUP: Final = re.compile(r"([\\`*_{}\[\]()<>#!|~&$@:.^=+-])")

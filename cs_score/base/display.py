@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from cs_score.foundation.patterns import pattern
+from cs_score.base.patterns import pattern
 
 # What moves a cursor, turns text around or is not seen: controls, format characters, separators of lines and
 # paragraphs, lone surrogates (the Unicode categories Cc, Cf, Zl, Zp, Cs), but for tab, line feed and the byte order

@@ -19,9 +19,9 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, Final, Generic, TypeVar
 
-from cs_score.foundation.errors import CsScoreError
-from cs_score.foundation.record import dataclass
-from cs_score.foundation.sources import reason_of
+from cs_score.base.errors import CsScoreError
+from cs_score.base.record import dataclass
+from cs_score.base.sources import reason_of
 
 T = TypeVar("T")
 R = TypeVar("R")
