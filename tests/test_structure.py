@@ -56,8 +56,8 @@ ORDER: Final = (
 )
 """The rooms; each imports those before it and itself. A module belongs to the longest name that it begins with."""
 
-MOST_MODULES: Final = 15
-MOST_LINES: Final = 40
+MOST_MODULES: Final = 30
+MOST_LINES: Final = 60
 
 
 def test_rooms_import_only_rooms_before_them() -> None:
