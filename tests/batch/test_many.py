@@ -243,7 +243,7 @@ def test_equal_run_ids_and_several_of_them_in_a_file(world: Path) -> None:
         {"run": "two", "run_id": "beta"},
         {"run": "two", "run_id": "gamma"},
     ]
-    assert found["agreement"][0]["pairs"][0] == {"a": 0, "b": 1, "right": 1.0, "wrong": 1.0}
+    assert found["agreement"][0]["pairs"][0] == {"a": 0, "b": 1, "part": "", "right": 1.0, "wrong": 1.0}
     assert list(rows(world, "answers.tsv")[0])[-4:] == ["alpha", "again", "two (beta)", "two (gamma)"]
 
 
@@ -354,5 +354,11 @@ def test_units_of_evidence_modes_are_right_or_wrong_as_a_whole(tmp_path: Path) -
     ]
     (each,) = found["agreement"]
     assert each["union"] == {"scores": {}}
-    assert [(pair["right"], pair["wrong"]) for pair in each["pairs"]] == [(1 / 8, 0.0), (4 / 8, 0.0), (0.0, 3 / 8)]
+    selection = [pair for pair in each["pairs"] if pair["part"] == "sentence_selection_f1"]
+    assert [(pair["right"], pair["wrong"]) for pair in selection] == [(1 / 2, 0.0), (1 / 2, 0.0), (0.0, 0.0)]
+    labels = [pair for pair in each["pairs"] if pair["part"] == "abstract_label_only_f1"]
+    assert [(pair["right"], pair["wrong"]) for pair in labels] == [(0.0, 0.0), (1 / 2, 0.0), (0.0, 1 / 2)]
+    written = {(row["part"], row["run"], row["other_run"]) for row in rows(tmp_path, "agreement.tsv", what="pair")}
+    pairs = (("good", "bad"), ("good", "mute"), ("bad", "mute"))
+    assert written == {(part, *pair) for part in dict.fromkeys(part for part, _ in marks) for pair in pairs}
     assert each["systems"][2] == {"part": "abstract_label_only_f1", "systems": 3, "recall": 1.0, "agreed": 0.0}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
 from typing import Final
 
@@ -12,15 +12,22 @@ from cs_score.base.record import dataclass
 
 FOUND: Final = "1"
 
+WHOLE: Final[Mapping[str, int]] = {"": -1}
+"""All answers as one part."""
+
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """Two runs by their position: how many answers both have, and how many at least one of them."""
+    """Two runs by their position: how many answers both have, and how many at least one of them.
+
+    `part` is the part of gold that the answers belong to; empty where all answers are of one sort.
+    """
 
     a: int
     b: int
     shared: int
     either: int
+    part: str = ""
 
     @property
     def jaccard(self) -> float | None:
@@ -54,12 +61,17 @@ def as_bits(of_runs: Sequence[Collection[str]]) -> list[int]:
     return [bits(map(numbers.__getitem__, of_run), len(numbers)) for of_run in of_runs]
 
 
-def overlaps(answers: Sequence[int | None]) -> list[Overlap]:
-    """Every pair of runs that have answers at all, in their order, by the bits of their answers."""
+def overlaps(answers: Sequence[int | None], parts: Mapping[str, int] = WHOLE) -> list[Overlap]:
+    """Every pair of runs that have answers at all, in their order, by the bits of their answers.
+
+    `parts` has the bits of each part of gold. Parts are never pooled: a sentence can be right only where its abstract
+    is, so that their sum would count agreement twice.
+    """
     there = [(place, of_run) for place, of_run in enumerate(answers) if of_run is not None]
     return [
-        Overlap(a, b, (one & other).bit_count(), (one | other).bit_count())
+        Overlap(a, b, (one & other & mask).bit_count(), ((one | other) & mask).bit_count(), part)
         for (a, one), (b, other) in combinations(there, 2)
+        for part, mask in parts.items()
     ]
 
 

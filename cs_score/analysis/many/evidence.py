@@ -23,6 +23,11 @@ def units_to_find(units: Sequence[Unit], measures: Sequence[str]) -> list[Wanted
     return [Wanted(measure, unit, str(n) if n > 1 else "", unit, "") for measure in measures for unit, n in units]
 
 
+def unit_parts(units: int, measures: Sequence[str]) -> dict[str, int]:
+    """The bits of `unit_answers` that belong to each measure, given the number of units."""
+    return {measure: ((1 << units) - 1) << place * units for place, measure in enumerate(measures)}
+
+
 def unit_answers(values: Mapping[Unit, Sequence[float | None]], units: Sequence[Unit], measures: int) -> Answers:
     """The units of a run that are right, and those that are wrong, by so many measures, given its own values in them.
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from cs_score.analysis.many.agreement import (
+    WHOLE,
     Answers,
     Overlap,
     Pooled,
@@ -18,7 +19,7 @@ from cs_score.analysis.many.agreement import (
     overlaps,
     recall_by_systems,
 )  # fmt: skip
-from cs_score.analysis.many.evidence import unit_answers, units_to_find
+from cs_score.analysis.many.evidence import unit_answers, unit_parts, units_to_find
 from cs_score.analysis.many.findings import Findings, Wanted
 from cs_score.analysis.many.measured import Unit, Values, measured, united_units
 from cs_score.analysis.many.stability import Ranked, Stability, stability
@@ -66,8 +67,8 @@ class OfPolicy:
 
     `units` has the measure of units of each system, None where it has none. `marks` tell what a system found, in the
     order of what is to be found; None for a system that was not scored. `often` counts them, `pooled` sums them up by
-    part. `right` and `wrong` compare the answers of every pair of systems that were scored. `union` has the scores of
-    all that any of them found.
+    part. `right` and `wrong` compare the answers of every pair of systems that were scored, part by part in evidence
+    modes. `union` has the scores of all that any of them found.
     """
 
     policy: str
@@ -145,7 +146,9 @@ def _of_policy(
     measure = measured(evaluation.mode, evaluation.by_unit or (evaluation.measure,))
     known: dict[tuple[float, ...], Values] = {}
     values = [{} if each is None else measure.values(each.findings.table, known) for each in told]
+    parts = WHOLE
     if evaluation.by_unit:
+        parts = unit_parts(len(units), evaluation.by_unit)
         count = len(evaluation.by_unit)
         answers = [None if each is None else unit_answers(own, units, count) for each, own in zip(told, values)]
     else:
@@ -165,8 +168,8 @@ def _of_policy(
         found,
         often,
         {part: recall_by_systems(times, len(there)) for part, times in by_part.items()},
-        overlaps([None if each is None else each.right for each in answers]),
-        overlaps([None if each is None else each.wrong for each in answers]),
+        overlaps([None if each is None else each.right for each in answers], parts),
+        overlaps([None if each is None else each.wrong for each in answers], parts),
         evaluation.union_scores(together) if there else {},
     )
 

@@ -68,7 +68,7 @@ def agreement_lines(found: Overview) -> Iterator[str]:
     names = ["\t".join(map(spreadsheet_cell, system)) for system in found.systems]
     for each in found.policies:
         for right, wrong in zip(each.right, each.wrong):
-            overlap = _line([*_overlap(right), *_overlap(wrong), *[None] * 6])
+            overlap = _line([*_overlap(right), *_overlap(wrong), right.part, *[None] * 5])
             yield "\t".join((spreadsheet_cell(each.policy), "pair", names[right.a], names[right.b], overlap))
         for part, pooled in each.pooled.items():
             for one in pooled:
@@ -169,7 +169,7 @@ def _agreement(each: OfPolicy) -> dict[str, object]:
     return {
         "policy": each.policy,
         "pairs": [
-            {"a": right.a, "b": right.b, "right": right.jaccard, "wrong": wrong.jaccard}
+            {"a": right.a, "b": right.b, "part": right.part, "right": right.jaccard, "wrong": wrong.jaccard}
             for right, wrong in zip(each.right, each.wrong)
         ],
         "union": {"scores": dict(each.union)},

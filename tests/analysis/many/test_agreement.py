@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cs_score.analysis.many.agreement import as_bits, found_by, marks, overlaps, recall_by_systems
+from cs_score.analysis.many.evidence import unit_parts
 from cs_score.analysis.many.findings import Findings, bits, findings_of
 from cs_score.statistics.unit_table import UnitTable
 
@@ -22,6 +23,14 @@ def test_overlaps_are_those_of_sets(answers: list[frozenset[str]]) -> None:
         (a, b, len(answers[a] & answers[b]), len(answers[a] | answers[b]))
         for a, b in combinations(range(len(answers)), 2)
     ]
+
+
+def test_parts_are_never_pooled() -> None:
+    """Two parts of two units each: the first run has all of the first, the second all of the second and one more."""
+    parts = unit_parts(2, ("label", "sentence"))
+    assert parts == {"label": 0b0011, "sentence": 0b1100}
+    found = [(each.part, each.shared, each.either) for each in overlaps([0b0011, 0b1101], parts)]
+    assert found == [("label", 1, 2), ("sentence", 0, 2)]
 
 
 def test_two_runs_without_answers_have_no_overlap() -> None:

@@ -69,13 +69,13 @@ def agreement_section(document: Document) -> Section:
     """How far the right and the wrong answers of two runs are the same, and what several runs find together."""
     labels = labels_of(document)
     pairs: list[list[Value]] = [
-        [row["policy"], labels[pair["a"]], labels[pair["b"]], pair["right"], pair["wrong"]]
+        [row["policy"], pair.get("part"), labels[pair["a"]], labels[pair["b"]], pair["right"], pair["wrong"]]
         for row in document["agreement"]
         for pair in row["pairs"]
     ]
     shared = Column("policy", "Policy")
     sides = (Column("right", "Right answers", "score"), Column("wrong", "Wrong answers", "score"))
-    columns = (shared, Column("a", "Run"), Column("b", "Other run"), *sides)
+    columns = (shared, Column("part", "Part"), Column("a", "Run"), Column("b", "Other run"), *sides)
     union: list[list[Value]] = [
         [row["policy"], measure, score]
         for row in document["agreement"]
@@ -98,24 +98,30 @@ def agreement_section(document: Document) -> Section:
 
 
 def agreement_charts(document: Document) -> Iterator[Drawing]:
-    """Runs by runs: the overlap of their right answers, by policy."""
+    """Runs by runs: the overlap of their right answers, by policy and part."""
     labels = labels_of(document)[:_MOST_RUNS]
-    for at, row in enumerate(document["agreement"]):
+    each_part = (
+        (at, row, part, [pair for pair in row["pairs"] if pair.get("part", "") == part])
+        for at, row in enumerate(document["agreement"])
+        for part in dict.fromkeys(pair.get("part", "") for pair in row["pairs"]) or ("",)
+    )
+    for at, row, part, pairs in each_part:
         overlap: dict[tuple[int, int], float | None] = {(place, place): 1.0 for place in range(len(labels))}
-        for pair in row["pairs"]:
+        for pair in pairs:
             overlap[pair["a"], pair["b"]] = overlap[pair["b"], pair["a"]] = pair["right"]
         places = range(len(labels))
         rows = [(labels[one], [overlap.get((one, other)) for other in places]) for one in places]
         if len(rows) < 2:
             continue
-        shown = [(pair, pair["right"]) for pair in row["pairs"] if pair["right"] is not None]
+        shown = [(pair, pair["right"]) for pair in pairs if pair["right"] is not None]
         told = "; ".join(
             f"{labels[pair['a']]} and {labels[pair['b']]} {right:.4f}"
             for pair, right in shown
             if max(pair["a"], pair["b"]) < len(labels)
         )
-        title = f"Agreement of right answers (Jaccard){policy_text(document, row['policy'])}"
-        yield grid(f"agreement-{at}", title, f"{told}.", ("run", "run"), rows, labels, of=row["policy"])
+        title = f"Agreement of right answers (Jaccard){part and f' by {part}'}{policy_text(document, row['policy'])}"
+        name = f"agreement-{at}{part and f'-{slug(part)}'}"
+        yield grid(name, title, f"{told}.", ("run", "run"), rows, labels, of=_of(row["policy"], part))
 
 
 def systems_charts(document: Document) -> Iterator[Drawing]:
