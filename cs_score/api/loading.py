@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
-from typing import Any, NoReturn
 
 from cs_score.api.coldstart.results import RunResult
 from cs_score.api.coldstart.stored import Stored
 from cs_score.api.evidence import EvidenceResult
 from cs_score.api.insight import Analysis, Difference, stored_insight
 from cs_score.api.stored_evidence import stored_evidence
+from cs_score.base.documents import Json, document_in, read_document
 from cs_score.base.errors import InputError, UsageError
-from cs_score.base.sources import Input, open_source
+from cs_score.base.sources import Input, name_of
 from cs_score.measures.registry import COLD_START_MODE, MEASURES
 
 
@@ -35,27 +34,10 @@ def load(given: Input) -> RunResult | EvidenceResult | Analysis | Difference:
     return stored_evidence(told, mode, name)
 
 
-def _read(given: Input) -> tuple[str, dict[str, Any]]:
+def _read(given: Input) -> tuple[str, dict[str, Json]]:
     """What messages call the JSON, and its object."""
     if isinstance(given, str) and given.lstrip()[:1] in ("{", "["):
-        name, text = "the JSON", given
-    elif isinstance(given, (str, os.PathLike)) or hasattr(given, "read"):
-        with open_source(given) as source:
-            name, data = source.name, source.read_bytes()
-        try:
-            text = data.decode("utf-8")
-        except UnicodeDecodeError:
-            raise InputError("not UTF-8", file=name) from None
-    else:
-        raise UsageError(f"load takes a path, an open file or JSON text, not {given!r}")
-    try:
-        told = json.loads(text, parse_constant=_refused)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"no JSON: {error}", file=name) from None
-    if not isinstance(told, dict):
-        raise InputError("no JSON object", file=name)
-    return name, told
-
-
-def _refused(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no number of JSON")
+        return "the JSON", document_in(given, "the JSON")
+    if isinstance(given, (str, os.PathLike)) or hasattr(given, "read"):
+        return name_of(given), read_document(given)
+    raise UsageError(f"load takes a path, an open file or JSON text, not {given!r}")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
+from cs_score.base import documents
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.nearest import nearest
-from cs_score.base.sources import open_source
 from cs_score.measures.registry import COLD_START_MODE, MEASURES
 from cs_score.report.charts.drawing import Drawing
 from cs_score.report.model import Page
@@ -52,14 +52,7 @@ _REMEDY: Final = "analyze --json FILE, diff --json FILE and batch write what is 
 
 def read_document(name: str) -> Document:
     """An analysis, a difference or what a batch tells, from its file. Raises InputError for anything else."""
-    with open_source(name) as source:
-        data = source.binary.read()
-    try:
-        value = json.loads(data, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
-        reason = "too deep" if isinstance(error, RecursionError) else str(error)
-        raise InputError(f"not JSON: {reason}", file=name, remedy=_REMEDY) from None
-    return checked(value, name)
+    return checked(documents.read_document(name), name)
 
 
 def document_of(value: Mapping[str, object]) -> Document:
@@ -128,7 +121,3 @@ def _misnumbered(explanations: Mapping[str, Any]) -> Iterator[Fault]:
 
 def _kind_of(value: Document) -> Kind:
     return next(kind for key, kind in _KINDS.items() if key in value)
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number of JSON")

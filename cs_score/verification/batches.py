@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from cs_score.base.documents import Json
 from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.record import dataclass, replace
 from cs_score.base.signing.origin import GOLD, POOL, QUERIES, QUERY_LIST, RUN, SAMPLES
@@ -32,7 +33,7 @@ from cs_score.verification.recorded import (
     was_validated,
 )
 from cs_score.verification.rescoring import the_one
-from cs_score.verification.told import Json, Told
+from cs_score.verification.told import Told
 
 _TIMED: Final = ".params"
 _LARGEST: Final = 1 << 62

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from cs_score.base.documents import Json, member_place
 from cs_score.base.record import dataclass
-from cs_score.verification.told import Json
 
 _NAMES: Final = ("run_id", "query", "row", "system", "run", "code", "role")
 """Members by which entries of an array are told apart, where they have one."""
@@ -37,12 +37,14 @@ def differences(recorded: Json, computed: Json, *, is_complete: bool, name: str 
     if isinstance(recorded, dict) and isinstance(computed, dict):
         for key in computed:
             if key in recorded:
-                yield from differences(recorded[key], computed[key], is_complete=is_complete, name=_member(name, key))
+                yield from differences(
+                    recorded[key], computed[key], is_complete=is_complete, name=member_place(name, key)
+                )
             elif is_complete:
-                yield Difference(_member(name, key), "nothing", shown(computed[key]))
+                yield Difference(member_place(name, key), "nothing", shown(computed[key]))
         for key in recorded:
             if key not in computed:
-                yield Difference(_member(name, key), shown(recorded[key]), "nothing")
+                yield Difference(member_place(name, key), shown(recorded[key]), "nothing")
     elif isinstance(recorded, list) and isinstance(computed, list):
         if len(recorded) != len(computed):
             yield Difference(f"the number of entries of {name}", str(len(recorded)), str(len(computed)))
@@ -111,10 +113,6 @@ def _is_equal(recorded: Json, computed: Json) -> bool:
     if isinstance(recorded, (int, float)) and isinstance(computed, (int, float)):
         return recorded == computed
     return type(recorded) is type(computed) and bool(recorded == computed)
-
-
-def _member(name: str, key: str) -> str:
-    return f"{name}.{key}".lstrip(".")
 
 
 def _labels(values: Sequence[Json]) -> list[str]:

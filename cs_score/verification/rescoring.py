@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from cs_score.base.documents import Json
 from cs_score.base.errors import InputError
 from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.record import replace
@@ -37,7 +38,7 @@ from cs_score.verification.recorded import (
     resampling_of,
     was_validated,
 )
-from cs_score.verification.told import Json, Told
+from cs_score.verification.told import Told
 
 if TYPE_CHECKING:
     from cs_score.evidence.result import Result as EvidenceResult

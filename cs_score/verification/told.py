@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Sequence
-from typing import Any, Final, NoReturn
 
+from cs_score.base.documents import Json, member_place, read_document
 from cs_score.base.errors import InputError
-from cs_score.base.sources import open_source
-
-Json = Any
-"""A value as `json` reads it."""
-
-
-_DEEPEST: Final = 50
-"""Levels of objects and arrays; a result has fifteen."""
 
 
 class Told:
@@ -42,7 +32,7 @@ class Told:
         """A member of an object; None where it has none of that name."""
         if not isinstance(self.value, dict):
             raise self.wrong("is no object")
-        return Told(self.value[key], self.file, f"{self.place}.{key}".lstrip(".")) if key in self.value else None
+        return Told(self.value[key], self.file, member_place(self.place, key)) if key in self.value else None
 
     def members(self) -> dict[str, Told]:
         """The members of an object by name."""
@@ -77,10 +67,9 @@ class Told:
         return self.value
 
     def number(self) -> float:
-        """A finite number."""
-        is_number = isinstance(self.value, (int, float)) and not isinstance(self.value, bool)
-        if not is_number or abs(self.value) > 1e300 or math.isnan(self.value):
-            raise self.wrong("is no finite number")
+        """A number."""
+        if not isinstance(self.value, (int, float)) or isinstance(self.value, bool):
+            raise self.wrong("is no number")
         return float(self.value)
 
     def whole_number(self, least: int, most: int) -> int:
@@ -96,42 +85,4 @@ class Told:
 
 def read_told(path: str) -> Told:
     """The JSON object in a file. Raises InputError where there is none."""
-    with open_source(path, stdin_as_dash=False) as source:
-        data = source.read_bytes()
-    try:
-        value = json.loads(data.decode("utf-8"), parse_constant=_refused, object_pairs_hook=_members)
-    except UnicodeDecodeError:
-        raise InputError("not UTF-8", file=path) from None
-    except RecursionError:
-        raise InputError("no JSON that can be read: it is nested too deeply", file=path) from None
-    except ValueError as error:
-        raise InputError(f"no JSON: {error}", file=path) from None
-    if not isinstance(value, dict):
-        raise InputError("no JSON object", file=path)
-    if not _is_shallow(value):
-        raise InputError(f"no result of cs-score: it is nested more than {_DEEPEST} levels deep", file=path)
-    return Told(value, path)
-
-
-def _is_shallow(value: Json) -> bool:
-    """Whether a value can be walked through without a thought for the depth of calls."""
-    level = [value]
-    for _ in range(_DEEPEST):
-        below = [list(each.values()) if isinstance(each, dict) else each for each in level]
-        level = [each for values in below for each in values if isinstance(each, (dict, list))]
-        if not level:
-            return True
-    return False
-
-
-def _refused(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no number of JSON")
-
-
-def _members(pairs: Sequence[tuple[str, Json]]) -> dict[str, Json]:
-    """An object, in which no name may stand twice: a reader could see another value than is looked at here."""
-    members = dict(pairs)
-    if len(members) < len(pairs):
-        twice = next(name for at, (name, _) in enumerate(pairs) if name in dict(pairs[:at]))
-        raise ValueError(f"an object has two members {twice!r}")
-    return members
+    return Told(read_document(path, stdin_as_dash=False), path)

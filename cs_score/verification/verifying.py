@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
+from cs_score.base.documents import Json
 from cs_score.base.errors import InputError
 from cs_score.base.record import dataclass
 from cs_score.base.sources import open_source
@@ -21,7 +22,7 @@ from cs_score.verification.differences import Difference, differences, numbers, 
 from cs_score.verification.inputs import Places
 from cs_score.verification.recorded import Kind, Recorded, origin_of, read_recorded
 from cs_score.verification.rescoring import computed_again
-from cs_score.verification.told import Json, Told
+from cs_score.verification.told import Told
 from cs_score.verification.whole_batch import LEADERBOARD, OF_OVERVIEW, OVERVIEW, TABLES, WholeBatch
 
 _VERSION: Final = re.compile(r"(?<=[|}]cs-score:)[0-9A-Za-z.+-]+")

@@ -10,6 +10,7 @@ from itertools import chain, pairwise
 from typing import Final
 
 from cs_score.analysis.many.overview import Overview
+from cs_score.base.documents import Json
 from cs_score.base.record import replace
 from cs_score.batch.store.outcomes import FAILED, Outcome, ProblemPlace
 from cs_score.batch.tables.leaderboard import Leaderboard, make_leaderboard, with_standings
@@ -23,7 +24,7 @@ from cs_score.batch.tables.problem_table import HEADER, PROBLEMS, problem_lines
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.verification.batches import BatchedRun, BatchRuns
 from cs_score.verification.differences import shown
-from cs_score.verification.told import Json, Told
+from cs_score.verification.told import Told
 
 LEADERBOARD: Final = f"{BOARD}.json"
 OVERVIEW: Final = "batch.json"

@@ -99,13 +99,14 @@ def test_what_needs_the_lines_says_so(result: cs.RunResult, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{", "^the JSON: no JSON: Expecting property name"),
+        ("{", "^the JSON: line 1, column 2: no JSON: Expecting property name"),
         ("[1]", "^the JSON: no JSON object$"),
-        ('{"a": NaN}', "^the JSON: no JSON: NaN is no number"),
+        ('{"a": NaN}', "^the JSON: a: no JSON: NaN is no number"),
         ("{}", "^the JSON: no result of cs-score; cs.load reads what to_json and --json make$"),
         ('{"signature": {"mode": "coldstart"}}', "^the JSON: schema version None where this version of cs-score reads"),
         ('{"schema_version": 3, "signature": {"mode": "coldstart"}}', "^the JSON: signature: has no tool$"),
-        ("[" * 100_000, "^the JSON: no JSON: "),
+        ("[" * 100_000, "^the JSON: line 1, column 51: no JSON that can be read: it is nested more than 50 levels"),
+        ('{"runs": [{"score": 1e400}]}', r"^the JSON: runs\[0\]\.score: no JSON: 1e400 is too large a number$"),
     ],
 )
 def test_other_json_is_refused_in_one_line(text: str, said: str) -> None:
@@ -116,7 +117,7 @@ def test_other_json_is_refused_in_one_line(text: str, said: str) -> None:
 
 def test_files_that_are_no_json_are_refused_by_name(tmp_path: Path) -> None:
     (tmp_path / "latin.json").write_bytes(b"{\xe9}")
-    with pytest.raises(cs.InputError, match=r"latin\.json: not UTF-8"):
+    with pytest.raises(cs.InputError, match=r"latin\.json: byte 2: not UTF-8"):
         load(tmp_path / "latin.json")
     with pytest.raises(cs.InputError, match=r"Could not open .*missing\.json"):
         load(tmp_path / "missing.json")

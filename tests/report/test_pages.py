@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import json
 import re
@@ -211,12 +212,34 @@ def test_what_is_no_analysis_is_refused_in_a_line(change: dict[str, Any], compla
     assert line.startswith(f"cs-score: analysis.json: {complaint}")
 
 
-@pytest.mark.parametrize("text", ["[" * 100_000, "{", '{"score": NaN}', "[]", "\x00"])
-def test_what_is_no_json_is_refused_in_a_line(text: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("[" * 100_000, "line 1, column 51: no JSON that can be read: it is nested"),
+        ("{", "line 1, column 2: no JSON"),
+        ('{"score": NaN}', "score: no JSON"),
+        ('{"score": 1e400}', "score: no JSON: 1e400 is too large a number"),
+        (f'{{"score": {"9" * 400}}}', "score: no JSON: a number of 400 characters is too large"),
+        ("[]", "no JSON object"),
+        ("\x00", "line 1, column 1: no JSON"),
+    ],
+)
+def test_what_is_no_json_is_refused_in_a_line(text: str, complaint: str, tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(text)
     outcome = score_in(tmp_path, ["report", "a.json", "--out", "page.html"])
     assert (outcome.status, outcome.files, outcome.stderr.count(b"\n")) == (1, {}, 1)
-    assert outcome.stderr.startswith((b"cs-score: a.json: not JSON", b"cs-score: a.json: neither"))
+    assert outcome.stderr.decode().startswith(f"cs-score: a.json: {complaint}")
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [["report", "a.json.gz", "--out", "p.html"], ["plot", "budget", "a.json.gz", "--out", "p.svg"]],
+)
+def test_an_archive_cut_off_is_refused_in_a_line(verb: list[str], tmp_path: Path) -> None:
+    (tmp_path / "a.json.gz").write_bytes(gzip.compress(json.dumps(analysis(3)).encode())[:-20])
+    outcome = score_in(tmp_path, verb)
+    assert (outcome.status, outcome.files, outcome.stderr.count(b"\n")) == (1, {}, 1)
+    assert outcome.stderr.startswith(b"cs-score: a.json.gz: cannot be read")
 
 
 def test_switches_of_scoring_say_nothing_of_an_analysis(tmp_path: Path) -> None:

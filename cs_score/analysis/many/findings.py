@@ -10,6 +10,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
+from cs_score.base.documents import value_in
 from cs_score.base.patterns import pattern
 from cs_score.base.record import dataclass
 from cs_score.statistics.unit_table import UnitTable
@@ -63,9 +64,12 @@ class Findings:
 
 
 def findings_of(record: Mapping[str, Any]) -> Findings:
-    """The findings in a JSON object. Raises ValueError, KeyError, TypeError or AttributeError for anything else."""
+    """The findings in a JSON object.
+
+    Raises InputError, ValueError, KeyError, TypeError or AttributeError for anything else.
+    """
     ids, columns, text = (
-        tuple(map(str, json.loads(record["units"]))),
+        tuple(map(str, value_in(record["units"], "units"))),
         tuple(map(str, record["columns"])),
         record["rows"],
     )

@@ -12,7 +12,8 @@ import time
 from collections.abc import Iterator
 from typing import Final
 
-from cs_score.base.errors import UsageError
+from cs_score.base.documents import document_in
+from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import cannot_write
 
 LOCK: Final = ".batch.lock"
@@ -106,10 +107,10 @@ def _take_over(descriptor: int, path: str) -> str | None:
 def _owner(descriptor: int) -> tuple[int | None, str]:
     """Process id and host in a lock file; no id where nothing stands in it that a batch has written."""
     try:
-        owner = json.loads(os.pread(descriptor, 4096, 0))
-    except (ValueError, RecursionError, OSError):
+        owner = document_in(os.pread(descriptor, 4096, 0), "the lock")
+    except (InputError, OSError):
         return None, ""
-    pid, host = (owner.get("pid"), owner.get("host")) if isinstance(owner, dict) else (None, None)
+    pid, host = owner.get("pid"), owner.get("host")
     if type(pid) is not int or not 0 < pid <= _LARGEST_PID or not isinstance(host, str):
         return None, ""
     return pid, host

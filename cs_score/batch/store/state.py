@@ -12,9 +12,11 @@ import stat
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from cs_score.analysis.many.findings import findings_of
+from cs_score.base.documents import document_in
+from cs_score.base.errors import InputError
 from cs_score.base.outputs import cannot_write, write_whole
 from cs_score.base.record import replace
 from cs_score.batch.store.outcomes import FAILED, Outcome, ProblemPlace, RunScores, WrittenFile
@@ -111,7 +113,7 @@ def read_whole_run(folder: str, signature: Mapping[str, object]) -> Outcome | No
             }
         )
         told = [findings_of(findings) for findings in outcome.findings]
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except (InputError, ValueError, TypeError, KeyError, AttributeError):
         raise UnfitError(path) from None
     if signature.get("bootstrap") is not None and len(outcome.intervals) != len(outcome.scores):
         raise UnfitError(path)  # earlier versions kept intervals in the run's own files only
@@ -142,13 +144,13 @@ def _read_record(path: str) -> dict[str, Any]:
     """What a batch has written into a signature file, without its version and digest. Raises UnfitError."""
     try:
         with _plain_file(path) as file:
-            record = json.loads(file.read(_LARGEST_SIGNATURE))
+            record = document_in(file.read(_LARGEST_SIGNATURE), path)
         digest = record.pop("digest")
         if record.get("schema_version") != SCHEMA_VERSION or digest != digest_of(record):
             raise UnfitError(path)
         del record["schema_version"]
-        return cast(dict[str, Any], record)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError, MemoryError):
+        return record
+    except (InputError, OSError, ValueError, TypeError, KeyError, MemoryError):
         raise UnfitError(path) from None
 
 

@@ -1,0 +1,62 @@
+"""The one reader of JSON: what it refuses, and the place that it names."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cs_score.base.documents import DEEPEST, document_in, read_document, value_in
+from cs_score.base.errors import InputError
+
+_IN_TWO = '{"signature": {"inputs": [1,\n {"name": "a", "size": 2, "name": "b"}]}}'
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"a": [0, NaN]}', "f: a[1]: no JSON: NaN is no number of JSON"),
+        ('{"a": {"b": -Infinity}}', "f: a.b: no JSON: -Infinity is no number of JSON"),
+        ('{"a": [{"b": 1e400}]}', "f: a[0].b: no JSON: 1e400 is too large a number"),
+        ('{"a": -1e999}', "f: a: no JSON: -1e999 is too large a number"),
+        (f'{{"a": {"1" * 400}}}', "f: a: no JSON: a number of 400 characters is too large a number"),
+        (f'{{"a": {"1" * 5000}}}', "f: a: no JSON: a number of 5000 characters is too large a number"),
+        (_IN_TWO, "f: signature.inputs[1]: no JSON: an object has two members 'name'"),
+        ('{"a": 1, "a": 1}', "f: no JSON: an object has two members 'a'"),
+        ('{"a":\n  x}', "f: line 2, column 3: no JSON: Expecting value"),
+        ("", "f: line 1, column 1: no JSON: Expecting value"),
+        ("[1]", "f: no JSON object"),
+        (
+            '{"a]]]": \n' + "[" * 100_000,
+            "f: line 2, column 50: no JSON that can be read: it is nested more than 50 levels",
+        ),
+        ('{"a": ' * 60 + "1" + "}" * 60, "f: line 1, column 301: no JSON that can be read: it is nested more than 50"),
+    ],
+)
+def test_what_is_refused_is_named_with_its_place(text: str, message: str) -> None:
+    with pytest.raises(InputError) as refused:
+        document_in(text, "f")
+    assert str(refused.value).startswith(message)
+
+
+def test_bytes_that_are_not_utf_8_are_refused_with_their_place() -> None:
+    with pytest.raises(InputError, match=r"^f: byte 3: not UTF-8$"):
+        document_in(b'{"\xe9": 1}', "f")
+
+
+def test_what_json_allows_is_read_as_it_is() -> None:
+    deep: object = 1
+    for _ in range(DEEPEST - 1):
+        deep = [deep]
+    told = {"deep": deep, "surrogate": "\udcff", "small": 1e-400, "large": 1.5e308, "whole": 10**200, "none": None}
+    assert document_in(json.dumps(told), "f") == told
+    assert value_in(b"[true, -0.0]", "f") == [True, 0.0]
+
+
+def test_a_file_is_called_by_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text("{")
+    with pytest.raises(InputError) as refused:
+        read_document(path)
+    assert refused.value.file == str(path)
