@@ -34,6 +34,13 @@ class _Terminal(io.TextIOWrapper):
 
 
 def score_in(folder: Path, words: Sequence[str], *, terminal: bool = False) -> Outcome:
+    """Call the command in `folder`, and hold the JSON that it writes against the schemas."""
+    outcome = run_in(folder, words, terminal=terminal)
+    check_written(outcome.stdout, outcome.files)
+    return outcome
+
+
+def run_in(folder: Path, words: Sequence[str], *, terminal: bool = False) -> Outcome:
     """Call the command in `folder` as a shell would, with an empty standard input.
 
     With `terminal` standard error is one as far as the command can ask the stream.
@@ -43,9 +50,7 @@ def score_in(folder: Path, words: Sequence[str], *, terminal: bool = False) -> O
         with _redirected(folder, stdout, stderr, _Terminal if terminal else io.TextIOWrapper):
             status = main(list(words))
         files = {name: (folder / name).read_bytes() for name in sorted(_names(folder) - before)}
-        outcome = Outcome(status, _content(stdout), _content(stderr), files)
-    check_written(outcome.stdout, files)
-    return outcome
+        return Outcome(status, _content(stdout), _content(stderr), files)
 
 
 def _names(folder: Path) -> set[str]:

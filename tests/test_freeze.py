@@ -1,0 +1,29 @@
+"""Every command, task and format puts out what it did when the freeze was last changed, by name."""
+
+from __future__ import annotations
+
+import pytest
+
+from cs_score.cli.registry import COMMANDS
+from tests.freeze.calls import HELP, Call, calls
+from tests.freeze.outputs import COMMAND, by_name, differing, kept
+
+
+@pytest.mark.parametrize("call", list(calls()), ids=lambda call: call.name)
+def test_outputs_are_those_of_the_freeze(call: Call) -> None:
+    found = differing(call)
+    assert not found, (
+        f"{call.name!r} (cs-score {' '.join(call.words)}) puts out another {', '.join(found)}.\n"
+        f"Look: {COMMAND} {call.name!r} --against ../main (any work tree from before), or --show.\n"
+        f"Meant so: {COMMAND} --update {call.name!r}"
+    )
+
+
+def test_nothing_is_kept_that_no_call_puts_out() -> None:
+    found = by_name()
+    groups = {call.group for call in found.values()}
+    assert {name for group in groups for name in kept(group)} == set(found)
+
+
+def test_the_help_of_every_command_is_held() -> None:
+    assert set(HELP) == set(COMMANDS)
