@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from cs_score.base.record import dataclass
-from cs_score.base.sources import plain_name
+from cs_score.base.sources import Input, plain_name
 from cs_score.cli.form import whole_number
 from cs_score.cli.options import CommandLine, Option
 from cs_score.coldstart.lines.loading import members
@@ -39,7 +39,7 @@ class Division:
     parts: int | None
     jobs: int | None
 
-    def parts_of(self, files: Sequence[str]) -> int:
+    def parts_of(self, files: Sequence[Input]) -> int:
         """Parts to score these runs and assessments in; 1 where a file can be read only once."""
         paths = [member for word in files for member in members(word)]
         if not all(isinstance(path, str) and os.path.isfile(path) for path in paths):

@@ -17,7 +17,7 @@ MOST_RESAMPLES: Final = 1_000_000
 OPTIONS: Final = (
     Option("--bootstrap", "N", "Bootstrap intervals of all scores from N resamples"),
     Option("--seed", "S", "Seed of the resamples, a whole number", "0"),
-    Option("--confidence", "C", "Confidence of the intervals in percent", "95"),
+    Option("--confidence", "C", "Confidence of the intervals in percent, 50 to 99.99", "95"),
     Option(
         "--interval",
         "METHOD",
@@ -58,8 +58,8 @@ def read_resampling(given: Mapping[str, str | None], options: tuple[Option, ...]
         raise UsageError(f"--bootstrap takes a whole number from 1 to {MOST_RESAMPLES}, not {resamples}")
     if not _WHOLE.fullmatch(seed):
         raise UsageError(f"--seed takes a whole number of at least 0, not {seed}")
-    if not _NUMBER.fullmatch(confidence) or not 0 < float(confidence) < 100:
-        raise UsageError(f"--confidence takes a percentage between 0 and 100, both excluded, not {confidence}")
+    if not _NUMBER.fullmatch(confidence):
+        raise UsageError(f"--confidence takes a percentage from 50 to 99.99, not {confidence}")
     if method not in INTERVAL_METHODS:
         raise UsageError(f"--interval takes {' or '.join(INTERVAL_METHODS)}, not {method}")
     return Resampling(

@@ -164,13 +164,15 @@ def noting_folders(gold: Gold, files: Sequence[Input]) -> Gold:
     return replace(gold, remarks=(*gold.remarks, *remarks_on_folders(files)))
 
 
-def with_pool(gold: Gold, pool: Iterable[Input]) -> Gold:
+def with_pool(gold: Gold, pool: Iterable[Input], problems: ProblemLog | None = None) -> Gold:
     """Gold with its pool loaded, for runs to be scored one by one.
+
+    `problems`, a branch of those of gold, collects what is found.
 
     Raises InputError for an unknown discipline, a line that cannot be linked, files of an unknown layout, and a run.
     """
     check_discipline(gold.options.discipline)
-    problems = gold.problems.branch()
+    problems = gold.problems.branch() if problems is None else problems
     loading = loading_of(gold.table, gold.options.justifications, problems)
     loading.load(pool)
     if loading.links.responses:

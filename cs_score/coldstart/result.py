@@ -134,7 +134,7 @@ class RunResult:
 
     `units` is what each unit gave. `average_precision` is None where scoring stopped before it, `bootstrap` where no
     samples were given. `unit_of` maps each query scored to the unit that a resample draws, by full id: its LDC query
-    where that is known, else itself.
+    where that is known, else itself. `origin` is that of a run which was scored by itself beside others.
 
     A run that was scored in parts has its `debug_text` and, as nothing else needs them, no units and no rankings.
     """
@@ -146,6 +146,7 @@ class RunResult:
     bootstrap: Bootstrap | None = None
     unit_of: Mapping[str, str] = field(default_factory=dict)
     debug_text: DebugText | None = None
+    origin: Origin | None = None
 
     def tallies(self) -> list[tuple[Tally, UnitResult]]:
         """The scored nodes of all queries, sorted by name as a string, each with its unit."""
@@ -183,6 +184,8 @@ class Result:
 
     def signature(self, run: RunResult) -> Signature:
         """The citable line of one of its runs."""
+        if run.origin is not None:
+            return run.origin.signature
         whole = self.origin.signature
         return whole if len(self.runs) == 1 else whole.of_run(run.run_id)
 

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.record import dataclass, replace
+from cs_score.base.signing.origin import ANY_MEASURE, Origin
 from cs_score.base.signing.signature import Signature
 from cs_score.gates.limits import ROUNDING, Limit, exact, limits_by_measure
 from cs_score.gates.measured import Measured, comparable_tables
@@ -80,6 +81,11 @@ class Judgement:
     def passed(self) -> bool:
         """Whether every limit is kept."""
         return all(check.passed for check in self.checks)
+
+    def origin_of(self, run: Measured) -> Origin:
+        """What the run or the baseline was scored from, with the measure that was checked where it is one."""
+        measures = {check.measure for check in self.checks}
+        return replace(run.origin, measure=measures.pop() if len(measures) == 1 else ANY_MEASURE)
 
     @property
     def failed(self) -> list[Check]:

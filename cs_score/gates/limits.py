@@ -34,7 +34,11 @@ def read_limit(option: str, text: str) -> Limit:
     measure, equals, number = text.rpartition("=")
     if not (measure and equals and _NUMBER.fullmatch(number)):
         raise UsageError(f"{option} takes MEASURE=NUMBER, such as {option} SF-AP=0.4, not {text}")
-    return Limit(measure.strip(), Decimal(number))
+    value = Decimal(number)
+    if value > 1:
+        meant = f": did you mean {value / 100:.2f}?" if value <= 100 else ""
+        raise UsageError(f"{option} {text}: scores lie between 0 and 1{meant}")
+    return Limit(measure.strip(), value)
 
 
 def limits_by_measure(limits: Sequence[Limit], known: Sequence[str]) -> dict[str, Decimal]:

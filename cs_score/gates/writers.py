@@ -24,22 +24,23 @@ def judgement_text(judgement: Judgement) -> str:
     """A line for each limit, how many are kept, and the signatures."""
     lines = [f"{'ok  ' if check.passed else 'FAIL'}  {check.message}" for check in judgement.checks]
     lines += [*sentences(judgement.notes), _summary(judgement), ""]
-    lines += [f"signature  {judgement.run.origin.signature}"]
+    lines += [f"signature  {judgement.origin_of(judgement.run).signature}"]
     if judgement.baseline is not None:
-        lines.append(f"baseline   {judgement.baseline.origin.signature}")
+        lines.append(f"baseline   {judgement.origin_of(judgement.baseline).signature}")
     return "".join(f"{one_line(line)}\n" for line in lines)
 
 
 def judgement_json(judgement: Judgement) -> str:
     """A JSON object."""
     baseline = judgement.baseline
+    compared = None if baseline is None else str(judgement.origin_of(baseline).signature)
     told = {
         "schema_version": SCHEMA_VERSION,
         "passed": judgement.passed,
         "checks": [_check(check) for check in judgement.checks],
         "notes": as_json(judgement.notes),
-        "signature": judgement.run.origin.as_json(),
-        "baseline": None if baseline is None else {"file": baseline.name, "line": str(baseline.origin.signature)},
+        "signature": judgement.origin_of(judgement.run).as_json(),
+        "baseline": None if baseline is None else {"file": baseline.name, "line": compared},
     }
     return json.dumps(told, indent=1, allow_nan=False) + "\n"
 
@@ -47,9 +48,9 @@ def judgement_json(judgement: Judgement) -> str:
 def judgement_junit(judgement: Judgement) -> str:
     """JUnit XML: a suite with a test case for each limit."""
     cases = [_case(check) for check in judgement.checks]
-    properties = [("signature", str(judgement.run.origin.signature))]
+    properties = [("signature", str(judgement.origin_of(judgement.run).signature))]
     if judgement.baseline is not None:
-        properties.append(("baseline", str(judgement.baseline.origin.signature)))
+        properties.append(("baseline", str(judgement.origin_of(judgement.baseline).signature)))
     return "\n".join(
         [
             '<?xml version="1.0" encoding="UTF-8"?>',
@@ -75,7 +76,7 @@ def _case(check: Check) -> str:
 def judgement_annotations(judgement: Judgement) -> str:
     """Workflow commands of GitHub: an error for each limit that is not kept, and a notice that sums up."""
     lines = [f"::error title={_of_property(check.name)}::{_of_message(check.message)}" for check in judgement.failed]
-    line = f"{_summary(judgement)} {judgement.run.origin.signature}"
+    line = f"{_summary(judgement)} {judgement.origin_of(judgement.run).signature}"
     return "\n".join([*lines, f"::notice title={_TITLE}::{_of_message(line)}", ""])
 
 

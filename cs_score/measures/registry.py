@@ -121,6 +121,13 @@ _HEADLINES: Final[Mapping[str, tuple[str, ...]]] = {
 
 _USUAL_WITHOUT_LDC: Final = "SF-ALL-Micro-F1"
 
+WHY: Final[Mapping[str, str]] = {
+    _HEADLINES[COLD_START_MODE][0]: "every query and class counts alike, confidences do not; 2017's official is "
+    "LDC-MEAN-AP",
+    _USUAL_WITHOUT_LDC: "no LDC query groups these queries, so that all answers count alike; confidences do not",
+}
+"""Why a measure is the one that ranks Cold Start runs, of those that can be; the first with LDC queries."""
+
 _BY_NAME: Final = {str(measure): measure for of_mode in MEASURES.values() for measure in of_mode}
 _HOP: Final = "0|[1-9][0-9]{0,5}"
 

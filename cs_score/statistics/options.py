@@ -17,13 +17,17 @@ PAIRED_TESTS: Final[tuple[str, ...]] = get_args(PairedTest)
 
 DEFAULT_RESAMPLES: Final = 10_000
 
+LEAST_CONFIDENCE: Final = 50.0
+MOST_CONFIDENCE: Final = 99.99
+"""Below, an interval says less than its absence; above, no affordable number of resamples reaches."""
+
 
 @dataclass(frozen=True, slots=True)
 class Resampling:
     """Settings of a bootstrap or of a paired test; equal settings on equal input give equal results.
 
-    `resamples` is their number (at least 1), `seed` a whole number of at least 0, `confidence` a percentage between 0
-    and 100 (both excluded), `unit` the name of what is drawn ("claim"). With `can_grow` nobody has asked for just that
+    `resamples` is their number (at least 1), `seed` a whole number of at least 0, `confidence` a percentage from 50
+    to 99.99, `unit` the name of what is drawn ("claim"). With `can_grow` nobody has asked for just that
     number, and a comparison of many systems draws as many as significance needs. Raises UsageError for anything else.
     """
 
@@ -83,6 +87,15 @@ def _percentage(value: object) -> float:
         number = math.nan if isinstance(value, (bool, str)) else float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
         number = math.nan
-    if not 0.0 < number < 100.0:
-        raise UsageError(f"the confidence must be a percentage between 0 and 100, both excluded, not {value}")
+    if not LEAST_CONFIDENCE <= number <= MOST_CONFIDENCE:
+        raise UsageError(f"the confidence is a percentage from 50 to 99.99, not {value}{_meant_percentage(number)}")
     return number
+
+
+def _meant_percentage(number: float) -> str:
+    """A suggestion for a probability that was given in place of a percentage, or for the wrong tail."""
+    for candidate in (100 * number, 100 - 100 * number, 100 - number):
+        meant = round(candidate, 10)
+        if LEAST_CONFIDENCE <= meant <= MOST_CONFIDENCE:
+            return f"; percent: did you mean {meant:g}?"
+    return ""

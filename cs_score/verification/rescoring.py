@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from cs_score.base.documents import Json
 from cs_score.base.errors import InputError
 from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.record import replace
-from cs_score.base.signing.origin import GOLD, POOL, QUERIES, QUERY_LIST, RUN, SAMPLES
-from cs_score.base.sources import InMemory
-from cs_score.coldstart.gold import Gold, open_gold
+from cs_score.base.signing.origin import GOLD, POOL, QUERIES, QUERY_LIST, RUN, SAMPLES, Origin
+from cs_score.base.sources import InMemory, Input
+from cs_score.coldstart.gold import Gold, open_gold, with_pool
 from cs_score.coldstart.lines.loading import kind_of
+from cs_score.coldstart.many_runs import APART, score_apart
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.origin import origin_of
 from cs_score.coldstart.result import Result
@@ -28,6 +30,7 @@ from cs_score.knowledge_base.chain import resolve_knowledge_bases
 from cs_score.knowledge_base.reading.recognition import is_knowledge_base
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.preparation.runs.prevalidation import Preparation, load_prepared, validate_runs
+from cs_score.problems.log import ProblemLog
 from cs_score.verification.inputs import FoundInput
 from cs_score.verification.recorded import (
     EVIDENCE_MODES,
@@ -74,16 +77,22 @@ def cold_start_again(told: Told, found: Sequence[FoundInput]) -> Result:
     paths = {each.recorded.role: each.path for each in found}
     located = replace(asked, queries=paths.get(QUERY_LIST, asked.queries), samples=paths.get(SAMPLES, asked.samples))
     gold = open_gold([held(each) for each in found if each.recorded.role == QUERIES], located)
+    if told.get(APART) is not None:
+        gold = with_pool(gold, [held(each) for each in found if each.recorded.role == POOL])
+        runs = [held(each) for each in found if each.recorded.role == RUN]
+        load = partial(_loaded_alone, validated=validated)
+        result = score_apart(gold, runs, gold.problems.branch(), load, validated=validated)
+        return _as_asked(result, asked, validated)
     files = [held(each) for each in found if each.recorded.role in (POOL, RUN)]
     result = score_runs(_loaded(gold, files, validated), located.policy)
     return _as_asked(result, asked, validated)
 
 
-def _loaded(gold: Gold, files: Sequence[InMemory], validated: bool) -> Run:
+def _loaded(gold: Gold, files: Sequence[InMemory], validated: bool, problems: ProblemLog | None = None) -> Run:
     """The lines of the files as the scorer loads them, knowledge bases resolved and runs validated."""
     knowledge_bases = [file for file in files if is_knowledge_base(file) or not _is_tab_file(file)]
     if not knowledge_bases and not validated:
-        return load_run(gold, files)
+        return load_run(gold, files, problems=problems)
     prepared = resolve_knowledge_bases(files, gold.table, known=knowledge_bases)
     for one in prepared.runs:
         one.check()
@@ -92,7 +101,11 @@ def _loaded(gold: Gold, files: Sequence[InMemory], validated: bool) -> Run:
         for one in checked.runs:
             one.check()
         prepared = Preparation(checked.files, [*prepared.runs, *checked.runs])
-    return load_prepared(gold, prepared)
+    return load_prepared(gold, prepared, problems=problems)
+
+
+def _loaded_alone(gold: Gold, files: Sequence[Input], problems: ProblemLog, validated: bool) -> Run:
+    return _loaded(gold, [file for file in files if isinstance(file, InMemory)], validated, problems)
 
 
 def _is_tab_file(file: InMemory) -> bool:
@@ -109,9 +122,16 @@ def _is_tab_file(file: InMemory) -> bool:
 def _as_asked(result: Result, asked: Options, validated: bool) -> Result:
     """The result with the options and the names of their files as they were given."""
     names = {QUERY_LIST: asked.queries, SAMPLES: asked.samples}
-    inputs = [replace(given, name=names.get(given.role) or given.name) for given in result.origin.inputs]
-    origin = origin_of(asked, inputs, result.has_ldc_index, validated=validated)
-    return replace(result, options=asked, origin=origin)
+
+    def named(origin: Origin) -> Origin:
+        inputs = [replace(given, name=names.get(given.role) or given.name) for given in origin.inputs]
+        return origin_of(asked, inputs, result.has_ldc_index, validated=validated)
+
+    origin = named(result.origin)
+    if APART in result.origin.options:
+        origin = origin.with_option(APART, True)
+    runs = (run if run.origin is None else replace(run, origin=named(run.origin)) for run in result.runs)
+    return replace(result, options=asked, runs=tuple(runs), origin=origin)
 
 
 def _evidence(told: Told, found: Sequence[FoundInput]) -> EvidenceResult:

@@ -155,7 +155,7 @@ def test_a_bad_run_stops_nothing_else(scored: Path) -> None:
     shutil.copy(scored / "pool.tab", scored / "bad" / "pool.tab.txt")
     done = _batch(scored, "--out", "out", *FILES, "bad", "missing.tab")
     assert done.status == 1
-    assert b"9 scored; 6 failed or with errors" in done.stderr
+    assert b"3 scored; 6 failed (see out" in done.stderr
     for run in ("alpha", "beta", "gamma"):
         assert contents(scored / "out" / run) == contents(scored / "plain" / run)
     failures = {row["run"]: row["failure"] for row in leaderboard(scored / "out") if row["state"] == "failed"}

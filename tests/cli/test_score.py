@@ -41,9 +41,7 @@ def numbers(folder: Path, *words: str) -> dict[str, float]:
     return dict(run["scores"])
 
 
-@pytest.mark.parametrize(
-    "words", [FILES, ("--policy", "sf", *FILES), ("-runids", "GULL_SF", QUERIES, GULL, TIDE, POOL)]
-)
+@pytest.mark.parametrize("words", [FILES, ("--policy", "sf", *FILES), (QUERIES, POOL, TIDE)])
 def test_the_numbers_are_those_of_the_bare_command_line(words: tuple[str, ...], tmp_path: Path) -> None:
     (run,) = bare(tmp_path, *words)["runs"]
     assert numbers(tmp_path, *words) == run["scores"]
@@ -52,12 +50,13 @@ def test_the_numbers_are_those_of_the_bare_command_line(words: tuple[str, ...], 
 def test_it_prints_the_main_measures_and_writes_nothing(tmp_path: Path) -> None:
     outcome = score(tmp_path, *FILES)
     assert (outcome.status, outcome.files) == (0, {})
-    heading, *rows, blank, signature = outcome.stdout.decode().splitlines()
+    heading, *rows, blank, first, signature = outcome.stdout.decode().splitlines()
     (run,) = bare(tmp_path, *FILES)["runs"]
     assert heading.split() == ["TIDE_KB"]
-    shown = {name: f"{run['scores'][name]:.4f}" for name in run["scores"] if name in headline(COLD_START_MODE)}
-    assert {row.split()[0]: row.split()[1] for row in rows} == shown
+    shown = {name: f"{run['scores'][name]:.4f}" for name in headline(COLD_START_MODE)}
+    assert [row.split() for row in rows] == [list(row) for row in shown.items()]
     assert (blank, signature) == ("", f"signature  {Signature.parse(run['signature']).of('*')}")
+    assert first.startswith("headline   LDC-MEAN-ALL-Macro-F1: every query and class counts alike")
 
 
 def test_the_chosen_measures_in_every_format(tmp_path: Path) -> None:
@@ -77,13 +76,67 @@ def test_the_chosen_measures_in_every_format(tmp_path: Path) -> None:
     assert told["runs"] == [{"run_id": "TIDE_KB", "signature": line, "scores": {"LDC-MEAN-AP": value}}]
 
 
-def test_several_runs_stand_side_by_side_as_in_one_call_of_the_bare_command_line(tmp_path: Path) -> None:
-    words = (QUERIES, GULL, TIDE, POOL)
-    found = bare(tmp_path, *words)["runs"]
-    text = score(tmp_path, "--measure", "SF-ALL-Micro-F1", *words).stdout.decode().splitlines()
-    assert text[0].split() == ["GULL_SF", "TIDE_KB"]
-    assert text[1].split()[1:] == [f"{run['scores']['SF-ALL-Micro-F1']:.4f}" for run in found]
-    assert [line.split("|")[4] for line in text[-2:]] == ["runid=GULL_SF", "runid=TIDE_KB"]
+def test_several_runs_are_scored_each_by_itself(tmp_path: Path) -> None:
+    """The bare command line ranks their nodes together, which changes average precision."""
+    alone = {run: numbers(tmp_path, QUERIES, POOL, run) for run in (GULL, TIDE)}
+    words = ("--measure", "*", "--format", "json", "--bootstrap", "9")
+    told = json.loads(score(tmp_path, *words, QUERIES, GULL, TIDE, POOL).stdout)
+    assert [run["run_id"] for run in told["runs"]] == ["GULL_SF", "TIDE_KB"]
+    assert [run["scores"] for run in told["runs"]] == list(alone.values())
+    pooled = [run["scores"]["SF-AP"] for run in bare(tmp_path, QUERIES, GULL, TIDE, POOL)["runs"]]
+    assert all(apart["SF-AP"] != together for apart, together in zip(alone.values(), pooled))
+    by_itself = json.loads(score(tmp_path, *words, QUERIES, POOL, TIDE).stdout)
+    assert told["runs"][1] == by_itself["runs"][0]
+    assert [each["role"] for each in told["signature"]["inputs"]].count("run") == 2
+    chosen = json.loads(score(tmp_path, *words, "-runids", "TIDE_KB", QUERIES, GULL, TIDE, POOL).stdout)
+    assert chosen["runs"] == by_itself["runs"]
+    assert (
+        b"no run called TIDE; there are GULL_SF, TIDE_KB"
+        in score(tmp_path, "-runids", "TIDE", QUERIES, GULL, TIDE, POOL).stderr
+    )
+
+
+def test_two_versions_of_a_run_are_told_apart_by_their_files(tmp_path: Path) -> None:
+    for name in ("first.tab", "second.tab"):
+        (tmp_path / name).write_bytes(Path(TIDE).read_bytes())
+    outcome = score(tmp_path, "--measure", "SF-AP", QUERIES, POOL, "first.tab", "second.tab")
+    assert outcome.status == 0
+    heading, row, *_ = outcome.stdout.decode().splitlines()
+    assert heading.split() == ["TIDE_KB", "(first.tab)", "TIDE_KB", "(second.tab)"]
+    assert row.split() == ["SF-AP", "0.5725", "0.5725"]
+
+
+def test_a_file_of_several_runs_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "both").write_bytes(Path(TIDE).read_bytes() + Path(GULL).read_bytes())
+    outcome = score(tmp_path, QUERIES, POOL, "both")
+    assert (outcome.status, outcome.stdout) == (1, b"")
+    assert b"both: 2 runs in one file (GULL_SF, TIDE_KB); each run has a file of its own" in outcome.stderr
+
+
+def test_several_runs_are_verified_each_by_itself(tmp_path: Path) -> None:
+    printed = score(tmp_path, "--format", "json", "--out", "out", QUERIES, GULL, TIDE, POOL).stdout
+    (tmp_path / "scores.json").write_bytes(printed)
+    for record in ("scores.json", "out/out.json"):
+        outcome = score_in(tmp_path, ["verify", record])
+        assert (outcome.status, outcome.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("command", [("score",), ("check", "--min", "SF-AP=0.1")])
+@pytest.mark.parametrize(
+    ("words", "lacking"),
+    [
+        ((QUERIES, TIDE), f"no assessments (pool) among the files: there is {TIDE}"),
+        ((QUERIES, POOL), f"no run among the files: there is {POOL}"),
+        ((QUERIES,), "no run among the files: there is no file beside the queries"),
+        ((TIDE, POOL), "no query file (*.xml) among the files"),
+    ],
+)
+def test_files_that_are_missing_are_named(
+    command: tuple[str, ...], words: tuple[str, ...], lacking: str, tmp_path: Path
+) -> None:
+    outcome = score_in(tmp_path, [*command, *words])
+    assert (outcome.status, outcome.stdout) == (2, b"")
+    assert outcome.stderr.decode() == f"cs-score: {lacking}; name queries, assessments and a run\n"
 
 
 def test_intervals_stand_behind_the_scores(tmp_path: Path) -> None:
@@ -100,7 +153,9 @@ def test_intervals_stand_behind_the_scores(tmp_path: Path) -> None:
 
 
 def test_with_a_folder_it_writes_what_the_bare_command_line_writes(tmp_path: Path) -> None:
-    score_in(tmp_path, [*EXPAND, "--bootstrap", "9", "--json", "plain.json", "-output_file", "plain", *FILES])
+    score_in(
+        tmp_path, [*EXPAND, "--bootstrap", "9", "--json", "plain.json", "-output_file", "plain", QUERIES, POOL, TIDE]
+    )
     outcome = score(tmp_path, "--bootstrap", "9", "--out", "new/folder", *FILES)
     assert outcome.status == 0
     written = {name.removeprefix("new/folder/out."): data for name, data in outcome.files.items()}
@@ -160,6 +215,7 @@ def test_an_unknown_policy_is_refused_with_those_that_there_are(
     ("words", "complaint"),
     [
         (["--measure", "F9"], "no measure called F9; there are SF-ALL-Micro-P"),
+        (["--confidence", "0.95", "--bootstrap", "9"], "not 0.95; percent: did you mean 95?"),
         (["--format", "xml"], "--format takes text, json, tsv, markdown, not xml"),
     ],
 )

@@ -305,6 +305,7 @@ def test_a_worse_run_does_not(folder: Path) -> None:
     assert first == "FAIL  SF-AP is 0.0000; at least 0.1 is asked"
     assert second.startswith(f"FAIL  {F1} is 0.0000, ")
     assert summary == "0 of 2 limits kept."
+    assert signature.startswith("signature  *|")
     assert signature.partition("run:")[0] == baseline.partition("run:")[0].replace("baseline ", "signature")
 
 
@@ -428,3 +429,24 @@ def test_every_evidence_mode(mode: str, tmp_path: Path) -> None:
     )
     assert all(one["drop"] == 0 for one in told["checks"])
     assert check(tmp_path, *words, "--min=*=1").status == 3
+
+
+def test_the_signature_names_the_measure_that_was_checked(folder: Path) -> None:
+    for format_ in ("text", "json", "junit", "github"):
+        printed = check(folder, "--min", "SF-AP=0.1", "--format", format_, "q.xml", "run.tab", "qrel").stdout
+        assert b"SF-AP|" in printed
+        assert b"F1|" not in printed
+
+
+@pytest.mark.parametrize(
+    ("limit", "complaint"),
+    [
+        (("--min", "LDC-MEAN-AP=70"), "--min LDC-MEAN-AP=70: scores lie between 0 and 1: did you mean 0.70?"),
+        (("--min", "SF-AP=700"), "--min SF-AP=700: scores lie between 0 and 1\n"),
+        (("--baseline", "b.json", "--max-drop", "SF-AP=2"), "between 0 and 1: did you mean 0.02?"),
+    ],
+)
+def test_a_limit_that_no_score_reaches_is_refused(limit: tuple[str, ...], complaint: str, folder: Path) -> None:
+    outcome = check(folder, *limit, "q.xml", "run.tab", "qrel")
+    assert outcome.status == 2
+    assert complaint in outcome.stderr.decode()

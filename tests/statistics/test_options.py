@@ -23,9 +23,9 @@ def test_seed_is_checked(seed: Any) -> None:
         Resampling(seed=seed)
 
 
-@pytest.mark.parametrize("confidence", [0, 100, -5, 100.1, math.nan, math.inf, "95", None, True, 10**400])
+@pytest.mark.parametrize("confidence", [0, 49, 99.995, 100, -5, 100.1, math.nan, math.inf, "95", None, True, 10**400])
 def test_confidence_is_checked(confidence: Any) -> None:
-    with pytest.raises(UsageError, match="confidence must be a percentage between 0 and 100"):
+    with pytest.raises(UsageError, match=r"confidence is a percentage from 50 to 99\.99, not"):
         Resampling(confidence=confidence)
 
 
@@ -39,7 +39,16 @@ def test_numpy_numbers_become_plain_ones() -> None:
     assert [type(value) for value in (settings.resamples, settings.seed, settings.confidence)] == [int, int, float]
 
 
-@pytest.mark.parametrize(("confidence", "level"), [(95, 0.05), (99, 0.01), (99.9, 0.001), (90, 0.1), (1e-9, 1 - 1e-11)])
+@pytest.mark.parametrize(
+    ("confidence", "meant"), [(0.95, "95"), (0.999, "99.9"), (5, "95"), (0.05, "95"), (99.999, None)]
+)
+def test_a_likely_confidence_is_named(confidence: float, meant: str | None) -> None:
+    with pytest.raises(UsageError) as caught:
+        Resampling(confidence=confidence)
+    assert str(caught.value).endswith(f"percent: did you mean {meant}?") == (meant is not None)
+
+
+@pytest.mark.parametrize(("confidence", "level"), [(95, 0.05), (99, 0.01), (99.9, 0.001), (90, 0.1), (99.99, 0.0001)])
 def test_level_has_no_rounding_error(confidence: float, level: float) -> None:
     assert Resampling(confidence=confidence).level == level
 

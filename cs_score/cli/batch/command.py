@@ -20,6 +20,7 @@ from cs_score.batch.plan.inputs import InputFile
 from cs_score.batch.plan.plan import Plan, Prepared
 from cs_score.batch.plan.runs import RunFile, find_runs
 from cs_score.batch.planned_files import planned_batch
+from cs_score.batch.store.outcomes import FAILED
 from cs_score.batch.store.pages import MakePage
 from cs_score.batch.tables.leaderboard_writers import leaderboard_text
 from cs_score.cli.destinations import is_quiet, print_text, say
@@ -180,9 +181,13 @@ def _tell(text: str) -> None:
 
 def _report(result: BatchResult, out: str) -> None:
     print_text(leaderboard_text(result.leaderboard, SHOWN))
-    scored = len(result.outcomes)
+    scored = sum(outcome.state != FAILED for outcome in result.outcomes)
     parts = [f"{scored} scored" if not result.kept else f"{scored} scored ({result.kept} of them before)"]
+    if failed := len(result.outcomes) - scored:
+        parts.append(f"{failed} failed")
+    if with_errors := result.failed - failed:
+        parts.append(f"{with_errors} of those scored with errors in the input")
     if result.failed:
-        parts.append(f"{result.failed} failed or with errors (see {os.path.join(out, 'problems.tsv')})")
+        parts[-1] += f" (see {os.path.join(out, 'problems.tsv')})"
     parts.append(f"all ranks in {os.path.join(out, 'leaderboard.tsv')}")
     _tell("; ".join(parts))

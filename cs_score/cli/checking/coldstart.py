@@ -27,13 +27,13 @@ def _run(line: CommandLine) -> int:
     """Score and judge; the exit status. Raises CsScoreError where that cannot be done."""
     from cs_score.base.garbage_collection import paused_collector
     from cs_score.cli.scorer.results import remark
-    from cs_score.cli.scorer.scorer import new_log, scored
+    from cs_score.cli.scorer.scorer import new_log, scored_apart
     from cs_score.gates.measured import of_cold_start
 
     gate = read_gate(line)
     line_of_scorer = without_test(line)
     call = call_of(line_of_scorer, planned(line_of_scorer, ()), None, Destination("stderr"))
-    with paused_collector(), scored(call, new_log(None)) as scoring:
+    with paused_collector(), scored_apart(call, new_log(None)) as scoring:
         result = scoring.result
         remark(result.warnings)
         if result.error_count:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from cs_score.base.errors import OutputError
 from cs_score.base.planned_outputs import Existing, OutputPlan, PlannedOutput, why_not_writable
 from cs_score.base.record import dataclass
-from cs_score.base.sources import name_of
+from cs_score.base.sources import Input, name_of
 from cs_score.cli.destinations import Destination
 from cs_score.cli.options import CommandLine
 from cs_score.cli.parts_options import Division, read_division
@@ -37,7 +37,7 @@ class Call:
     output: Destination | None
     errors: Destination
     query_files: tuple[str, ...]
-    files: tuple[str, ...]
+    files: tuple[Input, ...]
     knowledge_bases: frozenset[str]
     invocation: Invocation
     json_file: str | None

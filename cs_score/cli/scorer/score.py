@@ -31,7 +31,7 @@ def _run(line: CommandLine) -> int:
     """Score as the command line says; the exit status. Raises CsScoreError where nothing can be scored."""
     from cs_score.base.garbage_collection import paused_collector
     from cs_score.cli.scorer.results import remark, write_files, write_problems_file
-    from cs_score.cli.scorer.scorer import new_log, scored
+    from cs_score.cli.scorer.scorer import new_log, scored_apart
     from cs_score.coldstart.result import ScoringStopped
     from cs_score.coldstart.writers.report import closing_line
     from cs_score.coldstart.writers.scores import WRITERS, choose
@@ -42,7 +42,7 @@ def _run(line: CommandLine) -> int:
     call = _call(line)
     problems = new_log(call.problems_file)
     try:
-        with paused_collector(), scored(call, problems) as scoring:
+        with paused_collector(), scored_apart(call, problems) as scoring:
             result = scoring.result
             chosen = choose(result, read_measures(line), scoring.intervals)
             write_files(call, result, scoring.intervals)

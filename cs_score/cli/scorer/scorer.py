@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from cs_score.base.errors import CsScoreError, InputError
+from cs_score.base.errors import CsScoreError, InputError, UsageError
 from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.outputs import folder_beside, is_device
 from cs_score.base.record import dataclass, replace
-from cs_score.base.sources import open_source
+from cs_score.base.sources import InMemory, Input, name_of, open_source
 from cs_score.cli.leaving import FAILED, Finished
 from cs_score.cli.options import CommandLine
 from cs_score.cli.scorer.call import Call, understand
 from cs_score.cli.scorer.results import give_up, report, write_files, write_problems_file
 from cs_score.cli.scorer.validated import knowledge_bases_in, load_prepared, signed_as_validated
-from cs_score.coldstart.gold import Gold, noting_folders, open_gold
+from cs_score.coldstart.gold import Gold, noting_folders, open_gold, with_pool
 from cs_score.coldstart.lines.loading import members
+from cs_score.coldstart.many_runs import Load, load_alone, run_files, score_apart
 from cs_score.coldstart.result import Result, ScoringStopped
-from cs_score.coldstart.run import load_run
+from cs_score.coldstart.run import Run, load_run
 from cs_score.coldstart.scorer import score_runs
 from cs_score.coldstart.writers.fields import check_fields
 from cs_score.problems.log import ProblemLog
@@ -80,6 +83,55 @@ def scored(call: Call, problems: ProblemLog) -> Iterator[Scoring]:
         yield Scoring(gold, result, _intervals(call, result))
 
 
+@contextlib.contextmanager
+def scored_apart(call: Call, problems: ProblemLog) -> Iterator[Scoring]:
+    """As `scored`, but each run by itself, over a pool that is read first wherever it stands among the files.
+
+    Raises UsageError where no run is named, or no assessments.
+    """
+    call = replace(call, files=tuple(InMemory("-", sys.stdin.buffer.read()) if f == "-" else f for f in call.files))
+    _check_inputs(call)
+    call = replace(call, knowledge_bases=call.knowledge_bases | knowledge_bases_in(call.files))
+    runs, assessments = _told_apart(call)
+    call.plan.clear()
+    wanted = call.options.runids
+    options = replace(call.options, runids=None)
+    gold = noting_folders(open_gold(call.query_files, options, problems), call.files)
+    with contextlib.ExitStack() as unfinished:
+        result = None
+        if len(runs) == 1 and wanted is None:
+            call = replace(call, files=(*assessments, *runs))
+            result = _scored_in_parts(call, gold, unfinished)
+        if result is None:
+            gold = with_pool(gold, assessments, problems)
+            result = score_apart(gold, runs, problems, _loader(call), wanted=wanted, validated=call.validates)
+            check_fields(call.layout.fields)
+        yield Scoring(gold, result, _intervals(call, result))
+
+
+def _told_apart(call: Call) -> tuple[list[Input], list[Input]]:
+    """The runs, with knowledge bases among them, and the assessments."""
+    folders = [word for word in call.files if call.validates and isinstance(word, str) and os.path.isdir(word)]
+    runs, assessments = run_files(call.files, {*call.knowledge_bases, *folders})
+    for found, lacking in ((runs, "run"), (assessments, "assessments (pool)")):
+        if not found:
+            there = ", ".join(map(name_of, call.files)) or "no file beside the queries"
+            raise UsageError(f"no {lacking} among the files: there is {there}; name queries, assessments and a run")
+    if not call.query_files:
+        raise UsageError("no query file (*.xml) among the files; name queries, assessments and a run")
+    return runs, assessments
+
+
+def _loader(call: Call) -> Load:
+    def load(gold: Gold, files: Sequence[Input], problems: ProblemLog) -> Run:
+        if not (call.validates or call.knowledge_bases):
+            return load_alone(gold, files, problems)
+        known = [file for file in files if file in call.knowledge_bases]
+        return load_prepared(gold, files, known, problems, validates=call.validates)
+
+    return load
+
+
 def _intervals(call: Call, result: Result) -> Sequence[ScoreIntervals]:
     if call.resampling is None:
         return ()
@@ -107,7 +159,9 @@ def _scored_in_parts(call: Call, gold: Gold, unfinished: contextlib.ExitStack) -
     jobs = call.division.jobs or processors()
     path = None if call.output is None or call.output.stream is not None else f"{call.output.text}.debug"
     beside = None if path is None or is_device(path) else path
-    return score_in_parts(gold, call.files, parts, jobs, unfinished.enter_context(folder_beside(beside)))
+    return score_in_parts(
+        gold, list(map(name_of, call.files)), parts, jobs, unfinished.enter_context(folder_beside(beside))
+    )
 
 
 def _scored_whole(call: Call, gold: Gold, problems: ProblemLog) -> Result:
@@ -130,7 +184,7 @@ def _scored_whole(call: Call, gold: Gold, problems: ProblemLog) -> Result:
 def _check_inputs(call: Call) -> None:
     """Raises InputError where an input cannot be opened."""
     for given in (*call.query_files, *(member for word in call.files for member in members(word))):
-        if given != "-":
+        if given != "-" and not isinstance(given, InMemory):
             with open_source(given):
                 pass
 

@@ -60,7 +60,7 @@ def _account(runs: Iterable[PreparedRun], problems: ProblemLog) -> None:
         say(f"{PROGRAM}: {run.account}\n")
 
 
-def knowledge_bases_in(files: Iterable[str]) -> frozenset[str]:
+def knowledge_bases_in(files: Iterable[Input]) -> frozenset[str]:
     """The knowledge bases among the files that words of the command line stand for."""
     from cs_score.knowledge_base.reading.recognition import is_knowledge_base
 

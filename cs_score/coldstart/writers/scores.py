@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from cs_score.base.display import aligned, cell, spreadsheet_cell
 from cs_score.base.markup import escape_markdown
 from cs_score.base.record import dataclass
-from cs_score.base.signing.origin import ANY_MEASURE
+from cs_score.base.signing.origin import ANY_MEASURE, RUN, Origin
 from cs_score.coldstart.result import Result, RunResult
-from cs_score.measures.registry import COLD_START_MODE, chosen, headline
+from cs_score.measures.registry import COLD_START_MODE, WHY, chosen, headline, usual
 
 if TYPE_CHECKING:
     from cs_score.statistics.score_intervals import ScoreIntervals
@@ -25,15 +25,27 @@ _NONE: Final = "-"
 
 @dataclass(frozen=True, slots=True)
 class ChosenScores:
-    """A result, the names of the measures to be shown in their order, and the intervals of its runs, or none."""
+    """A result, the names of the measures to be shown in their order, and the intervals of its runs, or none.
+
+    `headline` is the first of the measures, where those are shown that people are shown first.
+    """
 
     result: Result
     measures: tuple[str, ...]
     intervals: Sequence[ScoreIntervals] = ()
+    headline: str | None = None
 
     def signature(self, run: RunResult) -> str:
         """The citable line of a run: of the measure where there is one, of them all where there are several."""
         return str(self.result.signature(run).of(self.measures[0] if len(self.measures) == 1 else ANY_MEASURE))
+
+    def headings(self) -> list[str]:
+        """The id of each run, with its file where several have the same."""
+        ids = [run.run_id for run in self.result.runs]
+        return [
+            run_id if ids.count(run_id) == 1 or run.origin is None else f"{run_id} ({_files(run.origin)})"
+            for run_id, run in zip(ids, self.result.runs)
+        ]
 
     def limits(self, run: int, measure: str) -> tuple[float | None, float | None]:
         """The limits of the interval of a score of a run, by its position; None where there are none."""
@@ -48,22 +60,30 @@ class ChosenScores:
         return text if low is None or high is None else f"{text} [{low:.4f}, {high:.4f}]"
 
 
+def _files(origin: Origin) -> str:
+    return ", ".join(given.name for given in origin.inputs if given.role == RUN)
+
+
 def choose(result: Result, patterns: Sequence[str], intervals: Sequence[ScoreIntervals] = ()) -> ChosenScores:
     """The scores whose measures match a pattern; without patterns those that people are shown first.
 
     Raises UsageError for a pattern that no measure of any run matches.
     """
     known = list(dict.fromkeys(name for run in result.runs for name in run.scores))
-    wanted = patterns or [name for name in headline(COLD_START_MODE, result.has_ldc_index) if name in known]
-    return ChosenScores(result, tuple(chosen(known, wanted)) if wanted else (), intervals)
+    if patterns:
+        return ChosenScores(result, tuple(chosen(known, patterns)), intervals)
+    wanted = [name for name in headline(COLD_START_MODE, result.has_ldc_index) if name in known]
+    return ChosenScores(result, tuple(wanted), intervals, str(usual(COLD_START_MODE, result.has_ldc_index)))
 
 
 def scores_text(scores: ChosenScores) -> str:
     """A line for each measure, a column for each run, aligned for a terminal; below them the signatures."""
     runs = range(len(scores.result.runs))
-    rows = [["", *(cell(run.run_id, _LONGEST_RUN_ID) for run in scores.result.runs)]]
+    rows = [["", *(cell(heading, _LONGEST_RUN_ID) for heading in scores.headings())]]
     rows += [[measure, *(scores.shown(run, measure) for run in runs)] for measure in scores.measures]
     lines = [*aligned(rows, [False, *(True for _ in runs)]), ""]
+    if scores.headline is not None:
+        lines.append(f"headline   {scores.headline}: {WHY[scores.headline]}")
     lines += [f"signature  {scores.signature(run)}" for run in scores.result.runs]
     return "\n".join(lines) + "\n"
 
@@ -72,7 +92,7 @@ def scores_markdown(scores: ChosenScores) -> str:
     """The same as a Markdown table and a list."""
     runs = range(len(scores.result.runs))
     rows = [
-        ["Measure", *(escape_markdown(run.run_id) for run in scores.result.runs)],
+        ["Measure", *map(escape_markdown, scores.headings())],
         [":---", *("---:" for _ in runs)],
     ]
     rows += [[measure, *(scores.shown(run, measure) for run in runs)] for measure in scores.measures]
@@ -84,12 +104,12 @@ def scores_markdown(scores: ChosenScores) -> str:
 def scores_tsv(scores: ChosenScores) -> str:
     """A header, and a line for each run and measure: run, measure, score, low, high, signature. Full precision."""
     lines = ["run_id\tmeasure\tscore\tlow\thigh\tsignature"]
-    for at, run in enumerate(scores.result.runs):
+    for at, (run, heading) in enumerate(zip(scores.result.runs, scores.headings())):
         signature = scores.result.signature(run)
         for measure in scores.measures:
             numbers = (run.scores.get(measure), *scores.limits(at, measure))
             cells = ("" if number is None else repr(number) for number in numbers)
-            lines.append("\t".join((spreadsheet_cell(run.run_id), measure, *cells, str(signature.of(measure)))))
+            lines.append("\t".join((spreadsheet_cell(heading), measure, *cells, str(signature.of(measure)))))
     return "\n".join(lines) + "\n"
 
 
