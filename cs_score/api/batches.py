@@ -39,7 +39,7 @@ class LeaderboardRow(NamedTuple):
 
     With resamples there are `intervals` by measure (limits, 0 to 1, None where undefined; in a frame columns such as
     `SF-AP:low` and `SF-AP:high`), `tier`, the group of rows that do not differ significantly from its first, and
-    `p_above`, the p-value (0 to 1) of the difference from the row above.
+    `p_above`, the p-value (0 to 1) of the difference from the row above; both corrected for all pairs of rows.
     """
 
     rank: int | None

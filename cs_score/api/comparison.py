@@ -46,11 +46,11 @@ class SystemRow(NamedTuple):
 
 
 class PairRow(NamedTuple):
-    """Two systems under one measure: `difference` is the score of `first` minus that of `second`, with its interval.
+    """Two systems under one measure: `difference` is the score of `second` minus that of `first`, with its interval.
 
     The p-values (0 to 1) are those of approximate randomisation and of the paired bootstrap, each as it is and after
-    Holm's correction over all pairs of the measure. `wins`, `ties` and `losses` count units by what they add to
-    the difference, None where a score is undefined.
+    Holm's correction over all pairs of the measure. `wins`, `ties` and `losses` count units that add to the
+    difference, leave it, and take from it, None where a score is undefined.
     """
 
     measure: str

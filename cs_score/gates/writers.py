@@ -104,6 +104,7 @@ def _check(check: Check) -> dict[str, object]:
         "limit": float(check.limit),
         "score": check.score,
         "baseline": check.baseline,
+        "difference": None if check.drop is None else float(-check.drop),
         "drop": None if check.drop is None else float(check.drop),
         "p": check.p,
         "passed": check.passed,

@@ -127,16 +127,16 @@ def _pairs(materials: _Materials, column: int) -> tuple[PairedSystems, ...]:
     differences: list[Interval] = []
     bootstrap: list[float] = []
     for first, second in materials.pairs:
-        resampled = materials.resampled[column, first] - materials.resampled[column, second]
-        jackknife = materials.jackknife[:, first, column] - materials.jackknife[:, second, column]
+        resampled = materials.resampled[column, second] - materials.resampled[column, first]
+        jackknife = materials.jackknife[:, second, column] - materials.jackknife[:, first, column]
         one, other = float(points[first]), float(points[second])
         scale = max(abs(one), abs(other))
         sides = [materials.ratio(system, column).denominator for system in (first, second)]
         counted = int(np.count_nonzero((sides[0] != 0) | (sides[1] != 0)))
         differences.append(
-            interval(one - other, resampled, jackknife, units, materials.resampling, counted=counted, scale=scale)
+            interval(other - one, resampled, jackknife, units, materials.resampling, counted=counted, scale=scale)
         )
-        bootstrap.append(paired_bootstrap_p(one, other, resampled, units))
+        bootstrap.append(paired_bootstrap_p(other, one, resampled, units))
     return tuple(
         PairedSystems(
             materials.names[first],
@@ -144,7 +144,7 @@ def _pairs(materials: _Materials, column: int) -> tuple[PairedSystems, ...]:
             difference,
             randomisation,
             resampling,
-            unit_record(materials.ratio(first, column), materials.ratio(second, column)),
+            unit_record(materials.ratio(second, column), materials.ratio(first, column)),
         )
         for (first, second), difference, randomisation, resampling in zip(
             materials.pairs,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Final
@@ -11,8 +10,8 @@ from cs_score.base.signing.origin import Origin
 from cs_score.statistics import notes
 from cs_score.statistics.intervals import Interval
 from cs_score.statistics.notes import Note
-from cs_score.statistics.options import PairedTest, Resampling
-from cs_score.statistics.paired_tests import UnitRecord, is_enumerated, smallest_p
+from cs_score.statistics.options import PairedTest, Resampling, is_enumerated
+from cs_score.statistics.paired_tests import UnitRecord
 
 SCHEMA_VERSION: Final = 1
 """Of the JSON object; raised when a key changes its meaning or goes away."""
@@ -44,9 +43,9 @@ class PValues:
 
 @dataclass(frozen=True, slots=True)
 class PairedSystems:
-    """Two systems under one measure: `difference` is the score of `first` minus that of `second`.
+    """Two systems under one measure: `difference` is the score of `second` minus that of `first`, as in `diff`.
 
-    There is no `record` where one of the scores is undefined (0/0).
+    `record` counts the units that speak for `second` as wins. There is none where one of the scores is undefined (0/0).
     """
 
     first: str
@@ -96,31 +95,14 @@ class Comparison:
     @property
     def can_be_significant(self) -> bool:
         """Whether any difference could have been called significant by the test that decides about the tiers."""
-        return self._smallest_p * self._pairs <= self.resampling.level
+        return not notes.of_tests(self.test, self.units, len(self.systems), self.resampling)
 
     @property
     def notes(self) -> tuple[Note, ...]:
         """What a reader must know about all of it; notes on single numbers stand with their intervals."""
         told = [] if self.dropped is None else [notes.common_only(self.units, self.dropped)]
-        if not self.can_be_significant:
-            resamples = math.ceil(self._pairs / self.resampling.level)
-            least = smallest_p(self.test, self.units, resamples) * self._pairs
-            can_help = resamples > self.resampling.resamples and least <= self.resampling.level
-            remedy = (
-                f"that takes {resamples} resamples (--bootstrap {resamples})"
-                if can_help
-                else f"{self.units} units are too few for that, whatever the number of resamples"
-            )
-            told.append(notes.never_significant(self._pairs, self._smallest_p, self.resampling.level, remedy))
+        told += notes.of_tests(self.test, self.units, len(self.systems), self.resampling)
         return (*told, *notes.of_resampling(self.units, self.resampling))
-
-    @property
-    def _pairs(self) -> int:
-        return math.comb(len(self.systems), 2)
-
-    @property
-    def _smallest_p(self) -> float:
-        return smallest_p(self.test, self.units, self.resampling.resamples)
 
     def as_json(self) -> dict[str, object]:
         """The comparison as a JSON object."""

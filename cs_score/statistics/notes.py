@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Final, NamedTuple
 
-from cs_score.statistics.options import Resampling
+from cs_score.statistics.options import PairedTest, Resampling, smallest_p
 from cs_score.statistics.unit_alignment import named_units
 
 FEW: Final = 20
@@ -87,14 +87,25 @@ def of_resampling(units: int, resampling: Resampling) -> tuple[Note, ...]:
     return tuple(notes)
 
 
-def never_significant(pairs: int, smallest: float, level: float, remedy: str) -> Note:
-    """No p-value of a comparison could have been small enough."""
-    corrected = f" x {pairs} pairs (Holm) = {min(1.0, pairs * smallest):.3g}" if pairs > 1 else ""
-    return Note(
-        "NEVER_SIGNIFICANT",
-        f"no difference could have been significant here, however large: the smallest possible p is {smallest:.3g}"
-        f"{corrected}, above the level of {level:g}; {remedy}",
+def of_tests(test: PairedTest, units: int, systems: int, resampling: Resampling) -> list[Note]:
+    """What is to be said of the corrected tests of all pairs: that none could have been significant, or nothing."""
+    pairs, level = math.comb(systems, 2), resampling.level
+    smallest = smallest_p(test, units, resampling.resamples)
+    if smallest * pairs <= level:
+        return []
+    resamples = math.ceil(pairs / level)
+    can_help = resamples > resampling.resamples and smallest_p(test, units, resamples) * pairs <= level
+    remedy = (
+        f"that takes {resamples} resamples (--bootstrap {resamples})"
+        if can_help
+        else f"{units} units are too few for that, whatever the number of resamples"
     )
+    corrected = f" x {pairs} pairs (Holm) = {min(1.0, pairs * smallest):.3g}" if pairs > 1 else ""
+    text = (
+        f"no difference could have been significant here, however large: the smallest possible p is {smallest:.3g}"
+        f"{corrected}, above the level of {level:g}; {remedy}"
+    )
+    return [Note("NEVER_SIGNIFICANT", text)]
 
 
 def common_only(units: int, dropped: Mapping[str, Sequence[str]]) -> Note:

@@ -72,6 +72,23 @@ class Resampling:
         }
 
 
+def add_one(extreme: int, resamples: int) -> float:
+    """The p-value of `extreme` resamples out of `resamples`: (1 + extreme) / (1 + resamples)."""
+    return (1 + extreme) / (1 + resamples)
+
+
+def is_enumerated(units: int, resamples: int) -> bool:
+    """Whether randomisation makes every exchange of the units once instead of so many at random."""
+    return units < resamples.bit_length()  # 2^units <= resamples
+
+
+def smallest_p(test: PairedTest, units: int, resamples: int) -> float:
+    """The smallest p that a test can give. Of all exchanges at least two are extreme: none, and that of all units."""
+    if test == "randomisation" and is_enumerated(units, resamples):
+        return 2.0 ** (1 - units)
+    return add_one(0, resamples)
+
+
 def _whole_number(value: object, what: str, *, at_least: int) -> int:
     try:
         number = None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]

@@ -32,7 +32,7 @@ from cs_score.statistics.arithmetic import Floats, Formula, noise
 from cs_score.statistics.contributions import contributions
 from cs_score.statistics.draws import CHUNK_CELLS, all_swaps, swap_flags
 from cs_score.statistics.exact_sums import ExactStatistics
-from cs_score.statistics.options import PairedTest, Resampling
+from cs_score.statistics.options import Resampling, add_one, is_enumerated
 from cs_score.statistics.resampling import defined, digit_sums, over_resamples, point_scores, scores_of
 
 Pair: TypeAlias = tuple[int, int]
@@ -41,16 +41,11 @@ Pair: TypeAlias = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class UnitRecord:
-    """How many units speak for the first of two systems, for neither, and for the second."""
+    """How many units speak for a system, for neither, and for the other one."""
 
     wins: int
     ties: int
     losses: int
-
-
-def add_one(extreme: int, resamples: int) -> float:
-    """The p-value of `extreme` resamples out of `resamples`: (1 + extreme) / (1 + resamples)."""
-    return (1 + extreme) / (1 + resamples)
 
 
 def paired_bootstrap_p(first: float, second: float, resampled_difference: Floats, units: int) -> float:
@@ -61,18 +56,6 @@ def paired_bootstrap_p(first: float, second: float, resampled_difference: Floats
     difference = first - second
     extreme = np.abs(resampled - difference) >= abs(difference) - noise(first, second)
     return add_one(int(np.count_nonzero(extreme)), len(resampled))
-
-
-def is_enumerated(units: int, resamples: int) -> bool:
-    """Whether randomisation makes every exchange of the units once instead of so many at random."""
-    return units < resamples.bit_length()  # 2^units <= resamples
-
-
-def smallest_p(test: PairedTest, units: int, resamples: int) -> float:
-    """The smallest p that a test can give. Of all exchanges at least two are extreme: none, and that of all units."""
-    if test == "randomisation" and is_enumerated(units, resamples):
-        return 2.0 ** (1 - units)
-    return add_one(0, resamples)
 
 
 def randomisation_p(
@@ -139,7 +122,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def unit_record(first: Ratio, second: Ratio) -> UnitRecord | None:
-    """Wins, ties and losses under one measure, by the sign of what each unit contributes to the difference.
+    """Wins, ties and losses of the first under one measure, by the sign of what each unit adds to the difference.
 
     The score of a unit alone would not do: a system that is right where the other says nothing has 1 against 0/0, and
     a false alarm scores 0 like silence. None where a score is undefined.

@@ -16,8 +16,8 @@ from cs_score.statistics.comparison import compare, compare_tables
 from cs_score.statistics.comparison_result import Comparison
 from cs_score.statistics.intervals import bootstrap_intervals
 from cs_score.statistics.notes import ALL_EQUAL, ONE_UNIT
-from cs_score.statistics.options import Resampling
-from cs_score.statistics.paired_tests import UnitRecord, holm, smallest_p
+from cs_score.statistics.options import Resampling, smallest_p
+from cs_score.statistics.paired_tests import UnitRecord, holm
 from cs_score.statistics.unit_table import UnitTable
 from tests.statistics.cases import FORMULA, MEASURES, ROUNDING, present, system
 
@@ -61,7 +61,7 @@ def test_everything_about_one_measure() -> None:
         ("poor", "poorer"),
     ]
     clear, _, unclear = f1.pairs
-    assert present(clear.difference.low) > 0
+    assert present(clear.difference.high) < 0  # second minus first
     assert clear.randomisation.raw == clear.bootstrap.raw == 0.001
     assert clear.randomisation.holm == 0.003
     assert present(unclear.difference.low) < 0 < present(unclear.difference.high)
@@ -72,7 +72,7 @@ def test_differences_are_those_of_the_scores_and_lie_inside_their_interval() -> 
     for measure in comparison(systems()).measures:
         score = {entry.system: entry.score.point for entry in measure.systems}
         for pair in measure.pairs:
-            assert pair.difference.point == score[pair.first] - score[pair.second]
+            assert pair.difference.point == score[pair.second] - score[pair.first]
             assert present(pair.difference.low) < pair.difference.point < present(pair.difference.high)
 
 
@@ -321,7 +321,7 @@ def test_a_false_alarm_counts_against_the_system_that_raised_it() -> None:
     careful, rash = np.zeros((90, 3)), np.zeros((90, 3))
     careful[:30] = rash[:30] = 1.0
     rash[30:, 1] = 1.0
-    compared = comparison({"careful": careful, "rash": rash})
+    compared = comparison({"rash": rash, "careful": careful})
     [pair] = compared.measures[0].pairs
     assert pair.difference.point == pytest.approx(2 / 3)
     assert pair.randomisation.raw < 0.05

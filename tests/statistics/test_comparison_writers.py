@@ -52,9 +52,9 @@ def test_text() -> None:
         "Ranks: central 99.9 % of the ranks over the resamples.\n"
         "Tier: systems that do not differ significantly from the best of the tier by the paired bootstrap "
         "(p after Holm's correction above 0.001).\n"
-        "Difference: first minus second. p: two-sided, by exact randomisation (all 2^8 exchanges) and by the paired "
+        "Difference: second minus first. p: two-sided, by exact randomisation (all 2^8 exchanges) and by the paired "
         "bootstrap, each also with Holm's correction over the pairs of the measure. Wins, Ties, Losses: units that "
-        "speak for the first, for neither, for the second.\n"
+        "speak for the second, for neither, for the first.\n"
         "Note: 8 units only: below 20 the bootstrap's intervals are too narrow and its p-values too small, a hint at "
         "most.\n"
     )

@@ -18,15 +18,12 @@ from cs_score.measures.formulas import Ratio
 from cs_score.statistics.arithmetic import Floats
 from cs_score.statistics.draws import all_swaps, swap_flags
 from cs_score.statistics.exact_sums import exact_statistics
-from cs_score.statistics.options import Resampling
+from cs_score.statistics.options import Resampling, add_one, is_enumerated, smallest_p
 from cs_score.statistics.paired_tests import (
     UnitRecord,
-    add_one,
     holm,
-    is_enumerated,
     paired_bootstrap_p,
     randomisation_p,
-    smallest_p,
     unit_record,
 )
 from tests.statistics.cases import FORMULA, MEASURES, system

@@ -193,7 +193,7 @@ def _compared(
         return None, (*remarks, Note("OTHER_UNITS", text))
     formula = column_formula(partial(scores_at, mode.formula, (mode.measures.index(measure),)))
     settings = replace(resampling or Resampling(can_grow=True), unit=mode.unit)
-    tables = {"b": second.table, "a": first.table}  # the difference of a comparison is that of the first and the other
+    tables = {"a": first.table, "b": second.table}
     try:
         return compare_tables(tables, [measure], formula, settings), remarks
     except InputError as error:

@@ -1,62 +1,50 @@
-"""Whether neighbours in a ranking differ by more than chance, and groups of runs that cannot be told apart.
+"""Which rows of a ranking differ by more than chance: the corrected tests of `cs-score compare` over all of its pairs.
 
-Each test is the one of `cs-score compare` for these two runs, so that anybody can look it up there: approximate
-randomisation with the same number of resamples and seed, whose p-value does not depend on other runs. The p-values are
-of single tests; nothing is corrected for the number of rows, because which rows are tested depends on the ranking
-itself.
+A row is not compared with the one above it because the two were drawn, but because the scores put them side by side.
+So the p-value of such a pair is that of two named systems, corrected for all pairs that might have become neighbours.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import pairwise
-from typing import Final
+from collections.abc import Sequence
+from itertools import combinations
 
 from cs_score.analysis.many.measured import Measured, united_units
 from cs_score.base.record import dataclass
+from cs_score.statistics import notes
 from cs_score.statistics.arithmetic import column_formula
 from cs_score.statistics.exact_sums import exact_statistics
+from cs_score.statistics.notes import Note
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.paired_tests import Pair, randomisation_p
+from cs_score.statistics.paired_tests import holm, randomisation_p
 from cs_score.statistics.ranking import tiers
 from cs_score.statistics.unit_table import UnitTable
-
-_AHEAD: Final = 8
-"""Rows that are tested at once against the first row of a tier; changes no result."""
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The tier of a row, from 1, and the p-value of its difference from the row above; None for the first row."""
+    """The tier of a row, from 1, and the corrected p-value of its difference from the row above; None for the first."""
 
     tier: int
     p_above: float | None
 
 
-def standings(tables: Sequence[UnitTable], measure: Measured, resampling: Resampling) -> list[Standing]:
+def standings(
+    tables: Sequence[UnitTable], measure: Measured, resampling: Resampling
+) -> tuple[list[Standing], list[Note]]:
     """The standing of rows from best to worst under one measure, from the statistics of their units.
 
-    The first row opens a tier. A row opens the next tier where it differs significantly, at the level of the settings,
-    from the first row of the tier above it (`statistics.ranking.tiers`). A unit that a run was not scored on is nothing
-    in it. Without units nothing differs.
+    The family of tests are all pairs of rows: approximate randomisation, corrected by Holm. Tiers are those of
+    `statistics.ranking.tiers`. A unit that a run was not scored on is nothing in it. Without units nothing differs.
+    The notes say so where no difference could have been significant.
     """
     units = united_units(table.ids for table in tables)
-    if not units:
-        return [Standing(1, 1.0 if row else None) for row in range(len(tables))]
+    if not units or len(tables) < 2:
+        return [Standing(1, 1.0 if row else None) for row in range(len(tables))], []
     statistics = exact_statistics([measure.rows(table, units) for table in tables])
-    formula = column_formula(measure.formula)
-    rows = range(len(tables))
-    known: dict[Pair, float] = {}
-
-    def test(pairs: Iterable[Pair]) -> None:
-        new = [pair for pair in pairs if pair not in known]
-        known.update(zip(new, (p for (p,) in randomisation_p(statistics, formula, new, resampling))))
-
-    def differ(best: int, row: int) -> bool:
-        if (best, row) not in known:  # those behind it are asked for next, and cost less together
-            test((best, other) for other in rows[row : row + _AHEAD])
-        return known[best, row] <= resampling.level
-
-    test(pairwise(rows))
-    of_row = tiers(rows, differ)
-    return [Standing(of_row[row], known[row - 1, row] if row else None) for row in rows]
+    pairs = list(combinations(range(len(tables)), 2))
+    found = randomisation_p(statistics, column_formula(measure.formula), pairs, resampling)
+    adjusted = dict(zip(pairs, holm([p for (p,) in found])))
+    of_row = tiers(range(len(tables)), lambda best, row: adjusted[best, row] <= resampling.level)
+    rows = [Standing(of_row[row], adjusted[row - 1, row] if row else None) for row in range(len(tables))]
+    return rows, notes.of_tests("randomisation", len(units), len(tables), resampling)

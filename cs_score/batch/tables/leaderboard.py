@@ -10,6 +10,7 @@ from cs_score.analysis.many.measured import measured
 from cs_score.base.record import dataclass, field, replace
 from cs_score.base.signing.signature import Signature
 from cs_score.batch.store.outcomes import Outcome
+from cs_score.statistics.notes import Note
 from cs_score.statistics.options import Resampling
 
 
@@ -21,7 +22,8 @@ class Row:
     run has no such score. `signature` is the citable line of the score that ranks it, empty where nothing tells
     what it was made from; `intervals` are those of the scores as JSON has them, empty without resampling. `tier` groups
     rows that do not differ significantly from the first one of the group, and `p_above` is the p-value of the
-    difference from the row above (`analysis.many.tiers`); both are None where nothing was tested.
+    difference from the row above, both corrected for all pairs of rows (`analysis.many.tiers`); None where nothing was
+    tested.
     """
 
     rank: int | None
@@ -45,7 +47,7 @@ class Row:
 @dataclass(frozen=True, slots=True)
 class Leaderboard:
     """Rows by policy and rank. `measures` are all measures that any row has, that of the ranking first; `headline`
-    are those that readable tables show, in the same order.
+    are those that readable tables show, in the same order; `notes` are on the tests of rows.
     """
 
     measure: str
@@ -53,6 +55,7 @@ class Leaderboard:
     headline: tuple[str, ...]
     has_policies: bool
     rows: tuple[Row, ...]
+    notes: tuple[Note, ...] = ()
 
     @property
     def has_intervals(self) -> bool:
@@ -121,17 +124,20 @@ def with_standings(board: Leaderboard) -> Leaderboard:
         if row.rank is not None and row.intervals and row.findings:
             ranked.setdefault(row.policy, []).append(row)
     found: dict[tuple[str, str, str], Row] = {}
+    notes: dict[Note, None] = {}
     for rows in ranked.values():
         from cs_score.analysis.many.tiers import standings
 
         settings = resampling_of(rows[0].intervals)
         measure = measured(str(rows[0].outcome.signature["mode"]), [board.measure])
         tables = [findings_of(row.findings).table for row in rows]
-        for row, standing in zip(rows, standings(tables, measure, settings)):
+        of_rows, of_tests = standings(tables, measure, settings)
+        notes.update(dict.fromkeys(of_tests))
+        for row, standing in zip(rows, of_rows):
             told = replace(row, tier=standing.tier, p_above=standing.p_above)
             found[row.policy, row.run, row.run_id] = told
     rows = [found.get((row.policy, row.run, row.run_id), row) for row in board.rows]
-    return replace(board, rows=tuple(rows))
+    return replace(board, rows=tuple(rows), notes=tuple(notes))
 
 
 def resampling_of(intervals: Mapping[str, Any]) -> Resampling:

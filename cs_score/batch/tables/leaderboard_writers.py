@@ -109,6 +109,7 @@ def leaderboard_text(board: Leaderboard, most: int) -> str:
     lines = aligned(shown, kinds)
     if len(rows) > most:
         lines.append(f"... and {len(rows) - most} more")
+    lines += sentences(board.notes)
     failures = failure_lines(board)
     lines += [one_line(text, 300) for text in failures[:most]]
     if len(failures) > most:
@@ -131,10 +132,10 @@ def interval_lines(board: Leaderboard) -> list[str]:
             said.update(dict.fromkeys(sentences(Note(**note) for note in settings["notes"])))
             said[
                 "A row opens a new tier where it differs significantly from the first row of the tier above; p: of the "
-                "difference from the row above. Approximate randomisation, "
-                f"level {resampling_of(settings).level:g}, not corrected for the number of rows."
+                "difference from the row above. Randomisation with Holm's correction over all pairs of rows, "
+                f"level {resampling_of(settings).level:g}."
             ] = None
-    return list(said)
+    return [*said, *sentences(board.notes)]
 
 
 def failure_lines(board: Leaderboard) -> list[str]:

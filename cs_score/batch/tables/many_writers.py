@@ -17,6 +17,7 @@ from cs_score.batch.plan.runs import INDEX
 from cs_score.batch.store.pages import MakePage
 from cs_score.batch.tables.leaderboard import Leaderboard, Row
 from cs_score.batch.tables.many import labels_of
+from cs_score.statistics import notes
 
 SCHEMA_VERSION: Final = 1
 """Of the JSON object; raised when a key changes its meaning or goes away."""
@@ -119,6 +120,7 @@ def as_json(found: Overview, board: Leaderboard, *, with_pages: bool) -> dict[st
         "unit_measure": evaluation.measure,
         "policies": [each.policy for each in found.policies],
         "bootstrap": None if found.resampling is None else {**found.resampling.as_json(), "unit": evaluation.unit},
+        "notes": notes.as_json(board.notes),
         "pages": with_pages,
         "runs": [system._asdict() for system in found.systems],
         "leaderboard": [_ranked(row, board.measure) for row in board.rows],

@@ -123,9 +123,9 @@ def explanation(comparison: Comparison) -> tuple[str, ...]:
         f"{resampling.resamples} resamples, seed {resampling.seed}.",
         f"Ranks: central {confidence} of the ranks over the resamples.",
         f"Tier: {tier}",
-        f"Difference: first minus second. p: two-sided, by {names['randomisation']} and by {names['bootstrap']}, each "
+        f"Difference: second minus first. p: two-sided, by {names['randomisation']} and by {names['bootstrap']}, each "
         "also with Holm's correction over the pairs of the measure. Wins, Ties, Losses: units that speak for the "
-        "first, for neither, for the second.",
+        "second, for neither, for the first.",
     )
 
 

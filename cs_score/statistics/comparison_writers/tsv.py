@@ -32,7 +32,7 @@ COLUMNS: Final = (
     "losses",
     "note",
 )
-"""`kind` is `system`, `difference` (`system` minus `second`), `note`, or `signature` (in the column `note`); what
+"""`kind` is `system`, `difference` (`second` minus `system`), `note`, or `signature` (in the column `note`); what
 does not apply to a row is empty."""
 
 

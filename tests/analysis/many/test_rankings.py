@@ -123,20 +123,23 @@ class TestStandings:
     MEASURE = measured("coldstart", ["SF-ALL-Micro-P"])
 
     def test_a_row_opens_a_tier_where_it_differs_from_the_first_of_the_tier(self) -> None:
-        """Ten units: every exchange is made, so that p is a share of 1024. The best differs from the third, the second
-        from neither; the fourth is a copy of the third.
+        """Ten units: every exchange is made, so that p is a share of 1024. Of two rows the other one differs; among
+        four, one of which is a copy, there are six pairs and nothing does.
         """
         runs = [[1] * 10, [1] * 7 + [0] * 3, [1] * 4 + [0] * 6, [1] * 4 + [0] * 6]
-        found = standings([_table(right) for right in runs], self.MEASURE, Resampling(2000))
-        assert [each.tier for each in found] == [1, 1, 2, 2]
-        assert [each.p_above for each in found] == [None, 0.25, 0.25, 1.0]  # of 2 ** 3 ways two are as extreme
+        found, _ = standings([_table(right) for right in runs], self.MEASURE, Resampling(2000))
+        assert [each.tier for each in found] == [1, 1, 1, 1]  # 2 / 2 ** 6, times 6 pairs
+        assert [each.p_above for each in found] == [None, 1.0, 1.0, 1.0]
+        found, notes = standings([_table([1] * 10), _table([1] * 4 + [0] * 6)], self.MEASURE, Resampling(2000))
+        assert [(each.tier, each.p_above) for each in found] == [(1, None), (2, 2 / 64)]
+        assert not notes
 
     def test_a_unit_that_a_run_lacks_is_nothing_in_it(self) -> None:
         whole, part = _table([1, 1, 1]), _table([1, 1])
-        found = standings([whole, part], measured("coldstart", ["SF-ALL-Micro-R"]), Resampling(100))
+        found, _ = standings([whole, part], measured("coldstart", ["SF-ALL-Micro-R"]), Resampling(100))
         assert [each.p_above for each in found] == [None, 1.0]  # 3/3 and 2/2
 
     @pytest.mark.parametrize("tables", [[], [_table([1])], [_table([]), _table([])]])
     def test_few_rows_and_no_units(self, tables: list[UnitTable]) -> None:
-        found = standings(tables, self.MEASURE, Resampling(10))
+        found, _ = standings(tables, self.MEASURE, Resampling(10))
         assert [each.tier for each in found] == [1] * len(tables)

@@ -160,7 +160,7 @@ def _compared(
     if first.ids != second.ids:
         text = f"no interval: {names[0]} and {names[1]} were not scored on the same units"
         return None, (Note("OTHER_UNITS", text),)
-    sides = {"b": second, "a": first}  # the difference of a comparison is that of the first and the other
+    sides = {"a": first, "b": second}
     try:
         return compare_tables(sides, [str(measure)], column_formula(formula_of([measure])), settings), ()
     except InputError as error:

@@ -9,6 +9,7 @@ from cs_score.report.charts.dots import Dots, dots
 from cs_score.report.charts.drawing import Drawing
 from cs_score.report.model import Away, Charts, Column, Section, Text, Value
 from cs_score.report.sections.many.runs import Document, label_of, page_of_run, place_of, policy_text, table_of
+from cs_score.statistics.notes import Note, sentences
 
 _MOST_DRAWN: Final = 50
 
@@ -33,8 +34,10 @@ def leaderboard_section(document: Document) -> Section:
         about += (
             f" Intervals of {settings['confidence']:g} % ({settings['method']} bootstrap of {settings['resamples']} "
             f"resamples of {settings['unit']}, seed {settings['seed']}). The runs of a tier are not told apart from "
-            "its first; p is that of the difference to the run above."
+            "its first; p is that of the difference to the run above. Randomisation, with Holm's correction over all "
+            "pairs of runs."
         )
+        about += "".join(f" {sentence}" for sentence in sentences(Note(**note) for note in document.get("notes", ())))
     rows = [_row(document, row) for row in document["leaderboard"]]
     table = table_of("runs", "Leaderboard", _COLUMNS, rows)
     return Section("leaderboard", "Leaderboard", (Text(about), Charts(list(interval_charts(document))), table))
