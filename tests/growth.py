@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
-from typing import Final
+from types import FrameType
+from typing import Any, Final
 
 FACTOR: Final = 8
 
@@ -29,3 +31,29 @@ def _seconds(work: Callable[[], object]) -> float:
     start = time.process_time()
     work()
     return time.process_time() - start
+
+
+def assert_steps_grow_in_proportion(
+    prepared: Callable[[int], Callable[[], object]], size: int, *, factor: int = 4
+) -> None:
+    """As `assert_grows_in_proportion`, of the lines of Python code that are executed: the same numbers in each run."""
+    small, large = steps(prepared(size)), steps(prepared(factor * size))
+    assert large < 1.5 * factor * small, f"{small} steps for {size}, {large} for {factor * size}"
+
+
+def steps(work: Callable[[], object]) -> int:
+    """How many lines of Python code are executed; each round of a loop or comprehension counts."""
+    count = 0
+
+    def trace(frame: FrameType, event: str, argument: Any) -> Any:
+        nonlocal count
+        count += event == "line"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        work()
+    finally:
+        sys.settrace(before)
+    return count

@@ -145,13 +145,12 @@ class ProblemLog:
         """Occurrences of warnings and errors, repeated ones included."""
         return sum(self._totals.values())
 
-    def at(self, place: Place) -> list[Problem]:
-        """The problems that were met at a place, in the order in which they were first met."""
-        return [
-            Problem(code, CODES[code].severity, message, (place,), count[0])
-            for (code, message), (places, count) in self._found.items()
-            if place in places
-        ]
+    def by_place(self) -> Iterator[tuple[Place, Problem]]:
+        """Each place of each problem, in the order in which the problems were first met."""
+        for (code, message), (places, count) in self._found.items():
+            for place in places:
+                if place is not None:
+                    yield place, Problem(code, CODES[code].severity, message, (place,), count[0])
 
     def __iter__(self) -> Iterator[Problem]:
         """The problems in the order of the report: by code, then by message, both as byte strings."""

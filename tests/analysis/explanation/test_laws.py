@@ -137,7 +137,8 @@ def check_costs(whole: Mapping[str, Any], told: Iterable[Mapping[str, Any]]) -> 
     worth = {(line["fate"]["file"], line["fate"]["line"]): line["worth"] for line in told}
     for cost in whole["overview"]["costs"]:
         if cost["kind"] == "line":
-            assert worth[cost["file"], cost["line"]]["effects"][whole["measure"]] == cost["gain"]
+            effect = worth[cost["file"], cost["line"]]["effects"][whole["measure"]]
+            assert effect == pytest.approx(cost["gain"], abs=1e-12)
 
 
 def check_judged(line: Mapping[str, Any], by_place: Mapping[tuple[str, int], Mapping[str, Any]]) -> None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
-from cs_score.analysis.coldstart.explanation.facts import Counted, Ranked
+from cs_score.analysis.coldstart.explanation.facts import At, Counted, Rank, Ranked
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.coldstart.sections.mistakes import category_of
 from cs_score.analysis.coldstart.whatif.dependents import Dependents
 from cs_score.analysis.coldstart.whatif.effects import Effects
-from cs_score.analysis.coldstart.whatif.files import RunFiles, files_of
+from cs_score.analysis.coldstart.whatif.files import ReadLine, RunFiles, files_of
 from cs_score.base.errors import InputError
 from cs_score.base.record import dataclass
 from cs_score.coldstart.counting.counts import Counting, Row, Tally
@@ -20,14 +21,15 @@ from cs_score.coldstart.judging.class_tree import ClassTree, Members, place_resp
 from cs_score.coldstart.judging.labels import REDUNDANT, Labels
 from cs_score.coldstart.judging.matching import Matched
 from cs_score.coldstart.lines.justifications import Discard, DiscardRules
-from cs_score.coldstart.lines.records import Assessment, Response
+from cs_score.coldstart.lines.records import Assessment, Response, UnreadLine
 from cs_score.coldstart.options import IGNORE, RIGHT, WRONG, Policy
 from cs_score.coldstart.queries.query_set import Query
+from cs_score.coldstart.ranking.average_precision import RankedNode
 from cs_score.coldstart.ranking.nodes import Node, Nodes
 from cs_score.coldstart.result import QueryResult, UnitResult
 from cs_score.coldstart.run import Run
 from cs_score.measures.measure import Measure
-from cs_score.problems.log import ProblemLog
+from cs_score.problems.log import Place, Problem, ProblemLog
 
 _SIDES: Final = {RIGHT: "right", WRONG: "wrong", IGNORE: "ignored"}
 
@@ -69,6 +71,15 @@ class Standing:
     class_of: dict[int, str]
 
 
+@dataclass(frozen=True, slots=True)
+class RankedNodes:
+    """The ranks of each node of a query, each node as it is ranked, and which node has taken a class."""
+
+    ranks: dict[str, list[Rank]]
+    nodes: dict[str, RankedNode]
+    takers: dict[str, str]
+
+
 class Case:
     """A scored run to be explained.
 
@@ -87,8 +98,14 @@ class Case:
         """What has been told of nodes, by name and query."""
         self.counted: dict[str, tuple[Counted, ...]] = {}
         """What has been told of the rows of the SF table, by name."""
-        self.pools: dict[str, Sequence[Assessment]] = {}
-        """The assessments near a query, by its short id."""
+        self.pools: dict[str, Mapping[tuple[object, ...], Sequence[tuple[int, Assessment]]]] = {}
+        """The assessments near a query by what lines may have in common with them, by its short id."""
+        self.told: dict[tuple[object, ...], tuple[str, tuple[At, ...]]] = {}
+        """Reasons of categories that lines share, by what they share."""
+        self._found: dict[str, dict[str, dict[str, list[Response]]]] = {}
+        self._accepted: dict[str, dict[str, list[Assessment]]] = {}
+        self._givers: dict[str, dict[str, list[Response]]] = {}
+        self._ranks: dict[str, RankedNodes] = {}
         self._nodes: dict[str, Mapping[str, Node]] = {}
         self._standings: dict[str, Standing | None] = {}
         self._rows: dict[str, dict[int, Tally]] = {}
@@ -99,9 +116,78 @@ class Case:
         return files_of(self.run)
 
     @cached_property
-    def logs(self) -> Sequence[ProblemLog]:
-        """The logs with problems of lines."""
-        return [self.run.problems, *(unit.problems for unit in self.units.values() if unit.problems.total)]
+    def problems(self) -> Mapping[Place, Sequence[Problem]]:
+        """The problems that were met at each line."""
+        found: dict[Place, list[Problem]] = defaultdict(list)
+        for log in (self.run.problems, *(unit.problems for unit in self.units.values())):
+            for place, problem in log.by_place():
+                found[place].append(problem)
+        return found
+
+    def givers(self, target: str, base_id: str) -> Sequence[Response]:
+        """The lines of a query of a query file that give the answer which a follow-on query asks about."""
+        if base_id not in self._givers:
+            givers = self._givers[base_id] = defaultdict(list)
+            for line in self.lines_of(base_id):
+                givers[line.target].append(line)
+        return self._givers[base_id].get(target, ())
+
+    def unit_size(self, base_id: str) -> int:
+        """The lines of the run that are scored again where one of a query's lines is left out."""
+        unit = self.run.gold.unit_of(base_id)
+        return sum(map(len, self.run.lines.get(self.scored.run_id, {}).get(unit, {}).values()))
+
+    def ranks_of(self, result: QueryResult) -> RankedNodes:
+        """The rankings of a query by node."""
+        base_id = result.query.base_id
+        if base_id not in self._ranks:
+            found = self._ranks[base_id] = RankedNodes({}, {}, {})
+            for ranking in result.rankings:
+                total = 0.0
+                for rank, node in enumerate(ranking.nodes, 1):
+                    total += node.value
+                    text = f"{total:.4f} / {rank} = {total / rank:.4f}"
+                    found.ranks.setdefault(node.name, []).append(
+                        Rank(ranking.level, rank, len(ranking.nodes), total / rank, text, ranking.score)
+                    )
+                    found.nodes.setdefault(node.name, node)
+                    if node.mapped_class is not None:
+                        found.takers[node.mapped_class] = node.name
+        return self._ranks[base_id]
+
+    def found(self, base_id: str) -> Mapping[str, Mapping[str, Sequence[Response]]]:
+        """For each row of a query the classes that were found, each with the lines that count as right for it."""
+        if base_id not in self._found:
+            found = self._found[base_id] = {}
+            result, unit = self.query_result(base_id), self.units.get(self.run.gold.unit_of(base_id))
+            for tally in () if result is None else result.tallies:
+                classes = found.setdefault(tally.name, {})
+                for line in tally.responses:
+                    assessment = None if unit is None else unit.matched.get(line.index)
+                    if assessment is None or unit is None or RIGHT not in unit.labels[line.index]:
+                        continue
+                    if assessment.value_class.rpartition(":")[0] == tally.name:
+                        classes.setdefault(assessment.value_class, []).append(line)
+        return self._found[base_id]
+
+    def accepted(self, base_id: str) -> Mapping[str, Sequence[Assessment]]:
+        """The accepted assessments of a query by their class, in load order."""
+        if base_id not in self._accepted:
+            accepted = self._accepted[base_id] = {}
+            for each in self.run.gold.assessed.get(base_id, ()):
+                if each.is_accepted:
+                    accepted.setdefault(each.value_class, []).append(each)
+        return self._accepted[base_id]
+
+    @cached_property
+    def first_lines(self) -> Mapping[tuple[str, str], int]:
+        """The number of the first line of a file that has a text."""
+        links = self.run.links
+        first: dict[tuple[str, str], int] = {}
+        lines: Iterable[ReadLine | UnreadLine] = (*links.responses, *links.skipped, *links.unread)
+        for line in lines:
+            first[line.file, line.text] = min(first.get((line.file, line.text), line.number), line.number)
+        return first
 
     @cached_property
     def _all_nodes(self) -> Nodes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from cs_score.analysis.coldstart.explanation.case import Case
@@ -10,6 +10,7 @@ from cs_score.analysis.coldstart.explanation.facts import ClassFacts, LineFacts,
 from cs_score.analysis.coldstart.explanation.lines import explain_line
 from cs_score.analysis.coldstart.explanation.plain import as_json
 from cs_score.analysis.coldstart.explanation.selection import answers_of, classes_of, lines_at, nodes_of, queries_of
+from cs_score.analysis.coldstart.explanation.steps.worth import worth_not_scored
 from cs_score.analysis.coldstart.explanation.text.lines import line_tree
 from cs_score.analysis.coldstart.explanation.text.things import class_tree, node_tree, overview_tree, query_tree
 from cs_score.analysis.coldstart.explanation.text.tree import Item, wrapped
@@ -19,12 +20,16 @@ from cs_score.analysis.coldstart.explanation.things.overview import explain_run
 from cs_score.analysis.coldstart.explanation.things.queries import explain_query
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.base.garbage_collection import paused_collector
-from cs_score.base.record import dataclass
+from cs_score.base.record import dataclass, replace
 from cs_score.base.signing.origin import Origin
+from cs_score.coldstart.lines.records import Response
 from cs_score.measures.registry import usual
 
 SCHEMA_VERSION: Final = 1
 """Raised when a key changes its meaning or goes away; new keys do not raise it."""
+
+MOST_SCORED_AGAIN: Final = 200_000
+"""Lines that are scored again for the effects of lines that `--answer` finds: each effect takes those of its unit."""
 
 Wanted: TypeAlias = str | int | Sequence[str | int]
 """One selector, or several."""
@@ -112,7 +117,8 @@ def explain(
         case = Case(scored, measure)
         is_whole = not any(map(_each, (line, query, class_name, node, answer)))
         lines = [found for each in _each(line) for found in lines_at(each, case)]
-        lines += [found for each in _each(answer) for found in answers_of(str(each), case)]
+        told = [explain_line(each, case) for each in lines]
+        told += _of_answers([found for each in _each(answer) for found in answers_of(str(each), case)], case)
         queries = [found for each in _each(query) for found in queries_of(str(each), case)]
         classes = [found for each in _each(class_name) for found in classes_of(str(each), case)]
         nodes = [found for each in _each(node) for found in nodes_of(str(each), case)]
@@ -126,11 +132,22 @@ def explain(
             scored.origin,
             None if case.fatal is None else str(case.fatal),
             explain_run(case) if is_whole else None,
-            tuple(explain_line(each, case) for each in lines),
+            tuple(told),
             tuple(explain_query(each, case) for each in queries),
             tuple(explain_class(name, base_id, case) for name, base_id in classes),
             tuple(explain_node(name, case) for name in nodes),
         )
+
+
+def _of_answers(lines: Iterable[Response], case: Case) -> Iterator[LineFacts]:
+    """Lines that were found by their answers; effects are told until scoring for them would take too long."""
+    scored_again = 0
+    for line in lines:
+        if scored_again < MOST_SCORED_AGAIN:
+            yield explain_line(line, case)
+        else:
+            yield replace(explain_line(line, case, with_worth=False), worth=worth_not_scored(line, case))
+        scored_again += case.unit_size(line.query.base_id)
 
 
 def _each(wanted: Wanted) -> tuple[str | int, ...]:

@@ -68,7 +68,7 @@ def _chain(query: LinkedQuery, case: Case) -> Iterator[Parent]:
 
 def givers(short_id: str, base_id: str, case: Case) -> list[Response | SkippedLine]:
     """The lines that give the answer which a query asks about, in load order; skipped ones last."""
-    lines: list[Response | SkippedLine] = [line for line in case.lines_of(base_id) if line.target == short_id]
+    lines: list[Response | SkippedLine] = [*case.givers(short_id, base_id)]
     runs = case.files.files
     lines += [line for line in case.run.links.skipped if line.target == short_id and line.file in runs]
     return lines

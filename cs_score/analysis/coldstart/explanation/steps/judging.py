@@ -25,10 +25,12 @@ def category_of(line: Response, case: Case) -> Category | None:
     kept = standing.witness.in_favour_of.get(line.index)
     name = before_policies(labels, assessment)
     if name == INCORRECT_PARENT:
-        reason, lines = _incorrect_parent(line, standing, case)
+        shared: tuple[object, ...] = (line.query.short_id, standing.tree.above[stands_in])
+        reason, lines = case.told.get(shared) or case.told.setdefault(shared, _incorrect_parent(line, standing, case))
         return Category("7.4", name, stands_in, reason, lines)
     if _is_blocked(labels, line, standing, case.policy):
-        reason, lines = _nominal(line, standing, case)
+        shared = ("nominal", id(standing.witness.not_named[line.index]))
+        reason, lines = case.told.get(shared) or case.told.setdefault(shared, _nominal(line, standing, case))
         return Category("7.7", name, stands_in, reason, lines)
     if REDUNDANT in labels and kept is not None:
         reason, lines = _duplicate(line, kept, standing, case)

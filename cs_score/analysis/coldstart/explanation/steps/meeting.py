@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Final
 
 from cs_score.analysis.coldstart.explanation.case import Case
@@ -13,12 +14,17 @@ from cs_score.coldstart.options import DISCIPLINES
 
 _MOST_NEAR: Final = 3
 
-_KINDS: Final = (
-    "the same answer with another justification",
-    "the same value elsewhere",
-    "the same place with another value",
-    "the same document",
-)
+_ANSWER, _VALUE = "the same answer with another justification", "the same value elsewhere"
+_PLACE, _DOCUMENT = "the same place with another value", "the same document"
+
+_NEARNESS: Final = (
+    (_ANSWER, "qrvp"), (_ANSWER, "qvp"),
+    (_VALUE, "rvp", "qrv"), (_VALUE, "vp", "qv", "rv"), (_VALUE, "v"),
+    (_PLACE, "qrp"), (_PLACE, "qp", "rp"), (_PLACE, "p"),
+    (_DOCUMENT, "qrd"), (_DOCUMENT, "qd", "rd"), (_DOCUMENT, "d"),
+)  # fmt: skip
+"""How an assessment is near, and which of query, relation provenance, value, place and document it shares with a line:
+the nearest first, alternatives that share as many beside each other."""
 
 
 def met_of(line: Response, case: Case) -> Met | None:
@@ -59,25 +65,44 @@ def assessed_of(assessment: Assessment, case: Case) -> Assessed:
 
 def _nearest(line: Response, case: Case) -> Iterator[Near]:
     """Up to three assessments of the unit's queries, the nearest first; equally near ones in load order."""
-    near: list[tuple[int, int, int, Assessment, dict[str, str]]] = []
-    for position, assessment in enumerate(_pool_of(line.query.base_id, case)):
-        if assessment.query.level == line.query.level:
-            differs = _differences(line, assessment)
-            kind = _kind(line, assessment, differs)
-            if kind is not None:
-                near.append((kind, len(differs), position, assessment, differs))
-    for kind, _, _, assessment, differs in sorted(near, key=lambda item: item[:3])[:_MOST_NEAR]:
-        yield Near(assessed_of(assessment, case), _KINDS[kind], differs)
+    pool = _pool_of(line.query.base_id, case)
+    near: dict[int, tuple[str, Assessment]] = {}
+    for kind, *shared in _NEARNESS:
+        met = {at: each for columns in shared for at, each in pool.get((columns, *_columns(line, columns)), ())}
+        for at in sorted(met.keys() - near.keys()):
+            near[at] = kind, met[at]
+        if len(near) >= _MOST_NEAR:
+            break
+    for kind, assessment in list(near.values())[:_MOST_NEAR]:
+        yield Near(assessed_of(assessment, case), kind, _differences(line, assessment))
 
 
-def _pool_of(base_id: str, case: Case) -> Sequence[Assessment]:
-    """The assessments of the queries of a line's unit, those of its own query first."""
+def _pool_of(base_id: str, case: Case) -> Mapping[tuple[object, ...], Sequence[tuple[int, Assessment]]]:
+    """The first assessments of the queries of a line's unit, those of its own query first, by what they share.
+
+    Of more than `_MOST_NEAR` beyond those that share more none can be among the nearest.
+    """
     if base_id not in case.pools:
         gold = case.run.gold
         others = (other for other, unit in gold.table.ldc_of.items() if unit == gold.table.ldc_of.get(base_id, ""))
         found = (gold.assessed.get(each, ()) for each in dict.fromkeys((base_id, *others)))
-        case.pools[base_id] = [assessment for assessments in found for assessment in assessments]
+        pool: dict[tuple[object, ...], list[tuple[int, Assessment]]] = {}
+        sets = list(dict.fromkeys(columns for _, *shared in _NEARNESS for columns in shared))
+        for at, assessment in enumerate(chain.from_iterable(found)):
+            for columns in sets:
+                shares = pool.setdefault((columns, *_columns(assessment, columns)), [])
+                if len(shares) < 2 * _MOST_NEAR:
+                    shares.append((at, assessment))
+        case.pools[base_id] = pool
     return case.pools[base_id]
+
+
+def _columns(line: Response | Assessment, names: str) -> Iterator[object]:
+    """What a line has of some columns, each by the first letter of its name, and the hop of its query."""
+    relation, value, place = line.answer
+    columns = {"q": line.query.full_id, "r": relation, "v": value, "p": place, "d": line.docid}
+    yield line.query.level
+    yield from (columns[name] for name in names)
 
 
 def _differences(line: Response, assessment: Assessment) -> dict[str, str]:
@@ -86,16 +111,3 @@ def _differences(line: Response, assessment: Assessment) -> dict[str, str]:
     names = ("FULL_QUERY_ID", "RELATION_PROVENANCE_TRIPLES", "VALUE", "VALUE_PROVENANCE_TRIPLES")
     own = (line.query.full_id, *line.answer)
     return {name: text for name, text, mine in zip(names, theirs, own) if text != mine}
-
-
-def _kind(line: Response, assessment: Assessment, differs: dict[str, str]) -> int | None:
-    """How an assessment of the same hop is near, by its place among the kinds; None where it is not."""
-    is_same_value = "VALUE" not in differs
-    is_same_place = "VALUE_PROVENANCE_TRIPLES" not in differs
-    if is_same_value and is_same_place and "FULL_QUERY_ID" not in differs:
-        return 0
-    if is_same_value:
-        return 1
-    if is_same_place:
-        return 2
-    return 3 if assessment.docid == line.docid else None

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from cs_score.analysis.coldstart.explanation.case import Case
-from cs_score.analysis.coldstart.explanation.facts import Rank, Ranked
+from cs_score.analysis.coldstart.explanation.facts import Ranked
 from cs_score.coldstart.gold import QueryGold
 from cs_score.coldstart.lines.justifications import best_first, node_confidence
 from cs_score.coldstart.lines.records import Response
-from cs_score.coldstart.ranking.average_precision import RankedNode, Ranking, is_useful
+from cs_score.coldstart.ranking.average_precision import RankedNode, is_useful
 from cs_score.coldstart.ranking.nodes import Node
 from cs_score.coldstart.result import QueryResult, UnitResult
 
@@ -37,8 +37,8 @@ def _ranked(name: str | None, base_id: str, case: Case) -> tuple[Ranked | None, 
     if node is None:
         why = "it has no parent line before it, so that its id lacks the prefix of one" if name.startswith(":") else ""
         return None, f"node {name} belongs to no query" + (f": {why}" if why else "")
-    ranks = tuple(_ranks(node.name, result.rankings))
-    found = next(each for ranking in result.rankings for each in ranking.nodes if each.name == node.name)
+    ranked = case.ranks_of(result)
+    ranks, found = tuple(ranked.ranks[node.name]), ranked.nodes[node.name]
     value, taken_by = _value(node, nodes, found, unit, result, case)
     confidence = _confidence_text(node, nodes, case.run.limits.most)
     return (
@@ -50,16 +50,6 @@ def _ranked(name: str | None, base_id: str, case: Case) -> tuple[Ranked | None, 
 def _short(name: str) -> str:
     """The node that a line with a longer id counts for (specification 9.1)."""
     return ":".join(name.split(":", 3)[:3])
-
-
-def _ranks(name: str, rankings: Iterable[Ranking]) -> Iterable[Rank]:
-    for ranking in rankings:
-        total = 0.0
-        for rank, node in enumerate(ranking.nodes, 1):
-            total += node.value
-            if node.name == name:
-                text = f"{total:.4f} / {rank} = {total / rank:.4f}"
-                yield Rank(ranking.level, rank, len(ranking.nodes), total / rank, text, ranking.score)
 
 
 def _confidence_text(node: Node, nodes: Mapping[str, Node], most: int | None) -> str:
@@ -86,7 +76,7 @@ def _value(
 ) -> tuple[str, Mapping[str, str]]:
     """V with its arithmetic, and the nodes that have taken the classes which the node could have had (9.4, 9.5)."""
     useful = useful_lines(node.lines, unit)
-    takers = {each.mapped_class: each.name for ranking in result.rankings for each in ranking.nodes}
+    takers = case.ranks_of(result).takers
     taken_by = {name: takers[name] for name in useful if name != found.mapped_class and name in takers}
     if not useful:
         return (

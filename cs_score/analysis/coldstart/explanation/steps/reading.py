@@ -27,11 +27,9 @@ def read_of(line: Response | SkippedLine | UnreadLine, case: Case) -> Read:
 
 
 def _problems(file: str, number: int, case: Case) -> Iterator[Noted]:
-    place = Place(file, number)
-    for log in case.logs:
-        for problem in log.at(place):
-            if problem.code not in CODES:  # told where it is kept or discarded
-                yield Noted(problem.code, str(problem.severity), problem.message.strip())
+    for problem in case.problems.get(Place(file, number), ()):
+        if problem.code not in CODES:  # told where it is kept or discarded
+            yield Noted(problem.code, str(problem.severity), problem.message.strip())
 
 
 def _mended(line: Response, columns: dict[str, str]) -> dict[str, str]:
@@ -60,10 +58,7 @@ def _why_skipped(line: SkippedLine, columns: dict[str, str]) -> str:
 def _why_unread(line: UnreadLine, width: int, case: Case) -> tuple[str, At | None]:
     if is_blank_or_comment(line.text):
         return ("not read: a comment" if line.text.strip() else "not read: a blank line"), None
-    links = case.run.links
-    others = (links.responses, links.skipped, links.unread)
-    same = (each for lines in others for each in lines if each.file == line.file and each.text == line.text)
-    first = min((each.number for each in same), default=line.number)
+    first = case.first_lines.get((line.file, line.text), line.number)
     if first < line.number:
         return "not read: it repeats an earlier line of its file", At(line.file, first)
     found = len(split_columns(line.text))

@@ -18,6 +18,16 @@ def worth_of_absence(lines: Iterable[ReadLine], case: Case) -> Worth | None:
     return _worth("absent", Change(case.dependents.with_dependents(lines)), case) if case.measure else None
 
 
+def worth_not_scored(line: ReadLine, case: Case) -> Worth | None:
+    """What would go with a line, without its effect."""
+    if case.measure is None:
+        return None
+    places = case.dependents.with_dependents([line]).places
+    effects = dict.fromkeys(map(str, case.measures))
+    reason = f"not computed for so many lines; --line {line.number} asks for it"
+    return Worth("absent", effects, tuple(At(*place) for place in places), (), reason)
+
+
 def worth_of_finding(assessment: Assessment, case: Case) -> Worth | None:
     """What finding the class of an assessment would make of the scores; None where there are none."""
     if case.measure is None:

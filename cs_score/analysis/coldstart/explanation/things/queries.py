@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from cs_score.analysis.coldstart.explanation.case import Case
 from cs_score.analysis.coldstart.explanation.facts import At, ClassFate, EntryPoint, QueryFacts
@@ -13,7 +13,7 @@ from cs_score.analysis.coldstart.explanation.steps.counting import rows_of
 from cs_score.analysis.coldstart.explanation.things.classes import counted_lines, status_of
 from cs_score.base.errors import InputError
 from cs_score.coldstart.counting.counts import Tally
-from cs_score.coldstart.lines.records import Assessment, LinkedQuery
+from cs_score.coldstart.lines.records import LinkedQuery
 
 
 def explain_query(query: LinkedQuery, case: Case) -> QueryFacts:
@@ -59,19 +59,10 @@ def _classes(rows: set[str], base_id: str, case: Case) -> Iterator[ClassFate]:
     standing = case.standing(base_id)
     if standing is None:
         return
-    answers = _first_answers(base_id, case)
+    answers = case.accepted(base_id)
     for name, row in standing.tree.above.items():
         if row in rows and name in answers:
             found = counted_lines(name, base_id, case)
             status, _ = status_of(name, base_id, standing, case)
             found_by = At(found[0].file, found[0].number) if found else None
-            yield ClassFate(name, row, status, answers[name].value, found_by)
-
-
-def _first_answers(base_id: str, case: Case) -> Mapping[str, Assessment]:
-    """The first accepted assessment of each class."""
-    answers: dict[str, Assessment] = {}
-    for assessment in case.run.gold.assessed.get(base_id, ()):
-        if assessment.is_accepted:
-            answers.setdefault(assessment.value_class, assessment)
-    return answers
+            yield ClassFate(name, row, status, answers[name][0].value, found_by)
