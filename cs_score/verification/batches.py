@@ -32,7 +32,7 @@ from cs_score.verification.recorded import (
     resampling_of,
     was_validated,
 )
-from cs_score.verification.rescoring import the_one
+from cs_score.verification.rescoring import check_named, the_one
 from cs_score.verification.told import Told
 
 _TIMED: Final = ".params"
@@ -114,6 +114,7 @@ def _plan(run: BatchedRun, shared: Sequence[FoundInput]) -> Plan:
         return EvidencePlan(mode, _held(the_one(shared, GOLD, made_from)), evidence_arguments(options), resampling)
     asked = cold_start_options(options)
     of_options = {each.recorded.role: _located(each) for each in shared}
+    check_named(options, of_options)
     layout = Layout(made_from["fields"].texts(), made_from["tabs"].flag())
     return ColdStartPlan(
         queries=tuple(_held(each) for each in shared if each.recorded.role == QUERIES),

@@ -23,25 +23,21 @@ class Difference:
     name: str
     recorded: str
     computed: str
+    is_new: bool = False
+    """Whether a member is computed that is not recorded at all."""
 
     def __str__(self) -> str:
         return f"{self.name}: recorded {self.recorded}, computed {self.computed}"
 
 
-def differences(recorded: Json, computed: Json, *, is_complete: bool, name: str = "") -> Iterator[Difference]:
-    """What differs, in the order of what is computed.
-
-    Unless the record `is_complete`, members that only the computed object has are no difference: a later version may
-    have added them.
-    """
+def differences(recorded: Json, computed: Json, name: str = "") -> Iterator[Difference]:
+    """What differs, in the order of what is computed."""
     if isinstance(recorded, dict) and isinstance(computed, dict):
         for key in computed:
             if key in recorded:
-                yield from differences(
-                    recorded[key], computed[key], is_complete=is_complete, name=member_place(name, key)
-                )
-            elif is_complete:
-                yield Difference(member_place(name, key), "nothing", shown(computed[key]))
+                yield from differences(recorded[key], computed[key], member_place(name, key))
+            else:
+                yield Difference(member_place(name, key), "nothing", shown(computed[key]), is_new=True)
         for key in recorded:
             if key not in computed:
                 yield Difference(member_place(name, key), shown(recorded[key]), "nothing")
@@ -51,21 +47,17 @@ def differences(recorded: Json, computed: Json, *, is_complete: bool, name: str 
             return
         labels = _labels(computed)
         for label, one, other in zip(labels, recorded, computed):
-            yield from differences(one, other, is_complete=is_complete, name=f"{name}[{label}]")
+            yield from differences(one, other, f"{name}[{label}]")
     elif not _is_equal(recorded, computed):
         yield Difference(name or "the whole", shown(recorded), shown(computed))
 
 
-def table_differences(recorded: str, computed: str, *, is_complete: bool) -> Iterator[Difference]:
+def table_differences(recorded: str, computed: str) -> Iterator[Difference]:
     """What differs between two texts, line by line, and cell by cell in lines of equally many cells.
 
-    Cells are named by the first line of what is computed. Unless the record `is_complete`, columns that only the
-    computed table has are no difference.
+    Cells are named by the first line of what is computed.
     """
     before, now = _cells(recorded), _cells(computed)
-    if not is_complete and set(before[0]) < set(now[0]):
-        places = [place for place, name in enumerate(now[0]) if name in before[0]]
-        now = [[line[place] for place in places] if len(line) == len(now[0]) else line for line in now]
     if len(before) != len(now):
         yield Difference("the number of lines", str(len(before) - 1), str(len(now) - 1))
         return
@@ -76,7 +68,8 @@ def table_differences(recorded: str, computed: str, *, is_complete: bool) -> Ite
         for at, (one, other) in enumerate(zip(old, new)):
             if one != other:
                 cell = f"line {number}" if len(new) == 1 else f"line {number}, {names[at]}"
-                yield Difference(cell, *map(shown, _around_difference(one, other)))
+                was, is_now = _around_difference(one, other)
+                yield Difference(cell, shown(was), shown(is_now))
 
 
 def numbers(value: Json) -> int:

@@ -43,9 +43,12 @@ class Places:
     """
 
     def __init__(self, given: Sequence[str], beside: str) -> None:
-        self._given = list(_files(given))
+        self._given: dict[str, list[str]] = {}
+        for path in _files(given):
+            self._given.setdefault(os.path.basename(path), []).append(path)
         self._beside = beside
         self._digests: dict[tuple[str, bool], str | None] = {}
+        self._by_digest: dict[bool, dict[str | None, str]] = {}
         self._renamed: dict[str, str] = {}
 
     def find(self, inputs: Iterable[InputDigest]) -> list[FoundInput]:
@@ -69,9 +72,14 @@ class Places:
         return dict(self._renamed)
 
     def _candidates(self, wanted: InputDigest) -> Iterator[str]:
-        name = os.path.basename(wanted.name)
-        yield from sorted(self._given, key=lambda path: os.path.basename(path) != name)
+        yield from self._given.get(os.path.basename(wanted.name), ())
         yield from self._recorded(wanted)
+        as_stored = wanted.role in _AS_STORED
+        if as_stored not in self._by_digest:
+            paths = [path for named in self._given.values() for path in named]
+            self._by_digest[as_stored] = {self._digest(path, wanted): path for path in reversed(paths)}
+        if found := self._by_digest[as_stored].get(wanted.sha256):
+            yield found
 
     def _recorded(self, wanted: InputDigest) -> Iterator[str]:
         """The recorded place, from the working folder and from the folder of the record."""
@@ -93,7 +101,8 @@ class Places:
         return self._digests[path, as_stored]
 
     def _complaint(self, wanted: InputDigest) -> str:
-        among = f", nor has any of the {len(self._given)} files given that content" if self._given else ""
+        number = sum(map(len, self._given.values()))
+        among = f", nor has any of the {number} files given that content" if number else ""
         there = next(self._recorded(wanted), None)
         if there is None:
             return f"{wanted.name} ({wanted.role}) is missing{among}; its SHA-256 was {wanted.sha256}"

@@ -54,10 +54,14 @@ _KINDS: Final[tuple[tuple[Kind, str, int], ...]] = (
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A file that records a result: its kind, and what it tells."""
+    """A file that records a result: its kind, and what it tells.
+
+    `older` is the version of its schema where that is older than the one that is written now, else None.
+    """
 
     kind: Kind
     told: Told
+    older: int | None = None
 
     @property
     def file(self) -> str:
@@ -66,7 +70,7 @@ class Recorded:
 
 
 def read_recorded(path: str) -> Recorded:
-    """What a file records. Raises InputError for what is no result of cs-score, and for another version of its schema.
+    """What a file records. Raises InputError for what is no result of cs-score, and for a later version of its schema.
 
     Only the kind and the version are looked at; the rest when it is used.
     """
@@ -81,11 +85,11 @@ def read_recorded(path: str) -> Recorded:
         )
     versioned = told["signature"] if kind[0] is Kind.EVIDENCE else told
     version = versioned["schema_version"]
-    if version.value != kind[2] or isinstance(version.value, bool):
+    if type(version.value) is not int or not 1 <= version.value <= kind[2]:
         raise version.wrong(
-            f"is {version.value!r}, where this version of cs-score reads {kind[2]}; score again, or use that version"
+            f"is {version.value!r}, where this version of cs-score reads 1 to {kind[2]}; use the version that wrote it"
         )
-    return Recorded(kind[0], told)
+    return Recorded(kind[0], told, None if version.value == kind[2] else version.value)
 
 
 def origin_of(told: Told) -> Origin:

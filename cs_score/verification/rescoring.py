@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+import os
+from collections.abc import Collection, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -75,6 +76,7 @@ def cold_start_again(told: Told, found: Sequence[FoundInput]) -> Result:
     """The result of a call of the scorer whose options are told, with these inputs in their order."""
     asked, validated = cold_start_options(told), was_validated(told)
     paths = {each.recorded.role: each.path for each in found}
+    check_named(told, paths)
     located = replace(asked, queries=paths.get(QUERY_LIST, asked.queries), samples=paths.get(SAMPLES, asked.samples))
     gold = open_gold([held(each) for each in found if each.recorded.role == QUERIES], located)
     if told.get(APART) is not None:
@@ -86,6 +88,14 @@ def cold_start_again(told: Told, found: Sequence[FoundInput]) -> Result:
     files = [held(each) for each in found if each.recorded.role in (POOL, RUN)]
     result = score_runs(_loaded(gold, files, validated), located.policy)
     return _as_asked(result, asked, validated)
+
+
+def check_named(options: Told, roles: Collection[str]) -> None:
+    """Raises InputError where options name a file, or anything else on the disk, that is none of the inputs."""
+    for option, role in (("queries", QUERY_LIST), ("samples", SAMPLES)):
+        name = None if role in roles else options[option].optional_text()
+        if name is not None and os.path.lexists(name.replace("\0", "")):
+            raise options[option].wrong(f"names a file that is no input of the role {role}, so that it is not opened")
 
 
 def _loaded(gold: Gold, files: Sequence[InMemory], validated: bool, problems: ProblemLog | None = None) -> Run:

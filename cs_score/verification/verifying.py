@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 
 from cs_score.base.documents import Json
 from cs_score.base.errors import InputError
-from cs_score.base.record import dataclass
+from cs_score.base.record import dataclass, replace
 from cs_score.base.sources import open_source
 from cs_score.base.version import VERSION
 from cs_score.batch.store.state import SIGNATURE
@@ -23,7 +23,7 @@ from cs_score.verification.inputs import Places
 from cs_score.verification.recorded import Kind, Recorded, origin_of, read_recorded
 from cs_score.verification.rescoring import computed_again
 from cs_score.verification.told import Told
-from cs_score.verification.whole_batch import LEADERBOARD, OF_OVERVIEW, OVERVIEW, TABLES, WholeBatch
+from cs_score.verification.whole_batch import LEADERBOARD, OF_OVERVIEW, OVERVIEW, TABLES, WholeBatch, misplaced_runs
 
 _VERSION: Final = re.compile(r"(?<=[|}]cs-score:)[0-9A-Za-z.+-]+")
 """That of a signature, also as LaTeX has it."""
@@ -62,8 +62,10 @@ def verify(path: str, files: Sequence[str] = ()) -> Iterator[Verdict]:
     places = Places(files, path if is_folder else os.path.dirname(path))
     runs = BatchRuns(places)
     batch = _whole_batch(records, runs)
+    misplaced = misplaced_runs(path, records) if is_folder else {}
     for record in records:
-        yield _verdict(record, places, runs, batch)
+        verdict = _verdict(record, places, runs, batch)
+        yield replace(verdict, differences=(*misplaced.get(record.file, ()), *verdict.differences))
     if is_folder and batch is not None and batch.was_scored:
         for table in _there(path, TABLES):
             yield _of_table(os.path.join(path, table), places, batch)
@@ -137,7 +139,11 @@ def _verdict(record: Recorded, places: Places, runs: BatchRuns, batch: WholeBatc
     if others := sorted(versions - {VERSION}):
         notes.append(f"recorded by cs-score {', '.join(others)}, computed by {VERSION}")
         recorded, computed = _without_versions(recorded), _without_versions(computed)
-    found += differences(recorded, computed, is_complete=not others)
+    found += differences(recorded, computed)
+    if record.older is not None:
+        added = sum(difference.is_new for difference in found)
+        notes.append(f"schema version {record.older}, which is older: {added} values that it lacks are not compared")
+        found = [each for each in found if not each.is_new and each.name.rpartition(".")[2] != "schema_version"]
     return Verdict(record.file, tuple(found), numbers(computed), tuple(notes))
 
 
@@ -146,10 +152,9 @@ def _of_table(path: str, places: Places, batch: WholeBatch) -> Verdict:
     with open_source(path, stdin_as_dash=False, decompress=False) as source:
         recorded = source.read_bytes().decode("utf-8", "surrogateescape")
     computed = batch.table_again(os.path.basename(path), recorded, lambda value: _renamed(value, places.renamed()))
-    is_other = bool(_versions(batch.told.value) - {VERSION})
-    if is_other:
+    if _versions(batch.told.value) - {VERSION}:
         recorded, computed = _VERSION.sub("", recorded), _VERSION.sub("", computed)
-    found = table_differences(recorded, computed, is_complete=not is_other)
+    found = table_differences(recorded, computed)
     return Verdict(path, tuple(found), computed.count("\n"), unit="line")
 
 

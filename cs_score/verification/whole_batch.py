@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
@@ -23,7 +24,8 @@ from cs_score.batch.tables.many_writers import as_json
 from cs_score.batch.tables.problem_table import HEADER, PROBLEMS, problem_lines
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.verification.batches import BatchedRun, BatchRuns
-from cs_score.verification.differences import shown
+from cs_score.verification.differences import Difference, shown
+from cs_score.verification.recorded import Kind, Recorded
 from cs_score.verification.told import Told
 
 LEADERBOARD: Final = f"{BOARD}.json"
@@ -147,6 +149,41 @@ class WholeBatch:
                 before = told.get(owner, [])[: -len(lines)] if outcome.state == FAILED else []
                 own[owner] = [*before, *lines]
         return "".join([HEADER, *(line for owner in {**told, **own} for line in own.get(owner, ()))])
+
+
+def misplaced_runs(folder: str, records: Sequence[Recorded]) -> dict[str, list[Difference]]:
+    """Where the folders of runs are not those of the leaderboard: swapped, missing or added; by the file concerned."""
+    board = next((record for record in records if record.kind is Kind.LEADERBOARD), None)
+    rows = [] if board is None else board.told["rows"].entries()
+    has_policies = len({row["policy"].text() for row in rows}) > 1
+    of_board = {
+        (row["policy"].text(), row["run"].text()): row["made_from"].value
+        for row in rows
+        if row["state"].text() != FAILED
+    }
+    found: dict[str, list[Difference]] = {}
+    missing = dict(of_board)
+    for record in records:
+        if record.kind is not Kind.BATCH_RUN:
+            continue
+        differences = found.setdefault(record.file, [])
+        place = os.path.relpath(os.path.dirname(record.file), folder)
+        policy, run = record.told["policy"].text(), record.told["run"].text()
+        places = (
+            [run, os.path.join(policy, run)] if board is None else [os.path.join(policy if has_policies else "", run)]
+        )
+        if place not in places:
+            differences.append(Difference(f"the run in the folder {place}", shown(run), f"belongs into {places[-1]}"))
+        elif missing.pop((policy, run), None) is None and board is not None:
+            differences.append(Difference(f"the folder {place}", "a run", f"none that {LEADERBOARD} lists as scored"))
+        elif board is not None and of_board[policy, run] != record.told["signature"].value:
+            differences.append(Difference("signature", "another one", f"that of {LEADERBOARD}"))
+    if board is not None:
+        found[board.file] = [
+            Difference(f"the folder of the run {run}{f' under {policy}' if policy else ''}", "scored", "no such folder")
+            for policy, run in missing
+        ]
+    return found
 
 
 def _owner(line: str) -> str:

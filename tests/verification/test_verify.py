@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import hashlib
 import json
+import os
 import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cs_score.base.errors import CsScoreError, InputError
-from cs_score.verification.inputs import NotFoundError
+from cs_score.base.sources import InputDigest
+from cs_score.verification.inputs import FoundInput, NotFoundError, Places
 from cs_score.verification.verifying import Verdict, verify
 from tests.cli.forms import fill
 from tests.coldstart.command import score_in
 from tests.documents import ROOT
 from tests.evidence.test_command import files as evidence_files
+from tests.growth import assert_grows_in_proportion
 
 SCORED: Final = ("q.xml", "run.tab", "qrel")
 
@@ -284,25 +288,78 @@ def test_a_folder_without_batch_is_refused(folder: Path) -> None:
 # ---- Other versions
 
 
-def test_another_version_is_noted_and_may_have_known_less(folder: Path) -> None:
-    text = Path("plain.json").read_text().replace("cs-score:0.2.0", "cs-score:0.1.9")
-    Path("plain.json").write_text(text.replace('"version": "0.2.0"', '"version": "0.1.9"'))
+@pytest.mark.parametrize("version", ["0.1.9", "9.9.9"])
+def test_another_version_is_noted_and_excuses_nothing(version: str, folder: Path) -> None:
+    text = Path("plain.json").read_text().replace("cs-score:0.2.0", f"cs-score:{version}")
+    Path("plain.json").write_text(text.replace('"version": "0.2.0"', f'"version": "{version}"'))
+    (verdict,) = verdicts("plain.json")
+    assert verdict.is_reproduced
+    assert verdict.notes == (f"recorded by cs-score {version}, computed by 0.2.0",)
+    changed("plain.json", lambda value: value["runs"][0].pop("units"))
+    assert [difference.name for difference in verdicts("plain.json")[0].differences] == ["runs[r1].units"]
+
+
+def test_an_older_schema_may_have_known_less_which_is_said(folder: Path) -> None:
+    changed("plain.json", lambda value: value.update(schema_version=2))
     changed("plain.json", lambda value: value["runs"][0].pop("units"))
     (verdict,) = verdicts("plain.json")
     assert verdict.is_reproduced
-    assert verdict.notes == ("recorded by cs-score 0.1.9, computed by 0.2.0",)
+    assert verdict.notes == ("schema version 2, which is older: 1 values that it lacks are not compared",)
     changed("plain.json", lambda value: value["runs"][0]["scores"].update({"SF-AP": 0.5}))
     assert [difference.name for difference in verdicts("plain.json")[0].differences] == ["runs[r1].scores.SF-AP"]
 
 
-def test_another_schema_is_refused(folder: Path) -> None:
-    changed("plain.json", lambda value: value.update(schema_version=2))
+def test_a_later_schema_is_refused(folder: Path) -> None:
+    changed("plain.json", lambda value: value.update(schema_version=4))
     outcome = score_in(folder, ["verify", "plain.json"])
     assert outcome.status == 1
     assert outcome.stderr == (
-        b"cs-score: plain.json: schema_version: is 2, where this version of cs-score reads 3; "
-        b"score again, or use that version\n"
+        b"cs-score: plain.json: schema_version: is 4, where this version of cs-score reads 1 to 3; "
+        b"use the version that wrote it\n"
     )
+
+
+# ---- What is opened
+
+
+@pytest.mark.parametrize("option", ["queries", "samples"])
+@pytest.mark.parametrize("kind", ["fifo", "file", "device"])
+def test_what_only_options_name_is_never_opened(option: str, kind: str, folder: Path) -> None:
+    named = "/dev/zero" if kind == "device" else "named"
+    if kind == "fifo":
+        os.mkfifo(named)
+    elif kind == "file":
+        Path(named).write_text("words of somebody else\n")
+
+    def name_it(value: dict[str, Any]) -> None:
+        value["signature"]["options"][option] = named
+        value["signature"]["inputs"] = [
+            i for i in value["signature"]["inputs"] if i["role"] not in ("query list", "samples")
+        ]
+
+    changed("plain.json", name_it)
+    outcome = score_in(folder, ["verify", "plain.json"])
+    assert (outcome.status, outcome.stdout) == (1, b"")
+    role = {"queries": "query list", "samples": "samples"}[option]
+    assert outcome.stderr.decode() == (
+        f"cs-score: plain.json: signature.options.{option}: names a file that is no input of the role {role}, "
+        "so that it is not opened\n"
+    )
+
+
+def test_inputs_are_found_in_linear_time(tmp_path: Path) -> None:
+    def prepared(number: int) -> Callable[[], object]:
+        given = tmp_path / str(number)
+        given.mkdir(exist_ok=True)
+        wanted = []
+        for at in range(number):
+            (given / f"{at}.now").write_text(str(at))
+            wanted.append(InputDigest(f"{at}.then", hashlib.sha256(str(at).encode()).hexdigest(), "pool"))
+        return lambda: Places([str(given)], str(tmp_path)).find(wanted)
+
+    found = prepared(30)()
+    assert [Path(each.path).name for each in cast(list[FoundInput], found)] == [f"{at}.now" for at in range(30)]
+    assert_grows_in_proportion(prepared, 400)
 
 
 # ---- Files that nobody of ours has written

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -303,26 +304,70 @@ def test_inputs_may_lie_elsewhere(name: str, folder: Path, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("name", ["policies", "claims"])
-def test_another_version_may_have_known_less(name: str, folder: Path) -> None:
+def test_another_version_is_noted_and_excuses_nothing(name: str, folder: Path) -> None:
     for path in [*Path(name).glob("leaderboard.*"), *Path(name).rglob("signature.json")]:
         text = path.read_text().replace("cs-score:0.2.0", "cs-score:0.1.9")
         path.write_text(text.replace('"version": "0.2.0"', '"version": "0.1.9"'))
     for path in Path(name).rglob("signature.json"):
         record = json.loads(path.read_bytes())
         path.write_text(json.dumps({**record, "digest": digest_of({k: record[k] for k in record if k != "digest"})}))
-    tsv = Path(name, "leaderboard.tsv")
-    lines = [line.split("\t") for line in tsv.read_text().splitlines()]
-    known = [at for at, column in enumerate(lines[0]) if column != "warnings"]
-    tsv.write_text("".join("\t".join([line[at] for at in known]) + "\n" for line in lines))
     found = by_name(name)
     assert {each: verdict.differences for each, verdict in found.items() if verdict.differences} == {}
     assert all(
         found[each].notes[-1].startswith("recorded by cs-score 0.1.9") for each in found if each.endswith("json")
     )
-    tsv.write_text(tsv.read_text().replace("\tok\t", "\terrors\t", 1))
-    assert [str(each).partition(", ")[2] for each in by_name(name)["leaderboard.tsv"].differences] == [
-        "state: recorded 'errors', computed 'ok'"
+    tsv = Path(name, "leaderboard.tsv")
+    lines = [line.split("\t") for line in tsv.read_text().splitlines()]
+    known = [at for at, column in enumerate(lines[0]) if column != "warnings"]
+    tsv.write_text("".join("\t".join([line[at] for at in known]) + "\n" for line in lines))
+    assert by_name(name)["leaderboard.tsv"].differences
+
+
+@pytest.mark.parametrize("name", ["policies", "plain"])
+def test_folders_of_runs_that_are_not_where_the_batch_put_them_differ(name: str, folder: Path) -> None:
+    below = Path(name, "kb") if name == "policies" else Path(name)
+    good, wrong, aside = below / "good", below / "wrong", Path("aside")
+
+    def differing() -> dict[str, list[str]]:
+        return {each.file: list(map(str, each.differences)) for each in verify(name) if each.differences}
+
+    assert differing() == {}
+    good.rename(aside)
+    wrong.rename(good)
+    aside.rename(wrong)
+    at = os.path.relpath(good, name)
+    assert differing()[f"{good}/signature.json"] == [
+        f"the run in the folder {at}: recorded 'wrong', computed belongs into {os.path.relpath(wrong, name)}"
     ]
+    shutil.rmtree(good)
+    shutil.move(wrong, good)
+    under = " under kb" if name == "policies" else ""
+    assert differing() == {
+        f"{name}/leaderboard.json": [f"the folder of the run wrong{under}: recorded scored, computed no such folder"]
+    }
+    shutil.copytree(good, below / "more")
+    assert {*differing()} == {f"{name}/leaderboard.json", f"{below}/more/signature.json"}
+
+
+def test_a_folder_of_a_run_that_the_leaderboard_does_not_have_differs(folder: Path) -> None:
+    shutil.rmtree("sorted/less")
+    shutil.copytree("claims/predictions", "sorted/predictions")
+    found = {each.file: list(map(str, each.differences)) for each in verify("sorted") if each.differences}
+    assert found == {
+        "sorted/leaderboard.json": ["the folder of the run less: recorded scored, computed no such folder"],
+        "sorted/predictions/signature.json": [
+            "the folder predictions: recorded a run, computed none that leaderboard.json lists as scored"
+        ],
+    }
+
+
+def test_a_run_scored_with_something_else_than_the_leaderboard_says_differs(folder: Path) -> None:
+    shutil.rmtree("sorted/more")
+    shutil.copytree("claims/more", "sorted/more")
+    found = {each.file: list(map(str, each.differences)) for each in verify("sorted") if each.differences}
+    assert found == {
+        "sorted/more/signature.json": ["signature: recorded another one, computed that of leaderboard.json"]
+    }
 
 
 def test_each_run_is_scored_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
