@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import gc
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
+from cs_score.base import garbage_collection
 from cs_score.base.garbage_collection import paused_collector
 
 
@@ -56,3 +57,23 @@ def test_an_inner_block_leaves_the_collector_off() -> None:
         with paused_collector():
             pass
         assert not gc.isenabled()
+
+
+@pytest.mark.parametrize("name", ["isenabled", "disable", "get_freeze_count", "freeze", "unfreeze", "enable"])
+def test_an_interruption_after_any_call_leaves_the_collector_on(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Interrupted:
+        """The collector, where Ctrl-C is pressed while one of its functions works."""
+
+        def __getattr__(self, called: str) -> Callable[[], object]:
+            def call() -> object:
+                found = getattr(gc, called)()
+                if called == name:
+                    raise KeyboardInterrupt
+                return found
+
+            return call
+
+    monkeypatch.setattr(garbage_collection, "gc", Interrupted())
+    with pytest.raises(KeyboardInterrupt), paused_collector():
+        pass
+    assert (gc.isenabled(), gc.get_freeze_count()) == (True, 0)

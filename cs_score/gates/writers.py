@@ -80,6 +80,21 @@ def judgement_annotations(judgement: Judgement) -> str:
     return "\n".join([*lines, f"::notice title={_TITLE}::{_of_message(line)}", ""])
 
 
+def error_text(format_: str, message: str) -> str:
+    """Why nothing could be checked, in the format of that name; plain text has no place for it but standard error."""
+    message = one_line(message)
+    if format_ == "json":
+        return json.dumps({"schema_version": SCHEMA_VERSION, "passed": False, "error": message}, indent=1) + "\n"
+    if format_ == "junit":
+        return (
+            '<?xml version="1.0" encoding="UTF-8"?>\n'
+            f'<testsuite name="{_TITLE}" tests="1" failures="0" errors="1">\n'
+            f' <testcase classname="{_TITLE}" name="the inputs">\n'
+            f'  <error type="input" message="{_xml(message)}">{_xml(message)}</error>\n </testcase>\n</testsuite>\n'
+        )
+    return f"::error title={_TITLE}::{_of_message(message)}\n" if format_ == "github" else ""
+
+
 Writer = Callable[[Judgement], str]
 
 WRITERS: Final[dict[str, Writer]] = {

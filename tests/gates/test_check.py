@@ -28,6 +28,7 @@ from tests.cli.forms import fill
 from tests.coldstart.command import Outcome, score_in
 from tests.evidence.test_command import files as evidence_files
 from tests.preparation.invented import Inputs, Judged, RunLine
+from tests.schemas import check as check_schema
 from tests.verification.test_verify import HOSTILE
 
 F1: Final = "SF-ALL-Micro-F1"
@@ -323,6 +324,33 @@ def test_each_format_goes_to_standard_output(format_: str, kept_begins: str, fai
         outcome = check(folder, "--min=SF-AP=0.1", "--format", format_, "q.xml", run, "qrel")
         assert outcome.status == status
         assert outcome.stdout.decode().startswith(begins)
+
+
+@pytest.mark.parametrize(
+    "words", [["q.xml", "missing.tab", "qrel"], ["--baseline=none.json", "q.xml", "run.tab", "qrel"]]
+)
+def test_each_format_has_a_form_for_what_cannot_be_read(words: list[str], folder: Path) -> None:
+    def printed(format_: str) -> str:
+        outcome = check(folder, "--min=SF-AP=0.1", "--format", format_, *words)
+        assert outcome.status == 1
+        assert outcome.stderr.startswith(b"cs-score: Could not open ")
+        return outcome.stdout.decode()
+
+    assert printed("text") == ""
+    told = json.loads(printed("json"))
+    assert (told["passed"], told["error"].startswith("Could not open ")) == (False, True)
+    check_schema(told)
+    suite = ElementTree.fromstring(printed("junit").encode())
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("1", "0", "1")
+    assert [error.get("message", "")[:15] for error in suite.iter("error")] == ["Could not open "]
+    assert printed("github").startswith("::error title=cs-score check::Could not open ")
+
+
+def test_each_evidence_mode_has_the_same_form(tmp_path: Path) -> None:
+    (tmp_path / "gold.jsonl").write_text("{")
+    words = ["check", "scifact", "--gold=gold.jsonl", "--predictions=none", "--min=sentence_f1=1", "--format=json"]
+    outcome = score_in(tmp_path, words)
+    assert (outcome.status, [*json.loads(outcome.stdout)]) == (1, ["schema_version", "passed", "error"])
 
 
 def test_the_baseline_has_the_run_of_the_same_id(folder: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from cs_score.cli.checking.gate_options import STATUSES, gate_options, judge, read_gate, without_test
+from cs_score.cli.checking.gate_options import STATUSES, errors_in_format, gate_options, judge, read_gate, without_test
 from cs_score.cli.destinations import Destination, say
 from cs_score.cli.form import Form, Parameter
 from cs_score.cli.options import FORCE, CommandLine
@@ -33,7 +33,7 @@ def _run(line: CommandLine) -> int:
     gate = read_gate(line)
     line_of_scorer = without_test(line)
     call = call_of(line_of_scorer, planned(line_of_scorer, ()), None, Destination("stderr"))
-    with paused_collector(), scored_apart(call, new_log(None)) as scoring:
+    with errors_in_format(line), paused_collector(), scored_apart(call, new_log(None)) as scoring:
         result = scoring.result
         remark(result.warnings)
         if result.error_count:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from cs_score.cli.checking.gate_options import STATUSES, gate_options, judge, read_gate
+from cs_score.cli.checking.gate_options import STATUSES, errors_in_format, gate_options, judge, read_gate
 from cs_score.cli.evidence import GOLD, PREDICTIONS, input_files, measure_names, own_arguments, score, tell_notices
 from cs_score.cli.evidence_modes import EVIDENCE_MODES, EvidenceMode
 from cs_score.cli.form import Form
@@ -17,10 +17,11 @@ def _run(mode: EvidenceMode, line: CommandLine) -> int:
     from cs_score.gates.measured import of_evidence
 
     gate = read_gate(line)
-    gold, predictions = input_files(line)
-    result = score(mode, gold, predictions, own_arguments(mode, line))
-    tell_notices(result)
-    return judge(gate, of_evidence(result), line)
+    with errors_in_format(line):
+        gold, predictions = input_files(line)
+        result = score(mode, gold, predictions, own_arguments(mode, line))
+        tell_notices(result)
+        return judge(gate, of_evidence(result), line)
 
 
 def _form(mode: EvidenceMode) -> Form:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from cs_score.base.errors import UsageError
+from cs_score.base.errors import CsScoreError, UsageError
 from cs_score.cli.destinations import print_text
 from cs_score.cli.form import Section
 from cs_score.cli.options import Choices, CommandLine, Option
@@ -80,6 +82,19 @@ def judge(gate: Gate, run: Measured, line: CommandLine) -> int:
     judgement = gate.judge(run, None if path is None else of_record(path, run.name))
     print_text(WRITERS[_format(line)](judgement).removesuffix("\n"))
     return 0 if judgement.passed else NOT_KEPT
+
+
+@contextlib.contextmanager
+def errors_in_format(line: CommandLine) -> Iterator[None]:
+    """A block whose errors are printed in the format asked for, for programs that read it, before they end the call."""
+    try:
+        yield
+    except CsScoreError as error:
+        from cs_score.gates.writers import error_text
+
+        if text := error_text(_format(line), str(error)):
+            print_text(text.removesuffix("\n"))
+        raise
 
 
 def without_test(line: CommandLine) -> CommandLine:
