@@ -1,7 +1,8 @@
 """One record for an option of any command, and one parser for all of them.
 
-The reference's switches (one dash) and ours (two dashes) stand in the same tables. Every name may be written with one
-dash or two, with `_` or `-`, and its value behind a `=`. Source for the reference's part: specification, section 1.1.
+The reference's switches (one dash) and ours (two dashes) stand in the same tables. In calls that follow the reference
+they are written just so (specification 1.1), with the value of ours perhaps behind a `=`. In all others every name may
+be written with one dash or two, with `_` or `-`, and any value behind a `=`.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ class Option:
 
     A value in brackets, `[FILE.json]`, may be left out and is `-` then; it is taken from the next word only where that
     is `-` or ends in the same way, so that no input is taken by mistake. `default` is what help shows, `choices` what
-    completion offers, with colons or commas between them where the value is a list. `is_exact`: no other spelling.
+    completion offers, with colons or commas between them where the value is a list.
     `earlier` is a name that it had once and can still be called by.
     """
 
@@ -33,7 +34,6 @@ class Option:
     help: str
     default: str | None = None
     choices: Choices = ()
-    is_exact: bool = False
     earlier: str = ""
 
     @property
@@ -49,7 +49,7 @@ class Option:
     def spellings(self) -> Iterator[str]:
         """Its name, and the one that it would have as an option of our own."""
         yield self.name
-        if not self.is_exact and not self.is_addition and len(self.name) > 2:
+        if not self.is_addition and len(self.name) > 2:
             yield f"--{_plain(self.name)}"
 
     def takes(self, word: str) -> bool:
@@ -130,7 +130,7 @@ class OptionNames:
 
     def __init__(self, options: Iterable[Option]):
         self.exact = {option.name: option for option in options}
-        self._plain = {_plain(name): option for name, option in self.exact.items() if not option.is_exact}
+        self._plain = {_plain(name): option for name, option in self.exact.items()}
         self._plain |= {_plain(option.earlier): option for option in self.exact.values() if option.earlier}
 
     def find(self, name: str) -> Option | None:
@@ -178,6 +178,10 @@ class _Reader:
             raise SwitchError(
                 f"ERROR: Unknown switch: {word}", f"unknown switch {name}{nearest(name, self._names.exact)}"
             )
+        is_spelt_out = name == option.name and not (equals and not option.is_addition)
+        if self._first and option not in HELP and not is_spelt_out:  # the reference knows no other spelling
+            meant = f"{option.name} {value or option.value or ''}".rstrip()
+            raise SwitchError(f"ERROR: Unknown switch: {word}", f"unknown switch {word}; write {meant}")
         if option in HELP:
             raise HelpWanted
         if option.name in (VERSION, OUR_VERSION.name):

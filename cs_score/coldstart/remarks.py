@@ -79,7 +79,8 @@ def remark_on_matches(run: Run, run_id: str, lines: int, has_met: bool) -> str |
         return None
     if all(schema.kind is FileKind.RUN for schema in run.layouts.values()):
         return f"no file holds assessments, so all {lines} lines of run {run_id} are unassessed; name the pool, too"
-    return f"none of the {lines} lines of run {run_id} met an assessment; is this the right assessment file?"
+    hint = "" if run.gold.options.queries is None else ", and are their queries among those of -queries"
+    return f"none of the {lines} lines of run {run_id} met an assessment; is this the right assessment file{hint}?"
 
 
 def remarks_on_samples(name: str, file: SampleFile, queries: QuerySet) -> Iterator[str]:

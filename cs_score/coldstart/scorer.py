@@ -100,13 +100,14 @@ def score_unit(unit: Unit, policy: Policy, is_ranked: bool = True) -> UnitResult
 
 
 def _match(unit: Unit) -> UnitResult:
-    """The assessments of the unit's lines, or why there are none; nothing is counted yet."""
+    """The assessments of the lines about queries that are scored, or why there are none; nothing is counted yet."""
     gold, links, problems = unit.gold, unit.run.links, ProblemLog()
     matched: dict[int, Assessment] = {}
     try:
-        for base_id, lines in unit.lines.items():
-            by_value = gold.values_of(base_id, links)
-            matched |= match(lines, by_value, links, gold.options.discipline, problems)
+        for base_id in dict.fromkeys(query.base_id for query in unit.queries):
+            if base_id in unit.lines:
+                by_value = gold.values_of(base_id, links)
+                matched |= match(unit.lines[base_id], by_value, links, gold.options.discipline, problems)
     except InputError as stop:
         return UnitResult(unit.id, {}, {}, (), problems, stop)
     return UnitResult(unit.id, matched, {}, (), problems)

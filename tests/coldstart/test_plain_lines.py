@@ -117,7 +117,7 @@ def runs(draw: st.DrawFn) -> list[str]:
     return ["\t".join(columns) for columns in texts]
 
 
-def _open(no_node: str | None = None, below: Links | None = None, known: KnownAnswers | None = None) -> Loading:
+def _open(below: Links | None = None, known: KnownAnswers | None = None) -> Loading:
     """The queries of `_QUERIES`, of which the last is not split by entry point, and no lines yet."""
     xml = query_xml() + query_xml(2, (CHILDREN, "per:nothing")) + query_xml(3)
     ids = ("CSX_0001", Q), ("CSX_0002", _QUERIES[2])
@@ -125,7 +125,7 @@ def _open(no_node: str | None = None, below: Links | None = None, known: KnownAn
         xml = xml.replace(f'id="{ldc_id}"', f'id="{sf_id}"')
     problems = ProblemLog()
     table = load_queries([io.StringIO(xml)], None, problems).table
-    return loading_of(table, Options().justifications, problems, no_node=no_node, below=below, known=known)
+    return loading_of(table, Options().justifications, problems, below=below, known=known)
 
 
 def _load(loading: Loading, lines: list[str]) -> list[str]:
@@ -135,9 +135,9 @@ def _load(loading: Loading, lines: list[str]) -> list[str]:
     return list(map(str, errors))
 
 
-def _linked(lines: list[str], no_node: str | None, *, all_long_ways: bool) -> tuple[Loading, list[str]]:
+def _linked(lines: list[str], *, all_long_ways: bool) -> tuple[Loading, list[str]]:
     """A run as it is linked, with the errors of the lines that cannot be."""
-    loading = _open(no_node)
+    loading = _open()
     long_ways = {"are_plain": lambda *_: False, "plain_confidence": lambda _: None}
     with mock.patch.multiple(linking, **(long_ways if all_long_ways else {"are_plain": are_plain})):
         return loading, _load(loading, lines)
@@ -164,10 +164,10 @@ def _check_alike(one: Loading, other: Loading) -> None:
 
 
 @settings(max_examples=250)
-@given(runs(), st.sampled_from((None, "0")))
-def test_the_short_ways_link_like_the_long_ones(lines: list[str], no_node: str | None) -> None:
-    short, short_errors = _linked(lines, no_node, all_long_ways=False)
-    long, long_errors = _linked(lines, no_node, all_long_ways=True)
+@given(runs())
+def test_the_short_ways_link_like_the_long_ones(lines: list[str]) -> None:
+    short, short_errors = _linked(lines, all_long_ways=False)
+    long, long_errors = _linked(lines, all_long_ways=True)
     assert short_errors == long_errors
     _check_alike(short, long)
     assert all(row.kept is not None for row in long.links.responses)
@@ -186,7 +186,7 @@ def _linked_in_turn(several: list[list[str]]) -> Iterator[tuple[Loading, list[st
 def test_answers_of_earlier_runs_change_nothing(first: list[str], second: list[str]) -> None:
     several = [first, second, first]
     for lines, (linked, errors) in zip(several, _linked_in_turn(several)):
-        alone, errors_alone = _linked(lines, None, all_long_ways=False)
+        alone, errors_alone = _linked(lines, all_long_ways=False)
         assert errors == errors_alone
         _check_alike(linked, alone)
 
@@ -230,7 +230,7 @@ def test_usual_confidences_are_plain() -> None:
 @settings(max_examples=150)
 @given(runs())
 def test_rows_hold_what_their_lines_say(lines: list[str]) -> None:
-    loading, _ = _linked(lines, None, all_long_ways=False)
+    loading, _ = _linked(lines, all_long_ways=False)
     for row in loading.links.responses:
         full_id, slot, _, relation, value, _, provenance, *_ = row.text.split("\t")
         parts = parse_query_id(full_id)
@@ -254,7 +254,7 @@ def test_what_follow_on_queries_have_to_report_is_counted_for_each() -> None:
     lines = [Line(), second, replace(second, value="Cy", node=":E2")]
     lines.append(replace(second, value="Di", document="OTHER_1"))
     lines.append(replace(Line(), value="Ed", document="OTHER_1"))
-    loading, errors = _linked([line.text() for line in lines], None, all_long_ways=False)
+    loading, errors = _linked([line.text() for line in lines], all_long_ways=False)
     # Beside those of the answers, one when the query file was read.
     found = {problem.code: problem.occurrences for problem in loading.problems}
     assert found == {"UNKNOWN_SLOT_NAME": 4, "FAILED_LANG_INFERENCE": 2}
@@ -264,7 +264,7 @@ def test_what_follow_on_queries_have_to_report_is_counted_for_each() -> None:
 def test_answers_to_a_query_that_is_not_split_have_no_follow_on_query() -> None:
     ldc = replace(Line(), query="CSX_0003")
     lines = [Line(), ldc, replace(ldc, value="Cy"), Line("Di")]
-    loading, errors = _linked([line.text() for line in lines], None, all_long_ways=False)
+    loading, errors = _linked([line.text() for line in lines], all_long_ways=False)
     assert [row.value for row in loading.links.responses] == ["Bo", "Di"]
     assert ["sent to parse_queryid" in error for error in errors] == [True, True]
 
@@ -272,14 +272,14 @@ def test_answers_to_a_query_that_is_not_split_have_no_follow_on_query() -> None:
 def test_the_id_of_a_follow_on_query_must_have_its_prefix() -> None:
     child = Line().child()
     other = replace(child, value="Cy", query=child.query.replace("CSX", "CSY"))
-    loading, [error] = _linked([Line().text(), other.text(), child.text()], None, all_long_ways=False)
+    loading, [error] = _linked([Line().text(), other.text(), child.text()], all_long_ways=False)
     assert [row.value for row in loading.links.responses] == ["Bo", "Sch"]
     assert f"Query {other.query} not loaded" in error
     assert child.query in error
 
 
 def test_a_plain_row_keeps_its_text_alone() -> None:
-    loading, _ = _linked([Line().text(), Line("Cy", span="N_ENG_1:3-4,N_ENG_1:1-2").text()], None, all_long_ways=False)
+    loading, _ = _linked([Line().text(), Line("Cy", span="N_ENG_1:3-4,N_ENG_1:1-2").text()], all_long_ways=False)
     plain, other = loading.links.responses
     assert plain.kept is None
     assert other.kept == ("N_ENG_1:1-20", "Cy", "N_ENG_1:1-2,N_ENG_1:3-4")

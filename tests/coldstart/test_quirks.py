@@ -162,6 +162,22 @@ def test_quirk_8_the_last_sample_narrows_the_runs_that_follow(inputs: Inputs) ->
     )
 
 
+def test_quirk_8_later_runs_are_ranked_on_queries_that_the_first_was_not_scored_on(inputs: Inputs) -> None:
+    """Lines of the first run about such a query are nodes without an assessment."""
+    other = sf_query(docid="N_ENG_R")
+    inputs.queries(query_xml(), query_xml(2, docids=("N_ENG_R",)))
+    second = replace(CY, query=other)
+    inputs.pool(BO.judged("1"), second.judged("1"))
+    inputs.run(BO, second, replace(second, run_id="runB", node=":F", confidence="0.7"))
+    inputs.write("samples.txt", f"1 CSX_0001:{Q} CSX_0002:{other}")
+    scored = inputs.score("-queries", Q, "-samples", "samples.txt")
+    ranked = [(found.query, found.node, found.mapped) for found in ranking(scored)]
+    assert [found for found in ranked if found[0] == other] == [
+        (other, f"{other}:E2", "-"),
+        (other, f"{other}:F", f"{other}:1"),
+    ]
+
+
 def test_quirk_9_average_precision_pools_the_nodes_of_all_runs(inputs: Inputs) -> None:
     inputs.pool(BO.judged("1"), CY.judged("2"))
     inputs.run(replace(BO, run_id="runB"))  # the first line: runB is the primary run, though runA is scored first
@@ -296,6 +312,15 @@ def test_quirk_18_a_category_named_twice_counts_twice(inputs: Inputs) -> None:
 
 
 # ---- Quirk 19: node ids
+
+
+def test_quirk_18_a_negative_zero_keeps_its_sign_beside_a_zero(inputs: Inputs) -> None:
+    inputs.pool(BO.judged("1"), CY.judged("2"))
+    inputs.run(DI)
+    tables = inputs.score("-ignore", "UNASSESSED:UNASSESSED").outcome.files
+    precisions = [line.split("\t")[-3] for line in tables["out.sf"].decode().split("\n")[1:6]]
+    assert precisions == ["-0.0000"] * 3 + ["0.0000"] * 2
+    assert [line.split("\t")[3] for line in tables["out.ldcmean"].decode().split("\n")[1:3]] == ["-0.0000", "0.0000"]
 
 
 def test_quirk_19_a_node_without_colon_counts_but_is_not_ranked(inputs: Inputs) -> None:

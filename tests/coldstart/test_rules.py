@@ -18,10 +18,12 @@ from tests.coldstart.handmade import (
     query_xml,
     ranking,
     report,
+    row,
     sf_query,
 )
 
 BO, CY = Line(), Line("Cy", "N_ENG_2", ":E2", "0.8")
+DI = Line("Di", "N_ENG_3", ":E3", "0.7")
 TWO_FILES = ("pool.tab", "run.tab", "second.tab")
 
 
@@ -190,3 +192,56 @@ def test_a_field_that_is_named_twice_has_two_columns(inputs: Inputs, tabs: tuple
     once, twice = ([line.split() for line in table] for table in tables)
     assert once[0] == ["QID/EC", "F1"]
     assert twice == [[name, score, name] for name, score in once]
+
+
+@pytest.mark.parametrize(("confidence", "said"), [("", ""), (" ", " ")], ids=["empty", "blank"])
+def test_an_empty_confidence_is_an_illegal_one_and_the_line_is_kept(confidence: str, said: str, inputs: Inputs) -> None:
+    """Specification 4.2: it has been replaced by 1.0 before empty columns are looked for."""
+    inputs.pool(BO.judged("1"), CY.judged("2"))
+    inputs.run(BO, replace(CY, confidence=confidence))
+    scored = inputs.score(status=255)
+    assert row(scored, Q).counts["Right"] == 2
+    assert ranking(scored)[0].node == f"{Q}:E2"
+    assert report(scored).startswith(f"ERROR: Illegal confidence value: {said} (run.tab line 2)\n")
+    assert "Empty value" not in report(scored)
+
+
+def test_several_correct_assessments_are_warned_of_for_queries_that_are_scored_only(inputs: Inputs) -> None:
+    other = sf_query(docid="N_ENG_R")
+    inputs.queries(query_xml(), query_xml(2, docids=("N_ENG_R",)))
+    second = replace(CY, query=other)
+    again = BO.judged("1").replace("a1", "a2", 1)
+    inputs.pool(BO.judged("1"), again, second.judged("1"))
+    inputs.run(BO, second)
+    assert "More than one correct choice" in report(inputs.score())
+    assert report(inputs.score("-queries", other)) == "No warnings encountered\n"
+
+
+def test_node_id_0_is_no_node(inputs: Inputs) -> None:
+    """No limit applies, nothing is ranked, and the nodes of its children have no prefix (specification 4.10)."""
+    none = replace(BO, node="0")
+    also = replace(none, relation="N_ENG_1:1-30", confidence="0.8")
+    inputs.pool(none.judged("1"), none.child().judged("1:1"))
+    inputs.run(none, also, none.child())
+    scored = inputs.score("-justifications", "1:1")
+    assert [block.node for block in blocks(scored)] == ["-", "-", ":C1"]
+    assert (ranking(scored), ranking(scored, "1")) == ([], [])
+    assert report(scored) == "No warnings encountered\n"
+
+
+def test_the_one_answer_of_a_single_valued_slot_has_the_next_level_looked_through(inputs: Inputs) -> None:
+    """Specification 5.2: what hangs below a node that another group has discarded goes then, level by level."""
+    slots = ("org:city_of_headquarters", "gpe:births_in_city", "per:title")
+    inputs.queries(query_xml(slots=slots), query_xml(2, ("per:employee_or_member_of", "org:website"), ("N_ENG_R",)))
+    query, alone = sf_query(slots), sf_query(("per:employee_or_member_of", "org:website"), "N_ENG_R")
+    kept = replace(BO, query=query, slot=slots[0])
+    lost = replace(CY, query=query, slot=slots[0], confidence="0.5")
+    child = lost.child("Di", ":E3", slots[1])
+    grandchild = child.child("boss", ":E4", slots[2])
+    employer = replace(DI, query=alone, slot="per:employee_or_member_of", node=":E7")
+    inputs.run(kept, lost, child, grandchild)
+    assert report(inputs.score()).endswith("2 warnings encountered\n")
+    inputs.run(kept, lost, child, grandchild, employer, employer.child("www", ":S9", "org:website"))
+    said = report(inputs.score())
+    assert said.endswith("3 warnings encountered\n")
+    assert f"{grandchild.text()}\n (run.tab line 4)" in said

@@ -100,6 +100,28 @@ def test_an_existing_error_file_is_refused_and_kept(folder: Path) -> None:
     assert (folder / "log").read_text(encoding="utf-8") == "precious"
 
 
+def test_the_error_file_of_a_call_that_failed_is_written_anew(folder: Path) -> None:
+    words = ["-output_file", "out", "-error_file", "log", *EXPAND]
+    stopped = score_in(folder, [*words, *FILES, "nosuch.tab"])
+    assert stopped.status == 255
+    assert stopped.files["log"].startswith(b"Could not open nosuch.tab")
+    run = (folder / FILES[-1]).read_text(encoding="utf-8").rstrip("\n").split("\n")
+    (folder / "bad.tab").write_text("\n".join([*run, run[-1] + "\tx", ""]), encoding="utf-8")
+    with_errors = score_in(folder, [*words, *FILES[:-1], "bad.tab"])
+    assert with_errors.status == 255
+    assert (folder / "log").read_bytes().endswith(b"\n\n1 error encountered\n")
+    assert score_in(folder, [*words, *FILES]).status == 0
+    assert (folder / "log").read_bytes() == b"No warnings encountered\n"
+    assert b"File log already exists" in score_in(folder, [*words, *FILES]).stderr
+
+
+@pytest.mark.parametrize("report", [b"1 error encountered\n", b"ERROR: x\n\nERROR: y\n\n2 errors encountered\n", b""])
+def test_an_error_file_that_only_resembles_ours_is_kept(report: bytes, folder: Path) -> None:
+    (folder / "log").write_bytes(report)
+    outcome = score_in(folder, ["-output_file", "out", "-error_file", "log", *EXPAND, *FILES])
+    assert (outcome.status, (folder / "log").read_bytes()) == (255, report)
+
+
 def test_outputs_of_an_earlier_run_are_replaced_whole(folder: Path) -> None:
     words = ["-output_file", "out", *EXPAND, *FILES]
     expected = score_in(folder, words).files

@@ -22,6 +22,7 @@ from cs_score.coldstart.options import Options
 from cs_score.coldstart.queries.query_files import is_query_file
 from cs_score.coldstart.writers.files import Layout, written
 from cs_score.coldstart.writers.params import Invocation
+from cs_score.coldstart.writers.report import is_of_failed_call
 
 if TYPE_CHECKING:
     from cs_score.statistics.options import Resampling
@@ -56,7 +57,8 @@ def understand(line: CommandLine) -> Call:
             "others are written, into a folder that must be there"
         )
     errors = Destination(line.text("-error_file", DEFAULTS["-error_file"]))
-    outputs = [*tables("-output_file", output, line), *errors.planned("-error_file", Existing.REFUSED), *_own(line)]
+    existing = Existing.REPLACED if is_of_failed_call(errors.text) else Existing.REFUSED
+    outputs = [*tables("-output_file", output, line), *errors.planned("-error_file", existing), *_own(line)]
     plan = planned(line, outputs)
     plan.check()
     return call_of(line, plan, output, errors)

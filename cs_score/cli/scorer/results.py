@@ -16,7 +16,13 @@ from cs_score.cli.scorer.call import Call
 from cs_score.cli.scorer.switches import PROGRAM
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.writers.files import file_blocks, stream_blocks
-from cs_score.coldstart.writers.report import closing_line, doubly_encoded, stopped_report, whole_report
+from cs_score.coldstart.writers.report import (
+    MAY_BE_REPLACED,
+    closing_line,
+    doubly_encoded,
+    stopped_report,
+    whole_report,
+)
 from cs_score.coldstart.writers.tables import averages_text
 from cs_score.problems.log import ProblemLog
 
@@ -85,7 +91,8 @@ def give_up(error: CsScoreError, problems: ProblemLog, call: Call | None) -> int
         write_text("stderr", f"{PROGRAM}: {error}\n")
     with contextlib.suppress(OutputError):
         if errors.stream is None:
-            write_whole(errors.text, [doubly_encoded(stopped_report(collected, error))])
+            text = stopped_report(collected, error) + MAY_BE_REPLACED
+            write_whole(errors.text, [doubly_encoded(text)])
     if call is not None and call.problems_file is not None:
         with contextlib.suppress(CsScoreError):
             write_problems_file(problems, call.problems_file, error)

@@ -55,8 +55,7 @@ OF_A_BATCH: Final = (
     _with_default("-fields", "LIST", "Colon-separated columns of the tables; see below", DEFAULT_FIELDS),
     Option("-runids", "LIST", "Colon-separated runs to score, in this order", "all runs"),
     Option("-samples", "FILE", "File of bootstrap resamples"),
-    # A recorded case has the two dashes refused.
-    Option("-tabs", None, "Separate columns by one tab instead of aligning them", is_exact=True),
+    Option("-tabs", None, "Separate columns by one tab instead of aligning them"),
     PROBLEMS,
     FORCE,
     Option("--validate", None, "Validate runs before they are scored, as cs-score validate-run does"),

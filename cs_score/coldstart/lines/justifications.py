@@ -158,8 +158,8 @@ class DiscardRules:
 
     def _keep_single_values(self, responses: Sequence[Response], nodes: Mapping[str, Sequence[Response]]) -> None:
         single = self._single_valued(nodes)
-        if not single:
-            return
+        if self._limits.most is not None and all(len(children) == 1 for _, _, children in single):
+            return  # no node is discarded, and below those that were before nothing is left
         answers = Counter(line.follow_on.id for line in responses if line.index not in self.marked)
         asking: dict[str, list[Response]] = defaultdict(list)
         for line in responses:
@@ -169,12 +169,10 @@ class DiscardRules:
         for _, level, children in sorted(single, key=lambda group: len(group[0])):
             winner = self._winner(children, nodes)
             why = Discard("single-valued", nodes[winner])
-            for child in children:
-                if child == winner:
-                    continue
-                for line in nodes[child]:
-                    self._mark(line, why, answers, orphaned)
-                    self._problems.add("DISCARDED_ENTRY", f"\n{line.text}", place=line.place)
+            for line in (line for child in children if child != winner for line in nodes[child]):
+                self._mark(line, why, answers, orphaned)
+                self._problems.add("DISCARDED_ENTRY", f"\n{line.text}", place=line.place)
+            # All of the level is looked at, also below nodes that other groups have discarded.
             for target in orphaned.pop(level, ()):
                 for line in asking[target]:
                     if line.index not in self.marked:
@@ -182,10 +180,7 @@ class DiscardRules:
                         self._problems.add("DISCARDED_DEPENDENT", f"\n{line.text}\n", place=line.place)
 
     def _single_valued(self, nodes: Mapping[str, Sequence[Response]]) -> list[tuple[str, int, list[str]]]:
-        """The nodes above slots that take one value, with the level of the slot's lines and the nodes of its values.
-
-        Slots with one value are left out, unless all lines count (`_winner` has to look at these).
-        """
+        """The nodes above slots that take one value, with the level of the slot's lines and the nodes of its values."""
         parents = {node.rpartition(":")[0] for node, lines in nodes.items() if lines[0].query.single}
         groups: dict[str, list[str]] = defaultdict(list)
         for node in nodes if parents else ():
@@ -195,7 +190,6 @@ class DiscardRules:
             (parent, first_line.query.level, children)
             for parent, children in groups.items()
             if (first_line := nodes[min(children, key=len)][0]).query.single
-            and (len(children) > 1 or self._limits.most is None)
         ]
 
     def _mark(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from typing import Final
 
 from cs_score.base.errors import InputError
 from cs_score.coldstart.lines.confidence import plain_confidence, read_confidence
@@ -38,6 +39,9 @@ from cs_score.coldstart.queries.query_set import QuerySet
 from cs_score.coldstart.spans import DocumentLengths
 from cs_score.problems.log import Detail, Place, ProblemLog
 
+NO_NODE: Final = "0"
+"""The node id of a line that has none (specification 4.10)."""
+
 
 class NoAnswerYetError(InputError):
     """A line answers a query about an answer that no line before it gives; files that are loaded first may give it."""
@@ -51,7 +55,7 @@ class NoAnswerYetError(InputError):
 class Linker:
     """Adds the lines of files to `links`, one file after the other, against one query table.
 
-    Provenances are checked against `documents` where those are given; a line whose node id is `no_node` has none.
+    Provenances are checked against `documents` where those are given; a line whose node id is `0` has none.
     `known` remembers the answers of earlier runs. After an InputError about a line, linking the same file goes on with
     the next line.
     """
@@ -63,7 +67,6 @@ class Linker:
         problems: ProblemLog,
         *,
         documents: DocumentLengths | None = None,
-        no_node: str | None = None,
         known: KnownAnswers | None = None,
     ) -> None:
         self._table = table
@@ -72,7 +75,6 @@ class Linker:
         self._below: Mapping[str, FollowOn] = {} if links.below is None else links.below.follow_ons
         self._problems = problems
         self._documents = documents
-        self._no_node = no_node
         self._known = known
         self._file = ""
         # First four characters of document ids that tell the language by themselves.
@@ -85,7 +87,7 @@ class Linker:
         name = self._file = tab_file.name
         self._refuse_run_of_2014(tab_file)
         has_nodes = tab_file.schema.position("NODEID") is not None
-        links, value_types, no_node, known = self._links, self._value_types, self._no_node, self._known
+        links, value_types, known = self._links, self._value_types, self._known
         queries, responses, nodes, given = links.queries, links.responses, links.nodes, links.given
         follow_ons, below = links.follow_ons, self._below
         for number, text, columns in tab_file.lines:
@@ -107,7 +109,7 @@ class Linker:
                 continue
             prefix = self._prefix(query) if query.level else full_id
             node, of_node = None, None
-            if has_nodes and columns[8] != no_node:
+            if has_nodes and columns[8] != NO_NODE:
                 of_node = nodes[prefix + columns[8]]
                 node = of_node[0].node if of_node else prefix + columns[8]
             if len(query.slots) > 1 and target not in given:
@@ -296,7 +298,8 @@ class Linker:
             self._problems.add("UNKNOWN_SLOT_NAME", slot, place=place)
         if not all(map(str.strip, columns)):
             for column, text in zip(tab_file.schema.columns, columns):
-                if not has_text(text):
+                # An empty confidence is an illegal one, which 1.0 has taken the place of.
+                if column != "CONFIDENCE" and not has_text(text):
                     self._problems.add("EMPTY_FIELD", column, place=place)
                     return False
         if not query.slots or slot != query.slots[0]:

@@ -111,11 +111,10 @@ def loading_of(
     below: Links | None = None,
     known: KnownAnswers | None = None,
     documents: DocumentLengths | None = None,
-    no_node: str | None = None,
 ) -> Loading:
     """Nothing loaded yet. `below`: the links of gold, over which the lines are laid; the rest as for `Linker`."""
     links = Links(table, below)
-    linker = Linker(table, links, problems, documents=documents, no_node=no_node, known=known)
+    linker = Linker(table, links, problems, documents=documents, known=known)
     return Loading(table, links, linker, DiscardRules(limits, problems), problems)
 
 

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from cs_score.problems.log import NO_PLACE, Problem
+
+MAY_BE_REPLACED: Final = "\n(cs-score stopped here; its next call may write this file anew)\n"
+"""The end of the error file of a call that was stopped."""
+
+_LARGEST: Final = 1 << 28
+_CLOSING: Final = re.compile(rb"[0-9]+ errors? encountered")
 
 
 def report_text(problems: Iterable[Problem]) -> Iterator[str]:
@@ -43,3 +52,18 @@ def doubly_encoded(text: str) -> bytes:
     if text.isascii():
         return text.encode("ascii")
     return text.encode("utf-8", "surrogateescape").decode("latin-1").encode("utf-8")
+
+
+def is_of_failed_call(path: str) -> bool:
+    """Whether a file is the report of a call of ours that was stopped, or ended with errors."""
+    if not os.path.isfile(path) or os.path.getsize(path) > _LARGEST:
+        return False
+    with open(path, "rb") as file:
+        report = file.read()
+    if report.endswith(MAY_BE_REPLACED.encode()):
+        return True
+    body, _, closing = report.removesuffix(b"\n").rpartition(b"\n")
+    half = (len(body) + 1) // 2
+    if _CLOSING.fullmatch(closing) is None or not report.startswith((b"ERROR: ", b"WARNING: ")):
+        return False
+    return report[:half] == report[half : 2 * half]

@@ -16,6 +16,9 @@ Row = TypeVar("Row", ScoreRow, ApRow)
 NO_COUNT: Final = "    "
 """What stands in place of a count where a row is a mean."""
 
+# Precision is negative, perhaps zero, where more responses are ignored than submitted (specification 13.18).
+_SIGNED: Final = frozenset({"P", "F"})
+
 
 class TableLayout(Generic[Row]):
     """Column widths of one run's report; they grow with every table that is laid out and never shrink."""
@@ -34,12 +37,15 @@ class TableLayout(Generic[Row]):
         columns: dict[str, Sequence[str]] = {}
         for name in self._widths:
             # Most columns repeat few values; each value is formatted and padded once.
-            cells = {value: self._cell(name, value) for value in set(values[name])}
+            column = values[name]
+            if name in _SIGNED and 0.0 in column:  # -0.0 equals 0.0, but its cell has a sign
+                column = [self._cell(name, value) if str(value) == "-0.0" else value for value in column]
+            cells = {value: self._cell(name, value) for value in set(column)}
             width = self._widths[name] = max(self._widths[name], max(map(len, cells.values()), default=0))
             if not self._tabs:
                 pad = str.rjust if self._fields[name].pad_left else str.ljust
                 cells = {value: pad(cell, width) for value, cell in cells.items()}
-            columns[name] = [cells[value] for value in values[name]]
+            columns[name] = [cells[value] for value in column]
         blank = [""] * len(rows)
         lines = zip(*(columns.get(name, blank) for name in names)) if names else [()] * len(rows)
         return [f"{line}\n" for line in map(self._separator.join, lines)]

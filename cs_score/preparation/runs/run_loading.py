@@ -27,7 +27,7 @@ class Limits:
 def open_checks(queries: QueryFiles, limits: Limits, documents: DocumentList | None, problems: ProblemLog) -> Loading:
     """What files are loaded into to be checked; nothing yet."""
     lengths = None if documents is None else documents.lengths
-    loading = loading_of(queries.table, limits.justifications, problems, documents=lengths, no_node="0")
+    loading = loading_of(queries.table, limits.justifications, problems, documents=lengths)
     loading.remarks += queries.remarks
     loading.digests += queries.digests
     return loading
