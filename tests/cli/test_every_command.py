@@ -359,7 +359,7 @@ def test_quiet_says_only_what_ends_the_command(tmp_path: Path) -> None:
     assert score_in(ROOT, words).stderr
     outcome = score_in(ROOT, ["--quiet", *words])
     assert (outcome.status, outcome.stderr) == (255, b"")
-    assert on_terminal(["-quiet", *words]) == ""
+    assert on_terminal(["--quiet", *words]) == ""
     assert one_line(score_in(ROOT, ["--quiet", *words[:-1], "nowhere"])) == (
         "cs-score: Could not open nowhere: No such file or directory"
     )
