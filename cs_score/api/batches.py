@@ -254,10 +254,10 @@ def _shared(plan: ColdStartPlan) -> list[str]:
 def _opener(jobs: int | None, runs: int) -> OpenBackend:
     @contextlib.contextmanager
     def open_backend(batch_id: str, plan: Plan, prepared: Prepared) -> Iterator[Backend]:
-        from cs_score.base.processes import processors
+        from cs_score.base.processes import processes_for
         from cs_score.batch.execution.executors import local_backend
 
-        with local_backend(batch_id, plan, prepared, min(jobs or processors(), runs)) as backend:
+        with local_backend(batch_id, plan, prepared, min(processes_for(jobs), runs)) as backend:
             yield backend
 
     return open_backend

@@ -128,7 +128,7 @@ def frame_of_rows(rows: Sequence[Mapping[str, object]], attrs: Mapping[str, obje
     """Rows of any keys as a frame with these `attrs`. Raises MissingExtraError without pandas."""
     try:
         import pandas
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingExtraError("pandas", "frames") from None
     frame = pandas.DataFrame(list(rows))
     frame.attrs |= attrs
@@ -142,7 +142,7 @@ def frame_of(fields: Mapping[str, str], values: Iterator[Values], attrs: Mapping
     """
     try:
         import pandas
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingExtraError("pandas", "frames") from None
     columns = {name: _column(name, annotation) for name, annotation in fields.items()}
     while chunk := list(islice(values, _CHUNK)):

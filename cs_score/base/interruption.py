@@ -1,4 +1,4 @@
-"""What Ctrl-C and a termination signal do to the process of a command: it ends soon, after cleaning up.
+"""What Ctrl-C, termination and the end of a terminal do to the process of a command: it cleans up and ends.
 
 The first signal raises an exception in the main thread; while that is passed up, half-written files are removed and
 workers end. After a further signal, the process has half a second left for this.
@@ -14,6 +14,9 @@ from types import FrameType
 from typing import Final, TypeAlias
 
 _Handler: TypeAlias = Callable[[int, FrameType | None], object]
+
+STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""Ctrl-C, a termination signal, a terminal that is closed."""
 
 _PATIENCE: Final = 0.5
 """Seconds for cleaning up after a second signal."""
@@ -39,7 +42,7 @@ def ignore_signals() -> None:
 
 
 def _handle_signals_with(handler: _Handler) -> None:
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in STOP_SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:  # ignored already, as for a background job of a script
             signal.signal(number, handler)
 
@@ -65,6 +68,7 @@ def _stop_again(dropped: sys.UnraisableHookArgs) -> None:
     if not isinstance(dropped.exc_value, (KeyboardInterrupt, SystemExit)):
         sys.__unraisablehook__(dropped)
         return
-    number = signal.SIGINT if isinstance(dropped.exc_value, KeyboardInterrupt) else signal.SIGTERM
+    code = getattr(dropped.exc_value, "code", None)
+    number = code - 128 if isinstance(code, int) else signal.SIGINT
     signal.signal(signal.SIGALRM, lambda alarm, frame: _stop(number, frame))
     signal.setitimer(signal.ITIMER_REAL, _SOON)

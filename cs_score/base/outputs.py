@@ -111,6 +111,15 @@ def write_whole(path: str | os.PathLike[str], blocks: Iterable[bytes]) -> None:
             file.write(block)
 
 
+def write_together(files: Iterable[tuple[str, Iterable[bytes]]]) -> None:
+    """Write files, compressed where their names end like that; all of them appear, or none. Raises OutputError."""
+    with contextlib.ExitStack() as stack:
+        for path, blocks in files:
+            file = stack.enter_context(whole_file(path))
+            file.writelines(_packed(os.path.splitext(path)[1], blocks))
+            file.flush()  # what is buffered might not fit
+
+
 FolderFile: TypeAlias = tuple[str, str, Iterable[bytes]]
 """A file of a new folder: the folder below it, the file's name there, what it holds."""
 

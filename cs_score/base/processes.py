@@ -17,16 +17,15 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from cs_score.base.errors import CsScoreError
+from cs_score.base.interruption import STOP_SIGNALS
 from cs_score.base.record import dataclass
 from cs_score.base.sources import reason_of
 
 T = TypeVar("T")
 R = TypeVar("R")
-
-_STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 
 class WorkerDiedError(Exception):
@@ -40,6 +39,14 @@ class NoWorkerError(CsScoreError):
 def processors() -> int:
     """Processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def processes_for(jobs: int | None) -> int:
+    """How many processes to compute in: as many as asked for, or as processors; one where no worker may be started.
+
+    A daemonic process, such as a worker of a multiprocessing pool, may have no children.
+    """
+    return 1 if multiprocessing.current_process().daemon else jobs or processors()
 
 
 def workers_share_memory() -> bool:
@@ -180,9 +187,9 @@ def _signals_held() -> Iterator[None]:
         yield
         return
     came: list[int] = []
-    before = {number: signal.getsignal(number) for number in _STOP_SIGNALS}
+    before = {number: signal.getsignal(number) for number in STOP_SIGNALS}
     try:
-        for number in _STOP_SIGNALS:
+        for number in STOP_SIGNALS:
             signal.signal(number, lambda met, frame: came.append(met))
         yield
     finally:
@@ -200,6 +207,8 @@ def _serve(
         other.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes of a terminal; the owner acts on it
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
     with contextlib.suppress(RuntimeError):  # no memory for a thread: it ends when it next reads its pipe
         threading.Thread(target=_end_with_parent, daemon=True).start()
     with contextlib.suppress(EOFError, OSError, MemoryError):  # the owner is gone, or learns of it by the closed pipe

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from cs_score.base.errors import UsageError
 from cs_score.base.planned_outputs import Existing, Format, OutputPlan, PlannedOutput
 from cs_score.batch.batch import folder_of_run
 from cs_score.batch.plan.plan import Plan
@@ -38,12 +39,18 @@ def planned_batch(
     *,
     with_pages: bool = False,
 ) -> OutputPlan:
-    """What a batch into the folder `out` reads and writes; `shared` are the inputs of all runs."""
+    """What a batch into the folder `out` reads and writes; `shared` are the inputs of all runs.
+
+    Raises UsageError where a link lies in the place of a folder: what it leads to is no part of the batch.
+    """
     index = os.path.join(out, INDEX)
     paths = [*(os.path.join(out, name) for name in FILES if name != INDEX), *files_in(out, is_leftover)]
-    for run in runs:
-        for policy in plan.policy_names():
-            paths += _in_folder_of_run(folder_of_run(out, plan, run.name, policy), problems)
+    folders = [folder_of_run(out, plan, run.name, policy) for run in runs for policy in plan.policy_names()]
+    for folder in folders:
+        for place in (os.path.dirname(folder), folder)[len(plan.policy_names()) == 1 :]:
+            if os.path.islink(place):
+                raise UsageError(f"{place} is a link, where --out makes a folder; remove it, or take another --out")
+        paths += _in_folder_of_run(folder, problems)
     outputs = [_planned(path) for path in dict.fromkeys(paths)]
     if with_pages:
         outputs.append(_planned(index))

@@ -13,6 +13,10 @@ from cs_score.base.errors import CsScoreError, OutputError, UsageError
 from cs_score.cli import registry
 from cs_score.cli.leaving import FAILED
 
+_NO_MEMORY: Final = "not enough memory"
+_NO_MEMORY_LINE: Final = f"cs-score: {_NO_MEMORY}\n".encode()
+"""Made while there was memory for it."""
+
 COMPLETION_VARIABLE: Final = "_CS_SCORE_COMPLETE"
 """With `bash_source` and the like in it the script of `cs-score completion` is printed, as earlier versions did."""
 
@@ -44,10 +48,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _complain(str(error), wrong_usage if isinstance(error, UsageError) else failed)
     except BrokenPipeError:
         return _complain("standard output was closed before everything was written", failed)
-    except (OSError, ImportError, MemoryError) as error:  # no descriptors, no memory, no working folder, a full device
+    except (OSError, ImportError) as error:  # no descriptors, no working folder, a full device
         return _complain(_reason(error), failed)
+    except MemoryError:
+        pass  # only behind this statement is released what its traceback holds
     except KeyboardInterrupt:
         return interrupted()
+    return _complain(_NO_MEMORY, failed)
 
 
 def interrupted() -> int:
@@ -55,9 +62,9 @@ def interrupted() -> int:
     return _complain("interrupted", 128 + signal.SIGINT)
 
 
-def _reason(error: OSError | ImportError | MemoryError) -> str:
-    if isinstance(error, MemoryError):
-        return "not enough memory"
+def _reason(error: OSError | ImportError) -> str:
+    if isinstance(error, ImportError) and "failed to map segment" in str(error):  # a library that is there
+        return _NO_MEMORY
     try:
         os.getcwd()
     except OSError:
@@ -69,9 +76,13 @@ def _reason(error: OSError | ImportError | MemoryError) -> str:
 
 
 def _complain(message: str, status: int) -> int:
-    from cs_score.base.display import one_line
-    from cs_score.cli.destinations import write_text
+    try:
+        from cs_score.base.display import one_line
+        from cs_score.cli.destinations import write_text
 
-    with contextlib.suppress(OutputError):
-        write_text("stderr", f"cs-score: {one_line(message, keep_tabs=True)}\n")
+        with contextlib.suppress(OutputError):
+            write_text("stderr", f"cs-score: {one_line(message, keep_tabs=True)}\n")
+    except MemoryError:
+        with contextlib.suppress(OSError):
+            os.write(2, _NO_MEMORY_LINE)
     return status

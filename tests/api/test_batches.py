@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,17 @@ def test_a_batch_writes_the_files_of_the_command(world: Path, monkeypatch: pytes
         (row["rank"], row["policy"], row["run"], f"{float(row[board.measure]):.4f}") for row in told
     ]
     assert repr(board) == f"<leaderboard by {board.measure}: 6 scored, 0 failed>"
+
+
+def _batch_failed(world: Path) -> int:
+    return _batch(world, "daemonic", jobs=2).failed
+
+
+def test_a_worker_that_may_have_no_workers_scores_by_itself(world: Path) -> None:
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        failed = pool.apply(_batch_failed, (world,))
+    assert failed == _batch(world, "free", jobs=2).failed
+    assert contents(world / "daemonic") == contents(world / "free")
 
 
 def test_pages_and_intervals_are_those_of_the_command(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:

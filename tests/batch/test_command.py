@@ -381,3 +381,19 @@ def test_a_table_of_somebody_else_is_replaced_by_force_alone(world: Path, name: 
     assert _batch(world, "--out", "out", "--force", *FILES).status == 0
     assert (world / "out" / name).read_text() != "a shopping list\n"
     assert _batch(world, "--out", "out", *FILES).status == 0, "its own it replaces"
+
+
+@pytest.mark.parametrize("link", ["out/beta", "out/kb"])
+def test_a_link_in_the_place_of_a_folder_is_refused(world: Path, link: str) -> None:
+    """What lies behind it is no part of the batch, whoever put it there."""
+    (world / "mine").mkdir()
+    (world / "mine/out.sf").write_text("of somebody else\n", encoding="utf-8")
+    (world / "out").mkdir()
+    (world / link).symlink_to(world / "mine")
+    policies = ("--policy", "kb", "--policy", "sf") if link == "out/kb" else ()
+    done = batch_process(world, "-expand", "CSSF17", *policies, "--out", "out", "queries.xml", "pool.tab", "runs")
+    assert done.returncode == 255
+    assert done.stderr == (
+        f"cs-score: {link} is a link, where --out makes a folder; remove it, or take another --out\n".encode()
+    )
+    assert contents(world / "mine") == {"out.sf": b"of somebody else\n"}

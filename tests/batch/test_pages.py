@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 from pathlib import Path
@@ -58,6 +59,16 @@ def test_every_run_has_its_page_and_the_index_leads_to_it(folder: Path) -> None:
             ]
             assert unit in shown
     assert at_units > 4
+
+
+def test_a_run_whose_name_is_no_text_has_its_page(folder: Path) -> None:
+    name = os.fsdecode(b"a\xff.tab.txt")
+    (folder / "submissions/tide-kb.tab.txt").rename(folder / name)
+    words = [word for word in BATCH if word != "submissions"]
+    assert score_in(folder, [*words, "--html", name]).status == 0
+    links = parsed(folder / "out/index.html").xpath("//td/a/@href")
+    assert "a%FF/out.html" in links
+    assert (folder / os.fsdecode(b"out/a\xff/out.html")).exists()
 
 
 def test_pages_are_those_that_report_makes(folder: Path) -> None:

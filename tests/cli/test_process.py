@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import os
+import resource
 import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Final
+from unittest.mock import Mock
 
 import pytest
 
+from cs_score.cli.main import main
+from cs_score.report.charts.drawing import Drawing
+from cs_score.report.rendering.files import chart_bytes
 from tests.batch.command import contents, invented_runs
 from tests.coldstart.recorded import COMMITTED
 
@@ -133,7 +139,7 @@ def test_workers_that_are_killed_cost_time_only(busy: Path, words: tuple[str, ..
     assert _written(busy) == calm
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
 @pytest.mark.parametrize("gap", [0.0, 0.02])
 @pytest.mark.parametrize("words", [BATCH, PARTS], ids=["batch", "parts"])
 @needs_proc
@@ -281,6 +287,62 @@ def test_little_memory_is_no_traceback(folder: Path, words: tuple[str, ...], kil
     done = _call(folder, *words, before=f"ulimit -v {kilobytes}; exec")
     assert _is_clean(done.stderr), done.stderr
     assert done.returncode in (0, 1, 255)
+
+
+def _fail(error: BaseException) -> Callable[..., None]:
+    def fail(*given: object, **named: object) -> None:
+        raise error
+
+    return fail
+
+
+@pytest.mark.parametrize(
+    "error", [MemoryError(), ImportError("/lib/some.so: failed to map segment from shared object")], ids=type
+)
+def test_where_even_the_message_finds_no_memory_it_is_one_line(
+    error: Exception, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("cs_score.cli.running.run_form", _fail(error))
+    assert main(["diff"]) == 1
+    assert capfd.readouterr().err == "cs-score: not enough memory\n"
+    monkeypatch.setattr("cs_score.base.display.one_line", _fail(MemoryError()))
+    assert main(["diff"]) == 1
+    assert capfd.readouterr().err == "cs-score: not enough memory\n"
+
+
+def test_a_package_that_finds_no_memory_is_not_called_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    error = ImportError("/lib/vl_convert.so: failed to map segment from shared object")
+    monkeypatch.setattr("builtins.__import__", _fail(error))
+    with pytest.raises(ImportError, match="failed to map"):
+        chart_bytes(Mock(spec=Drawing), ".pdf")
+
+
+def _limited(folder: Path, size: int, *words: str) -> subprocess.CompletedProcess[bytes]:
+    """A call in which no file grows beyond a size, as on a disk that is nearly full."""
+    return subprocess.run(
+        [ENTRY, *words],
+        cwd=folder, capture_output=True, timeout=100, check=False,
+        preexec_fn=partial(resource.setrlimit, resource.RLIMIT_FSIZE, (size, size)),
+    )  # fmt: skip
+
+
+def test_an_analysis_writes_all_of_its_files_or_none(folder: Path) -> None:
+    words = ("analyze", *EXPAND, "--tsv", "tables", "--json", "a.json", *FILES)
+    assert _call(folder, *words).returncode == 0
+    size = (folder / "a.json").stat().st_size
+    assert all(path.stat().st_size < size for path in (folder / "tables").iterdir())
+    shutil.rmtree(folder / "tables")
+    before = _names(folder) - {"a.json"}
+    done = _limited(folder, size - 1, *words)
+    assert (done.returncode, done.stderr) == (1, b"cs-score: Could not write a.json: File too large\n")
+    assert _names(folder) == before
+    assert not (folder / "tables").exists()
+
+
+def test_a_batch_on_a_full_disk_names_the_file_and_leaves_no_lock(folder: Path) -> None:
+    done = _limited(folder, 0, *BATCH)
+    assert (done.returncode, done.stderr) == (255, b"cs-score: Could not write out/.batch.lock: File too large\n")
+    assert not list((folder / "out").iterdir())
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def dask_backend(batch: str, plan: Plan, address: str) -> Iterator[Backend]:
     """
     try:
         import distributed as dask
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingExtraError("distributed", "dask") from None
     distributed: Any = dask
     for name in ("distributed", "tornado"):  # errors are reported in one line of our own

@@ -35,9 +35,11 @@ def locked(folder: str) -> Iterator[str | None]:
     path = os.path.join(folder, LOCK)
     descriptor = _acquire(path)
     try:
-        remark = _take_over(descriptor, path)
+        owner = _owner_to_replace(descriptor, path)
         try:
-            yield remark
+            _write_owner(descriptor, path)
+            gone = f"process {owner}, which had locked {folder}, is gone; its lock is taken over"
+            yield None if owner is None else gone
         finally:
             with contextlib.suppress(OSError):
                 os.unlink(path)
@@ -93,15 +95,20 @@ def _is_same_file(descriptor: int, path: str) -> bool:
         return False
 
 
-def _take_over(descriptor: int, path: str) -> str | None:
+def _owner_to_replace(descriptor: int, path: str) -> int | None:
+    """The process that left the lock; None where none did. Raises UsageError for a process of another host."""
     pid, host = _owner(descriptor)
     if pid is not None and host != socket.gethostname():
         raise _refused(path, (pid, host))
-    os.ftruncate(descriptor, 0)
-    os.pwrite(descriptor, json.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode(), 0)
-    if pid is None:
-        return None
-    return f"process {pid}, which had locked {os.path.dirname(path)}, is gone; its lock is taken over"
+    return pid
+
+
+def _write_owner(descriptor: int, path: str) -> None:
+    try:
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, json.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode(), 0)
+    except OSError as error:  # the disk is full
+        raise cannot_write(path, error) from None
 
 
 def _owner(descriptor: int) -> tuple[int | None, str]:

@@ -152,10 +152,10 @@ def _opener(choices: Choices, runs: int) -> Callable[[str, Plan, Prepared], cont
             with dask_backend(batch, plan.travelling(choices.ship_inputs), choices.dask) as backend:
                 yield backend
             return
-        from cs_score.base.processes import processors
+        from cs_score.base.processes import processes_for
         from cs_score.batch.execution.executors import local_backend
 
-        with local_backend(batch, plan, prepared, min(choices.jobs or processors(), runs)) as backend:
+        with local_backend(batch, plan, prepared, min(processes_for(choices.jobs), runs)) as backend:
             yield backend
 
     return open_backend

@@ -12,13 +12,11 @@ from cs_score.cli.evidence import with_bar
 from cs_score.cli.form import Form, Parameter
 from cs_score.cli.insight.options import (
     TOP,
-    TSV,
     deliver,
     make_way,
     measure_option,
     result_options,
     top_of,
-    write_tables,
 )
 from cs_score.cli.options import CommandLine, Option
 from cs_score.cli.resampling_options import OPTIONS as INTERVALS
@@ -64,9 +62,8 @@ def _analyze(line: CommandLine) -> int:
     top, analyse = top_of(line), _analysing(line)
     make_way(line, list(inputs(line)), "run", {f"{name}.tsv": tables.header(name) for name in tables.COLUMNS})
     analysis = analyse(_scored(line))
-    if (folder := line.switches.get(TSV)) is not None:
-        write_tables(folder, ((f"{table.name}.tsv", table.blocks()) for table in tables.tables_of(analysis)))
-    deliver(line, analysis.as_json, lambda width: analysis_text(analysis, width, top))
+    written = ((f"{table.name}.tsv", table.blocks()) for table in tables.tables_of(analysis))
+    deliver(line, analysis.as_json, lambda width: analysis_text(analysis, width, top), written)
     return 0
 
 

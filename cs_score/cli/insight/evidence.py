@@ -22,14 +22,12 @@ from cs_score.cli.form import Form, Parameter
 from cs_score.cli.insight.options import (
     TOP,
     TOP_UNITS,
-    TSV,
     deliver,
     make_way,
     measure_option,
     resampling_of,
     result_options,
     top_of,
-    write_tables,
 )
 from cs_score.cli.options import CommandLine, Option
 from cs_score.cli.resampling_options import COMPARISON_OPTIONS
@@ -55,9 +53,8 @@ def _analyze(mode: EvidenceMode, line: CommandLine) -> int:
     measure = measure_of(mode.name, line.switches.get("--measure"))
     make_way(line, files, "score", {name: tables.header(columns) for name, columns in tables.COLUMNS.items()})
     analysis = analyze(_scored(mode, files, own), measure, progress=_progress)
-    if (folder := line.switches.get(TSV)) is not None:
-        write_tables(folder, ((table.name, table.blocks()) for table in tables.tables(analysis, top)))
-    deliver(line, lambda: analysis.as_json(top), lambda width: analysis_text(analysis, width, top or SHOWN))
+    written = ((table.name, table.blocks()) for table in tables.tables(analysis, top))
+    deliver(line, lambda: analysis.as_json(top), lambda width: analysis_text(analysis, width, top or SHOWN), written)
     return 0
 
 

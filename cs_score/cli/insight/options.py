@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from cs_score.analysis.json_text import json_text
 from cs_score.base.errors import OutputError, UsageError
-from cs_score.base.outputs import cannot_write, encoded, write_packed, write_whole
+from cs_score.base.outputs import encoded, make_folder, write_together
 from cs_score.base.planned_outputs import Existing, Format, OutputPlan, OwnOption, PlannedOutput
 from cs_score.cli import colour
 from cs_score.cli.destinations import Destination, print_text, write_to_stream
@@ -96,24 +97,33 @@ def _planned_tables(folder: str | None, headers: Mapping[str, bytes]) -> Iterato
         yield PlannedOutput(TSV, os.path.join(folder, name), Existing.RECOGNISED, beginning)
 
 
-def write_tables(folder: str, tables: Iterable[tuple[str, Iterable[bytes]]]) -> None:
-    """Write files into a folder, which is made where there is none. Raises OutputError."""
+def deliver(
+    line: CommandLine,
+    as_json: Callable[[], Mapping[str, object]],
+    as_text: Callable[[int], str],
+    tables: Iterable[tuple[str, Iterable[bytes]]] = (),
+) -> None:
+    """Write the result as JSON into its file, and tables into the folder of --tsv: all or none.
+
+    Print it as text, in lines of so many columns, or as JSON. Raises OutputError.
+    """
+    json_file, folder = line.switches.get("--json"), line.switches.get(TSV)
+    files = [] if folder is None else [(os.path.join(folder, name), blocks) for name, blocks in tables]
+    if json_file not in (None, "-"):
+        files.append((json_file, encoded(json_text(as_json()))))
+    is_new = folder is not None and not os.path.exists(folder)
     try:
-        os.makedirs(folder, exist_ok=True)
-    except OSError as error:
-        raise cannot_write(folder, error) from None
-    for name, blocks in tables:
-        write_whole(os.path.join(folder, name), blocks)
-
-
-def deliver(line: CommandLine, as_json: Callable[[], Mapping[str, object]], as_text: Callable[[int], str]) -> None:
-    """Write the result as JSON into its file; print it as text, in lines of so many columns, or as JSON."""
-    json_file = line.switches.get("--json")
+        if folder is not None:
+            make_folder(folder, TSV)
+        write_together(files)
+    except OutputError:
+        if folder is not None and is_new:
+            with contextlib.suppress(OSError):
+                os.rmdir(folder)
+        raise
     if json_file == "-":
         write_to_stream(Destination("stdout"), encoded(json_text(as_json())))
         return
-    if json_file is not None:
-        write_packed(json_file, encoded(json_text(as_json())))
     print_text(as_text(_text_width()), colour.with_deltas)
 
 

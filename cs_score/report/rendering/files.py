@@ -16,7 +16,7 @@ def chart_bytes(drawing: Drawing, ending: str) -> bytes:
         return svg.encode()
     try:
         import vl_convert
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingExtraError("vl-convert-python", "plots") from None
     converted: bytes = vl_convert.svg_to_pdf(svg) if ending == ".pdf" else vl_convert.svg_to_png(svg, scale=_PIXELS)
     return converted

@@ -44,7 +44,7 @@ def require_templates() -> None:
 def _template() -> Template:
     try:
         from jinja2 import Environment, StrictUndefined
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingExtraError("jinja2", "report") from None
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, finalize=_shown, trim_blocks=True, lstrip_blocks=True

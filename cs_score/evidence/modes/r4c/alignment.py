@@ -84,7 +84,7 @@ class Comparer:
         try:
             from rapidfuzz.distance.Levenshtein import distance
             from rapidfuzz.process import cdist
-        except ImportError:
+        except ModuleNotFoundError:
             raise MissingExtraError("rapidfuzz", EXTRA) from None
         self._distances = functools.partial(cdist, scorer=distance)
 
@@ -167,7 +167,7 @@ def _solver() -> Solve:
     os.environ.setdefault(_THREADS, "1")
     try:
         from scipy.optimize import linear_sum_assignment
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingExtraError("scipy", EXTRA) from None
     finally:
         if not is_chosen:

@@ -74,7 +74,9 @@ def page_of_run(document: Document, policy: str, place: int, unit: str | None = 
     runs: Sequence[Mapping[str, Any]] = document["runs"]
     same = [at for at, each in enumerate(runs) if each["run"] == runs[place]["run"]]
     folders = [policy, runs[place]["run"]] if len(document["policies"]) > 1 else [runs[place]["run"]]
-    address = "/".join(quote(each, safe="") for each in (*folders, page_name(same.index(place), len(same))))
+    address = "/".join(
+        quote(each, safe="", errors="surrogateescape") for each in (*folders, page_name(same.index(place), len(same)))
+    )
     if unit is None:
         return address
     column = _COLUMNS.get(document["unit"], "unit")
