@@ -11,9 +11,10 @@ import ast
 import operator
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from cs_score.base.records import Record
 
 ROOT: Final = Path(__file__).parents[1]
 
@@ -30,8 +31,7 @@ _OPERATORS: Final[dict[type[ast.operator], Callable[[float, float], float]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Quotation:
+class Quotation(Record):
     """A block that quotes `source`, and the section (text of the heading) that it stands in."""
 
     section: str
@@ -39,8 +39,7 @@ class Quotation:
     lines: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Formula:
+class Formula(Record):
     """A formula with its result as printed; `labelled` are the numbers that words stand behind, by these words."""
 
     section: str

@@ -7,7 +7,6 @@ import random
 import re
 import shutil
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,6 +14,7 @@ import pytest
 
 from cs_score.analysis.comparison import compare_coldstart, compare_evidence, system_names
 from cs_score.base.errors import InputError, UsageError
+from cs_score.base.records import replace
 from cs_score.coldstart import Options, score
 from cs_score.coldstart.unit_statistics import summary_scores
 from cs_score.evidence.modes import claims, hotpotqa, r4c, scifact

@@ -11,12 +11,12 @@ import re
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import pytest
 
+from cs_score.base.records import Record
 from tests.batch.command import leaderboard
 from tests.documents import ROOT
 
@@ -25,8 +25,7 @@ FILES: Final = ("queries/ldc-queries.xml", "assessments/pool-2016.tab", "submiss
 OTHER: Final = "submissions/gull-sf.tab.txt"
 
 
-@dataclass(frozen=True, slots=True)
-class Scratch:
+class Scratch(Record):
     """A copy of the package, to which things are added, and the samples."""
 
     folder: Path
@@ -224,7 +223,6 @@ def test_the_files_of_the_reference_do_not_know_it(with_measure: Scratch) -> Non
 # ---- An evidence mode: its folder, its measures, a row of the table that the command line reads, its examiner
 
 MODE: Final = """\
-from dataclasses import dataclass
 from typing import ClassVar
 
 from cs_score.evidence.reading import json_reader as reader

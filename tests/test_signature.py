@@ -7,7 +7,6 @@ import gzip
 import hashlib
 import json
 import lzma
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cs_score.base.errors import UsageError
+from cs_score.base.records import replace
 from cs_score.base.signing.origin import GOLD, POOL, QUERIES, QUERY_LIST, ROLES, RUN, Origin
 from cs_score.base.signing.signature import Signature
 from cs_score.base.sources import InputDigest, open_source

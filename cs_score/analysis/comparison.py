@@ -14,10 +14,10 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import replace
 from functools import partial
 
 from cs_score.base.errors import UsageError
+from cs_score.base.records import replace
 from cs_score.base.signing.origin import ANY_MEASURE, Origin, short_digest
 from cs_score.base.sources import Input, name_of
 from cs_score.coldstart.result import Result as ColdStartResult

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 from cs_score.base.errors import InputError, UsageError
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.base.sources import InMemory, Input, is_pipe, name_of, reason_of
 from cs_score.coldstart.options import Justifications, Policy, as_list, find_preset
 
@@ -44,8 +44,7 @@ def _is_file(given: object) -> bool:
     return isinstance(given, (str, os.PathLike)) or callable(getattr(given, "read", None))
 
 
-@dataclass(frozen=True, slots=True)
-class HeldFile:
+class HeldFile(Record):
     """A file that can be read any number of times; what can be read only once is kept as `content`, as it is stored."""
 
     name: str

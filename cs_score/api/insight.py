@@ -11,7 +11,7 @@ from cs_score.api.evidence import EvidenceResult
 from cs_score.base.display import one_line
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.nearest import nearest
-from cs_score.base.record import replace
+from cs_score.base.records import replace
 from cs_score.base.signing.signature import Signature
 from cs_score.statistics.options import DEFAULT_RESAMPLES, IntervalMethod, Resampling
 

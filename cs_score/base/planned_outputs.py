@@ -18,7 +18,7 @@ from typing import Final, TypeAlias
 
 from cs_score.base.errors import InputError, OutputError, UsageError
 from cs_score.base.outputs import is_device
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.base.sources import READING_ERRORS, open_source, plain_name, reason_of
 
 _BEGINNING: Final = 4096
@@ -37,8 +37,7 @@ class Existing(Enum):
     KNOWN = "as RECOGNISED, but it stays until the result is there: another call may still be at work on it"
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(Record):
     """How an own option's files of one ending begin: the pattern fits all that cs-score writes there, little else."""
 
     beginning: re.Pattern[bytes]
@@ -52,8 +51,7 @@ class Format:
             return False
 
 
-@dataclass(frozen=True, slots=True)
-class OwnOption:
+class OwnOption(Record):
     """An option that the reference does not have: its name, the formats by ending, and a name to propose."""
 
     name: str
@@ -80,8 +78,7 @@ def ending_of(path: str) -> str:
     return os.path.splitext(plain_name(path))[1].lower()
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedOutput:
+class PlannedOutput(Record):
     """A file to be written: the option or parameter that it comes from, and what may be there before."""
 
     option: str
@@ -113,8 +110,7 @@ class PlannedOutput:
         return self.format is not None and self.format.fits(self.path)
 
 
-@dataclass(frozen=True, slots=True)
-class OutputPlan:
+class OutputPlan(Record):
     """All that a call reads and all that it writes; `folder` is one that it makes, so that files may lie there."""
 
     inputs: Sequence[str]

@@ -21,7 +21,7 @@ from typing import Any, Generic, TypeVar
 
 from cs_score.base.errors import CsScoreError
 from cs_score.base.interruption import STOP_SIGNALS
-from cs_score.base.record import dataclass
+from cs_score.base.records import Struct
 from cs_score.base.sources import reason_of
 
 T = TypeVar("T")
@@ -58,8 +58,7 @@ def nothing_to_start() -> None:
     """For workers that need no preparation."""
 
 
-@dataclass(slots=True)
-class _Worker(Generic[R]):
+class _Worker(Struct, Generic[R]):
     process: BaseProcess
     future: Future[R] | None = None
 

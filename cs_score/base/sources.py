@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from typing import IO, Final, TypeAlias, cast
 
 from cs_score.base.errors import InputError
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 
 Input: TypeAlias = str | os.PathLike[str] | IO[str] | IO[bytes]
 """What the Python API takes for a file: a path, or an open text or binary file."""
@@ -39,8 +39,7 @@ class InMemory(io.BytesIO):
         self.name = name
 
 
-@dataclass(frozen=True, slots=True)
-class InputDigest:
+class InputDigest(Record):
     """Name of an input as the user gave it, the SHA-256 (hexadecimal) of its content, and what the input was for.
 
     The content of a compressed file is what is inside. `role` is one of those in `cs_score.base.signing.origin`.

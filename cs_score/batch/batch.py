@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from cs_score.base.errors import CsScoreError, InputError, OutputError, UsageError
 from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.outputs import make_folder
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.base.signing.origin import RUN
 from cs_score.batch.execution.run_tasks import Backend, Watcher, run_tasks
 from cs_score.batch.execution.tasks import Delivery, Task, failures
@@ -31,8 +31,7 @@ OpenBackend = Callable[[str, Plan, Prepared], contextlib.AbstractContextManager[
 """Makes the executor of a batch from its id, its plan and the gold prepared here."""
 
 
-@dataclass(frozen=True, slots=True)
-class BatchOptions:
+class BatchOptions(Record):
     """What a batch may choose beside the scoring.
 
     `out` is the output folder, `measure` ranks the leaderboard (None: the usual one of the mode), `resume` keeps runs
@@ -49,8 +48,7 @@ class BatchOptions:
     index: MakePage | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class BatchResult:
+class BatchResult(Record):
     """The outcomes in the order of runs and policies, the leaderboard, and how many runs were kept from before."""
 
     outcomes: tuple[Outcome, ...]

@@ -12,7 +12,7 @@ from cs_score.analysis.many.findings import Findings
 from cs_score.analysis.many.overview import Evaluation
 from cs_score.base.errors import InputError
 from cs_score.base.outputs import encoded
-from cs_score.base.record import dataclass, replace
+from cs_score.base.records import Record, replace
 from cs_score.base.signing.origin import QUERY_LIST, SAMPLES, Origin
 from cs_score.base.sources import Input, InputDigest
 from cs_score.batch.plan.inputs import InputFile
@@ -46,8 +46,7 @@ from cs_score.problems.occurrences import Occurrence, RecordingLog
 from cs_score.statistics.options import Resampling
 
 
-@dataclass(frozen=True, slots=True)
-class ColdStartPlan:
+class ColdStartPlan(Record):
     """Queries, pool and options of all runs.
 
     `policies` has one entry at least; `call` says what is written for a run. `resampling` asks for intervals. With

@@ -12,7 +12,7 @@ from cs_score.analysis.many.overview import Evaluation
 from cs_score.base.display import terminal_safe
 from cs_score.base.errors import CsScoreError
 from cs_score.base.outputs import encoded
-from cs_score.base.record import dataclass, replace
+from cs_score.base.records import Record, replace
 from cs_score.base.signing.origin import GOLD
 from cs_score.base.sources import Input, InputDigest
 from cs_score.batch.plan.inputs import InputFile
@@ -41,8 +41,7 @@ def _module(mode: str) -> _ModeModule:
     return cast(_ModeModule, importlib.import_module(f"cs_score.evidence.modes.{mode}"))
 
 
-@dataclass(frozen=True, slots=True)
-class EvidencePlan:
+class EvidencePlan(Record):
     """A mode, its gold, the options of its `score` function, how to find intervals, and what makes the page of a run.
 
     There are no intervals, and no pages, where these are None.

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from cs_score.base.outputs import encoded
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.coldstart.named_policies import NamedPolicy
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.writers.files import Layout, file_blocks
@@ -20,8 +20,7 @@ PREFIX: Final = "out"
 """Files of a run are called `out.sf`, `out.summary` and so on, whatever the run is called."""
 
 
-@dataclass(frozen=True, slots=True)
-class SingleCall:
+class SingleCall(Record):
     """A call of the scorer for one run alone.
 
     `layout` and `with_json` choose its files. `switches` are its words beside the policy, `folder` is the working

@@ -13,7 +13,7 @@ from cs_score.base.display import terminal_safe
 from cs_score.base.errors import OutputError
 from cs_score.base.outputs import write_whole
 from cs_score.base.planned_outputs import Existing, PlannedOutput
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.base.sources import reason_of
 from cs_score.cli import colour
 
@@ -43,8 +43,7 @@ def say(text: str) -> None:
         write_text("stderr", text)
 
 
-@dataclass(frozen=True, slots=True)
-class Destination:
+class Destination(Record):
     """The value of an output switch: a stream, in any letter case, or a path or prefix."""
 
     text: str

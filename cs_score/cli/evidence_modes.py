@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.cli.options import Option
 
 
-@dataclass(frozen=True, slots=True)
-class EvidenceMode:
+class EvidenceMode(Record):
     """A mode: its name, what it scores (singular), what help says of it, and what stands in its files.
 
     `options` are those of the mode alone; with `takes_long` a terminal shows how far it is.

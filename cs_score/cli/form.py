@@ -5,10 +5,10 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from cs_score.base.errors import UsageError
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.cli.leaving import FAILED
 from cs_score.cli.options import (
     HELP,
@@ -24,15 +24,11 @@ from cs_score.cli.options import (
 )
 from cs_score.cli.registry import COMMANDS, Command, nearest_command, sub_forms
 
-if TYPE_CHECKING:
-    from dataclasses import KW_ONLY
-
 Section: TypeAlias = tuple[str, Sequence[tuple[str, str]] | str]
 """A title, and names with what they mean, or a paragraph."""
 
 
-@dataclass(frozen=True, slots=True)
-class Contract:
+class Contract(Record):
     """How a command ends: the statuses for failures and for wrong usage, and whether the latter gets the usage text.
 
     `options_first`: options come before the files, as the reference programs have it.
@@ -50,8 +46,7 @@ OWN: Final = Contract(1, 2)
 BATCH_OF_EVIDENCE: Final = Contract(FAILED, 2)
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Record):
     """A word that is no option: the name that messages use, its help, and whether it names an output."""
 
     name: str
@@ -62,18 +57,21 @@ class Parameter:
     choices: Choices = ()
 
 
-@dataclass(frozen=True)
-class Form:
-    """A command: the name that calls it, its options and parameters in order.
+class Called(Record):
+    """The name that calls a command, its options and its parameters in order."""
+
+    name: str
+    switches: tuple[Option, ...]
+    parameters: tuple[Parameter, ...]
+
+
+class Form(Called, kw_only=True, dict=True):
+    """A command.
 
     `body` does the work and returns the exit status; `required` are options that must be given; `sections` are further
     parts of the help, made when it is wanted.
     """
 
-    name: str
-    switches: tuple[Option, ...]
-    parameters: tuple[Parameter, ...]
-    _: KW_ONLY
     contract: Contract = OWN
     required: tuple[str, ...] = ()
     sections: Callable[[], Sequence[Section]] = tuple

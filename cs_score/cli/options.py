@@ -13,14 +13,13 @@ from typing import Final
 from cs_score.base.display import one_line
 from cs_score.base.errors import CsScoreError, UsageError
 from cs_score.base.nearest import nearest
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 
 Choices = tuple[str, ...] | Callable[[], Iterable[str]]
 """What completion offers; a function where that has to be imported first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(Record):
     """One option: its name with its dash or dashes, the name of its value (None: it takes none), and its help.
 
     A value in brackets, `[FILE.json]`, may be left out and is `-` then; it is taken from the next word only where that
@@ -67,8 +66,7 @@ FORCE: Final = Option("--force", None, "Let options of our own replace files tha
 VERSION: Final = "-version"
 
 
-@dataclass(frozen=True, slots=True)
-class CommandLine:
+class CommandLine(Record):
     """What was typed: the options with their last values (None for those that take none), and the other words.
 
     `given` are the options in the order typed, each time that they were; `typed` are all words as they came; `lacking`

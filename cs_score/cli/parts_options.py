@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import Final
 
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.base.sources import Input, plain_name
 from cs_score.cli.form import whole_number
 from cs_score.cli.options import CommandLine, Option
@@ -32,8 +32,7 @@ def switches(verb: str) -> tuple[Option, Option]:
     )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Division:
+class Division(Record):
     """How many parts and processes were asked for; None: not said."""
 
     parts: int | None

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Final
 
 from cs_score.base.nearest import nearest
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.cli.evidence_modes import EVIDENCE_MODES
 
 
@@ -25,8 +25,7 @@ class Group(StrEnum):
     ABOUT = "About cs-score"
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Record):
     """A command or sub-form: the words that call it, its group, what help says of it, `module:attribute` of its
     form (of its forms by their last word, where it has several).
 

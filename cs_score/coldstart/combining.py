@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from cs_score.base.errors import InputError
-from cs_score.base.record import replace
+from cs_score.base.records import replace
 from cs_score.coldstart.counting.projection import (
     ScoreRow,
     Table,

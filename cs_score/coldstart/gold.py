@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from cs_score.base.errors import InputError
-from cs_score.base.record import dataclass, field, replace
+from cs_score.base.records import Record, field, replace
 from cs_score.base.signing.origin import QUERY_LIST, SAMPLES
 from cs_score.base.sources import Input, InputDigest, digests_of_files
 from cs_score.coldstart.judging.class_tree import ClassTree, build_tree
@@ -30,8 +30,7 @@ from cs_score.coldstart.resampling.sample_files import SampleFile, read_samples
 from cs_score.problems.log import ProblemLog
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class QueryGold:
+class QueryGold(Record, eq=False):
     """What the pool says of one query: the tree of its classes (7.2) and what ranking asks of them (9).
 
     `problems` are reported whenever a run is scored; `failure` is why the tree could not be built.
@@ -44,8 +43,7 @@ class QueryGold:
     failure: InputError | None
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Gold:
+class Gold(Record, eq=False):
     """Queries and pool, linked and indexed.
 
     `hop_limits` maps the short id of each query to score to the highest hop that is scored; `assessed` has the
@@ -70,10 +68,10 @@ class Gold:
     _values: dict[str, ByValue] = field(default_factory=dict)
     _samples: dict[str, SampleFile] = field(default_factory=dict)
 
-    def __getstate__(self) -> dict[str, object]:
+    def __reduce__(self) -> tuple[object, ...]:
         """What travels: without what was derived, which another thread may be adding to."""
-        state = {name: getattr(self, name) for name in Gold.__slots__}
-        return state | {"_queries": {}, "_values": {}, "_samples": dict(self._samples)}
+        derived = {"_queries": {}, "_values": {}, "_samples": dict(self._samples)}
+        return Gold, tuple(derived.get(name, getattr(self, name)) for name in self.__struct_fields__)
 
     def __repr__(self) -> str:
         return f"<gold: {len(self.hop_limits)} queries to score, {len(self.links.assessments)} assessments>"

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.garbage_collection import paused_collector
-from cs_score.base.record import replace
+from cs_score.base.records import replace
 from cs_score.base.signing.origin import RUN
 from cs_score.base.sources import InMemory, Input, name_of
 from cs_score.coldstart.gold import Gold, open_gold, with_pool

@@ -7,7 +7,7 @@ from typing import Final
 
 from cs_score.base.errors import UsageError
 from cs_score.base.patterns import pattern
-from cs_score.base.record import dataclass, replace
+from cs_score.base.records import Record, replace
 from cs_score.coldstart.options import PRESETS, Justifications, Options, Policy
 
 # The parts of `--policy NAME:PART=VALUE,...` that choose categories, as the switches of the scorer are called.
@@ -16,8 +16,7 @@ _LIMITS: Final = "justifications"
 _NAME: Final = pattern(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
 
 
-@dataclass(frozen=True, slots=True)
-class NamedPolicy:
+class NamedPolicy(Record):
     """A policy with the limits on justifications that go with it; `texts` are IGNORE, RIGHT and WRONG as typed."""
 
     name: str

@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeAlias
 
 from cs_score.base.errors import UsageError
 from cs_score.base.nearest import nearest
-from cs_score.base.record import dataclass, field
+from cs_score.base.records import Record, field, force_setattr
 
 Side: TypeAlias = Literal["RIGHT", "WRONG", "IGNORE"]
 """What a policy makes of a response. Plain text, because responses are filed under it by the million."""
@@ -28,8 +28,7 @@ DUPLICATE: Final = "DUPLICATE"
 """The category that counts on one side only, however many name it."""
 
 
-@dataclass(frozen=True, slots=True)
-class PolicyItem:
+class PolicyItem(Record):
     """A category that policies speak of: the sides it may be put on, and what it counts."""
 
     sides: frozenset[str]
@@ -61,8 +60,7 @@ MANY: Final = "M"
 """Unlimited."""
 
 
-@dataclass(frozen=True, slots=True)
-class Justifications:
+class Justifications(Record):
     """How many justifications a node may have: `per_document` and in all (`most`); None means any number."""
 
     per_document: int | None
@@ -105,8 +103,7 @@ def as_list(given: object, what: str) -> tuple[str, ...]:
     return tuple(items)
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(Record):
     """Which categories count as right, as wrong, and not at all, each in the order given.
 
     A text stands for a list with colons between its items, as in the scorer's switches. Raises UsageError where a
@@ -120,7 +117,7 @@ class Policy:
     def __post_init__(self) -> None:
         for side in _CHECKED_SIDES:
             name = side.lower()
-            object.__setattr__(self, name, as_list(getattr(self, name), f"{name} of a policy"))
+            force_setattr(self, name, as_list(getattr(self, name), f"{name} of a policy"))
             for item in self.items(side):
                 if item not in POLICY_ITEMS or side not in POLICY_ITEMS[item].sides:
                     near = nearest(item, POLICY_ITEMS) if item not in POLICY_ITEMS else ""
@@ -141,8 +138,7 @@ class Policy:
         return named[-1] if named else None
 
 
-@dataclass(frozen=True, slots=True)
-class Preset:
+class Preset(Record):
     """A policy known by a name, with the limits on justifications that belong to it."""
 
     policy: Policy
@@ -179,8 +175,7 @@ def _legal_items(side: Side) -> str:
     return "legal are " + ", ".join(name for name, item in POLICY_ITEMS.items() if side in item.sides)
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(Record):
     """Options of a Cold Start scoring, with the reference scorer's defaults.
 
     `expand`: base of the names of slot-filling queries made from LDC queries, None for no expansion. `queries`: a file
@@ -200,14 +195,13 @@ class Options:
     metrics: tuple[str, ...] = ("P", "R", "F")
 
     def __post_init__(self) -> None:
-        set_field = object.__setattr__
         limits: object = self.justifications
         if isinstance(limits, str):
-            set_field(self, "justifications", Justifications.parse(limits))
+            force_setattr(self, "justifications", Justifications.parse(limits))
         elif not isinstance(limits, Justifications):
             raise UsageError(f"justifications takes a text such as 1:3, not {limits!r}")
         if self.runids is not None:
-            set_field(self, "runids", as_list(self.runids, "runids"))
+            force_setattr(self, "runids", as_list(self.runids, "runids"))
         policy: object = self.policy
         if not isinstance(policy, Policy):
             raise UsageError(f"policy takes a Policy, not {policy!r}")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from cs_score.base.errors import InputError
-from cs_score.base.record import dataclass, field
+from cs_score.base.records import Record, field
 from cs_score.base.signing.origin import Origin
 from cs_score.coldstart.counting.counts import Tally
 from cs_score.coldstart.counting.projection import ALL_LEVELS, Table
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 _ROW_PREFIX: Final = f"{ALL_LEVELS}-"
 
 
-@dataclass(frozen=True, slots=True)
-class QueryResult:
+class QueryResult(Record):
     """What scoring one query gave: its scored nodes, and the rankings of the levels that are scored.
 
     `problems` are reported when the query is counted. `uncounted` and `unranked` are why counting or ranking had to
@@ -43,8 +42,7 @@ class QueryResult:
     unranked: InputError | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class UnitResult:
+class UnitResult(Record):
     """What scoring one unit gave: an LDC query with its entry points, or a query by itself.
 
     `matched` holds the assessment of each response that has one, `labels` the names of the lists that it stands in,
@@ -66,8 +64,7 @@ def tallies_of(units: Iterable[UnitResult]) -> list[tuple[Tally, UnitResult]]:
     return sorted(of_units, key=lambda item: item[0].name)
 
 
-@dataclass(frozen=True, slots=True)
-class PrecisionRecall:
+class PrecisionRecall(Record):
     """The tables of one run; the LDC variants are None where no LDC query was expanded (specification 3.7)."""
 
     sf: Table
@@ -91,8 +88,7 @@ class PrecisionRecall:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class AveragePrecision:
+class AveragePrecision(Record):
     """The rankings of one run, sorted by query and level, and the tables made from them.
 
     `run_id` is the run that the rows name: that of the first run line of the input, whichever run is scored.
@@ -120,16 +116,14 @@ class AveragePrecision:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class DebugText:
+class DebugText(Record):
     """The two texts of a run's debug file, each in parts: the files that hold them, in order."""
 
     responses: Sequence[str]
     rankings: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class RunResult:
+class RunResult(Record):
     """What was computed for one run.
 
     `units` is what each unit gave. `average_precision` is None where scoring stopped before it, `bootstrap` where no
@@ -167,8 +161,7 @@ class RunResult:
         return f"<run {self.run_id}: {_scores(self)}>"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Result:
+class Result(Record):
     """A whole scoring: the runs in the order scored, the problems met, and what it was computed from.
 
     `warnings` are remarks that the report does not have, one line each. `has_ldc_index` tells whether LDC queries were

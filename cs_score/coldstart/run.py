@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
-from cs_score.base.record import dataclass, replace
+from cs_score.base.records import Record, replace
 from cs_score.base.sources import Input, InputDigest
 from cs_score.coldstart.gold import Gold, by_query
 from cs_score.coldstart.lines.justifications import CODES, DiscardRules
@@ -20,8 +20,7 @@ UnitLines: TypeAlias = Mapping[str, Sequence[Response]]
 """The lines of one unit by the base id of their query."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Run:
+class Run(Record, eq=False):
     """The lines of one call, which may bear several run ids, over the gold standard they are scored against.
 
     `lines` has them in load order by run id, unit, and base id of the query; `discarded` are the indexes of those

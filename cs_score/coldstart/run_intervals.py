@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import Executor
 
-from cs_score.base.record import replace
+from cs_score.base.records import replace
 from cs_score.coldstart.result import Result, RunResult
 from cs_score.coldstart.unit_statistics import summary_scores, unit_name, unit_table
 from cs_score.measures.registry import formula_of

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from cs_score.base.errors import InputError
 from cs_score.base.garbage_collection import paused_collector
-from cs_score.base.record import replace
+from cs_score.base.records import replace
 from cs_score.base.sources import Input
 from cs_score.coldstart.combining import Combining
 from cs_score.coldstart.counting.counts import Counting

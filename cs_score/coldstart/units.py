@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.coldstart.gold import Gold
 from cs_score.coldstart.queries.query_set import Query
 from cs_score.coldstart.ranking.nodes import Nodes
@@ -12,8 +12,7 @@ from cs_score.coldstart.result import UnitResult
 from cs_score.coldstart.run import Run, UnitLines
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(Record):
     """What one unit is scored from: gold's side of its queries, by short id, and the lines of the run.
 
     `hop_limits` maps the short id of each query to the highest hop that is scored. `nodes` are those of all runs in

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from concurrent.futures import Executor
-from dataclasses import replace
 
+from cs_score.base.records import replace
 from cs_score.evidence.result import Result
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.score_intervals import ScoreIntervals, score_intervals

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from cs_score.base.errors import InputError
 from cs_score.base.nearest import nearest
+from cs_score.base.records import Record, field
 from cs_score.base.signing.origin import Origin
 from cs_score.base.sources import InputDigest
 from cs_score.measures.formulas import Divide, Number, divide
@@ -25,8 +25,7 @@ class Formula(Protocol):
     def __call__(self, sums: Sequence[Number], divide: Divide[Number]) -> tuple[Number, ...]: ...
 
 
-@dataclass(frozen=True, slots=True)
-class ReportRow:
+class ReportRow(Record):
     """A line of the readable report: its name, one measure per heading, and table columns shown as totals."""
 
     name: str
@@ -51,8 +50,7 @@ def means(sums: Sequence[Number], divide: Divide[Number]) -> tuple[Number, ...]:
     return tuple(divide(total, units) for total in totals)
 
 
-@dataclass(frozen=True, slots=True)
-class Mode:
+class Mode(Record):
     """All that a mode declares about its numbers.
 
     `unit` is what it scores (singular), `columns` the statistics per unit, `measures` the official names in official
@@ -76,8 +74,7 @@ class Mode:
         return Origin(self.name, chosen, (gold, run), (self.name, *shown), headline(self.name)[0])
 
 
-@dataclass(frozen=True, slots=True)
-class InputSummary:
+class InputSummary(Record):
     """What was read from one input: its role (gold, predictions), its name, and how much of what it held."""
 
     role: str
@@ -85,8 +82,7 @@ class InputSummary:
     contents: tuple[tuple[int, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class UnitExplanation:
+class UnitExplanation(Record):
     """How one unit was scored, as lines of text. Text from the inputs stands in it as it was read."""
 
     unit: str
@@ -96,8 +92,7 @@ class UnitExplanation:
         return "\n".join(self.lines)
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Result(ABC):
+class Result(Record):
     """The scores of one run, what they were computed from, and why each unit counted as it did.
 
     `table` holds the statistics of each unit, `scores` the official measures (each 0..1), `origin` identifies the

@@ -7,7 +7,7 @@ from decimal import Decimal
 from enum import StrEnum
 
 from cs_score.base.errors import InputError, UsageError
-from cs_score.base.record import dataclass, replace
+from cs_score.base.records import Record, replace
 from cs_score.base.signing.origin import ANY_MEASURE, Origin
 from cs_score.base.signing.signature import Signature
 from cs_score.gates.limits import ROUNDING, Limit, exact, limits_by_measure
@@ -23,8 +23,7 @@ class Kind(StrEnum):
     MAX_DROP = "max-drop"
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Record):
     """One limit and what became of it.
 
     `baseline` and `drop` are None where nothing is compared; `p` is the two-sided p-value of the difference, None where
@@ -68,8 +67,7 @@ def _shown(number: float | Decimal, limit: Decimal) -> str:
     return str(number) if hides else short
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(Record):
     """All limits of a result, those of a kind in the order of its measures, and what a reader must know of them."""
 
     run: Measured
@@ -93,8 +91,7 @@ class Judgement:
         return [check for check in self.checks if not check.passed]
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
+class Gate(Record):
     """What is asked of a run: least scores, how far measures may drop below a baseline, and how a drop is tested.
 
     Without any limit no measure that people are shown first may drop. With `significance` a drop counts only where the

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Final
 
 from cs_score.base.errors import UsageError
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.measures.registry import chosen
 
 _NUMBER: Final = re.compile(r"[0-9]{1,3}(\.[0-9]{0,20})?|\.[0-9]{1,20}")
@@ -17,8 +17,7 @@ ROUNDING: Final = Decimal("1e-12")
 """Scores that lie nearer to a limit than this are on it: they are sums of rounded numbers."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(Record):
     """A measure by name or pattern, and a number of at least 0."""
 
     measure: str

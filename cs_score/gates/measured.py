@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from cs_score.base.errors import InputError
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.base.signing.origin import Origin
 from cs_score.coldstart.unit_statistics import unit_name, unit_table
 from cs_score.evidence.result import scores_at
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from cs_score.statistics.arithmetic import ColumnMeasures
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(Record):
     """The scores of one run by measure, what they were computed from, and the statistics of its units where known.
 
     `name` is what messages call it: a run id, or the file of a baseline. `unit` is what a row of `units` is about.

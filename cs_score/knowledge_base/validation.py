@@ -5,8 +5,7 @@ Source: specification of knowledge bases, sections 3 to 7.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
+from cs_score.base.records import Record, field
 from cs_score.base.sources import Source
 from cs_score.knowledge_base.checks.inference import infer_inverses, infer_mentions
 from cs_score.knowledge_base.checks.mention_strings import MentionStrings
@@ -30,8 +29,7 @@ ONE_VALUE_CODE = "MULTIPLE_FILLS_ENTITY"
 """The code whose being ignored also lets single-valued slots have several values."""
 
 
-@dataclass(frozen=True, slots=True)
-class KbOptions:
+class KbOptions(Record):
     """How a knowledge base is validated."""
 
     task: str = "CSKB"

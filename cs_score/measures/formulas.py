@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 
 
 class Arithmetic(Protocol):
@@ -28,8 +28,7 @@ Divide: TypeAlias = Callable[[Number, Number], Number]
 """Division in which a zero denominator gives 0, element by element."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ratio:
+class Ratio(Record):
     """A quotient that is not yet divided; both parts are numbers, or arrays of one shape."""
 
     numerator: Any

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from cs_score.base.record import dataclass, replace
+from cs_score.base.records import Record, replace
 
 MICRO: Final = "Micro"
 MACRO: Final = "Macro"
@@ -13,8 +13,7 @@ ALL_HOPS: Final = "ALL"
 """The level of a row about all hops."""
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
+class Measure(Record):
     """One number of a result; `registry.parse(str(measure))` is the measure again.
 
     `statistic` says what is measured: `P`, `R`, `F1`, `AP`, or the official name in an evidence mode. `table` is that

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, Final, TypeAlias
 
 from cs_score.base.errors import UsageError
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.measures import formulas
 from cs_score.measures.measure import MACRO, MICRO, Measure
 
@@ -28,8 +28,7 @@ SumsFormula: TypeAlias = Callable[[Sequence[Any], Callable[[Any, Any], Any]], li
 """From the sums of a table's columns, in their order, and a division to the scores."""
 
 
-@dataclass(frozen=True, slots=True)
-class Statistic:
+class Statistic(Record):
     """One statistic under one average.
 
     `tables` are those that have it, `sums` the columns of units that it is made of, and `formula` makes it of a

@@ -6,10 +6,10 @@ Source: specification of the companions, section 1.5.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
 
 from cs_score.base.errors import InputError
+from cs_score.base.records import Record
 from cs_score.base.sources import Input, open_source
 from cs_score.base.white_space import SPACE
 from cs_score.problems.log import Place
@@ -19,8 +19,7 @@ _LEADING_NUMBER: Final = re.compile(r"\s*([0-9]+)", re.ASCII)
 _WHITE_SPACE: Final = re.compile(f"{SPACE}+")
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentList:
+class DocumentList(Record):
     """The documents of a task: `lengths` in characters by document id, and the `files` of those whose text is there."""
 
     lengths: dict[str, float]

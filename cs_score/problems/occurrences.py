@@ -8,14 +8,13 @@ from collections.abc import Collection, Iterable, Iterator, Set
 from typing import Self, TypeAlias
 
 from cs_score.base.errors import InputError
-from cs_score.base.record import dataclass, replace
+from cs_score.base.records import Record, replace
 from cs_score.problems.kind import Severity
 from cs_score.problems.log import Detail, FatalProblem, Place, ProblemLog
 from cs_score.problems.table import CODES
 
 
-@dataclass(frozen=True, slots=True)
-class Occurrence:
+class Occurrence(Record):
     """A problem at one place.
 
     `file` and `line` (from 1) where known, `within` a place inside a file that is no line (a query), `column` the name

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from cs_score.base import documents
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.nearest import nearest
+from cs_score.base.records import Record
 from cs_score.measures.registry import COLD_START_MODE, MEASURES
 from cs_score.report.charts.drawing import Drawing
 from cs_score.report.model import Page
@@ -26,8 +26,7 @@ Document = Mapping[str, Any]
 _Charts = Mapping[str, Callable[[Document], Iterable[Drawing]]]
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(Record):
     """What a document is: its name, the page made of it, its charts."""
 
     name: str

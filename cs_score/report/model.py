@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import ClassVar, Literal, TypeAlias
 
+from cs_score.base.records import Record, field, force_setattr
 from cs_score.report import MOST_ROWS
 from cs_score.report.charts.drawing import Drawing
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(Record):
     """A cell that opens a table with only the rows whose column `column` is `value`."""
 
     text: str | int
@@ -20,24 +19,21 @@ class Link:
     value: str
 
 
-@dataclass(frozen=True, slots=True)
-class Details:
+class Details(Record):
     """A cell that opens: `summary` is what is shown of it, `items` are names with texts."""
 
     summary: str
     items: Sequence[tuple[str, str]]
 
 
-@dataclass(frozen=True, slots=True)
-class Opening:
+class Opening(Record):
     """A cell below which a thing of the page opens, by its number."""
 
     text: str
     thing: int
 
 
-@dataclass(frozen=True, slots=True)
-class Away:
+class Away(Record):
     """A cell that leads to another page of the same folder; nowhere without an address. `shade` colours it."""
 
     value: str | float
@@ -45,8 +41,7 @@ class Away:
     shade: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Thing:
+class Thing(Record):
     """What opens: `head` names it, `steps` are numbers of texts, `groups` other things below it by their keys.
 
     `drawing` is shown beside the steps.
@@ -58,8 +53,7 @@ class Thing:
     drawing: Drawing | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(Record):
     """The things of a page by their keys, and their texts: trees, a line for each step, indented by two spaces, or
     lines that stay as they are.
     """
@@ -67,10 +61,10 @@ class Told:
     texts: Sequence[str] = ()
     are_trees: bool = True
     things: Mapping[str, Thing] = field(default_factory=dict)
-    numbers: Mapping[str, int] = field(init=False)
+    numbers: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "numbers", {key: number for number, key in enumerate(self.things)})
+        force_setattr(self, "numbers", {key: number for number, key in enumerate(self.things)})
 
     def opening(self, text: str, key: str) -> Value:
         """The text, opening what is told of the key; alone where there is nothing."""
@@ -83,8 +77,7 @@ ColumnKind: TypeAlias = Literal["text", "score", "gain", "count"]
 """Texts stand to the left. Scores have four decimals, gains a sign as well, and the exact value for sorting."""
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Record):
     """A column: the `key` by which an address names it, its heading, and what its cells are."""
 
     key: str
@@ -92,8 +85,7 @@ class Column:
     kind: ColumnKind = "text"
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Record):
     """A table by the `name` by which an address calls it. `is_small` has neither paging nor filters."""
 
     name: str
@@ -105,16 +97,14 @@ class Table:
     block: ClassVar[str] = "table"
 
 
-@dataclass(frozen=True, slots=True)
-class Charts:
+class Charts(Record):
     """Charts side by side, where there is room."""
 
     drawings: Sequence[Drawing]
     block: ClassVar[str] = "charts"
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Record):
     """Numbers or texts with what they are, `main` ones in large figures; `detail` stands below, such as an interval."""
 
     items: Sequence[tuple[str, str, str]]
@@ -122,16 +112,14 @@ class Facts:
     block: ClassVar[str] = "facts"
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(Record):
     """A paragraph."""
 
     text: str
     block: ClassVar[str] = "text"
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
+class Code(Record):
     """Lines that stay lines, such as commands."""
 
     lines: Sequence[str]
@@ -141,8 +129,7 @@ class Code:
 Block: TypeAlias = Table | Charts | Facts | Text | Code
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(Record):
     """A part of a page: the anchor, the heading, and what stands there."""
 
     name: str
@@ -150,8 +137,7 @@ class Section:
     blocks: Sequence[Block]
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Record):
     """All of a page."""
 
     title: str

@@ -9,10 +9,11 @@ import json
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final
+
+from cs_score.base.records import Record
 
 _FOLDER: Final = files("cs_score") / "schemas"
 
@@ -34,8 +35,7 @@ _LIMITS: Final[Mapping[str, tuple[Callable[[float, float], bool], str]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(Record):
     """What is wrong, and where: `/mistakes/3/gain`; the whole value is at the empty place."""
 
     place: str

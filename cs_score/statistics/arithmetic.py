@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cs_score.base.records import Record
 from cs_score.measures.formulas import Ratio
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -38,8 +38,7 @@ def divide(numerator: ArrayLike, denominator: ArrayLike) -> Floats:
     return quotient
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnFormula:
+class ColumnFormula(Record):
     """What `column_formula` makes."""
 
     measures: ColumnMeasures

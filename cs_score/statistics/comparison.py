@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Sized
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Final
 
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cs_score.base.errors import UsageError
+from cs_score.base.records import Record, replace
 from cs_score.measures.formulas import Ratio
 from cs_score.statistics.arithmetic import Floats, Formula
 from cs_score.statistics.comparison_result import Comparison, MeasureComparison, PairedSystems, PValues, RankedSystem
@@ -97,8 +97,7 @@ def _check(systems: Sized, test: PairedTest) -> None:
         raise UsageError(f"no paired test called {test}; there are {', '.join(PAIRED_TESTS)}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Materials:
+class _Materials(Record):
     """What all measures are read from; shapes as in `resampling`."""
 
     names: tuple[str, ...]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
 from typing import Final
 
+from cs_score.base.records import Record, asdict, field
 from cs_score.base.signing.origin import Origin
 from cs_score.statistics import notes
 from cs_score.statistics.intervals import Interval
@@ -17,8 +17,7 @@ SCHEMA_VERSION: Final = 1
 """Of the JSON object; raised when a key changes its meaning or goes away."""
 
 
-@dataclass(frozen=True, slots=True)
-class RankedSystem:
+class RankedSystem(Record):
     """One system under one measure.
 
     `rank` counts from 1, equal systems sharing the better rank; `rank_low` to `rank_high` is the range of the rank
@@ -33,16 +32,14 @@ class RankedSystem:
     tier: int
 
 
-@dataclass(frozen=True, slots=True)
-class PValues:
+class PValues(Record):
     """The p-value of one pair by one test, as it is and after Holm's correction over all pairs of the measure."""
 
     raw: float
     holm: float
 
 
-@dataclass(frozen=True, slots=True)
-class PairedSystems:
+class PairedSystems(Record):
     """Two systems under one measure: `difference` is the score of `second` minus that of `first`, as in `diff`.
 
     `record` counts the units that speak for `second` as wins. There is none where one of the scores is undefined (0/0).
@@ -60,8 +57,7 @@ class PairedSystems:
         return self.randomisation if test == "randomisation" else self.bootstrap
 
 
-@dataclass(frozen=True, slots=True)
-class MeasureComparison:
+class MeasureComparison(Record):
     """All systems under one measure, from best to worst, and all pairs, in the order in which the systems were
     given."""
 
@@ -70,8 +66,7 @@ class MeasureComparison:
     pairs: tuple[PairedSystems, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Record):
     """The comparison of two or more systems on the same units.
 
     `test` is the one that decides about the tiers, at the level 1 - confidence, after Holm's correction. `origins`

@@ -14,13 +14,13 @@ below is rounded off, value by value.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cs_score.base.errors import InputError
+from cs_score.base.records import Record
 from cs_score.statistics.arithmetic import Floats
 
 _EXACT: Final = 2**53
@@ -28,8 +28,7 @@ _SUM_BITS: Final = 52
 _LARGEST_EXPONENT: Final = 1023
 
 
-@dataclass(frozen=True, slots=True)
-class ExactStatistics:
+class ExactStatistics(Record):
     """The statistics of one or more systems on the same units, ready to be summed exactly.
 
     `digits` (units, systems, statistics + split columns) holds integers; the second digits of the split columns

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import math
 from concurrent.futures import Executor
-from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cs_score.base.records import Record
 from cs_score.statistics import notes
 from cs_score.statistics.arithmetic import Floats, Formula, noise
 from cs_score.statistics.exact_sums import ExactStatistics, exact_statistics
@@ -31,8 +31,7 @@ _NORMAL: Final = NormalDist()
 _NO_NOTES: Final[tuple[Note, ...]] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(Record):
     """A score with its bootstrap interval.
 
     `point` is the score on all units, `low` and `high` the limits, `standard_error` the spread of the resamples: None

@@ -7,7 +7,7 @@ import operator
 from typing import Final, Literal, TypeAlias, get_args
 
 from cs_score.base.errors import UsageError
-from cs_score.base.record import dataclass, replace
+from cs_score.base.records import Record, force_setattr, replace
 
 IntervalMethod: TypeAlias = Literal["percentile", "bca"]
 PairedTest: TypeAlias = Literal["randomisation", "bootstrap"]
@@ -22,8 +22,7 @@ MOST_CONFIDENCE: Final = 99.99
 """Below, an interval says less than its absence; above, no affordable number of resamples reaches."""
 
 
-@dataclass(frozen=True, slots=True)
-class Resampling:
+class Resampling(Record):
     """Settings of a bootstrap or of a paired test; equal settings on equal input give equal results.
 
     `resamples` is their number (at least 1), `seed` a whole number of at least 0, `confidence` a percentage from 50
@@ -39,10 +38,10 @@ class Resampling:
     can_grow: bool = False
 
     def __post_init__(self) -> None:
-        set_field = object.__setattr__  # the checked value replaces a numpy number, which JSON cannot print
-        set_field(self, "resamples", _whole_number(self.resamples, "the number of resamples", at_least=1))
-        set_field(self, "seed", _whole_number(self.seed, "the seed", at_least=0))
-        set_field(self, "confidence", _percentage(self.confidence))
+        # The checked value replaces a numpy number, which JSON cannot print.
+        force_setattr(self, "resamples", _whole_number(self.resamples, "the number of resamples", at_least=1))
+        force_setattr(self, "seed", _whole_number(self.seed, "the seed", at_least=0))
+        force_setattr(self, "confidence", _percentage(self.confidence))
         if self.method not in INTERVAL_METHODS:
             raise UsageError(f"no interval method called {self.method}; there are {', '.join(INTERVAL_METHODS)}")
 

@@ -20,13 +20,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cs_score.base.records import Record
 from cs_score.measures.formulas import Ratio
 from cs_score.statistics.arithmetic import Floats, Formula, noise
 from cs_score.statistics.contributions import contributions
@@ -39,8 +39,7 @@ Pair: TypeAlias = tuple[int, int]
 """Two systems by their position."""
 
 
-@dataclass(frozen=True, slots=True)
-class UnitRecord:
+class UnitRecord(Record):
     """How many units speak for a system, for neither, and for the other one."""
 
     wins: int

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cs_score.base.records import Record
 from cs_score.statistics import notes
 from cs_score.statistics.notes import Note
 from cs_score.statistics.options import Resampling
@@ -17,8 +17,7 @@ if TYPE_CHECKING:  # they load numpy, which only resampling needs
     from cs_score.statistics.intervals import Interval
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class ScoreIntervals:
+class ScoreIntervals(Record):
     """The interval of each score, by the name of the measure in the order of tables, from `units` resampled units."""
 
     units: int

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from cs_score.base.display import one_line
 from cs_score.base.errors import InputError
+from cs_score.base.records import Record
 from cs_score.statistics.unit_table import UnitTable
 
 _NAMED: Final = 5
@@ -18,8 +18,7 @@ _Unit: TypeAlias = tuple[str, int]
 """An id and which of its occurrences it is: gold may hold an id twice, and both rows count."""
 
 
-@dataclass(frozen=True, slots=True)
-class AlignedUnits:
+class AlignedUnits(Record):
     """Several systems on the same units: `rows[system][i]` is about the unit `ids[i]`.
 
     `dropped` are the units of each system that another one lacks.

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import reduce
 
+from cs_score.base.records import Record
 
-@dataclass(frozen=True, slots=True, repr=False)
-class UnitTable:
+
+class UnitTable(Record):
     """One row of statistics per unit: what a resample draws, a claim, an instance, a question, a query.
 
     `ids` names the units (an id that occurs twice in gold occurs twice here), `columns` the statistics; `rows` has

@@ -9,7 +9,7 @@ from typing import Final
 
 from cs_score.base.documents import Json
 from cs_score.base.garbage_collection import paused_collector
-from cs_score.base.record import dataclass, replace
+from cs_score.base.records import Record, replace
 from cs_score.base.signing.origin import GOLD, POOL, QUERIES, QUERY_LIST, RUN, SAMPLES
 from cs_score.batch.coldstart import ColdStartPlan
 from cs_score.batch.evidence import EvidencePlan
@@ -39,8 +39,7 @@ _TIMED: Final = ".params"
 _LARGEST: Final = 1 << 62
 
 
-@dataclass(frozen=True, slots=True)
-class BatchedRun:
+class BatchedRun(Record):
     """A run as a record tells it: its name in the batch, its policy, and what it was made from.
 
     `records` is whether its problems were kept with their details.
@@ -52,8 +51,7 @@ class BatchedRun:
     records: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Gold:
+class Gold(Record):
     """What runs are scored with: the plan, and what is prepared from it."""
 
     plan: Plan

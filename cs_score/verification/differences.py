@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from cs_score.base.documents import Json, member_place
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 
 _NAMES: Final = ("run_id", "query", "row", "system", "run", "code", "role")
 """Members by which entries of an array are told apart, where they have one."""
@@ -16,8 +16,7 @@ _BEFORE: Final = 30
 """Characters that are shown of a value, and of a text before what differs."""
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Record):
     """A value that differs: its name, such as `runs[TIDE_KB].scores.SF-AP`, as recorded and as computed."""
 
     name: str

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from cs_score.base.display import one_line
 from cs_score.base.errors import CsScoreError, InputError
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.base.signing.origin import QUERY_LIST, SAMPLES
 from cs_score.base.sources import READING_ERRORS, InputDigest, open_source
 
@@ -23,8 +23,7 @@ class NotFoundError(CsScoreError):
         super().__init__("; ".join(self.lines))
 
 
-@dataclass(frozen=True, slots=True)
-class FoundInput:
+class FoundInput(Record):
     """An input as recorded, and a file with that content."""
 
     recorded: InputDigest

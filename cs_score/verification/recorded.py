@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Final, cast
 
 from cs_score.base.errors import InputError, UsageError
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.base.signing.origin import ROLES, Origin
 from cs_score.base.signing.signature import Signature
 from cs_score.base.sources import InputDigest
@@ -52,8 +52,7 @@ _KINDS: Final[tuple[tuple[Kind, str, int], ...]] = (
 """Each kind with a member that those below it lack, and the version of its schema that is read."""
 
 
-@dataclass(frozen=True, slots=True)
-class Recorded:
+class Recorded(Record):
     """A file that records a result: its kind, and what it tells.
 
     `older` is the version of its schema where that is older than the one that is written now, else None.

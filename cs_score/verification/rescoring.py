@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from cs_score.base.documents import Json
 from cs_score.base.errors import InputError
 from cs_score.base.garbage_collection import paused_collector
-from cs_score.base.record import replace
+from cs_score.base.records import replace
 from cs_score.base.signing.origin import GOLD, POOL, QUERIES, QUERY_LIST, RUN, SAMPLES, Origin
 from cs_score.base.sources import InMemory, Input
 from cs_score.coldstart.gold import Gold, open_gold, with_pool

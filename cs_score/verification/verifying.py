@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 
 from cs_score.base.documents import Json
 from cs_score.base.errors import InputError
-from cs_score.base.record import dataclass, replace
+from cs_score.base.records import Record, replace
 from cs_score.base.sources import open_source
 from cs_score.base.version import VERSION
 from cs_score.batch.store.state import SIGNATURE
@@ -32,8 +32,7 @@ _KINDS: Final = {SIGNATURE: Kind.BATCH_RUN, LEADERBOARD: Kind.LEADERBOARD, OVERV
 """What files of a batch record, by their names."""
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Record):
     """What became of one file: the values that differ, how many numbers were compared, notes for the reader.
 
     Of a table that is no JSON `compared` counts lines.

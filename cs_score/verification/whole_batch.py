@@ -12,7 +12,7 @@ from typing import Final
 
 from cs_score.analysis.many.overview import Overview
 from cs_score.base.documents import Json
-from cs_score.base.record import replace
+from cs_score.base.records import replace
 from cs_score.batch.store.outcomes import FAILED, Outcome, ProblemPlace
 from cs_score.batch.tables.leaderboard import Leaderboard, make_leaderboard, with_standings
 from cs_score.batch.tables.leaderboard_writers import LEADERBOARD as BOARD

@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from cs_score.base.errors import CsScoreError
+from cs_score.base.records import Record
 from cs_score.coldstart import Options, ScoringStopped, score
 from tests.coldstart.command import Outcome, score_in
 
@@ -17,8 +17,7 @@ EXACT: Final = 1e-12
 SAVED: Final = "analysis.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Record):
     """Files to score in a folder: switches, query files, and the other files in order."""
 
     folder: Path

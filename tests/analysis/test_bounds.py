@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
 from cs_score.analysis.coldstart.sections.bounds import bounds
 from cs_score.base.errors import InputError
+from cs_score.base.records import replace
 from cs_score.coldstart.gold import open_gold, with_pool
 from cs_score.coldstart.options import Options, Policy
 from cs_score.coldstart.run import load_run

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import tempfile
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
 from cs_score.analysis.coldstart.sections.budget import KINDS, MISSED, Mending, moved
 from cs_score.analysis.coldstart.sections.mistakes import mistakes_of
 from cs_score.analysis.coldstart.whatif.effects import Effects
+from cs_score.base.records import replace
 from cs_score.coldstart.gold import noting_folders, open_gold
 from cs_score.coldstart.options import WRONG, Policy
 from cs_score.coldstart.run import load_run

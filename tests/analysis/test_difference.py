@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from hypothesis import strategies as st
 from cs_score.analysis.coldstart.difference.difference import Difference, diff
 from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
 from cs_score.base.errors import InputError
+from cs_score.base.records import replace
 from cs_score.coldstart.gold import open_gold, with_pool
 from cs_score.coldstart.options import Options, Policy
 from cs_score.coldstart.run import load_run

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +12,7 @@ from hypothesis import HealthCheck, assume, event, given, settings
 from hypothesis import strategies as st
 
 from cs_score.base.errors import CsScoreError
+from cs_score.base.records import replace
 from cs_score.cli.form import load
 from cs_score.cli.options import HelpWanted, VersionWanted
 from cs_score.cli.registry import find

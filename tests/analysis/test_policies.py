@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from cs_score.base.records import replace
 from cs_score.coldstart import Justifications, Policy
 from cs_score.coldstart.options import PRESETS
 from tests.analysis.rewriting import EXACT, Call

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from hypothesis import strategies as st
 
+from cs_score.base.records import Record
 from cs_score.coldstart import Justifications, Options, Policy
 from tests.analysis.rewriting import Call
 from tests.coldstart.worlds import BASE, World
@@ -21,8 +21,7 @@ POLICIES: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Variant:
+class Variant(Record):
     """How a world is written and scored.
 
     `has_nodes`: with node ids; `few_nodes`: lines share node ids; `is_pool_first`: the pool comes before the run;

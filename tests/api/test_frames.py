@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
 import cs_score as cs
+from cs_score.base.records import replace
 from tests.coldstart.handmade import Inputs, Line, query_xml
 
 pandas = pytest.importorskip("pandas")

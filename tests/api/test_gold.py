@@ -7,13 +7,13 @@ import io
 import json
 import pickle
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import cs_score as cs
+from cs_score.base.records import replace
 from tests.coldstart.command import score_in
 from tests.coldstart.handmade import Inputs, Line, query_xml, sf_query
 from tests.documents import ROOT

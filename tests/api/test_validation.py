@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 import cs_score as cs
+from cs_score.base.records import replace
 from tests.coldstart.command import score_in
 from tests.coldstart.handmade import Inputs, Line, query_xml
 

@@ -8,17 +8,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
+from cs_score.base.records import Record
 from tests.batch.command import environment
 
 _DEADLINE_SECONDS = 20.0
 _QUIET = {"DASK_DISTRIBUTED__ADMIN__LOG_FORMAT": "%(message)s"}
 
 
-@dataclass(frozen=True, slots=True)
-class Cluster:
+class Cluster(Record):
     """The scheduler's address and the processes of the workers."""
 
     address: str

@@ -10,11 +10,11 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from cs_score.base.records import Record
 from cs_score.batch.execution import dask_cluster
 from tests.batch.cluster import Cluster, local_cluster
 from tests.batch.command import batch_process, contents, invented_runs, leaderboard
@@ -29,8 +29,7 @@ LINES = 500
 COPIES = 30
 
 
-@dataclass(frozen=True, slots=True)
-class Unanswered:
+class Unanswered(Record):
     """A batch that asked an address where nobody listens, and the seconds until it gave up."""
 
     address: str

@@ -6,11 +6,11 @@ import hashlib
 import json
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from cs_score.base.records import replace
 from cs_score.base.signing.origin import GOLD, RUN, Origin
 from cs_score.base.signing.signature import Signature
 from cs_score.base.sources import InputDigest

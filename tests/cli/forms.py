@@ -7,12 +7,12 @@ import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 from typing import Final
 
 from cs_score.analysis.coldstart.tables import LAYOUTS
+from cs_score.base.records import Record, field
 from cs_score.batch.plan.runs import FILES as BATCH_FILES
 from cs_score.batch.plan.runs import INDEX
 from tests.coldstart.command import Outcome, score_in
@@ -33,8 +33,7 @@ class Kind(Enum):
     FOLDER = "a folder of outputs"
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(Record):
     """One word with what it stands for, a value with which the command does its work, and files that come of it."""
 
     kind: Kind
@@ -46,8 +45,7 @@ class Word:
         return [value + member for member in self.members or ("",)]
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(Record):
     """A command: its first words, its options, its words without option, and the status that means wrong usage."""
 
     first: tuple[str, ...]

@@ -8,16 +8,15 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from cs_score.base.records import Record
 from cs_score.cli.main import main
 from tests.schemas import check_written
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Record):
     """What one call did. `files` are those that were not there before, by name relative to the folder."""
 
     status: int

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from cs_score.base.records import Record, replace
 from cs_score.coldstart.queries.identifiers import follow_on_id, slot_filling_id
 from tests.coldstart.command import Outcome, score_in
 from tests.coldstart.worlds import Row, Scored, score
@@ -28,8 +28,7 @@ def sf_query(slots: tuple[str, ...] = LISTS, docid: str = "N_ENG_Q", language: s
     return f"CSX_{language}_{slot_filling_id(docid, '5', '9', slots)}"
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Record):
     """A run line; its answer stands at characters 3 to 5 of `document`. Without node it has eight columns."""
 
     value: str = "Bo"
@@ -92,8 +91,7 @@ class Block(NamedTuple):
     after: str
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranked(Record):
     """A node of a ranking in the debug file, by query, level and name."""
 
     query: str
@@ -104,8 +102,7 @@ class Ranked:
     value: str
 
 
-@dataclass(frozen=True, slots=True)
-class Inputs:
+class Inputs(Record):
     """The files of an evaluation. What is there of pool and run is scored, in this order, unless files are named."""
 
     folder: Path

@@ -11,15 +11,11 @@ import gzip
 import json
 import re
 import shutil
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-import pytest
-from _pytest.mark import ParameterSet
-
+from cs_score.base.records import Record
 from tests.coldstart.command import Outcome, score_in
 
 COMMITTED: Final = Path(__file__).parent / "golden"
@@ -34,8 +30,7 @@ _PLACE: Final = re.compile(r" at (\([^()\n]*\)|\S+ line \d+.*)$")
 _MADE_NODE: Final = re.compile(rb":NIL_[A-Za-z]{4}(\d{9})")
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(Record):
     """One recorded case.
 
     Outputs are named by the ending of their file (`sf`), `stdout`, or `./NAME` for a file that begins with another name
@@ -82,17 +77,6 @@ def shared_cases() -> list[Case]:
 def cases_in(folder: Path, pattern: str = "*") -> list[Case]:
     """The cases whose folders lie in `folder` and match `pattern`."""
     return [_case(path.parent) for path in sorted(folder.glob(f"{pattern}/case.json"))]
-
-
-def sampled(cases: Iterable[Case]) -> list[ParameterSet]:
-    """The cases for pytest: the first of each family and every eighth after it; the others are slow."""
-    seen: Counter[str] = Counter()
-    found = []
-    for case in cases:
-        marks = [pytest.mark.slow] if seen[case.family] % 8 else []
-        found.append(pytest.param(case, marks=marks, id=case.folder.name))
-        seen[case.family] += 1
-    return found
 
 
 def _case(folder: Path) -> Case:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import pickle
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from cs_score.base.errors import InputError, UsageError
+from cs_score.base.records import replace
 from cs_score.coldstart import Justifications, Options, Policy, Result, ScoringStopped, intervals, score
 from cs_score.coldstart.combining import score_rows
 from cs_score.coldstart.counting.projection import ldc_tables

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
+from cs_score.base.records import replace
 from tests.coldstart.handmade import (
     BIRTHPLACE,
     CHILDREN,

@@ -9,12 +9,12 @@ import shlex
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
+from cs_score.base.records import Record
 from cs_score.coldstart import Options, score
 from cs_score.coldstart.counting.counts import sum_counts
 from cs_score.coldstart.queries.identifiers import follow_on_id
@@ -34,8 +34,7 @@ def demo_commands() -> list[list[str]]:
     return [shlex.split(words) for words in re.findall(r"^\t\$\(BIN\)/cs-score (.*)$", text, re.MULTILINE)]
 
 
-@dataclass(frozen=True, slots=True)
-class Demo:
+class Demo(Record):
     """The texts that the walk-through quotes, by name, the outcome of each demo command, and the run of the table."""
 
     texts: dict[str, str]

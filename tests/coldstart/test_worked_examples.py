@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
+from cs_score.base.records import replace
 from cs_score.coldstart.lines.confidence import read_confidence
 from cs_score.coldstart.lines.provenance import read_provenance
 from cs_score.coldstart.queries.identifiers import follow_on_id, slot_filling_id

@@ -9,12 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from hypothesis import strategies as st
 
+from cs_score.base.records import Record, replace
 from tests.coldstart.command import Outcome, score_in
 
 BASE: Final = "LAW"
@@ -32,8 +32,7 @@ FIRST_SLOTS: Final = (Slot("per:children"), Slot("per:city_of_birth", single=Tru
 SECOND_SLOTS: Final = (Slot("per:schools_attended"), Slot("per:age", single=True))
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(Record):
     """An LDC query: its id, its slots, and the document of each entry point."""
 
     ldc: str
@@ -46,8 +45,7 @@ class Query:
         return [f"{BASE}_{d[:3]}_{_name_hash(f'{d}:5:9:{slots}', 10)}" for d in self.docids]
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Record):
     """A filler for the query with this full id, with its place in one document."""
 
     query: str
@@ -69,8 +67,7 @@ class Answer:
         return f"{self.query}_{_name_hash(text.encode().decode('latin-1'), 12)}"
 
 
-@dataclass(frozen=True, slots=True)
-class Assessment:
+class Assessment(Record):
     """An assessed answer; `ec` is "0" unless `code` is C or X."""
 
     answer: Answer
@@ -86,8 +83,7 @@ class Assessment:
         return "\t".join((*columns, self.ec, ec_mention))
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
+class Response(Record):
     """A submitted answer."""
 
     answer: Answer
@@ -99,8 +95,7 @@ class Response:
         return "\t".join((a.query, a.slot, RUN_ID, a.relation, a.value, "PER", a.span, self.confidence, self.node))
 
 
-@dataclass(frozen=True, slots=True)
-class World:
+class World(Record):
     """Queries, pool and run; parents stand before children in both."""
 
     queries: tuple[Query, ...]

@@ -7,18 +7,17 @@ import io
 import json
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from cs_score.base.records import Record
 from cs_score.cli.main import main
 from tests.schemas import check_written
 
 REPOSITORY: Final = Path(__file__).parents[2]
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Record):
     """Exit status and what was printed."""
 
     status: int

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from cs_score.base.records import Record
 from tests.evidence.command import Outcome
 
 FAMILIES: Final = ("scifact", "claims", "r4c", "hotpotqa")
@@ -17,8 +17,7 @@ SHARED: Final = Path(__file__).parents[3] / "shared" / "golden"
 TOLERANCE: Final = 1e-12
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(Record):
     """One recorded case: a folder with inputs and a command line, and either scores or an error to expect."""
 
     folder: Path

@@ -10,10 +10,11 @@ import json
 import shlex
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 from typing import Final
+
+from cs_score.base.records import Record
 
 REPOSITORY: Final = Path(__file__).parents[2]
 SAMPLES: Final = Path(__file__).parent / "samples"
@@ -285,8 +286,7 @@ CASES: Final = {
 """Groups of recorded cases that lie beside the tests, and the rooms of the tests in which they lie."""
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Record):
     """One call; `inputs` is the folder of a recorded case, None for the samples."""
 
     group: str

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from cs_score.base.records import Struct
 from tests.coldstart.command import Outcome, score_in
 from tests.preparation.invented import AskedQuery
 
@@ -31,8 +31,7 @@ FAMILY: Final = (
 ANN: Final = AskedQuery("CSX_ENG_e2b374da95", ("per:children", "per:title"), docid="ENG_1", begin="6", end="8")
 
 
-@dataclass(slots=True)
-class Inputs:
+class Inputs(Struct):
     """A folder with inputs, and the programs called in it."""
 
     folder: Path

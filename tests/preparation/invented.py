@@ -6,11 +6,11 @@ Follow-on ids are hashed by the benchmark's generator, which shares no code with
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from benchmarks.generate import follow_on_id
+from cs_score.base.records import Record, replace
 from tests.coldstart.command import Outcome, score_in
 
 CHILDREN: Final = "per:children"
@@ -19,8 +19,7 @@ QUERY: Final = "CSX_ENG_979a86d86f"
 OTHER: Final = "CSX_ENG_0123456789"
 
 
-@dataclass(frozen=True, slots=True)
-class AskedQuery:
+class AskedQuery(Record):
     """A query of a query file, with one entry point unless `body` says otherwise."""
 
     id: str = QUERY
@@ -41,8 +40,7 @@ class AskedQuery:
         return f'<query id="{self.id}">{point}<enttype>{self.enttype}</enttype>{self.more}{slots}</query>\n'
 
 
-@dataclass(frozen=True, slots=True)
-class RunLine:
+class RunLine(Record):
     """A line of a run; `node` None gives a line of eight columns."""
 
     value: str = "Bo"
@@ -67,8 +65,7 @@ class RunLine:
         return replace(RunLine("Yale", "ENG_9", query=query, slot=SCHOOLS, node=":C1", type="ORG"), **changes)
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(Record):
     """A line of an assessment file with ten columns."""
 
     code: str = "C"

@@ -6,13 +6,13 @@ equal, node ids of odd form, confidences that fit no layout in a first line.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from hypothesis import strategies as st
 
 from benchmarks.generate import follow_on_id
+from cs_score.base.records import Record
 from tests.coldstart.worlds import BASE, FIRST_SLOTS, SECOND_SLOTS, Slot, World
 from tests.coldstart.worlds import Query as LdcQuery
 
@@ -21,8 +21,7 @@ VALUES: Final = ("Ann", "Zoë", "日本", 'He said "hi"', "back\\slash", "# no c
 CONFIDENCES: Final = ("1", "1.0", "0.25", "0.5", "0.50", "5.0e-01", "0.9", "0.1", "2.0e-03", "0.999999999999999")
 
 
-@dataclass(frozen=True, slots=True)
-class Messy:
+class Messy(Record):
     """An evaluation: its query file, its pool, its run."""
 
     queries: str

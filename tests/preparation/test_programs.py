@@ -6,11 +6,11 @@ import io
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from cs_score.base.records import replace
 from cs_score.base.sources import Input, Source, open_source
 from cs_score.cli.form import load
 from cs_score.cli.leaving import Finished

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from tests.coldstart.recorded import SHARED, Case, cases_in, replay, sampled
+from cs_score.base.records import replace
+from tests.coldstart.recorded import SHARED, Case, cases_in, replay
 
 COMMITTED: Final = cases_in(Path(__file__).parent / "golden")
 _VALIDATORS: Final = [
@@ -27,7 +27,7 @@ def test_committed_case(case: Case, tmp_path: Path) -> None:
     assert replay(case, tmp_path) == []
 
 
-@pytest.mark.parametrize("case", sampled([*cases_in(SHARED / "golden" / "companions"), *_VALIDATORS]))
+@pytest.mark.parametrize("case", [*cases_in(SHARED / "golden" / "companions"), *_VALIDATORS], ids=_name)
 def test_shared_case(case: Case, tmp_path: Path) -> None:
     assert replay(case, tmp_path) == []
 

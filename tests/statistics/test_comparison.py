@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 
 from cs_score.base.errors import InputError, UsageError
+from cs_score.base.records import replace
 from cs_score.statistics.arithmetic import Floats
 from cs_score.statistics.comparison import compare, compare_tables
 from cs_score.statistics.comparison_result import Comparison
@@ -35,7 +35,7 @@ def comparison(given: dict[str, Floats], settings: Resampling = SETTINGS, **how:
 
 def test_intervals_are_those_of_each_system_alone() -> None:
     for method in ("percentile", "bca"):
-        settings = dataclasses.replace(SETTINGS, method=method)
+        settings = replace(SETTINGS, method=method)
         compared = comparison(systems(), settings)
         for name, matrix in systems().items():
             alone = bootstrap_intervals(matrix, FORMULA, settings)
@@ -103,9 +103,7 @@ def test_rounding_is_no_difference() -> None:
     rows = np.array([[1, 3], [2, 6], [3, 9], [7, 21]])
     systems = {"A": rows, "B": rows[[1, 2, 3, 0]] * 3}
     for method in ("percentile", "bca"):
-        [measure] = compare(
-            systems, list("abcd"), ["ratio"], ROUNDING, dataclasses.replace(SETTINGS, method=method)
-        ).measures
+        [measure] = compare(systems, list("abcd"), ["ratio"], ROUNDING, replace(SETTINGS, method=method)).measures
         [pair] = measure.pairs
         assert pair.difference.notes == (ALL_EQUAL,)
         assert pair.difference.low == pair.difference.high == pair.difference.point
@@ -164,7 +162,7 @@ def test_one_unit() -> None:
 
 
 def test_executor_and_repetition_give_the_same_bytes() -> None:
-    settings = dataclasses.replace(SETTINGS, resamples=5000)
+    settings = replace(SETTINGS, resamples=5000)
     with ThreadPoolExecutor(2) as threads:
         assert comparison(systems(), settings, executor=threads) == comparison(systems(), settings)
 
@@ -217,7 +215,7 @@ def test_tables_are_aligned_before_they_are_compared() -> None:
     tables = {"A": table(ids, first), "B": table(ids[::-1], second[::-1])}
     assert compare_tables(tables, MEASURES, FORMULA, SETTINGS) == expected
     common = compare_tables(tables, MEASURES, FORMULA, SETTINGS, common=True)
-    assert common == dataclasses.replace(expected, dropped={"A": (), "B": ()})
+    assert common == replace(expected, dropped={"A": (), "B": ()})
 
 
 def test_tables_of_different_units_need_common() -> None:
@@ -230,7 +228,7 @@ def test_tables_of_different_units_need_common() -> None:
         compare_tables(tables, MEASURES, FORMULA, SETTINGS)
     shared = compare_tables(tables, MEASURES, FORMULA, SETTINGS, common=True)
     expected = comparison({"A": system(0.8)[10:], "B": system(0.4, seed=2)[10:]})
-    assert shared == dataclasses.replace(expected, dropped={"A": ids[:10], "B": ()})
+    assert shared == replace(expected, dropped={"A": ids[:10], "B": ()})
     assert shared.as_json()["dropped"] == {"A": list(ids[:10]), "B": []}
     [note] = shared.notes
     assert note == (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import re
 
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 
 from cs_score.base.display import cell
 from cs_score.base.markup import escape_latex, escape_markdown
+from cs_score.base.records import replace
 from cs_score.statistics.comparison import compare
 from cs_score.statistics.comparison_result import Comparison, MeasureComparison, PairedSystems, PValues, RankedSystem
 from cs_score.statistics.comparison_writers import WRITERS
@@ -208,5 +208,5 @@ def test_a_whole_comparison_in_every_format() -> None:
     texts = {name: write(compared) for name, write in WRITERS.items()}
     assert all(texts[name].count("Difference") >= 3 for name in ("text", "markdown", "latex"))
     assert texts["tsv"].count("\n") == 1 + 3 * (3 + 3)
-    without_notes = dataclasses.replace(compared, measures=compared.measures[:1])
+    without_notes = replace(compared, measures=compared.measures[:1])
     assert "Note" not in WRITERS["text"](without_notes)

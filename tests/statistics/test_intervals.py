@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
 import multiprocessing
@@ -11,11 +10,12 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
 from cs_score.base.errors import InputError
+from cs_score.base.records import replace
 from cs_score.statistics import intervals, notes
 from cs_score.statistics.arithmetic import Floats, column_formula
 from cs_score.statistics.draws import bootstrap_counts
@@ -173,7 +173,7 @@ def test_limits_without_the_undefined_resamples_are_scipys(method: IntervalMetho
         def integers(self, low: Any, high: Any = None, size: Any = None, **_: Any) -> Any:  # type: ignore[override]
             return super().integers(low, high, (2000, 40))[kept]
 
-    theirs = scipy_interval(matrix, 0, dataclasses.replace(settings, resamples=len(kept)), Kept(0, 40))
+    theirs = scipy_interval(matrix, 0, replace(settings, resamples=len(kept)), Kept(0, 40))
     assert ours.low == pytest.approx(theirs.confidence_interval.low, rel=0, abs=1e-9)
     assert ours.high == pytest.approx(theirs.confidence_interval.high, rel=0, abs=1e-9)
 
@@ -267,6 +267,7 @@ def test_extreme_confidence(method: IntervalMethod, confidence: float) -> None:
     assert 0.0 <= present(interval.low) <= present(interval.high) <= 8.0
 
 
+@settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=7),
     st.integers(1, 40),

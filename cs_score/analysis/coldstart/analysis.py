@@ -23,7 +23,7 @@ from cs_score.analysis.coldstart.sections.structure import Structure, structure_
 from cs_score.analysis.coldstart.sections.sweep import SweepRow, best_of, sweep
 from cs_score.analysis.coldstart.whatif.effects import Effects
 from cs_score.base.garbage_collection import paused_collector
-from cs_score.base.record import dataclass, replace
+from cs_score.base.records import Record, replace
 from cs_score.base.signing.origin import Origin
 from cs_score.base.signing.signature import Signature
 from cs_score.coldstart.named_policies import NamedPolicy
@@ -38,8 +38,7 @@ SCHEMA_VERSION: Final = 1
 """Raised when a key changes its meaning or goes away; new keys do not raise it."""
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Analysis:
+class Analysis(Record):
     """Why a run scored what it did.
 
     `mistakes` are all, or the first of them where only so many (`top`) were asked for; `added_to` is the file that
@@ -141,8 +140,7 @@ def analyze(
     return analysis if resampling is None else _resampled(analysis, scored, table, resampling)
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
+class _Asked(Record):
     """What was asked: the measure, how many mistakes are listed, and dimensions that are crossed."""
 
     measure: Measure
@@ -151,8 +149,7 @@ class _Asked:
     progress: Progress
 
 
-@dataclass(frozen=True, slots=True)
-class _Again:
+class _Again(Record):
     """What scoring the whole run again and again has told."""
 
     bounds: Bounds

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cs_score.base.errors import InputError, UsageError
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.base.signing.origin import Origin
 from cs_score.base.signing.signature import Signature
 from cs_score.coldstart.options import Justifications, Policy
@@ -16,8 +16,7 @@ from cs_score.measures.measure import Measure
 from cs_score.measures.registry import parse, usual
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Scored:
+class Scored(Record, eq=False):
     """A run over its gold standard, and what scoring it under a policy gave.
 
     `run` may hold runs beside the one that `run_id` names. `stopped` is why there is no average precision; None where

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from cs_score.analysis.coldstart.analysis import Analysis
 from cs_score.base.display import spreadsheet_cell
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.coldstart.counting.counts import Counts
 from cs_score.coldstart.judging.labels import CATEGORIES
 
@@ -22,8 +22,7 @@ class Gain(float):
     """A difference of scores, which people are shown with its sign."""
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(Record):
     """What a table shows: the name of its file, its title, its columns, and the rows that it has of an analysis.
 
     `shown` are the columns of the text, all unless given. The text has a table for each value of the column `by`, which
@@ -45,8 +44,7 @@ class Layout:
     total: Callable[[Analysis], int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Record):
     """A table of one analysis: its rows (None: an empty cell), and how many there are."""
 
     layout: Layout

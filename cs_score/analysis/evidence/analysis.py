@@ -10,7 +10,6 @@ print(analysis.mistakes[0].gain, analysis.budget[-1].cumulated)
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from typing import Final
 
 from cs_score.analysis.evidence.budget import BudgetRow, error_budget
@@ -20,6 +19,7 @@ from cs_score.analysis.evidence.mending import Progress, units_of
 from cs_score.analysis.evidence.mistakes import Mistake, mistakes_of
 from cs_score.analysis.evidence.modes.examiners import examiner_of
 from cs_score.base.garbage_collection import paused_collector
+from cs_score.base.records import Record, replace
 from cs_score.base.signing.origin import Origin
 from cs_score.evidence.result import Mode, Result
 
@@ -27,8 +27,7 @@ SCHEMA_VERSION: Final = 1
 """Of the JSON object; raised when a key changes its meaning or goes away."""
 
 
-@dataclass(frozen=True, slots=True)
-class Analysis:
+class Analysis(Record):
     """Why a score is what it is (insight specification, sections 4 and 8).
 
     `measure` is the one that was asked about and `score` its value, 0..1. `mistakes` are sorted by gain, `budget` has a

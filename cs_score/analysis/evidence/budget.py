@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
 
 from cs_score.analysis.evidence.mending import AnyExaminer, Mending, Unit, mending_of_kind
 from cs_score.analysis.evidence.modes.examiner import Row
+from cs_score.base.records import Record, asdict, replace
 from cs_score.evidence.result import scores_of
 
 
-@dataclass(frozen=True, slots=True)
-class BudgetRow:
+class BudgetRow(Record):
     """A kind of mistakes: how many there are, the score if they and no others were mended, and what that gains.
 
     `cumulated` is the score if they and those of all kinds before were mended, one kind after the other: what mending

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Final
 
@@ -22,6 +21,7 @@ from cs_score.analysis.evidence.pairing import Paired, pairs_of
 from cs_score.analysis.outcome import Outcome
 from cs_score.analysis.significance import significance
 from cs_score.base.errors import InputError, UsageError
+from cs_score.base.records import Record, asdict, replace
 from cs_score.base.signing.origin import Origin
 from cs_score.evidence.result import Mode, Result, scores_at
 from cs_score.statistics import notes
@@ -35,8 +35,7 @@ SCHEMA_VERSION: Final = 1
 """Of the JSON object; raised when a key changes its meaning or goes away."""
 
 
-@dataclass(frozen=True, slots=True)
-class UnitDifference:
+class UnitDifference(Record):
     """A unit that counts differently in A and B: its own scores, 0..1 (None: not scored), and what it contributes.
 
     The contributions of all units add up to the difference of the scores; None where they are not defined.
@@ -49,8 +48,7 @@ class UnitDifference:
     contribution: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Record):
     """A part of a unit that fared differently in A and B."""
 
     unit: object
@@ -62,8 +60,7 @@ class Answer:
         return {"unit": self.unit, "occurrence": self.occurrence, **self.fates.as_json()}
 
 
-@dataclass(frozen=True, slots=True)
-class GroupDifference:
+class GroupDifference(Record):
     """The scores of a group of units in A and B, and what its units contribute together (None: not defined)."""
 
     group: str
@@ -72,8 +69,7 @@ class GroupDifference:
     contribution: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Record):
     """Why B scores otherwise than A under `measure` (insight specification, sections 5 and 8).
 
     `names` are what people call A and B, `a` and `b` their scores. `units` are those that count differently, the

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
 
 from cs_score.analysis.evidence.mending import AnyExaminer, Progress, unit_at, units_of
 from cs_score.analysis.evidence.mistakes import Mistake, mistakes_of
 from cs_score.analysis.evidence.modes.examiners import examiner_of
 from cs_score.base.display import one_line
+from cs_score.base.records import Record, replace
 from cs_score.base.signing.origin import Origin
 from cs_score.evidence.result import Mode, Result
 from cs_score.measures.formulas import divide
@@ -28,8 +28,7 @@ LARGEST_COSTS: Final = 3
 """Mistakes that are shown of a whole run."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExplainedUnit:
+class ExplainedUnit(Record):
     """How one unit was scored.
 
     `lines` tell it in words, text from the inputs as it was read; `statistics` are what it adds to the totals, `scores`
@@ -57,8 +56,7 @@ class ExplainedUnit:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(Record):
     """Units explained, or the whole run: then `units` is empty and `mistakes` has its largest costs."""
 
     mode: Mode

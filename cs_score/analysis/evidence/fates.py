@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from cs_score.analysis.evidence.modes.examiner import Part
 from cs_score.analysis.outcome import Outcome, outcome_of
+from cs_score.base.records import Record
 
 
-@dataclass(frozen=True, slots=True)
-class PartPair:
+class PartPair(Record):
     """A part in A and in B; None where the part is not among those of the result."""
 
     what: str

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
 
 from cs_score.analysis.evidence.mending import AnyExaminer
 from cs_score.analysis.evidence.mistakes import Mistake
 from cs_score.analysis.evidence.modes.examiner import Confusion
 from cs_score.analysis.grouping import UNKNOWN, place
+from cs_score.base.records import Record, replace
 from cs_score.evidence.result import Mode, scores_of
 from cs_score.measures.formulas import divide
 
@@ -18,8 +18,7 @@ ASPECT: Final = "aspect"
 """The dimension whose groups are parts of every unit's score, not units; in modes whose measures are means."""
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Record):
     """Units that have something in common: the totals of their statistics, their scores, their mistakes.
 
     `precision`, `recall` and `f1` are those that belong to the measure that was asked about, None where it has none.
@@ -51,8 +50,7 @@ class Group:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class ConfusionCount:
+class ConfusionCount(Record):
     """How often a label of gold met a predicted label."""
 
     confusion: Confusion

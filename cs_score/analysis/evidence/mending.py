@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 from cs_score.analysis.evidence.modes.examiner import Examiner, Fault, Row
 from cs_score.base.errors import InputError
+from cs_score.base.records import Record
 from cs_score.evidence.result import Result
 from cs_score.measures.formulas import divide
 
 AnyExaminer: TypeAlias = Examiner[Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(Record):
     """A prediction as it is or as it would be, its faults, and the rows of the units of gold that it serves."""
 
     positions: tuple[int, ...]
@@ -49,23 +49,7 @@ def rows_without(examiner: AnyExaminer, unit: Unit, faults: Iterable[Fault]) -> 
     return tuple(examiner.row(position, prediction) for position in unit.positions)
 
 
-def rows_without_each(
-    examiner: AnyExaminer, unit: Unit, faults: Sequence[Fault]
-) -> Iterator[tuple[Row, ...] | InputError]:
-    """The rows of a unit without each of these faults alone; the error where the scorer would refuse that."""
-    if len(unit.positions) == 1:
-        for row in examiner.rows_without_each(unit.positions[0], unit.prediction, unit.rows[0], faults):
-            yield row if isinstance(row, InputError) else (row,)
-        return
-    for fault in faults:
-        try:
-            yield rows_without(examiner, unit, [fault])
-        except InputError as error:
-            yield error
-
-
-@dataclass(frozen=True, slots=True)
-class Mending:
+class Mending(Record):
     """Faults of a unit that can be mended together, and the unit's rows without them."""
 
     faults: tuple[Fault, ...]
@@ -82,14 +66,16 @@ class Mending:
 def mending_of_kind(examiner: AnyExaminer, unit: Unit, kind: str) -> Mending:
     """All faults of one kind; those without which the scorer would refuse the prediction are left out."""
     faults = tuple(fault for fault in unit.faults if fault.kind == kind)
+    found = Mending((), unit.rows)
     if not faults:
-        return Mending((), unit.rows)
+        return found
     try:
         return Mending(faults, rows_without(examiner, unit, faults))
-    except InputError:  # the scorer refuses a part for what is wrong in it, whatever the others are
-        each_alone = zip(faults, rows_without_each(examiner, unit, faults))
-        left = tuple(fault for fault, rows in each_alone if not isinstance(rows, InputError))
-        return Mending(left, rows_without(examiner, unit, left)) if left else Mending((), unit.rows)
+    except InputError:
+        for fault in faults:
+            with suppress(InputError):
+                found = Mending((*found.faults, fault), rows_without(examiner, unit, (*found.faults, fault)))
+        return found
 
 
 def scores_with(result: Result, sums: Row, before: Sequence[Row], after: Sequence[Row]) -> tuple[float, ...]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
-from cs_score.analysis.evidence.mending import AnyExaminer, Unit, rows_without_each, scores_with
+from cs_score.analysis.evidence.mending import AnyExaminer, Unit, rows_without, scores_with
 from cs_score.analysis.evidence.modes.examiner import Fault
 from cs_score.base.errors import InputError
+from cs_score.base.records import Record
 from cs_score.measures.formulas import divide
 
 
@@ -20,8 +20,7 @@ class Mended(Protocol):
     def __call__(self) -> object: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Mistake:
+class Mistake(Record):
     """One fault of a prediction, and what it costs.
 
     `unit` is the id of the claim, instance or question as it stands in gold, `occurrence` tells repetitions of an id
@@ -80,14 +79,14 @@ def _of_unit(
 ) -> Iterator[Mistake]:
     measures = examiner.result.mode.measures
     position = unit.positions[0]
-    for fault, rows in zip(unit.faults, rows_without_each(examiner, unit, unit.faults)):
+    for fault in unit.faults:
         effects: dict[str, float | None] = dict.fromkeys(measures)
         reason = None
-        if isinstance(rows, InputError):
-            reason = str(rows)
-        else:
-            then = scores_with(examiner.result, sums, unit.rows, rows)
+        try:
+            then = scores_with(examiner.result, sums, unit.rows, rows_without(examiner, unit, [fault]))
             effects = {name: new - old for name, new, old in zip(measures, then, now)}
+        except InputError as error:
+            reason = str(error)
         yield Mistake(
             examiner.unit(position),
             occurrence,

@@ -5,21 +5,20 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from cs_score.analysis.evidence.mending import AnyExaminer
 from cs_score.analysis.evidence.modes.examiner import Part, Row
+from cs_score.base.records import Record
 from cs_score.measures.formulas import Ratio, divide
 from cs_score.statistics.contributions import contributions
 
 Examiners: TypeAlias = tuple[AnyExaminer, AnyExaminer]
 
 
-@dataclass(frozen=True, slots=True)
-class UnitPair:
+class UnitPair(Record):
     """A unit by its id in gold and which of those with the id it is, from 1; its positions in the tables of A and B.
 
     The position is None where the unit was not scored.
@@ -44,8 +43,7 @@ def _places(examiner: AnyExaminer) -> Iterator[tuple[tuple[object, int], int]]:
         yield (unit, seen[unit]), position
 
 
-@dataclass(frozen=True, slots=True)
-class Paired:
+class Paired(Record):
     """Two results with their units side by side."""
 
     examiners: Examiners

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Final
 
 from cs_score.analysis.many.findings import bits
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 
 FOUND: Final = "1"
 
@@ -16,8 +16,7 @@ WHOLE: Final[Mapping[str, int]] = {"": -1}
 """All answers as one part."""
 
 
-@dataclass(frozen=True, slots=True)
-class Overlap:
+class Overlap(Record):
     """Two runs by their position: how many answers both have, and how many at least one of them.
 
     `part` is the part of gold that the answers belong to; empty where all answers are of one sort.
@@ -35,8 +34,7 @@ class Overlap:
         return self.shared / self.either if self.either else None
 
 
-@dataclass(frozen=True, slots=True)
-class Pooled:
+class Pooled(Record):
     """What `systems` of the runs find: `recall` is the mean, over all choices of so many runs, of the share of things
     that at least one of them found; `agreed` is the share of things that at least so many runs found.
     """
@@ -46,8 +44,7 @@ class Pooled:
     agreed: float
 
 
-@dataclass(frozen=True, slots=True)
-class Answers:
+class Answers(Record):
     """What one run answers, as bits: which things it found, which of all runs' answers it has right, which wrong."""
 
     found: int

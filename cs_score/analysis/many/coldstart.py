@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from cs_score.analysis.many.findings import Findings, Wanted, bits
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.coldstart.counting.counts import Counts
 from cs_score.coldstart.counting.projection import averaged_table, counted_row, in_printing_order, ldc_tables
 from cs_score.coldstart.gold import Gold
@@ -22,8 +22,7 @@ ClassKey: TypeAlias = tuple[str, str]
 """A row, which is a query or a class, and a class below it."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ToFind:
+class ToFind(Record, eq=False):
     """The classes of the ground truth in the rows that are scored, in the order of queries and of the pool.
 
     In a row whose slot takes one value, all classes are one thing to be found. `numbers` has the place of each class in
@@ -33,6 +32,8 @@ class ToFind:
     wanted: Sequence[Wanted]
     numbers: Mapping[ClassKey, int]
     rows: Mapping[str, Sequence[int]]
+
+    __repr__ = object.__repr__
 
 
 def to_find(gold: Gold) -> ToFind:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from cs_score.base.documents import value_in
 from cs_score.base.patterns import pattern
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.statistics.unit_table import UnitTable
 
 ID_DIGITS: Final = 12
@@ -22,8 +22,7 @@ _ONE: Final = ord("1")
 _IDS: Final = pattern(f"[0-9a-f]{{{ID_DIGITS}}}")
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Record):
     """Something that gold wants found: what it is (`class`), its unit, the row or place it stands in, its name there.
 
     `value` is an example of it in words. `names` are all that finds it: a slot that takes one value may have it in
@@ -38,8 +37,7 @@ class Wanted:
     names: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Findings:
+class Findings(Record):
     """The statistics of each unit that scores are made of, and which answers were right, which wrong, what was found.
 
     Bit n of `found` tells whether thing n of gold's list was found; `right` and `wrong` are ids of answers, each once.
@@ -61,6 +59,8 @@ class Findings:
             "right": "".join(sorted(self.right)),
             "wrong": "".join(sorted(self.wrong)),
         }
+
+    __repr__ = object.__repr__
 
 
 def findings_of(record: Mapping[str, Any]) -> Findings:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.measures.formulas import Ratio
 from cs_score.measures.registry import COLD_START_MODE, formula_of, parse, sums_of
 from cs_score.statistics.unit_table import UnitTable
@@ -23,8 +23,7 @@ Values: TypeAlias = tuple[float | None, ...]
 """A value of each measure."""
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(Record):
     """Some measures, the columns that they are made of, and how."""
 
     names: tuple[str, ...]

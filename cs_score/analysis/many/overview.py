@@ -23,7 +23,7 @@ from cs_score.analysis.many.evidence import unit_answers, unit_parts, units_to_f
 from cs_score.analysis.many.findings import Findings, Wanted
 from cs_score.analysis.many.measured import Unit, Values, measured, united_units
 from cs_score.analysis.many.stability import Ranked, Stability, stability
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.statistics.options import Resampling
 
 if TYPE_CHECKING:  # it loads numpy, which only resampling needs
@@ -37,8 +37,7 @@ class System(NamedTuple):
     run_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluation:
+class Evaluation(Record):
     """What gold tells: the mode, what a unit is called, the measure that is shown by unit, and what is to be found.
 
     `union_scores` are those of a run that finds some of it and does nothing wrong; none where that cannot be told.
@@ -53,16 +52,14 @@ class Evaluation:
     by_unit: Sequence[str] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(Record):
     """One system under one policy: its scores and findings."""
 
     scores: Mapping[str, float]
     findings: Findings
 
 
-@dataclass(frozen=True, slots=True)
-class OfPolicy:
+class OfPolicy(Record):
     """What all systems tell under one policy; values and marks are in the order of the systems.
 
     `units` has the measure of units of each system, None where it has none. `marks` tell what a system found, in the
@@ -81,8 +78,7 @@ class OfPolicy:
     union: Mapping[str, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Overview:
+class Overview(Record):
     """What many runs tell together; `resampling` is None where there are no intervals."""
 
     evaluation: Evaluation

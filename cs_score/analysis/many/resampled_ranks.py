@@ -11,7 +11,7 @@ import numpy as np
 from cs_score.analysis.many.kendall import TIE_TOLERANCE, Order, order, tau_b
 from cs_score.analysis.many.measured import Measured, Unit
 from cs_score.analysis.many.stability import Ranked, Ranking, Scores, Stability
-from cs_score.base.record import replace
+from cs_score.base.records import replace
 from cs_score.statistics.arithmetic import Floats, column_formula, noise
 from cs_score.statistics.exact_sums import exact_statistics
 from cs_score.statistics.options import Resampling

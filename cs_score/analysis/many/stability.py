@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import TypeAlias
 
 from cs_score.analysis.many.kendall import TIE_TOLERANCE, order_of, tau_b
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 
 Ranked: TypeAlias = tuple[str, str]
 """What ranks: a measure, by name, and a policy."""
@@ -16,8 +16,7 @@ Scores: TypeAlias = Mapping[Ranked, Sequence[float | None]]
 """The score of each run, by position, under what ranks; None where it has none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ranking:
+class Ranking(Record):
     """One ranking: the runs in first place by their position, and the share of resamples in which none of them is first
     (None without resamples, and where too many give a run no score).
     """
@@ -27,8 +26,7 @@ class Ranking:
     changes: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RankPair:
+class RankPair(Record):
     """Two rankings: tau-b over the `runs` that both have (None where it is undefined), and its interval where there is
     one.
     """
@@ -40,8 +38,7 @@ class RankPair:
     interval: tuple[float, float] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Stability:
+class Stability(Record):
     """All rankings, and all pairs of them."""
 
     rankings: Sequence[Ranking]

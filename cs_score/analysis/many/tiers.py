@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from cs_score.analysis.many.measured import Measured, united_units
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.statistics import notes
 from cs_score.statistics.arithmetic import column_formula
 from cs_score.statistics.exact_sums import exact_statistics
@@ -21,8 +21,7 @@ from cs_score.statistics.ranking import tiers
 from cs_score.statistics.unit_table import UnitTable
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(Record):
     """The tier of a row, from 1, and the corrected p-value of its difference from the row above; None for the first."""
 
     tier: int

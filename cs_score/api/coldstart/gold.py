@@ -21,7 +21,7 @@ from cs_score.api.coldstart.results import RunResult
 from cs_score.api.coldstart.scored import Scored
 from cs_score.base.errors import UsageError
 from cs_score.base.garbage_collection import paused_collector
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.base.sources import Input
 from cs_score.coldstart.gold import Gold as Prepared
 from cs_score.coldstart.gold import noting_folders, open_gold, with_pool
@@ -29,8 +29,7 @@ from cs_score.coldstart.lines.linking import NoAnswerYetError
 from cs_score.coldstart.options import Justifications, Options, Policy, as_list
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Gold:
+class Gold(Record, eq=False):
     """Queries and pool, read and indexed once; made by `prepare`.
 
     It never changes: any number of runs can be scored against it, by several threads at a time, and a pickle of it

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cs_score.base.record import replace
+from cs_score.base.records import replace
 from cs_score.base.sources import Input
 from cs_score.coldstart.gold import Gold
 from cs_score.coldstart.lines.loading import members

@@ -9,7 +9,7 @@ from cs_score.api.coldstart.rows import ROWS
 from cs_score.api.kinds import Values
 from cs_score.base.errors import UsageError
 from cs_score.base.garbage_collection import paused_collector
-from cs_score.base.record import replace
+from cs_score.base.records import replace
 from cs_score.base.signing.origin import Origin
 from cs_score.coldstart.options import Justifications, Policy
 from cs_score.coldstart.origin import as_validated

@@ -11,7 +11,7 @@ from cs_score.api.coldstart.scored import Scored
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import write_whole
 from cs_score.base.planned_outputs import Existing, OutputPlan, PlannedOutput
-from cs_score.base.record import replace
+from cs_score.base.records import replace
 from cs_score.base.signing.origin import QUERY_LIST, SAMPLES
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.result import Result

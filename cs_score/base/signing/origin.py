@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from cs_score.base.record import dataclass, replace
+from cs_score.base.records import Record, replace
 from cs_score.base.sources import InputDigest
 from cs_score.base.version import VERSION
 
@@ -30,8 +30,7 @@ base), the files of `-queries` and `-samples`."""
 _GOLD: Final = frozenset({QUERIES, POOL, GOLD})
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Record):
     """All that a score was computed from: enough to compute it again.
 
     `mode` is `coldstart`, `scifact` and so on, `options` are those in force, `inputs` all files in the order in which

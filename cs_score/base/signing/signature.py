@@ -12,7 +12,7 @@ import re
 from typing import Final
 
 from cs_score.base.errors import UsageError
-from cs_score.base.record import dataclass, replace
+from cs_score.base.records import Record, replace
 from cs_score.base.version import VERSION
 
 _WORD: Final = "(?:[!-$&-_a-{}~]|%[0-9A-F]{2})+"
@@ -26,8 +26,7 @@ _ESCAPED: Final = re.compile("(?:%[0-9A-F]{2})+")
 _ERRORS: Final = "surrogatepass"  # names of files and runs may be no UTF-8
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(Record):
     """The citable line as a value: `Signature.parse(str(signature)) == signature`.
 
     `settings` are the choices that change scores, each a word or `key=value`; `gold` and `run` are the first eight

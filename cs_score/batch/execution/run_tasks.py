@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import CancelledError, Future
 from typing import Final, Protocol, TypeAlias
 
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.batch.execution.tasks import Delivery, Task, failures
 
 _TICK_SECONDS: Final = 0.5
@@ -15,8 +15,7 @@ _TICK_SECONDS: Final = 0.5
 Deliveries: TypeAlias = Future[list[Delivery]]
 
 
-@dataclass(frozen=True, slots=True)
-class Backend:
+class Backend(Record):
     """Where tasks are computed: at most `width` of them are handed out at a time.
 
     `wait` gives those of some futures that are done, after so many seconds at most. `died` are the exceptions of a

@@ -12,23 +12,21 @@ from typing import Final
 
 from cs_score.base.errors import CsScoreError
 from cs_score.base.garbage_collection import paused_collector
-from cs_score.base.record import dataclass, field
+from cs_score.base.records import Record, field
 from cs_score.batch.plan.plan import Plan, Prepared
 from cs_score.batch.plan.runs import RunFile
 from cs_score.batch.store.outcomes import FAILED, Outcome
 from cs_score.batch.store.state import write_run
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(Record):
     """One run to score, and the folder for each policy; None where the outputs travel back with the outcome."""
 
     run: RunFile
     folders: dict[str, str | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Delivery:
+class Delivery(Record):
     """The outcome under one policy, with the contents of its files where the worker did not write them."""
 
     outcome: Outcome

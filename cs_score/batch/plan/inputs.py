@@ -9,14 +9,13 @@ import sys
 from typing import Final
 
 from cs_score.base.errors import InputError
-from cs_score.base.record import dataclass, replace
+from cs_score.base.records import Record, replace
 from cs_score.base.sources import InMemory, Input, InputDigest, open_source, reason_of
 
 _BLOCK: Final = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class InputFile:
+class InputFile(Record):
     """One input file.
 
     `name` is what messages call it: the path as given. `path` is where it lies if the worker may have another working

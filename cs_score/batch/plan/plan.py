@@ -6,15 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from cs_score.analysis.many.overview import Evaluation
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.base.sources import InputDigest
 from cs_score.batch.plan.runs import RunFile
 from cs_score.batch.store.outcomes import Outcome
 from cs_score.problems.occurrences import Occurrence
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
+class Scored(Record):
     """One run under one policy: the outcome but for its files, and these by name, made as they are written."""
 
     outcome: Outcome

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from cs_score.base.errors import InputError
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.base.sources import open_source, plain_name
 from cs_score.batch.plan.inputs import InputFile
 
@@ -30,8 +30,7 @@ RESERVED: Final = frozenset({"", ".", "..", *FILES})
 STANDARD_INPUT: Final = "stdin"
 
 
-@dataclass(frozen=True, slots=True)
-class RunFile:
+class RunFile(Record):
     """A run: its name, unique in the batch and fit for a folder, and its file."""
 
     name: str

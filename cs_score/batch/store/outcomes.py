@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from cs_score.base.record import dataclass, field
+from cs_score.base.records import Record, field
 from cs_score.problems.log import NO_PLACE, Problem
 from cs_score.problems.occurrences import Occurrence
 
@@ -43,8 +43,7 @@ class RunScores(NamedTuple):
     scores: Mapping[str, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Record):
     """One run under one policy.
 
     `run` is the name of the run in the batch, `file` its file as given, `policy` empty where a mode has none; `state`

@@ -11,14 +11,13 @@ import os
 import stat
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any, Final
 
 from cs_score.analysis.many.findings import findings_of
 from cs_score.base.documents import document_in
 from cs_score.base.errors import InputError
 from cs_score.base.outputs import cannot_write, write_whole
-from cs_score.base.record import replace
+from cs_score.base.records import asdict, replace
 from cs_score.batch.store.outcomes import FAILED, Outcome, ProblemPlace, RunScores, WrittenFile
 from cs_score.batch.store.pages import is_page
 from cs_score.coldstart.writers.files import OUTPUTS

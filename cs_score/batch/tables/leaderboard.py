@@ -7,15 +7,14 @@ from typing import Any, Final
 
 from cs_score.analysis.many.findings import findings_of
 from cs_score.analysis.many.measured import measured
-from cs_score.base.record import dataclass, field, replace
+from cs_score.base.records import Record, field, replace
 from cs_score.base.signing.signature import Signature
 from cs_score.batch.store.outcomes import Outcome
 from cs_score.statistics.notes import Note
 from cs_score.statistics.options import Resampling
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Record):
     """One run id of one run under one policy.
 
     `rank` counts from 1 within the policy; equal scores share it and the next rank is left out. It is None where the
@@ -44,8 +43,7 @@ class Row:
         return of_score.get("low"), of_score.get("high")
 
 
-@dataclass(frozen=True, slots=True)
-class Leaderboard:
+class Leaderboard(Record):
     """Rows by policy and rank. `measures` are all measures that any row has, that of the ranking first; `headline`
     are those that readable tables show, in the same order; `notes` are on the tests of rows.
     """
@@ -68,8 +66,7 @@ class Leaderboard:
         return (*TESTED, *AFTER) if self.has_intervals else AFTER
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Record):
     """A column beside the measures: its name in tables for machines, its heading for people, and its cell."""
 
     name: str

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from cs_score.base.errors import InputError, UsageError
-from cs_score.base.record import dataclass
 from cs_score.base.sources import name_of
 from cs_score.batch.plan.policies import read_policies
 from cs_score.cli.batch.options import BATCH_OPTIONS, MOST_JOBS
@@ -50,7 +49,6 @@ _OF_A_BATCH: Final = (
 BATCH_SWITCHES: Final = (*OF_A_BATCH, *_OF_A_BATCH)
 
 
-@dataclass(frozen=True)
 class _Batch(Form):
     """A batch, whose files are told apart by their names."""
 

@@ -11,7 +11,7 @@ from typing import Final
 from cs_score.base.display import one_line
 from cs_score.base.errors import OutputError, UsageError
 from cs_score.base.planned_outputs import OutputPlan
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.base.sources import is_pipe
 from cs_score.batch.batch import BatchOptions, BatchResult, run_batch
 from cs_score.batch.execution.progress import Progress
@@ -33,8 +33,7 @@ SHOWN: Final = 10
 INTERRUPTED: Final = 130
 
 
-@dataclass(frozen=True, slots=True)
-class Choices:
+class Choices(Record):
     """What both forms of the command line say beside the scoring; `gold` are the files that all runs share."""
 
     out: str

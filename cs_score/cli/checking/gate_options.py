@@ -99,7 +99,7 @@ def errors_in_format(line: CommandLine) -> Iterator[None]:
 
 def without_test(line: CommandLine) -> CommandLine:
     """The command line without the options of the test, which mean something else to the scorer."""
-    from cs_score.base.record import replace
+    from cs_score.base.records import replace
 
     names = {option.name for option in _OF_TEST}
     return replace(line, switches={name: value for name, value in line.switches.items() if name not in names})

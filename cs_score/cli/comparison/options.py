@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from cs_score.base.errors import UsageError
+from cs_score.base.records import Record
 from cs_score.cli import colour
 from cs_score.cli.destinations import print_text
 from cs_score.cli.measure_option import measure_option, read_measures
@@ -36,8 +36,7 @@ def comparison_options(measures: Choices) -> tuple[Option, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class ComparisonSettings:
+class ComparisonSettings(Record):
     """What a comparison is to do, and the format of its result."""
 
     resampling: Resampling | None

@@ -37,8 +37,8 @@ PROGRAM: Final = Program(
         Parameter("runfile", "The validated knowledge base"),
         Parameter("output_file", "The run to write: a file, stdout or stderr", is_output=True),
     ),
-    lambda line: _outputs(line),
-    Existing.REPLACED,
+    outputs=lambda line: _outputs(line),
+    error_file=Existing.REPLACED,
     work=lambda line, session: _resolve(line, session),
     encoded_once=True,
 )

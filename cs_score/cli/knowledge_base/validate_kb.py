@@ -55,8 +55,8 @@ PROGRAM: Final = Program(
         *PROBLEMS,
     ),
     (Parameter("filename", "The knowledge base"),),
-    lambda line: _outputs(line),
-    Existing.REPLACED,
+    outputs=lambda line: _outputs(line),
+    error_file=Existing.REPLACED,
     work=lambda line, session: _validate(line, session),
     encoded_once=True,
 )

@@ -29,7 +29,7 @@ PROGRAM: Final = Program(
     ),
     (Parameter("runfile", "The run"), Parameter("outputfile", "The file for the lines that are kept", is_output=True)),
     # Standard output has no special name here.
-    lambda line: file_named(line.words[1]).planned("OUTPUTFILE", Existing.REPLACED),
+    outputs=lambda line: file_named(line.words[1]).planned("OUTPUTFILE", Existing.REPLACED),
     error_file=None,
     work=lambda line, session: _filter(line, session),
 )

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from cs_score.base.record import dataclass
 from cs_score.cli.destinations import write_text
 from cs_score.cli.form import REFERENCE, Form, Parameter
 from cs_score.cli.options import CommandLine, SwitchError, read_command_line
 
 
-@dataclass(frozen=True)
 class _Superseded(Form):
     """A program that accepts any words; it has help and version."""
 

@@ -41,7 +41,7 @@ PROGRAM: Final = Program(
         Parameter("outputfile", "The queries to write: a file, stdout or stderr", is_output=True),
         Parameter("runfile", "Answers to the first round", is_optional=True),
     ),
-    lambda line: Destination(line.words[1]).planned("OUTPUTFILE", Existing.REPLACED),
+    outputs=lambda line: Destination(line.words[1]).planned("OUTPUTFILE", Existing.REPLACED),
     error_file=Existing.REPLACED,
     work=lambda line, session: _generate(line, session),
     encoded_once=True,

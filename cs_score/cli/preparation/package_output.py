@@ -34,7 +34,7 @@ PROGRAM: Final = Program(
         Parameter("round2file", "Answers to the second round"),
         Parameter("outputfile", "A new file for the run", is_output=True),
     ),
-    lambda line: file_named(line.words[3]).planned("OUTPUTFILE", Existing.REFUSED),
+    outputs=lambda line: file_named(line.words[3]).planned("OUTPUTFILE", Existing.REFUSED),
     work=lambda line, session: _package(line, session),
 )
 

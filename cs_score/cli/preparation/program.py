@@ -8,13 +8,12 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from cs_score.base.errors import CsScoreError, InputError, OutputError
 from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.outputs import encoded
 from cs_score.base.planned_outputs import Existing, OutputPlan, PlannedOutput
-from cs_score.base.record import dataclass
 from cs_score.base.sources import name_of
 from cs_score.cli.destinations import Destination, is_quiet, say, write_report, write_result, write_text
 from cs_score.cli.form import REFERENCE, Contract, Form
@@ -29,9 +28,6 @@ from cs_score.problems.log import ProblemLog
 from cs_score.problems.occurrences import RecordingLog
 from cs_score.problems.reports import OPTION as PROBLEMS_OPTION
 from cs_score.problems.reports import write_problems
-
-if TYPE_CHECKING:
-    from dataclasses import KW_ONLY
 
 _SHOWN: Final = 50
 """Further fatal conditions that are listed; a run of a million bad lines must not fill a terminal."""
@@ -59,8 +55,7 @@ def justifications_switch(default: str) -> Option:
 Body = Callable[[CommandLine, "Session"], int]
 
 
-@dataclass(frozen=True)
-class Program(Form):
+class Program(Form, kw_only=True):
     """A program before the scorer: a form whose `work` is done in a session.
 
     `outputs` are the files that a command line asks for beside reports, `error_file` what becomes of an error file that
@@ -69,7 +64,6 @@ class Program(Form):
 
     outputs: Callable[[CommandLine], Iterable[PlannedOutput]]
     error_file: Existing | None = Existing.REFUSED
-    _: KW_ONLY
     work: Body
     contract: Contract = REFERENCE
     encoded_once: bool = False

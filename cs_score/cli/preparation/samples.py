@@ -15,7 +15,7 @@ from cs_score.base.display import one_line
 from cs_score.base.errors import CsScoreError
 from cs_score.base.outputs import encoded
 from cs_score.base.planned_outputs import Existing, OutputPlan
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.cli.destinations import Destination, write_report, write_result, write_text
 from cs_score.cli.form import REFERENCE, Form, Parameter
 from cs_score.cli.options import CommandLine, Option, SwitchError
@@ -36,8 +36,7 @@ _NUMBER: Final = re.compile(r"\s*\+?(\d{1,18}(\.\d*)?(e\+?\d{1,2})?)\s*", re.ASC
 _SEED: Final = re.compile(r"\d{1,100}", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class _Command:
+class _Command(Record):
     """A command line that has been understood."""
 
     num_samples: str
@@ -47,7 +46,6 @@ class _Command:
     seed: int
 
 
-@dataclass(frozen=True)
 class _Samples(Form):
     """The program, which shows its usage text for a seed that is none, too."""
 

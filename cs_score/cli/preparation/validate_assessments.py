@@ -45,7 +45,7 @@ PROGRAM: Final = Program(
         Parameter("queryfile", "The slot-filling queries that were assessed"),
         Parameter("filename", "The assessments, or a folder of them"),
     ),
-    lambda line: (
+    outputs=lambda line: (
         planned for output in _outputs(line).values() for planned in output.planned("-output_file", Existing.CLEARED)
     ),
     work=lambda line, session: _validate(line, session),

@@ -44,7 +44,7 @@ PROGRAM: Final = Program(
         Parameter("queryfile", "The queries"),
         Parameter("outputfile", "A new file for the validated queries", is_output=True),
     ),
-    lambda line: _outputs(line),
+    outputs=lambda line: _outputs(line),
     work=lambda line, session: _validate(line, session),
 )
 

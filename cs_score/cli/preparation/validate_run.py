@@ -57,7 +57,7 @@ PROGRAM: Final = Program(
         *switches("validate"),
     ),
     (Parameter("queryfile", "The queries that the run answers"), Parameter("filename", "The run, or a folder of runs")),
-    lambda line: () if (output := _output(line)) is None else output.planned("-output_file", Existing.REPLACED),
+    outputs=lambda line: () if (output := _output(line)) is None else output.planned("-output_file", Existing.REPLACED),
     work=lambda line, session: _validate(line, session),
 )
 

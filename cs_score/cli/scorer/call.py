@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from cs_score.base.errors import OutputError
 from cs_score.base.planned_outputs import Existing, OutputPlan, PlannedOutput, why_not_writable
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.base.sources import Input, name_of
 from cs_score.cli.destinations import Destination
 from cs_score.cli.options import CommandLine
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from cs_score.statistics.options import Resampling
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Record):
     """What a command line asks for, understood and checked. Without `output` no table is written."""
 
     plan: OutputPlan

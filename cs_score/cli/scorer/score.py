@@ -66,7 +66,7 @@ def _run(line: CommandLine) -> int:
 def _call(line: CommandLine) -> Call:
     """The call that a command line asks for; the folder of --out is there then. Raises UsageError or OutputError."""
     from cs_score.base.outputs import make_folder
-    from cs_score.base.record import replace
+    from cs_score.base.records import replace
     from cs_score.coldstart.writers import json_result
 
     folder = line.switches.get("--out")

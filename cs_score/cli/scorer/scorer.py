@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from cs_score.base.errors import CsScoreError, InputError, UsageError
 from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.outputs import folder_beside, is_device
-from cs_score.base.record import dataclass, replace
+from cs_score.base.records import Record, replace
 from cs_score.base.sources import InMemory, Input, name_of, open_source
 from cs_score.cli.leaving import FAILED, Finished
 from cs_score.cli.options import CommandLine
@@ -54,8 +54,7 @@ def _score(call: Call, problems: ProblemLog) -> Finished:
     return Finished(FAILED if result.error_count else 0, scoring)
 
 
-@dataclass(frozen=True, slots=True)
-class Scoring:
+class Scoring(Record):
     """What a call has scored."""
 
     gold: Gold

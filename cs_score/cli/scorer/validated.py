@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from cs_score.base.record import replace
+from cs_score.base.records import replace
 from cs_score.base.sources import Input
 from cs_score.cli.destinations import say
 from cs_score.cli.problem_display import report_on_stderr

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from cs_score.base.patterns import pattern
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.coldstart.counting.counts import Counts, sum_counts
 from cs_score.coldstart.queries.query_set import QuerySet
 from cs_score.measures import measure
@@ -45,8 +45,7 @@ class ScoreRow(NamedTuple):
     ground_truth: int
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Record):
     """The rows of one variant in printing order, and its averages: one row a level, `ALL` last."""
 
     rows: tuple[ScoreRow, ...]

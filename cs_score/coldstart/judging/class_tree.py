@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from cs_score.base.errors import InputError
-from cs_score.base.record import dataclass, field
+from cs_score.base.records import Struct, field
 from cs_score.coldstart.judging.matching import Matched
 from cs_score.coldstart.lines.links import Links
 from cs_score.coldstart.lines.records import CORRECT, Assessment, LinkedQuery, Response
@@ -25,8 +25,7 @@ Members: TypeAlias = Mapping[str, Sequence[Response]]
 """Class -> the responses of a run that stand in it, in load order; classes without any are left out."""
 
 
-@dataclass(slots=True)
-class ClassTree:
+class ClassTree(Struct):
     """The classes of one query, by name; `root` is its full id.
 
     `single` tells of an inner node whether the slot that the classes below it fill takes one value; where nothing is

@@ -6,7 +6,7 @@ import re
 from enum import Enum
 from typing import Final
 
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 
 
 class FileKind(Enum):
@@ -47,8 +47,7 @@ COLUMN_PATTERNS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Schema:
+class Schema(Record):
     """One layout: its name for messages, what its lines are, its columns in order."""
 
     name: str

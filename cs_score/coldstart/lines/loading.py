@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from cs_score.base.errors import InputError
 from cs_score.base.garbage_collection import paused_collector
-from cs_score.base.record import dataclass, field
+from cs_score.base.records import Record, Struct, field
 from cs_score.base.signing.origin import POOL, RUN
 from cs_score.base.sources import Input, InputDigest, name_of, open_source, plain_name
 from cs_score.coldstart.lines.justifications import DiscardRules
@@ -28,8 +28,7 @@ RUN_SUFFIX = ".tab.txt"
 """Members of a folder that count as runs or assessments end like this, perhaps compressed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Record):
     """What the programs before the scorer ask of loading beyond what the scorer does.
 
     `allow_comments`: a comment at the end of a line is cut off. `note`: takes the error of a line that cannot be
@@ -44,8 +43,7 @@ class Reading:
 SCORING = Reading()
 
 
-@dataclass(slots=True)
-class Loading:
+class Loading(Struct):
     """Lines being loaded: `links` so far, the run lines `discard` marked, the layout of each file by its name.
 
     `problems` and `remarks` are what was found on the way, `digests` those of the files.

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from cs_score.base.errors import InputError
 from cs_score.base.patterns import pattern
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.base.sources import READING_ERRORS, Source, reason_of
 from cs_score.base.white_space import SPACE, WHITE_SPACE
 from cs_score.coldstart.lines.layouts import Schema, detect_schema, why_no_schema
@@ -33,8 +33,7 @@ Line: TypeAlias = tuple[int, str, list[str]]
 """A line that has as many columns as its file's layout: its number from 1, its text, its columns."""
 
 
-@dataclass(frozen=True, slots=True)
-class TabFile:
+class TabFile(Record):
     """A run or assessment file whose layout is known and whose lines are still to be read.
 
     `unread` are the lines passed over so far.

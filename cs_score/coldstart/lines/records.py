@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
-from cs_score.base.record import dataclass, record
+from cs_score.base.records import Record, Struct
 from cs_score.coldstart.lines.provenance import document_of
 from cs_score.problems.log import Place
 
@@ -23,8 +23,7 @@ JUDGMENT_OF_CODE: Final[dict[str, Judgment]] = {
 }
 
 
-@record(eq=False)
-class LinkedQuery:
+class LinkedQuery(Record, eq=False):
     """A query that lines answer: one of the query files, or a follow-on query asked about an answer.
 
     `slots` are the slots still to be filled, the first being the one that answers must have (there is none after the
@@ -63,8 +62,7 @@ class Judgement(NamedTuple):
         return Judgement(self.assessment if was_correct else assessment, was_correct)
 
 
-@dataclass(slots=True, eq=False)
-class FollowOn:
+class FollowOn(Struct, eq=False):
     """What is known of the query that asks about one answer, by its short id.
 
     `query` is the query that was answered; None where a query file defines a query of this id, whose place no answer
@@ -139,8 +137,7 @@ class AnswerLine:
         return Place(self.file, self.number)
 
 
-@record()
-class Response(AnswerLine):
+class Response(Record, AnswerLine):
     """A line of a run.
 
     `index` counts the run lines of the whole input from 0 (load order); `node` is the fully qualified node id, None in
@@ -205,8 +202,7 @@ class UnreadLine(NamedTuple):
     text: str
 
 
-@record()
-class Assessment(AnswerLine):
+class Assessment(Record, AnswerLine):
     """A line of an assessment file.
 
     `is_accepted` tells whether the answer was judged correct or inexact. Exactly those have an equivalence class, which

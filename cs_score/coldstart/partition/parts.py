@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from cs_score.base.errors import InputError
-from cs_score.base.record import dataclass, replace
+from cs_score.base.records import Record, replace
 from cs_score.base.sources import Source, open_source
 from cs_score.coldstart.gold import Gold
 from cs_score.coldstart.lines.layouts import FileKind, Schema
@@ -31,8 +31,7 @@ Block: TypeAlias = tuple["array[int]", bytes]
 """Some lines of a file: their numbers from 1, and their texts joined by line feeds."""
 
 
-@dataclass(frozen=True, slots=True)
-class DividedFile:
+class DividedFile(Record):
     """A file of a known layout whose lines are spread over the parts; `blocks` are those of each part."""
 
     name: str
@@ -40,8 +39,7 @@ class DividedFile:
     blocks: Sequence[Sequence[Block]]
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(Record):
     """How queries fall to parts: the queries of each part, and the part of each query by full id in UTF-8.
 
     `lengths` are those of the ids, the longest first.

@@ -12,7 +12,7 @@ from functools import partial
 
 from cs_score.base.errors import InputError
 from cs_score.base.outputs import encoded, write_new
-from cs_score.base.record import dataclass, replace
+from cs_score.base.records import Record, replace
 from cs_score.coldstart.combining import Combining, rankings_of, score_rows
 from cs_score.coldstart.counting.projection import ScoreRow, averaged_table
 from cs_score.coldstart.gold import Gold
@@ -28,8 +28,7 @@ from cs_score.coldstart.writers.debug import rankings_text, responses_text
 from cs_score.problems.log import ProblemLog
 
 
-@dataclass(frozen=True, slots=True)
-class _Task:
+class _Task(Record):
     """What all parts have in common; each writes its texts of the debug file into `folder`."""
 
     gold: Gold
@@ -38,8 +37,7 @@ class _Task:
     folder: str
 
 
-@dataclass(frozen=True, slots=True)
-class _PartScore:
+class _PartScore(Record):
     """What scoring one part gave.
 
     `run_ids` are the runs that lines were accepted of, `lines` their number; `rows` and `ap_rows` those of the SF

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.base.sources import Input, InputDigest, name_of, open_source
 from cs_score.coldstart.queries.query_files import read_query_file
 from cs_score.coldstart.queries.query_set import Query, QuerySet, build_query_set
@@ -12,8 +12,7 @@ from cs_score.coldstart.spans import DocumentLengths
 from cs_score.problems.log import Place, ProblemLog
 
 
-@dataclass(frozen=True, slots=True)
-class QueryFiles:
+class QueryFiles(Record):
     """The queries of some files: the query table, remarks on the files, and their digests."""
 
     table: QuerySet

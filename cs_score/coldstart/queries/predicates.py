@@ -9,7 +9,7 @@ import functools
 import os
 from typing import Final
 
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 
 ENTITY_TYPES: Final = frozenset(("per", "gpe", "org", "fac", "loc"))
 
@@ -23,8 +23,7 @@ NODE_TYPES: Final = ENTITY_TYPES | frozenset(
 """Legal value types, lower case (specification 4.4)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Predicate:
+class Predicate(Record):
     """One slot: `name` for entities of the types in `domain`, filled by the types in `range`.
 
     `single` is true for slots that take one value; `inverse` is the name of the inverse slot, or None. `usual` is the

@@ -14,7 +14,7 @@ from typing import Final
 
 from cs_score.base.errors import InputError
 from cs_score.base.patterns import pattern
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.base.signing.origin import QUERIES
 from cs_score.base.sources import InputDigest, Source, plain_name
 from cs_score.base.white_space import SPACE
@@ -41,8 +41,7 @@ _USUAL_DECLARATIONS: Final = (b"", b'<?xml version="1.0"', b'<?xml version="1.0"
 _DIGITS: Final = pattern(r"\d+")
 
 
-@dataclass(frozen=True, slots=True)
-class QueryFile:
+class QueryFile(Record):
     """What one query file held: its queries in file order, a note on its XML where that is not well-formed."""
 
     queries: tuple[Query, ...]

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from cs_score.base.errors import InputError
-from cs_score.base.record import dataclass, record, replace
+from cs_score.base.records import Record, replace
 from cs_score.coldstart.queries.identifiers import QueryId, parse_query_id, slot_filling_id
 from cs_score.coldstart.queries.languages import DEFAULT_CODE, DEFAULT_LANGUAGE, language_code
 from cs_score.coldstart.queries.predicates import find_predicate
@@ -18,8 +18,7 @@ from cs_score.problems.log import Place, ProblemLog
 ENTRY_POINT_FIELDS: Final = ("NAME", "DOCID", "BEG", "END", "OFFSET")
 
 
-@record()
-class EntryPoint:
+class EntryPoint(Record):
     """A mention of the query's entity, as it stands in the query file; an absent field is None."""
 
     name: str | None
@@ -29,8 +28,7 @@ class EntryPoint:
     offset: str | None = None
 
 
-@record()
-class Query:
+class Query(Record):
     """A query from a file, or one made from an entry point of such a query.
 
     `short_id` is its key in the query table, `base_id` the id of the query it starts from; `slots` are the slot texts
@@ -72,8 +70,7 @@ class Query:
         return tuple(docid for docid in docids if language_code(docid) is None)
 
 
-@dataclass(frozen=True, slots=True)
-class QuerySet:
+class QuerySet(Record):
     """The query table.
 
     `by_id` holds every query by short id, expanded ones included; `ldc_of` maps the short id of a slot-filling query to

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Container, Iterable, Mapping, Sequence
 
-from cs_score.base.record import record
+from cs_score.base.records import Record
 from cs_score.coldstart.counting.projection import ALL_LEVELS
 from cs_score.coldstart.judging.labels import REDUNDANT, Labels
 from cs_score.coldstart.judging.matching import Matched
@@ -23,8 +23,7 @@ from cs_score.measures.formulas import divide
 from cs_score.measures.registry import RANKED
 
 
-@record()
-class RankedNode:
+class RankedNode(Record):
     """A node in the ranking of one query.
 
     `value` (V) is the share of the class's justifications, at least 0; it exceeds 1 where the node has several lines
@@ -39,8 +38,7 @@ class RankedNode:
     level: int
 
 
-@record()
-class Ranking:
+class Ranking(Record):
     """Average precision of one query at one level (a hop, or `ALL`).
 
     `scores` are those of the ranking's measures, in the order of their table. `ground_truth` is the number that they

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from typing import Final
 
-from cs_score.base.record import record
+from cs_score.base.records import Record
 from cs_score.coldstart.lines.justifications import node_confidence
 from cs_score.coldstart.lines.records import Response
 
@@ -15,8 +15,7 @@ _number: Final = attrgetter("number")
 _index: Final = attrgetter("index")
 
 
-@record()
-class Node:
+class Node(Record):
     """A node before it is ranked: its level (0 or 1), the node above it, its lines, its own confidence, its first line.
 
     The lines are in load order. At level 0 `parent` is the node itself. The confidence does not have the parent's in it

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.coldstart.counting.projection import MACRO, by_ldc_query, left_sum, row_order
 from cs_score.coldstart.queries.query_set import QuerySet
 from cs_score.coldstart.ranking.average_precision import Ranking
@@ -30,8 +30,7 @@ class ApRow(NamedTuple):
         return self.scores[0]
 
 
-@dataclass(frozen=True, slots=True)
-class ApTable:
+class ApTable(Record):
     """The rows of one variant of the AP report, and the macro average of each level."""
 
     rows: tuple[ApRow, ...]

@@ -8,7 +8,7 @@ from typing import Final
 
 from cs_score.base.errors import InputError
 from cs_score.base.patterns import pattern
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.base.white_space import SPACE
 from cs_score.coldstart.queries.identifiers import parse_query_id
 
@@ -16,8 +16,7 @@ _SPACE: Final = pattern(SPACE)
 _LEADING_NUMBER: Final = pattern(r"\s*([-+]?[0-9]{1,18})")
 
 
-@dataclass(frozen=True, slots=True)
-class Draw:
+class Draw(Record):
     """One LDC query drawn: its id and those of its slot-filling queries as written, and the short ids of the latter."""
 
     ldc_id: str
@@ -25,8 +24,7 @@ class Draw:
     short_ids: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(Record):
     """One resample: its number as written and as a number, and the LDC queries drawn, repeated ones included."""
 
     label: str
@@ -42,8 +40,7 @@ class Sample:
         return Counter(short_id for draw in self.draws for short_id in draw.short_ids)
 
 
-@dataclass(frozen=True, slots=True)
-class SampleFile:
+class SampleFile(Record):
     """The samples of a file by ascending number, and what the reference passes over in silence.
 
     `exists` tells whether there is such a file, `blank` holds the numbers of its blank lines, and `repeated` those of

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.coldstart.counting.projection import ALL_LEVELS
 from cs_score.coldstart.resampling.sample_files import Sample
 from cs_score.measures import registry
@@ -34,8 +34,7 @@ VALUE_GROUPS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ValueCode:
+class ValueCode(Record):
     """One value of a sample: which entry points count, variant, micro or macro, level, and P, R or F."""
 
     entry_points: str
@@ -63,8 +62,7 @@ VALUE_CODES: Final = tuple(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Record):
     """One line of the confidence file: texts of the low limits (99, 95, 90 %), mean, score, and the high limits."""
 
     code: ValueCode
@@ -74,8 +72,7 @@ class Limits:
     high: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Bootstrap:
+class Bootstrap(Record):
     """The samples by ascending number, the texts of their values in the order of `VALUE_CODES`, and the limits."""
 
     samples: tuple[Sample, ...]

@@ -6,14 +6,13 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
 from cs_score.base.errors import InputError
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 
 RUN_ID: Final = "run_id"
 """Attribute of fields that show the run id, which rows do not hold: it is that of the whole table."""
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(Record):
     """One column: its header, the attribute of a row that it shows, how it is formatted, and the side of its padding.
 
     A field of `counts` is blank where a row is a mean and has none.

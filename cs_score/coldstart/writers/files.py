@@ -9,7 +9,7 @@ from itertools import chain, product, zip_longest
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from cs_score.base.outputs import encoded
-from cs_score.base.record import dataclass, field
+from cs_score.base.records import Record, field
 from cs_score.coldstart.resampling.values import Bootstrap
 from cs_score.coldstart.result import Result, RunResult
 from cs_score.coldstart.writers.average_precision import average_precision_text
@@ -23,16 +23,14 @@ if TYPE_CHECKING:
     from cs_score.statistics.score_intervals import ScoreIntervals
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(Record):
     """How tables are laid out: the fields of `.sf` and `.ldcmax`, and whether tabs separate the columns."""
 
     fields: Sequence[str] = DEFAULT_FIELDS
     tabs: bool = False
 
 
-@dataclass(frozen=True)
-class Scored:
+class Scored(Record, dict=True):
     """A run as outputs show it. Not slotted: its four tables are laid out together, once."""
 
     run: RunResult
@@ -58,8 +56,7 @@ Text: TypeAlias = Callable[[Scored], Iterable[bytes] | None]
 """What a run adds to a file; None where its scoring did not come so far."""
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(Record):
     """A file: its ending, what it holds, its texts by stage, and the switch without which it is not written.
 
     `of_call` is what it holds of the call as a whole.

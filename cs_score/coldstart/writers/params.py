@@ -5,11 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 
 
-@dataclass(frozen=True, slots=True)
-class Invocation:
+class Invocation(Record):
     """One call of the command: local time, working folder, command line words, the policies as they were typed.
 
     `policies` maps IGNORE, RIGHT and WRONG to the switch texts.

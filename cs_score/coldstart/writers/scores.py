@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from cs_score.base.display import aligned, cell, spreadsheet_cell
 from cs_score.base.markup import escape_markdown
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.base.signing.origin import ANY_MEASURE, RUN, Origin
 from cs_score.coldstart.result import Result, RunResult
 from cs_score.measures.registry import COLD_START_MODE, WHY, chosen, headline, usual
@@ -23,8 +23,7 @@ _LONGEST_RUN_ID: Final = 40
 _NONE: Final = "-"
 
 
-@dataclass(frozen=True, slots=True)
-class ChosenScores:
+class ChosenScores(Record):
     """A result, the names of the measures to be shown in their order, and the intervals of its runs, or none.
 
     `headline` is the first of the measures, where those are shown that people are shown first.

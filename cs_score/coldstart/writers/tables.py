@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from cs_score.base.display import one_line
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.coldstart.counting.projection import ScoreRow, Table
 from cs_score.coldstart.result import RunResult
 from cs_score.coldstart.writers.fields import DEFAULT_FIELDS, SCORE_FIELDS, SUMMARY_FIELDS
@@ -17,8 +17,7 @@ _LONGEST_RUN_ID: Final = 60
 FOOT: Final = "\n*ALL-Macro Prec, Recall and F1 refer to mean-precision, mean-recall and mean-F1.\n"
 
 
-@dataclass(frozen=True, slots=True)
-class TableText:
+class TableText(Record):
     """The four tables of one run as text; the LDC variants are empty where they do not exist."""
 
     sf: str

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from cs_score.base.records import Record
 from cs_score.base.signing.origin import GOLD
 from cs_score.base.sources import InputDigest, Source
 
 Content = TypeVar("Content")
 
 
-@dataclass(frozen=True, slots=True)
-class Gold(Generic[Content]):
+class Gold(Record, Generic[Content]):
     """The content of a file, gold or predictions, in the form that its mode works with, with its name and digest.
 
     Scoring reads the content and never changes it.

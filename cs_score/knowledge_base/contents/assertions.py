@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Final
 
+from cs_score.base.records import Struct, field
 from cs_score.knowledge_base.contents.predicates import TYPEDEF, Use, Verb
 from cs_score.knowledge_base.contents.provenance_lists import ProvenanceList
 
@@ -80,8 +80,7 @@ def _best_line(uses: Iterable[tuple[Use, int]]) -> int:
     return min((use.role, line) for use, line in uses)[1]
 
 
-@dataclass(slots=True, eq=False)
-class Assertion:
+class Assertion(Struct, eq=False):
     """A line of a knowledge base, or what was inferred from one.
 
     `object` is the text that is written, `node` the node where the object is one. `line` is the line that it comes
@@ -114,8 +113,7 @@ class Assertion:
         return f"{self.verb.name}({self.subject.name}, {self.object})"
 
 
-@dataclass(slots=True)
-class KnowledgeBase:
+class KnowledgeBase(Struct):
     """What a knowledge base holds.
 
     `name` is the file as named by the user, `first_line` its line with the run id, `assertions` what was recorded in

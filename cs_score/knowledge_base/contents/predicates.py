@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from cs_score.base.records import Record
 from cs_score.coldstart.queries.predicates import NODE_TYPES, Predicate, inventory
 
 TAC: Final = "TAC"
@@ -65,8 +65,7 @@ SUBJECT: Final = 1
 OBJECT: Final = 2
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Use:
+class Use(Record, eq=False):
     """A way in which a line uses a node: its role there, and what that says of its type.
 
     `types` are those that it may have by that, `only` the one where there is no choice; none where nothing is said.
@@ -89,8 +88,7 @@ def declaration(written: str) -> Use:
     return use_as(TYPEDEF, frozenset((written.lower(),)))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Verb:
+class Verb(Record, eq=False):
     """A predicate as assertions use it.
 
     `as_subject`, `as_object`: how it uses its nodes. `label`: of the file that defines it. `order`: its place in the

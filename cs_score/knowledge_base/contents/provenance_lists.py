@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from cs_score.base.record import record
+from cs_score.base.records import Record
 from cs_score.coldstart.lines.provenance import NO_DOCUMENT, Provenance, plain_column, read_provenance
 from cs_score.coldstart.spans import DocumentLengths, SpanProblem, offset_value
 
@@ -28,8 +28,7 @@ class Parts(NamedTuple):
     additional: Provenance | None = None
 
 
-@record(eq=False)
-class ProvenanceList:
+class ProvenanceList(Record, eq=False):
     """A provenance column as read.
 
     `docid` is its document (`NO_DOCUMENT` if it has none), `start` the first offset of its predicate justification,

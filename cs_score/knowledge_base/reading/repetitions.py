@@ -7,11 +7,11 @@ import sys
 from bisect import bisect_left, insort
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from enum import StrEnum
 from operator import attrgetter
 from typing import Final, TypeAlias
 
+from cs_score.base.records import Struct, field
 from cs_score.knowledge_base.contents.assertions import Assertion, Node
 from cs_score.knowledge_base.contents.provenance_lists import ProvenanceList
 from cs_score.knowledge_base.reading.findings import Findings
@@ -36,8 +36,7 @@ _Relation: TypeAlias = tuple[str, str]
 """Verb and object, of one subject."""
 
 
-@dataclass(slots=True)
-class _Passes:
+class _Passes(Struct):
     """How far the searches among the assertions of one relation went: the lines where they ended, ascending.
 
     `watched` are the assertions of which somebody wants to know how many searches came by.

@@ -10,11 +10,11 @@ import heapq
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Final
 
 from cs_score.base.errors import InputError
+from cs_score.base.records import Record, Struct, field
 from cs_score.base.white_space import SPACE
 from cs_score.coldstart.lines.provenance import read_provenance
 from cs_score.coldstart.queries.identifiers import follow_on_id, parse_query_id
@@ -33,8 +33,7 @@ _STATISTICS: Final = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
+class _Asked(Record):
     """A query as it is asked: its full id, the slots still to be filled, and the query that it comes from."""
 
     full_id: str
@@ -42,16 +41,14 @@ class _Asked:
     origin: Query
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _SlotTask:
+class _SlotTask(Record, eq=False):
     """Waits for every line that fills the first slot of a query for a node."""
 
     asked: _Asked
     facts: Sequence[Fact]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _NameTask:
+class _NameTask(Record, eq=False):
     """Waits for the canonical mention of a node that a line gives as an answer."""
 
     asked: _Asked
@@ -59,8 +56,7 @@ class _NameTask:
     facts: Sequence[Fact]
 
 
-@dataclass(slots=True)
-class Counts:
+class Counts(Struct):
     """What happened, for the statistics."""
 
     entered: int = 0
@@ -71,8 +67,7 @@ class Counts:
     queries: int = 0
 
 
-@dataclass(slots=True)
-class Resolution:
+class Resolution(Struct):
     """The queries of a run, what they met in the knowledge base, and the lines that answer them."""
 
     kb: ValidatedKb

@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from cs_score.base.records import Record
 from cs_score.coldstart.queries.query_set import EntryPoint
 from cs_score.coldstart.spans import Span, offset_value
 
@@ -76,8 +76,7 @@ def _later_end(first: Mention, second: Mention) -> Mention:
     return second if second.end > first.end else first
 
 
-@dataclass(frozen=True, slots=True)
-class Entrance:
+class Entrance(Record):
     """What an entry point has met, the best first; where it has met nothing, the mention `nearest` to it."""
 
     entry_point: EntryPoint

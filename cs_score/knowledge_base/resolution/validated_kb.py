@@ -6,12 +6,11 @@ import itertools
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Final
 
 from cs_score.base.errors import InputError
-from cs_score.base.record import record
+from cs_score.base.records import Record, Struct, field
 from cs_score.base.sources import Source
 from cs_score.base.white_space import WHITE_SPACE
 from cs_score.coldstart.lines.provenance import read_provenance
@@ -30,8 +29,7 @@ _GENERIC: Final = ".generic"
 _OTHER_REALIS: Final = (".actual", ".other")
 
 
-@record(eq=False)
-class Fact:
+class Fact(Record, eq=False):
     """A line that says something of a node: its columns, the document of its first span, whether it has a realis."""
 
     line: int
@@ -48,8 +46,7 @@ class Fact:
         return first_span(self.provenance)
 
 
-@dataclass(slots=True)
-class ValidatedKb:
+class ValidatedKb(Struct):
     """What queries may ask for.
 
     `slots`: lines by subject and predicate. `canonical`: canonical mentions by node and document. `types`: as the last

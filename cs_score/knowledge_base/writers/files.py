@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Final
 
 from cs_score.base.errors import OutputError, UsageError
 from cs_score.base.outputs import encoded, write_folder, write_whole
+from cs_score.base.records import Record
 from cs_score.base.sources import plain_name, reason_of
 from cs_score.knowledge_base.contents.assertions import KnowledgeBase
 from cs_score.knowledge_base.writers.edl import edl_text
@@ -27,8 +27,7 @@ _FOLDERS: Final = {"eal": ARGUMENTS, "sen": SENTIMENTS}
 _ENDING: Final = ".tac"
 
 
-@dataclass(frozen=True, slots=True)
-class KbOutputs:
+class KbOutputs(Record):
     """Where a validated knowledge base goes: the path of each format, in the order wanted."""
 
     folder: str

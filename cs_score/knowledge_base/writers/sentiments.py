@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from html import escape
 from typing import Final, NamedTuple
 
 from cs_score.base.outputs import FolderFile, encoded
 from cs_score.base.patterns import pattern
+from cs_score.base.records import Struct, field
 from cs_score.coldstart.spans import Span, offset_value
 from cs_score.knowledge_base.contents.assertions import (
     CANONICAL,
@@ -46,8 +46,7 @@ class _Mention(NamedTuple):
         return f'offset="{_attribute(self.span.start)}" length="{length:.15g}"'
 
 
-@dataclass(slots=True)
-class _Document:
+class _Document(Struct):
     """What is said of one document: mentions by node, the last one at each place, canonical places, sentiments."""
 
     mentions: dict[str, list[_Mention]] = field(default_factory=lambda: defaultdict(list))

@@ -6,17 +6,16 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from cs_score.base.planned_outputs import Format, OwnOption
+from cs_score.base.records import Record
 from cs_score.knowledge_base.contents.assertions import CANONICAL, LINK, NAMED, TYPE, KnowledgeBase
 
 _WITHOUT_DOMAIN = frozenset((TYPE, NAMED, CANONICAL, LINK))
 
 
-@dataclass(frozen=True, slots=True)
-class KbStatistics:
+class KbStatistics(Record):
     """Counts by title and key; titles join the names of the levels by colons."""
 
     run_id: str

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
+from cs_score.base.records import Record, replace
 from cs_score.coldstart.queries.predicates import find_predicate
 from cs_score.coldstart.queries.query_set import Query, report_slots
 from cs_score.problems.log import ProblemLog
@@ -39,8 +39,7 @@ TYPE_ACTIONS: Final = (Misfit.NONE, Misfit.DELETE_SLOT, Misfit.DELETE_QUERY)
 SUBTYPE_ACTIONS: Final = (Misfit.NONE, Misfit.REPAIR, Misfit.DELETE_SLOT, Misfit.DELETE_QUERY)
 
 
-@dataclass(frozen=True, slots=True)
-class HopChecks:
+class HopChecks(Record):
     """What is done where entity types do not fit, and where kinds of places do not."""
 
     types: Misfit = Misfit.NONE

@@ -16,7 +16,7 @@ _QUOTES: Final = {'"': "&quot;", "'": "&apos;"}
 
 def first_round(queries: Iterable[Query]) -> list[WrittenQuery]:
     """All queries, asking for their first slot."""
-    from dataclasses import replace
+    from cs_score.base.records import replace
 
     return [
         replace(written, slot=written.slots[0] if written.slots else None, node_id=query.node_id)

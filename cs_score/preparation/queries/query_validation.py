@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
+from cs_score.base.records import Record, replace
 from cs_score.coldstart.queries.languages import DEFAULT_CODE, language_code
 from cs_score.coldstart.queries.predicates import NODE_TYPES
 from cs_score.coldstart.queries.query_set import Query, QuerySet, build_query_set
@@ -30,8 +30,7 @@ class Duplicates(StrEnum):
     DELETE = "delete"
 
 
-@dataclass(frozen=True, slots=True)
-class QueryOptions:
+class QueryOptions(Record):
     """How queries are validated.
 
     `base`: of the names of expanded queries, None for no expansion; `languages`: names of those that are written, none
@@ -45,8 +44,7 @@ class QueryOptions:
     only_slot_filling: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ValidatedQueries:
+class ValidatedQueries(Record):
     """The queries to write, and the index: full id of each expanded query with that of the query it comes from."""
 
     queries: tuple[WrittenQuery, ...]

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from cs_score.base.errors import InputError
+from cs_score.base.records import Record
 from cs_score.coldstart.queries.query_set import ENTRY_POINT_FIELDS, EntryPoint, Query
 
 _REQUIRED_OF_ENTRY_POINT: Final = 4
 """Name, document, start and end; the offset may be missing."""
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenQuery:
+class WrittenQuery(Record):
     """A query with the fields that are written, texts as they stand in the file; None where there is no such field.
 
     `short_id` decides its place in the file; `slots` are the slots by hop.

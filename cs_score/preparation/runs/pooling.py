@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from cs_score.base.errors import UsageError
+from cs_score.base.records import Record
 from cs_score.coldstart.lines.justifications import node_confidence
 from cs_score.coldstart.lines.records import Response
 from cs_score.problems.log import ProblemLog
@@ -22,8 +22,7 @@ _EXPECTED: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Depth:
+class Depth(Record):
     """How many nodes are taken: `most` of the first hop and its square of the second.
 
     Scheme B (`per_query`) takes as many for each query; scheme A counts over the whole run.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
 
 from cs_score.base.errors import InputError
 from cs_score.base.outputs import encoded
+from cs_score.base.records import Record, Struct, field, replace
 from cs_score.base.sources import InMemory, Input, InputDigest, name_of, open_source
 from cs_score.coldstart.gold import Gold
 from cs_score.coldstart.lines.layouts import FileKind
@@ -23,8 +23,7 @@ from cs_score.problems.kind import Severity
 from cs_score.problems.log import ProblemLog
 
 
-@dataclass(frozen=True, slots=True)
-class PreparedRun:
+class PreparedRun(Record):
     """One argument of the scorer that was prepared: what was found, and what became of it.
 
     `scored_as` is the name of what is scored in its place, `account` says what was done. One whose `problems` hold
@@ -55,8 +54,7 @@ class PreparedRun:
             )
 
 
-@dataclass(slots=True)
-class Preparation:
+class Preparation(Struct):
     """The files to score, in order, with runs replaced by what was made of them, and an account of each."""
 
     files: list[Input] = field(default_factory=list)

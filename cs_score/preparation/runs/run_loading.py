@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from cs_score.base.errors import InputError
+from cs_score.base.records import Record
 from cs_score.base.sources import Input
 from cs_score.coldstart.lines.loading import Loading, Reading, loading_of
 from cs_score.coldstart.options import Justifications
@@ -16,8 +16,7 @@ from cs_score.preparation.runs.pooling import Depth, Pooling
 from cs_score.problems.log import Detail, ProblemLog
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Record):
     """What a run is held to: justifications per node, and how deep it is taken (None: all of it)."""
 
     justifications: Justifications

@@ -6,10 +6,10 @@ Source: specification of the companions, section 2.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 
 from cs_score.base.garbage_collection import paused_collector
+from cs_score.base.records import Record
 from cs_score.base.sources import Input
 from cs_score.coldstart.lines.loading import Loading
 from cs_score.coldstart.queries.loading import QueryFiles
@@ -19,8 +19,7 @@ from cs_score.preparation.runs.run_writing import WrittenLine, node_letters, wri
 from cs_score.problems.log import ProblemLog
 
 
-@dataclass(frozen=True, slots=True)
-class ValidatedRun:
+class ValidatedRun(Record):
     """A run as it is written: its text in pieces of whole lines, and what is said of it beside the report.
 
     `dropped` are the queries whose lines are left out without a word in the report, by full id.
@@ -31,8 +30,7 @@ class ValidatedRun:
     dropped: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedRun:
+class CheckedRun(Record):
     """A run that has been loaded and checked; nothing of it may be used where `problems` holds errors."""
 
     loading: Loading

@@ -7,13 +7,13 @@ conditions is the first, how several runs mix, the numbers of nodes that are mad
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from operator import itemgetter
 from typing import TypeAlias
 
 from cs_score.base.errors import InputError
+from cs_score.base.records import Record, replace
 from cs_score.coldstart.lines.layouts import RUN_2017
 from cs_score.coldstart.partition.parts import Cut, DividedFile, cut_queries, divide_files, load_part, queries_of_part
 from cs_score.coldstart.partition.workers import NeedsWholeError, map_parts
@@ -26,8 +26,7 @@ _OfQuery: TypeAlias = tuple[str, str]
 """The short id of a query, and its lines in the validated run."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Task:
+class _Task(Record):
     """What all parts have in common."""
 
     queries: QueryFiles
@@ -36,8 +35,7 @@ class _Task:
     cut: Cut
 
 
-@dataclass(frozen=True, slots=True)
-class _CheckedPart:
+class _CheckedPart(Record):
     """What checking one part gave: the runs that lines were accepted of, and by hop the lines of each query."""
 
     run_ids: frozenset[str]

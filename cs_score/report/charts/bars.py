@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from cs_score.base.records import Record
 from cs_score.report.charts.drawing import WIDTH, Drawing, Target
 from cs_score.report.charts.scale import Scale, scale
 
@@ -16,8 +16,7 @@ _TOP: Final = 8.0
 _BELOW: Final = 42.0
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
+class Bar(Record):
     """A bar from one number to another, named by `label`; `note` stands beside it, `target` is where it leads."""
 
     label: str

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final
 
+from cs_score.base.records import Record, field
 from cs_score.report.charts.bars import LABELS, ROW, horizontal_axis
 from cs_score.report.charts.drawing import LETTER, WIDTH, Drawing
 from cs_score.report.charts.scale import Scale, unit_scale
@@ -17,8 +17,7 @@ _TOP: Final = 28.0
 _BELOW: Final = 42.0
 
 
-@dataclass(frozen=True, slots=True)
-class Dots:
+class Dots(Record):
     """A row: its label, its numbers by series, and intervals of some."""
 
     label: str

@@ -6,13 +6,13 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib.resources import files
 from typing import Final
 
 from lxml import etree
 
 from cs_score.base.display import cell
+from cs_score.base.records import Record
 
 WIDTH: Final = 420.0
 """Units of every chart: near the pixels that a telephone has, so that letters stay readable there."""
@@ -24,8 +24,7 @@ _NAMESPACE: Final = "http://www.w3.org/2000/svg"
 _FOLDER: Final = files("cs_score.report.charts")
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Record):
     """The rows of a table of the page whose column `column` is `value`."""
 
     table: str

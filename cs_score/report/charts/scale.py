@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
+
+from cs_score.base.records import Record
 
 _TICKS: Final = 5
 """About how many ticks an axis has."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
+class Scale(Record):
     """A range of numbers, from `low` to `high`, over places from `start` to `end`; `step` is between two ticks."""
 
     low: float

@@ -6,10 +6,10 @@ The columns are declared here once; the writers for text, Markdown and LaTeX onl
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final, Generic, TypeVar
 
+from cs_score.base.records import Record
 from cs_score.statistics.comparison_result import Comparison, MeasureComparison, PairedSystems, RankedSystem
 
 _Entry = TypeVar("_Entry")
@@ -24,8 +24,7 @@ class Kind(Enum):
     NOTE = "a sentence, to the left"
 
 
-@dataclass(frozen=True, slots=True)
-class Column(Generic[_Entry]):
+class Column(Record, Generic[_Entry]):
     """A column: its heading, what its cells are, and the cell of an entry."""
 
     heading: str
@@ -33,8 +32,7 @@ class Column(Generic[_Entry]):
     cell: Callable[[_Entry], str]
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Record):
     """A table ready to be laid out: all cells are plain, unescaped text."""
 
     headings: tuple[str, ...]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import Final
 
 from cs_score.base.display import spreadsheet_cell
+from cs_score.base.records import asdict
 from cs_score.statistics.comparison_result import Comparison, PairedSystems, RankedSystem
 from cs_score.statistics.intervals import Interval
 

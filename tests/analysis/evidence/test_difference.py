@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from cs_score.analysis.evidence.difference import Difference, diff
@@ -48,6 +48,7 @@ def two_results(draw: st.DrawFn, mode: str) -> tuple[Result, Result, str]:
 
 @pytest.mark.parametrize("mode", FAMILIES)
 @given(data=st.data())
+@settings(max_examples=20, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 def test_contributions_add_up_to_the_difference(mode: str, data: st.DataObject) -> None:
     first, second, measure = data.draw(two_results(mode))
     found = diff(first, second, measure, resampling=QUICK)
@@ -67,6 +68,7 @@ def test_contributions_add_up_to_the_difference(mode: str, data: st.DataObject) 
 
 @pytest.mark.parametrize("mode", FAMILIES)
 @given(data=st.data())
+@settings(max_examples=20, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 def test_with_itself_nothing_differs_and_the_other_way_round_all_is_negated(mode: str, data: st.DataObject) -> None:
     first, second, measure = data.draw(two_results(mode))
     same = diff(first, first, measure, resampling=QUICK)
@@ -276,7 +278,7 @@ def test_json_is_as_its_schema_says(family: str, tmp_path: Path) -> None:
 def test_interval_and_p_are_those_of_compare(folder: Path) -> None:
     found = json.loads(cs_score(*SCIFACT, "--json", "--seed", "5").out)
     compared = json.loads(
-        cs_score("compare", *SCIFACT[1:-2], "a.jsonl", "b.jsonl", "--json", "--seed", "5",
+        cs_score("compare", *SCIFACT[1:-2], "b.jsonl", "a.jsonl", "--json", "--seed", "5",
                  "--measure", "abstract_label_only_f1").out
     )  # fmt: skip
     (pair,) = compared["measures"][0]["pairs"]

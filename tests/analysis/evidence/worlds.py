@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from hypothesis import strategies as st
 
+from cs_score.base.records import Record
 from cs_score.evidence.modes import claims, hotpotqa, r4c, scifact
 from cs_score.evidence.result import Result
 
 Json = Any
 
 
-@dataclass(frozen=True, slots=True)
-class World:
+class World(Record):
     """A mode with gold, predictions and the options of its `score`."""
 
     mode: str

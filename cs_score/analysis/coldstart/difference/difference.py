@@ -17,7 +17,7 @@ from cs_score.analysis.coldstart.difference.units import Part, groups_of, unit_p
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.significance import significance
 from cs_score.base.errors import InputError
-from cs_score.base.record import dataclass, replace
+from cs_score.base.records import Record, replace
 from cs_score.base.signing.origin import Origin
 from cs_score.coldstart.unit_statistics import resampled_unit, unit_table
 from cs_score.measures.measure import Measure
@@ -34,8 +34,7 @@ SCHEMA_VERSION: Final = 1
 """Raised when a key changes its meaning or goes away; new keys do not raise it."""
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Difference:
+class Difference(Record):
     """Why B scores otherwise than A under `measure` (insight specification 5).
 
     `names` are what people call A and B. `units` are those that count differently, the largest contribution first; all

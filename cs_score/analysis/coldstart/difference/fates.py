@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.coldstart.sections.mistakes import category_of, classes_found, classes_to_find, counted_lines
 from cs_score.analysis.outcome import Outcome, outcome_of
-from cs_score.base.record import dataclass, replace
+from cs_score.base.records import Record, replace
 from cs_score.coldstart.judging.labels import pre_policy_category
 from cs_score.coldstart.lines.records import Response
 from cs_score.coldstart.options import RIGHT, WRONG
@@ -23,8 +23,7 @@ AnswerKey: TypeAlias = tuple[str, str, str]
 """What a line says: its query, value and canonical value provenance (insight specification 1)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fate:
+class Fate(Record):
     """What an answer counted as in a run, told by the line that fared best; `lines` give the same answer."""
 
     label: Label
@@ -51,8 +50,7 @@ class Fate:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerPair:
+class AnswerPair(Record):
     """An answer in A and in B; None where the run does not give it."""
 
     query: str
@@ -86,8 +84,7 @@ class AnswerPair:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class ClassPair:
+class ClassPair(Record):
     """A class of the ground truth, the row that it stands below, and whether A and B have found it."""
 
     name: str

@@ -20,7 +20,7 @@ from cs_score.analysis.coldstart.sections.groups import members_of
 from cs_score.analysis.coldstart.sections.mistakes import missed_classes
 from cs_score.analysis.coldstart.whatif.files import files_of
 from cs_score.analysis.coldstart.whatif.found import Finding
-from cs_score.base.record import replace
+from cs_score.base.records import replace
 from cs_score.measures.measure import MICRO, Measure
 from cs_score.measures.registry import sums_of
 

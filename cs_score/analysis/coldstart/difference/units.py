@@ -14,7 +14,7 @@ import numpy as np
 
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.grouping import UNKNOWN
-from cs_score.base.record import dataclass, replace
+from cs_score.base.records import Record, replace
 from cs_score.coldstart.counting.projection import ALL_LEVELS
 from cs_score.coldstart.queries.query_set import Query
 from cs_score.coldstart.result import RunResult
@@ -40,8 +40,7 @@ GROUPINGS: Final[Mapping[str, Callable[[Query, str], str]]] = {
 _NEEDS_HOPS: Final = ("slot", "hop")
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Record):
     """A unit or group: its own scores in A and B, 0..1 (None: not scored), and its contribution (None: not defined)."""
 
     name: str

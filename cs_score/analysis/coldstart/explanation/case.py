@@ -14,7 +14,7 @@ from cs_score.analysis.coldstart.whatif.dependents import Dependents
 from cs_score.analysis.coldstart.whatif.effects import Effects
 from cs_score.analysis.coldstart.whatif.files import ReadLine, RunFiles, files_of
 from cs_score.base.errors import InputError
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.coldstart.counting.counts import Counting, Row, Tally
 from cs_score.coldstart.gold import QueryGold
 from cs_score.coldstart.judging.class_tree import ClassTree, Members, place_responses
@@ -57,8 +57,7 @@ class Witness(Counting):
         return is_named
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Standing:
+class Standing(Record, eq=False):
     """Where the lines of one query stand: the tree of its classes, the lines in each, what counting them decided.
 
     `class_of` has the class of each line, by index.
@@ -71,8 +70,7 @@ class Standing:
     class_of: dict[int, str]
 
 
-@dataclass(frozen=True, slots=True)
-class RankedNodes:
+class RankedNodes(Record):
     """The ranks of each node of a query, each node as it is ranked, and which node has taken a class."""
 
     ranks: dict[str, list[Rank]]

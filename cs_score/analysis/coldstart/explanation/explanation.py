@@ -20,7 +20,7 @@ from cs_score.analysis.coldstart.explanation.things.overview import explain_run
 from cs_score.analysis.coldstart.explanation.things.queries import explain_query
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.base.garbage_collection import paused_collector
-from cs_score.base.record import dataclass, replace
+from cs_score.base.records import Record, replace
 from cs_score.base.signing.origin import Origin
 from cs_score.coldstart.lines.records import Response
 from cs_score.measures.registry import usual
@@ -35,8 +35,7 @@ Wanted: TypeAlias = str | int | Sequence[str | int]
 """One selector, or several."""
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Explanation:
+class Explanation(Record):
     """What was asked for of a run: lines (those of answers among them), classes, nodes and queries, in the order asked.
 
     `overview` is the run as a whole, where nothing else was asked for. `fatal` is why the run could not be scored, None

@@ -7,19 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 
 
-@dataclass(frozen=True, slots=True)
-class At:
+class At(Record):
     """A line by its file and its number there, from 1."""
 
     file: str
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Noted:
+class Noted(Record):
     """A problem that was reported at a line."""
 
     code: str
@@ -27,8 +25,7 @@ class Noted:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(Record):
     """Step 1. `columns` are those of the line as written, by name; `counted_as` has those that were mended.
 
     `not_read` is why nothing is scored of the line, None where it is; `rests_on` the line that it repeats.
@@ -42,8 +39,7 @@ class Read:
     rests_on: At | None
 
 
-@dataclass(frozen=True, slots=True)
-class Parent:
+class Parent(Record):
     """A line that gives the answer which another one's query asks about, with its own fate."""
 
     file: str
@@ -53,8 +49,7 @@ class Parent:
     side: str
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Record):
     """Step 2. `name` is that of the entity that the first hop asks about, `unit` the full id of its LDC query.
 
     `chain` has the lines that the query hangs below, those of the first hop first; `in_pool` the assessments that give
@@ -72,8 +67,7 @@ class Asked:
     not_scored: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(Record):
     """Step 3. `limit` is None where the line is kept; otherwise `in_favour_of` are the lines that stay, and `order` is
     what decided between it and the last of them. Either way it is scored.
     """
@@ -85,8 +79,7 @@ class Kept:
     order: str
 
 
-@dataclass(frozen=True, slots=True)
-class Assessed:
+class Assessed(Record):
     """An assessment: its place, its id, the answer, the assessor's judgment, its class where that is accepted."""
 
     file: str
@@ -101,8 +94,7 @@ class Assessed:
     class_mention: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Near:
+class Near(Record):
     """An assessment that the line did not meet: how it is near, and the columns that differ with what it has there."""
 
     assessment: Assessed
@@ -110,8 +102,7 @@ class Near:
     differs: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Met:
+class Met(Record):
     """Step 4. `assessment` is None where none was met; then `nearest` are up to three others."""
 
     rule: str
@@ -121,8 +112,7 @@ class Met:
     nearest: tuple[Near, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Category:
+class Category(Record):
     """Step 5: the category before the policies, and what else the rules made of the line.
 
     `stands_in` is the class or bin that the line was placed in; `rests_on` are the lines that decided.
@@ -135,8 +125,7 @@ class Category:
     rests_on: tuple[At, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(Record):
     """Step 6: `side` is right, wrong, ignored, or what else it counts as; `labels` are those of the debug file."""
 
     rule: str
@@ -145,8 +134,7 @@ class Label:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Counted:
+class Counted(Record):
     """A row that a line counts in: its scores with their arithmetic, or a `note` on why it is another's."""
 
     rule: str
@@ -161,8 +149,7 @@ class Counted:
     note: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Rank:
+class Rank(Record):
     """A node in one ranking: `precision` is what the nodes down to it are worth, divided by its rank."""
 
     level: str
@@ -173,8 +160,7 @@ class Rank:
     average_precision: float
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranked(Record):
     """Step 8. `mapped_class` is None where no class was free, and `taken_by` tells who has the ones it could have.
 
     `value` is V (0 or more), `arithmetic` has confidence and V written out.
@@ -191,8 +177,7 @@ class Ranked:
     ranks: tuple[Rank, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Worth:
+class Worth(Record):
     """Step 9: the effect of a change by measure; None where the scorer would not tell, and `reason` says why.
 
     `removed` lines go and `added` ones come.
@@ -205,8 +190,7 @@ class Worth:
     reason: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Fate:
+class Fate(Record):
     """A line in short: its `status` is `counted` (in a row of the tables), `outside` (of them), `skipped` or `unread`.
 
     `category` is that of policies, `labels` those of the debug file, `row` that of the SF table.
@@ -224,8 +208,7 @@ class Fate:
     node: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class LineFacts:
+class LineFacts(Record):
     """A line, told in order. Steps that do not apply are None or empty; `untold` is why."""
 
     fate: Fate
@@ -243,8 +226,7 @@ class LineFacts:
     untold: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ClassFacts:
+class ClassFacts(Record):
     """A class: the query or class that it stands below (`row`), and whether it is `found`, `missed`, or `not counted`.
 
     `reason` says why it is that; `lines` stand in it, `counted` are those that have found it; `parent` is the class
@@ -265,8 +247,7 @@ class ClassFacts:
     worth: Worth | None
 
 
-@dataclass(frozen=True, slots=True)
-class NodeFacts:
+class NodeFacts(Record):
     """A node: its lines, the classes of those that are accepted (several: it merges them), its ranks, its worth."""
 
     name: str
@@ -278,8 +259,7 @@ class NodeFacts:
     worth: Worth | None
 
 
-@dataclass(frozen=True, slots=True)
-class EntryPoint:
+class EntryPoint(Record):
     """A mention of the entity that a query asks about."""
 
     name: str | None
@@ -288,8 +268,7 @@ class EntryPoint:
     end: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class ClassFate:
+class ClassFate(Record):
     """A class in short, with the first line that has found it."""
 
     name: str
@@ -299,8 +278,7 @@ class ClassFate:
     found_by: At | None
 
 
-@dataclass(frozen=True, slots=True)
-class QueryFacts:
+class QueryFacts(Record):
     """A query: what it asks, its classes, its lines by category, its rows, its average precision by hop.
 
     Of a query of a query file `lines` has those of all hops, of a follow-on query its own.
@@ -318,8 +296,7 @@ class QueryFacts:
     untold: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
+class Cost(Record):
     """A mistake with what mending it would gain."""
 
     kind: str
@@ -332,8 +309,7 @@ class Cost:
     gain: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Overview:
+class Overview(Record):
     """The run as a whole. `read` counts its lines by what became of them, `met` those with an assessment, `discarded`
     those beyond a limit; `sides` and `categories` count the lines that stand in rows. `lines` has every line once.
     """

@@ -14,7 +14,7 @@ from cs_score.analysis.coldstart.explanation.steps.meeting import met_of
 from cs_score.analysis.coldstart.explanation.steps.ranking import ranked_of
 from cs_score.analysis.coldstart.explanation.steps.reading import read_of
 from cs_score.analysis.coldstart.explanation.steps.worth import worth_of_absence
-from cs_score.base.record import replace
+from cs_score.base.records import replace
 from cs_score.coldstart.counting.counts import Tally
 from cs_score.coldstart.lines.records import Response, SkippedLine, UnreadLine
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
 from cs_score.base.errors import InputError
-from cs_score.base.record import replace
+from cs_score.base.records import replace
 from cs_score.base.sources import Input
 from cs_score.coldstart.combining import Combining
 from cs_score.coldstart.counting.projection import averaged_table

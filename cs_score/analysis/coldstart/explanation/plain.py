@@ -12,6 +12,6 @@ def as_json(value: Any) -> Any:
         return [as_json(each) for each in value]
     if isinstance(value, Mapping):
         return {str(key): as_json(each) for key, each in value.items()}
-    if hasattr(value, "__record_fields__"):
-        return {name: as_json(getattr(value, name)) for name in value.__match_args__}
+    if hasattr(value, "__struct_fields__"):
+        return {name: as_json(getattr(value, name)) for name in value.__struct_fields__}
     return value

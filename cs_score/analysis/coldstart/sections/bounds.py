@@ -24,7 +24,7 @@ from contextlib import suppress
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.coldstart.sections.budget import moved
 from cs_score.base.errors import InputError
-from cs_score.base.record import dataclass, replace
+from cs_score.base.records import Record, replace
 from cs_score.coldstart.combining import Combining
 from cs_score.coldstart.counting.counts import Tally
 from cs_score.coldstart.judging.labels import UNASSESSED, Labels
@@ -37,8 +37,7 @@ from cs_score.measures.registry import RANKED
 from cs_score.problems.log import ProblemLog
 
 
-@dataclass(frozen=True, slots=True)
-class SlotShare:
+class SlotShare(Record):
     """How many lines of a slot count anywhere, and how many of these are unassessed."""
 
     slot: str
@@ -51,8 +50,7 @@ class SlotShare:
         return self.unassessed / self.lines
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(Record):
     """The score between its bounds, the number of unassessed lines, and their share of each slot's lines."""
 
     lower: float

@@ -11,7 +11,7 @@ from cs_score.analysis.coldstart.whatif.change import Change
 from cs_score.analysis.coldstart.whatif.dependents import Removal
 from cs_score.analysis.coldstart.whatif.effects import Effects
 from cs_score.analysis.coldstart.whatif.found import AddedLine, Finding
-from cs_score.base.record import dataclass, replace
+from cs_score.base.records import Record, replace
 from cs_score.coldstart.lines.records import Response
 from cs_score.coldstart.options import DUPLICATE, IGNORE, RIGHT, SIDES, WRONG, Policy, Side
 
@@ -26,8 +26,7 @@ KINDS: Final[dict[str, tuple[str, Side | None]]] = {
 MISSED: Final = "missed"
 
 
-@dataclass(frozen=True, slots=True)
-class Mending:
+class Mending(Record):
     """What mends mistakes: lines that go, classes that are found, and the policy under which the rest is scored."""
 
     policy: Policy
@@ -40,8 +39,7 @@ class Mending:
         return Change(removal, _found(self.classes, removal, effects.rescoring.finding))
 
 
-@dataclass(frozen=True, slots=True)
-class BudgetRow:
+class BudgetRow(Record):
     """The mistakes of one kind: how many, and the score if they were mended, alone and with the kinds before them.
 
     Scores are None where the scorer would not give them, for the `reason`. `change` and `policy` say which files and

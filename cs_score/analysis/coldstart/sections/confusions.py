@@ -11,7 +11,7 @@ from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.coldstart.sections.counted import Cell, CountedRow, CountedTable, Key, lines_of
 from cs_score.analysis.coldstart.sections.groups import members_of
 from cs_score.analysis.coldstart.sections.mistakes import MISSED
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.coldstart.judging.labels import category_in
 from cs_score.coldstart.lines.records import CORRECT
 from cs_score.coldstart.options import RIGHT, WRONG
@@ -25,8 +25,7 @@ PoolAnswer: TypeAlias = tuple[int, str, str]
 """A hop, a value, and its canonical value provenance: the place."""
 
 
-@dataclass(frozen=True, slots=True)
-class SlotCategory:
+class SlotCategory(Record):
     """How many lines of a slot are of a category before the policies."""
 
     slot: str
@@ -38,8 +37,7 @@ class SlotCategory:
         return {"slot": self.slot, "category": self.category, "count": self.count}
 
 
-@dataclass(frozen=True, slots=True)
-class WrongValue:
+class WrongValue(Record):
     """How many lines of a slot that count as wrong give a value."""
 
     slot: str
@@ -51,8 +49,7 @@ class WrongValue:
         return {"slot": self.slot, "value": self.value, "count": self.count}
 
 
-@dataclass(frozen=True, slots=True)
-class NearMisses:
+class NearMisses(Record):
     """Of the lines of a category that are neither right nor correct, how many are near to what the pool has.
 
     `same_place`: the pool has their value provenance with another value; `same_value`: it has their value with another
@@ -79,8 +76,7 @@ class NearMisses:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Confusions:
+class Confusions(Record):
     """Lines by slot and category; the most frequent wrong values; lines near to what the pool has."""
 
     slots: Sequence[SlotCategory]

@@ -10,14 +10,13 @@ from typing import Final, Literal
 from cs_score.analysis.coldstart.sections.mistakes import MISSED, MissedClass, Mistakes, WrongLine, WrongNode
 from cs_score.analysis.coldstart.whatif.change import Change
 from cs_score.analysis.coldstart.whatif.effects import Effect, Effects
-from cs_score.base.record import dataclass, replace
+from cs_score.base.records import Record, replace
 
 _DIGITS: Final = 12
 """Of gains that are compared: equal ones may be computed in several ways, which differ beyond these."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mistake:
+class Mistake(Record):
     """A mistake with what mending it changes.
 
     `kind` and `change` say what is mended and how: a line or a node is `absent`, a class is `found`. `file` and `line`

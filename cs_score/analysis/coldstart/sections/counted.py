@@ -16,7 +16,7 @@ from typing import Final, TypeAlias, TypeGuard
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.coldstart.sections.mistakes import MISSED, MissedClass, Mistakes
 from cs_score.analysis.grouping import UNKNOWN
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.coldstart.counting.counts import Counts, Tally, counts_of, sum_counts
 from cs_score.coldstart.counting.projection import ALL_LEVELS, representatives
 from cs_score.coldstart.judging.class_tree import is_wrong_bin
@@ -41,8 +41,7 @@ Key: TypeAlias = tuple[str, ...]
 """The group of a line or class in each of the dimensions, in their order."""
 
 
-@dataclass(frozen=True, slots=True)
-class CountedRow:
+class CountedRow(Record):
     """A row of the table: a query or class, and the unit that it was scored in."""
 
     query: Query
@@ -60,16 +59,14 @@ class CountedRow:
         return self.query.slot_at(self.hop) or UNKNOWN
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Record):
     """What is counted of the lines and classes that share the groups of all dimensions; and the mistakes among them."""
 
     counts: Counts
     mistakes: int
 
 
-@dataclass(frozen=True, slots=True)
-class CountedTable:
+class CountedTable(Record):
     """A measure's table: its name (`SF`, `LDC-MAX`, of one hop `SF@1`), its rows, and what they count by groups."""
 
     name: str

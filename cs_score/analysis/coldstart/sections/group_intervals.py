@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cs_score.analysis.coldstart.sections.counted import DIMENSIONS, Cell, CountedTable, Key, together
 from cs_score.analysis.coldstart.sections.groups import BETWEEN, Group, members_of
-from cs_score.base.record import replace
+from cs_score.base.records import replace
 from cs_score.measures.formulas import precision_recall_f1
 from cs_score.statistics.options import Resampling
 

@@ -10,7 +10,7 @@ from cs_score.analysis.coldstart.sections.counted import DIMENSIONS, RUN_ONLY, C
 from cs_score.analysis.grouping import place
 from cs_score.base.errors import UsageError
 from cs_score.base.nearest import nearest
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.coldstart.counting.counts import Counts
 from cs_score.measures.formulas import divide
 
@@ -21,8 +21,7 @@ BETWEEN: Final = ","
 """What stands between dimensions that are crossed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Record):
     """Lines and classes that have something in common: their counts and micro averages, the mistakes among them.
 
     `values` are the groups of each dimension that is crossed, `group` is all of them in one text. Precision is right /

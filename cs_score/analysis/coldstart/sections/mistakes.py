@@ -8,7 +8,7 @@ from typing import Final
 
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.coldstart.whatif.found import Finding
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.coldstart.judging.class_tree import ClassTree, is_wrong_bin
 from cs_score.coldstart.judging.labels import REDUNDANT, Labels, category_in
 from cs_score.coldstart.lines.records import Assessment, Response
@@ -19,8 +19,7 @@ MISSED: Final = "MISSED"
 """The category of a class that was not found."""
 
 
-@dataclass(frozen=True, slots=True)
-class WrongLine:
+class WrongLine(Record):
     """A line that counts as wrong: its category as policies name it, and its assessment where it has one."""
 
     line: Response
@@ -29,8 +28,7 @@ class WrongLine:
     unit: str
 
 
-@dataclass(frozen=True, slots=True)
-class MissedClass:
+class MissedClass(Record):
     """A class to be found that was not, and the assessment that a line could find it by.
 
     `row` is the query or class that it stands below.
@@ -42,8 +40,7 @@ class MissedClass:
     unit: str
 
 
-@dataclass(frozen=True, slots=True)
-class WrongNode:
+class WrongNode(Record):
     """A node of several lines of which one at least counts as wrong; `lines` are all of it, in load order."""
 
     name: str
@@ -51,8 +48,7 @@ class WrongNode:
     unit: str
 
 
-@dataclass(frozen=True, slots=True)
-class Mistakes:
+class Mistakes(Record):
     """The mistakes of one unit: `lines` and `classes`; `nodes` are another way to look at the lines."""
 
     lines: Sequence[WrongLine]

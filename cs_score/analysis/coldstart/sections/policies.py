@@ -7,15 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from cs_score.analysis.coldstart.progress import Progress, silent
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.base.errors import InputError
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.coldstart.named_policies import NamedPolicy
 from cs_score.coldstart.options import PRESETS
 from cs_score.measures.measure import Measure
 from cs_score.measures.registry import COLD_START_MODE, headline
 
 
-@dataclass(frozen=True, slots=True)
-class PolicyRow:
+class PolicyRow(Record):
     """The scores of a run under one policy; None where the scorer would not give one, and `reason` says why."""
 
     under: NamedPolicy

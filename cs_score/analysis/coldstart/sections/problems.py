@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from cs_score.analysis.coldstart.scored import Scored
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.problems.log import ProblemLog
 
 
-@dataclass(frozen=True, slots=True)
-class ProblemRow:
+class ProblemRow(Record):
     """Problems of one code: how often they were met, and the message of the first one."""
 
     code: str

@@ -20,7 +20,7 @@ from operator import itemgetter
 from typing import Final, TypeAlias
 
 from cs_score.analysis.coldstart.sections.counted import CountedTable, lines_of
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.coldstart.options import RIGHT, WRONG
 
 BINS: Final = 10
@@ -29,8 +29,7 @@ Judged: TypeAlias = tuple[float, bool]
 """The confidence of a line, and whether it is right."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bin:
+class Bin(Record):
     """Lines of like confidence: how many, the least and the greatest confidence, the mean, and the share right."""
 
     lines: int
@@ -50,8 +49,7 @@ class Bin:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Reliability:
+class Reliability(Record):
     """Bins from the least confidence to the greatest, and three numbers of all `lines`, 0..1.
 
     Brier score and calibration error are 0 at best and None without any line; the area is 1 at best and None where all

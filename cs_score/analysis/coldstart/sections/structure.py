@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 
 from cs_score.analysis.coldstart.scored import Scored
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 
 
-@dataclass(frozen=True, slots=True)
-class Structure:
+class Structure(Record):
     """Nodes whose lines are of several classes, classes whose lines are in several nodes, lines beyond a limit."""
 
     merged_nodes: int

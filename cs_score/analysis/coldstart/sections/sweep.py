@@ -19,7 +19,7 @@ from cs_score.analysis.coldstart.whatif.files import ReadLine
 from cs_score.analysis.coldstart.whatif.recombination import Recombination
 from cs_score.analysis.coldstart.whatif.rescoring import Rescoring
 from cs_score.base.errors import InputError
-from cs_score.base.record import dataclass, replace
+from cs_score.base.records import Record, replace
 from cs_score.coldstart.lines.confidence import read_confidence
 from cs_score.coldstart.lines.layouts import FileKind
 from cs_score.coldstart.lines.reader import split_columns
@@ -35,8 +35,7 @@ LARGE: Final = 10_000
 _SAME: Final = 1e-12
 
 
-@dataclass(frozen=True, slots=True)
-class SweepRow:
+class SweepRow(Record):
     """The scores at one threshold, and how many lines of the run are left; None where the scorer would not give one.
 
     `gain` is the difference in the measure that is asked about.

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from cs_score.analysis.coldstart.whatif.dependents import NOTHING, Removal
 from cs_score.analysis.coldstart.whatif.files import RunFiles
 from cs_score.analysis.coldstart.whatif.found import AddedLine
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Record):
     """Lines that go and lines that come, so that anybody can score the changed files; `added` ones are for one file."""
 
     removal: Removal = NOTHING

@@ -14,7 +14,7 @@ from itertools import islice
 from operator import attrgetter
 from typing import Final, TypeAlias
 
-from cs_score.base.record import record
+from cs_score.base.records import Record
 from cs_score.coldstart.counting.counts import Counting
 from cs_score.coldstart.judging.class_tree import ClassTree, Members
 from cs_score.coldstart.judging.labels import INCORRECT_PARENT, Labels, category_in
@@ -29,8 +29,7 @@ _TWO_HOPS: Final = 2
 _index: Final = attrgetter("index")
 
 
-@record()
-class Arrival:
+class Arrival(Record):
     """A line that comes: its assessment, None where it has none, and the class in which it stands."""
 
     line: Response
@@ -38,8 +37,7 @@ class Arrival:
     class_name: str
 
 
-@record()
-class Recount:
+class Recount(Record):
     """What becomes of a query: how many more lines of each row are right, and how many more count; labels that are new;
     rows that are gone with their last line."""
 

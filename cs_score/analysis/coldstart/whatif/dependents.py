@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
 
 from cs_score.analysis.coldstart.whatif.files import Place, ReadLine, RunFiles
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.coldstart.lines.layouts import FileKind
 from cs_score.coldstart.lines.links import Links
 from cs_score.coldstart.lines.records import Assessment, Response, SkippedLine
@@ -25,8 +25,7 @@ _BEFORE_ALL: Final[_Position] = (-1, 0)
 _NEVER: Final[_Position] = (math.inf, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Removal:
+class Removal(Record):
     """Lines that go together: `responses` by index, and the places of all of them in load order.
 
     Among the places are those of skipped lines, and those of repetitions in the same file, of which the first would be

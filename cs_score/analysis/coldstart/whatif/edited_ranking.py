@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import Final, TypeAlias
 
-from cs_score.base.record import record
+from cs_score.base.records import Record
 from cs_score.coldstart.counting.projection import ALL_LEVELS
 from cs_score.measures.formulas import average_precision, divide
 from cs_score.measures.registry import RANKED
@@ -27,8 +27,7 @@ _FEW: Final = 64
 """Edits that sums are told from; they are kept for each number of nodes that may have gone or come."""
 
 
-@record()
-class Edit:
+class Edit(Record):
     """What becomes of nodes, each with its hop: places that were left or taken again, and what is worth how much where
     now."""
 

@@ -9,13 +9,12 @@ from cs_score.analysis.coldstart.whatif.change import Change
 from cs_score.analysis.coldstart.whatif.recombination import Recombination, Scores, is_of_one_hop_of_ldc_max
 from cs_score.analysis.coldstart.whatif.rescoring import Rescoring
 from cs_score.analysis.coldstart.whatif.within_query import WithinQuery
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.coldstart.options import Policy
 from cs_score.measures.measure import Measure
 
 
-@dataclass(frozen=True, slots=True)
-class Effect:
+class Effect(Record):
     """The difference that a change makes to each measure of `names`.
 
     A difference is None where the scorer would not give the score, and `reason` says why.

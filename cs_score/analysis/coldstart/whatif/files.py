@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import Final, TypeAlias
 
 from cs_score.base.display import one_line
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.coldstart.lines.layouts import FileKind, Schema, detect_schema
 from cs_score.coldstart.lines.reader import is_blank_or_comment, split_columns
 from cs_score.coldstart.lines.records import Response, SkippedLine, UnreadLine
@@ -28,8 +28,7 @@ Place: TypeAlias = tuple[str, int]
 _number: Final = attrgetter("number")
 
 
-@dataclass(frozen=True, slots=True)
-class RunFile:
+class RunFile(Record):
     """One file of a run: its layout, its lines in order by kind, and the number of its last line.
 
     `first` is the number of the line that tells the layout. `ends` are the indexes of responses at which it ends, one
@@ -68,8 +67,7 @@ class RunFile:
         return heapq.merge(self.responses, self.skipped, self.unread, key=_number)
 
 
-@dataclass(frozen=True, slots=True)
-class RunFiles:
+class RunFiles(Record):
     """The files of all runs of a call, by name.
 
     `order` has the rank of each file in load order, those of assessments among them; `twins` are the lines of a file

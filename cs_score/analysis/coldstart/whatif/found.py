@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Final
 
 from cs_score.analysis.coldstart.whatif.files import Place, ReadLine, RunFile, RunFiles
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.coldstart.lines.confidence import read_confidence
 from cs_score.coldstart.lines.layouts import FileKind
 from cs_score.coldstart.lines.reader import split_columns
@@ -21,8 +21,7 @@ _ANY_TYPE: Final = "string"
 """The value type of answers to a slot of which nothing is known."""
 
 
-@dataclass(frozen=True, slots=True)
-class AddedLine:
+class AddedLine(Record):
     """A line appended to a file of the run: the answer that it gives, its confidence and node id, its whole text."""
 
     assessment: Assessment

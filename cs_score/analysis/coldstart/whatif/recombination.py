@@ -15,7 +15,7 @@ from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.coldstart.whatif.unit_state import QueryChange
 from cs_score.analysis.coldstart.whatif.unit_sums import RowCounts, UnitSums
 from cs_score.base.errors import InputError
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 from cs_score.coldstart.counting.projection import ALL_LEVELS
 from cs_score.coldstart.result import UnitResult
 from cs_score.measures.formulas import divide
@@ -29,8 +29,7 @@ _Added: TypeAlias = tuple[Sequence[float], RowCounts]
 """What a unit adds to the sums and to the numbers of rows."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scores:
+class Scores(Record):
     """The scores of measures, in their order; None where the scorer would not give one, for the reason said."""
 
     values: Sequence[float | None]

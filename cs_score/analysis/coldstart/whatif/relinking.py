@@ -7,14 +7,13 @@ from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 
 from cs_score.analysis.coldstart.whatif.files import Place, ReadLine
-from cs_score.base.record import dataclass, replace
+from cs_score.base.records import Record, replace
 from cs_score.coldstart.lines.links import Links
 from cs_score.coldstart.lines.records import Response
 from cs_score.coldstart.queries.query_set import QuerySet
 
 
-@dataclass(frozen=True, slots=True)
-class Renumbering:
+class Renumbering(Record):
     """The numbers that lines have once others of their file are gone: they decide ties between files.
 
     `gone` has the numbers of the lines that go, by file, in ascending order.

@@ -19,7 +19,7 @@ from cs_score.analysis.coldstart.whatif.files import RunFiles, files_of
 from cs_score.analysis.coldstart.whatif.found import AddedLine, Finding
 from cs_score.analysis.coldstart.whatif.relinking import Relinking, Renumbering, linked_below, node_id_of, renumbering
 from cs_score.base.errors import InputError
-from cs_score.base.record import dataclass, replace
+from cs_score.base.records import Record, replace
 from cs_score.coldstart.gold import Gold
 from cs_score.coldstart.judging.matching import compares_values
 from cs_score.coldstart.lines.justifications import DiscardRules
@@ -271,8 +271,7 @@ class Rescoring:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Lines:
+class _Lines(Record):
     """Lines as they are after a change, linked, and what they are scored with.
 
     `are_as_before`: none has another index or number, so that they meet the assessments that they met.

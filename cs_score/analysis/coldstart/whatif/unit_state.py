@@ -9,7 +9,7 @@ from typing import Final
 from cs_score.analysis.coldstart.whatif.counted_query import Arrival, CountedQuery
 from cs_score.analysis.coldstart.whatif.ranked_query import RankedQuery, are_plain
 from cs_score.analysis.coldstart.whatif.unit_sums import QueryScores, Rankings, Row, row, scores_of_query
-from cs_score.base.record import record
+from cs_score.base.records import Record
 from cs_score.coldstart.counting.counts import Counting
 from cs_score.coldstart.gold import QueryGold
 from cs_score.coldstart.judging.class_tree import place_responses
@@ -23,8 +23,7 @@ from cs_score.coldstart.run import Run, UnitLines
 _index: Final = attrgetter("index")
 
 
-@record()
-class QueryChange:
+class QueryChange(Record):
     """Other scores of one query: some of its rows (None: it is gone), and its rankings."""
 
     short_id: str

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import add, sub
 from typing import Final, NamedTuple, TypeAlias
 
-from cs_score.base.record import record
+from cs_score.base.records import Record
 from cs_score.coldstart.counting.counts import Tally
 from cs_score.coldstart.counting.projection import ALL_LEVELS, left_sum
 from cs_score.coldstart.queries.query_set import QuerySet
@@ -50,8 +50,7 @@ def row(level: str, right: int, answered: int, ground_truth: int) -> Row:
     return Row(level, adds)
 
 
-@record()
-class QueryScores:
+class QueryScores(Record):
     """The rows of one query by name, and its rankings."""
 
     rows: Mapping[str, Row]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar, Generic, TypeAlias, TypeVar
 
-from cs_score.base.errors import InputError
+from cs_score.base.records import Record
 from cs_score.evidence.result import Result
 
 Scored = TypeVar("Scored", bound=Result)
@@ -19,8 +18,7 @@ NONE = "none"
 """What a confusion says where gold or a prediction has no label."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(Record):
     """One thing that is wrong in a unit's prediction: an abstract, a sentence, a fact, a label or an answer.
 
     `kind` is its kind in the error budget. `part` says where it is: the id of an abstract or document, the number of a
@@ -34,13 +32,7 @@ class Fault:
     gold: object
 
 
-def exchanged(row: Row, before: Row, after: Row) -> Row:
-    """Statistics of a unit of which one part counts as `after` where it counted as `before`."""
-    return tuple([total - old + new for total, old, new in zip(row, before, after)])
-
-
-@dataclass(frozen=True, slots=True)
-class Confusion:
+class Confusion(Record):
     """A label of gold beside that predicted for the same abstract, claim or answer (`of`); `none` for none."""
 
     of: str
@@ -48,8 +40,7 @@ class Confusion:
     predicted: str
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Record):
     """A part of gold or of a prediction, and how it fared.
 
     `what` is an abstract, an evidence set, a sentence, a fact, an answer or a label, `value` (JSON) tells it from
@@ -62,8 +53,7 @@ class Part:
     fate: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Examiner(ABC, Generic[Scored]):
+class Examiner(Record, Generic[Scored]):
     """How the predictions of one result are taken apart, mended and scored again (insight specification, section 8).
 
     `measure` is the one that is asked about. Units are named by their position in the result's table.
@@ -98,20 +88,6 @@ class Examiner(ABC, Generic[Scored]):
     @abstractmethod
     def mended(self, position: int, prediction: object, faults: Iterable[Fault]) -> object:
         """The prediction without these faults, which `faults` has found in it."""
-
-    def rows_without_each(
-        self, position: int, prediction: object, row: Row, faults: Sequence[Fault]
-    ) -> Iterator[Row | InputError]:
-        """The unit's statistics without each of its faults alone, given those with all of them (`row`).
-
-        The error where the scorer would refuse that prediction. A mode whose units can have many parts scores only the
-        part that a fault concerns: all others count as they did.
-        """
-        for fault in faults:
-            try:
-                yield self.row(position, self.mended(position, prediction, [fault]))
-            except InputError as error:
-                yield error
 
     @abstractmethod
     def groups(self, position: int) -> Mapping[str, str]:

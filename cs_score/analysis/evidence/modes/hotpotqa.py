@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from cs_score.analysis.evidence.modes.examiner import NONE, Confusion, Examiner, Fault, Part, Row
 from cs_score.base.errors import InputError
-from cs_score.evidence.modes.hotpotqa.judging import (
-    NOTHING,
-    Agreement,
-    Question,
-    combine,
-    fact_agreement,
-    fact_set,
-    normalised,
-)
+from cs_score.evidence.modes.hotpotqa.judging import Question, fact_set, normalised
 from cs_score.evidence.modes.hotpotqa.scoring import HotpotQAResult, count
 from cs_score.evidence.reading.json_reader import text_of
 
@@ -30,7 +21,6 @@ ANSWER, FACTS = "answer", "sp"
 """The keys of the predictions file, and those of the prediction of one question."""
 
 
-@dataclass(frozen=True, slots=True)
 class HotpotQAExaminer(Examiner[HotpotQAResult]):
     """The faults of answers and supporting facts; a question's prediction is an object with `answer` and `sp`.
 
@@ -80,34 +70,14 @@ class HotpotQAExaminer(Examiner[HotpotQAResult]):
 
     def mended(self, position: int, prediction: object, faults: Iterable[Fault]) -> object:
         given = dict(_given(prediction))
-        missed: list[object] = []
-        extra: list[Any] = []
         for fault in faults:
             if fault.kind == WRONG_ANSWER:
                 given[ANSWER] = fault.gold
             elif fault.kind == MISSED_FACT:
-                missed.append(fault.gold)
+                given[FACTS] = [*given.get(FACTS, ()), fault.gold]
             else:
-                extra.append(fault.predicted)
-        if missed or extra:
-            gone = _once(extra)
-            given[FACTS] = [fact for fact in given.get(FACTS, ()) if tuple(fact) not in gone] + missed
+                given[FACTS] = [fact for fact in given[FACTS] if fact != fault.predicted]
         return given
-
-    def rows_without_each(
-        self, position: int, prediction: object, row: Row, faults: Sequence[Fault]
-    ) -> Iterator[Row | InputError]:
-        given = _given(prediction)
-        predicted, gold = fact_set(given.get(FACTS, [])), _gold_facts(self.result.questions[position])
-        right, size, wanted = sum(fact in gold for fact in predicted), len(predicted), len(gold)
-        answer = Agreement(*row[1:5])
-        for fault in faults:
-            if fault.kind == WRONG_ANSWER:
-                yield from super(HotpotQAExaminer, self).rows_without_each(position, prediction, row, [fault])
-                continue
-            is_missed = fault.kind == MISSED_FACT
-            facts = fact_agreement(right + is_missed, size + (1 if is_missed else -1), wanted)
-            yield 1, *answer, *facts, *(combine(answer, facts) if ANSWER in given else NOTHING)
 
     def groups(self, position: int) -> Mapping[str, str]:
         question = self.result.questions[position]

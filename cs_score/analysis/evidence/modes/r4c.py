@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from cs_score.analysis.evidence.modes.examiner import Confusion, Examiner, Fault, Part, Row
@@ -17,7 +16,6 @@ WRONG_RELATION = "wrong_relation"
 MISSED_FACT = "missed_fact"
 
 
-@dataclass(frozen=True, slots=True)
 class R4CExaminer(Examiner[R4CResult]):
     """The faults of derivations, held against the reference that the evaluation of the measure has chosen.
 

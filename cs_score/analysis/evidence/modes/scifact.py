@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from cs_score.analysis.evidence.modes.examiner import NONE, Confusion, Examiner, Fault, Part, Row, exchanged
-from cs_score.base.errors import InputError
-from cs_score.evidence.modes.scifact.judging import (
-    GoldAbstract,
-    GoldClaim,
-    PredictedAbstract,
-    Verdict,
-    count,
-    judge,
-    sentence_cap,
-)
+from cs_score.analysis.evidence.modes.examiner import NONE, Confusion, Examiner, Fault, Part, Row
+from cs_score.evidence.modes.scifact.judging import GoldAbstract, PredictedAbstract, Verdict, count, judge
 from cs_score.evidence.modes.scifact.reading import predicted_claim
-from cs_score.evidence.modes.scifact.scoring import COLUMNS, SciFactResult
+from cs_score.evidence.modes.scifact.scoring import SciFactResult
 from cs_score.evidence.reading.json_reader import as_key, text_of
 from cs_score.evidence.result import counted
 
@@ -29,14 +18,9 @@ EXTRA_SENTENCE = "extra_sentence"
 INCOMPLETE_RATIONALE = "incomplete_rationale"
 MISSED_ABSTRACT = "missed_abstract"
 
-Json = dict[str, Any]
-
-_GIVEN = COLUMNS.index("retrieved_sentences")
-
 KINDS = (EXTRA_ABSTRACT, WRONG_LABEL, EXTRA_SENTENCE, INCOMPLETE_RATIONALE, MISSED_ABSTRACT)
 
 
-@dataclass(frozen=True, slots=True)
 class SciFactExaminer(Examiner[SciFactResult]):
     """The faults of SciFact predictions."""
 
@@ -79,7 +63,7 @@ class SciFactExaminer(Examiner[SciFactResult]):
             *(
                 Fault(INCOMPLETE_RATIONALE, abstract, None, missing)
                 for abstract, wanted, given in both
-                if (missing := _lacking(wanted, given))
+                if (missing := lacking_sentences([(listed, given.sentences) for listed in wanted.sets]))
             ),
             *(
                 Fault(MISSED_ABSTRACT, abstract, None, _as_json(wanted.label, wanted.sets[0]))
@@ -91,47 +75,9 @@ class SciFactExaminer(Examiner[SciFactResult]):
     def mended(self, position: int, prediction: object, faults: Iterable[Fault]) -> object:
         claim: Any = prediction
         evidence = {abstract: dict(given) for abstract, given in claim["evidence"].items()}
-        extra: dict[str, list[object]] = {}
         for fault in faults:
-            if fault.kind == EXTRA_SENTENCE:
-                extra.setdefault(str(fault.part), []).append(fault.predicted)
-            else:
-                _mend(evidence, fault)
-        for abstract, sentences in extra.items():
-            evidence[abstract]["sentences"] = without_sentences(evidence[abstract]["sentences"], sentences)
+            _mend(evidence, fault)
         return {**claim, "evidence": evidence}
-
-    def rows_without_each(
-        self, position: int, prediction: object, row: Row, faults: Sequence[Fault]
-    ) -> Iterator[Row | InputError]:
-        gold = self.result.claims[position][0]
-        claim: Any = prediction
-        known: dict[str, tuple[GoldClaim, Json, Row]] = {}
-        leading: dict[str, frozenset[Hashable]] = {}
-        times: dict[str, Counter[Hashable]] = {}
-        for fault in faults:
-            abstract = str(fault.part)
-            if abstract not in known:
-                wanted = {abstract: gold.abstracts[abstract]} if abstract in gold.abstracts else {}
-                given = {abstract: claim["evidence"][abstract]} if abstract in claim["evidence"] else {}
-                part, part_claim = GoldClaim(gold.id, wanted, gold.cited), {**claim, "evidence": given}
-                known[abstract] = part, part_claim, count(part, predicted_claim(part_claim))
-            part, part_claim, before = known[abstract]
-            if fault.kind == EXTRA_SENTENCE:
-                sentences = part_claim["evidence"][abstract]["sentences"]
-                if abstract not in leading:
-                    leading[abstract] = frozenset(sentences[: sentence_cap(part.abstracts[abstract])])
-                    times[abstract] = Counter(sentences)
-                if fault.predicted not in leading[abstract]:  # then it is one that was given, and no more
-                    sentence: Any = fault.predicted
-                    yield (*row[:_GIVEN], row[_GIVEN] - times[abstract][sentence], *row[_GIVEN + 1 :])
-                    continue
-            try:
-                after = count(part, predicted_claim(self.mended(position, part_claim, [fault])))
-            except InputError as error:
-                yield error
-            else:
-                yield exchanged(row, before, after)
 
     def groups(self, position: int) -> Mapping[str, str]:
         claim = self.result.claims[position][0]
@@ -165,12 +111,6 @@ def extra_sentences(predicted: Iterable[Hashable], sets: Iterable[Iterable[Hasha
     """The predicted sentences that are in none of the gold sets, each once."""
     wanted = {sentence for listed in sets for sentence in listed}
     return [sentence for sentence in dict.fromkeys(predicted) if sentence not in wanted]
-
-
-def without_sentences(sentences: Iterable[object], extra: Iterable[object]) -> list[object]:
-    """The sentences without those that are extra, found as keys are: NaN, which is not equal to itself, too."""
-    gone = dict.fromkeys(extra)
-    return [sentence for sentence in sentences if sentence not in gone]
 
 
 def lacking_sentences(sets: Iterable[tuple[Iterable[Hashable], Iterable[Hashable]]]) -> list[Hashable]:
@@ -213,13 +153,11 @@ def _mend(evidence: dict[str, Any], fault: Fault) -> None:
         evidence[abstract] = gold
     elif fault.kind == WRONG_LABEL:
         evidence[abstract]["label"] = gold
-    else:
+    elif fault.kind == INCOMPLETE_RATIONALE:
         evidence[abstract]["sentences"] = [*evidence[abstract]["sentences"], *gold]
-
-
-def _lacking(wanted: GoldAbstract, given: PredictedAbstract) -> list[Hashable]:
-    found = frozenset(given.sentences)
-    return lacking_sentences([(listed, found) for listed in wanted.sets])
+    else:
+        extra = [fault.predicted]  # `in` finds NaN, too, which is not equal to itself
+        evidence[abstract]["sentences"] = [each for each in evidence[abstract]["sentences"] if each not in extra]
 
 
 def _abstract_part(abstract: str, wanted: GoldAbstract, given: PredictedAbstract | None) -> Part:

@@ -7,7 +7,6 @@ the user documentation). Section numbers refer to the project's claims contract.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from cs_score.base.errors import InputError
@@ -76,7 +75,6 @@ MODE: Final = Mode(
 )
 
 
-@dataclass(frozen=True, slots=True, repr=False)
 class ClaimsResult(Result):
     """Scores of a claim verification run; `claims` holds gold beside prediction (None: missing) in table order."""
 
@@ -91,6 +89,8 @@ class ClaimsResult(Result):
         gold, predicted = self.claims[position]
         names = [source.name for source in self.inputs]
         return explain(gold, predicted, judge(gold, predicted, *names) if predicted else ())
+
+    __repr__ = object.__repr__
 
 
 def read_gold(gold: Input | Iterable[object]) -> Gold[dict[Hashable, Claim]]:

@@ -60,13 +60,9 @@ def compare_answers(predicted: str, gold: str) -> Agreement:
 
 def compare_facts(predicted: frozenset[Hashable], gold: frozenset[Hashable]) -> Agreement:
     """How well predicted supporting facts agree with those of gold, both as sets (section 4)."""
-    return fact_agreement(len(predicted & gold), len(predicted), len(gold))
-
-
-def fact_agreement(right: int, predicted: int, gold: int) -> Agreement:
-    """How well so many facts agree with so many of gold, of which both have some (`right`)."""
-    precision, recall = divide(right, predicted), divide(right, gold)
-    return Agreement(float(right == predicted == gold), harmonic_mean(precision, recall), precision, recall)
+    right = len(predicted & gold)
+    precision, recall = divide(right, len(predicted)), divide(right, len(gold))
+    return Agreement(float(predicted == gold), harmonic_mean(precision, recall), precision, recall)
 
 
 def combine(answer: Agreement, facts: Agreement) -> Agreement:

@@ -6,7 +6,6 @@ The numbers are those of the official evaluation; section numbers refer to the p
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from cs_score.base.errors import InputError
@@ -52,7 +51,6 @@ MODE: Final = Mode(
 )
 
 
-@dataclass(frozen=True, slots=True, repr=False)
 class HotpotQAResult(Result):
     """Scores of a HotpotQA run, with the gold questions and the predicted answers and facts by question id."""
 
@@ -70,6 +68,8 @@ class HotpotQAResult(Result):
         question = self.questions[position]
         row = dict(zip(COLUMNS, self.table.rows[position]))
         return explain(MODE, question, row, self.answers.get(question.id), self.facts.get(question.id))
+
+    __repr__ = object.__repr__
 
 
 def read_gold(gold: Input | Sequence[object]) -> Gold[list[Question]]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final, NamedTuple, TypeAlias
 
 from cs_score.base.errors import InputError, UsageError
+from cs_score.base.records import Record, field
 from cs_score.evidence.modes.r4c.alignment import (
     Aligner,
     Comparer,
@@ -97,8 +97,7 @@ def drawn_orders(instances: int, references: int) -> list[tuple[Order, ...]]:
     return list(zip(*by_level))
 
 
-@dataclass(frozen=True, slots=True)
-class Scorer:
+class Scorer(Record):
     """Evaluates instances; the names are those of the files, for messages."""
 
     gold_name: str

@@ -7,7 +7,6 @@ contract.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import ClassVar, Final, TypeAlias
 
@@ -52,7 +51,6 @@ Progress: TypeAlias = Callable[[Sequence[str]], Iterable[str]]
 """Hands back the instance ids it is given one after the other, and may show how far the work has come."""
 
 
-@dataclass(frozen=True, slots=True, repr=False)
 class R4CResult(Result):
     """Scores of an R4C run; `instances` holds what was scored, in the order of the table."""
 
@@ -67,6 +65,8 @@ class R4CResult(Result):
         gold, predictions = self.inputs
         instance = self.instances[position]
         return explain(instance.id, Scorer(gold.name, predictions.name).evaluate(instance))
+
+    __repr__ = object.__repr__
 
 
 def read_gold(gold: Input | Mapping[str, object]) -> Gold[reader.Object]:

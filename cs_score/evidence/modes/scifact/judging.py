@@ -63,11 +63,6 @@ class Verdict(NamedTuple):
         return self.label_right and self.contained is not None
 
 
-def sentence_cap(gold: GoldAbstract) -> int:
-    """How many leading predicted sentences count for an abstract (section 4.1)."""
-    return max(SENTENCE_CAP, min(len(frozenset(listed)) for listed in gold.sets))
-
-
 def judge(gold: GoldAbstract | None, predicted: PredictedAbstract) -> Verdict:
     """What is correct in a predicted abstract, given its gold abstract (None where it is not relevant).
 
@@ -76,7 +71,7 @@ def judge(gold: GoldAbstract | None, predicted: PredictedAbstract) -> Verdict:
     if gold is None:
         return Verdict(None, False, SENTENCE_CAP, None, frozenset())
     sets = [frozenset(listed) for listed in gold.sets]
-    cap = sentence_cap(gold)
+    cap = max(SENTENCE_CAP, min(map(len, sets)))
     leading = frozenset(predicted.sentences[:cap])
     every = frozenset(predicted.sentences)
     claimed: set[Hashable] = set()

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from cs_score.base.errors import InputError
@@ -70,7 +69,6 @@ MODE: Final = Mode(
 )
 
 
-@dataclass(frozen=True, slots=True, repr=False)
 class SciFactResult(Result):
     """Scores of a SciFact run; `claims` holds gold beside prediction, in the order of the table."""
 
@@ -80,6 +78,8 @@ class SciFactResult(Result):
 
     def explained(self, position: int) -> list[str]:
         return explain(*self.claims[position])
+
+    __repr__ = object.__repr__
 
 
 def read_gold(gold: Input | Iterable[object]) -> Gold[list[GoldClaim]]:

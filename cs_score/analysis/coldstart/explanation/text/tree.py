@@ -6,15 +6,14 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from cs_score.base.display import columns_of, one_line
-from cs_score.base.record import dataclass
+from cs_score.base.records import Record
 
 _STEP: Final = "  "
 _ON: Final = "    "
 _NARROWEST: Final = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(Record):
     """A text with what stands below it."""
 
     text: str
