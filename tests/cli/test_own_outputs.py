@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import bz2
 import gzip
 import json
-import lzma
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from tests.cli.forms import FOLDER, FORMS, OUTPUTS, OWN, Form, digests, give_inputs, refusal
+from tests.cli.forms import FORMS, OUTPUTS, OWN, Form, digests, give_inputs, refusal
 from tests.coldstart.command import score_in
 
 DEMO: Final = Path(__file__).parents[2]
@@ -33,26 +30,17 @@ def demo(tmp_path: Path) -> Path:
 OWN_OPTIONS: Final = [(name, str(slot)) for name, slot in OUTPUTS if dict(FORMS[name].slots())[slot].kind is OWN]
 
 
-@pytest.mark.parametrize(
-    "value", ["notes", "run.tab", "new", "new.txt", "new.json.zip", "json", ".json", "", "/dev/nul"]
-)
 @pytest.mark.parametrize(("name", "slot"), OWN_OPTIONS)
-def test_a_file_of_an_own_option_is_called_after_its_format(name: str, slot: str, value: str, folder: Path) -> None:
-    before = digests(folder)
-    outcome = score_in(folder, FORMS[name].with_values({slot: value}))
-    assert (outcome.status, digests(folder)) == (FORMS[name].wrong_usage, before)
-    assert f"{slot} takes a file; did you mean {slot} " in refusal(outcome)
-
-
-@pytest.mark.parametrize("content", [b"", b"{}", b"[]", b"\x1f\x8b", b"a\tb\n", b'{"tool": "cs-score"}', b"id\tcode\n"])
-@pytest.mark.parametrize(("name", "slot"), OWN_OPTIONS)
-def test_what_somebody_else_wrote_is_replaced_by_force_alone(
-    name: str, slot: str, content: bytes, folder: Path
-) -> None:
+def test_the_file_of_an_own_option_is_in_the_plan(name: str, slot: str, folder: Path) -> None:
+    """Called after its format; what somebody else wrote is replaced by force alone, and its own without."""
     give_inputs(name, folder)
     form = FORMS[name]
+    before = digests(folder)
+    outcome = score_in(folder, form.with_values({slot: "notes"}))
+    assert (outcome.status, digests(folder)) == (form.wrong_usage, before)
+    assert f"{slot} takes a file; did you mean {slot} " in refusal(outcome)
     path = folder / dict(form.slots())[slot].value
-    path.write_bytes(content)
+    path.write_bytes(b"{}")
     before = digests(folder)
     outcome = score_in(folder, form.with_values({}))
     assert (outcome.status, digests(folder)) == (form.wrong_usage, before)
@@ -60,37 +48,17 @@ def test_what_somebody_else_wrote_is_replaced_by_force_alone(
     failing = form.with_values({"-error_file": "stderr", "--gold": "none", 0: "none"})
     assert score_in(folder, _forced(form, failing)).status != 0
     is_reported = slot == "--problems" and name != "batch"  # of a failure, too
-    assert (path.read_bytes() == content) != is_reported
-    assert score_in(folder, _forced(form, form.with_values({"-error_file": "stderr"}))).status == 0
-    assert path.read_bytes() not in (b"", content)
+    assert (path.read_bytes() == b"{}") != is_reported
+    sound = form.with_values({"-error_file": "stderr"})
+    assert score_in(folder, _forced(form, sound)).status == 0
+    assert (written := path.read_bytes()) not in (b"", b"{}")
+    for output in ("o", "o.index"):
+        (folder / output).unlink(missing_ok=True)
+    assert (score_in(folder, sound).status, path.read_bytes()) == (0, written)
 
 
 def _forced(form: Form, words: list[str]) -> list[str]:
     return [*form.first, "--force", *words[len(form.first) :]]
-
-
-@pytest.mark.parametrize("packing", ["", ".gz", ".bz2", ".xz"])
-@pytest.mark.parametrize("ending", [".json", ".tsv", ".sarif", ".JSON"])
-@pytest.mark.parametrize(("name", "slot"), OWN_OPTIONS)
-def test_an_earlier_output_of_the_same_option_is_replaced(
-    name: str, slot: str, ending: str, packing: str, folder: Path
-) -> None:
-    if slot != "--problems" and ending not in dict(FORMS[name].slots())[slot].value:
-        return
-    give_inputs(name, folder)
-    unpack: Mapping[str, Callable[[bytes], bytes]]
-    unpack = {"": bytes, ".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress}
-    line = FORMS[name].with_values({slot: f"p{ending}{packing}"})
-    line = [word for word in line if word not in ("-error_file", "o.log", "-index_file", "o.index")]
-    results = []
-    for _ in range(2):
-        outcome = score_in(folder, line)
-        assert outcome.status == 0, outcome.stderr
-        results.append((folder / f"p{ending}{packing}").read_bytes())
-        if line[-1] == "o":
-            (folder / "o").unlink()
-    assert results[0] == results[1]
-    assert unpack[packing](results[0]).decode().startswith(("{", "id\t", "code\t"))
 
 
 @pytest.mark.parametrize("ending", ["json", "tsv", "sarif"])
@@ -175,19 +143,6 @@ def test_a_batch_leaves_what_others_put_into_the_folder_of_a_run(folder: Path) -
         assert score_in(folder, words_now).status == 0
         assert [path.read_text() for path in notes] == ["a shopping list"] * len(notes)
     assert not (folder / "new" / "run" / "out.ldcmax").exists()
-
-
-@pytest.mark.parametrize(("name", "slot"), OUTPUTS)
-def test_a_circle_of_links_is_no_place_for_a_file(name: str, slot: str | int, folder: Path) -> None:
-    output = dict(FORMS[name].slots())[slot]
-    circle = f"circle{Path(output.value).suffix}"
-    for path in output.written(circle)[:1] if output.kind is not FOLDER else [circle]:
-        (folder / path).symlink_to(Path(path).name)
-    before = digests(folder)
-    outcome = score_in(folder, FORMS[name].with_values({slot: circle}))
-    assert digests(folder) == before
-    assert outcome.status in (1, 255), "what the operating system refuses"
-    refusal(outcome)
 
 
 def test_a_link_to_a_missing_folder_is_told_before_anything_is_scored(folder: Path) -> None:
