@@ -121,9 +121,10 @@ class Analysis(_Found):
         return Signature.parse(told if isinstance(told, str) else told["line"])
 
     @property
-    def bounds(self) -> Mapping[str, Any] | None:
-        """Between which scores the run lies: `lower`, `score`, `upper`, `unassessed`; None of an evidence mode."""
-        return self._told.get("bounds")
+    def scenarios(self) -> Mapping[str, Any] | None:
+        """Scores if what nobody assessed were wrong, or right: `pessimistic`, `score`, `optimistic`, `unassessed` and
+        the `added_pool` lines; None of an evidence mode."""
+        return self._told.get("scenarios")
 
     @property
     def best(self) -> Mapping[str, float] | None:
@@ -183,8 +184,9 @@ def analyze(
     result: RunResult | EvidenceResult,
     measure: str | None = None,
     *,
+    policy: str | Policy | None = None,
+    also_policies: str | Iterable[str] | Mapping[str, Policy] = (),
     top: int | None = None,
-    policies: str | Iterable[str] | Mapping[str, Policy] = (),
     by: str | Iterable[str] = (),
     run_id: str | None = None,
     resamples: int | None = None,
@@ -194,8 +196,9 @@ def analyze(
 ) -> Analysis:
     """Why a result scores what it does under `measure`; None: the one that ranks leaderboards.
 
-    `top` is the number of mistakes to list, None for all. Of Cold Start runs alone: `policies`, by name or with their
-    Policy, are those to tell the scores under beside the published ones; `by` are groups that are crossed
+    `top` is the number of mistakes to list, None for all. Of Cold Start runs alone: `policy` is the one in force, `kb`,
+    `sf` or a Policy, None for that of the result; `also_policies`, by name or with their Policy, are others to give the
+    scores under, beside the published ones; `by` are groups that are crossed
     (`slot,language`); `run_id` chooses one of several runs; with `resamples` scores and groups have bootstrap
     intervals, with `seed`, `confidence` (a percentage) and `method` (`percentile` or `bca`).
 
@@ -205,12 +208,13 @@ def analyze(
     if top is not None and (not isinstance(top, int) or top < 1):
         raise UsageError(f"top takes a number from 1, not {top!r}")
     if isinstance(result, RunResult):
+        result = result if policy is None else result.rescore(policy)
         settings = None if resamples is None else Resampling(resamples, seed, confidence, method)
-        return _of_run(result, measure, top, policies, by, run_id, settings)
+        return _of_run(result, measure, top, also_policies, by, run_id, settings)
     if not isinstance(result, EvidenceResult):
         raise UsageError(f"analyze takes a result, not {result!r}")
-    if policy_words(policies) or list(by) or run_id is not None or resamples is not None:
-        raise UsageError("policies, by, run_id and resamples are for Cold Start runs")
+    if policy is not None or policy_words(also_policies) or list(by) or run_id is not None or resamples is not None:
+        raise UsageError("policy, also_policies, by, run_id and resamples are for Cold Start runs")
     from cs_score.analysis.evidence import analysis, text
 
     found = analysis.analyze(result._scored("analyze"), measure)

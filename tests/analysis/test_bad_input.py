@@ -153,7 +153,10 @@ def test_a_run_without_an_assessed_line(tmp_path: Path) -> None:
         (tmp_path / "pool.tab").read_text().splitlines(keepends=True)[1]
     )  # what it missed
     found = _analysis(tmp_path, *FILES)
-    assert found["reliability"] == {"lines": 0, "bins": [], "brier": None, "ece": None, "auc": None}
+    assert found["reliability"] == {
+        "lines": 0, "bins": [], "brier": None, "ece": None, "auc": None,
+        "labels": {"lines": 0, "bins": [], "brier": None, "ece": None, "auc": None},
+    }  # fmt: skip
     assert {name: group["mistakes"] for name, group in _by(found, "category").items()} == {
         "MISSED": 1, "UNASSESSED": 0, "INCORRECT_PARENT": 2,
     }  # fmt: skip

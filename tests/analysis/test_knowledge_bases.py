@@ -48,7 +48,7 @@ def test_its_analysis_is_that_of_its_run(given: tuple[str, ...], folder: Path) -
     for mistake, of_run in zip(ours["mistakes"], theirs["mistakes"], strict=True):
         assert [place["line"] for place in mistake["removed"]] == [place["line"] for place in of_run["removed"]]
         assert (mistake["effects"], mistake["added"]) == (of_run["effects"], of_run["added"])
-    for key in ("score", "scores", "sweep", "bounds", "policies", "groups"):
+    for key in ("score", "scores", "sweep", "scenarios", "policies", "groups"):
         assert ours[key] == theirs[key]
     # What was read is the knowledge base.
     assert name in {each["name"] for each in ours["origin"]["inputs"]}

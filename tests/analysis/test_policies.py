@@ -56,20 +56,20 @@ def check(call: Call, *given: str) -> None:
 def test_in_an_invented_world(world: World, variant: Variant, data: st.DataObject) -> None:
     assume(len(world.run) > 3)
     with tempfile.TemporaryDirectory() as folder:
-        check(variant.write(world, Path(folder), data), "--policy", STRICT)
+        check(variant.write(world, Path(folder), data), "--also-policy", STRICT)
 
 
 @pytest.mark.parametrize("case", committed_cases(), ids=lambda case: case.folder.name)
 def test_in_a_committed_case(case: Case, tmp_path: Path) -> None:
     if (call := call_of(case, tmp_path)) is not None:
-        check(call, "--policy", STRICT)
+        check(call, "--also-policy", STRICT)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", shared_cases(), ids=lambda case: case.folder.name)
 def test_in_a_shared_case(case: Case, tmp_path: Path) -> None:
     if (call := call_of(case, tmp_path)) is not None:
-        check(call, "--policy", STRICT)
+        check(call, "--also-policy", STRICT)
 
 
 def analysis_of(*switches: str) -> Any:
@@ -80,26 +80,28 @@ def analysis_of(*switches: str) -> Any:
 
 
 def test_the_published_policies_come_first_and_can_be_replaced() -> None:
-    rows = analysis_of("--policy", "own:right=CORRECT:INEXACT,wrong=INCORRECT", "--policy", "sf:ignore=")["policies"]
+    rows = analysis_of("--also-policy", "own:right=CORRECT:INEXACT,wrong=INCORRECT", "--also-policy", "sf:ignore=")[
+        "policies"
+    ]
     assert [row["name"] for row in rows] == [*PRESETS, "own"]
     assert switches_of(rows[1]["policy"])[0] == Policy(ignore=())
     assert rows[2]["policy"]["right"] == "CORRECT:INEXACT"
     # Parts that are left out are those of the switches.
     assert rows[2]["policy"]["ignore"] == "UNASSESSED:DUPLICATE"
     switches = [word for side, text in ALL_WRONG.texts().items() for word in (f"-{side.lower()}", text)]
-    [*_, own] = analysis_of(*switches, "--policy", "own:right=CORRECT")["policies"]
+    [*_, own] = analysis_of(*switches, "--also-policy", "own:right=CORRECT")["policies"]
     assert switches_of(own["policy"])[0] == ALL_WRONG
 
 
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ("nosuch", "--policy nosuch: no such preset; there are kb, sf"),
+        ("nosuch", "--also-policy nosuch: no such preset; there are kb, sf"),
         ("x:right=INCORRECT", "Unexpected choice INCORRECT for RIGHT"),
         ("../x:right=CORRECT", "a name is made of letters"),
     ],
 )
 def test_what_is_no_policy_is_wrong_usage(given: str, said: str) -> None:
-    outcome = score_in(ROOT, ("analyze", "--policy", given, *SAMPLES))
+    outcome = score_in(ROOT, ("analyze", "--also-policy", given, *SAMPLES))
     assert (outcome.status, outcome.stdout) == (2, b"")
     assert said in outcome.stderr.decode()

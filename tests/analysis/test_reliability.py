@@ -90,18 +90,28 @@ def _analysed(folder: Path, confidences: str, *switches: str) -> dict[str, Any]:
     return found
 
 
-def test_lines_that_are_not_assessed_or_do_not_count_are_left_out(tmp_path: Path) -> None:
+def test_over_judgments_every_assessed_line_counts_once_whatever_the_policy(tmp_path: Path) -> None:
     found = _analysed(tmp_path, "0.5 0.6 0.25 0.9")
+    assert found["lines"] == 3  # two correct lines of one class, and an incorrect one
+    assert found["brier"] == pytest.approx((0.5**2 + 0.4**2 + 0.25**2) / 3, abs=CLOSE)
+    inexact_right = _analysed(
+        tmp_path, "0.5 0.6 0.25 0.9", "-right", "CORRECT:INEXACT", "-wrong", "INCORRECT:DUPLICATE"
+    )
+    assert {**inexact_right, "labels": None} == {**found, "labels": None}
+
+
+def test_over_labels_lines_that_are_not_assessed_or_do_not_count_are_left_out(tmp_path: Path) -> None:
+    found = _analysed(tmp_path, "0.5 0.6 0.25 0.9")["labels"]
     assert found["lines"] == 2  # a right line and a wrong one; its duplicate is ignored
     assert found["brier"] == (0.5**2 + 0.25**2) / 2
     wrong = ("-wrong", "INCORRECT:INCORRECT_PARENT:INEXACT:DUPLICATE", "-ignore", "UNASSESSED")
-    assert _analysed(tmp_path, "0.5 0.6 0.25 0.9", *wrong)["lines"] == 3
+    assert _analysed(tmp_path, "0.5 0.6 0.25 0.9", *wrong)["labels"]["lines"] == 3
     wrong = ("-wrong", "INCORRECT:INCORRECT_PARENT:INEXACT:UNASSESSED", "-ignore", "DUPLICATE")
-    assert _analysed(tmp_path, "0.5 0.6 0.25 0.9", *wrong)["lines"] == 2
+    assert _analysed(tmp_path, "0.5 0.6 0.25 0.9", *wrong)["labels"]["lines"] == 2
 
 
 def test_confidences_are_those_that_the_scorer_reads(tmp_path: Path) -> None:
     """What is no confidence counts as 1.0 (specification 4.3)."""
     found = _analysed(tmp_path, "0.5 0.6 1.5 0.9")
-    assert [each["confidence"] for each in found["bins"]] == [0.5, 1.0]
+    assert [each["confidence"] for each in found["bins"]] == [0.5, 0.6, 1.0]
     assert found["auc"] == 0.0

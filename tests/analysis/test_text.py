@@ -13,4 +13,4 @@ def test_top_shortens_lists_but_no_summary() -> None:
     whole, cut = (told.index(title) for title in ("The score if all mistakes", "The costliest mistakes"))
     assert whole < told.index("\nmissed ") < cut
     assert "(2 of 9):" in told[cut:]
-    assert "ten bins of equal size by confidence, and the share of them that is right:" in told
+    assert "ten bins of equal size by confidence, and the share that is right:" in told

@@ -51,7 +51,7 @@ def main(out: Path) -> None:
     interval: cs.IntervalRow = run.intervals(20, seed=1)[0]
     print(interval.measure, interval.score)
 
-    analysis: cs.Analysis = cs.analyze(run, "SF-ALL-Micro-F1", top=5, policies={"lenient": lenient.policy})
+    analysis: cs.Analysis = cs.analyze(run, "SF-ALL-Micro-F1", top=5, also_policies={"lenient": lenient.policy})
     print(analysis, analysis.kinds, analysis.rows()[0]["gain"], analysis.rows("policies")[-1]["name"], analysis.best)
     difference: cs.Difference = cs.diff(run, strict, names=("kb", "sf"), resamples=9)
     print(difference, difference.rows("units")[0]["contribution"], difference.to_text().count("\n"))

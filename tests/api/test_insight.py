@@ -42,7 +42,7 @@ def test_an_analysis_is_that_of_the_command_line() -> None:
         *SWITCHES,
         "--measure",
         "SF-AP",
-        "--policy",
+        "--also-policy",
         policy,
         "--by",
         "slot,hop",
@@ -54,13 +54,13 @@ def test_an_analysis_is_that_of_the_command_line() -> None:
         "4",
     )
     own = cs.Policy(("CORRECT", "INEXACT"), ("INCORRECT",))
-    found = cs.analyze(run_of(), "SF-AP", policies={"own": own}, by="slot,hop", resamples=9, seed=3, top=4)
+    found = cs.analyze(run_of(), "SF-AP", also_policies={"own": own}, by="slot,hop", resamples=9, seed=3, top=4)
     assert found.to_json() == printed(*words, "--json=-", QUERIES, POOL, KB)
     assert found.to_text() + "\n" == printed(*words, QUERIES, POOL, KB)
     told = json.loads(found.to_json())
     assert (found.mode, found.measure, found.score) == ("coldstart", "SF-AP", told["score"])
     assert (dict(found.scores), str(found.signature)) == (told["scores"], told["signature"])
-    assert (found.bounds, found.best) == (told["bounds"], told["best"])
+    assert (found.scenarios, found.best) == (told["scenarios"], told["best"])
     assert repr(found) == f"<analysis of TIDE_KB: SF-AP {found.score:.4f}, {told['mistake_count']} mistakes>"
 
 
@@ -70,7 +70,7 @@ def test_an_analysis_of_predictions_is_that_of_the_command_line() -> None:
     words = ("analyze", "scifact", "--gold", gold, "--predictions", predictions, "--measure", EVIDENCE, "--top", "2")
     assert found.to_json() == printed(*words, "--json=-")
     assert found.to_text() + "\n" == printed(*words)
-    assert (found.mode, found.measure, found.bounds, found.best) == ("scifact", EVIDENCE, None, None)
+    assert (found.mode, found.measure, found.scenarios, found.best) == ("scifact", EVIDENCE, None, None)
     assert str(found.signature) == json.loads(found.to_json())["signature"]["line"]
     assert repr(found).startswith(f"<analysis of scifact: {EVIDENCE} {found.score:.4f}, ")
 
@@ -176,7 +176,7 @@ def test_what_cannot_be_analysed_is_wrong_usage() -> None:
         (lambda: cs.diff(run, stored), "diff needs the lines of the run"),
         (lambda: cs.analyze(run, "chess"), "no measure called chess"),
         (lambda: cs.analyze(run, top=0), "top takes a number from 1, not 0"),
-        (lambda: cs.analyze(run, policies="nosuch"), "no such preset"),
+        (lambda: cs.analyze(run, also_policies="nosuch"), "no such preset"),
         (lambda: cs.analyze(run, by="slot,moon"), "moon"),
         (lambda: cs.analyze(result, run_id="x"), "are for Cold Start runs"),
         (lambda: cs.analyze("run.tab"), "analyze takes a result, not 'run.tab'"),  # type: ignore[arg-type]

@@ -76,6 +76,7 @@ def analysis(mistakes: int = 120, text: str = "Bo") -> dict[str, Any]:
                 for at in range(10)
             ],
             "brier": 0.25, "ece": 0.025, "auc": None,
+            "labels": {"lines": 0, "bins": [], "brier": None, "ece": None, "auc": None},
         },
         "sweep": [
             {"threshold": at / 10, "precision": 0.3 + at / 20, "recall": 0.9 - at / 12, "f1": 0.5, "lines": 40 - at,
@@ -83,8 +84,9 @@ def analysis(mistakes: int = 120, text: str = "Bo") -> dict[str, Any]:
             for at in range(10)
         ],
         "best": {"threshold": 0.4, "gain": 0.0123},
-        "bounds": {
-            "lower": 0.375, "score": 0.4375, "upper": 0.625, "unassessed": 7,
+        "scenarios": {
+            "pessimistic": 0.375, "score": 0.4375, "optimistic": 0.625, "unassessed": 7,
+            "added_pool": [text], "added_pool_to": text,
             "slots": [{"slot": text, "lines": 28, "unassessed": 7, "share": 0.25}],
         },
         "policies": [

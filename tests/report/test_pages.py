@@ -27,7 +27,7 @@ SECTIONS = [
     "confidence",
     "costs",
     "queries",
-    "bounds",
+    "scenarios",
     "policies",
     "problems",
     "origin",
@@ -86,7 +86,7 @@ def test_sections_of_an_analysis_are_on_the_page(tmp_path: Path) -> None:
     near = page.get_element_by_id("near")
     assert [int(cell.text_content()) for cell in cells(near, "same_value")] == [2]
     unassessed = page.get_element_by_id("unassessed")
-    assert [exact(cell) for cell in cells(unassessed, "share")] == [row["share"] for row in value["bounds"]["slots"]]
+    assert [exact(cell) for cell in cells(unassessed, "share")] == [row["share"] for row in value["scenarios"]["slots"]]
     bins = page.get_element_by_id("bins")
     assert [exact(cell) for cell in cells(bins, "right")] == [row["right"] for row in value["reliability"]["bins"]]
     problems = page.get_element_by_id("problem")

@@ -8,7 +8,6 @@ from typing import Final
 
 from cs_score.analysis.coldstart.progress import Progress, silent
 from cs_score.analysis.coldstart.scored import Scored
-from cs_score.analysis.coldstart.sections.bounds import Bounds, bounds
 from cs_score.analysis.coldstart.sections.budget import BudgetRow, budget
 from cs_score.analysis.coldstart.sections.confusions import Confusions, confusions_of
 from cs_score.analysis.coldstart.sections.cost_list import Mistake, cost_list
@@ -18,7 +17,12 @@ from cs_score.analysis.coldstart.sections.groups import Group, crossed, groups_o
 from cs_score.analysis.coldstart.sections.mistakes import Mistakes, mistakes_of
 from cs_score.analysis.coldstart.sections.policies import PolicyRow, policy_rows
 from cs_score.analysis.coldstart.sections.problems import ProblemRow, problems_of
-from cs_score.analysis.coldstart.sections.reliability import Reliability, reliability_of
+from cs_score.analysis.coldstart.sections.reliability import (
+    Reliability,
+    reliability_of_judgments,
+    reliability_of_labels,
+)
+from cs_score.analysis.coldstart.sections.scenarios import Scenarios, scenarios
 from cs_score.analysis.coldstart.sections.structure import Structure, structure_of
 from cs_score.analysis.coldstart.sections.sweep import SweepRow, best_of, sweep
 from cs_score.analysis.coldstart.whatif.effects import Effects
@@ -64,7 +68,8 @@ class Analysis(Record):
     groups: Mapping[str, Sequence[Group]]
     confusions: Confusions
     reliability: Reliability
-    bounds: Bounds
+    reliability_of_labels: Reliability
+    scenarios: Scenarios
     policies: Sequence[PolicyRow]
     sweep: Sequence[SweepRow]
     intervals: ScoreIntervals | None
@@ -99,8 +104,8 @@ class Analysis(Record):
             "table": self.table,
             "groups": {name: [group.as_json() for group in groups] for name, groups in self.groups.items()},
             "confusions": self.confusions.as_json(),
-            "reliability": self.reliability.as_json(),
-            "bounds": self.bounds.as_json(),
+            "reliability": {**self.reliability.as_json(), "labels": self.reliability_of_labels.as_json()},
+            "scenarios": self.scenarios.as_json(),
             "policies": [row.as_json() for row in self.policies],
             "sweep": [row.as_json() for row in self.sweep],
             "best": None if self.best is None else {"threshold": self.best.threshold, "gain": self.best.gain},
@@ -131,9 +136,9 @@ def analyze(
     asked = _Asked(chosen, top, tuple(crossings), progress)
     with paused_collector():
         # What scores the whole run again needs the most memory for a while: it comes before what is kept.
-        between, under = bounds(scored, chosen), policy_rows(scored, chosen, policies, progress)
+        unassessed, under = scenarios(scored, chosen), policy_rows(scored, chosen, policies, progress)
         effects = Effects(scored, _measures(scored, chosen))
-        again = _Again(between, under, sweep(scored, effects.rescoring, chosen, progress))
+        again = _Again(unassessed, under, sweep(scored, effects.rescoring, chosen, progress))
         mistakes = list(mistakes_of(scored, effects.rescoring.finding))
         table = counted_table(scored, chosen, mistakes)
         analysis = _sections(scored, asked, again, effects, mistakes, table)
@@ -152,7 +157,7 @@ class _Asked(Record):
 class _Again(Record):
     """What scoring the whole run again and again has told."""
 
-    bounds: Bounds
+    scenarios: Scenarios
     policies: Sequence[PolicyRow]
     sweep: Sequence[SweepRow]
 
@@ -179,12 +184,13 @@ def _sections(
         table=table.name,
         groups=groups_of(table, asked.crossings),
         confusions=confusions_of(scored, table),
-        reliability=reliability_of(table),
+        reliability=reliability_of_judgments(scored),
+        reliability_of_labels=reliability_of_labels(table),
         mistakes=cost_list(effects, asked.progress(mistakes, "weighing mistakes"), asked.top),
         mistake_count=sum(map(len, mistakes)),
         top=asked.top,
-        budget=budget(effects, scored.policy, mistakes, asked.progress),
-        bounds=again.bounds,
+        budget=budget(effects, scored.policy, mistakes, table.rows, asked.progress),
+        scenarios=again.scenarios,
         policies=again.policies,
         sweep=again.sweep,
         intervals=None,

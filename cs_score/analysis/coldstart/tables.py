@@ -26,7 +26,7 @@ class Layout(Record):
     """What a table shows: the name of its file, its title, its columns, and the rows that it has of an analysis.
 
     `shown` are the columns of the text, all unless given. The text has a table for each value of the column `by`, which
-    stands for % in the title. It leaves out tables of less than `fewest` rows, and those that are not `is_told`; it
+    stands for % in the title. It leaves out tables of less than `fewest` rows, and those that are not `is_shown`; it
     has the first rows of a table; all where `is_whole`, some at equal distances where `is_spread`. `total` counts the
     rows that there are, also those that the analysis was told to leave out.
     """
@@ -38,7 +38,7 @@ class Layout(Record):
     shown: tuple[str, ...] = ()
     by: str | None = None
     fewest: int = 0
-    is_told: bool = True
+    is_shown: bool = True
     is_whole: bool = False
     is_spread: bool = False
     total: Callable[[Analysis], int] | None = None
@@ -118,17 +118,18 @@ def _near(analysis: Analysis) -> Iterator[Row]:
 
 
 def _reliability(analysis: Analysis) -> Iterator[Row]:
-    for each in analysis.reliability.bins:
-        yield each.lines, each.low, each.high, each.confidence, each.right
+    for over, found in (("judgments", analysis.reliability), ("labels", analysis.reliability_of_labels)):
+        for each in found.bins:
+            yield over, each.lines, each.low, each.high, each.confidence, each.right
 
 
-def _bounds(analysis: Analysis) -> Iterator[Row]:
-    bounds = analysis.bounds
-    yield bounds.lower, bounds.score, bounds.upper, bounds.unassessed
+def _scenarios(analysis: Analysis) -> Iterator[Row]:
+    found = analysis.scenarios
+    yield found.pessimistic, found.score, found.optimistic, found.unassessed, found.reason
 
 
 def _unassessed(analysis: Analysis) -> Iterator[Row]:
-    for slot in sorted(analysis.bounds.slots, key=lambda slot: -slot.unassessed):
+    for slot in sorted(analysis.scenarios.slots, key=lambda slot: -slot.unassessed):
         if slot.unassessed:
             yield slot.slot, slot.lines, slot.unassessed, slot.share
 
@@ -153,7 +154,7 @@ LAYOUTS: Final = (
         "Every score with its bootstrap interval:",
         ("measure", "score", "low", "high", "standard_error", "note"),
         _intervals,
-        is_told=False,
+        is_shown=False,
     ),
     Layout(
         "budget",
@@ -195,16 +196,18 @@ LAYOUTS: Final = (
     ),
     Layout(
         "reliability",
-        "Reliability: assessed lines in ten bins of equal size by confidence, and the share of them that is right:",
-        ("lines", "low", "high", "confidence", "right"),
+        "Reliability over %: assessed lines in ten bins of equal size by confidence, and the share that is right:",
+        ("over", "lines", "low", "high", "confidence", "right"),
         _reliability,
+        by="over",
         is_whole=True,
     ),
     Layout(
-        "bounds",
-        "The score if every unassessed line were wrong (lower), or every unassessed answer right (upper):",
-        ("lower", "score", "upper", "unassessed"),
-        _bounds,
+        "scenarios",
+        "The score if every unassessed answer were wrong (pessimistic), and if every one were right (optimistic):",
+        ("pessimistic", "score", "optimistic", "unassessed", "reason"),
+        _scenarios,
+        is_shown=False,  # beside the score
     ),
     Layout(
         "unassessed",

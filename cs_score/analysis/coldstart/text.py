@@ -7,6 +7,7 @@ from textwrap import wrap
 from typing import Final
 
 from cs_score.analysis.coldstart.analysis import Analysis
+from cs_score.analysis.coldstart.sections.reliability import Reliability
 from cs_score.analysis.coldstart.tables import Gain, Row, Table, Value, tables_of
 from cs_score.base.display import aligned, cell, one_line
 from cs_score.statistics.notes import sentences
@@ -19,9 +20,9 @@ _LONGEST_CELL: Final = 40
 
 def analysis_text(analysis: Analysis, width: int, top: int | None = None) -> str:
     """The sections one after the other in lines of at most `width` columns; the inputs' texts are made safe."""
-    lines = [_headline(analysis)]
+    lines = [_headline(analysis), *wrap(_scenarios(analysis), width)]
     for table in tables_of(analysis):
-        for part in _parts(table) if table.layout.is_told else ():
+        for part in _parts(table) if table.layout.is_shown else ():
             if len(part.rows) >= table.layout.fewest:
                 lines += ["", *_section(part, top or TOP)]
     for sentence in _SENTENCES:
@@ -39,6 +40,35 @@ def _headline(analysis: Analysis) -> str:
     return f"{one_line(analysis.run_id)}: {analysis.measure} = {analysis.score:.4f}{limits}"
 
 
+def _scenarios(analysis: Analysis) -> str:
+    found = analysis.scenarios
+    if not found.unassessed:
+        return ""
+    scores = {"wrong (pessimistic scenario)": found.pessimistic, "right (optimistic scenario)": found.optimistic}
+    told = " and ".join(
+        f"{'none' if score is None else f'{score:.4f}'} if all were {name}" for name, score in scores.items()
+    )
+    reason = "" if found.reason is None else f" ({one_line(found.reason)})"
+    lines = "1 line was" if found.unassessed == 1 else f"{found.unassessed} lines were"
+    return f"{lines} not assessed: the score would be {told}{reason}."
+
+
+def _unreachable(analysis: Analysis) -> str:
+    row = analysis.budget[-1]
+    lost = row.unreachable or {}
+    if not lost:
+        return ""
+    reasons = ", ".join(f"{reason}: {number}" for reason, number in lost.items())
+    recall = (
+        ""
+        if row.reachable_recall is None
+        else (f" The recall of {analysis.table} that others could reach is {row.reachable_recall:.4f}.")
+    )
+    return (
+        f"{sum(lost.values())} of {row.count} missed classes can be found by no answer of the pool ({reasons}).{recall}"
+    )
+
+
 def _structure(analysis: Analysis) -> str:
     structure = analysis.structure
     return (
@@ -51,14 +81,24 @@ def _best(analysis: Analysis) -> str:
     best = analysis.best
     if best is None or not best.gain:
         return "No threshold of confidence gains anything."
-    return f"The best threshold of confidence is {best.threshold:g}: {best.gain:+.4f}, with {best.lines} lines."
+    return (
+        f"The best threshold of confidence is {best.threshold:g}: {best.gain:+.4f}, with {best.lines} lines; it "
+        "was chosen on these data, and others may have another one."
+    )
 
 
 def _reliability(analysis: Analysis) -> str:
-    found = analysis.reliability
+    over = {"judgments": analysis.reliability, "labels of the policy": analysis.reliability_of_labels}
+    return " ".join(
+        f"Confidences of {found.lines} assessed lines over {name}: {told}."
+        for name, found in over.items()
+        if (told := _in_numbers(found))
+    )
+
+
+def _in_numbers(found: Reliability) -> str:
     named = {"Brier score": found.brier, "expected calibration error": found.ece, "area under the ROC curve": found.auc}
-    told = ", ".join(f"{name} {value:.4f}" for name, value in named.items() if value is not None)
-    return told and f"Confidences of {found.lines} assessed lines: {told}."
+    return ", ".join(f"{name} {value:.4f}" for name, value in named.items() if value is not None)
 
 
 def _resampling(analysis: Analysis) -> str:
@@ -73,7 +113,7 @@ def _resampling(analysis: Analysis) -> str:
     return " ".join((found, *sentences(analysis.intervals.notes)))
 
 
-_SENTENCES: Final[tuple[Callable[[Analysis], str], ...]] = (_best, _structure, _reliability, _resampling)
+_SENTENCES: Final[tuple[Callable[[Analysis], str], ...]] = (_unreachable, _best, _structure, _reliability, _resampling)
 """What the text says below its tables; nothing where a sentence is empty."""
 
 

@@ -169,31 +169,37 @@ class RunResult:
         node: Wanted = (),
         answer: Wanted = (),
         measure: str | None = None,
+        policy: str | Policy | None = None,
     ) -> Explanation:
         """Why lines, queries, classes and nodes scored as they did; without any of them, the run as a whole.
 
         Each is one name or several, as in `cs-score explain`: `line` takes numbers or `FILE:N`, `query` ids of any form
         and hop, `answer` values in which `*` stands for any text. `measure` is what things are worth in; None for the
-        one that ranks leaderboards. Raises InputError for what is not there, with the nearest names, UsageError where
+        one that ranks leaderboards; `policy` is the one in force, None for that of the result. Raises InputError for
+        what is not there, with the nearest names, UsageError where
         the files held no run or several, and for a result that was loaded from JSON.
         """
         from cs_score.analysis.coldstart.explanation.explanation import explain
 
         _ = self.run_id
-        given = self._for_analysis("explain")
+        given = (self if policy is None else self.rescore(policy))._for_analysis("explain")
         return explain(given, line=line, query=query, class_name=class_name, node=node, answer=answer, measure=measure)
 
-    def report(self, measure: str | None = None, *, run_id: str | None = None) -> Report:
+    def report(
+        self, measure: str | None = None, *, policy: str | Policy | None = None, run_id: str | None = None
+    ) -> Report:
         """A page of what each mistake of the run costs, as `cs-score report` makes it; a notebook shows it.
 
-        `measure` is what gains are measured by, None for the one that ranks leaderboards; `run_id` chooses one of
-        several runs. Raises UsageError for a measure that there is not and for a result that was loaded from JSON,
-        InputError for a run without that score, MissingExtraError without jinja2 (`pip install 'cs-score[report]'`).
+        `measure` is what gains are measured by, None for the one that ranks leaderboards; `policy` is the one in force,
+        None for that of the result; `run_id` chooses one of several runs. Raises UsageError for a measure that there is
+        not and for a result that was loaded from JSON, InputError for a run without that score, MissingExtraError
+        without jinja2 (`pip install 'cs-score[report]'`).
         """
         from cs_score.analysis.coldstart.analysis import analyze
         from cs_score.api.report import Report
 
-        return Report(analyze(self._for_analysis("report", run_id), measure).as_json())
+        result = self if policy is None else self.rescore(policy)
+        return Report(analyze(result._for_analysis("report", run_id), measure).as_json())
 
     def write(
         self,

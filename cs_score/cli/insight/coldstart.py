@@ -22,8 +22,8 @@ from cs_score.cli.options import CommandLine, Option
 from cs_score.cli.resampling_options import OPTIONS as INTERVALS
 from cs_score.cli.resampling_options import read_resampling
 from cs_score.cli.scorer.command import legend, policies, policy_form
-from cs_score.cli.scorer.options import options_of, policy_texts
-from cs_score.cli.scorer.switches import KNOWLEDGE_BASE, SCORING
+from cs_score.cli.scorer.options import defaults_of, options_of, policy_texts
+from cs_score.cli.scorer.switches import KNOWLEDGE_BASE, POLICY, SCORING
 from cs_score.coldstart.named_policies import read_policies
 from cs_score.coldstart.options import PRESETS
 from cs_score.coldstart.queries.query_files import is_query_file
@@ -82,11 +82,14 @@ def _analysing(line: CommandLine) -> Callable[[Scored], Analysis]:
 
     if (measure := line.switches.get("--measure")) is not None:
         parse(measure)
+    defaults = defaults_of(line)
     return partial(
         analyze,
         measure=measure,
         top=top_of(line),
-        policies=read_policies(line.texts(POLICIES.name), options_of(line), policy_texts(line)),
+        policies=read_policies(
+            line.texts(ALSO.name), options_of(line, defaults), policy_texts(line, defaults), ALSO.name
+        ),
         by=crossed(line.texts("--by")),
         progress=with_bar,
         resampling=read_resampling({option.name: line.switches.get(option.name) for option in INTERVALS}),
@@ -108,7 +111,7 @@ def _scored(line: CommandLine) -> Scored:
     from cs_score.base.garbage_collection import paused_collector
     from cs_score.coldstart.gold import noting_folders, open_gold
 
-    options = options_of(line)
+    options = options_of(line, defaults_of(line))
     queries = [word for word in line.words if is_query_file(word)]
     files, knowledge_bases = run_words(line)
     with paused_collector():
@@ -150,8 +153,8 @@ def load(gold: Gold, files: Sequence[Input], knowledge_bases: Collection[str]) -
     return load_prepared(gold, files, knowledge_bases, gold.problems.branch(), validates=False)
 
 
-POLICIES: Final = Option(
-    "--policy",
+ALSO: Final = Option(
+    "--also-policy",
     "NAME[:LIST]",
     "Tell the scores under this policy, too; may be repeated; see below",
     choices=tuple(PRESETS),
@@ -163,7 +166,8 @@ SWITCHES: Final = (
     Option("-runids", "LIST", "Colon-separated runs to score, in this order", "all runs"),
     Option("--run", "ID", "The run to analyse, where there are several"),
     measure_option(measures),
-    POLICIES,
+    POLICY,
+    ALSO,
     TOP,
     Option(
         "--by", "LIST", "Groups by several dimensions at once, such as slot,language; may be repeated", None, dimensions
@@ -187,9 +191,8 @@ ANALYZE: Final = Form(
         (
             "Result",
             "Every mistake with what mending it alone would bring, exactly as the scorer would score the files "
-            "without it, and an error budget by kind of mistakes; between which scores the run lies whatever the "
-            "unassessed answers are; its scores under other policies. Predictions of the evidence modes are analysed "
-            "by the commands below.",
+            "without it, and an error budget by kind of mistakes; scenarios for what nobody assessed; its scores under "
+            "other policies. Predictions of the evidence modes are analysed by the commands below.",
         ),
         policy_form(),
         policies(),

@@ -11,8 +11,8 @@ from cs_score.cli.insight.coldstart import inputs, load, measures, run_words, wa
 from cs_score.cli.insight.options import deliver, make_way, measure_option, result_options
 from cs_score.cli.options import CommandLine, Option
 from cs_score.cli.scorer.command import legend
-from cs_score.cli.scorer.options import options_of
-from cs_score.cli.scorer.switches import KNOWLEDGE_BASE, SCORING
+from cs_score.cli.scorer.options import defaults_of, options_of
+from cs_score.cli.scorer.switches import KNOWLEDGE_BASE, POLICY, SCORING
 from cs_score.coldstart.queries.query_files import is_query_file
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _scored(line: CommandLine) -> Scored:
     from cs_score.base.garbage_collection import paused_collector
     from cs_score.coldstart.gold import noting_folders, open_gold
 
-    options = options_of(line)
+    options = options_of(line, defaults_of(line))
     options.check()
     files, knowledge_bases = run_words(line)
     with paused_collector():
@@ -89,6 +89,7 @@ EXPLAIN: Final = Form(
     "explain",
     (
         *SCORING,
+        POLICY,
         KNOWLEDGE_BASE,
         Option("-runids", "LIST", "Colon-separated runs to score, in this order", "all runs"),
         Option("--run", "ID", "The run to explain, where there are several"),

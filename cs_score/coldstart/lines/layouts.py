@@ -89,13 +89,14 @@ _ASSESSMENTS_EXPANDED: Final = tuple(
 RUN_2014: Final = Schema("2014 run", FileKind.RUN, _RUN_2014)
 RUN_2015: Final = Schema("2015 run", FileKind.RUN, _RUN_2015)
 RUN_2017: Final = Schema("2017 run", FileKind.RUN, (*_RUN_2015, "NODEID"))
+ASSESSMENTS_2016: Final = Schema("2016 assessments", FileKind.ASSESSMENTS, _ASSESSMENTS_2016)
 
 SCHEMAS: Final = (
     RUN_2014,
     RUN_2015,
     RUN_2017,
     Schema("2014-2015 assessments", FileKind.ASSESSMENTS, _ASSESSMENTS_2014),
-    Schema("2016 assessments", FileKind.ASSESSMENTS, _ASSESSMENTS_2016),
+    ASSESSMENTS_2016,
     Schema("expanded assessments", FileKind.ASSESSMENTS, _ASSESSMENTS_EXPANDED),
 )
 

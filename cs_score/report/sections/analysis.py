@@ -13,7 +13,7 @@ from cs_score.report.sections.confusions import confusion_charts, confusions_sec
 from cs_score.report.sections.groups import group_charts, groups_section
 from cs_score.report.sections.headline import headline_section
 from cs_score.report.sections.mistakes import mistakes_section
-from cs_score.report.sections.origin import bounds_section, origin_section, policies_section, problems_section
+from cs_score.report.sections.origin import origin_section, policies_section, problems_section, scenarios_section
 from cs_score.report.sections.told import precision_charts, told_of
 from cs_score.report.sections.units import units_section
 
@@ -33,7 +33,7 @@ _SECTIONS: Final[tuple[tuple[str, _Part], ...]] = (
     ("reliability", _plain(confidence_section)),
     ("mistakes", mistakes_section),
     ("mistakes", units_section),
-    ("bounds", _plain(bounds_section)),
+    ("scenarios", _plain(scenarios_section)),
     ("policies", _plain(policies_section)),
     ("problems", _plain(problems_section)),
     ("signature", _plain(origin_section)),

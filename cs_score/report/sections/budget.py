@@ -32,7 +32,7 @@ def budget_section(document: Mapping[str, Any]) -> Section:
         [row["kind"], _count(document, row), row["gain"], row["score"], row["cumulated"]] for row in document["budget"]
     ]
     table = Table("budget", "Error budget", _COLUMNS, rows, is_small=True)
-    structure = _structure(document.get("structure"))
+    structure = [*_unreachable(document["budget"][-1]), *_structure(document.get("structure"))]
     return Section(
         "errors",
         "Error budget",
@@ -80,6 +80,13 @@ def _label(row: Mapping[str, Any]) -> str:
 def _count(document: Mapping[str, Any], row: Mapping[str, Any]) -> Value:
     count: int = row["count"]
     return Link(count, "mistakes", *kind_of_budget(document, row["kind"])) if count else count
+
+
+def _unreachable(row: Mapping[str, Any]) -> Iterator[Facts]:
+    """The missed classes that no answer of the pool finds, by reason, and the recall that the others leave."""
+    if lost := row.get("unreachable"):
+        facts = [(f"missed classes that no answer finds: {reason}", str(count), "") for reason, count in lost.items()]
+        yield Facts([*facts, ("recall if all others were found", _shown(row["reachable_recall"], ".4f"), "")])
 
 
 def _structure(structure: Mapping[str, int] | None) -> Iterator[Facts]:

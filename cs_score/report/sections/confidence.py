@@ -17,10 +17,12 @@ def confidence_section(document: Mapping[str, Any]) -> Section:
     blocks: list[Block] = [Charts([*sweep_charts(document), *reliability_charts(document)])]
     facts = []
     if (best := document.get("best")) is not None:
-        facts.append(("best threshold", f"{best['threshold']:g}", f"gain {best['gain']:+.4f}"))
+        facts.append(("best threshold", f"{best['threshold']:g}", f"gain {best['gain']:+.4f}, chosen on these data"))
     told = {"brier": "Brier score", "ece": "expected calibration error", "auc": "area under the ROC curve"}
     reliability = document.get("reliability") or {}
-    facts += [(name, f"{reliability[key]:.4f}", "") for key, name in told.items() if reliability.get(key) is not None]
+    for over, found in (("judgments", reliability), ("labels of the policy", reliability.get("labels") or {})):
+        numbers = ((name, found.get(key)) for key, name in told.items())
+        facts += [(name, f"{number:.4f}", f"over {over}") for name, number in numbers if number is not None]
     blocks.append(Facts(facts))
     if document.get("sweep"):
         columns = [
@@ -34,7 +36,7 @@ def confidence_section(document: Mapping[str, Any]) -> Section:
         parts = (("low", "From"), ("high", "To"), ("confidence", "Mean confidence"), ("right", "Right"))
         of_bins = (Column("lines", "Lines", "count"), *(Column(key, name, "score") for key, name in parts))
         cells: list[list[Value]] = [[row[column.key] for column in of_bins] for row in bins]
-        blocks.append(Table("bins", "Right answers by confidence", of_bins, cells, is_small=True))
+        blocks.append(Table("bins", "Correct answers by confidence", of_bins, cells, is_small=True))
     return Section("confidence", "Confidence", blocks)
 
 

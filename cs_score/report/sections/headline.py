@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cs_score.measures.registry import headline
@@ -19,11 +19,28 @@ def headline_section(document: Mapping[str, Any]) -> Section:
         "Scores",
         (
             Facts([_fact(document["measure"], document["score"], intervals)], is_main=True),
+            *_beside(document.get("scenarios")),
             Facts([_fact(name, scores[name], intervals) for name in first]),
             Code([signature_line(document)]),
             _all_scores(scores),
         ),
     )
+
+
+def _beside(scenarios: Mapping[str, Any] | None) -> Iterator[Facts]:
+    """What the score would be in the scenarios for what nobody assessed."""
+    if scenarios is not None and scenarios["unassessed"]:
+        yield Facts(scenario_facts(scenarios))
+
+
+def scenario_facts(scenarios: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """Both scenarios beside the score, and the number of unassessed lines."""
+    details = {"pessimistic": "every unassessed answer wrong", "optimistic": "every unassessed answer right"}
+    facts = [
+        (f"{name} scenario", "none" if scenarios[name] is None else f"{scenarios[name]:.4f}", detail)
+        for name, detail in details.items()
+    ]
+    return [*facts, ("unassessed lines", str(scenarios["unassessed"]), scenarios.get("reason", ""))]
 
 
 def signature_line(document: Mapping[str, Any]) -> str:

@@ -89,7 +89,8 @@ def _effects(mistake: Mapping[str, Any], at: int) -> Value:
     """The effects on all measures, and the files that they stand for."""
     if at >= MOST_DETAILS:
         return None
-    items = [("not told", mistake["reason"])] if "reason" in mistake else []
+    name = "not told" if mistake.get("reachable", True) else "no answer of the pool finds it"
+    items = [(name, mistake["reason"])] if "reason" in mistake else []
     effects: Mapping[str, float | None] = mistake["effects"]
     items += [(measure, _gain(effect)) for measure, effect in effects.items() if effect]
     items += [("without", f"{line['file']}:{line['line']}") for line in mistake.get("removed", ())[:_SHOWN_OF_UNIT]]

@@ -1,4 +1,4 @@
-"""Bounds, policies, problems, and how a page can be made again."""
+"""Scenarios, policies, problems, and how a page can be made again."""
 
 from __future__ import annotations
 
@@ -9,24 +9,33 @@ from typing import Any, Final
 from cs_score.coldstart.options import PRESETS
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.report.model import Block, Code, Column, Facts, Section, Table, Text, Value
-from cs_score.report.sections.headline import origin_of, signature_line
+from cs_score.report.sections.headline import origin_of, scenario_facts, signature_line
 
 _SWITCHES: Final = {"any_order": "--any-order", "references": "--references", "ignore_missing": "--ignore-missing"}
 """The switches of evidence modes for options; the others are no choice."""
 
 
-def bounds_section(document: Mapping[str, Any]) -> Section:
-    """Between which scores the run lies if what nobody assessed is all wrong, or all right."""
-    bounds = document["bounds"]
+_MOST_LINES: Final = 100
+"""Lines of a scenario that the page shows; the JSON has them all."""
+
+
+def scenarios_section(document: Mapping[str, Any]) -> Section:
+    """What the score would be if what nobody assessed were all wrong, or all right, and the lines that this is of."""
+    scenarios = document["scenarios"]
     about = (
-        "Lower: every unassessed line is wrong. Upper: every unassessed answer is right, and missed by ground truth."
+        "Two scenarios, each a call of the scorer. Pessimistic: every unassessed answer is wrong. Optimistic: every "
+        "one below a right answer is right, and takes the first class that nothing right stands in, else a class of "
+        "its own that ground truth gains. Other assessments may score less or more."
     )
-    facts = [(name, f"{bounds[name]:.4f}", "") for name in ("lower", "score", "upper")]
-    unassessed = bounds["unassessed"]
-    if isinstance(unassessed, int):
-        facts.append(("unassessed lines", str(unassessed), ""))
-    blocks: list[Block] = [Text(about), Facts(facts)]
-    if slots := bounds.get("slots"):
+    blocks: list[Block] = [Text(about), Facts(scenario_facts(scenarios))]
+    if added := scenarios["added_pool"]:
+        file = scenarios["added_pool_to"] or "a pool"
+        left = f", the first {_MOST_LINES} of {len(added)}" if len(added) > _MOST_LINES else ""
+        blocks += [
+            Text(f"The optimistic scenario has these lines at the end of {file}{left}:"),
+            Code(added[:_MOST_LINES]),
+        ]
+    if slots := scenarios.get("slots"):
         columns = (
             Column("slot", "Slot"),
             Column("lines", "Lines", "count"),
@@ -35,7 +44,7 @@ def bounds_section(document: Mapping[str, Any]) -> Section:
         )
         rows = [[row[column.key] for column in columns] for row in slots]
         blocks.append(Table("unassessed", "Unassessed lines by slot", columns, rows, is_small=len(rows) <= 25))
-    return Section("bounds", "Bounds", blocks)
+    return Section("scenarios", "What was not assessed", blocks)
 
 
 def policies_section(document: Mapping[str, Any]) -> Section:
@@ -115,7 +124,7 @@ def _asked(document: Mapping[str, Any], origin: Mapping[str, Any]) -> Iterator[s
     for policy in document.get("policies", ()):
         if policy["name"] not in PRESETS:
             parts = ",".join(f"{part}={text}" for part, text in policy["policy"].items())
-            yield from ("--policy", f"{policy['name']}:{parts}")
+            yield from ("--also-policy", f"{policy['name']}:{parts}")
     yield from resampling_words(origin["options"].get("bootstrap"))
 
 

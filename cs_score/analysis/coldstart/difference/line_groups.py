@@ -17,7 +17,7 @@ from cs_score.analysis.coldstart.sections.counted import (
     together,
 )
 from cs_score.analysis.coldstart.sections.groups import members_of
-from cs_score.analysis.coldstart.sections.mistakes import missed_classes
+from cs_score.analysis.coldstart.sections.mistakes import mistakes_of
 from cs_score.analysis.coldstart.whatif.files import files_of
 from cs_score.analysis.coldstart.whatif.found import Finding
 from cs_score.base.records import replace
@@ -49,7 +49,7 @@ def line_groups_of(a: Scored, b: Scored, measure: Measure) -> dict[str, list[Par
 
 def _cells(scored: Scored, measure: Measure) -> Mapping[Key, Cell]:
     finding = Finding(scored.run, scored.run_id, files_of(scored.run))
-    missed = (each for unit in scored.result.units for each in missed_classes(scored, unit, finding))
+    missed = (each for mistakes in mistakes_of(scored, finding) for each in mistakes.classes)
     return cells_of(scored, counted_rows(scored, measure), missed)
 
 

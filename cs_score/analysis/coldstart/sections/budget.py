@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from cs_score.analysis.coldstart.progress import Progress, silent
+from cs_score.analysis.coldstart.sections.counted import CountedRow
 from cs_score.analysis.coldstart.sections.mistakes import MissedClass, Mistakes
 from cs_score.analysis.coldstart.whatif.change import Change
 from cs_score.analysis.coldstart.whatif.dependents import Removal
@@ -43,7 +45,8 @@ class BudgetRow(Record):
     """The mistakes of one kind: how many, and the score if they were mended, alone and with the kinds before them.
 
     Scores are None where the scorer would not give them, for the `reason`. `change` and `policy` say which files and
-    switches the score stands for.
+    switches the score stands for. Of missed classes `unreachable` counts those that no answer of the pool could find,
+    by the reason, and `reachable_recall` is the recall of the table were all others found.
     """
 
     kind: str
@@ -54,6 +57,8 @@ class BudgetRow(Record):
     reason: str | None
     change: Change
     policy: Policy
+    unreachable: Mapping[str, int] | None = None
+    reachable_recall: float | None = None
 
     def as_json(self) -> dict[str, object]:
         """The row with the keys of the specification."""
@@ -64,12 +69,20 @@ class BudgetRow(Record):
             "score": self.score,
             "cumulated": self.cumulated,
             **({} if self.reason is None else {"reason": self.reason}),
+            **({} if self.unreachable is None else {"unreachable": dict(self.unreachable)}),
+            **({} if self.unreachable is None else {"reachable_recall": self.reachable_recall}),
             **self.change.as_json(),
             "policy": {side.lower(): text for side, text in self.policy.texts().items()},
         }
 
 
-def budget(effects: Effects, policy: Policy, units: Iterable[Mistakes], progress: Progress = silent) -> list[BudgetRow]:
+def budget(
+    effects: Effects,
+    policy: Policy,
+    units: Iterable[Mistakes],
+    rows_of_table: Sequence[CountedRow],
+    progress: Progress = silent,
+) -> list[BudgetRow]:
     """The kinds of mistakes in a fixed order, each mended alone and with those before it.
 
     Mistakes are those of the run as it is: none that mending others would bring about. A kind that the policy does not
@@ -99,7 +112,17 @@ def budget(effects: Effects, policy: Policy, units: Iterable[Mistakes], progress
         if so_far != alone:
             last, why_not_last = _score(so_far, so_far.change(effects), effects, policy)
         rows.append(replace(row, cumulated=last, reason=row.reason or why_not_last))
-    return rows
+    return [*rows[:-1], _with_unreachable(rows[-1], classes, rows_of_table)]
+
+
+def _with_unreachable(row: BudgetRow, classes: Sequence[MissedClass], table: Sequence[CountedRow]) -> BudgetRow:
+    """The row of missed classes with those among them that no answer of the pool could find."""
+    lost = [missed for missed in classes if missed.unreachable is not None]
+    names = {each.tally.name for each in table}
+    to_find = sum(each.tally.counts.ground_truth for each in table)
+    left = to_find - sum(missed.row in names for missed in lost)
+    reasons = Counter(str(missed.unreachable) for missed in lost)
+    return replace(row, unreachable=reasons, reachable_recall=left / to_find if to_find else None)
 
 
 def _row(kind: str, count: int, alone: Mending, effects: Effects, policy: Policy) -> BudgetRow:

@@ -22,6 +22,7 @@ class Mistake(Record):
     `kind` and `change` say what is mended and how: a line or a node is `absent`, a class is `found`. `file` and `line`
     are those of the line, of the node's first line, or of the assessment by which the class would be found. `node` is
     the FQ node id, `category` that of the line as policies name it, MISSED for a class; None for a node.
+    `unreachable` is why no answer of the pool could find the class.
     """
 
     kind: Literal["line", "node", "class"]
@@ -37,6 +38,7 @@ class Mistake(Record):
     class_name: str | None
     unit: str
     effect: Effect
+    unreachable: str | None = None
 
     @property
     def gain(self) -> float | None:
@@ -45,6 +47,7 @@ class Mistake(Record):
 
     def as_json(self) -> dict[str, object]:
         """The mistake with the keys of the specification."""
+        reasons = [reason for reason in (self.unreachable, self.effect.reason) if reason is not None]
         return {
             "kind": self.kind,
             "change": "found" if self.kind == "class" else "absent",
@@ -59,7 +62,8 @@ class Mistake(Record):
             "class": self.class_name,
             "gain": self.gain,
             "effects": self.effect.as_json(),
-            **({} if self.effect.reason is None else {"reason": self.effect.reason}),
+            **({"reachable": self.unreachable is None} if self.kind == "class" else {}),
+            **({"reason": "; ".join(reasons)} if reasons else {}),
             **self.change.as_json(),
         }
 
@@ -116,5 +120,5 @@ def _missed_class(missed: MissedClass, effects: Effects) -> Mistake:
     effect = effects.of(change)
     return Mistake(
         "class", change, assessment.file, assessment.number, query.full_id, query.slots[0], query.level,
-        assessment.value, MISSED, None, missed.name, missed.unit, effect,
+        assessment.value, MISSED, None, missed.name, missed.unit, effect, missed.unreachable,
     )  # fmt: skip

@@ -11,7 +11,7 @@ from cs_score.analysis.coldstart.whatif.found import Finding
 from cs_score.base.records import Record
 from cs_score.coldstart.judging.class_tree import ClassTree, is_wrong_bin
 from cs_score.coldstart.judging.labels import REDUNDANT, Labels, category_in
-from cs_score.coldstart.lines.records import Assessment, Response
+from cs_score.coldstart.lines.records import CORRECT, Assessment, Response
 from cs_score.coldstart.options import DUPLICATE, RIGHT, WRONG, Policy
 from cs_score.coldstart.result import QueryResult, UnitResult
 
@@ -29,15 +29,17 @@ class WrongLine(Record):
 
 
 class MissedClass(Record):
-    """A class to be found that was not, and the assessment that a line could find it by.
+    """A class to be found that was not, and the assessment by which the analysis has it found.
 
-    `row` is the query or class that it stands below.
+    `row` is the query or class that it stands below. `unreachable` is why no answer of the pool could find it, None
+    where one can; in a row whose slot takes one value, the classes beside it could stand in.
     """
 
     name: str
     row: str
     assessment: Assessment
     unit: str
+    unreachable: str | None
 
 
 class WrongNode(Record):
@@ -59,12 +61,76 @@ class Mistakes(Record):
         return len(self.lines) + len(self.nodes) + len(self.classes)
 
 
+ONLY_INEXACT: Final = "only inexact answers"
+NONE_RIGHT: Final = "no answer that counts as right"
+NO_RIGHT_PARENT: Final = "no right parent answer"
+ONLY_NOMINAL: Final = "only nominal mentions"
+
+
+class Reachability:
+    """Which classes of the pool an answer can find under a policy, by the rules of specification 6 to 7.
+
+    An answer finds its class if its judgment counts as right, an answer of the class above that leads to its query is
+    right, too, and its mention names the entity. Without node ids a row has one node, which any of its answers names.
+    """
+
+    def __init__(self, scored: Scored, *, with_nodes: bool) -> None:
+        self._policy = scored.policy
+        self._with_nodes = with_nodes
+        self._of_class: dict[str, list[Assessment]] = defaultdict(list)
+        self._leading_to: dict[str, list[Assessment]] = defaultdict(list)
+        self._named: set[str] = set()
+        self._is_right: dict[tuple[str, str], bool] = {}
+        for assessment in scored.run.gold.links.assessments:
+            follow_on = scored.run.links.follow_on(assessment.target)
+            judgement = follow_on and follow_on.judgement_of(assessment.query, assessment.answer)
+            # Of several assessments of one answer only one is ever met.
+            if assessment.is_accepted and judgement and judgement.assessment is assessment:
+                self._of_class[assessment.value_class].append(assessment)
+                self._leading_to[assessment.target].append(assessment)
+                if self._is_name(assessment):
+                    self._named.add(_above(assessment.value_class))
+
+    def why_not(self, name: str) -> str | None:
+        """Why no answer of the pool finds the class; None where one does."""
+        right = [each for each in self._of_class[name] if each.judgment in self._policy.right]
+        if not right:
+            return ONLY_INEXACT if CORRECT in self._policy.right else NONE_RIGHT
+        right = [each for each in right if self._has_right_parent(each, _above(name))]
+        if not right:
+            return NO_RIGHT_PARENT
+        is_named = any(map(self._is_name, right)) or (not self._with_nodes and _above(name) in self._named)
+        return None if is_named else ONLY_NOMINAL
+
+    def _is_name(self, assessment: Assessment) -> bool:
+        is_name = assessment.value_mention == "NAM" or assessment.class_mention == "NOM"
+        return is_name and assessment.judgment not in self._policy.wrong
+
+    def _has_right_parent(self, assessment: Assessment, above: str) -> bool:
+        if not assessment.query.level:
+            return True
+        key = assessment.query.short_id, above
+        if key not in self._is_right:
+            self._is_right[key] = any(
+                parent.value_class == above
+                and parent.judgment in self._policy.right
+                and self._has_right_parent(parent, _above(above))
+                for parent in self._leading_to[assessment.query.short_id]
+            )
+        return self._is_right[key]
+
+
+def _above(name: str) -> str:
+    return name.rpartition(":")[0]
+
+
 def mistakes_of(scored: Scored, finding: Finding) -> Iterator[Mistakes]:
     """The mistakes of a run, unit by unit (insight specification 1)."""
+    reachability = Reachability(scored, with_nodes=finding.file.schema.position("NODEID") is not None)
     for unit in scored.result.units:
         wrong = list(wrong_lines(unit, scored.policy))
         nodes = list(_wrong_nodes(scored, unit.id, wrong))
-        yield Mistakes(wrong, nodes, list(missed_classes(scored, unit, finding)))
+        yield Mistakes(wrong, nodes, list(_missed_classes(scored, unit, finding, reachability)))
 
 
 def category_of(labels: Labels, policy: Policy) -> str:
@@ -96,7 +162,9 @@ def _wrong_nodes(scored: Scored, unit: str, wrong: Sequence[WrongLine]) -> Itera
     return (WrongNode(name, lines, unit) for name, lines in nodes.items() if len(lines) > 1)
 
 
-def missed_classes(scored: Scored, unit: UnitResult, finding: Finding) -> Iterator[MissedClass]:
+def _missed_classes(
+    scored: Scored, unit: UnitResult, finding: Finding, reachability: Reachability
+) -> Iterator[MissedClass]:
     """The classes that a unit has missed, in load order of the pool.
 
     In a row whose slot takes one value they are missed only if none was found, and the first one stands for them.
@@ -104,18 +172,22 @@ def missed_classes(scored: Scored, unit: UnitResult, finding: Finding) -> Iterat
     for query in unit.queries:
         gold = scored.run.gold.of_query(query.query, scored.run.links)
         if gold.tree is not None:
-            yield from _missed(gold.tree, query, unit, finding)
+            yield from _missed(gold.tree, query, unit, finding, reachability)
 
 
-def _missed(tree: ClassTree, query: QueryResult, unit: UnitResult, finding: Finding) -> Iterator[MissedClass]:
+def _missed(
+    tree: ClassTree, query: QueryResult, unit: UnitResult, finding: Finding, reachability: Reachability
+) -> Iterator[MissedClass]:
     found = classes_found(query, unit)
     for row, names in classes_to_find(tree, query).items():
         missed = [name for name in names if name not in found[row]]
-        if tree.single.get(row, False):  # any of them would do
+        is_single = tree.single.get(row, False)
+        if is_single:  # any of them would do
             missed = [] if found[row] else names[:1]
         for name in missed:
             if (assessment := finding.answer(name)) is not None:
-                yield MissedClass(name, row, assessment, unit.id)
+                reasons = [reachability.why_not(each) for each in (names if is_single else [name])]
+                yield MissedClass(name, row, assessment, unit.id, None if None in reasons else reasons[0])
 
 
 def classes_found(query: QueryResult, unit: UnitResult) -> Mapping[str, set[str]]:

@@ -1,7 +1,8 @@
 """How far the confidences of a run can be relied on (insight specification 4.7).
 
-Looked at are the lines that were assessed and count as right or as wrong. With the confidence c of a line, and y = 1
-for a right and 0 for a wrong one:
+Two questions: over judgments, every assessed line of the run once, right (y = 1) if its assessment is correct, whatever
+deduplication, limits and parents make of it; and over the labels of the policy, the assessed lines of a table that
+count as right or as wrong (y = 0). With the confidence c of a line:
 
 * Brier score: the mean of (c - y)^2 (Brier 1950).
 * Expected calibration error: the mean over the bins of |mean y - mean c|, weighted by their lines (Naeini et al. 2015).
@@ -19,8 +20,10 @@ from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import Final, TypeAlias
 
+from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.coldstart.sections.counted import CountedTable, lines_of
 from cs_score.base.records import Record
+from cs_score.coldstart.lines.records import CORRECT
 from cs_score.coldstart.options import RIGHT, WRONG
 
 BINS: Final = 10
@@ -73,8 +76,21 @@ class Reliability(Record):
         }
 
 
-def reliability_of(table: CountedTable) -> Reliability:
-    """Reliability of the confidences of a table's lines. A line that counts as right and as wrong is right."""
+def reliability_of_judgments(scored: Scored) -> Reliability:
+    """Reliability of the confidences of a run's assessed lines, which are right where they were judged correct."""
+    of_run = scored.run.lines.get(scored.run_id, {})
+    judged = sorted(
+        (line.confidence, line.index, assessment.judgment == CORRECT)
+        for unit in scored.result.units
+        for lines in of_run.get(unit.id, {}).values()
+        for line in lines
+        if (assessment := unit.matched.get(line.index)) is not None
+    )
+    return reliability([(confidence, is_right) for confidence, _, is_right in judged])
+
+
+def reliability_of_labels(table: CountedTable) -> Reliability:
+    """Reliability over the labels of a table's lines. A line that counts as right and as wrong is right."""
     judged = [
         (line.confidence, line.index, RIGHT in labels)
         for row in table.rows

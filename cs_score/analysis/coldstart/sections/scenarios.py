@@ -1,0 +1,244 @@
+"""What a run would score if everything that nobody assessed were wrong, or right (insight specification 4.6).
+
+Each scenario is a call of the scorer. The pessimistic one has UNASSESSED on the side of what is wrong. The optimistic
+one has lines appended to the pool (`added_pool`), by which each unassessed answer is correct: it takes the first class
+below that of its parent that nothing right stands in yet, else a class of its own. Answers are taken hop by hop, each
+hop under the labels that those above it have brought about, the most confident first: an answer whose parent is not
+right by then is not assessed and stays wrong.
+
+They are scenarios: other assessments of the same answers can score less than the one and more than the other.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import count
+from typing import Final
+
+from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
+from cs_score.analysis.coldstart.sections.budget import moved
+from cs_score.analysis.coldstart.sections.mistakes import counted_lines
+from cs_score.base.errors import InputError
+from cs_score.base.records import Record, replace
+from cs_score.coldstart.gold import by_query
+from cs_score.coldstart.judging.class_tree import is_wrong_bin
+from cs_score.coldstart.judging.labels import UNASSESSED
+from cs_score.coldstart.lines.layouts import ASSESSMENTS_2016, FileKind, Schema
+from cs_score.coldstart.lines.links import Links
+from cs_score.coldstart.lines.reader import split_columns
+from cs_score.coldstart.lines.records import CORRECT, Assessment, Response
+from cs_score.coldstart.options import IGNORE, RIGHT, WRONG
+from cs_score.coldstart.run import Run
+from cs_score.measures.measure import Measure
+
+_NAMED: Final = "NAM"
+
+
+class SlotShare(Record):
+    """How many lines of a slot count anywhere, and how many of these are unassessed."""
+
+    slot: str
+    lines: int
+    unassessed: int
+
+    @property
+    def share(self) -> float:
+        """Unassessed / lines."""
+        return self.unassessed / self.lines
+
+
+class Scenarios(Record):
+    """The score in both scenarios and as it is, the number of unassessed lines, and their share of each slot's lines.
+
+    A score is None where the scorer would not give it, for the `reason`. `added_pool` are the lines that the optimistic
+    scenario appends to the file `added_pool_to` of the pool.
+    """
+
+    pessimistic: float | None
+    score: float
+    optimistic: float | None
+    unassessed: int
+    slots: Sequence[SlotShare]
+    added_pool: Sequence[str] = ()
+    added_pool_to: str | None = None
+    reason: str | None = None
+
+    def as_json(self) -> dict[str, object]:
+        """The scenarios with the keys of the specification."""
+        return {
+            "pessimistic": self.pessimistic,
+            "score": self.score,
+            "optimistic": self.optimistic,
+            "unassessed": self.unassessed,
+            "slots": [
+                {"slot": each.slot, "lines": each.lines, "unassessed": each.unassessed, "share": each.share}
+                for each in self.slots
+            ],
+            "added_pool": list(self.added_pool),
+            "added_pool_to": self.added_pool_to,
+            **({} if self.reason is None else {"reason": self.reason}),
+        }
+
+
+def scenarios(scored: Scored, measure: Measure) -> Scenarios:
+    """Both scenarios for one measure. All three scores are the same where every line was assessed."""
+    score = scored.result.measures[measure]
+    lines, unassessed = Counter[str](), Counter[str]()
+    for unit in scored.result.units:
+        for line in counted_lines(unit):
+            lines[line.query.slots[0]] += 1
+            unassessed[line.query.slots[0]] += UNASSESSED in unit.labels[line.index]
+    slots = [SlotShare(slot, lines[slot], unassessed[slot]) for slot in sorted(lines)]
+    pool = _last_of_pool(scored.run)
+    if not unassessed.total():
+        return Scenarios(score, score, score, 0, slots, (), pool)
+    added: list[Assessment] = []
+    wrong = moved(scored.policy, UNASSESSED, IGNORE, WRONG)
+    pessimistic, why_not = _score_of(lambda: scored.under(wrong), measure)
+    optimistic, why_neither = _score_of(lambda: _optimistic(scored, added), measure)
+    texts = [assessment.text for assessment in added]
+    return Scenarios(pessimistic, score, optimistic, unassessed.total(), slots, texts, pool, why_not or why_neither)
+
+
+def _score_of(scenario: Callable[[], Scored], measure: Measure) -> tuple[float | None, str | None]:
+    """The score in a scenario; None for the reason said."""
+    try:
+        scored = scenario()
+    except InputError as refusal:
+        return None, str(refusal)
+    score = scored.result.measures.get(measure)
+    return score, None if score is not None else str(scored.stopped or f"there would be no {measure}")
+
+
+def _optimistic(scored: Scored, added: list[Assessment]) -> Scored:
+    """The run where every unassessed answer is right that can be; the assessments which say so are added."""
+    lines = (line for unit in scored.result.units for line in counted_lines(unit))
+    now = scored
+    for level in sorted({line.query.level for line in lines}):
+        if new := list(_assessments(now, level, len(added) + 1)):
+            added += new
+            now = _with_assessments(now, new)
+    return now
+
+
+def _assessments(scored: Scored, level: int, first: int) -> Iterator[Assessment]:
+    """An assessment for every unassessed answer of a hop below what is right, each in a class nothing right is in."""
+    run, form = scored.run, _PoolForm(scored.run)
+    taken: set[str] = set()
+    answers: dict[str, list[Response]] = defaultdict(list)
+    for unit in scored.result.units:
+        for line in counted_lines(unit):
+            labels = unit.labels[line.index]
+            if RIGHT in labels and (assessment := unit.matched.get(line.index)) is not None:
+                taken.add(assessment.value_class)
+            if UNASSESSED in labels and line.query.level == level:
+                answers[f"{line.query.full_id}_{line.target}"].append(line)
+    free: dict[str, Iterator[str]] = {}
+    number = count(first)
+    for lines in sorted(answers.values(), key=lambda lines: (-max(each.confidence for each in lines), lines[0].index)):
+        query = lines[0].query
+        parent = run.links.class_of_query(query)
+        if parent not in free:
+            free |= _free_classes(run, query.base_id, parent, taken)
+        name = next(free[parent])
+        # Lines that give the same answer with other justifications are the same answer.
+        for line in {line.relation: line for line in reversed(lines)}.values():
+            yield form.assessment(line, name, next(number))
+
+
+def _free_classes(run: Run, base_id: str, parent: str, taken: set[str]) -> dict[str, Iterator[str]]:
+    """The classes below one of a query's classes that nothing right stands in, in load order; then new ones."""
+    gold = run.gold.of_query(run.gold.table.by_id[base_id], run.links)
+    assert gold.tree is not None  # it was scored
+    below: dict[str, list[str]] = {parent: []}
+    for name, above in gold.tree.above.items():
+        below.setdefault(above, []).append(name)
+    return {
+        above: _names(above, [name for name in names if not is_wrong_bin(name, gold.tree.root)], taken)
+        for above, names in below.items()
+    }
+
+
+def _names(above: str, names: Sequence[str], taken: set[str]) -> Iterator[str]:
+    yield from (name for name in names if name not in taken)
+    suffixes = [name.rpartition(":")[2] for name in names]
+    last = max((int(suffix) for suffix in suffixes if suffix.isascii() and suffix.isdigit()), default=0)
+    yield from (f"{above}:{number}" for number in count(last + 1))
+
+
+class _PoolForm:
+    """Writes assessments as lines of the last file of the pool."""
+
+    def __init__(self, run: Run) -> None:
+        self._file = _last_of_pool(run) or "pool"
+        self._schema: Schema = run.layouts.get(self._file, ASSESSMENTS_2016)
+        of_file = [each for each in run.gold.links.assessments if each.file == self._file]
+        self._like = {each.query.base_id: each for each in reversed(of_file)}
+        self._first = of_file[0] if of_file else None
+        self._last = max((each.number for each in of_file), default=0)
+
+    def assessment(self, line: Response, name: str, number: int) -> Assessment:
+        """The assessment by which an answer of the run is correct, and a member of this class."""
+        _, slot, _, relation, value, _, provenance, _ = line.text.split("\t", 7)
+        like = self._like.get(line.query.base_id, self._first)
+        # What the subject of a query is stands in some layouts, and counts in none.
+        columns = dict(zip(self._schema.columns, split_columns(like.text))) if like else {}
+        columns |= {
+            "ASSESSMENT_ID": f"optimistic_{number}",
+            "QUERY_AND_SLOT_NAME": f"{line.query.full_id}:{slot}",
+            "RELATION_PROVENANCE_TRIPLES": relation,
+            "VALUE": value,
+            "VALUE_PROVENANCE_TRIPLES": provenance,
+            "VALUE_ASSESSMENT": "C",
+            "VALUE_MENTION_TYPE": _NAMED,
+            "PROVENANCE_ASSESSMENT": "C",
+            "VALUE_EC": name,
+            "EC_MENTION_TYPE": _NAMED,
+        }
+        mention = None if self._schema.position("VALUE_MENTION_TYPE") is None else _NAMED
+        class_mention = None if self._schema.position("EC_MENTION_TYPE") is None else _NAMED
+        text = "\t".join(columns.get(column, "0") for column in self._schema.columns)
+        return Assessment(
+            self._last + number, text, line.query, line.answer, CORRECT, True, name, mention, class_mention,
+            line.target, self._file,
+        )  # fmt: skip
+
+
+def _last_of_pool(run: Run) -> str | None:
+    names = [name for name, schema in run.layouts.items() if schema.kind is FileKind.ASSESSMENTS]
+    return names[-1] if names else None
+
+
+def _with_assessments(scored: Scored, added: Sequence[Assessment]) -> Scored:
+    """The run scored against a pool with more assessments at its end."""
+    run, gold = scored.run, scored.run.gold
+    links = Links(gold.table, run.links)
+    links.follow_ons = {}
+    for assessment in added:
+        if assessment.target not in links.follow_ons:
+            known = run.links.follow_on(assessment.target)
+            assert known is not None  # a line of the run gives the answer
+            links.follow_ons[assessment.target] = known.copy()
+        links.follow_ons[assessment.target].add(assessment)
+    renewed = {
+        line.index: replace(line, follow_on=links.follow_ons[line.target])
+        for line in run.links.responses
+        if line.target in links.follow_ons
+    }
+
+    def now(lines: Iterable[Response]) -> list[Response]:
+        return [renewed.get(line.index, line) for line in lines]
+
+    links.assessments = [*gold.links.assessments, *added]
+    links.responses = now(run.links.responses)
+    links.nodes.update((name, now(lines)) for name, lines in run.links.nodes.items())
+    lines = {
+        run_id: {
+            unit_id: {base_id: now(of_base) for base_id, of_base in of_unit.items()}
+            for unit_id, of_unit in of_run.items()
+        }
+        for run_id, of_run in run.lines.items()
+    }
+    gold = replace(gold, links=links, assessed=by_query(links.assessments), _queries={}, _values={})
+    return score_for_analysis(replace(run, gold=gold, links=links, lines=lines), scored.policy, scored.run_id)

@@ -1,0 +1,153 @@
+"""Scenarios: what a run would score if all that nobody assessed were wrong, or right."""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from cs_score.base.records import replace
+from cs_score.coldstart import Options, Policy
+from cs_score.coldstart.options import SIDES
+from tests.analysis.rewriting import EXACT, Call
+from tests.analysis.test_effects import call_of, laws
+from tests.analysis.test_policies import SAMPLES, analysis_of
+from tests.analysis.variants import Variant, variants
+from tests.coldstart.command import score_in
+from tests.coldstart.recorded import Case, committed_cases
+from tests.coldstart.worlds import BASE, Answer, Assessment, World, worlds
+from tests.documents import ROOT
+
+NONE_WRONG = Policy()
+INEXACT_RIGHT = Policy(right=("CORRECT", "INEXACT"), wrong=("INCORRECT", "INCORRECT_PARENT"))
+
+
+def with_unassessed_wrong(policy: Policy) -> Policy:
+    """The policy in which UNASSESSED is wrong and nothing else."""
+    sides = {side.lower(): [item for item in policy.items(side) if item != "UNASSESSED"] for side in SIDES}
+    return Policy(**{side: (*items, *(["UNASSESSED"] if side == "wrong" else [])) for side, items in sides.items()})
+
+
+def check(call: Call, *switches: str) -> None:
+    """Each scenario is what the scorer says of the files and switches that it stands for (law 5)."""
+    for run_id in call.run_ids():
+        outcome, analysis = call.analyze("--run", run_id, "--top", "1", *switches)
+        assert outcome.status in (0, 1), outcome.stderr
+        if outcome.status:
+            continue
+        found, name = analysis["scenarios"], analysis["measure"]
+        assert found["score"] == analysis["score"]
+        assert sum(slot["unassessed"] for slot in found["slots"]) == found["unassessed"]
+        if not found["unassessed"]:
+            assert found["pessimistic"] == found["optimistic"] == found["score"]
+            assert found["added_pool"] == []
+            continue
+        policy = with_unassessed_wrong(call.options.policy)
+        assert_same(found["pessimistic"], call.scores(run_id, replace(call.options, policy=policy)), name)
+        with call.rewritten([], found["added_pool"], found["added_pool_to"]):
+            assert_same(found["optimistic"], call.scores(run_id), name)
+
+
+def assert_same(told: float | None, scores: Mapping[str, float], name: str) -> None:
+    if name in scores:
+        assert told == pytest.approx(scores[name], abs=EXACT), name
+    else:
+        assert told is None, name
+
+
+@laws
+@given(worlds(), variants(), st.sampled_from(("SF-ALL-Micro-F1", "LDC-MEAN-AP", "LDC-MAX-ALL-Macro-P")), st.data())
+def test_a_scenario_is_the_score_of_its_files(
+    world: World, variant: Variant, measure: str, data: st.DataObject
+) -> None:
+    assume(len(world.run) > 3)
+    with tempfile.TemporaryDirectory() as folder:
+        check(variant.write(world, Path(folder), data), "--measure", measure)
+
+
+@pytest.mark.parametrize("case", committed_cases(), ids=lambda case: case.folder.name)
+def test_a_scenario_is_the_score_of_its_files_in_a_committed_case(case: Case, tmp_path: Path) -> None:
+    if (call := call_of(case, tmp_path)) is not None:
+        check(call)
+
+
+def assignments(world: World, answers: Sequence[Answer]) -> Iterator[list[Assessment]]:
+    """Every way to assess these answers, parents first: a class below that of the parent, a new one, wrong."""
+    class_of = {each.answer.follow_on(): each.ec for each in world.pool if each.code in "CX"}
+
+    def ways(at: int, given: Mapping[str, str]) -> Iterator[list[Assessment]]:
+        if at == len(answers):
+            yield []
+            return
+        answer = answers[at]
+        hop = answer.query.count("_") - 2
+        above = given.get(answer.query) if hop else answer.query
+        names: list[str] = []
+        if above is not None:
+            known = {ec for ec in (*class_of.values(), *given.values()) if ec.rpartition(":")[0] == above}
+            names = [*sorted(known), f"{above}:99{at}"]
+        for name in names:
+            for rest in ways(at + 1, {**given, answer.follow_on(): name}):
+                yield [Assessment(answer, "C", name), *rest]
+        for rest in ways(at + 1, given):
+            # Below a wrong answer nothing needs an assessment, and nothing may have one.
+            yield [*([Assessment(answer, "W", "0")] if above is not None else []), *rest]
+
+    yield from ways(0, class_of)
+
+
+@laws
+@given(worlds(), st.sampled_from((NONE_WRONG, with_unassessed_wrong(NONE_WRONG), INEXACT_RIGHT)))
+def test_no_assessment_of_up_to_three_answers_beats_the_optimistic_scenario(world: World, policy: Policy) -> None:
+    known = {each.answer for each in world.pool}
+    answers = list(dict.fromkeys(line.answer for line in world.run if line.answer not in known))
+    assume(0 < len(answers) <= 3)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        queries, pool, run = world.write(folder)
+        switches = [word for side, text in policy.texts().items() for word in (f"-{side.lower()}", text)]
+        call = Call(folder, ("-expand", BASE, *switches), (queries,), (pool, run), Options(expand=BASE, policy=policy))
+        _, analysis = call.analyze("--measure", "SF-ALL-Micro-F1")
+        with call.rewritten([], analysis["scenarios"]["added_pool"], pool):
+            best = call.scores("runA")
+        for added in itertools.islice(assignments(world, answers), 200):
+            with call.rewritten([], [each.line() for each in added], pool):
+                scores = call.scores("runA")
+            for measure in ("SF-ALL-Micro-P", "SF-ALL-Micro-F1"):
+                assert scores[measure] <= best[measure] + EXACT, (measure, [each.line() for each in added])
+
+
+def test_the_scenarios_of_a_sample_run() -> None:
+    """One of its lines is unassessed, which the policy ignores; all classes of its query but others are found."""
+    found = analysis_of("--measure", "SF-ALL-Micro-P")["scenarios"]
+    assert found["unassessed"] == 1
+    [slot] = [slot for slot in found["slots"] if slot["unassessed"]]
+    assert slot == {"slot": "per:children", "lines": 12, "unassessed": 1, "share": 1 / 12}
+    # Of 24 lines 7 are ignored, that one among them, and 12 of the others are right.
+    assert (found["pessimistic"], found["score"], found["optimistic"]) == (12 / 18, 12 / 17, 13 / 18)
+    recall = analysis_of("--measure", "SF-ALL-Micro-R")["scenarios"]
+    assert (recall["pessimistic"], recall["score"], recall["optimistic"]) == (12 / 16, 12 / 16, 13 / 17)
+    [line] = recall["added_pool"]
+    assert line.split("\t")[1:] == [
+        "ISLE26_ENG_4d2650256f:per:children", "ENG_ISLE_019:9-76", "Zeb Brandreth", "ENG_ISLE_019:33-45", "C", "NAM",
+        "C", "ISLE26_ENG_4d2650256f:4", "NAM",
+    ]  # fmt: skip
+    assert recall["added_pool_to"] == "assessments/pool-2016.tab"
+
+
+def test_people_read_the_scenarios_beside_the_score_and_no_bound() -> None:
+    outcome = score_in(ROOT, ("analyze", *SAMPLES))
+    text = outcome.stdout.decode()
+    lines = text.splitlines()
+    assert lines[0] == "TIDE_KB: LDC-MEAN-ALL-Macro-F1 = 0.7917"
+    beside = " ".join(itertools.takewhile(bool, lines[1:]))
+    assert beside == (
+        "1 line was not assessed: the score would be 0.7870 if all were wrong (pessimistic scenario) and 0.7944 if all "
+        "were right (optimistic scenario)."
+    )
+    assert not any(word in text.lower() for word in ("bound", "between", "at most"))
