@@ -21,6 +21,7 @@ ORDER: Final = (
     "problems",
     "measures",
     "statistics",
+    "tables",
     "coldstart.options",
     "coldstart.spans",
     "coldstart.queries",

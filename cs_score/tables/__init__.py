@@ -1,0 +1,1 @@
+"""Tables: a layout says what stands where, the renderers how it looks."""

@@ -1,0 +1,151 @@
+"""Tables as text, tab-separated values, Markdown, LaTeX, HTML and data frames: each once, for every table there is.
+
+Texts of inputs are untrusted: each renderer escapes them for where they go.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Final
+
+from cs_score.base.display import aligned, cell, one_line, spreadsheet_cell
+from cs_score.base.markup import escape_latex, escape_markdown
+from cs_score.tables.layout import Column, Format, Table, Value
+
+if TYPE_CHECKING:
+    import pandas
+
+LONGEST_CELL: Final = 40
+"""Characters of a text that a cell of a table for people has."""
+
+TOP: Final = 20
+"""Rows that people see of a long table unless they ask for another number."""
+
+
+def shown(value: Value, column: Column, longest: int = LONGEST_CELL) -> str:
+    """A value as people see it, on one line; `-` for none."""
+    if value is None:
+        return "-"
+    if isinstance(value, str):
+        return cell(value, longest)
+    if column.format is Format.GAIN:
+        return f"{value:+z.4f}"
+    if column.format is Format.P:
+        return "<0.0001" if 0 < value < 0.0001 else f"{value:.4f}"
+    if column.format is Format.SHARE:
+        return f"{value:.1%}"
+    return f"{value:.4f}" if isinstance(value, float) else str(value)
+
+
+def text(table: Table, top: int = TOP) -> Iterator[str]:
+    """Lines with aligned columns below a title, a blank line before each table; what is no table for people is none."""
+    layout = table.layout
+    for part in table.parts() if layout.for_people else ():
+        if len(part.rows) < layout.fewest:
+            continue
+        head, rows = part.for_people(top)
+        yield ""
+        title = _title(part)
+        yield title if len(rows) == part.total else f"{title.removesuffix(':')} ({len(rows)} of {part.total}):"
+        cells = [[column.title for column in head], *([*map(shown, row, head)] for row in rows)]
+        yield from aligned(cells, _to_the_right(head, rows)) if rows else ["none"]
+
+
+def tsv(table: Table) -> Iterator[bytes]:
+    """UTF-8 text separated by tabs; numbers read back as the same, no text is a formula to a spreadsheet."""
+    yield ("\t".join(table.keys) + "\n").encode()
+    for row in table.rows:
+        yield ("\t".join(map(exact, row)) + "\n").encode("utf-8", "backslashreplace")
+
+
+def exact(value: Value) -> str:
+    """A cell of a file for programs; empty for none."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return spreadsheet_cell(value)
+    return repr(float(value)) if isinstance(value, float) else str(value)
+
+
+def markdown(table: Table, top: int | None = None) -> Iterator[str]:
+    """Lines of a table as CommonMark with GitHub's tables has it."""
+    head, rows = table.for_people(top)
+    rule = ["---:" if right else ":---" for right in _to_the_right(head, rows)]
+    yield _bars(escape_markdown(column.title) for column in head)
+    yield _bars(rule)
+    for row in rows:
+        yield _bars(
+            escape_markdown(value) if isinstance(value, str) else shown(value, column).replace("<", "&lt;")
+            for value, column in zip(row, head)
+        )
+
+
+def latex(table: Table, top: int | None = None) -> Iterator[str]:
+    """Lines of a `tabular` for the package booktabs. Numbers go into mathematics, where a hyphen is a minus sign."""
+    head, rows = table.for_people(top)
+    yield rf"\begin{{tabular}}{{{''.join('r' if right else 'l' for right in _to_the_right(head, rows))}}}"
+    yield r"\toprule"
+    yield " & ".join(escape_latex(column.title) for column in head) + r" \\"
+    yield r"\midrule"
+    for row in rows:
+        cells = (_latex_cell(value, column) for value, column in zip(row, head))
+        yield " & ".join(cells) + r" \\"
+    yield r"\bottomrule"
+    yield r"\end{tabular}"
+
+
+def _latex_cell(value: Value, column: Column) -> str:
+    if value is None or isinstance(value, str):
+        return escape_latex(value or "-")
+    return f"${shown(value, column)}$".replace("%", r"\%")
+
+
+def page(table: Table, top: int | None = None) -> Iterator[str]:
+    """Lines of an HTML table; a number's exact value is there for sorting."""
+    head, rows = table.for_people(top)
+    right = _to_the_right(head, rows)
+    yield f"<table><caption>{_escaped(_title(table))}</caption>"
+    yield "<thead><tr>" + "".join(_heading(*each) for each in zip(head, right)) + "</tr></thead><tbody>"
+    for row in rows:
+        yield "<tr>" + "".join(map(_data, row, head)) + "</tr>"
+    yield "</tbody></table>"
+
+
+def frame(table: Table) -> pandas.DataFrame:
+    """A data frame with the columns of the file. Wants pandas, which the extra `frames` brings."""
+    import pandas
+
+    return pandas.DataFrame(list(table.rows), columns=list(table.keys))
+
+
+def _title(table: Table) -> str:
+    layout = table.layout
+    if not layout.by or not table.rows:
+        return layout.title
+    return layout.title.replace("%", cell(str(table.rows[0][table.keys.index(layout.by)]), LONGEST_CELL))
+
+
+def _to_the_right(head: list[Column], rows: list[list[Value]]) -> list[bool]:
+    """Whether a column holds no text."""
+    return [not any(isinstance(row[at], str) for row in rows) for at in range(len(head))]
+
+
+def _bars(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _heading(column: Column, right: bool) -> str:
+    meaning = f' title="{_escaped(column.meaning)}"' if column.meaning else ""
+    return f'<th scope="col"{meaning}{" class=number" if right else ""}>{_escaped(column.title)}</th>'
+
+
+def _data(value: Value, column: Column) -> str:
+    if isinstance(value, str):
+        return f"<td>{_escaped(value)}</td>"
+    attribute = f' data-value="{exact(value)}"' if isinstance(value, float) else ""
+    return f"<td class=number{attribute}>{_escaped(shown(value, column))}</td>"
+
+
+def _escaped(value: str) -> str:
+    return html.escape(one_line(value))
