@@ -69,8 +69,8 @@ def write_systems(folder: str) -> list[str]:
 def compare_here(folder: str) -> Comparison:
     """Score the systems of a folder and compare them by all measures of the summaries; to be called in a child."""
     from cs_score.analysis.comparison import compare_coldstart, system_names
-    from cs_score.coldstart import Options
-    from cs_score.coldstart.many_runs import score_separately
+    from cs_score.coldstart.options import Options
+    from cs_score.coldstart.scorer import score_separately
     from cs_score.statistics.options import Resampling
 
     queries, pool, _ = (os.path.join(folder, name) for name in INPUTS)

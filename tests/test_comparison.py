@@ -15,7 +15,8 @@ import pytest
 from cs_score.analysis.comparison import compare_coldstart, compare_evidence, system_names
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import replace
-from cs_score.coldstart import Options, score
+from cs_score.coldstart.options import Options
+from cs_score.coldstart.scorer import score
 from cs_score.coldstart.unit_statistics import summary_scores
 from cs_score.evidence.modes import claims, hotpotqa, r4c, scifact
 from cs_score.measures.registry import chosen

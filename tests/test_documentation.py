@@ -18,12 +18,11 @@ from cs_score.cli.form import load
 from cs_score.cli.registry import COMMANDS
 from cs_score.cli.scorer.command import FORM
 from cs_score.cli.scorer.switches import DEFAULTS
-from cs_score.coldstart.lines.layouts import SCHEMAS
-from cs_score.coldstart.lines.records import JUDGMENT_OF_CODE
+from cs_score.coldstart.lines import JUDGMENT_OF_CODE
 from cs_score.coldstart.options import DISCIPLINES, POLICY_ITEMS, PRESETS, SIDES
-from cs_score.coldstart.writers.debug import FIELDS
-from cs_score.coldstart.writers.fields import DEFAULT_FIELDS, SCORE_FIELDS
-from cs_score.coldstart.writers.files import OUTPUTS
+from cs_score.coldstart.outputs import FIELDS, OUTPUTS
+from cs_score.coldstart.tab_files import SCHEMAS
+from cs_score.coldstart.tables import DEFAULT_FIELDS, SCORE_FIELDS
 from cs_score.problems.table import CODES
 from tests.coldstart.command import score_in
 from tests.documents import (

@@ -100,7 +100,7 @@ REPORTING: Final = """
 
 def test_a_problem_code_is_one_entry(scratch: Scratch) -> None:
     scratch.add("problems/codes/lines.py", "KINDS: Final[Mapping[str, ProblemKind]] = {\n", CODE)
-    scratch.add("coldstart/lines/reader.py", "        seen.add(text)", REPORTING)
+    scratch.add("coldstart/tab_files.py", "        seen.add(text)", REPORTING)
     explained = scratch.call("problems", "certain")
     assert explained.startswith("CERTAIN (WARNING)\n  Meaning:  A confidence is 1.0.\n")
     assert "  Remedy:   Doubt a little.\n" in explained
@@ -129,10 +129,8 @@ def test_a_problem_code_is_one_entry(scratch: Scratch) -> None:
 
 def test_a_field_of_the_debug_file_is_its_name_and_its_value(scratch: Scratch) -> None:
     scratch.call(*SCORING, "-output_file", "without", *FILES)
-    scratch.add("coldstart/writers/debug.py", '"TARGET_QID", ', '"CONFIDENCE", ')
-    scratch.add(
-        "coldstart/writers/debug.py", "        response.target_full_id,\n", "        str(response.confidence),\n"
-    )
+    scratch.add("coldstart/outputs.py", '"TARGET_QID", ', '"CONFIDENCE", ')
+    scratch.add("coldstart/outputs.py", "        response.target_full_id,\n", "        str(response.confidence),\n")
     scratch.call(*SCORING, "-output_file", "with", *FILES)
     lines = scratch.text("with.debug").splitlines(keepends=True)
     added = [number for number, line in enumerate(lines) if line.startswith("\tCONFIDENCE:\t")]
@@ -155,7 +153,7 @@ OUTPUT: Final = """
 
 
 def test_an_output_file_is_one_row(scratch: Scratch) -> None:
-    scratch.add("coldstart/writers/files.py", "OUTPUTS: Final = (", OUTPUT)
+    scratch.add("coldstart/outputs.py", "OUTPUTS: Final = (", OUTPUT)
     assert re.search(r"\n  PREFIX.rows +the names of the rows; with -expand.\n", scratch.call("-help"))
     assert "PREFIX.rows" in scratch.call("man")
 

@@ -19,7 +19,7 @@ from cs_score.analysis.evidence import difference as evidence_difference
 from cs_score.analysis.evidence import explanation as evidence_explanation
 from cs_score.batch.store import state
 from cs_score.batch.tables import leaderboard_writers, many_writers
-from cs_score.coldstart.writers import json_result, scores
+from cs_score.coldstart import documents
 from cs_score.evidence import report
 from cs_score.gates import writers as gate_writers
 from cs_score.knowledge_base.writers import statistics
@@ -33,13 +33,13 @@ from tests.schemas import check, name_of, schemas
 VERSIONS: Final = {
     "analysis-coldstart": coldstart_analysis.SCHEMA_VERSION,
     "explanation": coldstart_explanation.SCHEMA_VERSION,
-    "coldstart-result": json_result.SCHEMA_VERSION,
+    "coldstart-result": documents.SCHEMA_VERSION,
     "evidence-result": report.SCHEMA_VERSION,
     "comparison": comparison_result.SCHEMA_VERSION,
     "leaderboard": leaderboard_writers.SCHEMA_VERSION,
     "batch": many_writers.SCHEMA_VERSION,
     "batch-run": state.SCHEMA_VERSION,
-    "scores": scores.SCHEMA_VERSION,
+    "scores": documents.SCORES_SCHEMA_VERSION,
     "check": gate_writers.SCHEMA_VERSION,
     "problems": reports.SCHEMA_VERSION,
     "kb-statistics": statistics.SCHEMA_VERSION,

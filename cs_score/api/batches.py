@@ -14,9 +14,9 @@ from cs_score.api.html import table
 from cs_score.api.kinds import Values, field_types
 from cs_score.base.errors import UsageError
 from cs_score.base.sources import Input, name_of
-from cs_score.coldstart.lines.loading import RUN_SUFFIX, members
+from cs_score.coldstart.linking import RUN_SUFFIX, members
 from cs_score.coldstart.options import Options, Policy
-from cs_score.coldstart.writers.files import Layout
+from cs_score.coldstart.outputs import Layout
 from cs_score.statistics.options import IntervalMethod, Resampling
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from cs_score.batch.execution.run_tasks import Backend
     from cs_score.batch.plan.inputs import InputFile
     from cs_score.batch.plan.plan import Plan, Prepared
-    from cs_score.coldstart.named_policies import NamedPolicy
+    from cs_score.coldstart.options import NamedPolicy
 
 
 class LeaderboardRow(NamedTuple):

@@ -232,7 +232,7 @@ def _of_run(
 ) -> Analysis:
     from cs_score.analysis.coldstart.analysis import analyze
     from cs_score.analysis.coldstart.text import analysis_text
-    from cs_score.coldstart.named_policies import read_policies
+    from cs_score.coldstart.options import read_policies
 
     scored = result._for_analysis("analyze", run_id)
     options = replace(scored.run.gold.options, policy=scored.policy, justifications=scored.run.limits)

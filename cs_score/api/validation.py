@@ -128,7 +128,7 @@ def validate_run(
 
     Raises UsageError for impossible arguments, InputError for what cannot be read and for lines that answer no query.
     """
-    from cs_score.coldstart.queries.loading import load_queries
+    from cs_score.coldstart.query_files import load_queries
     from cs_score.preparation.documents import read_document_list
     from cs_score.preparation.runs.pooling import Depth
     from cs_score.preparation.runs.run_loading import Limits as RunLimits

@@ -21,17 +21,13 @@ from cs_score.batch.plan.runs import RunFile
 from cs_score.batch.single_call import SingleCall
 from cs_score.batch.store.outcomes import FAILED, OK, WITH_ERRORS, Outcome, RunScores, problem_places
 from cs_score.batch.store.pages import MakePage, page_name
-from cs_score.coldstart.gold import Gold, open_gold, with_pool
-from cs_score.coldstart.named_policies import NamedPolicy
-from cs_score.coldstart.options import Justifications, Options
-from cs_score.coldstart.origin import origin_of
+from cs_score.coldstart.gold import Gold, Run, open_gold, with_pool
+from cs_score.coldstart.options import Justifications, NamedPolicy, Options, origin_of
+from cs_score.coldstart.outputs import stopped_report, whole_report
 from cs_score.coldstart.result import Result, RunResult, ScoringStopped
-from cs_score.coldstart.run import Run
-from cs_score.coldstart.run_intervals import intervals
 from cs_score.coldstart.scorer import score_runs
-from cs_score.coldstart.unit_statistics import resampled_unit, summary_scores
-from cs_score.coldstart.writers.fields import check_fields
-from cs_score.coldstart.writers.report import stopped_report, whole_report
+from cs_score.coldstart.tables import check_fields
+from cs_score.coldstart.unit_statistics import intervals, resampled_unit, summary_scores
 from cs_score.knowledge_base.chain import resolve_knowledge_bases
 from cs_score.measures.registry import COLD_START_MODE, LDC_MEAN, headline, rankable
 from cs_score.preparation.runs.prevalidation import (

@@ -9,11 +9,9 @@ from typing import Final
 
 from cs_score.base.outputs import encoded
 from cs_score.base.records import Record
-from cs_score.coldstart.named_policies import NamedPolicy
+from cs_score.coldstart.options import NamedPolicy
+from cs_score.coldstart.outputs import Invocation, Layout, doubly_encoded, file_blocks
 from cs_score.coldstart.result import Result
-from cs_score.coldstart.writers.files import Layout, file_blocks
-from cs_score.coldstart.writers.params import Invocation
-from cs_score.coldstart.writers.report import doubly_encoded
 from cs_score.statistics.score_intervals import ScoreIntervals
 
 PREFIX: Final = "out"
@@ -44,7 +42,7 @@ class SingleCall(Record):
     ) -> Iterator[tuple[str, Iterable[bytes]]]:
         """The name and content of each file; `inputs` names what the call reads, `report` is its `.errlog`."""
         if self.with_json and not was_stopped:
-            from cs_score.coldstart.writers.json_result import json_text
+            from cs_score.coldstart.documents import json_text
 
             yield f"{PREFIX}.json", encoded(json_text(result, intervals))
         words = self._words(policy, inputs)

@@ -10,7 +10,7 @@ from cs_score.base.records import Record
 from cs_score.base.sources import Input, plain_name
 from cs_score.cli.form import whole_number
 from cs_score.cli.options import CommandLine, Option
-from cs_score.coldstart.lines.loading import members
+from cs_score.coldstart.linking import members
 
 PART: Final = 2 << 20
 """Bytes of assessments and runs that make one part. Scoring it takes some thirty times as much memory."""

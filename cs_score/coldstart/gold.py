@@ -1,32 +1,31 @@
-"""What all runs share: queries, limits, the linked pool, and what scoring derives from the pool query by query.
+"""What is scored: gold (queries, limits, the linked pool), the run laid over it, and the units of both.
 
-Gold is read once and never changes after. A run is laid over it (`cs_score.coldstart.run`), so that one gold standard
-serves many runs, several threads at the same time, and travels to workers.
+Gold is read once and never changes after. One gold standard serves many runs, several threads at the same time, and
+travels to workers. Units are LDC queries with their entry points, or queries where there is no LDC index.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, field, replace
 from cs_score.base.signing.origin import QUERY_LIST, SAMPLES
 from cs_score.base.sources import Input, InputDigest, digests_of_files
-from cs_score.coldstart.judging.class_tree import ClassTree, build_tree
-from cs_score.coldstart.judging.matching import ByValue, check_discipline, index_values
-from cs_score.coldstart.lines.known_answers import KnownAnswers
-from cs_score.coldstart.lines.layouts import Schema
-from cs_score.coldstart.lines.links import Links
-from cs_score.coldstart.lines.loading import loading_of, remarks_on_folders
-from cs_score.coldstart.lines.provenance import are_plain
-from cs_score.coldstart.lines.records import Assessment
-from cs_score.coldstart.options import Options
-from cs_score.coldstart.queries.loading import load_queries
-from cs_score.coldstart.queries.query_set import Query, QuerySet, report_languages, report_slots
-from cs_score.coldstart.queries.selection import select_queries
-from cs_score.coldstart.ranking.classes import AssessedClasses
-from cs_score.coldstart.resampling.sample_files import SampleFile, read_samples
+from cs_score.coldstart.judging import ByValue, ClassTree, build_tree, check_discipline, index_values
+from cs_score.coldstart.limits import CODES, DiscardRules
+from cs_score.coldstart.lines import Assessment, Links, Response
+from cs_score.coldstart.linking import KnownAnswers, Loading, loading_of, remarks_on_folders
+from cs_score.coldstart.options import Justifications, Options
+from cs_score.coldstart.provenance import are_plain
+from cs_score.coldstart.queries import Query, QuerySet, report_languages, report_slots
+from cs_score.coldstart.query_files import load_queries, select_queries
+from cs_score.coldstart.ranking import AssessedClasses, Nodes
+from cs_score.coldstart.result import UnitResult
+from cs_score.coldstart.samples import SampleFile, read_samples
+from cs_score.coldstart.tab_files import Schema
 from cs_score.problems.log import ProblemLog
 
 
@@ -199,3 +198,134 @@ def by_query(assessments: Iterable[Assessment]) -> dict[str, list[Assessment]]:
     for assessment in assessments:
         grouped[assessment.query.base_id].append(assessment)
     return dict(grouped)
+
+
+UnitLines: TypeAlias = Mapping[str, Sequence[Response]]
+"""The lines of one unit by the base id of their query."""
+
+
+class Run(Record, eq=False):
+    """The lines of one call, which may bear several run ids, over the gold standard they are scored against.
+
+    `lines` has them in load order by run id, unit, and base id of the query; `discarded` are the indexes of those
+    beyond the limits, which changes no score (specification 5); `limited` tells how many lines had been loaded each
+    time they were looked for. `problems`, `remarks`, `digests` and `layouts` include
+    those of gold.
+    """
+
+    gold: Gold
+    links: Links
+    limits: Justifications
+    lines: Mapping[str, Mapping[str, UnitLines]]
+    discarded: Collection[int]
+    limited: Sequence[int]
+    problems: ProblemLog
+    remarks: Sequence[str]
+    digests: Sequence[InputDigest]
+    layouts: Mapping[str, Schema]
+
+    @property
+    def run_ids(self) -> list[str]:
+        """The runs to score, in order: those asked for, else all that lines were loaded of."""
+        asked = self.gold.options.runids
+        return sorted(self.lines) if asked is None else list(asked)
+
+    def __repr__(self) -> str:
+        return f"<{', '.join(sorted(self.lines)) or 'no run'}: {len(self.links.responses)} lines over {self.gold!r}>"
+
+
+def load_run(
+    gold: Gold, files: Iterable[Input], limits: Justifications | None = None, problems: ProblemLog | None = None
+) -> Run:
+    """Load runs over gold, and their assessments where gold has no pool: then files count in the order given.
+
+    `limits` are those of gold's options unless given. `problems` collects what is found, beginning with what gold
+    found. Raises InputError for a line that cannot be linked and for files of an unknown layout.
+    """
+    limits = gold.options.justifications if limits is None else limits
+    problems = gold.problems.branch() if problems is None else problems
+    loading = loading_of(gold.table, limits, problems, below=gold.links, known=gold.known)
+    loading.load(files)
+    return run_of(gold, loading, limits)
+
+
+def under_limits(run: Run, limits: Justifications, *, with_problems: bool = True) -> Run:
+    """The same lines held to other limits, without reading a file again. Raises InputError as `load_run` would.
+
+    `with_problems`: whether a problem is noted for each line that is discarded, a kilobyte each.
+    """
+    if limits == run.limits:
+        return run
+    problems = run.problems.without(CODES)
+    problems.ignored |= frozenset() if with_problems else CODES
+    discard = DiscardRules(limits, problems)
+    discard.apply_again(run.limited, run.links.responses, run.links.nodes)
+    return replace(run, limits=limits, discarded=discard.marked, problems=problems)
+
+
+def run_of(gold: Gold, loading: Loading, limits: Justifications) -> Run:
+    """The run whose lines have been loaded."""
+    links = loading.links
+    if links.assessments:  # gold is built for this run: its lines may stand among those of the pool
+        gold = replace(gold, links=links, assessed=by_query(links.assessments), _queries={}, _values={})
+    lines: dict[str, dict[str, dict[str, list[Response]]]] = {}
+    of_base: list[Response] = []
+    run_id, base_id = None, None
+    for response in links.responses:
+        if response.query.base_id != base_id or response.run_id != run_id:  # most lines stand beside their like
+            run_id, base_id = response.run_id, response.query.base_id
+            of_unit = lines.setdefault(run_id, {}).setdefault(gold.unit_of(base_id), {})
+            of_base = of_unit.setdefault(base_id, [])
+        of_base.append(response)
+    return Run(
+        gold, links, limits, lines, loading.discard.marked, loading.discard.applied, loading.problems,
+        [*gold.remarks, *loading.remarks],
+        [*gold.digests, *loading.digests],
+        {**gold.layouts, **loading.layouts},
+    )  # fmt: skip
+
+
+class Unit(Record):
+    """What one unit is scored from: gold's side of its queries, by short id, and the lines of the run.
+
+    `hop_limits` maps the short id of each query to the highest hop that is scored. `nodes` are those of all runs in
+    the call, and `beside` is what scoring an earlier one found in this unit: AP pools them (specification 9.1).
+    `before` is what scoring the same lines under another policy gave: they met the same assessments.
+    """
+
+    id: str
+    gold: Gold
+    queries: Sequence[Query]
+    hop_limits: Mapping[str, int]
+    run: Run
+    lines: UnitLines
+    nodes: Nodes
+    beside: UnitResult | None = None
+    before: UnitResult | None = None
+
+
+def units_of(
+    run: Run,
+    run_id: str,
+    hop_limits: Mapping[str, int] | None = None,
+    so_far: Mapping[str, UnitResult] | None = None,
+    before: Mapping[str, UnitResult] | None = None,
+) -> Iterator[Unit]:
+    """The units of a run with lines in the order of these, then the others that are selected.
+
+    `hop_limits`: the queries to score, those of gold unless given; `so_far`: results of runs scored before; `before`:
+    those of this run under another policy.
+    """
+    gold = run.gold
+    hop_limits = gold.hop_limits if hop_limits is None else hop_limits
+    lines_of = run.lines.get(run_id, {})
+    nodes = Nodes(run.links.nodes, run.limits.most)
+    queries: dict[str, list[Query]] = {unit_id: [] for unit_id in lines_of}
+    for query in gold.selected(hop_limits):
+        queries.setdefault(gold.unit_of(query.base_id), []).append(query)
+    for unit_id, of_unit in queries.items():
+        yield Unit(
+            unit_id, gold, of_unit, hop_limits, run, lines_of.get(unit_id, {}), nodes,
+            None if so_far is None else so_far.get(unit_id),
+            None if before is None else before.get(unit_id),
+        )  # fmt: skip

@@ -1,14 +1,18 @@
-"""What a scoring run may choose: policies, limits, discipline, selection (specification 1.2 and 1.4)."""
+"""What a scoring may choose: policies, limits, discipline, selection (specification 1.2 and 1.4)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, Literal, TypeAlias
 
 from cs_score.base.errors import UsageError
 from cs_score.base.nearest import nearest
-from cs_score.base.records import Record, field, force_setattr
+from cs_score.base.patterns import pattern
+from cs_score.base.records import Record, field, force_setattr, replace
+from cs_score.base.signing.origin import QUERY_LIST, SAMPLES, Origin, digest_of, short_digest
+from cs_score.base.sources import InputDigest
+from cs_score.measures.registry import COLD_START_MODE, usual
 
 Side: TypeAlias = Literal["RIGHT", "WRONG", "IGNORE"]
 """What a policy makes of a response. Plain text, because responses are filed under it by the million."""
@@ -225,3 +229,111 @@ class Options(Record):
             "samples": self.samples,
             **({} if self.samples is None else {"metrics": list(self.metrics)}),
         }
+
+
+# The parts of `--policy NAME:PART=VALUE,...` that choose categories, as the switches of the scorer are called.
+_SIDES: Final = ("right", "wrong", "ignore")
+_LIMITS: Final = "justifications"
+_NAME: Final = pattern(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
+
+
+class NamedPolicy(Record):
+    """A policy with the limits on justifications that go with it; `texts` are IGNORE, RIGHT and WRONG as typed."""
+
+    name: str
+    policy: Policy
+    justifications: Justifications
+    texts: dict[str, str]
+
+    def options(self, base: Options) -> Options:
+        """`base` under this policy."""
+        return replace(base, policy=self.policy, justifications=self.justifications)
+
+
+def read_policies(
+    given: Sequence[str], base: Options, texts: dict[str, str], switch: str = "--policy"
+) -> list[NamedPolicy]:
+    """The policies of `--policy` switches: `NAME` of a preset, or `NAME:right=...,wrong=...,ignore=...`.
+
+    Parts that are left out are those of `base`, whose policy was typed as `texts`; messages name the `switch`. Raises
+    UsageError for what cannot be understood, for an impossible policy, and for a name that comes twice.
+    """
+    read = [_read(text, base, texts, switch) for text in given]
+    names = [policy.name.casefold() for policy in read]
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(f"{switch} {name} is given twice; each policy needs a name of its own")
+    return read
+
+
+def _read(text: str, base: Options, texts: dict[str, str], switch: str) -> NamedPolicy:
+    name, colon, parts = text.partition(":")
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            f"{switch} {text}: a name is made of letters, digits and ._+- and begins with one of the former"
+        )
+    if not colon:
+        if name not in PRESETS:
+            raise UsageError(f"{switch} {name}: no such preset; there are {', '.join(PRESETS)}, others are {_FORM}")
+        preset = PRESETS[name]
+        return NamedPolicy(name, preset.policy, preset.justifications, preset.policy.texts())
+    chosen = dict(texts)
+    limits = base.justifications
+    for part in parts.split(","):
+        key, equals, value = part.partition("=")
+        if not equals or key not in (*_SIDES, _LIMITS):
+            raise UsageError(f"{switch} {text}: {part or 'an empty part'} is not understood; the form is {_FORM}")
+        if key == _LIMITS:
+            limits = Justifications.parse(value)
+        else:
+            chosen[key.upper()] = value
+    policy = Policy(**{side: tuple(filter(None, chosen[side.upper()].rstrip(":").split(":"))) for side in _SIDES})
+    return NamedPolicy(name, policy, limits, chosen)
+
+
+_FORM: Final = "NAME:right=A:B,wrong=C:D,ignore=E,justifications=1:3"
+
+
+def origin_of(options: Options, inputs: Sequence[InputDigest], has_ldc_index: bool, *, validated: bool) -> Origin:
+    """The origin of scores made with these options from these inputs; `validated`: runs were validated first."""
+    measure = str(usual(COLD_START_MODE, has_ldc_index))
+    origin = Origin(COLD_START_MODE, options.as_json(), tuple(inputs), tuple(_settings(options, inputs)), measure)
+    return as_validated(origin) if validated else origin
+
+
+def as_validated(origin: Origin) -> Origin:
+    """The origin of scores of runs that were validated on the way to the scorer."""
+    return origin.with_option("validate", True, "validate=true")
+
+
+def _settings(options: Options, inputs: Sequence[InputDigest]) -> Iterator[str]:
+    """Policy and limits, then whatever is not as usual; choices that are files by digest."""
+    usually = Options()
+    yield _policy(options.policy)
+    yield str(options.justifications)
+    if options.discipline != usually.discipline:
+        yield f"discipline={options.discipline}"
+    if options.expand is not None:
+        yield f"expand={options.expand}"
+    if options.queries is not None:
+        files = [given for given in inputs if given.role == QUERY_LIST]
+        yield f"queries={digest_of(files) if files else short_digest(options.queries.rstrip(':'))}"
+    if options.runids is not None:
+        yield f"runids={':'.join(options.runids)}"
+    if options.samples is not None:
+        yield f"samples={digest_of(given for given in inputs if given.role == SAMPLES)}"
+
+
+def _policy(policy: Policy) -> str:
+    """The name of a published policy, otherwise its categories.
+
+    The order of those that are right decides which of two right responses is the duplicate; that of others changes
+    nothing.
+    """
+    plain = _plain(policy)
+    names = [name for name, preset in PRESETS.items() if _plain(preset.policy) == plain]
+    return names[0] if names else ";".join(f"{side}={':'.join(items)}" for side, items in plain.items())
+
+
+def _plain(policy: Policy) -> dict[str, Sequence[str]]:
+    return {"right": policy.right, "wrong": sorted(policy.wrong), "ignore": sorted(policy.ignore)}

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from cs_score.base.errors import InputError
-from cs_score.coldstart.lines.layouts import FileKind
-from cs_score.coldstart.lines.records import LinkedQuery, Response
+from cs_score.coldstart.gold import Run
+from cs_score.coldstart.lines import LinkedQuery, Response
 from cs_score.coldstart.options import DUPLICATE, SIDES, Policy
-from cs_score.coldstart.queries.query_set import QuerySet
-from cs_score.coldstart.ranking.average_precision import Ranking
-from cs_score.coldstart.resampling.sample_files import SampleFile
-from cs_score.coldstart.run import Run
+from cs_score.coldstart.queries import QuerySet
+from cs_score.coldstart.ranking import Ranking
+from cs_score.coldstart.samples import SampleFile
+from cs_score.coldstart.tab_files import FileKind
 
 _SHOWN = 3
 

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Final
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, field
 from cs_score.base.signing.origin import Origin
-from cs_score.coldstart.counting.counts import Tally
-from cs_score.coldstart.counting.projection import ALL_LEVELS, Table
-from cs_score.coldstart.judging.labels import Labels
-from cs_score.coldstart.lines.records import Assessment
+from cs_score.coldstart.counting import Tally
+from cs_score.coldstart.judging import Labels
+from cs_score.coldstart.lines import Assessment
 from cs_score.coldstart.options import Options
-from cs_score.coldstart.queries.query_set import Query
-from cs_score.coldstart.ranking.average_precision import Ranking
-from cs_score.coldstart.ranking.tables import ApTable
-from cs_score.coldstart.resampling.values import Bootstrap
+from cs_score.coldstart.projection import ALL_LEVELS, Table
+from cs_score.coldstart.queries import Query
+from cs_score.coldstart.ranking import ApTable, Ranking
+from cs_score.coldstart.samples import Bootstrap
 from cs_score.measures.measure import Measure
 from cs_score.measures.registry import RANKED
 from cs_score.problems.log import Problem, ProblemLog
 
 if TYPE_CHECKING:
     from cs_score.base.signing.signature import Signature
+
 
 _ROW_PREFIX: Final = f"{ALL_LEVELS}-"
 

@@ -1,33 +1,237 @@
-"""Scoring Cold Start runs, in the task's own words (specification 6 to 9).
+"""Scoring Cold Start runs (specification 6 to 9): each unit by itself, then the tables and rankings of a run.
 
 `score_unit` is the whole of it: one LDC query with its entry points, or one query where there is no LDC index. A run is
 its units in order: `score_runs` puts them together, and does what no unit can do by itself. Lines are read, linked
-and held to the limits before, by `cs_score.coldstart.lines`, since what a line may name depends on all lines before it.
+and held to the limits before, since what a line may name depends on all lines before it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Final, TypeAlias
 
-from cs_score.base.errors import InputError
+from cs_score.base.errors import InputError, UsageError
 from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.records import replace
-from cs_score.base.sources import Input
-from cs_score.coldstart.combining import Combining
-from cs_score.coldstart.counting.counts import Counting
-from cs_score.coldstart.counting.projection import ALL_LEVELS
-from cs_score.coldstart.gold import QueryGold, noting_folders, open_gold
-from cs_score.coldstart.judging.class_tree import place_responses
-from cs_score.coldstart.judging.matching import match
-from cs_score.coldstart.lines.records import Assessment
-from cs_score.coldstart.options import MANY, Options, Policy
-from cs_score.coldstart.queries.predicates import find_predicate
-from cs_score.coldstart.ranking.average_precision import rank_query
-from cs_score.coldstart.remarks import above_one, check_lines
-from cs_score.coldstart.result import QueryResult, Result, RunResult, ScoringStopped, UnitResult
-from cs_score.coldstart.run import Run, load_run
-from cs_score.coldstart.units import Unit
+from cs_score.base.signing.origin import RUN
+from cs_score.base.sources import InMemory, Input, name_of
+from cs_score.coldstart.counting import Counting
+from cs_score.coldstart.gold import (
+    Gold,
+    QueryGold,
+    Run,
+    Unit,
+    UnitLines,
+    load_run,
+    noting_folders,
+    open_gold,
+    units_of,
+    with_pool,
+)
+from cs_score.coldstart.judging import check_discipline, compares_values, match, place_responses
+from cs_score.coldstart.lines import Assessment, Response
+from cs_score.coldstart.linking import kind_of, members
+from cs_score.coldstart.options import MANY, Options, Policy, as_validated, origin_of
+from cs_score.coldstart.projection import (
+    ALL_LEVELS,
+    ScoreRow,
+    Table,
+    averaged_table,
+    counted_row,
+    in_printing_order,
+    ldc_tables,
+)
+from cs_score.coldstart.queries import Query, find_predicate
+from cs_score.coldstart.ranking import ApTable, Ranking, averaged_ap_table, ldc_mean_ap, rank_query, slot_filling_ap
+from cs_score.coldstart.remarks import (
+    above_one,
+    check_lines,
+    remark_on_matches,
+    remark_on_no_run,
+    remarks_on_policy,
+    remarks_on_runs,
+    remarks_on_samples,
+)
+from cs_score.coldstart.result import (
+    AveragePrecision,
+    PrecisionRecall,
+    QueryResult,
+    Result,
+    RunResult,
+    ScoringStopped,
+    UnitResult,
+)
+from cs_score.coldstart.samples import last_by_label
+from cs_score.coldstart.tab_files import FileKind
 from cs_score.problems.log import ProblemLog
+
+
+def score_rows(units: Iterable[UnitResult]) -> list[ScoreRow]:
+    """The rows of the SF table, in printing order."""
+    tallies = (tally for query in _by_full_id(units) for tally in query.tallies)
+    return in_printing_order(counted_row(tally.name, tally.counts) for tally in tallies)
+
+
+def rankings_of(units: Sequence[UnitResult]) -> list[Ranking]:
+    """The rankings of the levels that are scored, by query and level. Raises InputError where one exceeds 1."""
+    for query in _by_short_id(units):
+        if query.unranked is not None:
+            raise query.unranked
+    return [ranking for query in _by_full_id(units) for ranking in query.rankings]
+
+
+class Combining:
+    """What the runs of one call share while they are scored one after the other.
+
+    Three of the reference's habits reach from one run to the next: the nodes of all runs are ranked together (quirk of
+    9.1), the rows of AP bear the id of the first run (9.8), and resampling narrows the queries of later runs (quirk 8).
+    """
+
+    def __init__(self, run: Run, policy: Policy, problems: ProblemLog, before: Iterable[RunResult] = ()) -> None:
+        """`problems` is added to; `before`: results of the same runs under another policy."""
+        self._run = run
+        self._problems = problems
+        gold = run.gold
+        self.options = replace(gold.options, policy=policy, justifications=run.limits)
+        self._hop_limits = gold.hop_limits
+        self._units_so_far: dict[str, UnitResult] = {}
+        self._units_before = {result.run_id: {unit.id: unit for unit in result.units} for result in before}
+        self._has_resampled = False
+        self.run_ids = run.run_ids
+        self._remarks = [
+            *run.remarks,
+            *remarks_on_policy(policy),
+            *remarks_on_runs(run, self.run_ids),
+        ]
+
+    @property
+    def _selected(self) -> list[Query]:
+        return self._run.gold.selected(self._hop_limits)
+
+    def check_runs(self) -> None:
+        """Remark on the absence of any run; what is scored in parts has one."""
+        if not self.run_ids:
+            self._remarks.append(remark_on_no_run(self._run))
+
+    def units(self, run_id: str) -> Iterator[Unit]:
+        """Every unit of a run that is selected or has lines. Raises InputError where nothing could be matched."""
+        if self._run.lines.get(run_id):
+            self._check_matching()
+        return units_of(self._run, run_id, self._hop_limits, self._units_so_far, self._units_before.get(run_id))
+
+    def take(self, run_id: str, units: Sequence[UnitResult]) -> None:
+        """Take up what scoring the units of a run found. Raises InputError where matching or counting has to stop."""
+        if len(self.run_ids) > 1:
+            self._units_so_far.update((unit.id, unit) for unit in units)
+        for unit in units:
+            self._problems.take_over(unit.problems)
+            if unit.unmatched is not None:
+                raise unit.unmatched
+        lines_of = self._run.lines.get(run_id, {})
+        lines = sum(len(lines) for of_unit in lines_of.values() for lines in of_unit.values())
+        self.remark_on_matches(run_id, lines, any(map(partial(_has_met, lines_of=lines_of), units)))
+        for query in _by_short_id(units):
+            self._problems.take_over(query.problems)
+            if query.uncounted is not None:
+                raise query.uncounted
+
+    def remark_on_matches(self, run_id: str, lines: int, has_met: bool) -> None:
+        """Remark where a run has no line, or none of them met an assessment."""
+        remark = remark_on_matches(self._run, run_id, lines, has_met)
+        if remark is not None:
+            self._remarks.append(remark)
+
+    def _check_matching(self) -> None:
+        """Raises InputError for an unknown discipline, and where the class of an assessed query is not known."""
+        gold = self._run.gold
+        check_discipline(self.options.discipline)
+        if compares_values(self.options.discipline):
+            for assessment in gold.links.assessments:
+                self._run.links.class_of_query(assessment.query)
+
+    def with_tables(self, run_id: str, units: Sequence[UnitResult]) -> RunResult:
+        """The counts of a run, projected (specification 8)."""
+        return replace(self.projected(run_id, averaged_table(score_rows(units))), units=tuple(units))
+
+    def projected(self, run_id: str, sf: Table) -> RunResult:
+        """The tables of a run with this SF table."""
+        gold = self._run.gold
+        table = gold.table
+        tables = PrecisionRecall(sf, *(ldc_tables(sf, table) if table.ldc_of else (None, None)))
+        return RunResult(run_id, tables, unit_of={query.full_id: gold.cluster_of(query) for query in self._selected})
+
+    def check_something_scored(self, run: RunResult) -> None:
+        """Raises InputError where no query is scored, or none has a row to project to LDC queries (13.1)."""
+        selected = self._selected
+        if not selected or (self._run.gold.table.ldc_of and not run.tables.sf.rows):
+            raise InputError(
+                "nothing to score: " + ("no query was chosen" if not selected else f"run {run.run_id} has no row"),
+                remedy="-queries must name queries of the query files, and run or assessments must answer them",
+            )
+
+    def with_average_precision(self, run: RunResult, units: Sequence[UnitResult]) -> RunResult:
+        """The run with its rankings. Raises InputError where an average precision exceeds 1."""
+        rankings = rankings_of(units)
+        # The rows of the report bear the id of the first run line of the input.
+        responses = self._run.links.responses
+        run_id = responses[0].run_id if responses else run.run_id
+        averaged = self.averaged(run_id, averaged_ap_table(slot_filling_ap(rankings)))
+        return replace(run, average_precision=replace(averaged, rankings=tuple(rankings)))
+
+    def averaged(self, run_id: str, sf: ApTable) -> AveragePrecision:
+        """The AP report with this SF table; `run_id` is the run that its rows name."""
+        table = self._run.gold.table
+        return AveragePrecision(run_id, sf, ldc_mean_ap(sf, table) if table.ldc_of else None)
+
+    def with_bootstrap(self, run: RunResult, samples_file: str) -> RunResult:
+        """The run with the scores of its resamples. Raises InputError without LDC queries to resample (11.1)."""
+        from cs_score.coldstart.resampling import bootstrap
+
+        table = self._run.gold.table
+        if not table.ldc_of:
+            raise InputError(
+                "queryid undefined in QuerySet->get()",
+                remedy="-samples resamples LDC queries: give the LDC query file and -expand",
+            )
+        sample_file = self._run.gold.samples_of(samples_file)
+        samples = sample_file.samples
+        if not self._has_resampled:
+            self._remarks += remarks_on_samples(samples_file, sample_file, table)
+            self._has_resampled = True
+        metrics = self.options.metrics
+        resampled = replace(run, bootstrap=bootstrap(run.tables.sf, run.tables.measures, samples, table, metrics))
+        last = last_by_label(samples)
+        if last is not None:  # later runs are scored on its queries only, draws as hop limits (quirk 8, warned of)
+            self._hop_limits = dict(last.one_entry_point())
+        return resampled
+
+    def result(self, runs: Sequence[RunResult]) -> Result:
+        """What has been computed, with the problems and remarks so far."""
+        has_ldc_index = bool(self._run.gold.table.ldc_of)
+        return Result(
+            self.options,
+            tuple(runs),
+            tuple(self._problems),
+            tuple(self._remarks),
+            has_ldc_index,
+            origin_of(self.options, self._run.digests, has_ldc_index, validated=False),
+        )
+
+
+def _has_met(unit: UnitResult, lines_of: Mapping[str, UnitLines]) -> bool:
+    """Whether any line of a run in this unit met an assessment."""
+    lines: Iterable[Response] = (line for lines in lines_of.get(unit.id, {}).values() for line in lines)
+    return bool(unit.matched) and any(line.index in unit.matched for line in lines)
+
+
+def _by_short_id(units: Iterable[UnitResult]) -> list[QueryResult]:
+    """The queries of all units in the order in which the reference scores them."""
+    return sorted((query for unit in units for query in unit.queries), key=lambda result: result.query.short_id)
+
+
+def _by_full_id(units: Iterable[UnitResult]) -> list[QueryResult]:
+    return sorted((query for unit in units for query in unit.queries), key=lambda result: result.query.full_id)
 
 
 def score(queries: Iterable[Input], files: Iterable[Input], options: Options | None = None) -> Result:
@@ -143,3 +347,108 @@ def _rank(
             return replace(counted, unranked=stop)
     kept = {"0", ALL_LEVELS, *map(str, range(1, unit.hop_limits[query.short_id] + 1))}
     return replace(counted, rankings=tuple(ranking for ranking in rankings if ranking.level in kept))
+
+
+def run_files(files: Iterable[Input], known: Collection[Input] = ()) -> tuple[list[Input], list[Input]]:
+    """The runs and the assessments among files, told apart by their first line; a folder stands for its members.
+
+    `known` are runs whatever they look like. Files are read again when they are scored, so that they have to be paths
+    or lie in memory.
+    Raises InputError for a file that is neither, and for an empty one, of which nobody can tell.
+    """
+    runs: list[Input] = []
+    assessments: list[Input] = []
+    for given in files:
+        for member in members(given):
+            if member in known:
+                runs.append(member)
+                continue
+            kind = kind_of(member)
+            if isinstance(member, InMemory):
+                member.seek(0)
+            if kind is None:
+                raise InputError("empty: neither a run nor assessments", file=name_of(member))
+            (runs if kind is FileKind.RUN else assessments).append(member)
+    return runs, assessments
+
+
+Load: TypeAlias = Callable[[Gold, Sequence[Input], ProblemLog], Run]
+"""Loads a run over gold that has its pool, such as `load_run` with a log of problems."""
+
+APART: Final = "runs_apart"
+"""The option in the origin of a result of several runs that were scored each by itself."""
+
+
+def load_alone(gold: Gold, files: Sequence[Input], problems: ProblemLog) -> Run:
+    """The run in a file as the scorer loads it."""
+    return load_run(gold, files, problems=problems)
+
+
+def score_separately(
+    queries: Sequence[Input], assessments: Sequence[Input], runs: Sequence[Input], options: Options | None = None
+) -> list[Result]:
+    """The result of each run file by itself, in order.
+
+    Raises InputError for a file that holds several runs, and what `score` raises.
+    """
+    options = options or Options()
+    options.check()
+    with paused_collector():
+        gold = with_pool(open_gold(queries, options), assessments)
+        return [_score_alone(gold, file, gold.problems.branch(), load_alone) for file in runs]
+
+
+def score_apart(
+    gold: Gold,
+    runs: Sequence[Input],
+    problems: ProblemLog,
+    load: Load = load_alone,
+    *,
+    wanted: Collection[str] | None = None,
+    validated: bool = False,
+) -> Result:
+    """One result of run files that are scored each by itself; `wanted` are the run ids to score, all unless given.
+
+    What is found goes into `problems`, a branch of those of gold. Raises UsageError for a run id that no file has, and
+    InputError as `score_separately`.
+    """
+    results = [_score_alone(gold, file, problems, load) for file in runs]
+    if validated:
+        results = [replace(result, origin=as_validated(result.origin)) for result in results]
+    if wanted is not None:
+        there = {result.runs[0].run_id for result in results}
+        for run_id in wanted:
+            if run_id not in there:
+                raise UsageError(f"no run called {run_id}; there are {', '.join(sorted(there))}")
+        results = [result for run_id in wanted for result in results if result.runs[0].run_id == run_id]
+    if len(results) == 1:
+        return results[0]
+    first, *others = (result.origin for result in results)
+    inputs = (*first.inputs, *(given for origin in others for given in origin.inputs if given.role == RUN))
+    return replace(
+        results[0],
+        runs=tuple(replace(result.runs[0], origin=result.origin) for result in results),
+        problems=tuple(problems),
+        warnings=tuple(dict.fromkeys(remark for result in results for remark in result.warnings)),
+        origin=replace(first, inputs=inputs).with_option(APART, True),
+    )
+
+
+def _score_alone(gold: Gold, file: Input, problems: ProblemLog, load: Load) -> Result:
+    """The result of one run file on what is loaded. Errors that name no file get its name."""
+    try:
+        run = load(gold, [file], problems)
+        if len(run.run_ids) > 1:
+            raise InputError(
+                f"{len(run.run_ids)} runs in one file ({', '.join(run.run_ids)})",
+                remedy="each run has a file of its own; the call without a command takes such a file as the reference "
+                "does, which ranks the nodes of all its runs together",
+            )
+        result = score_runs(run, gold.options.policy, problems)
+        if not result.runs:
+            raise ScoringStopped(InputError("no line that could be scored"), result)
+    except InputError as error:
+        if error.file is None:
+            error.file = name_of(file)
+        raise
+    return result

@@ -18,13 +18,17 @@ Source: specification 8 and 9.8 (averages).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from concurrent.futures import Executor
 from typing import Any, Final
 
-from cs_score.coldstart.counting.projection import ALL_LEVELS, ScoreRow
-from cs_score.coldstart.ranking.tables import ApRow
+from cs_score.base.records import replace
+from cs_score.coldstart.projection import ALL_LEVELS, ScoreRow
+from cs_score.coldstart.ranking import ApRow
 from cs_score.coldstart.result import Result, RunResult
 from cs_score.measures.measure import Measure
-from cs_score.measures.registry import RANKED, sums_of
+from cs_score.measures.registry import RANKED, formula_of, sums_of
+from cs_score.statistics.options import Resampling
+from cs_score.statistics.score_intervals import ScoreIntervals, score_intervals
 from cs_score.statistics.unit_table import UnitTable
 
 LDC_QUERY: Final = "LDC query"
@@ -110,3 +114,22 @@ def answered_units(run: RunResult) -> list[str]:
     """The units that the run has a counted response to."""
     answered = (row.name.partition(":")[0] for row in run.tables.sf.rows if row.counts and row.counts.submitted)
     return list(dict.fromkeys(run.unit_of[query] for query in answered))
+
+
+def intervals(
+    result: Result, resampling: Resampling | None = None, *, executor: Executor | None = None
+) -> tuple[ScoreIntervals, ...]:
+    """The intervals of every run of `result`, from resamples of its LDC queries (SF queries where none are known).
+
+    The name of the unit in `resampling` is set here. The executor spreads the resamples and changes no number.
+    """
+    settings = replace(resampling or Resampling(), unit=unit_name(result))
+    return tuple(intervals_of_run(run, settings, executor) for run in result.runs)
+
+
+def intervals_of_run(run: RunResult, resampling: Resampling, executor: Executor | None = None) -> ScoreIntervals:
+    """The intervals of one run; `resampling` names the unit."""
+    measures = list(summary_scores(run))
+    return score_intervals(
+        unit_table(run, measures), list(map(str, measures)), formula_of(measures), resampling, executor
+    )

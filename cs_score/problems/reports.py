@@ -1,6 +1,6 @@
 """Problem reports for programs and editors: every problem with its code, place, text and repair, as JSON, TSV or SARIF.
 
-The text report of the reference is `cs_score.coldstart.writers.report`; these stand beside it.
+The text report of the reference is `cs_score.coldstart.outputs`; these stand beside it.
 """
 
 from __future__ import annotations

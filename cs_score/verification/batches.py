@@ -20,8 +20,8 @@ from cs_score.batch.single_call import SingleCall
 from cs_score.batch.store import state
 from cs_score.batch.store.outcomes import Outcome, WrittenFile
 from cs_score.batch.store.pages import is_page
-from cs_score.coldstart.named_policies import NamedPolicy
-from cs_score.coldstart.writers.files import Layout
+from cs_score.coldstart.options import NamedPolicy
+from cs_score.coldstart.outputs import Layout
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.verification.differences import Difference
 from cs_score.verification.inputs import FoundInput, Places

@@ -15,8 +15,8 @@ from cs_score.base.signing.signature import Signature
 from cs_score.base.sources import InputDigest
 from cs_score.batch.store import state
 from cs_score.batch.tables import leaderboard_writers, many_writers
+from cs_score.coldstart import documents
 from cs_score.coldstart.options import Justifications, Options, Policy
-from cs_score.coldstart.writers import json_result, scores
 from cs_score.evidence import report
 from cs_score.measures.registry import COLD_START_MODE, MEASURES
 from cs_score.statistics.options import INTERVAL_METHODS, IntervalMethod, Resampling
@@ -45,8 +45,8 @@ _KINDS: Final[tuple[tuple[Kind, str, int], ...]] = (
     (Kind.LEADERBOARD, "sorted_by", leaderboard_writers.SCHEMA_VERSION),
     (Kind.BATCH_RUN, "digest", state.SCHEMA_VERSION),
     (Kind.OVERVIEW, "agreement", many_writers.SCHEMA_VERSION),
-    (Kind.SCORES, "measures", scores.SCHEMA_VERSION),
-    (Kind.COLD_START, "runs", json_result.SCHEMA_VERSION),
+    (Kind.SCORES, "measures", documents.SCORES_SCHEMA_VERSION),
+    (Kind.COLD_START, "runs", documents.SCHEMA_VERSION),
     (Kind.EVIDENCE, "signature", report.SCHEMA_VERSION),
 )
 """Each kind with a member that those below it lack, and the version of its schema that is read."""

@@ -14,17 +14,13 @@ from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.records import replace
 from cs_score.base.signing.origin import GOLD, POOL, QUERIES, QUERY_LIST, RUN, SAMPLES, Origin
 from cs_score.base.sources import InMemory, Input
-from cs_score.coldstart.gold import Gold, open_gold, with_pool
-from cs_score.coldstart.lines.loading import kind_of
-from cs_score.coldstart.many_runs import APART, score_apart
-from cs_score.coldstart.options import Options
-from cs_score.coldstart.origin import origin_of
+from cs_score.coldstart.documents import ChosenScores, result_object, scores_object
+from cs_score.coldstart.gold import Gold, Run, load_run, open_gold, with_pool
+from cs_score.coldstart.linking import kind_of
+from cs_score.coldstart.options import Options, origin_of
 from cs_score.coldstart.result import Result
-from cs_score.coldstart.run import Run, load_run
-from cs_score.coldstart.run_intervals import intervals as cold_start_intervals
-from cs_score.coldstart.scorer import score_runs
-from cs_score.coldstart.writers.json_result import result_object
-from cs_score.coldstart.writers.scores import ChosenScores, scores_object
+from cs_score.coldstart.scorer import APART, score_apart, score_runs
+from cs_score.coldstart.unit_statistics import intervals as cold_start_intervals
 from cs_score.evidence.intervals import intervals as evidence_intervals
 from cs_score.evidence.report import result_object as evidence_object
 from cs_score.knowledge_base.chain import resolve_knowledge_bases

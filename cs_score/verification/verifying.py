@@ -15,7 +15,7 @@ from cs_score.base.records import Record, replace
 from cs_score.base.sources import open_source
 from cs_score.base.version import VERSION
 from cs_score.batch.store.state import SIGNATURE
-from cs_score.coldstart.lines.loading import is_on_folder
+from cs_score.coldstart.linking import is_on_folder
 from cs_score.coldstart.result import ScoringStopped
 from cs_score.verification.batches import BatchRuns, changed_files, run_again
 from cs_score.verification.differences import Difference, differences, numbers, table_differences

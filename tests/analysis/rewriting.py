@@ -10,7 +10,9 @@ from typing import Any, Final
 
 from cs_score.base.errors import CsScoreError
 from cs_score.base.records import Record
-from cs_score.coldstart import Options, ScoringStopped, score
+from cs_score.coldstart.options import Options
+from cs_score.coldstart.result import ScoringStopped
+from cs_score.coldstart.scorer import score
 from tests.coldstart.command import Outcome, score_in
 
 EXACT: Final = 1e-12

@@ -17,9 +17,8 @@ from cs_score.analysis.coldstart.sections.budget import KINDS, MISSED, Mending, 
 from cs_score.analysis.coldstart.sections.mistakes import mistakes_of
 from cs_score.analysis.coldstart.whatif.effects import Effects
 from cs_score.base.records import replace
-from cs_score.coldstart.gold import noting_folders, open_gold
+from cs_score.coldstart.gold import load_run, noting_folders, open_gold
 from cs_score.coldstart.options import WRONG, Policy
-from cs_score.coldstart.run import load_run
 from tests.analysis.rewriting import EXACT, Call
 from tests.analysis.test_effects import call_of, laws
 from tests.analysis.variants import Variant, variants

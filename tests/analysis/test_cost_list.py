@@ -9,9 +9,8 @@ import pytest
 
 from cs_score.analysis.coldstart.analysis import analyze
 from cs_score.analysis.coldstart.scored import score_for_analysis
-from cs_score.coldstart import Options
-from cs_score.coldstart.gold import open_gold
-from cs_score.coldstart.run import load_run
+from cs_score.coldstart.gold import load_run, open_gold
+from cs_score.coldstart.options import Options
 from tests.coldstart.command import score_in
 from tests.documents import ROOT
 

@@ -16,9 +16,8 @@ from cs_score.analysis.coldstart.difference.difference import Difference, diff
 from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace
-from cs_score.coldstart.gold import open_gold, with_pool
+from cs_score.coldstart.gold import load_run, open_gold, with_pool
 from cs_score.coldstart.options import Options, Policy
-from cs_score.coldstart.run import load_run
 from cs_score.statistics.options import Resampling
 from tests.coldstart.command import score_in
 from tests.coldstart.worlds import BASE, World, worlds

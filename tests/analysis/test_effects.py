@@ -17,7 +17,7 @@ from cs_score.cli.form import load
 from cs_score.cli.options import HelpWanted, VersionWanted
 from cs_score.cli.registry import find
 from cs_score.cli.scorer.options import options_of
-from cs_score.coldstart.queries.query_files import is_query_file
+from cs_score.coldstart.query_files import is_query_file
 from tests.analysis.rewriting import Call, wrong_effects
 from tests.analysis.variants import Variant, variants
 from tests.coldstart.recorded import Case, committed_cases, copy_inputs, shared_cases

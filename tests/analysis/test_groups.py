@@ -14,8 +14,8 @@ import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
-from cs_score.coldstart import ScoringStopped, score
-from cs_score.coldstart.result import RunResult
+from cs_score.coldstart.result import RunResult, ScoringStopped
+from cs_score.coldstart.scorer import score
 from tests.analysis.rewriting import Call
 from tests.analysis.test_effects import call_of
 from tests.analysis.variants import Variant, variants

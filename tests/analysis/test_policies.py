@@ -13,8 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cs_score.base.records import replace
-from cs_score.coldstart import Justifications, Policy
-from cs_score.coldstart.options import PRESETS
+from cs_score.coldstart.options import PRESETS, Justifications, Policy
 from tests.analysis.rewriting import EXACT, Call
 from tests.analysis.test_effects import call_of, laws
 from tests.analysis.variants import ALL_WRONG, Variant, variants

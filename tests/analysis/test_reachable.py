@@ -13,9 +13,8 @@ from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
 from cs_score.analysis.coldstart.sections.mistakes import NO_RIGHT_PARENT, ONLY_INEXACT, ONLY_NOMINAL, mistakes_of
 from cs_score.analysis.coldstart.whatif.rescoring import Rescoring
 from cs_score.base.records import replace
-from cs_score.coldstart.gold import open_gold, with_pool
+from cs_score.coldstart.gold import load_run, open_gold, with_pool
 from cs_score.coldstart.options import Options, Policy
-from cs_score.coldstart.run import load_run
 from tests.analysis.test_effects import laws
 from tests.analysis.test_policies import analysis_of
 from tests.coldstart.worlds import BASE, Answer, Assessment, Query, Response, Slot, World, worlds

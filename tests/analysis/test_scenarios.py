@@ -12,8 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cs_score.base.records import replace
-from cs_score.coldstart import Options, Policy
-from cs_score.coldstart.options import SIDES
+from cs_score.coldstart.options import SIDES, Options, Policy
 from tests.analysis.rewriting import EXACT, Call
 from tests.analysis.test_effects import call_of, laws
 from tests.analysis.test_policies import SAMPLES, analysis_of

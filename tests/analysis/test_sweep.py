@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from cs_score.analysis.coldstart.scored import score_for_analysis
 from cs_score.analysis.coldstart.sections.sweep import thresholds
 from cs_score.analysis.coldstart.whatif.rescoring import Rescoring
-from cs_score.coldstart.gold import open_gold
-from cs_score.coldstart.run import load_run
+from cs_score.coldstart.gold import load_run, open_gold
 from tests.analysis.rewriting import EXACT, Call
 from tests.analysis.test_effects import call_of, laws
 from tests.analysis.variants import Variant, variants

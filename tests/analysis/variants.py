@@ -8,7 +8,7 @@ from typing import Final
 from hypothesis import strategies as st
 
 from cs_score.base.records import Record
-from cs_score.coldstart import Justifications, Options, Policy
+from cs_score.coldstart.options import Justifications, Options, Policy
 from tests.analysis.rewriting import Call
 from tests.coldstart.worlds import BASE, World
 

@@ -11,9 +11,9 @@ from typing import Any
 import cs_score as cs
 from cs_score.cli.options import CommandLine
 from cs_score.cli.scorer.command import FORM
-from cs_score.coldstart.lines.layouts import FileKind
-from cs_score.coldstart.lines.loading import kind_of, members
-from cs_score.coldstart.queries.query_files import is_query_file
+from cs_score.coldstart.linking import kind_of, members
+from cs_score.coldstart.query_files import is_query_file
+from cs_score.coldstart.tab_files import FileKind
 from tests.coldstart.command import Outcome
 from tests.coldstart.recorded import Case, copy_inputs, differences
 

@@ -15,10 +15,9 @@ import pytest
 from cs_score.analysis.many.overview import System
 from cs_score.batch.store.state import digest_of
 from cs_score.batch.tables.many import labels_of
-from cs_score.coldstart.gold import open_gold, with_pool
-from cs_score.coldstart.judging.labels import REDUNDANT
+from cs_score.coldstart.gold import load_run, open_gold, with_pool
+from cs_score.coldstart.judging import REDUNDANT
 from cs_score.coldstart.options import RIGHT, Options
-from cs_score.coldstart.run import load_run
 from cs_score.coldstart.scorer import score_runs
 from tests.batch.command import contents, invented_runs, leaderboard, table
 from tests.cli.forms import fill

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from cs_score.base.signing.origin import RUN
 from cs_score.batch.plan.inputs import InputFile
-from cs_score.coldstart import Justifications
-from cs_score.coldstart.queries.loading import load_queries
+from cs_score.coldstart.options import Justifications
+from cs_score.coldstart.query_files import load_queries
 from cs_score.preparation.runs.prevalidation import validate_runs
 from cs_score.problems.log import ProblemLog
 from tests.batch.command import batch_process, contents, leaderboard, problems

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from cs_score.base.records import Record, replace
-from cs_score.coldstart.queries.identifiers import follow_on_id, slot_filling_id
+from cs_score.coldstart.queries import follow_on_id, slot_filling_id
 from tests.coldstart.command import Outcome, score_in
 from tests.coldstart.worlds import Row, Scored, score
 

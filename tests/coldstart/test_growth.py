@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from cs_score.base.sources import Source
-from cs_score.coldstart.lines.confidence import read_confidence
-from cs_score.coldstart.lines.provenance import VALUE_SPANS, read_provenance
-from cs_score.coldstart.queries.query_files import read_query_file
+from cs_score.coldstart.linking import read_confidence
+from cs_score.coldstart.provenance import VALUE_SPANS, read_provenance
+from cs_score.coldstart.query_files import read_query_file
 from cs_score.preparation.queries.query_validation import decoded_name
 from cs_score.problems.log import Place, ProblemLog
 from cs_score.problems.occurrences import RecordingLog

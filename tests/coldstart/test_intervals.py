@@ -15,13 +15,14 @@ from hypothesis import strategies as st
 
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import replace
-from cs_score.coldstart import Options, Result, RunResult, intervals, score
-from cs_score.coldstart.counting.projection import averaged_table, in_printing_order, ldc_tables
 from cs_score.coldstart.gold import open_gold
-from cs_score.coldstart.queries.query_set import Query, QuerySet
-from cs_score.coldstart.ranking.tables import ap_rows_in_printing_order, averaged_ap_table, ldc_mean_ap
-from cs_score.coldstart.result import AveragePrecision, PrecisionRecall
-from cs_score.coldstart.unit_statistics import answered_units, summary_scores, unit_table
+from cs_score.coldstart.options import Options
+from cs_score.coldstart.projection import averaged_table, in_printing_order, ldc_tables
+from cs_score.coldstart.queries import Query, QuerySet
+from cs_score.coldstart.ranking import ap_rows_in_printing_order, averaged_ap_table, ldc_mean_ap
+from cs_score.coldstart.result import AveragePrecision, PrecisionRecall, Result, RunResult
+from cs_score.coldstart.scorer import score
+from cs_score.coldstart.unit_statistics import answered_units, intervals, summary_scores, unit_table
 from cs_score.measures.formulas import Ratio, divide
 from cs_score.measures.measure import Measure
 from cs_score.measures.registry import formula_of, parse

@@ -10,24 +10,21 @@ import pytest
 
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import replace
-from cs_score.coldstart import Justifications, Options, Policy, Result, ScoringStopped, intervals, score
-from cs_score.coldstart.combining import score_rows
-from cs_score.coldstart.counting.projection import ldc_tables
-from cs_score.coldstart.gold import Gold, open_gold, with_pool
-from cs_score.coldstart.many_runs import run_files, score_separately
-from cs_score.coldstart.queries.query_set import QuerySet
-from cs_score.coldstart.resampling.sample_files import read_samples
-from cs_score.coldstart.run import load_run
-from cs_score.coldstart.scorer import score_runs, score_unit
+from cs_score.coldstart.documents import intervals_text, json_text
+from cs_score.coldstart.gold import Gold, load_run, open_gold, units_of, with_pool
+from cs_score.coldstart.options import Justifications, Options, Policy
+from cs_score.coldstart.projection import ldc_tables
+from cs_score.coldstart.queries import QuerySet
+from cs_score.coldstart.result import Result, ScoringStopped
+from cs_score.coldstart.samples import read_samples
+from cs_score.coldstart.scorer import run_files, score, score_rows, score_runs, score_separately, score_unit
 from cs_score.coldstart.unit_statistics import (
     answered_units,
+    intervals,
     summary_scores,
     unit_name,
     unit_table,
 )
-from cs_score.coldstart.units import units_of
-from cs_score.coldstart.writers.intervals import intervals_text
-from cs_score.coldstart.writers.json_result import json_text
 from cs_score.measures.registry import formula_of
 from cs_score.statistics.options import Resampling
 from tests.coldstart.handmade import AGE, CHILDREN, LISTS, SCHOOLS, Inputs, Line, Q, query_xml, sf_query

@@ -18,11 +18,11 @@ from benchmarks.generate import Evaluation, Shape, generate
 from cs_score.base.errors import OutputError
 from cs_score.base.outputs import folder_beside
 from cs_score.cli.parts_options import PART, Division
+from cs_score.coldstart import parts as scoring_in_parts
 from cs_score.coldstart.gold import Gold, open_gold
 from cs_score.coldstart.options import Options
-from cs_score.coldstart.partition import scoring as scoring_in_parts
-from cs_score.coldstart.partition.parts import cut_queries
-from cs_score.coldstart.queries.query_set import Query, QuerySet, build_query_set, query_id
+from cs_score.coldstart.parts import cut_queries
+from cs_score.coldstart.queries import Query, QuerySet, build_query_set, query_id
 from cs_score.problems.log import Place, ProblemLog
 from tests.coldstart.command import Outcome, score_in
 from tests.coldstart.handmade import Inputs
@@ -191,7 +191,7 @@ def test_a_worker_that_dies_costs_time_only(
 def test_a_full_disk_is_one_line(
     evaluation: Evaluation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: str
 ) -> None:
-    monkeypatch.setattr("cs_score.coldstart.partition.scoring._texts_of", lambda folder, part: ("/dev/full",) * 2)
+    monkeypatch.setattr("cs_score.coldstart.parts._texts_of", lambda folder, part: ("/dev/full",) * 2)
     status, stderr, files = outputs(tmp_path, "--parts", "5", "--jobs", jobs, *evaluation.words())
     assert (status, files) == (255, {})
     last = stderr.decode().splitlines()[-1]

@@ -13,17 +13,13 @@ from hypothesis import strategies as st
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace
-from cs_score.coldstart.lines import known_answers, linking
-from cs_score.coldstart.lines.confidence import plain_confidence, read_confidence
-from cs_score.coldstart.lines.known_answers import KnownAnswers
-from cs_score.coldstart.lines.links import Links
-from cs_score.coldstart.lines.loading import Loading, Reading, loading_of
-from cs_score.coldstart.lines.provenance import RELATION_SPANS, VALUE_SPANS, are_plain, read_provenance
-from cs_score.coldstart.lines.records import SkippedLine
+from cs_score.coldstart import linking
+from cs_score.coldstart.lines import Links, SkippedLine
+from cs_score.coldstart.linking import KnownAnswers, Loading, Reading, loading_of, plain_confidence, read_confidence
 from cs_score.coldstart.options import Options
-from cs_score.coldstart.queries.identifiers import follow_on_id, parse_query_id
-from cs_score.coldstart.queries.loading import load_queries
-from cs_score.coldstart.queries.predicates import find_predicate
+from cs_score.coldstart.provenance import RELATION_SPANS, VALUE_SPANS, are_plain, read_provenance
+from cs_score.coldstart.queries import find_predicate, follow_on_id, parse_query_id
+from cs_score.coldstart.query_files import load_queries
 from cs_score.problems.log import ProblemLog
 from tests.coldstart.handmade import CHILDREN, Line, Q, query_xml, sf_query
 
@@ -200,7 +196,7 @@ def test_answers_are_kept_as_long_as_there_is_room(monkeypatch: pytest.MonkeyPat
         hashed.append(value)
         return follow_on_id(query_id, value, provenance)
 
-    monkeypatch.setattr(known_answers, "_MOST", most)
+    monkeypatch.setattr(linking, "_MOST", most)
     monkeypatch.setattr(linking, "follow_on_id", hash_value)
     [_, (second, _)] = _linked_in_turn([lines, lines])
     assert hashed == ["Bo", "Cy", "Zoë", "Zoë"][: 3 + again]

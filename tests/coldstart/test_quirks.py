@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from cs_score.base.records import replace
-from cs_score.coldstart import Justifications, Options, Policy, ScoringStopped, score
+from cs_score.coldstart.options import Justifications, Options, Policy
+from cs_score.coldstart.result import ScoringStopped
+from cs_score.coldstart.scorer import score
 from tests.coldstart.handmade import (
     AGE,
     BIRTHPLACE,

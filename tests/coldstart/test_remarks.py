@@ -14,12 +14,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cs_score.base.errors import InputError
-from cs_score.coldstart import Options, Policy, score
-from cs_score.coldstart.gold import Gold, open_gold
-from cs_score.coldstart.lines.loading import Loading, loading_of
-from cs_score.coldstart.run import run_of
-from cs_score.coldstart.scorer import score_runs
-from cs_score.coldstart.writers.json_result import json_text
+from cs_score.coldstart.documents import json_text
+from cs_score.coldstart.gold import Gold, open_gold, run_of
+from cs_score.coldstart.linking import Loading, loading_of
+from cs_score.coldstart.options import Options, Policy
+from cs_score.coldstart.scorer import score, score_runs
 from tests.coldstart.command import score_in
 from tests.coldstart.handmade import Inputs, Line
 from tests.coldstart.recorded import COMMITTED

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cs_score.base.errors import InputError
-from cs_score.coldstart.resampling.sample_draws import read_groups, resample_lines
+from cs_score.coldstart.samples import read_groups, resample_lines
 
 GROUPS = {"L1": ["S1", "S2"], "L10": ["S4"], "L2": ["S3"]}
 

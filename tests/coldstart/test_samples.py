@@ -15,9 +15,10 @@ from typing import Any, Final
 import pytest
 
 from cs_score.base.records import Record
-from cs_score.coldstart import Options, score
-from cs_score.coldstart.counting.counts import sum_counts
-from cs_score.coldstart.queries.identifiers import follow_on_id
+from cs_score.coldstart.counting import sum_counts
+from cs_score.coldstart.options import Options
+from cs_score.coldstart.queries import follow_on_id
+from cs_score.coldstart.scorer import score
 from tests.coldstart.command import Outcome, score_in
 from tests.documents import ROOT, Formula, formulas, missing_line, quotations, table
 

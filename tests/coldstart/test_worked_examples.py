@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from cs_score.base.records import replace
-from cs_score.coldstart.lines.confidence import read_confidence
-from cs_score.coldstart.lines.provenance import read_provenance
-from cs_score.coldstart.queries.identifiers import follow_on_id, slot_filling_id
+from cs_score.coldstart.linking import read_confidence
+from cs_score.coldstart.provenance import read_provenance
+from cs_score.coldstart.queries import follow_on_id, slot_filling_id
 from tests.coldstart.handmade import (
     AGE,
     BIRTHPLACE,

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cs_score.base.errors import UsageError
-from cs_score.coldstart import Options, score
-from cs_score.coldstart.resampling.values import VALUE_CODES
+from cs_score.coldstart.options import Options
+from cs_score.coldstart.samples import VALUE_CODES
+from cs_score.coldstart.scorer import score
 from cs_score.measures.formulas import Ratio, divide
 from cs_score.measures.measure import ALL_HOPS, Measure
 from cs_score.measures.registry import (

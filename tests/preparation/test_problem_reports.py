@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from cs_score.coldstart.lines.layouts import COLUMN_PATTERNS
+from cs_score.coldstart.tab_files import COLUMN_PATTERNS
 from cs_score.knowledge_base.reading.kb_file import COLUMNS as KB_COLUMNS
 from cs_score.problems.codes import lines, nodes, queries, relations, runs
 from cs_score.problems.kind import Severity

@@ -16,8 +16,8 @@ from cs_score.cli.form import load
 from cs_score.cli.leaving import Finished
 from cs_score.cli.main import main
 from cs_score.cli.registry import COMMANDS
-from cs_score.coldstart import Justifications
-from cs_score.coldstart.queries.loading import load_queries
+from cs_score.coldstart.options import Justifications
+from cs_score.coldstart.query_files import load_queries
 from cs_score.preparation.runs.pooling import Depth
 from cs_score.preparation.runs.run_loading import Limits
 from cs_score.preparation.runs.run_validation import check_run

@@ -30,9 +30,8 @@ from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.records import Record, replace
 from cs_score.base.signing.origin import Origin
 from cs_score.base.signing.signature import Signature
-from cs_score.coldstart.named_policies import NamedPolicy
-from cs_score.coldstart.run_intervals import intervals_of_run
-from cs_score.coldstart.unit_statistics import drawn_units, resampled_unit
+from cs_score.coldstart.options import NamedPolicy
+from cs_score.coldstart.unit_statistics import drawn_units, intervals_of_run, resampled_unit
 from cs_score.measures.measure import Measure
 from cs_score.measures.registry import COLD_START_MODE, MEASURES
 from cs_score.statistics.options import Resampling

@@ -8,9 +8,9 @@ from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record
 from cs_score.base.signing.origin import Origin
 from cs_score.base.signing.signature import Signature
+from cs_score.coldstart.gold import Run, under_limits
 from cs_score.coldstart.options import Justifications, Policy
 from cs_score.coldstart.result import Result, RunResult, ScoringStopped
-from cs_score.coldstart.run import Run, under_limits
 from cs_score.coldstart.scorer import score_runs
 from cs_score.measures.measure import Measure
 from cs_score.measures.registry import parse, usual

@@ -25,7 +25,7 @@ from cs_score.base.records import Record
 from cs_score.base.sources import Input
 from cs_score.coldstart.gold import Gold as Prepared
 from cs_score.coldstart.gold import noting_folders, open_gold, with_pool
-from cs_score.coldstart.lines.linking import NoAnswerYetError
+from cs_score.coldstart.linking import NoAnswerYetError
 from cs_score.coldstart.options import Justifications, Options, Policy, as_list
 
 

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 from cs_score.base.records import replace
 from cs_score.base.sources import Input
-from cs_score.coldstart.gold import Gold
-from cs_score.coldstart.lines.loading import members
+from cs_score.coldstart.gold import Gold, Run, load_run
+from cs_score.coldstart.linking import members
 from cs_score.coldstart.options import Justifications
-from cs_score.coldstart.run import Run, load_run
 from cs_score.knowledge_base.reading.recognition import is_knowledge_base
 
 

@@ -153,7 +153,7 @@ class RunResult:
         `confidence` is a percentage, `method` `percentile` or `bca`. Raises UsageError for impossible arguments, where
         the files held no run or several, and for a result that was loaded from JSON.
         """
-        from cs_score.coldstart.run_intervals import intervals
+        from cs_score.coldstart.unit_statistics import intervals
         from cs_score.statistics.options import Resampling
 
         _ = self.run_id

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from cs_score.api.kinds import Values
-from cs_score.coldstart.counting.counts import Counts, sum_counts
-from cs_score.coldstart.counting.projection import ALL_LEVELS
-from cs_score.coldstart.judging.labels import pre_policy_category, without
+from cs_score.coldstart.counting import Counts, sum_counts
+from cs_score.coldstart.judging import pre_policy_category, without
+from cs_score.coldstart.projection import ALL_LEVELS
 from cs_score.coldstart.result import Result, RunResult
 
 _NO_COUNTS: Final = (None,) * len(Counts._fields)

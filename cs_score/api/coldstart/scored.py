@@ -11,11 +11,10 @@ from cs_score.base.errors import UsageError
 from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.records import replace
 from cs_score.base.signing.origin import Origin
-from cs_score.coldstart.options import Justifications, Policy
-from cs_score.coldstart.origin import as_validated
+from cs_score.coldstart.gold import Run, under_limits
+from cs_score.coldstart.options import Justifications, Policy, as_validated
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.result import RunResult as OneRun
-from cs_score.coldstart.run import Run, under_limits
 from cs_score.coldstart.scorer import score_runs
 from cs_score.problems.log import ProblemLog
 
@@ -107,6 +106,6 @@ class Scored:
         return ROWS[kind](self.result if kind == "problems" else self._scores_only)
 
     def json(self) -> str:
-        from cs_score.coldstart.writers.json_result import json_text
+        from cs_score.coldstart.documents import json_text
 
         return "".join(json_text(self.result))

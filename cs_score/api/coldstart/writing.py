@@ -14,12 +14,10 @@ from cs_score.base.planned_outputs import Existing, OutputPlan, PlannedOutput
 from cs_score.base.records import replace
 from cs_score.base.signing.origin import QUERY_LIST, SAMPLES
 from cs_score.coldstart.options import Options
+from cs_score.coldstart.outputs import Invocation, Layout, doubly_encoded, file_blocks, whole_report, written
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.result import RunResult as OneRun
-from cs_score.coldstart.writers.fields import DEFAULT_FIELDS, check_fields, resampled_metrics
-from cs_score.coldstart.writers.files import Layout, file_blocks, written
-from cs_score.coldstart.writers.params import Invocation
-from cs_score.coldstart.writers.report import doubly_encoded, whole_report
+from cs_score.coldstart.tables import DEFAULT_FIELDS, check_fields, resampled_metrics
 
 
 def write(
@@ -63,7 +61,7 @@ def _resampled_as_shown(scored: Scored, layout: Layout) -> Result:
     metrics = resampled_metrics(layout.fields)
     if all(run.bootstrap is None for run in result.runs) or metrics == result.options.metrics:
         return result
-    from cs_score.coldstart.resampling.resampled_tables import bootstrap
+    from cs_score.coldstart.resampling import bootstrap
 
     queries = scored.run.gold.table
     runs: list[OneRun] = []

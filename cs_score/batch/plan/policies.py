@@ -6,14 +6,13 @@ from collections.abc import Sequence
 
 from cs_score.base.errors import UsageError
 from cs_score.batch.plan.runs import RESERVED
-from cs_score.coldstart import named_policies
-from cs_score.coldstart.named_policies import NamedPolicy
-from cs_score.coldstart.options import Options
+from cs_score.coldstart import options
+from cs_score.coldstart.options import NamedPolicy, Options
 
 
 def read_policies(given: Sequence[str], base: Options, texts: dict[str, str]) -> list[NamedPolicy]:
     """The policies of `--policy` switches. Raises UsageError as for other commands, and for the name of a file."""
-    policies = named_policies.read_policies(given, base, texts)
+    policies = options.read_policies(given, base, texts)
     for policy in policies:
         if policy.name in RESERVED:
             raise UsageError(f"--policy {policy.name}: that is a file of every batch; choose another name")

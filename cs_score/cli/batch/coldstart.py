@@ -16,10 +16,9 @@ from cs_score.cli.resampling_options import read_resampling
 from cs_score.cli.scorer.command import fields, legend, policies, policy_form
 from cs_score.cli.scorer.options import POLICY_SWITCHES, layout_of, options_of, policy_texts
 from cs_score.cli.scorer.switches import OF_A_BATCH
-from cs_score.coldstart.lines.loading import RUN_SUFFIX, members
-from cs_score.coldstart.named_policies import NamedPolicy
-from cs_score.coldstart.options import PRESETS
-from cs_score.coldstart.queries.query_files import is_query_file
+from cs_score.coldstart.linking import RUN_SUFFIX, members
+from cs_score.coldstart.options import PRESETS, NamedPolicy
+from cs_score.coldstart.query_files import is_query_file
 from cs_score.measures.registry import COLD_START_MODE, rankable, usual
 
 if TYPE_CHECKING:  # the help of a batch needs no scoring code

@@ -13,7 +13,7 @@ from cs_score.cli.options import CommandLine
 from cs_score.cli.scorer.command import legend, policies
 from cs_score.cli.scorer.options import defaults_of, options_of
 from cs_score.cli.scorer.switches import POLICY, SCORING
-from cs_score.coldstart.queries.query_files import is_query_file
+from cs_score.coldstart.query_files import is_query_file
 from cs_score.measures.registry import COLD_START_MODE, rankable
 
 
@@ -26,7 +26,7 @@ def _run(line: CommandLine) -> int:
 
     Raises UsageError for an impossible command line, InputError where a run cannot be scored or compared.
     """
-    from cs_score.coldstart.many_runs import run_files, score_separately
+    from cs_score.coldstart.scorer import run_files, score_separately
 
     settings = read_settings(line)
     if "-" in line.words:

@@ -24,17 +24,15 @@ from cs_score.cli.resampling_options import read_resampling
 from cs_score.cli.scorer.command import legend, policies, policy_form
 from cs_score.cli.scorer.options import defaults_of, options_of, policy_texts
 from cs_score.cli.scorer.switches import KNOWLEDGE_BASE, POLICY, SCORING
-from cs_score.coldstart.named_policies import read_policies
-from cs_score.coldstart.options import PRESETS
-from cs_score.coldstart.queries.query_files import is_query_file
+from cs_score.coldstart.options import PRESETS, read_policies
+from cs_score.coldstart.query_files import is_query_file
 from cs_score.measures.registry import COLD_START_MODE, parse, rankable
 
 if TYPE_CHECKING:
     from cs_score.analysis.coldstart.analysis import Analysis
     from cs_score.analysis.coldstart.scored import Scored
     from cs_score.base.sources import Input
-    from cs_score.coldstart.gold import Gold
-    from cs_score.coldstart.run import Run
+    from cs_score.coldstart.gold import Gold, Run
 
 
 def measures() -> Iterable[str]:
@@ -99,7 +97,7 @@ def _analysing(line: CommandLine) -> Callable[[Scored], Analysis]:
 def inputs(line: CommandLine) -> Iterator[str]:
     """The files that a command line names."""
     from cs_score.base.sources import name_of
-    from cs_score.coldstart.lines.loading import members
+    from cs_score.coldstart.linking import members
 
     for word in (*line.words, *line.texts(KNOWLEDGE_BASE.name), *filter(None, [line.switches.get("-queries")])):
         yield from map(name_of, members(word))
@@ -146,7 +144,7 @@ def run_words(line: CommandLine) -> tuple[list[str], frozenset[str]]:
 def load(gold: Gold, files: Sequence[Input], knowledge_bases: Collection[str]) -> Run:
     """Load runs and assessments; knowledge bases are resolved, as the scorer does it. Raises InputError."""
     from cs_score.cli.scorer.validated import load_prepared
-    from cs_score.coldstart.run import load_run
+    from cs_score.coldstart.gold import load_run
 
     if not knowledge_bases:
         return load_run(gold, files)

@@ -24,9 +24,8 @@ from cs_score.cli.resampling_options import COMPARISON_OPTIONS
 from cs_score.cli.scorer.command import legend, policies, policy_form
 from cs_score.cli.scorer.options import defaults_of, options_of, policy_texts
 from cs_score.cli.scorer.switches import KNOWLEDGE_BASE, POLICY, SCORING
-from cs_score.coldstart.named_policies import read_policies
-from cs_score.coldstart.options import PRESETS
-from cs_score.coldstart.queries.query_files import is_query_file
+from cs_score.coldstart.options import PRESETS, read_policies
+from cs_score.coldstart.query_files import is_query_file
 
 if TYPE_CHECKING:
     from cs_score.analysis.coldstart.difference.difference import Difference
@@ -79,7 +78,7 @@ def _both(line: CommandLine) -> tuple[Scored, Scored, tuple[str, str]]:
     from cs_score.analysis.comparison import system_names
     from cs_score.base.garbage_collection import paused_collector
     from cs_score.coldstart.gold import open_gold, with_pool
-    from cs_score.coldstart.many_runs import run_files
+    from cs_score.coldstart.scorer import run_files
 
     if "-" in files_of_both(line):
         raise UsageError("standard input cannot be read once for each of the two: name a file")

@@ -13,7 +13,7 @@ from cs_score.cli.options import CommandLine, Option
 from cs_score.cli.scorer.command import legend
 from cs_score.cli.scorer.options import defaults_of, options_of
 from cs_score.cli.scorer.switches import KNOWLEDGE_BASE, POLICY, SCORING
-from cs_score.coldstart.queries.query_files import is_query_file
+from cs_score.coldstart.query_files import is_query_file
 
 if TYPE_CHECKING:
     from cs_score.analysis.coldstart.scored import Scored

@@ -18,8 +18,8 @@ from cs_score.cli.preparation.program import (
     Program,
     Session,
 )
-from cs_score.coldstart.queries.loading import load_queries
-from cs_score.coldstart.writers.report import report_text
+from cs_score.coldstart.outputs import report_text
+from cs_score.coldstart.query_files import load_queries
 from cs_score.knowledge_base.resolution.answering import Resolution, documents_of, resolve, slots_of
 from cs_score.knowledge_base.resolution.explanation import OPTION as EXPLAIN
 from cs_score.knowledge_base.resolution.explanation import explanation_text

@@ -20,8 +20,8 @@ from cs_score.cli.preparation.program import (
     justifications_switch,
 )
 from cs_score.coldstart.options import Justifications
-from cs_score.coldstart.queries.loading import load_queries
-from cs_score.coldstart.writers.report import report_text
+from cs_score.coldstart.outputs import report_text
+from cs_score.coldstart.query_files import load_queries
 from cs_score.preparation.queries.query_generation import first_round, second_round
 from cs_score.preparation.queries.query_writing import query_file_text
 from cs_score.preparation.runs.run_loading import Limits

@@ -20,7 +20,7 @@ from cs_score.cli.preparation.program import (
     justifications_switch,
 )
 from cs_score.coldstart.options import Justifications
-from cs_score.coldstart.queries.loading import load_queries
+from cs_score.coldstart.query_files import load_queries
 from cs_score.preparation.runs.run_loading import Limits
 from cs_score.preparation.runs.run_validation import check_run
 from cs_score.problems.log import ProblemLog

@@ -20,8 +20,8 @@ from cs_score.cli.form import REFERENCE, Contract, Form
 from cs_score.cli.leaving import FAILED, Finished
 from cs_score.cli.options import FORCE, CommandLine, Option
 from cs_score.cli.problem_display import report_on_stderr
-from cs_score.coldstart.lines.loading import members
-from cs_score.coldstart.writers.report import closing_line, doubly_encoded, report_text
+from cs_score.coldstart.linking import members
+from cs_score.coldstart.outputs import closing_line, doubly_encoded, report_text
 from cs_score.preparation.documents import DocumentList, read_document_list
 from cs_score.problems.kind import Severity
 from cs_score.problems.log import ProblemLog

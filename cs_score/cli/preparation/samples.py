@@ -19,7 +19,7 @@ from cs_score.base.records import Record
 from cs_score.cli.destinations import Destination, write_report, write_result, write_text
 from cs_score.cli.form import REFERENCE, Form, Parameter
 from cs_score.cli.options import CommandLine, Option, SwitchError
-from cs_score.coldstart.resampling.sample_draws import read_groups, resample_lines
+from cs_score.coldstart.samples import read_groups, resample_lines
 
 DEFAULT_SEED: Final = "0"
 

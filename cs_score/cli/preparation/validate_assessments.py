@@ -22,7 +22,7 @@ from cs_score.cli.preparation.program import (
     document_list,
 )
 from cs_score.coldstart.options import Justifications
-from cs_score.coldstart.queries.loading import load_queries
+from cs_score.coldstart.query_files import load_queries
 from cs_score.preparation.assessments.assessment_validation import LANGUAGES, SortedAssessment, sort_by_language
 from cs_score.preparation.runs.run_loading import Limits
 from cs_score.preparation.runs.run_validation import check_run

@@ -18,7 +18,7 @@ from cs_score.cli.preparation.program import (
     Program,
     Session,
 )
-from cs_score.coldstart.queries.loading import load_queries
+from cs_score.coldstart.query_files import load_queries
 from cs_score.preparation.queries.hop_checks import SUBTYPE_ACTIONS, TYPE_ACTIONS, HopChecks
 from cs_score.preparation.queries.query_validation import Duplicates, QueryOptions, validate_queries
 from cs_score.preparation.queries.query_writing import query_file_text

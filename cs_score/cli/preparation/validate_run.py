@@ -27,9 +27,9 @@ from cs_score.cli.preparation.program import (
     document_list,
     justifications_switch,
 )
-from cs_score.coldstart.lines.layouts import detect_schema
 from cs_score.coldstart.options import Justifications
-from cs_score.coldstart.queries.loading import QueryFiles, load_queries
+from cs_score.coldstart.query_files import QueryFiles, load_queries
+from cs_score.coldstart.tab_files import detect_schema
 from cs_score.preparation.runs.differences import differences
 from cs_score.preparation.runs.pooling import Depth
 from cs_score.preparation.runs.run_loading import Limits

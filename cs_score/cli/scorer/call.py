@@ -17,12 +17,10 @@ from cs_score.cli.parts_options import Division, read_division
 from cs_score.cli.resampling_options import read_resampling
 from cs_score.cli.scorer.options import defaults_of, layout_of, options_of, policy_texts
 from cs_score.cli.scorer.switches import DEFAULTS, PROGRAM
-from cs_score.coldstart.lines.loading import members
+from cs_score.coldstart.linking import members
 from cs_score.coldstart.options import Options
-from cs_score.coldstart.queries.query_files import is_query_file
-from cs_score.coldstart.writers.files import Layout, written
-from cs_score.coldstart.writers.params import Invocation
-from cs_score.coldstart.writers.report import is_of_failed_call
+from cs_score.coldstart.outputs import Invocation, Layout, is_of_failed_call, written
+from cs_score.coldstart.query_files import is_query_file
 
 if TYPE_CHECKING:
     from cs_score.statistics.options import Resampling
@@ -108,9 +106,9 @@ def tables(option: str, output: Destination, line: CommandLine) -> Iterator[Plan
 def _own(line: CommandLine) -> Iterator[PlannedOutput]:
     """The files of the options that the reference does not have. Raises UsageError for a name they refuse."""
     if "--json" in line.switches:
-        from cs_score.coldstart.writers import json_result
+        from cs_score.coldstart import documents
 
-        yield from json_result.OPTION.outputs(line.switches["--json"])
+        yield from documents.OPTION.outputs(line.switches["--json"])
     yield from problems_report(line)
 
 

@@ -8,8 +8,8 @@ from cs_score.cli.form import REFERENCE, Form, Parameter, Section
 from cs_score.cli.options import CommandLine
 from cs_score.cli.scorer.switches import SWITCHES
 from cs_score.coldstart.options import DISCIPLINES, POLICY_ITEMS, PRESETS
-from cs_score.coldstart.writers.fields import SCORE_FIELDS
-from cs_score.coldstart.writers.files import OUTPUTS
+from cs_score.coldstart.outputs import OUTPUTS
+from cs_score.coldstart.tables import SCORE_FIELDS
 
 FILES: Final = (
     "any number of query files (names ending in .xml, perhaps compressed), assessment files, runs and knowledge bases, "

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from cs_score.cli.options import CommandLine
 from cs_score.cli.scorer.switches import DEFAULTS, POLICY
 from cs_score.coldstart.options import Justifications, Options, Policy, find_preset, listed
-from cs_score.coldstart.writers.fields import resampled_metrics
-from cs_score.coldstart.writers.files import Layout
+from cs_score.coldstart.outputs import Layout
+from cs_score.coldstart.tables import resampled_metrics
 
 POLICY_SWITCHES = ("-ignore", "-right", "-wrong")
 

@@ -14,16 +14,17 @@ from cs_score.cli.leaving import FAILED
 from cs_score.cli.problem_display import report_on_stderr
 from cs_score.cli.scorer.call import Call
 from cs_score.cli.scorer.switches import PROGRAM
-from cs_score.coldstart.result import Result, ScoringStopped
-from cs_score.coldstart.writers.files import file_blocks, stream_blocks
-from cs_score.coldstart.writers.report import (
+from cs_score.coldstart.outputs import (
     MAY_BE_REPLACED,
     closing_line,
     doubly_encoded,
+    file_blocks,
     stopped_report,
+    stream_blocks,
     whole_report,
 )
-from cs_score.coldstart.writers.tables import averages_text
+from cs_score.coldstart.result import Result, ScoringStopped
+from cs_score.coldstart.tables import averages_text
 from cs_score.problems.log import ProblemLog
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def write_files(
 
 
 def _write_json(path: str, result: Result, of_runs: Sequence[ScoreIntervals]) -> None:
-    from cs_score.coldstart.writers.json_result import json_text
+    from cs_score.coldstart.documents import json_text
 
     if path == "-":
         write_to_stream(Destination("stdout"), encoded(json_text(result, of_runs)))

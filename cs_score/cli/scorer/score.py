@@ -32,9 +32,9 @@ def _run(line: CommandLine) -> int:
     from cs_score.base.garbage_collection import paused_collector
     from cs_score.cli.scorer.results import remark, write_files, write_problems_file
     from cs_score.cli.scorer.scorer import new_log, scored_apart
+    from cs_score.coldstart.documents import WRITERS, choose
+    from cs_score.coldstart.outputs import closing_line
     from cs_score.coldstart.result import ScoringStopped
-    from cs_score.coldstart.writers.report import closing_line
-    from cs_score.coldstart.writers.scores import WRITERS, choose
 
     format_ = line.text("--format", FORMATS[0])
     if format_ not in WRITERS:
@@ -67,7 +67,7 @@ def _call(line: CommandLine) -> Call:
     """The call that a command line asks for; the folder of --out is there then. Raises UsageError or OutputError."""
     from cs_score.base.outputs import make_folder
     from cs_score.base.records import replace
-    from cs_score.coldstart.writers import json_result
+    from cs_score.coldstart import documents
 
     folder = line.switches.get("--out")
     outputs = list(problems_report(line))
@@ -77,7 +77,7 @@ def _call(line: CommandLine) -> Call:
         return call_of(line, plan, None, Destination("stderr"))
     output = Destination(os.path.join(folder, _PREFIX))
     json_file = f"{output.text}.json"
-    outputs += [*tables("--out", output, line), *replace(json_result.OPTION, name="--out").outputs(json_file)]
+    outputs += [*tables("--out", output, line), *replace(documents.OPTION, name="--out").outputs(json_file)]
     plan = planned(line, outputs, folder)
     plan.check()
     call = replace(call_of(line, plan, output, Destination("stderr")), json_file=json_file)

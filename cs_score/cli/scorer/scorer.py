@@ -18,13 +18,11 @@ from cs_score.cli.options import CommandLine
 from cs_score.cli.scorer.call import Call, understand
 from cs_score.cli.scorer.results import give_up, report, write_files, write_problems_file
 from cs_score.cli.scorer.validated import knowledge_bases_in, load_prepared, signed_as_validated
-from cs_score.coldstart.gold import Gold, noting_folders, open_gold, with_pool
-from cs_score.coldstart.lines.loading import members
-from cs_score.coldstart.many_runs import Load, load_alone, run_files, score_apart
+from cs_score.coldstart.gold import Gold, Run, load_run, noting_folders, open_gold, with_pool
+from cs_score.coldstart.linking import members
 from cs_score.coldstart.result import Result, ScoringStopped
-from cs_score.coldstart.run import Run, load_run
-from cs_score.coldstart.scorer import score_runs
-from cs_score.coldstart.writers.fields import check_fields
+from cs_score.coldstart.scorer import Load, load_alone, run_files, score_apart, score_runs
+from cs_score.coldstart.tables import check_fields
 from cs_score.problems.log import ProblemLog
 
 if TYPE_CHECKING:
@@ -134,7 +132,7 @@ def _loader(call: Call) -> Load:
 def _intervals(call: Call, result: Result) -> Sequence[ScoreIntervals]:
     if call.resampling is None:
         return ()
-    from cs_score.coldstart.run_intervals import intervals
+    from cs_score.coldstart.unit_statistics import intervals
 
     return intervals(result, call.resampling)
 
@@ -149,7 +147,7 @@ def _scored_in_parts(call: Call, gold: Gold, unfinished: contextlib.ExitStack) -
     if parts == 1:
         return None
     from cs_score.base.processes import processors
-    from cs_score.coldstart.partition.scoring import score_in_parts
+    from cs_score.coldstart.parts import score_in_parts
 
     try:
         check_fields(call.layout.fields)

@@ -7,7 +7,7 @@ from typing import Final
 from cs_score.cli import parts_options, resampling_options
 from cs_score.cli.options import FORCE, Option
 from cs_score.coldstart.options import DISCIPLINES, POLICY_ITEMS, PRESETS
-from cs_score.coldstart.writers.fields import DEFAULT_FIELDS
+from cs_score.coldstart.tables import DEFAULT_FIELDS
 
 PROGRAM: Final = "cs-score"
 

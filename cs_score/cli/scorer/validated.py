@@ -13,11 +13,10 @@ from cs_score.base.sources import Input
 from cs_score.cli.destinations import say
 from cs_score.cli.problem_display import report_on_stderr
 from cs_score.cli.scorer.switches import PROGRAM
-from cs_score.coldstart.gold import Gold
-from cs_score.coldstart.lines.loading import members
-from cs_score.coldstart.origin import as_validated
+from cs_score.coldstart.gold import Gold, Run
+from cs_score.coldstart.linking import members
+from cs_score.coldstart.options import as_validated
 from cs_score.coldstart.result import Result
-from cs_score.coldstart.run import Run
 from cs_score.problems.log import ProblemLog
 
 if TYPE_CHECKING:

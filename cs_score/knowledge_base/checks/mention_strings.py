@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from cs_score.base.errors import InputError
-from cs_score.coldstart.spans import offset_value
+from cs_score.coldstart.provenance import offset_value
 from cs_score.knowledge_base.contents.assertions import CANONICAL, NAMED, NOMINAL, PRONOMINAL, Assertion, Node
 from cs_score.knowledge_base.reading.findings import Findings
 from cs_score.preparation.documents import DocumentList, holds, source_text

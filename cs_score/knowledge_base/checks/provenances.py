@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from operator import attrgetter
 from typing import Final
 
-from cs_score.coldstart.lines.confidence import plain_confidence, read_confidence
-from cs_score.coldstart.lines.provenance import Provenance
+from cs_score.coldstart.linking import plain_confidence, read_confidence
+from cs_score.coldstart.provenance import Provenance
 from cs_score.knowledge_base.contents.assertions import (
     CANONICAL,
     LINK,

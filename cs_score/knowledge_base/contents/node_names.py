@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from cs_score.coldstart.queries.predicates import ENTITY_TYPES
+from cs_score.coldstart.queries import ENTITY_TYPES
 
 _NAME: Final = re.compile(r":?(?:entity|event|string)[^-]+", re.IGNORECASE | re.DOTALL)
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from cs_score.base.records import Record
-from cs_score.coldstart.queries.predicates import NODE_TYPES, Predicate, inventory
+from cs_score.coldstart.queries import NODE_TYPES, Predicate, inventory
 
 TAC: Final = "TAC"
 """The label of the predicates of the task."""

@@ -7,8 +7,15 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from cs_score.base.records import Record
-from cs_score.coldstart.lines.provenance import NO_DOCUMENT, Provenance, plain_column, read_provenance
-from cs_score.coldstart.spans import DocumentLengths, SpanProblem, offset_value
+from cs_score.coldstart.provenance import (
+    NO_DOCUMENT,
+    DocumentLengths,
+    Provenance,
+    SpanProblem,
+    offset_value,
+    plain_column,
+    read_provenance,
+)
 
 NIL: Final = "NIL"
 """What stands for a part that is absent."""

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from cs_score.coldstart.queries.predicates import NODE_TYPES
-from cs_score.coldstart.spans import DocumentLengths
+from cs_score.coldstart.provenance import DocumentLengths
+from cs_score.coldstart.queries import NODE_TYPES
 from cs_score.knowledge_base.contents.assertions import TYPE, Assertion, KnowledgeBase, Node
 from cs_score.knowledge_base.contents.node_names import is_node_name, suits
 from cs_score.knowledge_base.contents.predicates import (

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from cs_score.base.errors import InputError
 from cs_score.base.sources import Input, Source, open_source
 from cs_score.base.white_space import WHITE_SPACE
-from cs_score.coldstart.lines.reader import line_blocks, split_comment
+from cs_score.coldstart.tab_files import line_blocks, split_comment
 
 _BLOCK = 1 << 16
 _FEWEST_COLUMNS = 3

@@ -9,7 +9,7 @@ from typing import Final
 
 from cs_score.base.errors import InputError
 from cs_score.base.sources import open_source
-from cs_score.coldstart.queries.predicates import NODE_TYPES, Predicate
+from cs_score.coldstart.queries import NODE_TYPES, Predicate
 from cs_score.knowledge_base.contents.predicates import NONE, PredicateTable
 
 _FILE_NAME: Final = re.compile(r"(\w+)\.predicates\.txt")

@@ -16,9 +16,8 @@ from typing import Final
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, Struct, field
 from cs_score.base.white_space import SPACE
-from cs_score.coldstart.lines.provenance import read_provenance
-from cs_score.coldstart.queries.identifiers import follow_on_id, parse_query_id
-from cs_score.coldstart.queries.query_set import Query
+from cs_score.coldstart.provenance import read_provenance
+from cs_score.coldstart.queries import Query, follow_on_id, parse_query_id
 from cs_score.knowledge_base.resolution.entry_points import Entrance, MentionIndex, enter
 from cs_score.knowledge_base.resolution.validated_kb import Fact, ValidatedKb, canonical_part
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from cs_score.base.records import Record
-from cs_score.coldstart.queries.query_set import EntryPoint
-from cs_score.coldstart.spans import Span, offset_value
+from cs_score.coldstart.provenance import Span, offset_value
+from cs_score.coldstart.queries import EntryPoint
 
 
 class Mention(NamedTuple):

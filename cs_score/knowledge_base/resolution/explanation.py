@@ -8,7 +8,7 @@ from typing import Final
 
 from cs_score.base.display import spreadsheet_cell
 from cs_score.base.planned_outputs import Format, OwnOption
-from cs_score.coldstart.queries.query_set import Query
+from cs_score.coldstart.queries import Query
 from cs_score.knowledge_base.resolution.answering import Resolution
 from cs_score.knowledge_base.resolution.entry_points import Entrance, Meeting, Mention
 

@@ -13,9 +13,8 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import Record, Struct, field
 from cs_score.base.sources import Source
 from cs_score.base.white_space import WHITE_SPACE
-from cs_score.coldstart.lines.provenance import read_provenance
-from cs_score.coldstart.lines.reader import split_comment
-from cs_score.coldstart.spans import Span
+from cs_score.coldstart.provenance import Span, read_provenance
+from cs_score.coldstart.tab_files import split_comment
 from cs_score.knowledge_base.contents.assertions import CANONICAL, LINK, NAMED, TYPE
 from cs_score.knowledge_base.contents.provenance_lists import NIL
 from cs_score.knowledge_base.reading.kb_file import split_lines, text_blocks

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from cs_score.coldstart.spans import offset_value
+from cs_score.coldstart.provenance import offset_value
 from cs_score.knowledge_base.contents.assertions import NAMED, Assertion, KnowledgeBase, Node
 
 

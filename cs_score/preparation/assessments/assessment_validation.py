@@ -10,11 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from cs_score.base.errors import InputError
-from cs_score.coldstart.lines.layouts import Schema
-from cs_score.coldstart.lines.loading import Loading
-from cs_score.coldstart.lines.reader import split_columns
-from cs_score.coldstart.lines.records import JUDGMENT_OF_CODE, Assessment, LinkedQuery
-from cs_score.coldstart.queries.languages import DEFAULT_CODE, language_code
+from cs_score.coldstart.lines import JUDGMENT_OF_CODE, Assessment, LinkedQuery
+from cs_score.coldstart.linking import Loading
+from cs_score.coldstart.queries import DEFAULT_CODE, language_code
+from cs_score.coldstart.tab_files import Schema, split_columns
 
 CROSS_LINGUAL: Final = "XLING"
 LANGUAGES: Final = ("ENG", "SPA", "CMN", CROSS_LINGUAL)

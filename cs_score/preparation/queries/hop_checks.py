@@ -8,8 +8,7 @@ from enum import StrEnum
 from typing import Final
 
 from cs_score.base.records import Record, replace
-from cs_score.coldstart.queries.predicates import find_predicate
-from cs_score.coldstart.queries.query_set import Query, report_slots
+from cs_score.coldstart.queries import Query, find_predicate, report_slots
 from cs_score.problems.log import ProblemLog
 
 # What the names of slots call a kind of place -> its singular.

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import Final
 from xml.sax.saxutils import escape
 
-from cs_score.coldstart.lines.provenance import VALUE_SPANS, read_provenance
-from cs_score.coldstart.lines.records import Response
-from cs_score.coldstart.queries.query_set import EntryPoint, Query
+from cs_score.coldstart.lines import Response
+from cs_score.coldstart.provenance import VALUE_SPANS, read_provenance
+from cs_score.coldstart.queries import EntryPoint, Query
 from cs_score.preparation.queries.query_writing import WrittenQuery, written_query
 
 _QUOTES: Final = {'"': "&quot;", "'": "&apos;"}

@@ -7,9 +7,7 @@ from enum import StrEnum
 from typing import Final
 
 from cs_score.base.records import Record, replace
-from cs_score.coldstart.queries.languages import DEFAULT_CODE, language_code
-from cs_score.coldstart.queries.predicates import NODE_TYPES
-from cs_score.coldstart.queries.query_set import Query, QuerySet, build_query_set
+from cs_score.coldstart.queries import DEFAULT_CODE, NODE_TYPES, Query, QuerySet, build_query_set, language_code
 from cs_score.preparation.queries.hop_checks import HopChecks, check_hops
 from cs_score.preparation.queries.query_writing import WrittenQuery, written_query
 from cs_score.problems.log import ProblemLog

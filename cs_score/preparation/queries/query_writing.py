@@ -7,7 +7,7 @@ from typing import Final
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
-from cs_score.coldstart.queries.query_set import ENTRY_POINT_FIELDS, EntryPoint, Query
+from cs_score.coldstart.queries import ENTRY_POINT_FIELDS, EntryPoint, Query
 
 _REQUIRED_OF_ENTRY_POINT: Final = 4
 """Name, document, start and end; the offset may be missing."""

@@ -7,11 +7,9 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from cs_score.base.errors import InputError
-from cs_score.coldstart.lines.layouts import Schema
-from cs_score.coldstart.lines.provenance import VALUE_SPANS, read_provenance
-from cs_score.coldstart.lines.reader import split_columns
-from cs_score.coldstart.lines.records import Assessment, Response
-from cs_score.coldstart.spans import offset_value
+from cs_score.coldstart.lines import Assessment, Response
+from cs_score.coldstart.provenance import VALUE_SPANS, offset_value, read_provenance
+from cs_score.coldstart.tab_files import Schema, split_columns
 from cs_score.preparation.documents import DocumentList, holds, source_text
 from cs_score.problems.log import Detail, Place, ProblemLog
 

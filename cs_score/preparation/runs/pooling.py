@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 
 from cs_score.base.errors import UsageError
 from cs_score.base.records import Record
-from cs_score.coldstart.lines.justifications import node_confidence
-from cs_score.coldstart.lines.records import Response
+from cs_score.coldstart.limits import node_confidence
+from cs_score.coldstart.lines import Response
 from cs_score.problems.log import ProblemLog
 
 _DEPTH: Final = re.compile(r"([AB]):(\d+)", re.ASCII)

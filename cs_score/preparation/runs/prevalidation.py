@@ -9,14 +9,13 @@ from cs_score.base.errors import InputError
 from cs_score.base.outputs import encoded
 from cs_score.base.records import Record, Struct, field, replace
 from cs_score.base.sources import InMemory, Input, InputDigest, name_of, open_source
-from cs_score.coldstart.gold import Gold
-from cs_score.coldstart.lines.layouts import FileKind
-from cs_score.coldstart.lines.loading import kind_of, members
+from cs_score.coldstart.gold import Gold, Run, load_run
+from cs_score.coldstart.linking import kind_of, members
 from cs_score.coldstart.options import Justifications
-from cs_score.coldstart.queries.loading import QueryFiles
-from cs_score.coldstart.queries.query_set import QuerySet
-from cs_score.coldstart.run import Run, load_run
-from cs_score.coldstart.writers.report import closing_line
+from cs_score.coldstart.outputs import closing_line
+from cs_score.coldstart.queries import QuerySet
+from cs_score.coldstart.query_files import QueryFiles
+from cs_score.coldstart.tab_files import FileKind
 from cs_score.preparation.runs.run_loading import Limits
 from cs_score.preparation.runs.run_validation import check_run
 from cs_score.problems.kind import Severity

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from cs_score.coldstart.queries.identifiers import follow_on_id
+from cs_score.coldstart.queries import follow_on_id
 
 _WHOLE_NUMBER: Final = re.compile(r"\s*([0-9]{1,9})", re.ASCII)
 _LEADING_NUMBER: Final = re.compile(r"\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?", re.ASCII)

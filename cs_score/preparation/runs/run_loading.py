@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
 from cs_score.base.sources import Input
-from cs_score.coldstart.lines.loading import Loading, Reading, loading_of
+from cs_score.coldstart.linking import Loading, Reading, loading_of
 from cs_score.coldstart.options import Justifications
-from cs_score.coldstart.queries.loading import QueryFiles
+from cs_score.coldstart.query_files import QueryFiles
 from cs_score.preparation.documents import DocumentList
 from cs_score.preparation.runs.fillers import verify_fillers
 from cs_score.preparation.runs.pooling import Depth, Pooling

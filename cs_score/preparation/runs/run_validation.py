@@ -11,8 +11,8 @@ from itertools import chain
 from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.records import Record
 from cs_score.base.sources import Input
-from cs_score.coldstart.lines.loading import Loading
-from cs_score.coldstart.queries.loading import QueryFiles
+from cs_score.coldstart.linking import Loading
+from cs_score.coldstart.query_files import QueryFiles
 from cs_score.preparation.documents import DocumentList
 from cs_score.preparation.runs.run_loading import Limits, load_checked, open_checks
 from cs_score.preparation.runs.run_writing import WrittenLine, node_letters, written_lines

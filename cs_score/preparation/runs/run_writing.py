@@ -10,8 +10,8 @@ from operator import attrgetter
 from typing import Final, TypeAlias
 
 from cs_score.base.sources import InputDigest
-from cs_score.coldstart.lines.confidence import read_confidence
-from cs_score.coldstart.lines.records import LinkedQuery, Response
+from cs_score.coldstart.lines import LinkedQuery, Response
+from cs_score.coldstart.linking import read_confidence
 
 _LETTERS: Final = 4
 

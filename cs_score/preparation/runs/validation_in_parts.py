@@ -14,10 +14,18 @@ from typing import TypeAlias
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
-from cs_score.coldstart.lines.layouts import RUN_2017
-from cs_score.coldstart.partition.parts import Cut, DividedFile, cut_queries, divide_files, load_part, queries_of_part
-from cs_score.coldstart.partition.workers import NeedsWholeError, map_parts
-from cs_score.coldstart.queries.loading import QueryFiles
+from cs_score.coldstart.parts import (
+    Cut,
+    DividedFile,
+    NeedsWholeError,
+    cut_queries,
+    divide_files,
+    load_part,
+    map_parts,
+    queries_of_part,
+)
+from cs_score.coldstart.query_files import QueryFiles
+from cs_score.coldstart.tab_files import RUN_2017
 from cs_score.preparation.runs.run_loading import Limits, open_checks
 from cs_score.preparation.runs.run_validation import CheckedRun, ValidatedRun
 from cs_score.problems.log import ProblemLog

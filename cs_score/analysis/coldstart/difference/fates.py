@@ -10,8 +10,8 @@ from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.coldstart.sections.mistakes import category_of, classes_found, classes_to_find, counted_lines
 from cs_score.analysis.outcome import Outcome, outcome_of
 from cs_score.base.records import Record, replace
-from cs_score.coldstart.judging.labels import pre_policy_category
-from cs_score.coldstart.lines.records import Response
+from cs_score.coldstart.judging import pre_policy_category
+from cs_score.coldstart.lines import Response
 from cs_score.coldstart.options import RIGHT, WRONG
 from cs_score.coldstart.result import UnitResult
 

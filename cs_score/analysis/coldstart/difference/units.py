@@ -15,8 +15,8 @@ import numpy as np
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.grouping import UNKNOWN
 from cs_score.base.records import Record, replace
-from cs_score.coldstart.counting.projection import ALL_LEVELS
-from cs_score.coldstart.queries.query_set import Query
+from cs_score.coldstart.projection import ALL_LEVELS
+from cs_score.coldstart.queries import Query
 from cs_score.coldstart.result import RunResult
 from cs_score.coldstart.unit_statistics import unit_table
 from cs_score.measures.formulas import Ratio, divide

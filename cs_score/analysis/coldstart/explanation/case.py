@@ -15,19 +15,15 @@ from cs_score.analysis.coldstart.whatif.effects import Effects
 from cs_score.analysis.coldstart.whatif.files import ReadLine, RunFiles, files_of
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
-from cs_score.coldstart.counting.counts import Counting, Row, Tally
-from cs_score.coldstart.gold import QueryGold
-from cs_score.coldstart.judging.class_tree import ClassTree, Members, place_responses
-from cs_score.coldstart.judging.labels import REDUNDANT, Labels
-from cs_score.coldstart.judging.matching import Matched
-from cs_score.coldstart.lines.justifications import Discard, DiscardRules
-from cs_score.coldstart.lines.records import Assessment, Response, UnreadLine
+from cs_score.coldstart.counting import Counting, Row, Tally
+from cs_score.coldstart.gold import QueryGold, Run
+from cs_score.coldstart.judging import REDUNDANT, ClassTree, Labels, Matched, Members, place_responses
+from cs_score.coldstart.limits import Discard, DiscardRules
+from cs_score.coldstart.lines import Assessment, Response, UnreadLine
 from cs_score.coldstart.options import IGNORE, RIGHT, WRONG, Policy
-from cs_score.coldstart.queries.query_set import Query
-from cs_score.coldstart.ranking.average_precision import RankedNode
-from cs_score.coldstart.ranking.nodes import Node, Nodes
+from cs_score.coldstart.queries import Query
+from cs_score.coldstart.ranking import Node, Nodes, RankedNode
 from cs_score.coldstart.result import QueryResult, UnitResult
-from cs_score.coldstart.run import Run
 from cs_score.measures.measure import Measure
 from cs_score.problems.log import Place, Problem, ProblemLog
 

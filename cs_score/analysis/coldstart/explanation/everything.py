@@ -21,8 +21,8 @@ from cs_score.analysis.coldstart.explanation.things.classes import explain_class
 from cs_score.analysis.coldstart.explanation.things.queries import explain_query
 from cs_score.analysis.coldstart.sections.cost_list import Mistake
 from cs_score.base.records import replace
-from cs_score.coldstart.lines.records import Assessment, LinkedQuery, Response, UnreadLine
-from cs_score.coldstart.ranking.average_precision import Ranking
+from cs_score.coldstart.lines import Assessment, LinkedQuery, Response, UnreadLine
+from cs_score.coldstart.ranking import Ranking
 
 MOST_LINES: Final = 20_000
 """Lines that are told of one run."""

@@ -22,7 +22,7 @@ from cs_score.analysis.coldstart.scored import Scored
 from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.records import Record, replace
 from cs_score.base.signing.origin import Origin
-from cs_score.coldstart.lines.records import Response
+from cs_score.coldstart.lines import Response
 from cs_score.measures.registry import usual
 
 SCHEMA_VERSION: Final = 1

@@ -8,15 +8,12 @@ from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace
 from cs_score.base.sources import Input
-from cs_score.coldstart.combining import Combining
-from cs_score.coldstart.counting.projection import averaged_table
-from cs_score.coldstart.gold import Gold
-from cs_score.coldstart.lines.loading import loading_of
+from cs_score.coldstart.gold import Gold, Run, run_of, units_of
+from cs_score.coldstart.linking import loading_of
 from cs_score.coldstart.options import Policy
+from cs_score.coldstart.projection import averaged_table
 from cs_score.coldstart.result import PrecisionRecall, RunResult, ScoringStopped, UnitResult
-from cs_score.coldstart.run import Run, run_of
-from cs_score.coldstart.scorer import score_unit
-from cs_score.coldstart.units import units_of
+from cs_score.coldstart.scorer import Combining, score_unit
 from cs_score.problems.log import ProblemLog
 
 

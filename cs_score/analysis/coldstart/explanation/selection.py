@@ -10,9 +10,8 @@ from cs_score.analysis.coldstart.explanation.lines import AnyLine
 from cs_score.analysis.coldstart.whatif.files import RunFile
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.nearest import nearest
-from cs_score.coldstart.lines.links import link_follow_on
-from cs_score.coldstart.lines.records import LinkedQuery, Response
-from cs_score.coldstart.queries.identifiers import parse_query_id
+from cs_score.coldstart.lines import LinkedQuery, Response, link_follow_on
+from cs_score.coldstart.queries import parse_query_id
 
 
 def lines_at(spec: str | int, case: Case) -> list[AnyLine]:

@@ -14,7 +14,7 @@ from cs_score.analysis.coldstart.whatif.dependents import Removal
 from cs_score.analysis.coldstart.whatif.effects import Effects
 from cs_score.analysis.coldstart.whatif.found import AddedLine, Finding
 from cs_score.base.records import Record, replace
-from cs_score.coldstart.lines.records import Response
+from cs_score.coldstart.lines import Response
 from cs_score.coldstart.options import DUPLICATE, IGNORE, RIGHT, SIDES, WRONG, Policy, Side
 
 # Kind -> the category of its lines, and the side that its policy puts that on; None: the lines are taken out.

@@ -12,8 +12,8 @@ from cs_score.analysis.coldstart.sections.counted import Cell, CountedRow, Count
 from cs_score.analysis.coldstart.sections.groups import members_of
 from cs_score.analysis.coldstart.sections.mistakes import MISSED
 from cs_score.base.records import Record
-from cs_score.coldstart.judging.labels import category_in
-from cs_score.coldstart.lines.records import CORRECT
+from cs_score.coldstart.judging import category_in
+from cs_score.coldstart.lines import CORRECT
 from cs_score.coldstart.options import RIGHT, WRONG
 from cs_score.coldstart.result import UnitResult
 

@@ -17,14 +17,12 @@ from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.coldstart.sections.mistakes import MISSED, MissedClass, Mistakes
 from cs_score.analysis.grouping import UNKNOWN
 from cs_score.base.records import Record
-from cs_score.coldstart.counting.counts import Counts, Tally, counts_of, sum_counts
-from cs_score.coldstart.counting.projection import ALL_LEVELS, representatives
-from cs_score.coldstart.judging.class_tree import is_wrong_bin
-from cs_score.coldstart.judging.labels import UNASSESSED, Labels, category_in
-from cs_score.coldstart.lines.records import Assessment, Response
+from cs_score.coldstart.counting import Counts, Tally, counts_of, sum_counts
+from cs_score.coldstart.judging import UNASSESSED, Labels, category_in, is_wrong_bin
+from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.options import RIGHT, WRONG
-from cs_score.coldstart.queries.languages import language_code
-from cs_score.coldstart.queries.query_set import Query
+from cs_score.coldstart.projection import ALL_LEVELS, representatives
+from cs_score.coldstart.queries import Query, language_code
 from cs_score.coldstart.result import UnitResult
 from cs_score.measures.measure import Measure
 from cs_score.measures.registry import LDC_MAX, SF

@@ -9,9 +9,8 @@ from typing import Final
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.coldstart.whatif.found import Finding
 from cs_score.base.records import Record
-from cs_score.coldstart.judging.class_tree import ClassTree, is_wrong_bin
-from cs_score.coldstart.judging.labels import REDUNDANT, Labels, category_in
-from cs_score.coldstart.lines.records import CORRECT, Assessment, Response
+from cs_score.coldstart.judging import REDUNDANT, ClassTree, Labels, category_in, is_wrong_bin
+from cs_score.coldstart.lines import CORRECT, Assessment, Response
 from cs_score.coldstart.options import DUPLICATE, RIGHT, WRONG, Policy
 from cs_score.coldstart.result import QueryResult, UnitResult
 

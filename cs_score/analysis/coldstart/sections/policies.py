@@ -8,8 +8,7 @@ from cs_score.analysis.coldstart.progress import Progress, silent
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
-from cs_score.coldstart.named_policies import NamedPolicy
-from cs_score.coldstart.options import PRESETS
+from cs_score.coldstart.options import PRESETS, NamedPolicy
 from cs_score.measures.measure import Measure
 from cs_score.measures.registry import COLD_START_MODE, headline
 

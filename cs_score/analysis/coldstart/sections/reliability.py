@@ -23,7 +23,7 @@ from typing import Final, TypeAlias
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.coldstart.sections.counted import CountedTable, lines_of
 from cs_score.base.records import Record
-from cs_score.coldstart.lines.records import CORRECT
+from cs_score.coldstart.lines import CORRECT
 from cs_score.coldstart.options import RIGHT, WRONG
 
 BINS: Final = 10

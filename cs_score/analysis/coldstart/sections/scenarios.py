@@ -21,15 +21,11 @@ from cs_score.analysis.coldstart.sections.budget import moved
 from cs_score.analysis.coldstart.sections.mistakes import counted_lines
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
-from cs_score.coldstart.gold import by_query
-from cs_score.coldstart.judging.class_tree import is_wrong_bin
-from cs_score.coldstart.judging.labels import UNASSESSED
-from cs_score.coldstart.lines.layouts import ASSESSMENTS_2016, FileKind, Schema
-from cs_score.coldstart.lines.links import Links
-from cs_score.coldstart.lines.reader import split_columns
-from cs_score.coldstart.lines.records import CORRECT, Assessment, Response
+from cs_score.coldstart.gold import Run, by_query
+from cs_score.coldstart.judging import UNASSESSED, is_wrong_bin
+from cs_score.coldstart.lines import CORRECT, Assessment, Links, Response
 from cs_score.coldstart.options import IGNORE, RIGHT, WRONG
-from cs_score.coldstart.run import Run
+from cs_score.coldstart.tab_files import ASSESSMENTS_2016, FileKind, Schema, split_columns
 from cs_score.measures.measure import Measure
 
 _NAMED: Final = "NAM"

@@ -20,9 +20,8 @@ from cs_score.analysis.coldstart.whatif.recombination import Recombination
 from cs_score.analysis.coldstart.whatif.rescoring import Rescoring
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
-from cs_score.coldstart.lines.confidence import read_confidence
-from cs_score.coldstart.lines.layouts import FileKind
-from cs_score.coldstart.lines.reader import split_columns
+from cs_score.coldstart.linking import read_confidence
+from cs_score.coldstart.tab_files import FileKind, split_columns
 from cs_score.measures.measure import MACRO, Measure
 
 MOST: Final = 100

@@ -15,11 +15,10 @@ from operator import attrgetter
 from typing import Final, TypeAlias
 
 from cs_score.base.records import Record
-from cs_score.coldstart.counting.counts import Counting
-from cs_score.coldstart.judging.class_tree import ClassTree, Members
-from cs_score.coldstart.judging.labels import INCORRECT_PARENT, Labels, category_in
-from cs_score.coldstart.lines.justifications import best_first
-from cs_score.coldstart.lines.records import Assessment, Response
+from cs_score.coldstart.counting import Counting
+from cs_score.coldstart.judging import INCORRECT_PARENT, ClassTree, Labels, Members, category_in
+from cs_score.coldstart.limits import best_first
+from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.options import IGNORE, RIGHT, Policy
 
 Group: TypeAlias = tuple[str, str | None]

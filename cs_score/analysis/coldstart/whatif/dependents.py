@@ -10,10 +10,9 @@ from typing import Final, NamedTuple, TypeAlias
 
 from cs_score.analysis.coldstart.whatif.files import Place, ReadLine, RunFiles
 from cs_score.base.records import Record
-from cs_score.coldstart.lines.layouts import FileKind
-from cs_score.coldstart.lines.links import Links
-from cs_score.coldstart.lines.records import Assessment, Response, SkippedLine
-from cs_score.coldstart.run import Run
+from cs_score.coldstart.gold import Run
+from cs_score.coldstart.lines import Assessment, Links, Response, SkippedLine
+from cs_score.coldstart.tab_files import FileKind
 
 _Position: TypeAlias = tuple[float, int]
 """The rank of a file in load order, and the number of a line."""

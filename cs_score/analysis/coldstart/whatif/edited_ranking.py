@@ -13,7 +13,7 @@ from itertools import accumulate
 from typing import Final, TypeAlias
 
 from cs_score.base.records import Record
-from cs_score.coldstart.counting.projection import ALL_LEVELS
+from cs_score.coldstart.projection import ALL_LEVELS
 from cs_score.measures.formulas import average_precision, divide
 from cs_score.measures.registry import RANKED
 

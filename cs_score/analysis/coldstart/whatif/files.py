@@ -14,10 +14,9 @@ from typing import Final, TypeAlias
 
 from cs_score.base.display import one_line
 from cs_score.base.records import Record
-from cs_score.coldstart.lines.layouts import FileKind, Schema, detect_schema
-from cs_score.coldstart.lines.reader import is_blank_or_comment, split_columns
-from cs_score.coldstart.lines.records import Response, SkippedLine, UnreadLine
-from cs_score.coldstart.run import Run
+from cs_score.coldstart.gold import Run
+from cs_score.coldstart.lines import Response, SkippedLine, UnreadLine
+from cs_score.coldstart.tab_files import FileKind, Schema, detect_schema, is_blank_or_comment, split_columns
 
 ReadLine: TypeAlias = Response | SkippedLine
 """A line that was linked: it counts, or it was skipped and has only created a query (specification 4.9)."""

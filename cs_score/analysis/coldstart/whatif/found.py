@@ -10,12 +10,11 @@ from typing import Final
 
 from cs_score.analysis.coldstart.whatif.files import Place, ReadLine, RunFile, RunFiles
 from cs_score.base.records import Record
-from cs_score.coldstart.lines.confidence import read_confidence
-from cs_score.coldstart.lines.layouts import FileKind
-from cs_score.coldstart.lines.reader import split_columns
-from cs_score.coldstart.lines.records import CORRECT, Assessment, Response
-from cs_score.coldstart.queries.predicates import NODE_TYPES, find_predicate
-from cs_score.coldstart.run import Run
+from cs_score.coldstart.gold import Run
+from cs_score.coldstart.lines import CORRECT, Assessment, Response
+from cs_score.coldstart.linking import read_confidence
+from cs_score.coldstart.queries import NODE_TYPES, find_predicate
+from cs_score.coldstart.tab_files import FileKind, split_columns
 
 _ANY_TYPE: Final = "string"
 """The value type of answers to a slot of which nothing is known."""

@@ -12,12 +12,9 @@ from operator import attrgetter
 from typing import Final, Generic, TypeAlias, TypeVar
 
 from cs_score.analysis.coldstart.whatif.edited_ranking import Edit, EditedRanking, Place
-from cs_score.coldstart.judging.labels import Labels
-from cs_score.coldstart.judging.matching import Matched
-from cs_score.coldstart.lines.records import Response
-from cs_score.coldstart.ranking.average_precision import candidates, is_useful
-from cs_score.coldstart.ranking.classes import AssessedClasses
-from cs_score.coldstart.ranking.nodes import Node, node_of
+from cs_score.coldstart.judging import Labels, Matched
+from cs_score.coldstart.lines import Response
+from cs_score.coldstart.ranking import AssessedClasses, Node, candidates, is_useful, node_of
 
 _NONE_TAKEN: Final[frozenset[str]] = frozenset()
 _index: Final = attrgetter("index")

@@ -16,7 +16,7 @@ from cs_score.analysis.coldstart.whatif.unit_state import QueryChange
 from cs_score.analysis.coldstart.whatif.unit_sums import RowCounts, UnitSums
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
-from cs_score.coldstart.counting.projection import ALL_LEVELS
+from cs_score.coldstart.projection import ALL_LEVELS
 from cs_score.coldstart.result import UnitResult
 from cs_score.measures.formulas import divide
 from cs_score.measures.measure import Measure

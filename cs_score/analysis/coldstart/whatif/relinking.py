@@ -8,9 +8,8 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 
 from cs_score.analysis.coldstart.whatif.files import Place, ReadLine
 from cs_score.base.records import Record, replace
-from cs_score.coldstart.lines.links import Links
-from cs_score.coldstart.lines.records import Response
-from cs_score.coldstart.queries.query_set import QuerySet
+from cs_score.coldstart.lines import Links, Response
+from cs_score.coldstart.queries import QuerySet
 
 
 class Renumbering(Record):

@@ -20,18 +20,16 @@ from cs_score.analysis.coldstart.whatif.found import AddedLine, Finding
 from cs_score.analysis.coldstart.whatif.relinking import Relinking, Renumbering, linked_below, node_id_of, renumbering
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
-from cs_score.coldstart.gold import Gold
-from cs_score.coldstart.judging.matching import compares_values
-from cs_score.coldstart.lines.justifications import DiscardRules
-from cs_score.coldstart.lines.layouts import RUN_2017
-from cs_score.coldstart.lines.records import Response
+from cs_score.coldstart.gold import Gold, Run, Unit
+from cs_score.coldstart.judging import compares_values
+from cs_score.coldstart.limits import DiscardRules
+from cs_score.coldstart.lines import Response
 from cs_score.coldstart.options import Policy
-from cs_score.coldstart.queries.query_set import Query
-from cs_score.coldstart.ranking.nodes import Nodes
+from cs_score.coldstart.queries import Query
+from cs_score.coldstart.ranking import Nodes
 from cs_score.coldstart.result import UnitResult
-from cs_score.coldstart.run import Run
 from cs_score.coldstart.scorer import score_unit
-from cs_score.coldstart.units import Unit
+from cs_score.coldstart.tab_files import RUN_2017
 from cs_score.problems.log import ProblemLog
 
 

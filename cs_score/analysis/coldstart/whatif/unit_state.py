@@ -10,15 +10,14 @@ from cs_score.analysis.coldstart.whatif.counted_query import Arrival, CountedQue
 from cs_score.analysis.coldstart.whatif.ranked_query import RankedQuery, are_plain
 from cs_score.analysis.coldstart.whatif.unit_sums import QueryScores, Rankings, Row, row, scores_of_query
 from cs_score.base.records import Record
-from cs_score.coldstart.counting.counts import Counting
-from cs_score.coldstart.gold import QueryGold
-from cs_score.coldstart.judging.class_tree import place_responses
-from cs_score.coldstart.lines.records import Response
+from cs_score.coldstart.counting import Counting
+from cs_score.coldstart.gold import QueryGold, Run, UnitLines
+from cs_score.coldstart.judging import place_responses
+from cs_score.coldstart.lines import Response
 from cs_score.coldstart.options import Policy
-from cs_score.coldstart.queries.predicates import find_predicate
-from cs_score.coldstart.ranking.nodes import Nodes
+from cs_score.coldstart.queries import find_predicate
+from cs_score.coldstart.ranking import Nodes
 from cs_score.coldstart.result import QueryResult, UnitResult
-from cs_score.coldstart.run import Run, UnitLines
 
 _index: Final = attrgetter("index")
 

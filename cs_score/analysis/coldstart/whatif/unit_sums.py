@@ -13,10 +13,10 @@ from operator import add, sub
 from typing import Final, NamedTuple, TypeAlias
 
 from cs_score.base.records import Record
-from cs_score.coldstart.counting.counts import Tally
-from cs_score.coldstart.counting.projection import ALL_LEVELS, left_sum
-from cs_score.coldstart.queries.query_set import QuerySet
-from cs_score.coldstart.ranking.average_precision import Ranking
+from cs_score.coldstart.counting import Tally
+from cs_score.coldstart.projection import ALL_LEVELS, left_sum
+from cs_score.coldstart.queries import QuerySet
+from cs_score.coldstart.ranking import Ranking
 from cs_score.coldstart.result import UnitResult
 from cs_score.measures.formulas import divide, f1
 from cs_score.measures.registry import LDC_MAX, LDC_MEAN, RANKED, SF

@@ -15,7 +15,7 @@ from cs_score.analysis.coldstart.whatif.found import AddedLine
 from cs_score.analysis.coldstart.whatif.relinking import linked_below
 from cs_score.analysis.coldstart.whatif.rescoring import Rescoring
 from cs_score.analysis.coldstart.whatif.unit_state import QueryChange, UnitState
-from cs_score.coldstart.lines.records import Response
+from cs_score.coldstart.lines import Response
 
 
 class WithinQuery:

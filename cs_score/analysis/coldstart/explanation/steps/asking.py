@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cs_score.analysis.coldstart.explanation.case import Case, sides_text
 from cs_score.analysis.coldstart.explanation.facts import Asked, At, Parent
-from cs_score.coldstart.lines.records import LinkedQuery, Response, SkippedLine
+from cs_score.coldstart.lines import LinkedQuery, Response, SkippedLine
 
 
 def asked_of(query: LinkedQuery, case: Case) -> Asked:

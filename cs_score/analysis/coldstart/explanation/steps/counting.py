@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from cs_score.analysis.coldstart.explanation.case import Case
 from cs_score.analysis.coldstart.explanation.facts import Counted
-from cs_score.coldstart.combining import score_rows
-from cs_score.coldstart.counting.counts import Counts, Tally
-from cs_score.coldstart.counting.projection import (
+from cs_score.coldstart.counting import Counts, Tally
+from cs_score.coldstart.projection import (
     ScoreRow,
     by_ldc_query,
     counted_f1,
@@ -16,7 +15,8 @@ from cs_score.coldstart.counting.projection import (
     ldc_max_rows,
     left_sum,
 )
-from cs_score.coldstart.queries.query_set import QuerySet
+from cs_score.coldstart.queries import QuerySet
+from cs_score.coldstart.scorer import score_rows
 
 
 def rows_of(tally: Tally, base_id: str, case: Case) -> tuple[Counted, ...]:

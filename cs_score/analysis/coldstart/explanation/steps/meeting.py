@@ -8,9 +8,9 @@ from typing import Final
 
 from cs_score.analysis.coldstart.explanation.case import Case
 from cs_score.analysis.coldstart.explanation.facts import Assessed, Met, Near
-from cs_score.coldstart.lines.reader import split_columns
-from cs_score.coldstart.lines.records import Assessment, Response
+from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.options import DISCIPLINES
+from cs_score.coldstart.tab_files import split_columns
 
 _MOST_NEAR: Final = 3
 

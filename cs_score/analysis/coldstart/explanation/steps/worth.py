@@ -9,7 +9,7 @@ from cs_score.analysis.coldstart.explanation.facts import At, Worth
 from cs_score.analysis.coldstart.whatif.change import Change
 from cs_score.analysis.coldstart.whatif.effects import Effect
 from cs_score.analysis.coldstart.whatif.files import ReadLine
-from cs_score.coldstart.lines.records import Assessment
+from cs_score.coldstart.lines import Assessment
 from cs_score.measures.measure import Measure
 
 

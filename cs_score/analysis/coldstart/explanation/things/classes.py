@@ -9,8 +9,8 @@ from cs_score.analysis.coldstart.explanation.facts import At, ClassFacts
 from cs_score.analysis.coldstart.explanation.lines import fate_of
 from cs_score.analysis.coldstart.explanation.steps.meeting import assessed_of
 from cs_score.analysis.coldstart.explanation.steps.worth import worth_of_finding
-from cs_score.coldstart.judging.class_tree import is_wrong_bin
-from cs_score.coldstart.lines.records import Response
+from cs_score.coldstart.judging import is_wrong_bin
+from cs_score.coldstart.lines import Response
 
 
 def explain_class(name: str, base_id: str, case: Case, *, with_worth: bool = True) -> ClassFacts:

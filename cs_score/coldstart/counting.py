@@ -1,0 +1,263 @@
+"""Counts of one query or class, and precision, recall and F1 from them (specification 7.6 and 7.7)."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import itemgetter
+from typing import Final, NamedTuple
+
+from cs_score.coldstart.judging import (
+    CATEGORIES,
+    INCORRECT_PARENT,
+    NOWHERE,
+    REDUNDANT,
+    UNASSESSED,
+    ClassTree,
+    Labels,
+    Matched,
+    Members,
+    as_duplicate,
+    as_ignored,
+    labels_of_categories,
+    without_credit,
+)
+from cs_score.coldstart.limits import best_first
+from cs_score.coldstart.lines import Response
+from cs_score.coldstart.options import IGNORE, RIGHT, SIDES, WRONG, Policy
+from cs_score.measures.formulas import divide, f1
+
+
+class Counts(NamedTuple):
+    """Numbers of responses by category, and of the classes to be found (`ground_truth`).
+
+    Precision is right / answered, which is not right / (right + wrong) where a response counts as both or as neither;
+    recall is right / ground truth; both, and F1, are 0 where the denominator is 0.
+    """
+
+    ground_truth: int = 0
+    submitted: int = 0
+    correct: int = 0
+    incorrect: int = 0
+    inexact: int = 0
+    incorrect_parent: int = 0
+    unassessed: int = 0
+    redundant: int = 0
+    right: int = 0
+    wrong: int = 0
+    ignored: int = 0
+
+    @property
+    def answered(self) -> int:
+        """What precision divides by: submitted - ignored."""
+        return self.submitted - self.ignored
+
+    @property
+    def precision(self) -> float:
+        """Right / answered."""
+        return divide(self.right, self.answered)
+
+    @property
+    def recall(self) -> float:
+        """Right / ground truth."""
+        return divide(self.right, self.ground_truth)
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of precision and recall."""
+        return float(f1(self.precision, self.recall))
+
+
+def sum_counts(counts: Iterable[Counts]) -> Counts:
+    """Field by field."""
+    return Counts(*map(sum, zip(*counts))) if (counts := tuple(counts)) else Counts()
+
+
+# The labels that `Counts` counts behind the first two fields, in the order of the fields.
+_COUNTED: Final = (
+    "CORRECT", "INCORRECT", "INEXACT", INCORRECT_PARENT, UNASSESSED, REDUNDANT, RIGHT, WRONG, IGNORE,
+)  # fmt: skip
+
+
+@functools.lru_cache(maxsize=1 << 10)
+def counts_of(labels: Labels, times: int = 1) -> Counts:
+    """What so many responses with these labels add to the counts of their row; there is nothing to be found."""
+    return Counts(0, times, *(times * labels.count(label) for label in _COUNTED))
+
+
+_counts_of: Final[Callable[[Mapping[str, int]], tuple[int, ...]]] = itemgetter(*_COUNTED)
+_NONE_YET: Final = dict.fromkeys((*CATEGORIES, *SIDES, REDUNDANT, NOWHERE), 0)
+
+
+class Tally(NamedTuple):
+    """What was counted below one node of the tree: its row, and the responses counted."""
+
+    name: str
+    counts: Counts
+    responses: list[Response]
+
+
+class Counting:
+    """Finds the labels of responses and counts them, query by query.
+
+    `labels` holds those found so far by the index of the response; a response that stands in no tree has none.
+    """
+
+    def __init__(self, matched: Matched, policy: Policy, most: int | None, labels: dict[int, Labels]) -> None:
+        """`most`: how many justifications of a node count, None for all; `labels`: those of runs scored before."""
+        self.labels = labels
+        self.matched = matched
+        self._policy = policy
+        self._most = most
+        self._duplicate_side = policy.duplicate_side or NOWHERE
+        self._labels_of = labels_of_categories(policy)
+
+    def tally(
+        self, tree: ClassTree, members: Members, known: Mapping[str, Mapping[str, bool]] | None = None
+    ) -> list[Tally]:
+        """Count the responses below each inner node of a query's tree (specification 7.6).
+
+        `known` tells of classes whether the answers in them are right, by the ids of the queries about them, where
+        that is known already and not to be found out from the members.
+        """
+        filled: dict[str, list[str]] = {}
+        for name, parent in tree.above.items():
+            if name in members:
+                filled.setdefault(parent, []).append(name)
+        # Class -> id of the query about an answer in it -> whether that answer is right.
+        answers: dict[str, Mapping[str, bool]] = {tree.root: {}, **(known or {})}
+        tallies: list[Tally] = []
+        for name in tree.inner_nodes:
+            row = Row(name)
+            for of_class in filled.get(name, ()):
+                right = self._categorise(members[of_class], row, None if name == tree.root else answers.get(name, {}))
+                if of_class in tree.ground_truth and of_class not in answers:
+                    answers[of_class] = self._answers(members[of_class])
+                if len(right) > 1:
+                    kept, *others = sorted(right, key=self._is_nominal)
+                    right = self.keep(kept, others, row)
+                if right:
+                    row.right += right
+                    row.last_right.append(right[-1])
+            is_single = tree.single.get(name, False)
+            if is_single and len(row.right) > 1:
+                kept = min(row.last_right, key=lambda line: (-line.confidence, line.number, line.index))
+                row.right.remove(kept)
+                row.right = self.keep(kept, row.right, row)
+            if row.right:
+                self._ignore_nominal_nodes(row)
+            ground_truth = tree.ground_truth[name]
+            tallies.append(row.tally(min(ground_truth, 1) if is_single else ground_truth))
+        return tallies
+
+    def _categorise(
+        self, responses: Sequence[Response], row: Row, parents: Mapping[str, bool] | None
+    ) -> list[Response]:
+        """Label the responses of one class with their categories and sides; returns the right ones (7.4 and 7.5).
+
+        The path to a response is correct if the answer that its query asks about is right by `parents`; where those are
+        None, the responses have none.
+        """
+        matched, labels, labels_of = self.matched, self.labels, self._labels_of
+        categories: list[str] = []
+        for response in responses:
+            index = response.index
+            if parents is not None and not parents.get(response.query.short_id):
+                category = INCORRECT_PARENT
+            else:
+                assessment = matched.get(index)
+                category = UNASSESSED if assessment is None else assessment.judgment
+            labels[index] = labels_of[category]
+            categories.append(category)
+        row.submitted += responses
+        for category in set(categories):
+            times = categories.count(category)
+            for label in labels_of[category]:
+                row.counted[label] += times
+        right: list[Response] = []
+        for item in self._policy.right:
+            if item in categories:
+                right += [response for response, category in zip(responses, categories) if category == item]
+        return right
+
+    def _answers(self, responses: Sequence[Response]) -> Mapping[str, bool]:
+        """Whether the answers in a class are right, by the ids of the queries about them; the first response decides.
+
+        Asked before duplicates are found: those of a right answer are right here (specification 7.4).
+        """
+        labels = self.labels
+        return {response.follow_on.id: RIGHT in labels[response.index] for response in reversed(responses)}
+
+    def _is_nominal(self, response: Response) -> bool:
+        """Whether a response only describes its entity."""
+        assessment = self.matched.get(response.index)
+        return assessment is not None and assessment.value_mention == "NOM"
+
+    def keep(self, kept: Response, others: Sequence[Response], row: Row) -> list[Response]:
+        """Count `others` as duplicates of the right response `kept`; returns those that count as right all the same."""
+        for response in others:
+            self._relabel(response, as_duplicate(self.labels[response.index], self._duplicate_side), row)
+        row.redundant += others
+        return [kept, *others] if self._duplicate_side == RIGHT else [kept]
+
+    def _ignore_nominal_nodes(self, row: Row) -> None:
+        """Right responses of nodes that are only described, never named, are ignored (specification 7.7)."""
+        labels = self.labels
+        credited = (*row.right, *row.redundant)
+        by_node: dict[str | None, list[Response]] = {line.node: [] for line in credited}
+        for line in row.submitted:
+            if line.node in by_node:
+                by_node[line.node].append(line)
+        blocked = {node for node, lines in by_node.items() if not self.is_named(lines)}
+        if not blocked:
+            return
+        ignored = {line.number for line in row.submitted if IGNORE in labels[line.index]}
+        for line in credited:
+            if line.node in blocked:
+                left = without_credit(labels[line.index])
+                self._relabel(line, left if line.number in ignored else as_ignored(left), row)
+                ignored.add(line.number)
+
+    def is_named(self, lines: Sequence[Response]) -> bool:
+        """Whether one of a node's best assessed lines names the entity, or the class is known by descriptions only.
+
+        As many lines are looked at as justifications count. Wrong ones are among them, but do not name.
+        """
+        assessed = [line for line in lines if line.index in self.matched]
+        if self._most is not None and len(assessed) > self._most:
+            assessed = best_first(assessed)[: self._most]
+        for line in assessed:
+            assessment = self.matched[line.index]
+            is_named = assessment.value_mention == "NAM" or assessment.class_mention == "NOM"
+            if is_named and WRONG not in self.labels[line.index]:
+                return True
+        return False
+
+    def _relabel(self, response: Response, labels: Labels, row: Row) -> None:
+        """Give a response that is counted already other labels."""
+        for label in self.labels[response.index]:
+            row.counted[label] -= 1
+        for label in labels:
+            row.counted[label] += 1
+        self.labels[response.index] = labels
+
+
+class Row:
+    """What is counted below one inner node: the responses, those that are right or redundant now, and their labels.
+
+    `last_right` holds the last right response of each class: the candidates for a single-valued slot.
+    """
+
+    __slots__ = ("counted", "last_right", "name", "redundant", "right", "submitted")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.submitted: list[Response] = []
+        self.right: list[Response] = []
+        self.last_right: list[Response] = []
+        self.redundant: list[Response] = []
+        self.counted = _NONE_YET.copy()
+
+    def tally(self, ground_truth: int) -> Tally:
+        """The row as it is counted now."""
+        return Tally(self.name, Counts(ground_truth, len(self.submitted), *_counts_of(self.counted)), self.submitted)

@@ -1,1 +1,0 @@
-"""Counts, precision, recall and F1, projection to LDC queries, averages."""

@@ -1,0 +1,361 @@
+"""The Cold Start result for programs and people: chosen scores, the whole as JSON, intervals."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from cs_score.base.display import aligned, cell, spreadsheet_cell
+from cs_score.base.markup import escape_markdown
+from cs_score.base.planned_outputs import Format, OwnOption
+from cs_score.base.records import Record
+from cs_score.base.signing.origin import ANY_MEASURE, RUN, Origin
+from cs_score.coldstart.judging import pre_policy_category, without
+from cs_score.coldstart.projection import ScoreRow, Table
+from cs_score.coldstart.ranking import ApRow, ApTable, Ranking
+from cs_score.coldstart.result import AveragePrecision, Result, RunResult
+from cs_score.coldstart.samples import Bootstrap
+from cs_score.coldstart.unit_statistics import unit_name, unit_table
+from cs_score.measures.registry import COLD_START_MODE, WHY, chosen, headline, usual
+from cs_score.statistics.notes import sentences
+from cs_score.statistics.score_intervals import ScoreIntervals
+
+if TYPE_CHECKING:
+    from cs_score.statistics.score_intervals import ScoreIntervals
+
+
+SCORES_SCHEMA_VERSION: Final = 1
+"""Of the JSON object; raised when a key changes its meaning or goes away."""
+
+_LONGEST_RUN_ID: Final = 40
+_NONE: Final = "-"
+
+
+class ChosenScores(Record):
+    """A result, the names of the measures to be shown in their order, and the intervals of its runs, or none.
+
+    `headline` is the first of the measures, where those are shown that people are shown first.
+    """
+
+    result: Result
+    measures: tuple[str, ...]
+    intervals: Sequence[ScoreIntervals] = ()
+    headline: str | None = None
+
+    def signature(self, run: RunResult) -> str:
+        """The citable line of a run: of the measure where there is one, of them all where there are several."""
+        return str(self.result.signature(run).of(self.measures[0] if len(self.measures) == 1 else ANY_MEASURE))
+
+    def headings(self) -> list[str]:
+        """The id of each run, with its file where several have the same."""
+        ids = [run.run_id for run in self.result.runs]
+        return [
+            run_id if ids.count(run_id) == 1 or run.origin is None else f"{run_id} ({_files(run.origin)})"
+            for run_id, run in zip(ids, self.result.runs)
+        ]
+
+    def limits(self, run: int, measure: str) -> tuple[float | None, float | None]:
+        """The limits of the interval of a score of a run, by its position; None where there are none."""
+        found = self.intervals[run].scores.get(measure) if self.intervals else None
+        return (None, None) if found is None else (found.low, found.high)
+
+    def shown(self, run: int, measure: str) -> str:
+        """A score with four decimals, its interval behind it in brackets where there is one."""
+        score = self.result.runs[run].scores.get(measure)
+        low, high = self.limits(run, measure)
+        text = _NONE if score is None else f"{score:.4f}"
+        return text if low is None or high is None else f"{text} [{low:.4f}, {high:.4f}]"
+
+
+def _files(origin: Origin) -> str:
+    return ", ".join(given.name for given in origin.inputs if given.role == RUN)
+
+
+def choose(result: Result, patterns: Sequence[str], intervals: Sequence[ScoreIntervals] = ()) -> ChosenScores:
+    """The scores whose measures match a pattern; without patterns those that people are shown first.
+
+    Raises UsageError for a pattern that no measure of any run matches.
+    """
+    known = list(dict.fromkeys(name for run in result.runs for name in run.scores))
+    if patterns:
+        return ChosenScores(result, tuple(chosen(known, patterns)), intervals)
+    wanted = [name for name in headline(COLD_START_MODE, result.has_ldc_index) if name in known]
+    return ChosenScores(result, tuple(wanted), intervals, str(usual(COLD_START_MODE, result.has_ldc_index)))
+
+
+def scores_text(scores: ChosenScores) -> str:
+    """A line for each measure, a column for each run, aligned for a terminal; below them the signatures."""
+    runs = range(len(scores.result.runs))
+    rows = [["", *(cell(heading, _LONGEST_RUN_ID) for heading in scores.headings())]]
+    rows += [[measure, *(scores.shown(run, measure) for run in runs)] for measure in scores.measures]
+    lines = [*aligned(rows, [False, *(True for _ in runs)]), ""]
+    if scores.headline is not None:
+        lines.append(f"headline   {scores.headline}: {WHY[scores.headline]}")
+    lines += [f"signature  {scores.signature(run)}" for run in scores.result.runs]
+    return "\n".join(lines) + "\n"
+
+
+def scores_markdown(scores: ChosenScores) -> str:
+    """The same as a Markdown table and a list."""
+    runs = range(len(scores.result.runs))
+    rows = [
+        ["Measure", *map(escape_markdown, scores.headings())],
+        [":---", *("---:" for _ in runs)],
+    ]
+    rows += [[measure, *(scores.shown(run, measure) for run in runs)] for measure in scores.measures]
+    lines = [*(f"| {' | '.join(row)} |" for row in rows), ""]
+    lines += [f"- `{scores.signature(run)}`" for run in scores.result.runs]
+    return "\n".join(lines) + "\n"
+
+
+def scores_tsv(scores: ChosenScores) -> str:
+    """A header, and a line for each run and measure: run, measure, score, low, high, signature. Full precision."""
+    lines = ["run_id\tmeasure\tscore\tlow\thigh\tsignature"]
+    for at, (run, heading) in enumerate(zip(scores.result.runs, scores.headings())):
+        signature = scores.result.signature(run)
+        for measure in scores.measures:
+            numbers = (run.scores.get(measure), *scores.limits(at, measure))
+            cells = ("" if number is None else repr(number) for number in numbers)
+            lines.append("\t".join((spreadsheet_cell(heading), measure, *cells, str(signature.of(measure)))))
+    return "\n".join(lines) + "\n"
+
+
+def scores_json(scores: ChosenScores) -> str:
+    """The same as a JSON object, with all that the scores were computed from."""
+    return json.dumps(scores_object(scores), indent=1, allow_nan=False) + "\n"
+
+
+def scores_object(scores: ChosenScores) -> dict[str, object]:
+    """That object as nested dicts and lists."""
+    origin = scores.result.origin
+    if scores.intervals:
+        origin = origin.with_option("bootstrap", scores.intervals[0].resampling.as_json())
+    runs = []
+    for at, run in enumerate(scores.result.runs):
+        found = run.scores
+        told: dict[str, object] = {
+            "run_id": run.run_id,
+            "signature": scores.signature(run),
+            "scores": {measure: found[measure] for measure in scores.measures if measure in found},
+        }
+        if scores.intervals:
+            told["intervals"] = _of_measures(scores.intervals[at].as_json(), scores.measures)
+        runs.append(told)
+    return {
+        "schema_version": SCORES_SCHEMA_VERSION,
+        "signature": origin.as_json(),
+        "measures": list(scores.measures),
+        "runs": runs,
+        "errors": scores.result.error_count,
+        "warnings": scores.result.warning_count,
+        "remarks": list(scores.result.warnings),
+    }
+
+
+def _of_measures(intervals: dict[str, Any], measures: Sequence[str]) -> dict[str, object]:
+    of_scores = intervals["scores"]
+    return {**intervals, "scores": {measure: of_scores[measure] for measure in measures if measure in of_scores}}
+
+
+Writer: TypeAlias = Callable[[ChosenScores], str]
+
+WRITERS: Final[dict[str, Writer]] = {
+    "text": scores_text,
+    "json": scores_json,
+    "tsv": scores_tsv,
+    "markdown": scores_markdown,
+}
+"""Format -> writer; every text ends with a line feed."""
+
+
+SCHEMA_VERSION: Final = 3
+"""Raised when a key changes its meaning or goes away; new keys do not raise it."""
+
+
+OPTION: Final = OwnOption(
+    "--json",
+    {".json": Format(re.compile(rb'\{\s*"schema_version":\s*\d+,\s*"signature":\s*\{\s*"tool":\s*"cs-score"'))},
+    "result.json",
+    takes_dash=True,
+)
+"""The option that names the file of this object."""
+
+
+def json_text(result: Result, intervals: Sequence[ScoreIntervals] = ()) -> Iterator[str]:
+    """The result as one JSON object, in pieces; `intervals` are those of its runs, or none."""
+    encoder = json.JSONEncoder(ensure_ascii=True, indent=1, allow_nan=False)
+    yield from encoder.iterencode(result_object(result, intervals))
+    yield "\n"
+
+
+def result_object(result: Result, intervals: Sequence[ScoreIntervals] = ()) -> dict[str, object]:
+    """The result as nested dicts and lists of plain values; scores are in full precision."""
+    origin = result.origin
+    if intervals:
+        origin = origin.with_option("bootstrap", intervals[0].resampling.as_json())
+    of_runs: list[dict[str, object]] = [{"intervals": each.as_json()} for each in intervals] or [{}] * len(result.runs)
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "signature": origin.as_json(),
+        "runs": [_run(result, run) | of_run for run, of_run in zip(result.runs, of_runs)],
+        "problems": [
+            {
+                "code": problem.code,
+                "severity": str(problem.severity),
+                "message": problem.message,
+                "occurrences": problem.occurrences,
+                "places": [
+                    None if place is None else {"file": place.file, "line": place.line} for place in problem.places
+                ],
+            }
+            for problem in result.problems
+        ],
+        "errors": result.error_count,
+        "warnings": result.warning_count,
+        "remarks": list(result.warnings),
+    }
+
+
+def _run(result: Result, run: RunResult) -> dict[str, object]:
+    return {
+        "run_id": run.run_id,
+        "signature": str(result.signature(run)),
+        "scores": run.scores,
+        "units": {"unit": unit_name(result), **unit_table(run, run.measures).as_json()},
+        "queries": dict(run.unit_of),
+        "tables": {name: _table(table) for name, table in run.tables.variants},
+        "average_precision": None if run.average_precision is None else _average_precision(run.average_precision),
+        "bootstrap": None if run.bootstrap is None else _bootstrap(run.bootstrap),
+        "responses": list(_responses(run)),
+    }
+
+
+def _bootstrap(bootstrap: Bootstrap) -> dict[str, object]:
+    """The limits of the reference's bootstrap; texts of four decimals, as it computes with them."""
+    return {
+        "samples": len(bootstrap.samples),
+        "limits": [
+            {
+                "value": str(limits.code),
+                "measure": str(limits.code.measure),
+                "low": dict(zip(("99", "95", "90"), limits.low)),
+                "mean": limits.mean,
+                "score": limits.score.strip(" -") or None,
+                "high": dict(zip(("90", "95", "99"), limits.high)),
+            }
+            for limits in bootstrap.limits
+        ],
+    }
+
+
+def _table(table: Table) -> dict[str, object]:
+    return {
+        "rows": [_score_row(row) for row in table.rows],
+        "micro": [_score_row(row) for row in table.micro],
+        "macro": [_score_row(row) for row in table.macro],
+    }
+
+
+def _score_row(row: ScoreRow) -> dict[str, object]:
+    return {
+        "name": row.name,
+        "level": row.level,
+        "counts": None if row.counts is None else row.counts._asdict(),
+        "precision": row.precision,
+        "recall": row.recall,
+        "f1": row.f1,
+    }
+
+
+def _average_precision(scores: AveragePrecision) -> dict[str, object]:
+    return {
+        "run_id": scores.run_id,
+        "tables": {name: _ap_table(table) for name, table in scores.variants},
+        "rankings": [_ranking(ranking) for ranking in scores.rankings],
+    }
+
+
+def _ap_table(table: ApTable) -> dict[str, object]:
+    return {"rows": [_ap_row(row) for row in table.rows], "macro": [_ap_row(row) for row in table.macro]}
+
+
+def _ap_row(row: ApRow) -> dict[str, object]:
+    return {"name": row.name, "level": row.level, "average_precision": row.score}
+
+
+def _ranking(ranking: Ranking) -> dict[str, object]:
+    return {
+        "query": ranking.query,
+        "level": ranking.level,
+        "average_precision": ranking.score,
+        "ground_truth": ranking.ground_truth,
+        "classes": list(ranking.classes),
+        "nodes": [
+            {
+                "node": node.name,
+                "confidence": node.confidence,
+                "mapped_class": node.mapped_class,
+                "value": node.value,
+                "line": node.first.number,
+            }
+            for node in ranking.nodes
+        ],
+    }
+
+
+def _responses(run: RunResult) -> Iterator[dict[str, object]]:
+    """Every scored response: its place, its assessment, and what it counted as."""
+    for tally, unit in run.tallies():
+        for response in tally.responses:
+            assessment = unit.matched.get(response.index)
+            category = pre_policy_category(assessment)
+            yield {
+                "row": tally.name,
+                "query": response.query.full_id,
+                "file": response.file,
+                "line": response.number,
+                "node": response.node,
+                "value": response.value,
+                "confidence": response.confidence,
+                "target_query": response.target_full_id,
+                "assessment": None
+                if assessment is None
+                else {"file": assessment.file, "line": assessment.number, "class": assessment.value_class},
+                "pre_policy": str(category),
+                "post_policy": without(unit.labels[response.index], category),
+            }
+
+
+_HEADINGS: Final = ("Measure", "RunID", "Score", "Low", "High", "StdErr", "Note")
+_TO_THE_RIGHT: Final = frozenset({"Score", "Low", "High", "StdErr"})
+_METHOD_NAMES: Final = {"percentile": "percentile", "bca": "BCa"}
+
+
+def intervals_text(intervals: ScoreIntervals, run_id: str, tabs: bool = False) -> Iterator[str]:
+    """A line per number, with four decimals, then notes on all of them, and last how the limits were found.
+
+    With `tabs` the columns are separated by one tab instead of being aligned, and numbers have all their digits. Where
+    there is no interval stands a hyphen, with tabs nothing.
+    """
+    rows: list[tuple[str, ...]] = [_HEADINGS]
+    for measure, interval in intervals.scores.items():
+        numbers = (interval.point, interval.low, interval.high, interval.standard_error)
+        if tabs:
+            cells = ["" if number is None else repr(number) for number in numbers]
+        else:
+            cells = ["-" if number is None else f"{number:6.4f}" for number in numbers]
+        rows.append((measure, run_id, *cells, interval.note))
+    to_the_right = [heading in _TO_THE_RIGHT for heading in _HEADINGS]
+    for line in map("\t".join, rows) if tabs else aligned(rows, to_the_right, gap=" "):
+        yield line + "\n"
+    yield "\n"
+    for note in sentences(intervals.notes):
+        yield f"*{note}\n"
+    settings = intervals.resampling
+    yield (
+        f"*Low and High: {settings.confidence:g}% {_METHOD_NAMES[settings.method]} bootstrap interval from "
+        f"{settings.resamples} resamples; units of resampling ({settings.unit}): {intervals.units}; "
+        f"seed {settings.seed}.\n"
+    )

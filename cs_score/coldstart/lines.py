@@ -1,0 +1,351 @@
+"""The lines of runs and assessments once they are linked to queries: by query, by answer, by node.
+
+The links of a run lie over those of the gold standard: they look things up there and leave it as it is, so that one
+gold standard serves many runs.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+
+from cs_score.base.errors import InputError
+from cs_score.base.records import Record, Struct
+from cs_score.coldstart.provenance import document_of
+from cs_score.coldstart.queries import Query, QuerySet, find_predicate, parse_query_id
+from cs_score.problems.log import Place
+
+Judgment: TypeAlias = Literal["CORRECT", "INCORRECT", "INEXACT", "IGNORE", "INEXACT_SHORT", "INEXACT_LONG"]
+"""What an assessor said of an answer; also the name of its category before any policy (specification 4.8)."""
+
+CORRECT: Final = "CORRECT"
+
+JUDGMENT_OF_CODE: Final[dict[str, Judgment]] = {
+    "C": CORRECT,
+    "W": "INCORRECT",
+    "X": "INEXACT",
+    "I": "IGNORE",
+    "S": "INEXACT_SHORT",
+    "L": "INEXACT_LONG",
+}
+
+
+class LinkedQuery(Record, eq=False):
+    """A query that lines answer: one of the query files, or a follow-on query asked about an answer.
+
+    `slots` are the slots still to be filled, the first being the one that answers must have (there is none after the
+    last hop); `known_slot` is the first of them where the inventory has it, and `single` tells whether it takes one
+    value. `parent` is the query whose answer this one asks about. `is_ldc` marks an id of the LDC form, whose answers
+    have no follow-on id that could be parsed. `unknown_next` are the slots after the first that the inventory lacks.
+    """
+
+    full_id: str
+    short_id: str
+    base_id: str
+    level: int
+    slots: tuple[str, ...]
+    known_slot: str | None
+    single: bool
+    unknown_next: tuple[str, ...]
+    parent: LinkedQuery | None
+    is_ldc: bool = False
+
+
+Answer: TypeAlias = tuple[str, str, str]
+"""What a line answers: canonical relation provenance, value, canonical value provenance."""
+
+
+class Judgement(NamedTuple):
+    """Of the assessments of one answer the one that counts, and whether several of them are correct."""
+
+    assessment: Assessment
+    is_ambiguous: bool
+
+    def and_also(self, assessment: Assessment) -> Judgement:
+        """With one more assessment, in load order: the first correct one counts, or the first of all."""
+        if assessment.judgment != CORRECT:
+            return self
+        was_correct = self.assessment.judgment == CORRECT
+        return Judgement(self.assessment if was_correct else assessment, was_correct)
+
+
+class FollowOn(Struct, eq=False):
+    """What is known of the query that asks about one answer, by its short id.
+
+    `query` is the query that was answered; None where a query file defines a query of this id, whose place no answer
+    takes. `assessment` is the first assessment that leads here; `judgements` are those of all, by query and answer,
+    where there are several (they differ in their relation provenance). `accepting` is the last accepted assessment
+    (specification 4.8). What runs add, which may differ from run to run, stands in their `Links`.
+    """
+
+    id: str
+    query: LinkedQuery | None
+    accepting: Assessment | None = None
+    assessment: Assessment | None = None
+    judgements: dict[tuple[LinkedQuery, Answer], Judgement] | None = None
+
+    def copy(self) -> FollowOn:
+        """The same for another layer of lines, to which assessments are added."""
+        judgements = None if self.judgements is None else self.judgements.copy()
+        return FollowOn(self.id, self.query, self.accepting, self.assessment, judgements)
+
+    def add(self, assessment: Assessment) -> None:
+        """Take in an assessment, in load order."""
+        if assessment.is_accepted:
+            self.accepting = assessment
+        if self.assessment is None:
+            self.assessment = assessment
+            return
+        if self.judgements is None:
+            self.judgements = {(self.assessment.query, self.assessment.answer): Judgement(self.assessment, False)}
+        key = assessment.query, assessment.answer
+        known = self.judgements.get(key)
+        self.judgements[key] = Judgement(assessment, False) if known is None else known.and_also(assessment)
+
+    def judgement_of(self, query: LinkedQuery, answer: Answer) -> Judgement | None:
+        """How the answer to a query was judged with just this justification, None where it was not."""
+        if self.judgements is not None:
+            return self.judgements.get((query, answer))
+        first = self.assessment
+        return Judgement(first, False) if first and first.query is query and first.answer == answer else None
+
+
+class AnswerLine:
+    """Columns common to responses and assessments."""
+
+    __slots__ = ()
+
+    number: int
+    file: str
+
+    if TYPE_CHECKING:  # a field of assessments; runs read it from the text
+
+        @property
+        def answer(self) -> Answer: ...
+
+    @property
+    def relation(self) -> str:
+        """The canonical relation provenance."""
+        return self.answer[0]
+
+    @property
+    def value(self) -> str:
+        """The text that answers the query."""
+        return self.answer[1]
+
+    @property
+    def provenance(self) -> str:
+        """The canonical value provenance."""
+        return self.answer[2]
+
+    @property
+    def place(self) -> Place:
+        """File and line number."""
+        return Place(self.file, self.number)
+
+
+class Response(Record, AnswerLine):
+    """A line of a run.
+
+    `index` counts the run lines of the whole input from 0 (load order); `node` is the fully qualified node id, None in
+    layouts without node ids; `follow_on` is the query that asks about this answer; `docid` is the document of the value
+    provenance. `kept` is the answer where its columns had to be brought into canonical form, or where an
+    assessment is known to hold it. For most lines it is None and the answer is read from the text: runs are long, and
+    few answers are asked for more than once.
+    """
+
+    index: int
+    number: int
+    text: str
+    query: LinkedQuery
+    run_id: str
+    confidence: float
+    node: str | None
+    follow_on: FollowOn
+    file: str
+    docid: str
+    kept: Answer | None
+
+    @property
+    def target(self) -> str:
+        """Short id of the query that asks about this answer."""
+        return self.follow_on.id
+
+    @property
+    def answer(self) -> Answer:
+        """Relation provenance, value and value provenance as they count."""
+        if self.kept is not None:
+            return self.kept
+        _, _, _, relation, value, _, provenance, _ = self.text.split("\t", 7)
+        return relation, value, provenance
+
+    @property
+    def target_full_id(self) -> str:
+        """Full id of the query that asks about this answer."""
+        return f"{self.query.full_id}_{self.follow_on.id}"
+
+
+class SkippedLine(NamedTuple):
+    """A line that was not accepted though its answer created a follow-on query.
+
+    `target` is that query's short id, `docid` the document of the value provenance, `before` the number of lines of
+    its kind that had been accepted by then. `query` is the query that it answers.
+    """
+
+    target: str
+    docid: str
+    before: int
+    file: str
+    number: int
+    query: LinkedQuery
+    text: str
+
+
+class UnreadLine(NamedTuple):
+    """A line that nothing is taken from: blank, a comment, a repetition, or of another number of columns."""
+
+    file: str
+    number: int
+    text: str
+
+
+class Assessment(Record, AnswerLine):
+    """A line of an assessment file.
+
+    `is_accepted` tells whether the answer was judged correct or inexact. Exactly those have an equivalence class, which
+    is `value_class`; of others it is `0` or empty. The mention types are None in layouts without them. `target` is the
+    short id of the query that asks about this answer. Other fields as in `Response`.
+    """
+
+    number: int
+    text: str
+    query: LinkedQuery
+    answer: Answer
+    judgment: Judgment
+    is_accepted: bool
+    value_class: str
+    value_mention: str | None
+    class_mention: str | None
+    target: str
+    file: str
+
+    @property
+    def docid(self) -> str:
+        """The document of the value provenance (specification 14, rule 5)."""
+        return document_of(self.answer[2])
+
+
+_FOLLOW_ON_DIGITS = 12
+
+
+class Links:
+    """The accepted lines of a layer in load order, with what they lead to.
+
+    `nodes` has the run lines of each node by FQ node id; `without_parent` the second-hop run lines that stand before
+    their parent line, or have none, whose node ids lack its prefix; `is_in_order` tells whether every run line of a
+    later hop stands behind a line that gives the answer its query asks about; `skipped` are the lines with an empty
+    column or a slot that was not asked for, `unread` those that nothing is taken from. `follow_ons` (by short id) and
+    `queries` (by full id) are those of this layer; look them up with `follow_on` and `query`, which see the layer below
+    as well. `given` has the FQ node id of the first run line that gives the answer which a follow-on query asks about,
+    by its short id: empty where that line has no node, None where it is known that no line gives it. `passed_over` are
+    the short ids of those that the skipped lines lead to.
+    """
+
+    __slots__ = (
+        "assessments", "below", "follow_ons", "given", "is_in_order", "nodes", "passed_over", "queries", "responses",
+        "skipped", "unread", "without_parent",
+    )  # fmt: skip
+
+    def __init__(self, table: QuerySet, below: Links | None = None) -> None:
+        # There is nothing to look up in an empty layer.
+        has_lines = below is not None and (bool(below.follow_ons) or below.below is not None)
+        self.below: Links | None = below if has_lines else None
+        self.responses: list[Response] = []
+        self.assessments: list[Assessment] = []
+        self.nodes: defaultdict[str, list[Response]] = defaultdict(list)
+        self.without_parent: list[Response] = []
+        self.is_in_order = True
+        self.skipped: list[SkippedLine] = []
+        self.unread: list[UnreadLine] = []
+        self.given: dict[str, str | None] = {}
+        self.passed_over: set[str] = set()
+        self.queries: dict[str, LinkedQuery] = {}
+        # Queries of query files whose ids look like those of follow-on queries: no answer takes their place.
+        self.follow_ons: dict[str, FollowOn] = (
+            {}
+            if self.below is not None
+            else {short_id: FollowOn(short_id, None) for short_id in table.by_id if len(short_id) == _FOLLOW_ON_DIGITS}
+        )
+
+    def follow_on(self, short_id: str) -> FollowOn | None:
+        """What is known of the query with this short id that asks about an answer."""
+        found = self.follow_ons.get(short_id)
+        return found if found is not None or self.below is None else self.below.follow_on(short_id)
+
+    def query(self, full_id: str) -> LinkedQuery | None:
+        """The query with this full id, where a line has named it."""
+        found = self.queries.get(full_id)
+        return found if found is not None or self.below is None else self.below.query(full_id)
+
+    def was_skipped(self, short_id: str) -> bool:
+        """Whether a line that was not accepted gives the answer which a follow-on query asks about."""
+        return short_id in self.passed_over or (self.below is not None and self.below.was_skipped(short_id))
+
+    def _is_given(self, short_id: str) -> bool:
+        if short_id in self.given or self.below is None:
+            return self.given.get(short_id) is not None
+        return self.below._is_given(short_id)
+
+    def root(self, query: Query) -> LinkedQuery:
+        """The query of a query file in the form that lines are linked to."""
+        return self.query(query.full_id) or _link_loaded(query)
+
+    def class_of_query(self, query: LinkedQuery) -> str:
+        """The equivalence class whose members a query's answers belong below (specification 7.1).
+
+        Raises InputError where no accepted line leads to the query.
+        """
+        if query.parent is None:
+            return query.full_id
+        follow_on = self.follow_on(query.short_id)
+        if follow_on is not None:
+            if follow_on.accepting is not None:
+                return follow_on.accepting.value_class
+            if follow_on.assessment is None and self.was_skipped(query.short_id) and not self._is_given(query.short_id):
+                raise InputError(
+                    "queryid undefined in QuerySet->get()",
+                    place=f"query {query.full_id}",
+                    remedy="its lines answer a follow-on query whose only parent line was skipped (wrong slot or an "
+                    "empty column); mend or remove the parent line",
+                )
+        return f"{self.class_of_query(query.parent)}:0"
+
+    def is_accepted(self, query: LinkedQuery) -> bool:
+        """Whether the answer that a query asks about was judged correct or inexact; true of the first hop."""
+        if query.level == 0:
+            return True
+        follow_on = self.follow_on(query.short_id)
+        return follow_on is not None and follow_on.accepting is not None
+
+
+def _link_loaded(query: Query) -> LinkedQuery:
+    parts = parse_query_id(query.full_id)
+    is_ldc = parts is not None and not parts.expanded
+    return LinkedQuery(
+        query.full_id, query.short_id, query.base_id, 0, query.slots, *_about_slots(query.slots), None, is_ldc
+    )
+
+
+def link_follow_on(parent: LinkedQuery, short_id: str) -> LinkedQuery:
+    """The query that asks about an answer to `parent`."""
+    full_id, slots = f"{parent.full_id}_{short_id}", parent.slots[1:]
+    return LinkedQuery(full_id, short_id, parent.base_id, parent.level + 1, slots, *_about_slots(slots), parent)
+
+
+@functools.lru_cache(maxsize=4096)
+def _about_slots(slots: tuple[str, ...]) -> tuple[str | None, bool, tuple[str, ...]]:
+    """Of a query's slots: the first if the inventory has it, if it takes one value, those after it that it lacks."""
+    predicate = find_predicate(slots[0]) if slots else None
+    unknown_next = tuple(slot for slot in slots[1:] if find_predicate(slot) is None)
+    return (slots[0], predicate.single, unknown_next) if predicate is not None else (None, False, unknown_next)

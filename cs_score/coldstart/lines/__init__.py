@@ -1,1 +1,0 @@
-"""Lines of runs and assessments: layouts, reading, provenance, confidence, linking, limits."""

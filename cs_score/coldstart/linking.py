@@ -1,0 +1,581 @@
+"""Loading files of lines: every line finds its query, the query that asks about its answer, and its node.
+
+Lines are linked in load order, because a line may name only a query that an earlier line has created
+(specification 4.2, 4.3, 4.5 and 4.7 to 4.10). A folder stands for its members `*.tab.txt`.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final, NamedTuple, TypeAlias
+
+from cs_score.base.errors import InputError
+from cs_score.base.garbage_collection import paused_collector
+from cs_score.base.patterns import pattern
+from cs_score.base.records import Record, Struct, field
+from cs_score.base.signing.origin import POOL, RUN
+from cs_score.base.sources import Input, InputDigest, name_of, open_source, plain_name
+from cs_score.coldstart.limits import DiscardRules
+from cs_score.coldstart.lines import (
+    JUDGMENT_OF_CODE,
+    Answer,
+    Assessment,
+    FollowOn,
+    LinkedQuery,
+    Links,
+    Response,
+    SkippedLine,
+    link_follow_on,
+)
+from cs_score.coldstart.options import Justifications
+from cs_score.coldstart.provenance import (
+    RELATION_SPANS,
+    VALUE_SPANS,
+    DocumentLengths,
+    are_plain,
+    document_of,
+    read_provenance,
+)
+from cs_score.coldstart.queries import (
+    DEFAULT_LANGUAGE,
+    NODE_TYPES,
+    QuerySet,
+    find_predicate,
+    follow_on_id,
+    language_code,
+    parse_query_id,
+)
+from cs_score.coldstart.tab_files import RUN_2014, RUN_2017, FileKind, Schema, TabFile, has_text, read_tab_file
+from cs_score.problems.log import Detail, Place, ProblemLog
+
+_SCIENTIFIC: Final = pattern(r"\d+\.\d+e[-+]?\d\d")
+_LEGAL: Final = pattern(r"1\.0*|0?\.0*+[1-9][0-9]*+")
+
+
+class Confidence(NamedTuple):
+    """A confidence: the text that stands for it from now on, its value in (0, 1], the codes of what was wrong."""
+
+    text: str
+    value: float
+    codes: tuple[str, ...]
+
+
+CERTAIN: Final = "1.0"
+"""What an illegal confidence is replaced with."""
+
+
+def plain_confidence(written: str) -> float | None:
+    """The value of a confidence that is legal as it stands and below 1; None of one that needs a second look.
+
+    Nearly all are like this. They are not cached: to find one again takes longer, and a number lies near its line here.
+    """
+    digits = written[2:]
+    if written[:2] == "0." and digits.isdigit() and digits.isascii():
+        return float(written) or None
+    return None
+
+
+def without_exponent(written: str) -> str | None:
+    """The decimals that stand for a confidence with an exponent; None of one without."""
+    return f"{float(written):.12f}" if _SCIENTIFIC.fullmatch(written) else None
+
+
+@functools.lru_cache(maxsize=1 << 10)  # a run may have the same odd one, or 1.0, on all lines
+def read_confidence(written: str) -> Confidence:
+    """The confidence that a column stands for. Never raises: what is illegal is replaced, and its codes tell."""
+    codes: tuple[str, ...] = ()
+    text = written
+    if written == "1":
+        text, codes = CERTAIN, ("MISSING_DECIMAL_POINT",)
+    elif (decimals := without_exponent(written)) is not None:
+        text, codes = decimals, ("IMPROPER_CONFIDENCE_VALUE",)
+    if not _LEGAL.fullmatch(text):
+        text, codes = CERTAIN, (*codes, "ILLEGAL_CONFIDENCE_VALUE")
+    return Confidence(text, float(text), codes)
+
+
+_MOST: Final = 1 << 18
+"""Answers that are kept: with their texts they need some 80 MB."""
+
+KnownAnswer: TypeAlias = tuple[Answer | None, str]
+"""The answer as its assessment holds it, None where it has none; and the short id of its follow-on query."""
+
+
+def answer_key(query_id: str, relation: str, value: str, provenance: str) -> str:
+    """What finds an answer to the query of this full id: columns hold no tabs, so no other answer has the same."""
+    return f"{query_id}\t{relation}\t{value}\t{provenance}"
+
+
+class KnownAnswers:
+    """Answers that are canonical as they stand.
+
+    Shared by all branches of a linker. The first ones are kept for good; no more are taken when it is full.
+    """
+
+    def __init__(self, assessments: Iterable[Assessment]) -> None:
+        self._by_key: dict[str, KnownAnswer] = {
+            answer_key(line.query.full_id, *line.answer): (line.answer, line.target) for line in assessments
+        }
+        self.find: Callable[[str], KnownAnswer | None] = self._by_key.get
+        """What is known of the answer with this key, or None."""
+
+    def __getstate__(self) -> dict[str, KnownAnswer]:
+        """A copy: another thread may be adding answers."""
+        return self._by_key.copy()
+
+    def __setstate__(self, by_key: dict[str, KnownAnswer]) -> None:
+        self._by_key = by_key
+        self.find = by_key.get
+
+    def add(self, key: str, target: str) -> None:
+        """Keep an answer of a run, as long as there is room, with the short id of its follow-on query."""
+        if len(self._by_key) < _MOST:
+            self._by_key[key] = None, target
+
+
+NO_NODE: Final = "0"
+"""The node id of a line that has none (specification 4.10)."""
+
+
+class NoAnswerYetError(InputError):
+    """A line answers a query about an answer that no line before it gives; files that are loaded first may give it."""
+
+    @classmethod
+    def of(cls, error: InputError) -> NoAnswerYetError:
+        """The same error as one of this kind."""
+        return cls(error.problem, file=error.file, place=error.place, remedy=error.remedy, code=error.code)
+
+
+class Linker:
+    """Adds the lines of files to `links`, one file after the other, against one query table.
+
+    Provenances are checked against `documents` where those are given; a line whose node id is `0` has none.
+    `known` remembers the answers of earlier runs. After an InputError about a line, linking the same file goes on with
+    the next line.
+    """
+
+    def __init__(
+        self,
+        table: QuerySet,
+        links: Links,
+        problems: ProblemLog,
+        *,
+        documents: DocumentLengths | None = None,
+        known: KnownAnswers | None = None,
+    ) -> None:
+        self._table = table
+        self._links = links
+        # What gold knows of follow-on queries; there is nothing below gold.
+        self._below: Mapping[str, FollowOn] = {} if links.below is None else links.below.follow_ons
+        self._problems = problems
+        self._documents = documents
+        self._known = known
+        self._file = ""
+        # First four characters of document ids that tell the language by themselves.
+        self._clear_starts: set[str] = set()
+        self._value_types: set[str] = set()
+
+    # Long, since a call for each of a million lines costs more than a step of what it does here.
+    def link_run(self, tab_file: TabFile) -> None:
+        """Add the lines of a run. Raises InputError where a line names a query that is not there."""
+        name = self._file = tab_file.name
+        self._refuse_run_of_2014(tab_file)
+        has_nodes = tab_file.schema.position("NODEID") is not None
+        links, value_types, known = self._links, self._value_types, self._known
+        queries, responses, nodes, given = links.queries, links.responses, links.nodes, links.given
+        follow_ons, below = links.follow_ons, self._below
+        for number, text, columns in tab_file.lines:
+            full_id, slot, run_id, relation, value, value_type, provenance, confidence_text = columns[:8]
+            query = queries.get(full_id) or self._find_query(full_id, number)
+            confidence = plain_confidence(confidence_text) or self._confidence(confidence_text, number)
+            if value_type not in value_types:
+                self._check_value_type(value_type, number)
+            found = None if known is None else known.find(answer_key(full_id, relation, value, provenance))
+            kept, target = found or self._read_answer(query, relation, value, provenance, number, text)
+            if kept is not None:
+                provenance = kept[2]
+            follow_on = (
+                follow_ons.get(target) or below.get(target) or self._new_follow_on(target, query, provenance, number)
+            )
+            is_plain = slot == query.known_slot and all(map(str.strip, columns))
+            if not is_plain and not self._is_accepted(tab_file, columns, slot, query, number):
+                self._skip(target, provenance, len(responses), number, query, text)
+                continue
+            prefix = self._prefix(query) if query.level else full_id
+            node, of_node = None, None
+            if has_nodes and columns[8] != NO_NODE:
+                of_node = nodes[prefix + columns[8]]
+                node = of_node[0].node if of_node else prefix + columns[8]
+            if len(query.slots) > 1 and target not in given:
+                given[target] = node or ""
+            response = Response(
+                len(responses), number, text, query, sys.intern(run_id), confidence, node, follow_on, name,
+                document_of(provenance), kept,
+            )  # fmt: skip
+            responses.append(response)
+            if of_node is not None:
+                of_node.append(response)
+                if not prefix:
+                    links.without_parent.append(response)
+
+    def _refuse_run_of_2014(self, tab_file: TabFile) -> None:
+        if tab_file.schema is RUN_2014:
+            number, *_ = next(tab_file.lines)
+            remedy = "runs of 2014 (seven columns) cannot be scored"
+            raise self._error(number, "Query  not loaded", remedy, "RUN_OF_2014")
+
+    def _prefix(self, query: LinkedQuery) -> str:
+        """What the ids of the nodes that answer a follow-on query begin with.
+
+        At the second hop that is the node which gave the answer asked about, empty as long as none has.
+        """
+        parent = self._links.given.get(query.short_id)
+        if parent is None:
+            self._links.is_in_order = False
+        return (parent or "") if query.level == 1 else query.full_id
+
+    def link_assessments(self, tab_file: TabFile) -> None:
+        """Add the lines of an assessment file. Raises InputError for unknown queries and contradictory lines."""
+        name = self._file = tab_file.name
+        position = tab_file.schema.columns.index
+        at_query, at_relation, at_value = map(position, ("QUERY_AND_SLOT_NAME", "RELATION_PROVENANCE_TRIPLES", "VALUE"))
+        at_provenance, at_code, at_provenance_code, at_class = map(
+            position, ("VALUE_PROVENANCE_TRIPLES", "VALUE_ASSESSMENT", "PROVENANCE_ASSESSMENT", "VALUE_EC")
+        )
+        at_mention = tab_file.schema.position("VALUE_MENTION_TYPE")
+        at_class_mention = tab_file.schema.position("EC_MENTION_TYPE")
+        queries, assessments, follow_ons = self._links.queries, self._links.assessments, self._links.follow_ons
+        for number, text, columns in tab_file.lines:
+            full_id, _, slot = columns[at_query].partition(":")
+            query = queries.get(full_id) or self._find_query(full_id, number)
+            answer = columns[at_relation], columns[at_value], columns[at_provenance]
+            kept, target = self._read_answer(query, *answer, number, text)
+            answer = kept or answer
+            follow_on = follow_ons.get(target) or self._gold_or_new(target, query, answer[2], number)
+            code, value_class = columns[at_code], columns[at_class]
+            is_accepted = code == "C" or code == "X"
+            if is_accepted is (value_class == "0" or not value_class):
+                raise self._contradiction(query, is_accepted, value_class, number)
+            is_plain = slot == query.known_slot and all(map(str.strip, columns))
+            if not is_plain and not self._is_accepted(tab_file, columns, slot, query, number):
+                self._skip(target, answer[2], len(assessments), number, query, text)
+                continue
+            if code not in JUDGMENT_OF_CODE or columns[at_provenance_code] not in JUDGMENT_OF_CODE:
+                raise self._unknown_code(code, columns[at_provenance_code], number)
+            assessment = Assessment(
+                number, text, query, answer, JUDGMENT_OF_CODE[code], is_accepted,
+                sys.intern(value_class),
+                None if at_mention is None else sys.intern(columns[at_mention]),
+                None if at_class_mention is None else sys.intern(columns[at_class_mention]),
+                target, name,
+            )  # fmt: skip
+            assessments.append(assessment)
+            follow_on.add(assessment)
+
+    def _find_query(self, full_id: str, number: int) -> LinkedQuery:
+        """The query that a line names, when it is named for the first time in this layer."""
+        query = self._links.query(full_id)
+        if query is None:
+            # Most ids ask about an answer that was linked before, and are known to be sound without being parsed.
+            parent_id, _, short_id = full_id.rpartition("_")
+            follow_on = self._links.follow_on(short_id)
+            parent = None if follow_on is None else follow_on.query
+            is_known = parent is not None and parent.full_id == parent_id
+            query = link_follow_on(parent, short_id) if parent and is_known else self._parsed_query(full_id, number)
+        self._links.queries[full_id] = query
+        return query
+
+    def _parsed_query(self, full_id: str, number: int) -> LinkedQuery:
+        parts = parse_query_id(full_id)
+        if parts is None:
+            raise self._error(
+                number,
+                f'unexpected argument: "{full_id}" sent to parse_queryid',
+                "this is no query id; it should end in ten or twelve hexadecimal digits",
+                "UNPARSABLE_QUERY_ID",
+            )
+        found: LinkedQuery | None = None
+        loaded = self._table.by_id.get(parts.short)
+        follow_on = self._links.follow_on(parts.short)
+        if loaded is not None:
+            found = self._links.root(loaded)
+            if found.full_id == full_id and len(loaded.entry_points) > 1:
+                raise self._error(
+                    number,
+                    f"Attempt to execute method generate_query on query {parts.short}, which has multiple entrypoints",
+                    "runs and assessments name the queries made from its entry points (switch -expand)",
+                    "QUERY_NOT_EXPANDED",
+                )
+        elif follow_on is not None and follow_on.query is not None:
+            found = link_follow_on(follow_on.query, parts.short)
+        if found is None or found.full_id != full_id:
+            remedy = _missing_query_remedy(full_id, parts.level, found)
+            error = self._error(number, f"Query {full_id} not loaded", remedy, "QUERY_NOT_LOADED")
+            raise NoAnswerYetError.of(error) if found is None and parts.level else error
+        return found
+
+    def _read_answer(
+        self, query: LinkedQuery, relation: str, value: str, provenance: str, number: int, text: str
+    ) -> KnownAnswer:
+        """The answer of a line, None where its columns hold it as it counts; and the query that asks about it."""
+        kept = None
+        if not are_plain(relation, provenance, self._documents):
+            kept = relation, value, provenance = self._canonical(relation, value, provenance, number, text)
+        target = follow_on_id(query.full_id, value, provenance)
+        if self._known is not None and kept is None:  # the next run finds it without reading and hashing it
+            self._known.add(answer_key(query.full_id, relation, value, provenance), target)
+        return kept, target
+
+    def _canonical(self, relation_text: str, value: str, value_text: str, number: int, text: str) -> Answer:
+        """An answer with its provenances in canonical form; their faults are reported."""
+        relation = read_provenance(relation_text, RELATION_SPANS, self._documents)
+        provenance = read_provenance(value_text, VALUE_SPANS, self._documents)
+        place = Place(self._file, number)
+        for column, read in (("RELATION_PROVENANCE_TRIPLES", relation), ("VALUE_PROVENANCE_TRIPLES", provenance)):
+            for code, arguments, written, repaired in read.problems:
+                self._problems.add(code, *arguments, place=place, detail=Detail(column, written, repaired))
+        if relation.docid != provenance.docid:
+            self._problems.add("MULTIPLE_DOCIDS_IN_RESPONSE", f"\n{text}", place=place)
+        return relation.canonical, value, provenance.canonical
+
+    def _new_follow_on(self, target: str, query: LinkedQuery, provenance: str, number: int) -> FollowOn:
+        """Make the query that asks about an answer to `query` (specification 4.9)."""
+        if query.unknown_next or query.is_ldc or provenance[:4] not in self._clear_starts:
+            self._report_follow_on(target, query, provenance, number)
+        follow_on = self._links.follow_ons[target] = FollowOn(target, query)
+        return follow_on
+
+    def _gold_or_new(self, target: str, query: LinkedQuery, provenance: str, number: int) -> FollowOn:
+        """The query that asks about an answer to `query`, to add assessments to: gold's own never changes."""
+        known = self._below.get(target)
+        if known is None:
+            return self._new_follow_on(target, query, provenance, number)
+        copy = self._links.follow_ons[target] = known.copy()
+        return copy
+
+    def _report_follow_on(self, target: str, query: LinkedQuery, provenance: str, number: int) -> None:
+        """Report what is doubtful about a new follow-on query. Raises InputError where its id could not be parsed."""
+        if query.is_ldc and parse_query_id(f"{query.full_id}_{target}") is None:
+            raise self._error(
+                number,
+                f'unexpected argument: "{query.full_id}_{target}" sent to parse_queryid',
+                "runs and assessments name slot-filling queries, whose ids end in ten hexadecimal digits",
+                "QUERY_NOT_EXPANDED",
+            )
+        if provenance[:4] not in self._clear_starts:
+            docid = document_of(provenance) if provenance else ""
+            if language_code(docid) is None:
+                self._problems.add("FAILED_LANG_INFERENCE", docid, DEFAULT_LANGUAGE)
+            elif language_code(docid[:4]) is not None:
+                self._clear_starts.add(docid[:4])
+        for slot in query.unknown_next:
+            self._problems.add("UNKNOWN_SLOT_NAME", slot)
+
+    def _confidence(self, written: str, number: int) -> float:
+        """The value of a confidence; its faults are reported."""
+        confidence = read_confidence(written)
+        for code in confidence.codes:
+            detail = Detail("CONFIDENCE", written, confidence.text)
+            self._problems.add(code, written, place=Place(self._file, number), detail=detail)
+        return confidence.value
+
+    def _check_value_type(self, value_type: str, number: int) -> None:
+        if value_type.lower() in NODE_TYPES:
+            self._value_types.add(value_type)
+        else:
+            self._problems.add("ILLEGAL_VALUE_TYPE", value_type, place=Place(self._file, number))
+
+    def _is_accepted(self, tab_file: TabFile, columns: list[str], slot: str, query: LinkedQuery, number: int) -> bool:
+        """Whether a line counts that has an empty column, or not the known slot that its query asks for."""
+        place = Place(self._file, number)
+        if find_predicate(slot) is None:
+            self._problems.add("UNKNOWN_SLOT_NAME", slot, place=place)
+        if not all(map(str.strip, columns)):
+            for column, text in zip(tab_file.schema.columns, columns):
+                # An empty confidence is an illegal one, which 1.0 has taken the place of.
+                if column != "CONFIDENCE" and not has_text(text):
+                    self._problems.add("EMPTY_FIELD", column, place=place)
+                    return False
+        if not query.slots or slot != query.slots[0]:
+            expected = query.slots[0] if query.slots else ""
+            self._problems.add("WRONG_SLOT_NAME", slot, query.full_id, expected, place=place)
+            return False
+        return True
+
+    def _skip(self, target: str, provenance: str, before: int, number: int, query: LinkedQuery, text: str) -> None:
+        docid = document_of(provenance)
+        self._links.skipped.append(SkippedLine(target, docid, before, self._file, number, query, text))
+        self._links.passed_over.add(target)
+
+    def _error(self, number: int, problem: str, remedy: str | None, code: str) -> InputError:
+        return InputError(problem, file=self._file, place=f"line {number}", remedy=remedy, code=code)
+
+    def _contradiction(self, query: LinkedQuery, is_accepted: bool, value_class: str, number: int) -> InputError:
+        """A class stands exactly beside correct and inexact answers (specification 4.8); here it does not."""
+        if is_accepted:
+            problem = f"Correct entry without equivalence class, query = {query.short_id} at line {number}"
+            return self._error(number, problem, None, "CORRECT_WITHOUT_CLASS")
+        problem = f"Equivalence class without correct entry, query = {query.short_id}, judgment = , ec = {value_class}"
+        return self._error(number, problem, None, "CLASS_WITHOUT_CORRECT")
+
+    def _unknown_code(self, code: str, provenance_code: str, number: int) -> InputError:
+        unknown = provenance_code if code in JUDGMENT_OF_CODE else code
+        problem = f"Unknown assessment code: {unknown} in file: {self._file} at line: {number}"
+        return self._error(number, problem, f"the codes are {' '.join(JUDGMENT_OF_CODE)}", "UNKNOWN_ASSESSMENT_CODE")
+
+
+def _missing_query_remedy(full_id: str, level: int, found: LinkedQuery | None) -> str:
+    if full_id.startswith("\ufeff"):
+        return "the file begins with a byte-order mark, which becomes part of this id; save the file without it"
+    if found is not None:
+        return f"the query with that short id is {found.full_id}; compare the prefix (switch -expand)"
+    if level:
+        return "no earlier line has given the answer that it asks about; parent lines must come first"
+    return "no query file defines it; are the query files and -expand the right ones?"
+
+
+RUN_SUFFIX = ".tab.txt"
+"""Members of a folder that count as runs or assessments end like this, perhaps compressed."""
+
+
+class Reading(Record):
+    """What the programs before the scorer ask of loading beyond what the scorer does.
+
+    `allow_comments`: a comment at the end of a line is cut off. `note`: takes the error of a line that cannot be
+    linked, and loading goes on with the next line; None: loading ends there. `after_run`: called after each run file.
+    """
+
+    allow_comments: bool = False
+    note: Callable[[InputError], None] | None = None
+    after_run: Callable[[], None] | None = None
+
+
+SCORING = Reading()
+
+
+class Loading(Struct):
+    """Lines being loaded: `links` so far, the run lines `discard` marked, the layout of each file by its name.
+
+    `problems` and `remarks` are what was found on the way, `digests` those of the files.
+    """
+
+    table: QuerySet
+    links: Links
+    linker: Linker
+    discard: DiscardRules
+    problems: ProblemLog
+    remarks: list[str] = field(default_factory=list)
+    digests: list[InputDigest] = field(default_factory=list)
+    layouts: dict[str, Schema] = field(default_factory=dict)
+
+    def load(self, files: Iterable[Input], reading: Reading = SCORING) -> None:
+        """Load runs and assessments in order.
+
+        Raises InputError at the first line that cannot be linked (unless `reading` notes those), and for files of an
+        unknown layout.
+        """
+        with paused_collector():
+            for given in files:
+                for member in members(given):
+                    self._load_file(member, reading)
+
+    def _load_file(self, given: Input, reading: Reading) -> None:
+        with open_source(given) as source:
+            tab_file = read_tab_file(source, self.problems, allow_comments=reading.allow_comments)
+            if tab_file is not None:
+                self.note_layout(tab_file.name, tab_file.schema)
+                self.load_lines(tab_file, reading)
+            self.digests.append(source.digest(role_of(None if tab_file is None else tab_file.schema)))
+
+    def note_layout(self, name: str, schema: Schema) -> None:
+        """Keep the layout of a file, with a remark where nothing in it can be scored."""
+        self.layouts[name] = schema
+        if schema.kind is FileKind.ASSESSMENTS and schema.position("VALUE_MENTION_TYPE") is None:
+            self.remarks.append(
+                f"{name} has no mention types ({schema.name}): no answer that it calls correct is known to be a name, "
+                "so all of them are ignored and every score is 0"
+            )
+
+    def load_lines(self, tab_file: TabFile, reading: Reading = SCORING) -> None:
+        """Link the lines of a file and, of a run, mark those beyond the limits. Raises InputError as `load` does."""
+        if tab_file.schema.kind is FileKind.ASSESSMENTS:
+            if self.links.below is not None and self.links.below.assessments:
+                raise InputError("these are assessments, not a run", file=tab_file.name, remedy="add them to the pool")
+            _link(self.linker.link_assessments, tab_file, reading)
+            return
+        _link(self.linker.link_run, tab_file, reading)
+        self.links.unread += tab_file.unread
+        if tab_file.schema is RUN_2017 and not self.problems.fatal:
+            self.discard.apply(self.links.responses, self.links.nodes, self.links.is_in_order)
+        if reading.after_run is not None:
+            reading.after_run()
+
+
+def loading_of(
+    table: QuerySet,
+    limits: Justifications,
+    problems: ProblemLog,
+    *,
+    below: Links | None = None,
+    known: KnownAnswers | None = None,
+    documents: DocumentLengths | None = None,
+) -> Loading:
+    """Nothing loaded yet. `below`: the links of gold, over which the lines are laid; the rest as for `Linker`."""
+    links = Links(table, below)
+    linker = Linker(table, links, problems, documents=documents, known=known)
+    return Loading(table, links, linker, DiscardRules(limits, problems), problems)
+
+
+def members(given: Input) -> list[Input]:
+    """The files that one argument stands for."""
+    if isinstance(given, (str, os.PathLike)) and os.path.isdir(given):
+        folder = os.fspath(given)
+        return [f"{folder}/{name}" for name in sorted(os.listdir(folder)) if plain_name(name).endswith(RUN_SUFFIX)]
+    return [given]
+
+
+_NO_FILE, _NOT_LOADED = f"no file *{RUN_SUFFIX} in ", ", so nothing of it was loaded"
+
+
+def remarks_on_folders(files: Sequence[Input]) -> list[str]:
+    """Remarks on folders that hold no file to load. Raises InputError where nothing else was named."""
+    empty = [name_of(given) for given in files if not members(given)]
+    if empty and len(empty) == len(files):
+        raise InputError(f"nothing to load: no file *{RUN_SUFFIX} in {', '.join(empty)}", remedy="name the files")
+    return [f"{_NO_FILE}{name}{_NOT_LOADED}" for name in empty]
+
+
+def is_on_folder(remark: str) -> bool:
+    """Whether a remark is on a folder that holds no file to load, and so is no input."""
+    return remark.startswith(_NO_FILE) and remark.endswith(_NOT_LOADED)
+
+
+def role_of(schema: Schema | None) -> str:
+    """What a file is read for; an empty one, of which nobody can tell, passes for a run."""
+    return POOL if schema is not None and schema.kind is FileKind.ASSESSMENTS else RUN
+
+
+def kind_of(given: Input) -> FileKind | None:
+    """Whether a file is a run or assessments, by its first line; None for an empty one, of which nobody can tell.
+
+    Raises InputError for a file that is neither.
+    """
+    with open_source(given) as source:
+        tab_file = read_tab_file(source, ProblemLog())
+    return None if tab_file is None else tab_file.schema.kind
+
+
+def _link(link: Callable[[TabFile], None], tab_file: TabFile, reading: Reading) -> None:
+    """Link the lines of a file; a line that cannot be linked is noted where `reading` wants that."""
+    while True:
+        try:
+            return link(tab_file)
+        except InputError as error:
+            if reading.note is None:
+                raise
+            reading.note(error)
+            if tab_file.schema is RUN_2014:  # says the same of every line
+                return None

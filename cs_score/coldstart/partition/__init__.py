@@ -1,1 +1,0 @@
-"""How a large run is cut by queries and spread over processes."""

@@ -1,0 +1,314 @@
+"""Scoring a large run part by part, in several processes, with little in memory at a time.
+
+A part holds some of the queries and, of every file, the lines about them. Nothing that is scored looks beyond a query,
+the answers to it and the queries that ask about those, so parts can be scored one by one or side by side. The files
+written are those of `score_runs`. What only a scoring in one piece can tell - which of several fatal conditions is the
+first, how several runs mix - is left to it.
+"""
+
+from __future__ import annotations
+
+import os
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Final, TypeAlias, TypeVar
+
+from cs_score.base.errors import InputError
+from cs_score.base.garbage_collection import paused_collector
+from cs_score.base.outputs import encoded, write_new
+from cs_score.base.records import Record, replace
+from cs_score.base.sources import Source, open_source
+from cs_score.coldstart.gold import Gold, run_of
+from cs_score.coldstart.lines import Links
+from cs_score.coldstart.linking import Loading, loading_of, members, role_of
+from cs_score.coldstart.outputs import rankings_text, responses_text
+from cs_score.coldstart.projection import ScoreRow, averaged_table
+from cs_score.coldstart.queries import Query, QuerySet
+from cs_score.coldstart.ranking import ApRow, averaged_ap_table, slot_filling_ap
+from cs_score.coldstart.result import DebugText, Result, tallies_of
+from cs_score.coldstart.scorer import Combining, rankings_of, score_rows, score_units
+from cs_score.coldstart.tab_files import RUN_2014, FileKind, Schema, TabFile, accepted_lines, line_blocks, read_tab_file
+from cs_score.problems.log import ProblemLog
+
+# What the id of a follow-on query has after that of the query whose answer it asks about.
+_FOLLOW_ON: Final = len("_000000000000")
+
+_BLOCK: Final = 1 << 20
+"""Bytes that are spread over the parts at a time; with small blocks the lines take a third more memory."""
+
+Block: TypeAlias = tuple["array[int]", bytes]
+"""Some lines of a file: their numbers from 1, and their texts joined by line feeds."""
+
+
+class DividedFile(Record):
+    """A file of a known layout whose lines are spread over the parts; `blocks` are those of each part."""
+
+    name: str
+    schema: Schema
+    blocks: Sequence[Sequence[Block]]
+
+
+class Cut(Record):
+    """How queries fall to parts: the queries of each part, and the part of each query by full id in UTF-8.
+
+    `lengths` are those of the ids, the longest first.
+    """
+
+    queries: Sequence[Mapping[str, Query]]
+    part_of: Mapping[bytes, int]
+    lengths: Sequence[int]
+
+    def family(self, query_id: bytes) -> tuple[bytes | None, int]:
+        """The query that a line names, or the first one in the chain of answers that led to that; and its part.
+
+        A line that names no query goes to the first part, where its fault is found.
+        """
+        # Of all the beginnings only those as long as an id are looked up: a column may hold megabytes.
+        for length in self.lengths:
+            if length <= len(query_id) and (len(query_id) - length) % _FOLLOW_ON == 0:
+                first = query_id[:length]
+                part = self.part_of.get(first)
+                if part is not None:
+                    return first, part
+        return None, 0
+
+
+def cut_queries(queries: QuerySet, parts: int) -> Cut | None:
+    """Spread queries over at most `parts` parts, so that names in one part sort before all names in the next.
+
+    None where queries cannot be told apart by the ids that lines bear.
+    """
+    ordered = sorted(queries.by_id.values(), key=lambda query: query.full_id)
+    if len({query.base_id for query in ordered}) < len(ordered):
+        return None
+    # Lines never name expanded queries, so these weigh nothing.
+    size = -(-sum(query.expansions is None for query in ordered) // parts)
+    of_part: list[dict[str, Query]] = [{}]
+    part_of: dict[bytes, int] = {}
+    family = None
+    work = 0
+    for query in ordered:
+        # Ids that begin alike stay together: the names of their classes need not sort one query after the other.
+        if family is None or not query.full_id.startswith(family):
+            family = query.full_id
+            if work >= size > 0:
+                of_part.append({})
+                work = 0
+        work += query.expansions is None
+        of_part[-1][query.short_id] = query
+        part_of[query.full_id.encode("utf-8", "surrogatepass")] = len(of_part) - 1
+    return Cut(of_part, part_of, sorted({*map(len, part_of)}, reverse=True))
+
+
+def divide_files(loading: Loading, files: Iterable[str], cut: Cut) -> list[DividedFile]:
+    """Read files, and spread their lines over the parts.
+
+    Layouts, remarks and digests are added to `loading`, which gets no lines. Raises InputError where a file
+    cannot be read or its layout is unknown; what is wrong with single lines is found when their part is scored.
+    """
+    divided: list[DividedFile] = []
+    for member in (member for given in files for member in members(given)):
+        with open_source(member) as source:
+            head = read_tab_file(source, loading.problems)
+        with open_source(member) as source:
+            if head is not None:
+                loading.note_layout(head.name, head.schema)
+                divided.append(DividedFile(head.name, head.schema, _spread(source, head.schema, cut)))
+            loading.digests.append(source.digest(role_of(None if head is None else head.schema)))
+    return divided
+
+
+def _spread(source: Source, schema: Schema, cut: Cut) -> list[list[Block]]:
+    """The lines of a file, by part."""
+    at = 0 if schema.kind is FileKind.RUN else schema.columns.index("QUERY_AND_SLOT_NAME")
+    blocks: list[list[Block]] = [[] for _ in cut.queries]
+    counted = 0
+    family: bytes | None = None
+    part = 0
+    for block in line_blocks(source, _BLOCK):
+        numbers: list[array[int]] = [array("L") for _ in blocks]
+        lines: list[list[bytes]] = [[] for _ in blocks]
+        texts = block.replace(b"\r", b"").split(b"\n")
+        for number, line in enumerate(texts, counted + 1):
+            columns = line.split(b"\t", at + 1)
+            query_id = columns[at].partition(b":")[0] if len(columns) > at else b""
+            # Most lines are about the same query as the line before, or about an answer to it.
+            if query_id != family and query_id[:-_FOLLOW_ON] != family:
+                family, part = cut.family(query_id)
+            numbers[part].append(number)
+            lines[part].append(line)
+        counted += len(texts)
+        for of_part, their_numbers, their_lines in zip(blocks, numbers, lines):
+            if their_lines:
+                of_part.append((their_numbers, b"\n".join(their_lines)))
+    return blocks
+
+
+def queries_of_part(queries: QuerySet, cut: Cut, part: int) -> QuerySet:
+    """The queries of one part."""
+    return QuerySet(cut.queries[part], queries.ldc_of, queries.was_expanded)
+
+
+def open_part(gold: Gold, cut: Cut, part: int) -> Gold:
+    """Gold with the queries of one part only, with problems of its own and without a pool."""
+    table = queries_of_part(gold.table, cut, part)
+    hop_limits = {short_id: gold.hop_limits[short_id] for short_id in table.by_id if short_id in gold.hop_limits}
+    return replace(
+        gold, table=table, hop_limits=hop_limits, links=Links(table), problems=ProblemLog(), remarks=(), digests=(),
+        _queries={}, _values={},
+    )  # fmt: skip
+
+
+def load_part(loading: Loading, files: Iterable[DividedFile], part: int) -> None:
+    """Link the lines of one part. Raises InputError as `Loading.load` does."""
+    for file in files:
+        texts = _numbered(file.blocks[part], file.name)
+        lines = accepted_lines(texts, file.name, len(file.schema.columns), loading.problems, [])
+        loading.load_lines(TabFile(file.name, file.schema, lines))
+
+
+def _numbered(blocks: Iterable[Block], name: str) -> Iterator[tuple[int, str]]:
+    for numbers, texts in blocks:
+        try:
+            yield from zip(numbers, texts.decode("utf-8").split("\n"))
+        except UnicodeDecodeError:
+            raise InputError("not UTF-8", file=name, code="NOT_UTF8") from None
+
+
+R = TypeVar("R")
+
+
+class NeedsWholeError(Exception):
+    """This input cannot be divided: it must be worked on whole."""
+
+
+def map_parts(work: Callable[[int], R], parts: int, jobs: int) -> list[R]:
+    """What `work` returns for each part from 0 on, in order; at most `jobs` parts are worked on at a time.
+
+    Parts are begun in order. Raises what `work` raises, and NeedsWholeError where a worker died or none can begin;
+    what others work on is given up then.
+    """
+    from cs_score.base.processes import NoWorkerError, Pool, WorkerDiedError, workers_share_memory
+
+    if jobs == 1 or parts == 1 or not workers_share_memory():
+        return [work(part) for part in range(parts)]
+    try:
+        with Pool(min(jobs, parts), partial(_without_collector, work)) as pool:
+            futures = [pool.submit(part) for part in range(parts)]
+            left = len(futures)
+            while left:
+                done = pool.wait()
+                left -= len(done)
+                for future in done:
+                    future.result()
+            return [future.result() for future in futures]
+    except (NoWorkerError, WorkerDiedError):
+        raise NeedsWholeError from None
+
+
+def _without_collector(work: Callable[[int], R], part: int) -> R:
+    with paused_collector():
+        return work(part)
+
+
+class _Task(Record):
+    """What all parts have in common; each writes its texts of the debug file into `folder`."""
+
+    gold: Gold
+    files: Sequence[DividedFile]
+    cut: Cut
+    folder: str
+
+
+class _PartScore(Record):
+    """What scoring one part gave.
+
+    `run_ids` are the runs that lines were accepted of, `lines` their number; `rows` and `ap_rows` those of the SF
+    tables in printing order.
+    """
+
+    run_ids: frozenset[str]
+    lines: int
+    has_met: bool
+    rows: Sequence[ScoreRow]
+    ap_rows: Sequence[ApRow]
+    problems: ProblemLog
+
+
+def score_in_parts(gold: Gold, files: Sequence[str], parts: int, jobs: int, folder: str) -> Result | None:
+    """Score the runs among `files` in at most `parts` parts, `jobs` of them at a time.
+
+    `gold` has its queries and no pool yet. The text of the debug file is written into files in `folder`, to which the
+    result refers. None: the files must be scored in one piece. Raises OutputError where the text cannot be written.
+    """
+    try:
+        return _score(gold, files, parts, jobs, folder)
+    except (NeedsWholeError, InputError):
+        return None
+
+
+def _score(gold: Gold, files: Sequence[str], parts: int, jobs: int, folder: str) -> Result:
+    cut = cut_queries(gold.table, parts)
+    if cut is None or gold.options.runids is not None:
+        raise NeedsWholeError
+    loading = loading_of(gold.table, gold.options.justifications, gold.problems.branch(), below=gold.links)
+    divided = divide_files(loading, files, cut)
+    if any(file.schema is RUN_2014 for file in divided):
+        raise NeedsWholeError
+    task = _Task(gold, divided, cut, folder)
+    scores = map_parts(partial(_score_part, task), len(cut.queries), jobs)
+    run_ids = frozenset[str]().union(*(score.run_ids for score in scores))
+    if len(run_ids) != 1:
+        raise NeedsWholeError
+    (run_id,) = run_ids
+    for score in scores:
+        loading.problems.take_over(score.problems)
+    combining = Combining(run_of(gold, loading, gold.options.justifications), gold.options.policy, loading.problems)
+    lines = sum(score.lines for score in scores)
+    combining.remark_on_matches(run_id, lines, any(score.has_met for score in scores))
+    run = combining.projected(run_id, averaged_table(row for score in scores for row in score.rows))
+    combining.check_something_scored(run)
+    ranked = combining.averaged(run_id, averaged_ap_table(row for score in scores for row in score.ap_rows))
+    texts = [_texts_of(folder, part) for part in range(len(scores))]
+    run = replace(run, average_precision=ranked, debug_text=DebugText(*zip(*texts)))
+    if gold.options.samples is not None:
+        run = combining.with_bootstrap(run, gold.options.samples)
+    return combining.result([run])
+
+
+def _texts_of(folder: str, part: int) -> tuple[str, str]:
+    """The files that hold a part of the two texts of the debug file: responses, then rankings."""
+    return os.path.join(folder, f"{part}.responses"), os.path.join(folder, f"{part}.rankings")
+
+
+def _score_part(task: _Task, part: int) -> _PartScore:
+    """Link, match, count and rank the lines of one part, and write its texts of the debug file.
+
+    Raises NeedsWholeError, also for what is fatal: another part may hold an earlier line that is.
+    """
+    try:
+        return _score_lines(task, part)
+    except InputError:
+        raise NeedsWholeError from None
+
+
+def _score_lines(task: _Task, part: int) -> _PartScore:
+    gold = open_part(task.gold, task.cut, part)
+    loading = loading_of(gold.table, gold.options.justifications, gold.problems, below=gold.links)
+    load_part(loading, task.files, part)
+    run = run_of(gold, loading, gold.options.justifications)
+    run_ids = frozenset(run.lines)
+    if len(run_ids) > 1 or run.links.without_parent:  # average precision mixes the nodes of such lines across queries
+        raise NeedsWholeError
+    combining = Combining(run, gold.options.policy, gold.problems)
+    run_id = next(iter(run_ids), "")
+    units = score_units(combining, run_id, gold.options.policy)
+    rankings = rankings_of(units)
+    texts = responses_text(tallies_of(units)), rankings_text(rankings)
+    for path, text in zip(_texts_of(task.folder, part), texts):
+        write_new(path, encoded(text))
+    return _PartScore(
+        run_ids, len(run.links.responses), any(unit.matched for unit in units), score_rows(units),
+        slot_filling_ap(rankings), gold.problems,
+    )  # fmt: skip

@@ -1,0 +1,210 @@
+"""Spans of documents, and the provenance of lines in canonical form (specification 4.6)."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Final, NamedTuple, TypeAlias
+
+from cs_score.base.patterns import pattern
+from cs_score.base.white_space import SPACE
+
+LONGEST_SPAN: Final = 200
+"""Characters of a span that count; a longer one is cut."""
+
+DocumentLengths: TypeAlias = Mapping[str, float]
+"""The documents of the task: length in characters by document id (specification of the companions, 1.5)."""
+
+
+class SpanProblem(NamedTuple):
+    """A problem code with its arguments, to be reported at the place of the line that holds the provenance.
+
+    `text` is the offending text as written, `repaired` what is read in its place, where something is.
+    """
+
+    code: str
+    arguments: tuple[object, ...]
+    text: str
+    repaired: str | None = None
+
+
+class Span(NamedTuple):
+    """A stretch of a document: character offsets as written, both inclusive."""
+
+    docid: str
+    start: str
+    end: str
+
+    def __str__(self) -> str:
+        return f"{self.docid}:{self.start}-{self.end}"
+
+
+def offset_value(digits: str) -> float:
+    """The number that a text of digits stands for; a text of thousands of digits is as good as infinite."""
+    if len(digits) <= 15 and digits.isascii():
+        return int(digits)
+    leading = re.match("[0-9]*", digits)
+    return float((leading.group() if leading else "") or 0)
+
+
+def cut_span(span: Span) -> tuple[Span | None, tuple[SpanProblem, ...]]:
+    """`span` cut to the longest legal length, or None where it ends before it starts; with the problem, if any."""
+    start, end = offset_value(span.start), offset_value(span.end)
+    if end < start:
+        return None, (SpanProblem("ILLEGAL_OFFSET_PAIR", (span.start, span.end), str(span)),)
+    if end - start + 1 > LONGEST_SPAN:
+        cut = Span(span.docid, span.start, f"{start + LONGEST_SPAN - 1:.15g}")
+        return cut, (SpanProblem("TOO_MANY_CHARS", (LONGEST_SPAN,), str(span), str(cut)),)
+    return span, ()
+
+
+def outside_document(span: Span, offsets: tuple[str, ...], documents: DocumentLengths) -> tuple[SpanProblem, ...]:
+    """Problems of a span whose document is not one of the task's, or ends before one of the offsets."""
+    length = documents.get(span.docid)
+    if length is None:
+        return (SpanProblem("ILLEGAL_DOCID", (span.docid,), str(span)),)
+    return tuple(
+        SpanProblem("ILLEGAL_OFFSET_IN_DOC", (offset, span.docid), str(span))
+        for offset in offsets
+        if offset_value(offset) > length
+    )
+
+
+RELATION_SPANS: Final = 4
+VALUE_SPANS: Final = 2
+
+NO_DOCUMENT: Final = "NO DOCUMENT"
+"""Document id of a provenance without any valid span."""
+
+_SEPARATED_BY_SEMICOLON: Final = pattern(r"([^:;]+:\d+-\d+[,;]){0,3}[^:;]+:\d+-\d+")
+# Possessive, so that a column of white space is looked at once; a document id that is nothing else is its last
+# character.
+_SPAN: Final = pattern(rf"(?:{SPACE}*+(?=[^:])|{SPACE}*(?={SPACE}:))([^:]++):(\d+)-(\d+){SPACE}*")
+# A relation and a value provenance of one document, a blank between them: a span each, and several spans each.
+_ONE_SPAN_EACH: Final = pattern(r"([A-Za-z0-9_.+-]++):([0-9]{1,15})-([0-9]{1,15}) \1:([0-9]{1,15})-([0-9]{1,15})")
+_SPANS_EACH: Final = pattern(
+    r"([A-Za-z0-9_.+-]++):[0-9]{1,15}-[0-9]{1,15}(?:,\1:[0-9]{1,15}-[0-9]{1,15}){0,3} "
+    r"\1:[0-9]{1,15}-[0-9]{1,15}(?:,\1:[0-9]{1,15}-[0-9]{1,15})?"
+)
+_PLAIN_SPAN: Final = pattern(r"([A-Za-z0-9_.+-]++):([0-9]{1,15})-([0-9]{1,15})")
+_ONE_COLUMN: Final = pattern(r"([A-Za-z0-9_.+-]++):([0-9]{1,15})-([0-9]{1,15})((?:,\1:[0-9]{1,15}-[0-9]{1,15}){0,2})")
+_OFFSETS: Final = pattern(":([0-9]+)-([0-9]+)")
+
+
+class Provenance(NamedTuple):
+    """A provenance as read.
+
+    `canonical` is the text used for matching and hashing (empty without valid span), `docid` the document
+    (`NO_DOCUMENT` without valid span), `spans` the valid spans in the order written, cut to their legal length,
+    `problems` what was wrong.
+    """
+
+    canonical: str
+    docid: str
+    spans: tuple[Span, ...]
+    problems: tuple[SpanProblem, ...]
+
+    @property
+    def first(self) -> Span | None:
+        """The first valid span as written."""
+        return self.spans[0] if self.spans else None
+
+
+def are_plain(relation: str, provenance: str, documents: DocumentLengths | None = None) -> bool:
+    """Whether two columns hold spans of one document, of legal length, that are canonical as they stand.
+
+    With `documents`, the spans must lie within one of them. Nearly all lines are like this, and nothing needs to be
+    reported or rewritten for them.
+    """
+    both = f"{relation} {provenance}"
+    match = _ONE_SPAN_EACH.fullmatch(both)
+    if match is not None and documents is None:
+        relation_start, relation_end, start, end = match.group(2, 3, 4, 5)
+        return 0 <= int(relation_end) - int(relation_start) < LONGEST_SPAN and 0 <= int(end) - int(start) < LONGEST_SPAN
+    match = _SPANS_EACH.fullmatch(both)
+    if match is None:
+        return False
+    length = math.inf if documents is None else documents.get(match.group(1), -1)
+    return _ascend(relation, length) and _ascend(provenance, length)
+
+
+def plain_column(text: str, documents: DocumentLengths | None = None) -> tuple[str, int] | None:
+    """Document and first offset of a column that is plain as in `are_plain`, of up to three spans; None of others."""
+    match = _ONE_COLUMN.fullmatch(text)
+    if match is None:
+        return None
+    docid, start, end, others = match.groups()
+    length = math.inf if documents is None else documents.get(docid, -1)
+    first = int(start)
+    if others:
+        return (docid, first) if _ascend(text, length) else None
+    last = int(end)
+    return (docid, first) if first <= last < first + LONGEST_SPAN and last <= length else None
+
+
+def _ascend(spans: str, length: float) -> bool:
+    """Whether each of the spans starts behind the start of the one before it, is of legal length, and ends in time."""
+    before = -1
+    for start, end in _OFFSETS.findall(spans):
+        if not before < int(start) <= int(end) < int(start) + LONGEST_SPAN or int(end) > length:
+            return False
+        before = int(start)
+    return True
+
+
+def document_of(canonical: str) -> str:
+    """The document of a canonical provenance; `NO_DOCUMENT` of an empty one."""
+    return canonical.partition(":")[0] if canonical else NO_DOCUMENT
+
+
+def read_provenance(text: str, most: int, documents: DocumentLengths | None = None) -> Provenance:
+    """Read a column of at most `most` spans, which are checked against `documents` where those are given.
+
+    Returns the canonical form with the problems found; never raises. A span in an unknown document, which is fatal, is
+    kept, so that what follows from it is not reported as well.
+    """
+    plain = _PLAIN_SPAN.fullmatch(text) if documents is None else None
+    if plain is not None and 0 <= int(plain[3]) - int(plain[2]) < LONGEST_SPAN:
+        return Provenance(text, plain[1], (Span(*plain.groups()),), ())
+    problems: list[SpanProblem] = []
+    if ";" in text:
+        if _SEPARATED_BY_SEMICOLON.fullmatch(text):
+            problems.append(SpanProblem("SEMICOLON_AS_SEPARATOR", (text,), text, text.replace(";", ",")))
+            text = text.replace(";", ",")
+        else:
+            problems.append(SpanProblem("SEMICOLON_IN_PROVENANCE_E", (text,), text))
+    parts = text.rstrip(",").split(",") if text.rstrip(",") else []
+    if len(parts) > most:
+        problems.append(SpanProblem("TOO_MANY_PROVENANCE_TRIPLES_E", (len(parts), most), text, ",".join(parts[:most])))
+        del parts[most:]
+    spans: list[Span] = []
+    for part in parts:
+        match = _SPAN.fullmatch(part)
+        if match is None:
+            problems.append(SpanProblem("ILLEGAL_OFFSET_TRIPLE_STRING", (part,), part))
+            continue
+        span, found = _checked(Span(*match.groups()), documents)
+        problems.extend(found)
+        if span is None:
+            continue
+        if spans and span.docid != spans[0].docid:
+            problems.append(SpanProblem("MULTIPLE_DOCIDS_IN_PROV", (text,), text))
+            span = span._replace(docid=spans[0].docid)
+        spans.append(span)
+    if not spans:
+        return Provenance("", NO_DOCUMENT, (), tuple(problems))
+    ordered = sorted(spans, key=lambda span: (offset_value(span.start), span.end))
+    canonical = ",".join(map(str, ordered))
+    return Provenance(canonical, spans[0].docid, tuple(spans), tuple(problems))
+
+
+def _checked(span: Span, documents: DocumentLengths | None) -> tuple[Span | None, tuple[SpanProblem, ...]]:
+    """A span cut to the longest legal length, or None where it is dropped; with its problems."""
+    cut, problems = cut_span(span)
+    if documents is None:
+        return cut, problems
+    # The offsets of a span that ends before it starts are checked all the same.
+    outside = outside_document(cut or span, (cut or span)[1:], documents)
+    is_outside = any(problem.code == "ILLEGAL_OFFSET_IN_DOC" for problem in outside)
+    return None if is_outside else cut, (*problems, *outside)

@@ -1,1 +1,0 @@
-"""Queries: identifiers, slots, query files, expansion, selection, languages."""

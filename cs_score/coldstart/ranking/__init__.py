@@ -1,1 +1,0 @@
-"""Nodes ranked by confidence, and their average precision."""

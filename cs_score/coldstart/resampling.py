@@ -1,0 +1,208 @@
+"""The reference's bootstrap: scores of resamples of the queries, and percentile limits from them (specification 11).
+
+Every value is the four-decimal text that a table would show, and everything after it is computed from those texts; that
+is how the published intervals were made. All samples are summed at once, row by row in printing order, so that each sum
+rounds exactly as if its table had been added up by itself.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from cs_score.coldstart.projection import ScoreRow, Table, by_ldc_query, counted_f1, ldc_max_rows, row_order
+from cs_score.coldstart.queries import QuerySet
+from cs_score.coldstart.samples import (
+    ABSENT,
+    LEVELS,
+    METRICS,
+    NO_SCORE,
+    VALUE_CODES,
+    VALUE_GROUPS,
+    Bootstrap,
+    Limits,
+    Sample,
+    ValueCode,
+)
+from cs_score.measures.formulas import precision_recall_f1
+from cs_score.measures.measure import Measure
+from cs_score.statistics.arithmetic import Floats, divide
+
+Counts: TypeAlias = npt.NDArray[np.int64]
+
+CONFIDENCES: Final = (99, 95, 90)
+
+
+def bootstrap(
+    sf: Table,
+    own: Mapping[Measure, float],
+    samples: Sequence[Sample],
+    queries: QuerySet,
+    metrics: Iterable[str] = METRICS,
+) -> Bootstrap:
+    """Score every sample from the rows of one run's SF table; `own` are the averages of the run itself.
+
+    `metrics`: those of P, R and F that the tables show so that they can be read; others have no value.
+    """
+    shown = frozenset(metrics)
+    columns: dict[ValueCode, list[str]] = {}
+    one = _Replicates(sf, [sample.one_entry_point() for sample in samples], queries)
+    every = _Replicates(sf, [sample.all_entry_points() for sample in samples], queries)
+    for entry_points, variant, _ in VALUE_GROUPS:
+        replicates = one if entry_points == "ONEEP" else every
+        for (average, level), (scores, exists) in replicates.averages(variant).items():
+            for position, metric in enumerate(METRICS):
+                code = ValueCode(entry_points, variant, average, level, metric)
+                columns[code] = [
+                    f"{score:.4f}" if present and metric in shown else ABSENT
+                    for score, present in zip(scores[:, position].tolist(), exists.tolist())
+                ]
+    values = tuple(zip(*(columns[code] for code in VALUE_CODES))) if samples else ()
+    limits = tuple(_limits(code, columns[code], _own_score(code, own, shown)) for code in sorted(VALUE_CODES, key=str))
+    return Bootstrap(tuple(samples), values, limits if samples else ())
+
+
+def _limits(code: ValueCode, texts: Sequence[str], score: str) -> Limits:
+    """Percentile limits by the reference's own index rule (11.3)."""
+    total = 0.0
+    for text in texts:
+        total += float(text or 0)
+    ordered = sorted(texts, key=lambda text: float(text or 0))
+    tails = [(100 - confidence) * 0.5 / 100 for confidence in CONFIDENCES]
+    return Limits(
+        code,
+        tuple(ordered[int(len(texts) * tail)] for tail in tails) if texts else (),
+        f"{total / len(texts):0.4f}" if texts else ABSENT,
+        score,
+        tuple(ordered[int(len(texts) * (1 - tail)) - 1] for tail in reversed(tails)) if texts else (),
+    )
+
+
+def _own_score(code: ValueCode, scores: Mapping[Measure, float], shown: frozenset[str]) -> str:
+    """The run's own score as its summary shows it."""
+    score = scores.get(code.measure)
+    is_shown = code.entry_points == "ALLEP" and code.metric in shown
+    return f"{score:.4f}" if is_shown and score is not None else NO_SCORE
+
+
+_Averages: TypeAlias = dict[tuple[str, str], tuple[Floats, npt.NDArray[np.bool_]]]
+"""(average, level) -> scores, one row of P, R and F per sample, and whether the sample has the level."""
+
+
+class _Replicates:
+    """A run's rows, with how often each sample draws the query of each."""
+
+    def __init__(self, table: Table, draws: Sequence[Mapping[str, int]], queries: QuerySet) -> None:
+        self._queries = queries
+        self._size = len(draws)
+        self._rows_of: dict[str, list[ScoreRow]] = defaultdict(list)
+        for row in table.rows:
+            self._rows_of[_short_id(row)].append(row)
+        self._position = {short_id: position for position, short_id in enumerate(self._rows_of)}
+        self._times: Counts = np.zeros((self._size, len(self._position)), dtype=np.int64)
+        for sample, drawn in enumerate(draws):
+            for short_id, times in drawn.items():
+                if short_id in self._position:
+                    self._times[sample, self._position[short_id]] = times
+
+    def averages(self, variant: str) -> _Averages:
+        """Micro and macro averages of a variant in every sample."""
+        if variant == "LDCMEAN":
+            return self._macro(self._mean_rows())
+        rows = list(self._slot_filling_rows() if variant == "SLOTFLG" else self._best_rows())
+        return self._micro(rows) | self._macro(
+            (row, times, _row_scores(row), np.broadcast_to(row.ground_truth > 0, self._size)) for row, times in rows
+        )
+
+    def _slot_filling_rows(self) -> Iterator[tuple[ScoreRow, Counts]]:
+        """The rows in printing order, each with its multiplicity by sample."""
+        for short_id, rows in self._rows_of.items():
+            for row in rows:
+                yield row, self._times[:, self._position[short_id]]
+
+    def _best_rows(self) -> Iterator[tuple[ScoreRow, Counts]]:
+        """LDC-MAX: of an LDC query's entry points drawn, the rows of the one with the highest F1."""
+        renamed: list[tuple[ScoreRow, Counts]] = []
+        for full_id, entry_points in by_ldc_query(self._rows_of, self._queries):
+            free = np.ones(self._size, dtype=bool)
+            for short_id, rows in sorted(entry_points, key=lambda item: -counted_f1(item[1])):
+                times = self._times[:, self._position[short_id]]
+                chosen = np.where(free, times, 0)
+                free &= times == 0
+                renamed += ((row, chosen) for row in ldc_max_rows(full_id, rows))
+        return iter(sorted(renamed, key=lambda item: row_order(item[0].name)))
+
+    def _mean_rows(self) -> Iterator[tuple[ScoreRow, Counts, Floats, npt.NDArray[np.bool_]]]:
+        """LDC-MEAN: the mean over the distinct rows drawn, repeated as often as they occur on average (8.3)."""
+        groups: dict[str, list[tuple[ScoreRow, Counts]]] = defaultdict(list)
+        for short_id in sorted(self._rows_of):
+            ldc_id = self._queries.ldc_of.get(short_id)
+            if ldc_id is not None:
+                for row in self._rows_of[short_id]:
+                    name = ":".join((self._queries.by_id[ldc_id].full_id, *row.name.split(":")[1:2]))
+                    groups[name].append((row, self._times[:, self._position[short_id]]))
+        for name in sorted(groups, key=row_order):
+            distinct = np.zeros(self._size, dtype=np.int64)
+            occurrences = np.zeros(self._size, dtype=np.int64)
+            sums = np.zeros((self._size, len(METRICS)))
+            has_truth = np.zeros(self._size, dtype=bool)
+            for row, times in groups[name]:
+                drawn = times > 0
+                distinct += drawn
+                occurrences += times
+                sums += drawn[:, None] * _row_scores(row)
+                has_truth |= drawn & (row.ground_truth > 0)
+            divisor = np.maximum(distinct, 1)
+            row = groups[name][0][0]._replace(name=name, level=str(name.count(":")))
+            yield row, -(-occurrences // divisor), sums / divisor[:, None], has_truth
+
+    def _micro(self, rows: Iterable[tuple[ScoreRow, Counts]]) -> _Averages:
+        sums: dict[str, Counts] = {}
+        exists: dict[str, npt.NDArray[np.bool_]] = {}
+        for row, times in rows:
+            assert row.counts is not None
+            counts = row.counts
+            numbers = np.array([counts.right, counts.answered, counts.ground_truth], dtype=np.int64)
+            for level in _codes_of(row.level):
+                sums[level] = sums.get(level, 0) + times[:, None] * numbers
+                exists[level] = exists.get(level, False) | (times > 0)
+        averages: _Averages = {}
+        for level in LEVELS:
+            right, answered, truth = sums.get(level, np.zeros((self._size, 3), dtype=np.int64)).T
+            scores = np.stack(precision_recall_f1(right, answered, truth, divide), axis=1)
+            averages["Mi", level] = scores, exists.get(level, np.zeros(self._size, dtype=bool))
+        return averages
+
+    def _macro(self, rows: Iterable[tuple[ScoreRow, Counts, Floats, npt.NDArray[np.bool_]]]) -> _Averages:
+        sums = {level: np.zeros((len(METRICS), self._size)) for level in LEVELS}
+        divisors = {level: np.zeros(self._size, dtype=np.int64) for level in LEVELS}
+        exists = {level: np.zeros(self._size, dtype=bool) for level in LEVELS}
+        for row, times, scores, has_truth in rows:
+            levels = _codes_of(row.level)
+            columns = scores.T if scores.ndim == 2 else scores[:, None]
+            for repetition in range(int(times.max(initial=0))):
+                # Adding 0 to the samples that have no such repetition leaves them exactly as they are.
+                added = columns * (times > repetition)
+                for level in levels:
+                    sums[level] += added
+            for level in levels:
+                divisors[level] += np.where(has_truth, times, 0)
+                exists[level] |= times > 0
+        return {("Ma", level): (divide(sums[level].T, divisors[level][:, None]), exists[level]) for level in LEVELS}
+
+
+def _short_id(row: ScoreRow) -> str:
+    return row.name.partition(":")[0].rpartition("_")[2]
+
+
+def _row_scores(row: ScoreRow) -> Floats:
+    return np.array([row.precision, row.recall, row.f1])
+
+
+def _codes_of(level: str) -> tuple[str, ...]:
+    """The level codes that a row of this level counts in."""
+    return (level, "A") if level in LEVELS else ("A",)

@@ -1,1 +1,0 @@
-"""Bootstrap resamples: sample files, resampled tables, intervals."""

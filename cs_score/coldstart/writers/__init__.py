@@ -1,1 +1,0 @@
-"""One module per output: a result goes in, text comes out; nothing is computed here."""
