@@ -13,6 +13,8 @@ from cs_score.base.white_space import SPACE
 LONGEST_SPAN: Final = 200
 """Characters of a span that count; a longer one is cut."""
 
+_LEADING_NUMBER: Final = re.compile(r"\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?", re.ASCII)
+
 DocumentLengths: TypeAlias = Mapping[str, float]
 """The documents of the task: length in characters by document id (specification of the companions, 1.5)."""
 
@@ -40,12 +42,17 @@ class Span(NamedTuple):
         return f"{self.docid}:{self.start}-{self.end}"
 
 
-def offset_value(digits: str) -> float:
-    """The number that a text of digits stands for; a text of thousands of digits is as good as infinite."""
-    if len(digits) <= 15 and digits.isascii():
-        return int(digits)
-    leading = re.match("[0-9]*", digits)
-    return float((leading.group() if leading else "") or 0)
+def offset_value(text: str) -> float:
+    """The number that an offset stands for; one of thousands of digits is as good as infinite."""
+    if len(text) <= 15 and text.isdecimal() and text.isascii():
+        return int(text)
+    return leading_number(text)
+
+
+def leading_number(text: str) -> float:
+    """The number that a text begins with, as the reference reads texts as numbers; 0 where it begins with none."""
+    match = _LEADING_NUMBER.match(text)
+    return float(match.group()) if match else 0.0
 
 
 def cut_span(span: Span) -> tuple[Span | None, tuple[SpanProblem, ...]]:

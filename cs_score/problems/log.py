@@ -67,6 +67,38 @@ class FatalProblem(InputError):
         return one_line(f"{self.problem} ({NO_PLACE if self.at is None else self.at})")
 
 
+class _Found:
+    """A message: how often it occurred, and its places. Most have one; a large file may have hundreds of thousands."""
+
+    __slots__ = ("_first", "_more", "times")
+
+    def __init__(self, times: int, place: Place | None) -> None:
+        self.times = times
+        self._first = place
+        self._more: dict[Place | None, None] | None = None
+
+    @property
+    def places(self) -> tuple[Place | None, ...]:
+        """Distinct places in the order in which they were met."""
+        return (self._first, *(self._more or ()))
+
+    def add_place(self, place: Place | None) -> None:
+        if place != self._first:
+            if self._more is None:
+                self._more = {}
+            self._more[place] = None
+
+    def add(self, other: _Found) -> None:
+        self.times += other.times
+        for place in other.places:
+            self.add_place(place)
+
+    def copy(self) -> _Found:
+        other = _Found(self.times, self._first)
+        other._more = None if self._more is None else dict(self._more)
+        return other
+
+
 class ProblemLog:
     """Collects problems: code, then message, then the distinct places; every occurrence is counted."""
 
@@ -75,7 +107,7 @@ class ProblemLog:
         """Codes that are neither noted nor counted."""
         self.fatal: list[InputError] = []
         """Conditions that the program must end with, in load order; whoever loads decides when (see `end_if_fatal`)."""
-        self._found: dict[tuple[str, str], tuple[dict[Place | None, None], list[int]]] = {}
+        self._found: dict[tuple[str, str], _Found] = {}
         self._totals = {Severity.WARNING: 0, Severity.ERROR: 0}
 
     def add(
@@ -92,10 +124,13 @@ class ProblemLog:
         if kind.severity is Severity.FATAL:
             self.fatal.append(FatalProblem(f"{kind.severity}: {message}", place, code))
             return
-        places, count = self._found.setdefault((code, message), ({}, [0]))
-        places[place] = None
-        count[0] += times
         self._totals[kind.severity] += times
+        found = self._found.get((code, message))
+        if found is None:
+            self._found[code, message] = _Found(times, place)
+        else:
+            found.times += times
+            found.add_place(place)
 
     def end_if_fatal(self) -> None:
         """Raises the first of the fatal conditions, if there is one."""
@@ -106,7 +141,7 @@ class ProblemLog:
         """A log of its own that begins with what this one holds."""
         other = type(self)()
         other.ignored = self.ignored
-        other._found = {key: (dict(places), list(count)) for key, (places, count) in self._found.items()}
+        other._found = {key: found.copy() for key, found in self._found.items()}
         other._totals = dict(self._totals)
         other.fatal = list(self.fatal)
         return other
@@ -115,8 +150,7 @@ class ProblemLog:
         """A log of its own that begins with what this one holds of other codes."""
         other = self.branch()
         for key in [key for key in other._found if key[0] in codes]:
-            _, count = other._found.pop(key)
-            other._totals[CODES[key[0]].severity] -= count[0]
+            other._totals[CODES[key[0]].severity] -= other._found.pop(key).times
         return other
 
     def take_over(self, other: ProblemLog) -> None:
@@ -124,10 +158,11 @@ class ProblemLog:
         if not other._found and not other.fatal:
             return
         self.fatal += other.fatal
-        for key, (places, count) in other._found.items():
-            known, sum_so_far = self._found.setdefault(key, ({}, [0]))
-            known.update(places)
-            sum_so_far[0] += count[0]
+        for key, found in other._found.items():
+            if key in self._found:
+                self._found[key].add(found)
+            else:
+                self._found[key] = found.copy()
         for severity, total in other._totals.items():
             self._totals[severity] += total
 
@@ -147,17 +182,13 @@ class ProblemLog:
 
     def by_place(self) -> Iterator[tuple[Place, Problem]]:
         """Each place of each problem, in the order in which the problems were first met."""
-        for (code, message), (places, count) in self._found.items():
-            for place in places:
+        for (code, message), found in self._found.items():
+            for place in found.places:
                 if place is not None:
-                    yield place, Problem(code, CODES[code].severity, message, (place,), count[0])
+                    yield place, Problem(code, CODES[code].severity, message, (place,), found.times)
 
     def __iter__(self) -> Iterator[Problem]:
         """The problems in the order of the report: by code, then by message, both as byte strings."""
-        for (code, message), (places, count) in sorted(self._found.items(), key=lambda item: _byte_order(item[0])):
-            yield Problem(code, CODES[code].severity, message, tuple(places), count[0])
-
-
-def _byte_order(key: tuple[str, str]) -> tuple[bytes, bytes]:
-    code, message = key
-    return code.encode(), message.encode("utf-8", "surrogatepass")
+        for key in sorted(self._found):  # texts compare as their bytes in UTF-8 do
+            found = self._found[key]
+            yield Problem(key[0], CODES[key[0]].severity, key[1], found.places, found.times)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import filecmp
 import os
+import random
 import re
 import resource
 import signal
 import subprocess
 import sys
 import time
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
@@ -19,6 +21,8 @@ import pytest
 from benchmarks import kb_generator
 from cs_score.base import outputs
 from cs_score.base.errors import OutputError
+from cs_score.knowledge_base.resolution.entry_points import Mention, MentionIndex
+from cs_score.problems.log import Place, ProblemLog
 from tests.batch.command import contents, environment
 from tests.coldstart.command import score_in
 from tests.knowledge_base.invented import FAMILY, Inputs
@@ -256,3 +260,27 @@ def test_a_full_disk_leaves_no_half_run(words: tuple[str, ...], inputs: Inputs) 
         said = child.stderr.read().decode().splitlines()
     assert (child.returncode, os.listdir(inputs.folder / "out")) == (255, [])
     assert said == [f"cs-score resolve-queries: Could not write {words[-2 if options else 0]}: File too large"]
+
+
+def test_many_mentions_below_many_entry_points_take_no_memory_and_little_time() -> None:
+    chance = random.Random(5)
+    mentions = [Mention(chance.randrange(99), chance.randrange(99, 900), n, str(n), "") for n in range(9_000)]
+    index = MentionIndex(mentions)
+    tracemalloc.start()
+    chosen = [index.best(99, 99 + n) for n in range(400)]
+    assert tracemalloc.get_traced_memory()[1] < 2e7
+    tracemalloc.stop()
+    assert chosen[::50] == [
+        min(index.meetings(99, 99 + n), key=lambda met: (-met.common, met.rest, met.mention.line)).mention
+        for n in range(0, 400, 50)
+    ]
+
+
+def test_a_problem_of_many_nodes_takes_little_memory() -> None:
+    log = ProblemLog()
+    found = [(f":Entity_{n}", Place("kb.tac", n)) for n in range(20_000)]
+    tracemalloc.start()
+    for name, place in found:
+        log.add("UNKNOWN_TYPE", name, place=place)
+    assert tracemalloc.get_traced_memory()[0] < 20_000 * 300  # bytes, half of them for the message
+    tracemalloc.stop()

@@ -181,6 +181,41 @@ def test_2_3_predicates_of_ones_own_are_written_where_their_label_is_wanted(inpu
     assert not {own, inverse} & set(inputs.lines("kb.tac.valid"))
 
 
+@pytest.mark.parametrize(
+    ("line", "reported"),
+    [
+        ("per", "ERROR: Illegal predicate: knows (kb.tac line 14)"),
+        ("per knows per", "WARNING: No inverse relation asserted for knows(:Entity_1, :Entity_2) (kb.tac line 14)"),
+        ("per children per", "Attempt to redefine inverse of predicate per:children from parents to "),
+    ],
+)
+def test_2_3_missing_columns_of_a_predicate_are_empty(line: str, reported: str, inputs: Inputs) -> None:
+    inputs.write("my.predicates.txt", f"{line}\n")
+    inputs.kb(*FAMILY, ":Entity_1\tper:knows\t:Entity_2\tENG_1:6-21\t0.5")
+    inputs.validate("-predicates", "my.predicates.txt", "-labels", "MY:TAC", "-output", "tac")
+    assert any(reported in shown for shown in inputs.report)
+    if "WARNING" in reported:  # the inverse has the empty name
+        assert ":Entity_2\tper:\t:Entity_1\tENG_1:6-21\t0.5" in inputs.lines("kb.tac.valid")
+
+
+@pytest.mark.parametrize("beg", ["<beg>6</beg>", "<beg>6.0</beg>", "<beg> +6e0</beg>"])
+@pytest.mark.parametrize(("end", "answers"), [("<end>8x</end>", 1), ("<end>eight</end>", 0), ("", 0)])
+def test_16_3_offsets_of_queries_are_read_as_the_reference_reads_numbers(
+    beg: str, end: str, answers: int, inputs: Inputs
+) -> None:
+    point = f"<name>Ann</name><docid>ENG_1</docid>{beg}{end}<enttype>per</enttype><slot0>per:children</slot0>"
+    inputs.write("q.xml", f'<query_set><query id="CSX_ENG_e2b374da95">{point}</query></query_set>')
+    inputs.kb(*FAMILY)
+    inputs.validate("-output", "tac")
+    assert inputs.resolve("--explain", "why.tsv").status == 0
+    assert len(inputs.lines("run.tab")) == answers
+    pool = "1\tCSX_ENG_e2b374da95:per:children\tENG_1:6-21\tBo\tENG_1:20-21\tC\tNAM\tC\tCSX_ENG_e2b374da95:1\tNAM"
+    inputs.write("pool.tab", f"{pool}\n")
+    for command in ("score", "analyze"):
+        said = inputs.call(command, "q.xml", "kb.tac", "pool.tab").stderr
+        assert f"{answers} of 1 queries found their entity, {answers} answers".encode() in said
+
+
 def test_16_2_only_lower_case_predicates_without_generic_realis_count(inputs: Inputs) -> None:
     inputs.write(
         "kb.tac.valid",

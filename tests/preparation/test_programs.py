@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -402,3 +403,16 @@ def test_a_parent_that_has_lost_its_lines_takes_a_place_that_is_left_over(inputs
     assert column(inputs.validate("-depth", "B:1"), 4) == ["Rome", "Yale"]
     assert column(inputs.validate("-depth", "A:1"), 4) == ["Rome"]
     assert column(inputs.validate("-depth", "A:2"), 4) == ["Rome", "Yale"]
+
+
+@pytest.mark.parametrize("program", ["validate-run", "validate-queries"])
+def test_quietly_a_report_with_errors_still_ends_in_a_word(program: str, inputs: Inputs) -> None:
+    inputs.queries(AskedQuery(begin="x"))
+    inputs.lines(RunLine(confidence="2.5"))
+    words = ["q.xml", "run.tab"] if program == "validate-run" else ["q.xml", "new.xml"]
+    outcome = inputs.call(program, "--quiet", *words)
+    assert outcome.status == 255
+    assert re.fullmatch(rf"cs-score {program}: [12] errors? encountered\n", outcome.stderr.decode())
+    inputs.queries()
+    inputs.lines(RunLine())
+    assert inputs.validate("--quiet").stderr == b""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -121,6 +122,28 @@ def test_quirk_9_a_depth_discards_nothing_of_eight_columns(depth: str, inputs: I
     outcome = inputs.validate("-depth", depth)
     assert column(outcome, VALUE) == ["Bo", "Cy", "Yale"]
     assert report_lines(outcome) == ["No warnings encountered"]
+
+
+@pytest.mark.parametrize("depth", ["A:1", "B:3"])
+@pytest.mark.parametrize("node", [None, "0"])
+def test_quirk_9_lines_without_node_are_a_node_of_the_hop_of_the_last(
+    depth: str, node: str | None, inputs: Inputs
+) -> None:
+    inputs.queries(AskedQuery(slots=(CHILDREN, "per:siblings", "per:title")))
+    first = RunLine(node=node)
+    second = replace(first.child(), slot="per:siblings", type="PER", node=node)
+    third = replace(second.child(), slot="per:title", type="STRING", node=node)
+    inputs.lines(first, second)
+    assert column(inputs.validate("-depth", depth), VALUE) == ["Bo", "Yale"]
+    inputs.lines(first, second, third)
+    outcome = inputs.validate("-depth", depth)
+    assert written(outcome) == []
+    assert report_lines(outcome)[-1] == ("3 warnings encountered" if depth == "B:3" else "No warnings encountered")
+
+
+def test_quirk_9_the_node_without_name_takes_one_of_the_places(inputs: Inputs) -> None:
+    inputs.lines(RunLine(), RunLine("Cy", node="0", span="6-9"), RunLine("Di", node="0", span="10-12"))
+    assert column(inputs.validate("-depth", "A:1"), VALUE) == ["Cy", "Di"]
 
 
 def test_quirk_9_a_depth_of_0_discards_everything(inputs: Inputs) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterable
+from itertools import chain
 from typing import Final
 
 from cs_score.base.errors import CsScoreError, InputError, OutputError
@@ -15,7 +16,7 @@ from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.outputs import encoded
 from cs_score.base.planned_outputs import Existing, OutputPlan, PlannedOutput
 from cs_score.base.sources import name_of
-from cs_score.cli.destinations import Destination, is_quiet, say, write_report, write_result, write_text
+from cs_score.cli.destinations import Destination, is_quiet, say, write_result, write_text
 from cs_score.cli.form import REFERENCE, Contract, Form
 from cs_score.cli.leaving import FAILED, Finished
 from cs_score.cli.options import FORCE, CommandLine, Option
@@ -140,23 +141,26 @@ class Session:
     def finish(self, write: Callable[[], None], *, write_in_spite_of_errors: bool = False) -> int:
         """Report; write the results unless there are errors; the closing line; the exit status."""
         errors, warnings = (self.problems.count(severity) for severity in (Severity.ERROR, Severity.WARNING))
-        report = self._report()
         closing = closing_line(errors, warnings)
+        report: Iterable[str] = self._report()
         if self._errors.stream is not None:
             self._say(report)
             self._is_reported = True
         if not errors or write_in_spite_of_errors:
+            report = list(report)  # without what is found while results are written
             write()
         if self._closing is not None and not errors:
             write_result(self._closing, encoded((closing,)))
+        elif errors and self._errors.stream == "stderr":
+            write_text("stderr", f"{self._program.called}: {closing}" if is_quiet() else closing)
         else:
-            self._say(closing if self._errors.stream is not None else self._announced + report + closing)
+            self._say((closing,) if self._is_reported else chain((self._announced,), report, (closing,)))
         self._write_problems()
         return Finished(FAILED if errors else 0, write)
 
     def close(self, report: str = "") -> None:
         """End without report where the reference writes none (quirk 23)."""
-        self._say(report if self._errors.stream is not None else self._announced + report)
+        self._say((report,) if self._errors.stream is not None else (self._announced, report))
         self._write_problems()
 
     def give_up(self, error: CsScoreError) -> int:
@@ -165,11 +169,11 @@ class Session:
         lines = [f"{other}\n" for other in further[:_SHOWN]]
         if len(further) > _SHOWN:
             lines.append(f"{len(further) - _SHOWN} more fatal conditions (--problems FILE lists all)\n")
-        text = "".join(("" if self._is_reported else self._report(), *lines))
+        text = "".join((*(() if self._is_reported else self._report()), *lines))
         said = f"{self._program.called}: {error}\n"
         if self._errors.stream != "stderr":
             with contextlib.suppress(OutputError):
-                self._say(f"{self._announced}{text}{said}")
+                self._say((self._announced, text, said))
             text = ""
         write_text("stderr", said if is_quiet() else text + said)
         if isinstance(error, InputError) and all(error is not other for other in self.problems.fatal):
@@ -178,13 +182,16 @@ class Session:
             self._write_problems()
         return FAILED
 
-    def _report(self) -> str:
+    def _report(self) -> Iterable[str]:
         if self._errors.stream == "stderr":
-            return report_on_stderr(self.problems)
-        return "".join(report_text(self.problems))
+            return (report_on_stderr(self.problems),)
+        return report_text(self.problems)
 
-    def _say(self, text: str) -> None:
-        write_report(self._errors, text, encoded((text,)) if self._encoded_once else [doubly_encoded(text)])
+    def _say(self, pieces: Iterable[str]) -> None:
+        if self._errors.stream == "stderr":
+            say("".join(pieces))
+        else:
+            write_result(self._errors, encoded(pieces) if self._encoded_once else map(doubly_encoded, pieces))
 
     def _write_problems(self) -> None:
         if isinstance(self.problems, RecordingLog) and self._problems_file is not None:

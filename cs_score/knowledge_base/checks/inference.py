@@ -18,7 +18,9 @@ def infer_inverses(builder: Builder) -> None:
         node, subject = assertion.node, assertion.subject
         if node is None or not assertion.verb.has_inverse or ":String" in node.name:
             continue
-        inverse = assertion.verb.predicate.inverse or NONE
+        inverse = assertion.verb.predicate.inverse
+        if inverse is None:
+            inverse = NONE
         if builder.repetitions.has_stated(node, inverse, subject.name, assertion.provenance):
             continue
         if node not in known:

@@ -41,9 +41,7 @@ def _add(columns: list[str], label: str, table: PredicateTable, path: str, line:
     def reject(problem: str) -> InputError:
         return InputError(problem, file=path, place=f"line {line}", code="ILLEGAL_USER_PREDICATES")
 
-    if len(columns) < 4:
-        raise reject("a predicate has four columns: domain, name, range, inverse or none")
-    domains, name, ranges, inverse = columns[:4]
+    domains, name, ranges, inverse = (*columns, "", "", "")[:4]  # missing columns are empty
     domain, range_ = _types(domains), _types(ranges)
     for node_type in domain:
         if node_type not in NODE_TYPES:
@@ -83,11 +81,15 @@ def _is_known(predicate: Predicate, domain: str, table: PredicateTable, reject: 
             continue
         what = f"of predicate {domain}:{predicate.name} from"
         if predicate.inverse != known.inverse:
-            raise reject(f"Attempt to redefine inverse {what} {known.inverse or NONE} to {predicate.inverse or NONE}")
+            raise reject(f"Attempt to redefine inverse {what} {_inverse(known)} to {_inverse(predicate)}")
         if predicate.single != known.single:
             raise reject(f"Attempt to redefine quantity {what} {_quantity(known)} to {_quantity(predicate)}")
         return True
     return False
+
+
+def _inverse(predicate: Predicate) -> str:
+    return NONE if predicate.inverse is None else predicate.inverse
 
 
 def _quantity(predicate: Predicate) -> str:

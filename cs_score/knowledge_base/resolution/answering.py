@@ -101,9 +101,9 @@ def resolve(kb: ValidatedKb, queries: Sequence[Query]) -> Resolution:
     for query in queries:
         entrance = enter(query.entry_points[0], indexes) if query.entry_points else None
         resolution.entrances.append((query, entrance))
-        if entrance is not None and entrance.node is not None:
+        if entrance is not None and entrance.chosen is not None:
             resolution.counts.entered += 1
-            ring.ask(_Asked(query.full_id, query.slots, query), entrance.node, 1, 0)
+            ring.ask(_Asked(query.full_id, query.slots, query), entrance.chosen.node, 1, 0)
     ring.run()
     return resolution
 
@@ -187,8 +187,8 @@ class _Ring:
         justification = canonical_part(answer.provenance, 1 if answer.object.startswith(":String") else 0)
         if answer.subject.startswith(":Event") or answer.object.startswith(":Event"):
             mentions = self._kb.canonical.get((answer.subject, answer.docid), ())
-            places = [canonical_part(mention.provenance, 0) for mention in mentions if not mention.has_realis]
-            return f"{places[-1] if places else ''},{justification}"
+            last = next((mention.provenance for mention in reversed(mentions) if not mention.has_realis), "")
+            return f"{canonical_part(last, 0)},{justification}"
         return justification
 
 

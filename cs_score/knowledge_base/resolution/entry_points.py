@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from operator import attrgetter
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cs_score.base.records import Record
 from cs_score.coldstart.provenance import Span, offset_value
 from cs_score.coldstart.queries import EntryPoint
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_MANY: Final = 100
+"""Mentions that overlap an entry point from which on numpy pays."""
+
+_end: Final = attrgetter("end")
 
 
 class Mention(NamedTuple):
@@ -34,10 +45,10 @@ class Meeting(NamedTuple):
     common: float
     rest: float
 
-    @property
-    def rank(self) -> tuple[float, float, int]:
-        """The best meeting has the lowest."""
-        return -self.common, self.rest, self.mention.line
+
+def _rank(meeting: Meeting) -> tuple[float, float, int]:
+    """The best has the lowest."""
+    return -meeting.common, meeting.rest, meeting.mention.line
 
 
 class MentionIndex:
@@ -51,6 +62,32 @@ class MentionIndex:
         self._starts = [mention.start for mention in self._mentions]
         # Of each mention and those before it the one that ends last.
         self._furthest = list(itertools.accumulate(self._mentions, _later_end))
+
+    @functools.cached_property
+    def _offsets(self) -> NDArray[np.float64]:
+        """Starts, ends and lines."""
+        import numpy as np
+
+        columns = [(mention.start, mention.end, mention.line) for mention in self._mentions]
+        return np.array(columns, dtype=np.float64).T
+
+    def best(self, start: float, end: float) -> Mention | None:
+        """The mention that overlaps a span best (specification 16.3), None where none does."""
+        first = bisect_left(self._furthest, start, key=_end)
+        last = bisect_right(self._starts, end)
+        if last - first < _MANY:
+            met = min(self.meetings(start, end), key=_rank, default=None)
+            return None if met is None else met.mention
+        import numpy as np
+
+        starts, ends, lines = self._offsets[:, first:last]
+        with np.errstate(invalid="ignore"):  # offsets may be infinite
+            common = np.nan_to_num(np.minimum(ends, end) - np.maximum(starts, start))
+            rest = np.nan_to_num(ends - starts - common)
+        common[ends < start] = -np.inf
+        at = np.flatnonzero(common == common.max())
+        at = at[rest[at] == rest[at].min()]
+        return self._mentions[first + int(at[lines[at].argmin()])]
 
     def meetings(self, start: float, end: float) -> Iterator[Meeting]:
         """All mentions that overlap a span."""
@@ -77,23 +114,26 @@ def _later_end(first: Mention, second: Mention) -> Mention:
 
 
 class Entrance(Record):
-    """What an entry point has met, the best first; where it has met nothing, the mention `nearest` to it."""
+    """The mention that an entry point means, None where it overlaps none; `index` has those of its document."""
 
     entry_point: EntryPoint
-    meetings: tuple[Meeting, ...]
-    nearest: Mention | None
+    index: MentionIndex | None
+    chosen: Mention | None
 
-    @property
-    def node(self) -> str | None:
-        """The node that is meant."""
-        return self.meetings[0].mention.node if self.meetings else None
+    def meetings(self) -> list[Meeting]:
+        """All mentions that it overlaps, the best first. They may be many, so nobody keeps them."""
+        return [] if self.index is None else sorted(self.index.meetings(*_offsets(self.entry_point)), key=_rank)
+
+    def nearest(self) -> Mention | None:
+        """The mention that is closest to an entry point which overlaps none."""
+        return None if self.index is None else self.index.nearest(*_offsets(self.entry_point))
 
 
 def enter(entry_point: EntryPoint, indexes: Mapping[str, MentionIndex]) -> Entrance:
-    """Find the node that an entry point means, among the mentions of its document."""
+    """Find the mention that an entry point means, among those of its document."""
     index = indexes.get(entry_point.docid or "")
-    if index is None:
-        return Entrance(entry_point, (), None)
-    start, end = offset_value(entry_point.start or ""), offset_value(entry_point.end or "")
-    meetings = sorted(index.meetings(start, end), key=lambda meeting: meeting.rank)
-    return Entrance(entry_point, tuple(meetings), None if meetings else index.nearest(start, end))
+    return Entrance(entry_point, index, None if index is None else index.best(*_offsets(entry_point)))
+
+
+def _offsets(entry_point: EntryPoint) -> tuple[float, float]:
+    return offset_value(entry_point.start or ""), offset_value(entry_point.end or "")

@@ -37,10 +37,10 @@ def _rows(query: Query, entrance: Entrance | None) -> Iterator[tuple[str, ...]]:
         return
     point = entrance.entry_point
     head = (query.full_id, f"{point.docid or ''}:{point.start or ''}-{point.end or ''}")
-    if entrance.meetings:
-        yield from _met(head, entrance.meetings)
-    elif entrance.nearest is not None:
-        yield (*head, "nothing met; nearest in the document", *_shown(entrance.nearest), "", "")
+    if entrance.chosen is not None:
+        yield from _met(head, entrance.meetings())
+    elif (nearest := entrance.nearest()) is not None:
+        yield (*head, "nothing met; nearest in the document", *_shown(nearest), "", "")
     else:
         yield (*head, "nothing met; no mention in the document", "", "", "", "", "", "")
 

@@ -60,11 +60,14 @@ class Pooling:
         self._most = most
         self._problems = problems
 
-    def apply(self, responses: Sequence[Response], nodes: Mapping[str, Sequence[Response]], marked: set[int]) -> None:
-        """Add to `marked` the indexes of the lines that are out of depth; `nodes` are the lines by FQ node id.
+    def apply(self, responses: Sequence[Response], marked: set[int]) -> None:
+        """Add to `marked` the indexes of the lines that are out of depth.
 
-        Lines without node id form one node that is always taken, unless the depth is 0 (quirk 9).
+        All lines without node id form one node without name (quirk 9), which is its own parent.
         """
+        nodes: dict[str, list[Response]] = defaultdict(list)
+        for line in responses:
+            nodes[line.node or ""].append(line)
         kept = {
             name: unmarked
             for name, lines in nodes.items()
@@ -74,8 +77,6 @@ class Pooling:
         for name, lines in kept.items():
             if name not in included:
                 self._discard(lines, marked)
-        if self._depth.most == 0:
-            self._discard([line for line in responses if line.node is None and line.index not in marked], marked)
         self._discard_orphans(responses, marked)
 
     def _ranked(
@@ -83,7 +84,7 @@ class Pooling:
     ) -> dict[str, list[_Node]]:
         """The nodes of each root, best first."""
         confidences = {name: node_confidence([line.confidence for line in kept[name]], self._most) for name in kept}
-        members: dict[str, dict[str, _Node]] = defaultdict(dict)
+        members: dict[str, dict[tuple[str, int], _Node]] = defaultdict(dict)
         for order, (name, lines) in enumerate(kept.items()):
             level = nodes[name][-1].query.level
             confidence = confidences[name]
@@ -91,10 +92,10 @@ class Pooling:
             if level == 1:
                 parent = _parent(name)
                 confidence *= confidences.get(parent, 0.0)
-                if parent not in kept:
-                    # Its lines are discarded already; it takes a place that is left.
-                    of_root.setdefault(parent, _Node(parent, 0, 0.0, 0, order))
-            of_root[name] = _Node(name, level, confidence, min(line.number for line in lines), order)
+                if parent not in kept or parent == name:
+                    # It has no lines at the first hop; it takes a place that is left.
+                    of_root.setdefault((parent, 0), _Node(parent, 0, 0.0, 0, order))
+            of_root[name, level] = _Node(name, level, confidence, min(line.number for line in lines), order)
         return {root: sorted(of_root.values(), key=self._standing) for root, of_root in members.items()}
 
     def _standing(self, node: _Node) -> tuple[float, float, int]:

@@ -7,10 +7,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
+from cs_score.coldstart.provenance import leading_number
 from cs_score.coldstart.queries import follow_on_id
 
 _WHOLE_NUMBER: Final = re.compile(r"\s*([0-9]{1,9})", re.ASCII)
-_LEADING_NUMBER: Final = re.compile(r"\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?", re.ASCII)
 _COLUMNS: Final = 9
 
 
@@ -82,9 +82,8 @@ def _read(number: int, text: str) -> _Line:
     columns = text.split("\t", _COLUMNS)
     columns += [""] * (_COLUMNS - len(columns))
     query, _, _, relation, value, _, provenance, confidence, node = columns[:_COLUMNS]
-    match = _LEADING_NUMBER.match(confidence)
     document = relation.partition(":")[0]
-    return _Line(number, query, node, value, document, provenance, float(match.group()) if match else 0.0)
+    return _Line(number, query, node, value, document, provenance, leading_number(confidence))
 
 
 def _level(query: str) -> int:

@@ -50,7 +50,7 @@ def load_checked(
 
     def after_run() -> None:
         if pooling is not None and not problems.fatal:
-            pooling.apply(loading.links.responses, loading.links.nodes, loading.discard.marked)
+            pooling.apply(loading.links.responses, loading.discard.marked)
 
     end: InputError | None = None
     try:
