@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from benchmarks.generate import follow_on_id
+from cs_score.base.records import replace
 from tests.preparation.invented import (
     CHILDREN,
     OTHER,
