@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 # The suite uses two processes; JOBS=4 make test uses four.
 JOBS   ?= 2
 
-.PHONY: demo test test-browser test-slow bench bench-results clean
+.PHONY: demo test test-browser test-slow coverage bench bench-results clean
 
 # The stamps are made anew when the packaging metadata changes.
 $(VENV)/run.stamp: setup.cfg
@@ -49,14 +49,18 @@ test: $(VENV)/dev.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest -q -n $(JOBS) -m 'not slow' --cov --cov-report=term:skip-covered
+	$(BIN)/pytest -q -n $(JOBS) --dist loadfile -m 'not slow'
 
 # Part of `make test`, where they are skipped if there is no browser: Debian's chromium and chromium-driver.
 test-browser: $(VENV)/dev.stamp
 	$(BIN)/pytest -q -m browser tests/report
 
+# Everything with 200 examples of each law instead of 25, all recorded cases of ../shared, error rates: half an hour.
 test-slow: $(VENV)/dev.stamp
-	$(BIN)/pytest -q -n $(JOBS) -m slow
+	HYPOTHESIS_PROFILE=deep $(BIN)/pytest -q -n $(JOBS) --timeout 1800
+
+coverage: $(VENV)/dev.stamp
+	$(BIN)/pytest -q -n $(JOBS) -m 'not slow' --cov --cov-report=term:skip-covered
 
 bench: $(VENV)/dev.stamp
 	$(BIN)/python -m benchmarks

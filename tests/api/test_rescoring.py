@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import cs_score as cs
@@ -16,8 +16,6 @@ from cs_score.base.records import replace
 from cs_score.coldstart.options import POLICY_ITEMS, PRESETS
 from tests.coldstart.handmade import AGE, SCHOOLS, Inputs, Line, query_xml, sf_query
 from tests.coldstart.worlds import BASE, RUN_ID, World, worlds
-
-laws = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 
 LIMITS: Final = st.sampled_from(("1:3", "1:1", "M:M", "2:9", "0:2", "0:M", "1:M"))
 
@@ -64,7 +62,6 @@ def _run_files(world: World, folder: Path, splits: int, crowded: bool, second_id
     return paths
 
 
-@laws
 @given(worlds(), POLICIES, LIMITS, POLICIES, LIMITS, st.integers(0, 9), st.booleans(), st.booleans())
 def test_rescoring_equals_a_fresh_scoring(
     world: World,

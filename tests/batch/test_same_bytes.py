@@ -13,12 +13,10 @@ from cs_score.cli.options import HelpWanted, SwitchError, VersionWanted, read_co
 from cs_score.cli.scorer.command import FORM
 from tests.batch.command import contents, leaderboard, without_call
 from tests.coldstart.command import score_in as cs_score_in
-from tests.coldstart.recorded import Case, committed_cases, copy_inputs, shared_cases
+from tests.coldstart.recorded import Case, committed_cases, copy_inputs, sampled, shared_cases
 
 # What a batch decides itself, or has in another form.
 NOT_COMPARED: Final = {"-output_file", "-error_file", "--json"}
-
-EVERY_SHARED: Final = 8
 
 
 def scoring_words(case: Case) -> tuple[list[str], list[str]] | None:
@@ -75,19 +73,9 @@ def test_a_committed_case_whose_run_is_validated(case: Case, tmp_path: Path) -> 
     assert differing(case, tmp_path, "--validate") == []
 
 
-def test_some_of_the_shared_cases(tmp_path: Path) -> None:
-    """A part of them, the same on every machine; `test_all_shared_cases` takes minutes."""
-    cases = [case for case in shared_cases() if case.mode == "ok" and scoring_words(case) is not None]
-    if not cases:
-        pytest.skip("no recorded cases beside the checkout")
-    wrong = {}
-    for at, case in enumerate(cases[::EVERY_SHARED]):  # neighbours are of one kind
-        folder = tmp_path / str(at)
-        folder.mkdir()
-        if names := differing(case, folder):
-            wrong[case.folder.name] = names
-        shutil.rmtree(folder)
-    assert wrong == {}
+@pytest.mark.parametrize("case", sampled(case for case in shared_cases() if scoring_words(case) is not None))
+def test_a_shared_case(case: Case, tmp_path: Path) -> None:
+    assert differing(case, tmp_path) == []
 
 
 def test_intervals_are_those_of_single_calls(tmp_path: Path) -> None:
@@ -104,17 +92,6 @@ def test_intervals_are_those_of_single_calls(tmp_path: Path) -> None:
     words[-1] = "4"
     again = cs_score_in(tmp_path, ["batch", *words, "--json", "--out", "batch", "--resume", *files])
     assert b"of them before" not in again.stderr
-
-
-@pytest.mark.slow
-def test_all_shared_cases(tmp_path: Path) -> None:
-    wrong = {}
-    for at, case in enumerate(case for case in shared_cases() if scoring_words(case) is not None):
-        folder = tmp_path / str(at)
-        folder.mkdir()
-        if names := differing(case, folder):
-            wrong[case.folder.name] = names
-    assert wrong == {}
 
 
 @pytest.mark.parametrize("case", CASES[::6], ids=lambda case: case.folder.name)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cs_score.cli.registry import COMMANDS, find
@@ -124,7 +124,6 @@ def _may_change(
     return may - read
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(call=_calls())
 def test_nothing_changes_that_a_call_did_not_write(
     filled: Path, call: tuple[str, dict[str, str], tuple[str, ...], bool]

@@ -11,9 +11,13 @@ import gzip
 import json
 import re
 import shutil
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
+
+import pytest
+from _pytest.mark import ParameterSet
 
 from cs_score.base.records import Record
 from tests.coldstart.command import Outcome, score_in
@@ -77,6 +81,17 @@ def shared_cases() -> list[Case]:
 def cases_in(folder: Path, pattern: str = "*") -> list[Case]:
     """The cases whose folders lie in `folder` and match `pattern`."""
     return [_case(path.parent) for path in sorted(folder.glob(f"{pattern}/case.json"))]
+
+
+def sampled(cases: Iterable[Case]) -> list[ParameterSet]:
+    """The cases for pytest: the first of each family and every eighth after it; the others are slow."""
+    seen: Counter[str] = Counter()
+    found = []
+    for case in cases:
+        marks = [pytest.mark.slow] if seen[case.family] % 8 else []
+        found.append(pytest.param(case, marks=marks, id=case.folder.name))
+        seen[case.family] += 1
+    return found
 
 
 def _case(folder: Path) -> Case:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.coldstart.command import Outcome, score_in
@@ -169,7 +169,6 @@ _DISTORTIONS: Final = st.lists(
 )
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(_DISTORTIONS)
 def test_distorted_files(distortions: list[tuple[str, str, float]]) -> None:
     with tempfile.TemporaryDirectory() as name:
@@ -191,7 +190,6 @@ def test_every_mutation_of_every_file(file: str, mutation: str, folder: Path) ->
         score_files(folder)
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.sampled_from(FILES), st.binary(max_size=200))
 def test_files_of_noise(file: str, noise: bytes) -> None:
     with tempfile.TemporaryDirectory() as name:

@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cs_score.base.errors import InputError, UsageError
@@ -38,10 +38,6 @@ from tests.coldstart.worlds import BASE, World, worlds
 
 CASES: Final = ("multi_ep_008", "multi_ep_011", "medium_001", "threehop_004", "samples_009", "sfqueries_006")
 
-quick = settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
-)
-
 
 scorable: Final = worlds().filter(lambda world: bool(world.run))
 """Worlds with a run to score."""
@@ -63,7 +59,6 @@ def close(one: float, other: float) -> bool:
     return math.isclose(one, other, rel_tol=1e-12, abs_tol=1e-12)
 
 
-@quick
 @given(scorable)
 def test_sums_over_all_units_give_the_scorers_own_averages(world: World) -> None:
     (run,) = scored(world).runs
@@ -93,7 +88,6 @@ def test_points_are_the_summary(case: str, tmp_path: Path) -> None:
     assert [row[0] for row in rows] == shown_names
 
 
-@quick
 @given(scorable, st.integers(0, 5))
 def test_intervals_are_those_of_rescored_resamples(world: World, seed: int) -> None:
     """Every resample is built as an evaluation of its own - queries repeated with all their rows - and projected."""
@@ -156,7 +150,6 @@ def replicated(run: RunResult, queries: QuerySet, times: dict[str, int]) -> RunR
     )
 
 
-@quick
 @given(scorable)
 def test_every_query_is_a_unit_and_those_with_a_response_are_answered(world: World) -> None:
     (run,) = scored(world).runs

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cs_score.base.records import replace
@@ -17,10 +17,6 @@ from tests.coldstart.worlds import Answer, Assessment, Response, Row, Scored, Wo
 
 # A score is printed with four decimals.
 PRINTED: Final = 0.00005
-
-laws = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
-)
 
 
 @contextmanager
@@ -44,7 +40,6 @@ def by_name(rows: list[Row]) -> dict[tuple[str, str], Row]:
     return {(row.name, row.level): row for row in rows}
 
 
-@laws
 @given(worlds(perfect=True))
 def test_the_pool_submitted_as_a_run_scores_one_everywhere(world: World) -> None:
     result = scored(world)
@@ -73,7 +68,6 @@ def _policies() -> st.SearchStrategy[tuple[str, ...]]:
     return st.fixed_dictionaries({item: st.sampled_from(where) for item, where in lists.items()}).map(switches)
 
 
-@laws
 @given(worlds(), _policies(), st.sampled_from(("1:3", "1:1", "M:3", "2:9")))
 def test_scores_lie_between_nought_and_one(world: World, policy: tuple[str, ...], justifications: str) -> None:
     result = scored(world, *policy, "-justifications", justifications)
@@ -81,7 +75,6 @@ def test_scores_lie_between_nought_and_one(world: World, policy: tuple[str, ...]
     assert [figure for figure in figures if not 0 <= figure <= 1] == []
 
 
-@laws
 @given(worlds(), _policies())
 def test_micro_averages_are_the_sums_of_the_rows(world: World, policy: tuple[str, ...]) -> None:
     result = scored(world, *policy)
@@ -93,7 +86,6 @@ def test_micro_averages_are_the_sums_of_the_rows(world: World, policy: tuple[str
         assert total.counts == {key: sum(row.counts[key] for row in rows) for key in total.counts}
 
 
-@laws
 @given(worlds())
 def test_precision_recall_and_f1_follow_from_the_counts(world: World) -> None:
     for row in scored(world).sf:
@@ -106,7 +98,6 @@ def test_precision_recall_and_f1_follow_from_the_counts(world: World) -> None:
         assert row.scores == pytest.approx((precision, recall, f1), abs=PRINTED)
 
 
-@laws
 @given(worlds())
 def test_macro_averages_are_means_over_the_rows_with_ground_truth(world: World) -> None:
     result = scored(world)
@@ -120,7 +111,6 @@ def test_macro_averages_are_means_over_the_rows_with_ground_truth(world: World) 
             assert mean.scores[index] == pytest.approx(total / divisor if divisor else 0.0, abs=tolerance)
 
 
-@laws
 @given(worlds(), st.data())
 def test_a_wrong_answer_never_raises_precision(world: World, data: st.DataObject) -> None:
     query = data.draw(st.sampled_from([q for query in world.queries for q in query.sf_queries()]))
@@ -135,7 +125,6 @@ def test_a_wrong_answer_never_raises_precision(world: World, data: st.DataObject
         assert rows[row.name, row.level].scores[0] <= row.scores[0]
 
 
-@laws
 @given(worlds(), st.data())
 def test_a_duplicate_never_raises_recall(world: World, data: st.DataObject) -> None:
     assume(world.run)
@@ -149,7 +138,6 @@ def test_a_duplicate_never_raises_recall(world: World, data: st.DataObject) -> N
         assert rows[row.name, row.level].scores[1] <= row.scores[1]
 
 
-@laws
 @given(worlds(), st.data())
 def test_a_right_answer_to_a_missed_class_raises_recall(world: World, data: st.DataObject) -> None:
     classes = {a.ec for a in world.pool if a.ec != "0"}
@@ -170,7 +158,6 @@ def test_a_right_answer_to_a_missed_class_raises_recall(world: World, data: st.D
     assert after["ALL-Micro", "0"].scores[1] > before["ALL-Micro", "0"].scores[1]
 
 
-@laws
 @given(worlds(), st.data())
 def test_order_that_the_rules_do_not_look_at_changes_nothing(world: World, data: st.DataObject) -> None:
     """Queries; assessments of one hop; the lines of different SF queries; the pool before or after the run."""
@@ -191,7 +178,6 @@ def test_order_that_the_rules_do_not_look_at_changes_nothing(world: World, data:
         assert score(folder, [files[0], files[2], files[1]]).tables() == expected
 
 
-@laws
 @given(worlds(), st.sampled_from(("comments", "carriage returns", "no last newline", "further tabs")))
 def test_spelling_that_the_reader_removes_changes_nothing(world: World, change: str) -> None:
     expected = scored(world).tables()
@@ -211,7 +197,6 @@ def test_spelling_that_the_reader_removes_changes_nothing(world: World, change: 
     assert result == expected
 
 
-@laws
 @given(worlds())
 def test_a_run_split_by_query_over_two_files_scores_the_same(world: World) -> None:
     queries = sorted(set(map(base, world.run)))
@@ -225,7 +210,6 @@ def test_a_run_split_by_query_over_two_files_scores_the_same(world: World) -> No
         assert score(folder, [*files[:2], "one.tab", "two.tab"]).tables() == expected
 
 
-@laws
 @given(worlds())
 def test_naming_every_query_is_the_same_as_naming_none(world: World) -> None:
     expected = scored(world).tables()
@@ -237,7 +221,6 @@ def test_naming_every_query_is_the_same_as_naming_none(world: World) -> None:
         assert score(folder, files, "-queries", listed).tables() == expected
 
 
-@laws
 @given(worlds(), st.data())
 def test_an_unassessed_answer_changes_no_score_but_the_ranking(world: World, data: st.DataObject) -> None:
     """Unassessed answers are ignored by default: P, R and F1 stay, and average precision can only fall."""
@@ -252,7 +235,6 @@ def test_an_unassessed_answer_changes_no_score_but_the_ranking(world: World, dat
         assert after.average_precision[key] <= figure
 
 
-@laws
 @given(worlds())
 def test_a_score_repeats_itself(world: World) -> None:
     assert scored(world).tables() == scored(world).tables()

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.generate import Evaluation, Shape, generate
@@ -81,7 +81,6 @@ def test_intervals_and_streams_too(evaluation: Evaluation, tmp_path: Path, taken
     assert taken == [True, True]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(worlds(), st.integers(2, 5), st.sampled_from(("ASSESSED", "STRING_CASE", "STRING_EXACT")))
 def test_any_world_in_parts(world: World, parts: int, discipline: str) -> None:
     with tempfile.TemporaryDirectory() as name:

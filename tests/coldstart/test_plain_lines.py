@@ -8,7 +8,7 @@ from typing import Final
 from unittest import mock
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cs_score.base.errors import InputError
@@ -37,7 +37,6 @@ def provenances(draw: st.DrawFn) -> str:
     return draw(st.sampled_from((",", ",", ",", ";", ", "))).join(texts)
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.filter_too_much])
 @given(provenances(), provenances(), st.sampled_from((None, {"N_ENG_1": 200.0}, {})))
 def test_what_is_plain_is_canonical_and_has_no_faults(
     relation: str, provenance: str, documents: dict[str, float] | None
@@ -159,7 +158,6 @@ def _check_alike(one: Loading, other: Loading) -> None:
     assert list(one.links.nodes) == list(other.links.nodes)
 
 
-@settings(max_examples=250)
 @given(runs())
 def test_the_short_ways_link_like_the_long_ones(lines: list[str]) -> None:
     short, short_errors = _linked(lines, all_long_ways=False)
@@ -177,7 +175,6 @@ def _linked_in_turn(several: list[list[str]]) -> Iterator[tuple[Loading, list[st
         yield loading, _load(loading, lines)
 
 
-@settings(max_examples=200)
 @given(runs(), runs())
 def test_answers_of_earlier_runs_change_nothing(first: list[str], second: list[str]) -> None:
     several = [first, second, first]
@@ -210,7 +207,6 @@ _CONFIDENCES: Final = st.one_of(
 )
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.filter_too_much])
 @given(_CONFIDENCES)
 def test_a_plain_confidence_is_a_legal_one(text: str) -> None:
     value = plain_confidence(text)
@@ -223,7 +219,6 @@ def test_usual_confidences_are_plain() -> None:
     assert [plain_confidence(text) for text in ("1.0", "0.0", ".5", "1", "", "0.5e-01")] == [None] * 6
 
 
-@settings(max_examples=150)
 @given(runs())
 def test_rows_hold_what_their_lines_say(lines: list[str]) -> None:
     loading, _ = _linked(lines, all_long_ways=False)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
@@ -33,7 +33,6 @@ def _pairs(body: str) -> Iterator[tuple[str, str]]:
 _PIECES: Final = ("<", ">", "/", "</", "</>", "a", "B ", "\n", "<a>", "</A>", "<name>", "<NAME>", "</name>", "<x/>")
 
 
-@settings(max_examples=400)
 @given(st.lists(st.sampled_from(_PIECES), max_size=25).map("".join))
 def test_tags_are_paired_part_by_part(body: str) -> None:
     slot = f"<slot0>{CHILDREN}</slot0>"
@@ -64,7 +63,6 @@ _MARKUP: Final = (
 )  # fmt: skip
 
 
-@settings(max_examples=400)
 @given(st.sampled_from(_DECLARATIONS), st.lists(st.sampled_from(_MARKUP), max_size=5).map("".join))
 def test_a_file_is_remarked_on_if_lxml_finds_it_not_well_formed(declaration: str, markup: str) -> None:
     data = f'{declaration}<query_set><query id="CSX_1"><slot0>{CHILDREN}</slot0></query>{markup}</query_set>'.encode()

@@ -8,7 +8,7 @@ import pytest
 
 from cs_score.base.records import replace
 from tests.coldstart.command import Outcome
-from tests.coldstart.recorded import Case, committed_cases, differences, replay, shared_cases
+from tests.coldstart.recorded import Case, committed_cases, differences, replay, sampled, shared_cases
 
 
 def _name(case: Case) -> str:
@@ -20,7 +20,7 @@ def test_committed_case(case: Case, tmp_path: Path) -> None:
     assert replay(case, tmp_path) == []
 
 
-@pytest.mark.parametrize("case", shared_cases(), ids=_name)
+@pytest.mark.parametrize("case", sampled(shared_cases()))
 def test_shared_case(case: Case, tmp_path: Path) -> None:
     assert replay(case, tmp_path) == []
 

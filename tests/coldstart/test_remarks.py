@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cs_score.base.errors import InputError
@@ -135,9 +135,6 @@ def test_moving_a_category_is_no_reason_for_a_remark(both: Inputs) -> None:
 
 
 # ---- Loading at once or bit by bit
-
-
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data(), worlds())
 def test_files_may_be_loaded_in_any_number_of_calls(data: st.DataObject, world: World) -> None:
     lines = [*(line.line() for line in world.pool), *(line.line() for line in world.run)]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cs_score.base.errors import InputError
@@ -132,7 +132,6 @@ derivations = st.lists(facts.map(lambda fact: ["T", 0, list(fact)]), max_size=4)
 
 
 @given(st.lists(st.tuples(derivations, derivations, derivations, derivations), min_size=1, max_size=3))
-@settings(deadline=None)
 def test_r4c_laws(instances: list[tuple[Any, ...]]) -> None:
     gold = {str(number): references for number, (_, *references) in enumerate(instances)}
     predictions = {str(number): predicted for number, (predicted, *_) in enumerate(instances)}
@@ -144,7 +143,6 @@ def test_r4c_laws(instances: list[tuple[Any, ...]]) -> None:
 
 
 @given(st.lists(facts.map(lambda fact: ["T", 0, list(fact)]), min_size=1, max_size=4))
-@settings(deadline=None)
 def test_r4c_gold_against_gold_is_one(derivation: list[Any]) -> None:
     scores = r4c.score({"k": [derivation] * 3}, {"re": {"k": derivation}}).scores
     assert list(scores.values()) == pytest.approx([1.0] * 9, abs=1e-12)
@@ -218,7 +216,6 @@ def with_a_part_replaced(draw: st.DrawFn, value: Any, part: object) -> Any:
 
 @pytest.mark.parametrize("family", EXAMPLES)
 @given(data=st.data())
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_any_damage_is_scored_or_told(family: str, data: st.DataObject) -> None:
     """Whatever stands where something else was expected: scores and explanations, or an InputError."""
     score, gold, predictions = EXAMPLES[family]
@@ -250,7 +247,6 @@ def test_any_damage_is_scored_or_told(family: str, data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("family", ["scifact", "claims"])
 @given(garbage=st.binary(max_size=12), position=st.integers(0, 3), in_gold=st.booleans())
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 def test_a_line_of_garbage_is_told_in_one_line(
     tmp_path: Path, family: str, garbage: bytes, position: int, in_gold: bool
 ) -> None:
@@ -270,7 +266,6 @@ def test_a_line_of_garbage_is_told_in_one_line(
 
 @pytest.mark.parametrize("family", ["r4c", "hotpotqa"])
 @given(garbage=st.binary(min_size=1, max_size=12), where=st.floats(0, 1), in_gold=st.booleans())
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 def test_garbage_in_a_document_is_scored_or_told_in_one_line(
     tmp_path: Path, family: str, garbage: bytes, where: float, in_gold: bool
 ) -> None:

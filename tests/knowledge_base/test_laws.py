@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.knowledge_base.invented import Inputs, asked_of, random_kb
@@ -121,7 +121,6 @@ _PIECES = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.lists(_PIECES, max_size=6).map("\t".join), max_size=12))
 def test_any_lines_end_in_good_order(tmp_path: Path, lines: list[str]) -> None:
     """A report and a closing line, whatever there is; with errors no output."""

@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 
 from tests.coldstart.command import score_in
-from tests.coldstart.recorded import SHARED, Case, cases_in, copy_inputs, replay
+from tests.coldstart.recorded import SHARED, Case, cases_in, copy_inputs, replay, sampled
 
 COMMITTED: Final = cases_in(Path(__file__).parent / "golden")
 _SHARED: Final = [*cases_in(SHARED / "golden" / "knowledge-base"), *cases_in(SHARED / "testsuite", "KB_*")]
@@ -29,12 +29,12 @@ def test_committed_case(case: Case, tmp_path: Path) -> None:
     assert replay(case, tmp_path) == []
 
 
-@pytest.mark.parametrize("case", _SHARED, ids=_name)
+@pytest.mark.parametrize("case", sampled(_SHARED))
 def test_shared_case(case: Case, tmp_path: Path) -> None:
     assert replay(case, tmp_path) == []
 
 
-@pytest.mark.parametrize("case", [case for case in (*COMMITTED, *_SHARED) if _has_tree(case)], ids=_name)
+@pytest.mark.parametrize("case", sampled(case for case in (*COMMITTED, *_SHARED) if _has_tree(case)))
 def test_folders_of_a_case(case: Case, tmp_path: Path) -> None:
     """The files below event_arguments and sentiments: these and no others, each with a recorded content."""
     expected = case.folder / "expected"

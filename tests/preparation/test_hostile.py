@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.coldstart.command import Outcome, score_in
@@ -90,7 +90,6 @@ _DISTORTIONS: Final = st.lists(
 )
 
 
-@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(sorted(CALLS)), _DISTORTIONS)
 def test_distorted_files(name: str, distortions: list[tuple[str, str, float]]) -> None:
     with tempfile.TemporaryDirectory() as folder_name:

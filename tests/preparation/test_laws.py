@@ -9,16 +9,12 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.coldstart.command import Outcome, score_in
 from tests.preparation.invented import QUERY, AskedQuery, Inputs, Judged, RunLine, column, written
 from tests.preparation.messy import BASE, Messy, messy
-
-laws = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
-)
 
 _LIMITS: Final = st.tuples(st.sampled_from("123M"), st.sampled_from("123")).map(":".join)
 _SCORING: Final = ("-tabs", "-expand", BASE, "-output_file", "out", "-error_file", "out.errlog")
@@ -37,7 +33,6 @@ def _validated(folder: Path, run: str, limits: str, *switches: str) -> Outcome:
     )
 
 
-@laws
 @given(messy(), _LIMITS)
 def test_validating_a_validated_run_changes_nothing_and_reports_nothing(evaluation: Messy, limits: str) -> None:
     with tempfile.TemporaryDirectory() as name:
@@ -49,7 +44,6 @@ def test_validating_a_validated_run_changes_nothing_and_reports_nothing(evaluati
         assert (twice.status, twice.stdout, twice.stderr) == (0, once.stdout, b"No warnings encountered\n")
 
 
-@laws
 @given(messy(), _LIMITS)
 def test_a_validated_run_keeps_the_limits(evaluation: Messy, limits: str) -> None:
     per_document, _, most = limits.partition(":")
@@ -71,7 +65,6 @@ def test_a_validated_run_keeps_the_limits(evaluation: Messy, limits: str) -> Non
         assert len(asked) <= len([line for line in lines if len(line[0].split("_")) == 3])
 
 
-@laws
 @given(messy(), st.sampled_from("123456789"))
 def test_validating_in_one_call_equals_the_two_steps_and_average_precision_stays_within_one(
     evaluation: Messy, most: str
@@ -96,7 +89,6 @@ def test_validating_in_one_call_equals_the_two_steps_and_average_precision_stays
         assert all(0 <= float(cells[3]) <= 1 for cells in scores if len(cells) == 4 and cells[3] != "AP")
 
 
-@laws
 @given(messy(), _LIMITS)
 def test_the_diff_leads_from_the_run_to_its_validated_lines(evaluation: Messy, limits: str) -> None:
     with tempfile.TemporaryDirectory() as name:

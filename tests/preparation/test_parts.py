@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.generate import BASE, Shape, generate
@@ -54,7 +54,6 @@ def test_parts_and_jobs_change_no_byte(folder: Path, taken: Taken, parts: str, j
     assert taken == [True]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(messy(), st.integers(2, 5), st.sampled_from(("1:1", "1:3", "M:2", "2:M")))
 def test_any_run_in_parts(evaluation: Messy, parts: int, limits: str) -> None:
     with tempfile.TemporaryDirectory() as name:

@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from cs_score.base.records import replace
-from tests.coldstart.recorded import SHARED, Case, cases_in, replay
+from tests.coldstart.recorded import SHARED, Case, cases_in, replay, sampled
 
 COMMITTED: Final = cases_in(Path(__file__).parent / "golden")
 _VALIDATORS: Final = [
@@ -27,7 +27,7 @@ def test_committed_case(case: Case, tmp_path: Path) -> None:
     assert replay(case, tmp_path) == []
 
 
-@pytest.mark.parametrize("case", [*cases_in(SHARED / "golden" / "companions"), *_VALIDATORS], ids=_name)
+@pytest.mark.parametrize("case", sampled([*cases_in(SHARED / "golden" / "companions"), *_VALIDATORS]))
 def test_shared_case(case: Case, tmp_path: Path) -> None:
     assert replay(case, tmp_path) == []
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cs_score.base.errors import InputError
@@ -23,7 +23,6 @@ def sums(matrix: Floats, weights: Floats) -> Floats:
     return exact.values(exact.weighted(weights))[:, 0, :]
 
 
-@settings(max_examples=50)
 @given(
     st.integers(1, 40).flatmap(
         lambda units: st.tuples(

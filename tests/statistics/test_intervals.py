@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -267,7 +267,6 @@ def test_extreme_confidence(method: IntervalMethod, confidence: float) -> None:
     assert 0.0 <= present(interval.low) <= present(interval.high) <= 8.0
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=7),
     st.integers(1, 40),

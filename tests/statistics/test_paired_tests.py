@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -151,7 +151,6 @@ def test_a_system_against_its_copy(units: int, scale: float) -> None:
     assert paired_bootstrap_p(0.4, 0.4, np.zeros(77), units) == 1.0
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.integers(1, 30), st.integers(0, 2**32), st.sampled_from([1.0, 1 / 3, 0.1]))
 def test_swapping_the_systems_keeps_p(units: int, seed: int, scale: float) -> None:
     first, second = system(0.6, units=units, seed=seed) * scale, system(0.4, units=units, seed=seed + 1) * scale

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cs_score.base.errors import CsScoreError, InputError
@@ -442,7 +442,6 @@ def _places(value: Any, at: tuple[str | int, ...] = ()) -> Iterator[tuple[str | 
 
 
 @pytest.mark.parametrize("name", RECORDS)
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_value_may_be_any_other(name: str, recorded: Path, data: st.DataObject) -> None:
     """Numbers of resamples are the only thing that could ask for much work; they have a limit."""

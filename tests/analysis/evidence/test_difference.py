@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cs_score.analysis.evidence.difference import Difference, diff
@@ -48,7 +48,6 @@ def two_results(draw: st.DrawFn, mode: str) -> tuple[Result, Result, str]:
 
 @pytest.mark.parametrize("mode", FAMILIES)
 @given(data=st.data())
-@settings(max_examples=20, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 def test_contributions_add_up_to_the_difference(mode: str, data: st.DataObject) -> None:
     first, second, measure = data.draw(two_results(mode))
     found = diff(first, second, measure, resampling=QUICK)
@@ -68,7 +67,6 @@ def test_contributions_add_up_to_the_difference(mode: str, data: st.DataObject) 
 
 @pytest.mark.parametrize("mode", FAMILIES)
 @given(data=st.data())
-@settings(max_examples=20, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 def test_with_itself_nothing_differs_and_the_other_way_round_all_is_negated(mode: str, data: st.DataObject) -> None:
     first, second, measure = data.draw(two_results(mode))
     same = diff(first, first, measure, resampling=QUICK)

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cs_score.analysis.evidence.analysis import analyze
@@ -24,7 +24,6 @@ from tests.evidence.test_scifact import GOLD, PREDICTIONS
 
 @pytest.mark.parametrize("mode", FAMILIES)
 @given(data=st.data())
-@settings(max_examples=20, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 def test_units_explained_are_those_of_the_analysis(mode: str, data: st.DataObject) -> None:
     """Each unit once; together they add up to the totals, and have all mistakes."""
     try:

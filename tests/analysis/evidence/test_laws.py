@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cs_score.analysis.evidence.analysis import Analysis, analyze
@@ -34,7 +34,6 @@ def analysed(draw: st.DrawFn, mode: str) -> tuple[World, Analysis]:
 
 @pytest.mark.parametrize("mode", MODES)
 @given(data=st.data())
-@settings(max_examples=30, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 def test_each_effect_is_the_difference_of_two_scorings(mode: str, data: st.DataObject) -> None:
     world, analysis = data.draw(analysed(mode))
     told = json.loads(json.dumps(analysis.as_json()))
@@ -57,7 +56,6 @@ def test_each_effect_is_the_difference_of_two_scorings(mode: str, data: st.DataO
 
 @pytest.mark.parametrize("mode", MODES)
 @given(data=st.data())
-@settings(max_examples=30, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 def test_the_budget_is_the_score_of_predictions_mended_kind_by_kind(mode: str, data: st.DataObject) -> None:
     """Each kind is mended by taking the mistakes of the analysis one after the other until none that can be is left."""
     world, analysis = data.draw(analysed(mode))
@@ -111,7 +109,6 @@ def derivations_without(world: World, predictions: Json, kind: str, measure: str
 
 @pytest.mark.parametrize("mode", MODES)
 @given(data=st.data())
-@settings(max_examples=30, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 def test_groups_add_up_to_the_whole(mode: str, data: st.DataObject) -> None:
     world, analysis = data.draw(analysed(mode))
     table = world.result().table
