@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,14 +11,11 @@ from typing import Any, Final
 
 import pytest
 
-from cs_score.analysis.comparison import compare_coldstart, compare_evidence, system_names
+from cs_score.analysis.comparison import compare_evidence
 from cs_score.base.errors import InputError, UsageError
-from cs_score.base.records import replace
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.scorer import score
-from cs_score.coldstart.unit_statistics import summary_scores
 from cs_score.evidence.modes import claims, hotpotqa, r4c, scifact
-from cs_score.measures.registry import chosen
 from cs_score.statistics.comparison_result import MeasureComparison
 from cs_score.statistics.options import Resampling
 from tests.documents import ROOT
@@ -89,15 +85,6 @@ def test_another_system_changes_no_raw_p_and_no_interval() -> None:
     assert {s.system: s.score for s in two.systems}.items() <= {s.system: s.score for s in three.systems}.items()
 
 
-def test_signatures_of_all_systems() -> None:
-    compared = compare_evidence(results(A=range(5), B=range(4)), SETTINGS)
-    found = compared.as_json()["signatures"]
-    assert isinstance(found, dict)
-    assert list(found) == ["A", "B"]
-    assert found["A"]["inputs"][0] == found["B"]["inputs"][0]
-    assert found["A"]["inputs"][1] != found["B"]["inputs"][1]
-
-
 def test_one_unit_has_p_1_and_a_note() -> None:
     systems = {name: scifact.score(GOLD[:1], run(right)[:1]) for name, right in (("A", [0]), ("B", []))}
     (pair,) = f1(compare_evidence(systems, SETTINGS)).pairs
@@ -153,9 +140,6 @@ def write_lines(path: Path, lines: list[Json]) -> str:
     return str(path)
 
 
-ALL_FORMATS: Final = ("", "--json", "--tsv", "--markdown", "--latex")
-
-
 @pytest.fixture(scope="module")
 def twenty(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """Gold of 120 claims and twenty systems whose true scores go from 1 down to a twentieth."""
@@ -166,72 +150,6 @@ def twenty(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
         lines = [{"id": n, "label": label} for n, label in enumerate(labels)]
         words.append(write_lines(folder / f"run{system:02}.jsonl", lines))
     return ["compare", "claims", "--measure", "label_accuracy", *words]
-
-
-@pytest.mark.parametrize("option", ALL_FORMATS)
-def test_too_few_resamples_are_told_in_every_format(option: str, twenty: list[str]) -> None:
-    outcome = cs_score(*twenty, "--bootstrap", "1000", *([option] if option else []))
-    assert outcome.status == 0
-    assert "no difference could have been significant here" in outcome.out
-    assert "do not differ significantly" not in outcome.out
-    assert "3800" in outcome.out
-
-
-def test_as_many_resamples_as_needed_unless_they_are_given(twenty: list[str]) -> None:
-    for words, resamples in (((), 10_000), (("--confidence", "99"), 19_000)):
-        found = json.loads(cs_score(*twenty, *words, "--json").out)
-        assert found["resampling"]["resamples"] == resamples
-        assert found["notes"] == []
-        (measure,) = found["measures"]
-        assert {system["tier"] for system in measure["systems"]} > {1, 2, 3}
-
-
-@pytest.mark.parametrize("option", ALL_FORMATS)
-def test_few_units_and_common_units_are_told_in_every_format(option: str, tmp_path: Path) -> None:
-    gold = {f"q{number}": [[["T", 0, ["a", "rel", "tail"]]]] * 3 for number in range(9)}
-    files = []
-    for name, missing in (("A", "q7"), ("B", "q8")):
-        answers = {each: facts[0] for each, facts in gold.items() if each != missing}
-        (tmp_path / name).write_text(json.dumps({"re": answers}), encoding="utf-8")
-        files.append(str(tmp_path / name))
-    (tmp_path / "gold").write_text(json.dumps(gold), encoding="utf-8")
-    words = ("compare", "r4c", "--gold", str(tmp_path / "gold"), "--ignore-missing", "--measure", "er_f1", *files)
-    outcome = cs_score(*words, "--common", "--bootstrap", "200", *([option] if option else []))
-    assert outcome.status == 0
-    plain = re.sub(r"\\(?=[^a-z])|{}", "", outcome.out)
-    assert (
-        "compared on the 7 units that all systems have (--common); dropped: 1 unit (q8) of A; 1 unit (q7) of B" in plain
-    )
-    assert "7 units only: below 20 the bootstrap" in plain
-
-
-def test_exact_p_values_do_not_depend_on_the_seed() -> None:
-    one, other = (compare_evidence(results(A=range(6), B=range(2, 5)), Resampling(400, seed)) for seed in (1, 2))
-    assert one.is_enumerated
-    assert f1(one).pairs[0].randomisation == f1(other).pairs[0].randomisation
-    assert f1(one).pairs[0].bootstrap != f1(other).pairs[0].bootstrap
-    assert f1(one).pairs[0].randomisation.raw == 2 * 2**5 / 2**8  # three units differ, all for A
-
-
-@pytest.mark.parametrize(
-    ("paths", "names"),
-    [
-        (["x/A.jsonl", "y/B.jsonl"], ["A.jsonl", "B.jsonl"]),
-        (["x/run", "y/run"], ["x/run", "y/run"]),
-        (["x/z/run", "y/z/run", "other"], ["x/z/run", "y/z/run", "other"]),
-        (["x/run", "x/run"], ["run", "run (2)"]),
-        (["x/run", "./x/run", "y/run"], ["x/run", "x/run (2)", "y/run"]),
-    ],
-)
-def test_names_of_systems(paths: list[str], names: list[str]) -> None:
-    assert system_names(paths) == names
-
-
-def test_patterns_choose_measures() -> None:
-    known = ["a_f1", "b_f1", "a_p"]
-    assert chosen(known, []) == known
-    assert chosen(known, ["*_f1"]) == ["a_f1", "b_f1"]
-    assert chosen(known, ["a_p", "a_*"]) == ["a_f1", "a_p"]
 
 
 @pytest.fixture
@@ -250,11 +168,6 @@ def compared(*words: str) -> Any:
 
 def hop(level: str) -> str:
     return "" if level == "ALL" else f"@{level}"
-
-
-def test_measures_are_called_as_in_leaderboards(samples: Path) -> None:
-    (alone,) = score(COLDSTART[:1], [*COLDSTART[1:], RUNS[0]], Options(expand="ISLE26")).runs
-    assert {str(measure): value for measure, value in summary_scores(alone).items()} == alone.scores
 
 
 def test_coldstart_scores_each_run_as_if_alone(samples: Path) -> None:
@@ -291,11 +204,6 @@ def test_coldstart_run_against_itself_and_exchanged(samples: Path) -> None:
         assert one["pairs"][0]["difference"]["point"] == -other["pairs"][0]["difference"]["point"]
 
 
-def test_coldstart_same_seed_same_bytes(samples: Path) -> None:
-    words = ("compare", "coldstart", *EXPAND, "--bootstrap", "100", *COLDSTART, *RUNS)
-    assert cs_score(*words) == cs_score(*words)
-
-
 def test_coldstart_measures_of_levels_that_one_run_lacks(samples: Path) -> None:
     """Without second-hop classes in the pool only the run that submits some has rows of level 1."""
     pool = Path(COLDSTART[1])
@@ -310,15 +218,6 @@ def test_coldstart_measures_of_levels_that_one_run_lacks(samples: Path) -> None:
     assert len(names) == len(set(names))
     blocks = [name.partition("@")[0].rpartition("-")[0] for name in names if "-AP" not in name]
     assert blocks == sorted(blocks, key=blocks.index)
-
-
-def test_coldstart_python(samples: Path) -> None:
-    runs = {name: score(COLDSTART[:1], [*COLDSTART[1:], name], Options(expand="ISLE26")) for name in RUNS}
-    found = compare_coldstart(runs, SETTINGS, measures=["SF-ALL-Micro-F1"])
-    assert [measure.measure for measure in found.measures] == ["SF-ALL-Micro-F1"]
-    both = runs[RUNS[0]]
-    with pytest.raises(ValueError, match="2 runs"):
-        compare_coldstart({"A": replace(both, runs=both.runs * 2), "B": both})
 
 
 @pytest.mark.parametrize(
@@ -355,14 +254,6 @@ def test_coldstart_refusals(words: tuple[str, ...], status: int, problem: str, s
     assert outcome.err.splitlines()[-1].startswith("cs-score: ")
 
 
-def test_coldstart_help() -> None:
-    for word in ("-help", "-h", "--help"):
-        outcome = cs_score("compare", "coldstart", word)
-        assert outcome.status == 0
-        for name in ("-expand", "--bootstrap", "--measure", "--latex", "STRING_CASE", "INCORRECT_PARENT"):
-            assert name in outcome.out
-
-
 @pytest.mark.parametrize("family", EXAMPLES)
 def test_every_evidence_mode(family: str) -> None:
     gold, predictions = files(family)
@@ -375,27 +266,6 @@ def test_every_evidence_mode(family: str) -> None:
         assert pair["difference"]["point"] == 0
         assert pair["bootstrap"]["p"] == pair["randomisation"]["p"] == 1
     assert cs_score(*words) == outcome
-
-
-@pytest.mark.parametrize(
-    ("option", "start"),
-    [
-        ("", "abstract_label_only_f1\nTier  Rank"),
-        ("--json", '{\n  "schema_version": 1,\n  "systems"'),
-        ("--tsv", "measure\tkind\tsystem"),
-        ("--markdown", "### abstract\\_label\\_only\\_f1\n\n| Tier"),
-        ("--latex", "% \\usepackage{booktabs}\n"),
-    ],
-)
-def test_formats(option: str, start: str) -> None:
-    gold, predictions = files("scifact")
-    options = [option] if option else []
-    words = ("compare", "scifact", "--gold", str(gold), *[str(predictions)] * 2, "--measure", "*only_f1", *options)
-    outcome = cs_score(*words, "--bootstrap", "50")
-    assert outcome.status == 0
-    assert outcome.out.startswith(start)
-    assert outcome.out.endswith("\n")
-    assert not outcome.out.endswith("\n\n")
 
 
 @pytest.mark.parametrize(
@@ -415,7 +285,3 @@ def test_evidence_refusals(words: tuple[str, ...], status: int, problem: str) ->
     outcome = cs_score("compare", "scifact", *(word.format(gold=gold, run=predictions) for word in words))
     assert (outcome.status, outcome.out) == (status, "")
     assert problem in outcome.err
-
-
-def test_an_unknown_mode_is_wrong_usage() -> None:
-    assert cs_score("compare", "nothing").status == 2

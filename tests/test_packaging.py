@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import email
 import importlib.util
 import re
 import shutil
@@ -49,12 +48,6 @@ def test_a_source_distribution_can_be_read_tested_and_tried(distribution: Path) 
     for name in FOLDERS:
         visible = {path for path in files(ROOT / name) if not any(part.startswith(".") for part in path.split("/"))}
         assert visible == files(distribution / name), name
-
-
-def test_its_metadata_says_whose_it_is_and_what_it_is_about(distribution: Path) -> None:
-    metadata = email.message_from_string((distribution / "PKG-INFO").read_text(encoding="utf-8"))
-    assert metadata["Author"] == "cs-score contributors"
-    assert "slot filling" in metadata["Keywords"]
 
 
 def test_the_text_of_an_index_page_has_no_link_that_breaks_there() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import multiprocessing
 import os
 import signal
@@ -81,16 +80,6 @@ def test_a_worker_that_is_killed_while_it_hands_over_is_told() -> None:
         assert pool.wait() == [future]
         with pytest.raises(WorkerDiedError):
             future.result()
-
-
-def test_a_pool_that_is_left_waits_for_nobody() -> None:
-    start = time.monotonic()
-    with contextlib.suppress(KeyboardInterrupt), Pool[int, None](2, time.sleep) as pool:
-        pool.submit(60)
-        pool.submit(60)
-        pool.wait(0.05)
-        raise KeyboardInterrupt
-    assert time.monotonic() - start < 20
 
 
 def test_ctrl_c_while_workers_are_started_leaves_none(monkeypatch: pytest.MonkeyPatch) -> None:

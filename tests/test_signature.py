@@ -19,7 +19,7 @@ from cs_score.base.records import replace
 from cs_score.base.signing.origin import GOLD, POOL, QUERIES, QUERY_LIST, ROLES, RUN, Origin
 from cs_score.base.signing.signature import Signature
 from cs_score.base.sources import InputDigest, open_source
-from cs_score.coldstart.options import POLICY_ITEMS, PRESETS, SIDES, Justifications, Options, Policy, origin_of
+from cs_score.coldstart.options import POLICY_ITEMS, SIDES, Justifications, Options, Policy, origin_of
 from cs_score.evidence.modes import r4c, scifact
 from cs_score.measures.registry import MEASURES
 from tests.coldstart.command import score_in
@@ -103,11 +103,6 @@ def test_gold_is_queries_and_pool_in_whatever_order() -> None:
         assert (other.run == signature.run) == (read[left_out].role != RUN)
 
 
-def test_one_file_is_told_by_its_own_digest() -> None:
-    signature = Origin("m", {}, [_input("g", GOLD), _input("r", RUN)], ()).signature
-    assert (signature.gold, signature.run) == tuple(hashlib.sha256(name.encode()).hexdigest()[:8] for name in "gr")
-
-
 # ---- Options
 
 
@@ -126,15 +121,6 @@ def test_policies_that_count_differently_have_other_settings(items: list[str], d
     one, other = draw(), draw()
     shown = [origin_of(Options(policy=each), (), True, validated=False).settings[0] for each in (one, other)]
     assert (shown[0] == shown[1]) == (plain(one) == plain(other))
-
-
-def test_published_policies_are_called_by_their_names() -> None:
-    for name, preset in PRESETS.items():
-        policy = replace(preset.policy, wrong=preset.policy.wrong[::-1])
-        options = Options(policy=policy, justifications=preset.justifications)
-        assert origin_of(options, (), True, validated=False).settings == (name, str(preset.justifications))
-    own = Options(policy=Policy(right=("CORRECT", "INEXACT"), wrong=(), ignore=("UNASSESSED",)))
-    assert origin_of(own, (), True, validated=False).settings[0] == "right=CORRECT:INEXACT;wrong=;ignore=UNASSESSED"
 
 
 def test_every_option_that_changes_scores_shows() -> None:
@@ -214,17 +200,3 @@ def test_names_order_packing_and_layout_leave_the_line_alone(folder: Path) -> No
     changed = Signature.parse(*lines_of(folder, "q.xml", "run.tab", "pool", "pool2"))
     assert changed.gold != Signature.parse(usual[0]).gold
     assert replace(changed, gold=Signature.parse(usual[0]).gold) == Signature.parse(usual[0])
-
-
-def test_each_of_several_runs_has_its_own_line(folder: Path) -> None:
-    Inputs(folder).lines(RunLine("Zoë", node=":E9", run_id="other"), name="second")
-    found = list(map(Signature.parse, lines_of(folder, "q.xml", "run.tab", "second", "pool")))
-    assert [signature.settings for signature in found] == [("kb", "1:3", "runid=other"), ("kb", "1:3", "runid=r1")]
-    assert found[0].run == found[1].run
-
-
-def test_a_terminal_shows_it_below_the_averages(folder: Path) -> None:
-    (line,) = lines_of(folder, "q.xml", "run.tab", "pool")
-    words = ["-output_file", "o", "q.xml", "run.tab", "pool"]
-    assert score_in(folder, words, terminal=True).stderr.decode().endswith(f"\n\nsignature  {line}\n")
-    assert b"signature" not in score_in(folder, words).stderr

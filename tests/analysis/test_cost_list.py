@@ -42,14 +42,6 @@ def test_equal_gains_are_in_the_order_of_files_and_lines() -> None:
     assert len({gain for gain, *_ in keys}) < len(keys)
 
 
-def test_progress_is_told_on_a_terminal() -> None:
-    outcome = score_in(ROOT, ("analyze", "--top", "1", *SAMPLES), terminal=True)
-    assert outcome.status == 0
-    assert b"weighing mistakes" in outcome.stderr
-    assert b"mending mistakes" in outcome.stderr
-    assert outcome.stderr.endswith(b"\r\x1b[K")
-
-
 def test_progress_is_told_to_a_caller(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     options = Options(expand="ISLE26")

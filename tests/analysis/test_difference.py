@@ -12,12 +12,12 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from cs_score.analysis.coldstart.difference.difference import Difference, diff
+from cs_score.analysis.coldstart.difference.difference import diff
 from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace
 from cs_score.coldstart.gold import load_run, open_gold, with_pool
-from cs_score.coldstart.options import Options, Policy
+from cs_score.coldstart.options import Options
 from cs_score.statistics.options import Resampling
 from tests.coldstart.command import score_in
 from tests.coldstart.worlds import BASE, World, worlds
@@ -131,33 +131,10 @@ def test_every_class_is_found_or_not(runs: tuple[Scored, Scored]) -> None:
         assert by == sum(counts.right for counts in rows)
 
 
-def samples() -> Difference:
-    gold = with_pool(open_gold([LDC], Options(expand="ISLE26", queries=LIST)), [POOL])
-    one, other = (score_for_analysis(load_run(gold, [name]), Policy()) for name in (KB, SF))
-    return diff(one, other, resampling=QUICK)
-
-
-def test_the_fates_of_answers_in_the_samples() -> None:
-    found = samples()
-    assert {pair.outcome for pair in found.answers} <= set(found.outcomes)
-    fates = {(pair.value, pair.a.line): pair for pair in found.answers if pair.a is not None}
-    taken = fates["Port Ansel", 20]
-    assert (taken.outcome, taken.a and taken.a.meaning[:2]) == ("right in A only", ("right", "CORRECT"))
-    assert (taken.b and taken.b.meaning[:2]) == ("ignored", "DUPLICATE")
-    assert fates["Edda Coyle", 16].outcome == "wrong in A only"
-
-
 def call(folder: Path, *words: str) -> str:
     outcome = score_in(folder, ("diff", *words))
     assert outcome.status == 0, outcome.stderr
     return outcome.stdout.decode()
-
-
-def test_the_command_prints_json_that_adds_up(tmp_path: Path) -> None:
-    found = json.loads(call(tmp_path, "--json", "-", *SAMPLES, KB, SF))
-    assert math.fsum(unit["contribution"] for unit in found["units"]) == pytest.approx(found["difference"], abs=1e-12)
-    assert found["difference"] == found["b"] - found["a"]
-    assert len(json.loads(call(tmp_path, "--json", "-", "--top", "1", *SAMPLES, KB, SF))["units"]) == 1
 
 
 def test_another_policy_and_another_pool_for_one_run(tmp_path: Path) -> None:
@@ -200,13 +177,3 @@ def test_what_means_nothing_is_said_in_a_line(words: tuple[str, ...], message: s
     assert outcome.status != 0
     assert message in outcome.stderr.decode()
     assert len(outcome.stderr.splitlines()) == 1
-
-
-def test_hostile_text_is_shown_as_text(tmp_path: Path) -> None:
-    for name in (KB, SF):
-        text = Path(name).read_text("utf-8").replace("Edda Coyle", "\x1b[31m\u202eEdda")
-        (tmp_path / Path(name).name).write_text(text, "utf-8")
-    text = call(tmp_path, *SAMPLES, Path(KB).name, Path(SF).name)
-    assert "Edda" in text
-    assert "\x1b" not in text
-    assert "\u202e" not in text

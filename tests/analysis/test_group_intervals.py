@@ -10,7 +10,6 @@ import pytest
 
 from tests.coldstart.command import score_in
 from tests.documents import ROOT
-from tests.report.analyses import MEASURE, analysis, page_in
 
 SAMPLES: Final = (
     *("-expand", "ISLE26", "-queries", str(ROOT / "queries/queryids.txt"), str(ROOT / "queries/ldc-queries.xml")),
@@ -58,22 +57,6 @@ def test_equal_seeds_give_equal_intervals(tmp_path: Path) -> None:
     assert other["intervals"]["scores"] != first["intervals"]["scores"]
 
 
-def test_the_text_and_the_tables_have_them(tmp_path: Path) -> None:
-    outcome = score_in(tmp_path, ["analyze", *SF, "--bootstrap", "1000", "--tsv", "tables", *SAMPLES])
-    lines = outcome.stdout.decode().splitlines()
-    assert lines[0] == "TIDE_KB: SF-ALL-Micro-F1 = 0.7273 [0.6667, 1.0000]"
-    assert any(
-        "percentile bootstrap intervals from 1000 resamples of 3 units (LDC query), seed 0." in each for each in lines
-    )
-    assert "Note: 3 units only" in lines[-1]
-    rows = [line.split("\t") for line in (tmp_path / "tables/groups.tsv").read_text().splitlines()]
-    hop = dict(zip(rows[0], next(row for row in rows if row[:2] == ["hop", "1"])))
-    assert (hop["f1_low"], hop["f1_high"]) == ("0.5", "0.75")
-    table = (tmp_path / "tables/intervals.tsv").read_text().splitlines()
-    assert table[0].split("\t") == ["measure", "score", "low", "high", "standard_error", "note"]
-    assert [line.split("\t")[2:4] for line in table if line.startswith("SF-ALL-Micro-F1@1")] == [["0.5", "0.75"]]
-
-
 @pytest.mark.parametrize(
     ("switches", "complaint"),
     [
@@ -89,22 +72,3 @@ def test_settings_that_mean_nothing(switches: tuple[str, ...], complaint: str, t
     assert (outcome.status, outcome.stdout) == (2, b"")
     assert complaint in outcome.stderr.decode()
     assert (tmp_path / "tables/budget.tsv").exists()  # nothing is cleared for a call that cannot be
-
-
-def test_the_page_shows_them(tmp_path: Path) -> None:
-    pytest.importorskip("jinja2")
-    outcome = score_in(tmp_path, ["report", *SF, "--bootstrap", "1000", *SAMPLES, "--out", "page.html"])
-    assert outcome.status == 0, outcome.stderr
-    page = (tmp_path / "page.html").read_text()
-    assert "0.6667 to 1.0000" in page
-    assert "F1, low" in page
-
-
-def test_the_page_of_scores_without_limits(tmp_path: Path) -> None:
-    """Where too many resamples are 0/0, or where a score has no interval at all."""
-    pytest.importorskip("jinja2")
-    value = analysis()
-    none = {"point": value["score"], "low": None, "high": None, "standard_error": None}
-    settings = {"resamples": 9, "seed": 0, "confidence": 95.0, "method": "percentile", "unit": "LDC query"}
-    value["intervals"] = {**settings, "units": 2, "notes": [], "scores": {MEASURE: none}}
-    assert b"0.4375" in page_in(tmp_path, value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from pathlib import Path
 from typing import Any
 
@@ -42,17 +41,6 @@ def test_a_batch_writes_the_files_of_the_command(world: Path, monkeypatch: pytes
     assert repr(board) == f"<leaderboard by {board.measure}: 6 scored, 0 failed>"
 
 
-def _batch_failed(world: Path) -> int:
-    return _batch(world, "daemonic", jobs=2).failed
-
-
-def test_a_worker_that_may_have_no_workers_scores_by_itself(world: Path) -> None:
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        failed = pool.apply(_batch_failed, (world,))
-    assert failed == _batch(world, "free", jobs=2).failed
-    assert contents(world / "daemonic") == contents(world / "free")
-
-
 def test_pages_and_intervals_are_those_of_the_command(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(world)
     pytest.importorskip("jinja2")
@@ -76,28 +64,6 @@ def test_pages_and_intervals_are_those_of_the_command(world: Path, monkeypatch: 
         assert (row.p_above is None) == (line["p_above"] == "")
 
 
-def test_own_policies_and_runs_that_fail(world: Path) -> None:
-    (world / "runs" / "zeta.tab.txt").write_text("nothing\n")
-    lenient = cs.Policy(right=("CORRECT", "INEXACT"), wrong=("INCORRECT", "INCORRECT_PARENT"))
-    board = _batch(world, "out", policies={"lenient": lenient, "strict": cs.Policy()}, sort_by="sf-all-micro-p")
-    rows = board.rows()
-    assert [row.policy for row in rows] == ["lenient"] * 4 + ["strict"] * 4
-    assert (board.measure, board.failed) == ("SF-ALL-Micro-P", 2)
-    assert (rows[3].run, rows[3].rank, rows[3].state, rows[3].scores) == ("zeta", None, "failed", {})
-    assert rows[3].failure is not None
-    alone = cs.score(world / "queries.xml", world / "runs" / "alpha.tab.txt", world / "pool.tab", expand="CSSF17",
-                     policy=lenient)  # fmt: skip
-    [alpha] = [row for row in rows if (row.policy, row.run) == ("lenient", "alpha")]
-    assert alpha.scores == alone.scores
-    assert "zeta" in board._repr_html_()
-
-
-def test_a_batch_goes_on_and_keeps_what_is_scored(world: Path) -> None:
-    first = _batch(world, "out")
-    again = _batch(world, "out", resume=True)
-    assert again.rows() == first.rows()
-
-
 def test_a_leaderboard_as_a_frame(world: Path) -> None:
     pytest.importorskip("pandas")
     board = _batch(world, "out")
@@ -106,17 +72,6 @@ def test_a_leaderboard_as_a_frame(world: Path) -> None:
     assert list(frame[board.measure]) == [row.scores[board.measure] for row in board.rows()]
     assert frame.attrs["measure"] == board.measure
     assert not [name for name in frame.columns if ":" in name]
-
-
-def test_a_leaderboard_with_intervals_as_a_frame(world: Path) -> None:
-    pytest.importorskip("pandas")
-    board = _batch(world, "out", resamples=99)
-    frame = board.to_frame()
-    for at, row in enumerate(board.rows()):
-        low, high = row.intervals[board.measure]
-        assert [frame[f"{board.measure}:{side}"][at] for side in ("low", "high")] == [low, high]
-        assert frame["tier"][at] == row.tier
-        assert frame["state"][at] == row.state
 
 
 @pytest.mark.parametrize(
@@ -134,10 +89,3 @@ def test_arguments_are_checked_before_anything_is_written(world: Path, options: 
     with pytest.raises(cs.UsageError, match=said):
         _batch(world, "out", **options)
     assert not (world / "out").exists()
-
-
-def test_an_input_is_never_an_output(world: Path) -> None:
-    (world / "alpha").mkdir()
-    (world / "alpha" / "out.sf").write_bytes((world / "pool.tab").read_bytes())
-    with pytest.raises(cs.UsageError, match="is an input"):
-        _batch(world, ".", pool=world / "alpha" / "out.sf")

@@ -33,38 +33,6 @@ def test_a_comparison_is_that_of_the_command(world: Path, results: dict[str, cs.
     assert repr(compared).startswith("<comparison of alpha.tab.txt, beta.tab.txt, gamma.tab.txt: ")
 
 
-def test_records_hold_what_is_printed(results: dict[str, cs.RunResult]) -> None:
-    compared = cs.compare(results, resamples=50, measures="LDC-MEAN-ALL-Macro-F1, SF-ALL-Micro-*")
-    told = json.loads(compared.to_json())
-    systems, pairs = compared.rows(), compared.rows("pairs")
-    assert {row.measure for row in systems} == {measure["measure"] for measure in told["measures"]}
-    assert len(pairs) == 3 * len(told["measures"])
-    first = told["measures"][0]
-    assert [(row.system, row.score, row.low, row.rank, row.tier) for row in systems[:3]] == [
-        (one["system"], one["point"], one["low"], one["rank"], one["tier"]) for one in first["systems"]
-    ]
-    one = first["pairs"][0]
-    assert pairs[0][:5] == (
-        first["measure"], one["first"], one["second"], one["difference"]["point"], one["difference"]["low"],
-    )  # fmt: skip
-    assert pairs[0].p_randomisation_holm == one["randomisation"]["p_holm"]
-    assert (pairs[0].wins, pairs[0].ties, pairs[0].losses) == (one["wins"], one["ties"], one["losses"])
-    for row in systems:
-        assert row.score == results[row.system].scores[row.measure]
-
-
-def test_frames_and_notebooks(results: dict[str, cs.RunResult]) -> None:
-    pytest.importorskip("pandas")
-    compared = cs.compare({"<b>": results["alpha.tab.txt"], "b": results["beta.tab.txt"]}, resamples=20)
-    for kind, rows in (("systems", compared.rows()), ("pairs", compared.rows("pairs"))):
-        frame = compared.to_frame(kind)  # type: ignore[arg-type]  # a kind from a list
-        assert list(frame.columns) == list(rows[0]._fields)
-        assert len(frame) == len(rows)
-        assert frame.attrs["signatures"]["b"] == str(results["beta.tab.txt"].signature.of("*"))
-    assert "<b>" not in compared._repr_html_()
-    assert any("Holm" in note or "significant" in note for note in compared.notes)
-
-
 def test_arguments_are_checked(results: dict[str, cs.RunResult]) -> None:
     one, other, _ = results.values()
     cases: list[tuple[Any, dict[str, Any], str]] = [

@@ -45,23 +45,6 @@ def test_scores_and_json_are_those_of_the_command(mode: str, tmp_path: Path) -> 
 
 
 @modes
-def test_units_are_those_of_the_table(mode: str, tmp_path: Path) -> None:
-    outcome = score_in(tmp_path, words(mode, "--per-item", "units.tsv"))
-    header, *lines = outcome.files["units.tsv"].decode().splitlines()
-    rows = _scored(mode).rows()
-    assert rows[0]._fields == tuple(header.split("\t"))
-    assert [[row.id, *map(repr, row[1:])] for row in rows] == [line.split("\t") for line in lines]
-
-
-@modes
-def test_explanations_are_those_of_the_command(mode: str, tmp_path: Path) -> None:
-    outcome = score_in(tmp_path, words(mode, "--explain", UNITS[mode]))
-    assert _scored(mode).explain(UNITS[mode]) + "\n" == outcome.stdout.decode()
-    with pytest.raises(cs.InputError, match="nowhere was scored"):
-        _scored(mode).explain("nowhere")
-
-
-@modes
 def test_a_loaded_result_is_that_which_was_stored(mode: str) -> None:
     result = _scored(mode)
     loaded = cs.load(result.to_json())
@@ -75,57 +58,12 @@ def test_a_loaded_result_is_that_which_was_stored(mode: str) -> None:
         loaded.explain(UNITS[mode])
 
 
-@modes
-def test_frames_hold_the_records(mode: str) -> None:
-    pandas = pytest.importorskip("pandas")
-    result = _scored(mode)
-    frame = result.to_frame()
-    assert [tuple(row) for row in frame.itertuples(index=False)] == result.rows()
-    assert frame.attrs["signature"] == str(result.signature)
-    pandas.testing.assert_frame_equal(frame, cs.load(result.to_json()).to_frame())
-
-
-@modes
-def test_intervals_are_those_of_the_command(mode: str, tmp_path: Path) -> None:
-    outcome = score_in(tmp_path, words(mode, "--json", "result.json", "--bootstrap", "40", "--interval", "bca"))
-    told = json.loads(outcome.files["result.json"])["intervals"]["scores"]
-    found = _scored(mode).intervals(40, method="bca")
-    assert {row.measure: (row.score, row.low, row.high) for row in found} == {
-        measure: (one["point"], one["low"], one["high"]) for measure, one in told.items()
-    }
-
-
 def test_objects_and_open_files_are_scored_as_files_are() -> None:
     gold, predictions = files("scifact")
     wanted = _scored("scifact").scores
     with open(gold, encoding="utf-8") as one, open(predictions, "rb") as other:
         assert cs.scifact(one, other).scores == wanted
     assert cs.scifact(GOLD, list(reversed(PREDICTIONS)), any_order=True).scores == cs.scifact(GOLD, PREDICTIONS).scores
-
-
-def test_systems_are_compared_as_the_command_compares_them(tmp_path: Path) -> None:
-    for name, predictions in (("one.jsonl", PREDICTIONS), ("two.jsonl", [*PREDICTIONS[:1], *GOLD_AS_PREDICTED[1:]])):
-        (tmp_path / name).write_text("".join(f"{json.dumps(line)}\n" for line in predictions))
-    gold, names = tmp_path / "gold.jsonl", ("one.jsonl", "two.jsonl")
-    gold.write_text("".join(f"{json.dumps(line)}\n" for line in GOLD))
-    outcome = score_in(tmp_path, ["compare", "scifact", "--bootstrap", "200", "--gold", "gold.jsonl", *names])
-    compared = cs.compare({name: cs.scifact(gold, tmp_path / name) for name in names}, resamples=200)
-    assert outcome.stdout.decode().splitlines()[:20] == compared.to_text().splitlines()[:20]
-    loaded: Any = {name: cs.load(cs.scifact(gold, tmp_path / name).to_json()) for name in names}
-    with pytest.raises(cs.UsageError, match="compare needs the predictions, which JSON does not hold"):
-        cs.compare(loaded)
-
-
-GOLD_AS_PREDICTED: Final[list[Any]] = [
-    {
-        "id": claim["id"],
-        "evidence": {
-            abstract: {"label": sets[0]["label"], "sentences": sets[0]["sentences"][:3]}
-            for abstract, sets in claim["evidence"].items()
-        },
-    }
-    for claim in GOLD
-]
 
 
 @pytest.mark.parametrize(
@@ -158,12 +96,3 @@ def test_what_is_no_whole_result_is_refused(change: Callable[[Any], object], sai
     change(told)
     with pytest.raises(cs.InputError, match=said):
         cs.load(json.dumps(told))
-
-
-def test_notebooks_show_the_measures_escaped() -> None:
-    odd = [{**PREDICTIONS[0], "id": "<b>"}]
-    html = cs.claims([{**GOLD[0], "id": "<b>"}], [])._repr_html_()
-    assert "<b>" not in html
-    assert "abstract_f1" in html
-    assert odd
-    assert repr(_scored("claims")).startswith("<claims, ")

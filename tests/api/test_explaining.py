@@ -32,12 +32,6 @@ def test_what_is_told_is_that_of_the_command_line(run: cs.RunResult) -> None:
     assert repr(told) == "<explanation of run TIDE_KB: 7 lines, 2 queries, 0 classes, 1 nodes>"
 
 
-def test_another_policy_is_another_fate(run: cs.RunResult) -> None:
-    (ignored,) = run.explain(line=5).lines
-    (wrong,) = run.rescore("sf").explain(line=5).lines
-    assert (ignored.fate.side, wrong.fate.side) == ("ignored", "wrong")
-
-
 def test_what_cannot_be_explained_is_refused(run: cs.RunResult, tmp_path: Path) -> None:
     with pytest.raises(cs.InputError, match="there is no line 99"):
         run.explain(line=99)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -45,27 +44,6 @@ def test_a_frame_holds_the_records(result: cs.RunResult, kind: Any) -> None:
     assert frame.attrs["origin"] == json.loads(result.to_json())["signature"]
 
 
-def test_columns_have_types_that_calculate(result: cs.RunResult) -> None:
-    rows, queries, rankings = (result.to_frame(kind) for kind in ("rows", "queries", "rankings"))
-    assert str(rows["ground_truth"].dtype) == "Int64"  # means have no counts
-    assert str(queries["right"].dtype) == "int64"
-    assert str(rankings["rank"].dtype) == "Int64"
-    assert str(queries["unit"].dtype) == "category"
-    assert str(rankings["confidence"].dtype) == "float64"
-    micro = queries[["right", "ground_truth"]].sum()
-    assert micro["right"] / micro["ground_truth"] == result.scores["SF-ALL-Micro-R"]
-    per_unit = queries.groupby("unit", observed=True)["f1"].mean()
-    assert list(per_unit.index) == ["CSX_0001", "CSX_0002"]
-
-
-def test_records_of_nothing_make_an_empty_frame(inputs: Inputs) -> None:
-    inputs.pool(BO.judged("1"))
-    inputs.run(BO)
-    empty = cs.score(inputs.folder / "queries.xml", inputs.folder / "run.tab", inputs.folder / "pool.tab", expand="CSX")
-    frame = empty.to_frame("problems")
-    assert (len(frame), list(frame.columns)) == (0, list(cs.ProblemRow._fields))
-
-
 def test_another_kind_is_wrong_usage(result: cs.RunResult) -> None:
     unknown: Any = "querys"
     for read in (result.rows, result.to_frame):
@@ -92,17 +70,3 @@ def test_notebooks_show_the_summary_with_every_text_escaped(inputs: Inputs) -> N
     assert "no file holds assessments" in html
     assert repr(result).startswith(r"<<script>alert(1)</script>\x1b[2J under kb, 1:3: ")
     assert "\x1b" not in html + repr(result)
-
-
-def test_the_numbers_of_queries_are_those_of_the_tables(result: cs.RunResult, tmp_path: Path) -> None:
-    [first, second] = result.rows("queries")
-    assert (first.unit, second.unit) == ("CSX_0001", "CSX_0002")
-    assert (second.submitted, second.ground_truth, second.f1) == (0, 0, 0.0)
-    rows = [row for row in result.rows() if row.table == "SF" and row.name.startswith(first.query)]
-    assert [row.level for row in rows] == ["0", "1"]
-    for count in ("ground_truth", "submitted", "right", "wrong", "ignored", "unassessed"):
-        assert getattr(first, count) == sum(getattr(row, count) for row in rows)
-    assert first.average_precision == next(
-        ranking.average_precision for ranking in result.rows("rankings")
-        if (ranking.query, ranking.level) == (first.query, "ALL")
-    )  # fmt: skip

@@ -76,17 +76,6 @@ def _endings(files: dict[str, bytes]) -> list[str]:
     return [ending for ending in order if f"line.{ending}" in files]
 
 
-def test_intervals_are_those_of_the_command_line(folder: Path) -> None:
-    told = json.loads(as_json(folder, "pool.tab", "run.tab", "--bootstrap", "40", "--seed", "2", "--confidence", "90"))
-    found = gold_of(folder).score(folder / "run.tab").intervals(40, seed=2, confidence=90)
-    assert {row.measure: (row.score, row.low, row.high) for row in found} == {
-        measure: (one["point"], one["low"], one["high"])
-        for measure, one in told["runs"][0]["intervals"]["scores"].items()
-    }
-    with pytest.raises(cs.UsageError, match="the seed must be a whole number of at least 0, not -1"):
-        gold_of(folder).score(folder / "run.tab").intervals(seed=-1)
-
-
 @pytest.mark.parametrize("discipline", ["ASSESSED", "STRING_CASE"])
 def test_threads_score_with_one_gold(folder: Path, inputs: Inputs, discipline: str) -> None:
     names = [f"run{number}.tab" for number in range(40)]
@@ -110,25 +99,6 @@ def test_a_pickle_of_gold_scores_the_same_used_or_not(folder: Path) -> None:
         assert pickle.loads(pickle.dumps(result)).rescore("sf").to_json() == result.rescore("sf").to_json()
 
 
-def test_gold_is_pickled_while_others_score_with_it(folder: Path, inputs: Inputs) -> None:
-    """Scoring adds to what gold remembers, at whatever moment of the pickling another thread does so."""
-    gold = gold_of(folder)
-    gold.score(folder / "run.tab")
-    seen: list[object] = []
-
-    class Disturbed(pickle.Pickler):
-        def persistent_id(self, given: object) -> None:
-            seen.append(given)
-            if isinstance(given, str) and "\t" in given:  # among answers that are remembered
-                inputs.run(replace(CY, value=f"Cy {len(seen)}"), name="other.tab")
-                gold.score(folder / "other.tab")
-
-    stream = io.BytesIO()
-    Disturbed(stream).dump(gold)
-    assert len(seen) > 100
-    assert pickle.loads(stream.getvalue()).score(folder / "run.tab").to_json() == from_files(folder, "run.tab")
-
-
 def test_a_pool_below_a_run_is_read_with_each_run(folder: Path, inputs: Inputs) -> None:
     """The pool judges an answer about one that it does not judge: only a run that gives that has its query."""
     inputs.pool(CY.judged("1"), BO.child().judged("0"))
@@ -145,11 +115,6 @@ def test_a_pool_below_a_run_is_read_with_each_run(folder: Path, inputs: Inputs) 
         gold.score(folder / "second.tab")
 
 
-def test_a_pool_for_other_queries_is_refused_at_once(folder: Path) -> None:
-    with pytest.raises(cs.InputError, match="the query with that short id is WRONG_ENG_00fb79cef8; compare the pr"):
-        cs.prepare(folder / "queries.xml", folder / "pool.tab", expand="WRONG")
-
-
 def test_files_are_paths_open_files_and_folders(folder: Path) -> None:
     wanted = gold_of(folder).score(folder / "run.tab").scores
     (folder / "runs").mkdir()
@@ -161,17 +126,6 @@ def test_files_are_paths_open_files_and_folders(folder: Path) -> None:
         assert gold.score(run).scores == wanted
     with open(folder / "run.tab", encoding="utf-8") as text:
         assert gold.score(text).scores == wanted
-
-
-def test_several_runs_in_one_call_are_told_apart(folder: Path) -> None:
-    both = gold_of(folder).score([folder / "run.tab", folder / "second.tab"])
-    assert both.run_ids == ("runA", "runB")
-    assert set(both.scores_by_run) == {"runA", "runB"}
-    assert {row.run_id for row in both.rows("queries")} == {"runA", "runB"}
-    with pytest.raises(cs.UsageError, match=r"the result holds 2 runs \(runA, runB\), not one; see run_ids"):
-        _ = both.scores
-    chosen = gold_of(folder, run_ids="runB").score([folder / "run.tab", folder / "second.tab"])
-    assert chosen.run_id == "runB"
 
 
 @pytest.mark.parametrize(
@@ -196,27 +150,6 @@ def test_arguments_are_checked_where_they_are_given(folder: Path, arguments: dic
     files = {"queries": folder / "queries.xml", "pool": [folder / "pool.tab"]}
     with pytest.raises(cs.UsageError, match=said):
         cs.prepare(**{**files, **arguments})
-
-
-def test_lists_may_be_texts_as_the_switches_take_them(folder: Path) -> None:
-    texts = gold_of(folder, query_ids="CSX_0001:CSX_0002", run_ids="runA", justifications="1:1")
-    lists = gold_of(folder, query_ids=["CSX_0001", "CSX_0002"], run_ids=["runA"], justifications="1:1")
-    assert texts.score(folder / "run.tab").to_json() == lists.score(folder / "run.tab").to_json()
-    with pytest.raises(cs.UsageError, match=r"Unexpected choice CORECT for RIGHT; legal are .*did you mean CORRECT"):
-        cs.Policy(right="CORECT")  # type: ignore[arg-type]  # a text stands for a list at run time
-    with pytest.raises(cs.UsageError, match="Unexpected choice CORRECT for WRONG; legal are DUPLICATE, INCORRECT"):
-        cs.Policy(wrong=("CORRECT",))
-    assert cs.Policy(right="CORRECT:INEXACT", wrong="", ignore=[]) == cs.Policy(("CORRECT", "INEXACT"), (), ())  # type: ignore[arg-type]
-
-
-def test_what_stops_a_scoring_is_one_line(folder: Path, inputs: Inputs) -> None:
-    inputs.run(BO, replace(BO, confidence="0.5"))
-    with pytest.raises(cs.ScoringStopped, match="AP is greater than"):
-        gold_of(folder).score(folder / "run.tab")
-    with pytest.raises(cs.InputError, match=r"Could not open .*missing\.tab: No such file or directory"):
-        gold_of(folder).score(folder / "missing.tab")
-    with pytest.raises(cs.UsageError, match="run takes at least one file"):
-        gold_of(folder).score([])
 
 
 def test_validated_runs_are_scored_as_the_command_line_scores_them(folder: Path, inputs: Inputs) -> None:

@@ -64,17 +64,6 @@ def test_an_analysis_is_that_of_the_command_line() -> None:
     assert repr(found) == f"<analysis of TIDE_KB: SF-AP {found.score:.4f}, {told['mistake_count']} mistakes>"
 
 
-def test_an_analysis_of_predictions_is_that_of_the_command_line() -> None:
-    gold, predictions = map(str, files("scifact"))
-    found = cs.analyze(cs.scifact(gold, predictions), EVIDENCE, top=2)
-    words = ("analyze", "scifact", "--gold", gold, "--predictions", predictions, "--measure", EVIDENCE, "--top", "2")
-    assert found.to_json() == printed(*words, "--json=-")
-    assert found.to_text() + "\n" == printed(*words)
-    assert (found.mode, found.measure, found.scenarios, found.best) == ("scifact", EVIDENCE, None, None)
-    assert str(found.signature) == json.loads(found.to_json())["signature"]["line"]
-    assert repr(found).startswith(f"<analysis of scifact: {EVIDENCE} {found.score:.4f}, ")
-
-
 @pytest.mark.parametrize("policy", ["sf", None])
 def test_a_difference_is_that_of_the_command_line(policy: str | None) -> None:
     run = run_of()
@@ -94,16 +83,6 @@ def test_a_difference_is_that_of_the_command_line(policy: str | None) -> None:
     assert repr(found) == f"<SF-ALL-Micro-F1: {names[1]} - {names[0]} = {found.difference:+.4f}>"
 
 
-def test_a_difference_of_predictions_is_that_of_the_command_line() -> None:
-    gold, predictions = map(str, files("scifact"))
-    result = cs.scifact(gold, predictions)
-    found = cs.diff(result, result, EVIDENCE, names=("one", "two"), resamples=9)
-    words = ("diff", "scifact", "--gold", gold, predictions, predictions, "--measure", EVIDENCE, "--bootstrap", "9")
-    theirs = json.loads(printed(*words, "--json=-"))
-    assert json.loads(found.to_json()) == {**theirs, "names": {"a": "one", "b": "two"}}
-    assert (found.mode, found.difference, found.rows("units")) == ("scifact", 0, [])
-
-
 def made() -> list[cs.Analysis | cs.Difference]:
     run, result = run_of(), cs.scifact(*map(str, files("scifact")))
     return [cs.analyze(run), cs.analyze(result), cs.diff(run, run.rescore("sf"), resamples=9), cs.diff(result, result)]
@@ -119,13 +98,6 @@ def test_what_was_stored_is_read_back(tmp_path: Path) -> None:
         with pytest.raises(cs.UsageError, match="the text is not in JSON"):
             again.to_text()
         assert pickle.loads(pickle.dumps(found)).to_text() == found.to_text()
-
-
-def test_what_is_no_analysis_is_refused() -> None:
-    told = json.loads(made()[0].to_json())
-    for broken in ({**told, "score": "high"}, {**told, "budget": None}, {"measure": 1, "mistakes": 2}):
-        with pytest.raises(cs.InputError):
-            cs.load(json.dumps(broken))
 
 
 def test_rows_and_frames_have_the_tables_of_the_json() -> None:
@@ -152,19 +124,6 @@ def test_rows_and_frames_have_the_tables_of_the_json() -> None:
     assert difference.to_frame().attrs["signatures"].keys() == {"a", "b"}
     with pytest.raises(cs.UsageError, match=r"no rows called 'mistake'; .*; did you mean mistakes\?"):
         analysis.rows("mistake")
-
-
-def test_one_of_several_runs_is_named(tmp_path: Path) -> None:
-    both = cs.score(QUERIES, [KB, SF], POOL, expand="ISLE26", query_ids=LIST)
-    found = cs.analyze(both, run_id="TIDE_KB")
-    words = ("analyze", *SWITCHES, "--run", "TIDE_KB", "--json=-", QUERIES, POOL, KB, SF)
-    again = cs.load(printed(*words))
-    assert isinstance(again, cs.Analysis)
-    assert found.rows("mistakes") == again.rows("mistakes")
-    with pytest.raises(cs.UsageError, match="say which"):
-        cs.analyze(both)
-    with pytest.raises(cs.UsageError, match="2 runs"):
-        cs.diff(both, both)
 
 
 def test_what_cannot_be_analysed_is_wrong_usage() -> None:

@@ -65,15 +65,6 @@ def test_a_loaded_result_is_that_which_was_stored(result: cs.RunResult, tmp_path
     assert_same(load(tmp_path / "result.json.gz"), result)
 
 
-def test_frames_are_the_same(result: cs.RunResult) -> None:
-    testing = pytest.importorskip("pandas.testing")
-    loaded = load(result.to_json())
-    for kind in KINDS:
-        one, other = (each.to_frame(kind) for each in (loaded, result))
-        testing.assert_frame_equal(one, other)
-        assert one.attrs == other.attrs
-
-
 def test_several_runs_another_policy_and_samples(inputs: Inputs) -> None:
     inputs.pool(BO.judged("1"))
     inputs.run(BO, replace(BO, run_id="runB", document="N_ENG_2", node=":E2"))
@@ -86,14 +77,6 @@ def test_several_runs_another_policy_and_samples(inputs: Inputs) -> None:
     for chosen in options:
         result = _score(inputs, **chosen)
         assert_same(load(result.to_json()), result)
-
-
-def test_what_needs_the_lines_says_so(result: cs.RunResult, tmp_path: Path) -> None:
-    loaded = load(result.to_json())
-    for what, call in (("rescore", lambda: loaded.rescore("sf")), ("write", lambda: loaded.write(tmp_path / "x"))):
-        with pytest.raises(cs.UsageError, match=f"^{what} needs the lines of the run, which JSON does not hold; score"):
-            call()
-    assert list(tmp_path.glob("x*")) == []
 
 
 @pytest.mark.parametrize(
@@ -113,17 +96,6 @@ def test_other_json_is_refused_in_one_line(text: str, said: str) -> None:
     with pytest.raises(cs.InputError, match=said) as refused:
         load(text)
     assert "\n" not in str(refused.value)
-
-
-def test_files_that_are_no_json_are_refused_by_name(tmp_path: Path) -> None:
-    (tmp_path / "latin.json").write_bytes(b"{\xe9}")
-    with pytest.raises(cs.InputError, match=r"latin\.json: byte 2: not UTF-8"):
-        load(tmp_path / "latin.json")
-    with pytest.raises(cs.InputError, match=r"Could not open .*missing\.json"):
-        load(tmp_path / "missing.json")
-    nothing: Any = None
-    with pytest.raises(cs.UsageError, match="load takes a path, an open file or JSON text, not None"):
-        load(nothing)
 
 
 def _places(told: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:

@@ -52,21 +52,6 @@ def test_a_run_with_errors_has_no_text(sf_queries: Inputs) -> None:
     assert "&lt;i&gt;" in checked._repr_html_()
 
 
-def test_limits_and_expanded_queries(inputs: Inputs) -> None:
-    inputs.run(BO, replace(BO, document="N_ENG_2", confidence="0.8"), replace(BO, document="N_ENG_3"))
-    files = (inputs.folder / "run.tab", inputs.folder / "queries.xml")
-    for limits, lines in (("1:1", 1), ("1:2", 2), ("M:M", 3)):
-        assert cs.validate_run(*files, expand="CSX", justifications=limits).text.count("\n") == lines
-
-
-def test_problems_as_a_frame(sf_queries: Inputs) -> None:
-    pytest.importorskip("pandas")
-    checked = cs.validate_run(sf_queries.folder / "run.tab", sf_queries.folder / "queries.xml")
-    frame = checked.to_frame()
-    assert list(frame.columns) == list(cs.FoundProblem._fields)
-    assert list(frame["code"]) == [row.code for row in checked.rows()]
-
-
 def test_arguments_are_checked(sf_queries: Inputs) -> None:
     run, queries = sf_queries.folder / "run.tab", sf_queries.folder / "queries.xml"
     cases: list[tuple[dict[str, Any], str]] = [

@@ -38,17 +38,6 @@ def test_fields_and_tabs_are_those_of_the_switches(result: cs.RunResult, fields:
             assert Path(path).read_bytes() == outcome.files[path.replace("python", "line")], path
 
 
-def test_the_parameters_tell_a_call_that_writes_the_same_files(result: cs.RunResult, inputs: Inputs) -> None:
-    result.write("python", tabs=True)
-    told = Path("python.params").read_text().splitlines()
-    words = told[told.index("#Invoked as:") + 1].partition("$ cs-score ")[2].split()
-    before = {path.name: path.read_bytes() for path in inputs.folder.glob("python.*")}
-    assert score_in(inputs.folder, words).status == 0
-    after = {path.name: path.read_bytes() for path in inputs.folder.glob("python.*")}
-    del before["python.params"], after["python.params"]
-    assert after == before
-
-
 def test_inputs_are_never_overwritten(inputs: Inputs, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(inputs.folder)
     inputs.write("out.sf", BO.judged("1"))
@@ -59,17 +48,3 @@ def test_inputs_are_never_overwritten(inputs: Inputs, monkeypatch: pytest.Monkey
         result.write("out")
     assert Path("out.sf").read_bytes() == before
     assert not Path("out.debug").exists()
-
-
-def test_a_report_is_a_new_file(result: cs.RunResult) -> None:
-    result.write("out", error_file="log")
-    assert Path("log").read_text() == "No warnings encountered\n"
-    with pytest.raises(cs.UsageError, match="File log already exists; error_file must name a new file"):
-        result.write("out", error_file="log")
-
-
-def test_impossible_outputs_are_told_in_one_line(result: cs.RunResult) -> None:
-    with pytest.raises(cs.OutputError, match=r"Could not open missing/out\.debug: No such file or directory"):
-        result.write("missing/out")
-    with pytest.raises(cs.UsageError, match="Unknown field: f; the fields are EC:RUNID"):
-        result.write("out", fields="EC:f")

@@ -15,15 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from cs_score.base.errors import InputError
 from cs_score.batch.plan.runs import FILES as FILES_OF_BATCH
-from cs_score.batch.plan.runs import find_runs
-from cs_score.cli.batch.coldstart import BATCH_SWITCHES
-from cs_score.cli.scorer.switches import SWITCHES
 from tests.batch.command import batch_process, contents, leaderboard, problems
 from tests.coldstart.command import Outcome
 from tests.coldstart.command import score_in as cs_score_in
-from tests.coldstart.recorded import COMMITTED
 from tests.evidence.recorded import COMMITTED as EVIDENCE
 
 WORDS = ("batch", "-expand", "CSSF17", "--jobs", "1")
@@ -49,12 +44,6 @@ def scored(world: Path) -> Path:
     return world
 
 
-def test_two_processes_leave_the_bytes_of_one(scored: Path) -> None:
-    done = batch_process(scored, *WORDS[1:3], "--jobs", "2", "--out", "two", *FILES)
-    assert done.returncode == 0, done.stderr
-    assert contents(scored / "two") == contents(scored / "plain")
-
-
 @pytest.mark.parametrize("ending", [".gz", ".bz2", ".xz"])
 def test_compressed_inputs(scored: Path, ending: str) -> None:
     packed = scored / "packed"
@@ -72,16 +61,6 @@ def test_compressed_inputs(scored: Path, ending: str) -> None:
     for run in ("alpha", "beta", "gamma"):
         for name in ("out.sf", "out.ap", "out.summary"):
             assert (scored / "out" / run / name).read_bytes() == (scored / "plain" / run / name).read_bytes()
-
-
-def test_a_single_call_takes_compressed_folders_and_queries_too(scored: Path) -> None:
-    (scored / "packed").mkdir()
-    (scored / "packed" / "pool.tab.txt.gz").write_bytes(gzip.compress((scored / "pool.tab").read_bytes()))
-    (scored / "packed" / "run.tab.txt.xz").write_bytes(lzma.compress((scored / "runs/beta.tab.txt").read_bytes()))
-    (scored / "queries.xml.bz2").write_bytes(bz2.compress((scored / "queries.xml").read_bytes()))
-    outputs = ("-output_file", "single", "-error_file", "single.errlog")
-    assert cs_score_in(scored, ["-expand", "CSSF17", *outputs, "queries.xml.bz2", "packed"]).status == 0
-    assert (scored / "single.sf").read_bytes() == (scored / "plain" / "beta" / "out.sf").read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -113,36 +92,6 @@ def test_standard_input(scored: Path, where: str) -> None:
     assert done.returncode == 0, done.stderr
     run = "stdin" if where == "runs/beta.tab.txt" else "beta"
     assert (scored / "out" / run / "out.sf").read_bytes() == (scored / "plain" / "beta" / "out.sf").read_bytes()
-
-
-def test_names_come_from_files_and_then_from_folders(tmp_path: Path) -> None:
-    def names(*paths: str) -> tuple[list[str], list[str]]:
-        for path in paths:
-            (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / path).touch()
-        runs, remarks = find_runs([str(tmp_path / path) for path in paths], None, (".tab.txt",))
-        return [run.name for run in runs], remarks
-
-    assert names("a/x.tab.txt", "b/y.tab.gz", "b/z", "b/.txt") == (["x", "y", "z", ".txt"], [])
-    found, remarks = names("a/x.tab.txt", "b/x.tsv", "b/w.tab")
-    assert found == ["a-x", "b-x", "w"]
-    assert len(remarks) == 1
-    assert "does not tell runs apart" in remarks[0]
-    assert names("a/x.tab", "a/x.txt")[0] == ["a-x-2", "a-x-3"] or len(set(names("a/x.tab", "a/x.txt")[0])) == 2
-    assert names("a/c/x.tab", "b/c/x.tab")[0] == ["a-c-x", "b-c-x"]
-    reserved, _ = names("a/problems.tsv.tab")
-    assert reserved == ["a-problems.tsv"]
-    twice, remarks = names("a/x.tab", "a/../a/x.tab")
-    assert (twice, len(remarks)) == (["x"], 1)
-
-
-def test_an_empty_pattern_and_an_empty_folder(world: Path) -> None:
-    assert "no*.tab: no file matches this pattern" in _line(_batch(world, "--out", "out", *FILES[:2], "no*.tab"))
-    (world / "empty").mkdir()
-    assert "empty: no file *.tab.txt in it" in _line(_batch(world, "--out", "out", *FILES[:2], "empty"))
-    assert "no run to score" in _line(_batch(world, "--out", "out", *FILES[:2]))
-    with pytest.raises(InputError, match="no run to score"):
-        find_runs([], None, ())
 
 
 def test_a_bad_run_stops_nothing_else(scored: Path) -> None:
@@ -198,54 +147,10 @@ def test_where_gold_fails_nothing_is_scored(world: Path, change: Callable[[Path]
     assert os.listdir(world / "out") == []
 
 
-def test_a_pool_folder_without_files_is_refused(world: Path) -> None:
-    (world / "empty").mkdir()
-    for words in (("queries.xml", "empty", "runs"), ("--pool", "empty", *FILES)):
-        assert "empty: no file *.tab.txt in it; name the files of the pool" in _line(
-            _batch(world, "--out", "o", *words)
-        )
-
-
 def test_output_folders_that_are_none(world: Path) -> None:
     (world / "file").touch()
     assert "file is a file; --out needs a folder" in _line(_batch(world, "--out", "file", *FILES))
     assert "Could not write file/below" in _line(_batch(world, "--out", "file/below", *FILES))
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("--out", "o", "--jobs", "0", *FILES), "--jobs 0: a whole number from 1 to 4096 is needed"),
-        (("--out", "o", "--jobs", "2", "--dask", "tcp://127.0.0.1:1", *FILES), "--jobs is for this machine"),
-        (("--out", "o", "--ship-inputs", *FILES), "--ship-inputs goes with --dask"),
-        (("--out", "o", "queries.xml", "-", "-"), "only one of the files can be standard input"),
-        (("--out", "o", "-expand", "CSSF17", "-discipline", "X", *FILES), "No matcher called X"),
-        (("--out", "o", "-fields", "EC:X", *FILES), "Unknown field: X"),
-    ],
-    ids=str,
-)
-def test_contradictions(world: Path, words: tuple[str, ...], said: str) -> None:
-    assert said in _line(cs_score_in(world, ["batch", *words]))
-
-
-@pytest.mark.parametrize(
-    "words", [(), ("--out", "o"), FILES, ("--out", "o", "pool.tab", "runs"), ("--nosuch",)], ids=str
-)
-def test_what_is_missing_gets_the_usage_text(world: Path, words: tuple[str, ...]) -> None:
-    outcome = cs_score_in(world, ["batch", *words])
-    assert outcome.status == 255
-    assert outcome.stdout.startswith(b"ERROR: ")
-    assert b"Usage: cs-score batch" in outcome.stdout
-
-
-def test_the_help_names_every_switch_and_the_scorers_are_all_there(world: Path) -> None:
-    outcome = cs_score_in(world, ["batch", "-help"])
-    assert outcome.status == 0
-    for switch in BATCH_SWITCHES:
-        assert outcome.stdout.count(f"\n  {switch.name} ".encode()) == 1
-    left_out = {switch.name for switch in SWITCHES} - {switch.name for switch in BATCH_SWITCHES}
-    assert left_out == {"-output_file", "-error_file", "--parts", "--knowledge-base"}
-    assert b"STRING_CASE" in outcome.stdout
 
 
 class TestLock:
@@ -357,18 +262,6 @@ def test_evidence_modes(mode: str, tmp_path: Path) -> None:
     assert (missing.status, missing.stderr.count(b"\n")) == (255, 1)
     assert cs_score_in(tmp_path, ["batch", mode, "--out", "o", "a.json"]).status == 2
     assert cs_score_in(tmp_path, ["batch", mode, "--help"]).status == 0
-
-
-def test_problem_case_of_the_recorded_kind_is_listed(tmp_path: Path) -> None:
-    """The problems that the report counts stand in the table with file and line."""
-    case = COMMITTED / "bad_duplicate_line_1"
-    for path in case.iterdir():
-        if path.is_file():
-            shutil.copy(path, tmp_path / path.name)
-    assert _batch(tmp_path, "--out", "out", "queries.xml", "pool.tab", "run.tab").status == 0
-    rows = [row for row in problems(tmp_path / "out") if row["code"] == "DUPLICATE_LINE"]
-    assert rows
-    assert all(row["file"] in ("run.tab", "pool.tab") and row["line"].isdecimal() for row in rows)
 
 
 @pytest.mark.parametrize("name", [name for name in FILES_OF_BATCH if not name.startswith((".", "index"))])

@@ -5,10 +5,8 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Callable, Collection, Iterator
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import Future
 from typing import Any
-
-import pytest
 
 from cs_score.batch.execution import tasks
 from cs_score.batch.execution.progress import Progress
@@ -85,24 +83,6 @@ def test_a_task_whose_worker_dies_once_is_tried_again() -> None:
     assert {outcome.state for outcome in _run("abcdef", once).values()} == {OK}
 
 
-def test_a_backend_that_tries_again_by_itself_is_believed() -> None:
-    tried: list[str] = []
-
-    def died(name: str) -> BaseException | None:
-        tried.append(name)
-        return Died() if name == "b" else None
-
-    found = _run("abc", died, retries=True)
-    assert [found[name].state for name in "abc"] == [OK, FAILED, OK]
-    assert tried == ["a", "b", "c"]
-
-
-@pytest.mark.parametrize("error", [CancelledError(), RuntimeError("full"), TimeoutError()], ids=repr)
-def test_other_failures_of_an_executor_cost_one_run(error: BaseException) -> None:
-    found = _run("abc", lambda name: error if name == "b" else None)
-    assert [found[name].state for name in "abc"] == [OK, FAILED, OK]
-
-
 def test_a_defect_of_the_scorer_costs_one_run() -> None:
     class Broken:
         digests = ()
@@ -153,27 +133,3 @@ def test_a_plain_line_a_minute_where_nobody_watches() -> None:
         "cs-score: 4/12 runs, 2.0 runs/min, 4:00 left, run3",
         "cs-score: 6/12 runs, 2.0 runs/min, 3:00 left, run5",
     ]
-
-
-def test_a_short_batch_says_nothing_where_nobody_watches() -> None:
-    progress, stream, now = _progress(is_terminal=False)
-    for _ in range(12):
-        now[0] += 1
-        progress.finished()
-    progress.close()
-    assert stream.getvalue() == ""
-
-
-def test_a_terminal_has_one_line_that_is_gone_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "50")
-    progress, stream, now = _progress(is_terminal=True)
-    progress.starts("evil\x1b[2J\nname" * 5)
-    now[0] += 0.5
-    progress.finished()
-    progress.close()
-    text = stream.getvalue()
-    assert "\n" not in text
-    assert text.count("\x1b") == 2  # the two that clear the line
-    assert "1/12 runs, 2.0 runs/s, 0:06 left, evil" in text
-    assert text.endswith("\r\x1b[K")
-    assert all(len(part) < 50 for part in text.replace("\x1b[K", "").split("\r"))

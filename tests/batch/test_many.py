@@ -5,21 +5,18 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
-from itertools import combinations, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import pytest
 
-from cs_score.analysis.many.overview import System
-from cs_score.batch.store.state import digest_of
-from cs_score.batch.tables.many import labels_of
 from cs_score.coldstart.gold import load_run, open_gold, with_pool
 from cs_score.coldstart.judging import REDUNDANT
 from cs_score.coldstart.options import RIGHT, Options
 from cs_score.coldstart.scorer import score_runs
-from tests.batch.command import contents, invented_runs, leaderboard, table
+from tests.batch.command import leaderboard, table
 from tests.cli.forms import fill
 from tests.coldstart.command import score_in
 from tests.coldstart.recorded import COMMITTED
@@ -126,45 +123,6 @@ def test_the_union_is_the_run_of_all_right_lines(world: Path) -> None:
     assert all(alone[measure] <= union[measure] + 1e-12 for measure in union)
 
 
-def test_the_union_of_both_hops(tmp_path: Path) -> None:
-    for name in ("queries.xml", "pool.tab"):
-        shutil.copy(COMMITTED / "multi_ep_011" / name, tmp_path / name)
-    chosen = "".join(f"CS17_6248 CSSF17_{query}\n" for query in ("CMN_8aa44dd5d9", "SPA_9f031d4700"))
-    (tmp_path / "chosen").write_text(chosen, encoding="utf-8")
-    invented_runs(tmp_path, COMMITTED / "multi_ep_011" / "run.tab", ("alpha", "beta", "gamma"))
-    union, alone = union_and_run(tmp_path, "alpha", "gamma")
-    assert alone == pytest.approx(union)
-
-
-def test_agreement_counts_answers(world: Path) -> None:
-    """An answer is a query, a value and its place: columns 1, 5 and 7."""
-    told(world)
-    right = {
-        name: {tuple(line.split("\t")[column] for column in (0, 4, 6)) for line in right_lines(world, path)}
-        for name, path in ((name, world / f"runs/{name}.tab.txt") for name in KEPT)
-    }
-    for a, b in combinations(KEPT, 2):
-        (row,) = rows(world, "agreement.tsv", what="pair", run=a, other_run=b)
-        shared, either = len(right[a] & right[b]), len(right[a] | right[b])
-        assert (int(row["right_shared"]), int(row["right_either"])) == (shared, either)
-        assert float(row["right_jaccard"]) == shared / either
-        assert 0 < float(row["wrong_jaccard"]) < 1
-    systems = rows(world, "agreement.tsv", what="systems")
-    answers = rows(world, "answers.tsv")
-    assert [int(row["systems"]) for row in systems] == [1, 2, 3]
-    assert float(systems[-1]["recall"]) == pytest.approx(sum(row["found_by"] != "0" for row in answers) / len(answers))
-    assert float(systems[-1]["agreed"]) == pytest.approx(sum(row["found_by"] == "3" for row in answers) / len(answers))
-
-
-def test_leaderboards_are_the_same_without_resampling(world: Path) -> None:
-    found = told(world)
-    assert not {"tier", "p_above"} & set(leaderboard(world / "out")[0])
-    assert not {"tier", "p_above"} & set(json.loads((world / "out/leaderboard.json").read_bytes())["rows"][0])
-    assert {row["tier"] for row in found["leaderboard"]} == {None}
-    assert {pair["interval"] for pair in found["stability"]["pairs"]} == {None}
-    assert "Tier" not in (world / "out/leaderboard.md").read_text(encoding="utf-8")
-
-
 def test_tiers_and_the_p_of_neighbours_are_those_of_compare(world: Path) -> None:
     """Of all runs together: the tests of neighbours belong to the family of all pairs."""
     found = told(world, *BOOTSTRAP)["leaderboard"]
@@ -209,24 +167,6 @@ def test_the_json_and_the_tables_tell_the_same(world: Path) -> None:
     assert of_sf["only"] == [sum(row["only"] == each["run"] for row in answers) for each in found["runs"]]
 
 
-def test_queries_average_to_the_score(world: Path) -> None:
-    """A macro average is the mean of its units, weighted by their rows."""
-    found = told(world)
-    units = [each for each in found["queries"] if each["scores"][0] is not None]
-    assert units
-    low, high = min(each["scores"][0] for each in units), max(each["scores"][0] for each in units)
-    (row,) = (row for row in found["leaderboard"] if row["run"] == "alpha")
-    assert low <= row["score"] <= high
-
-
-def test_one_run_has_nobody_to_agree_with(world: Path) -> None:
-    found = told(world, *BOOTSTRAP, files=("queries.xml", "pool.tab", "runs/alpha.tab.txt"))
-    assert found["agreement"][0]["pairs"] == []
-    assert [each["systems"] for each in found["agreement"][0]["systems"]] == [1]
-    assert {pair["tau"] for pair in found["stability"]["pairs"]} == {None}
-    assert [row["tier"] for row in found["leaderboard"]] == [1]
-
-
 def test_a_run_that_failed_and_one_without_lines(world: Path) -> None:
     (world / "bad.tab").write_bytes(b"\xff\xfe\n")
     (world / "empty.tab").write_bytes(b"")
@@ -253,13 +193,6 @@ def test_equal_run_ids_and_several_of_them_in_a_file(world: Path) -> None:
     assert list(rows(world, "answers.tsv")[0])[-4:] == ["alpha", "again", "two (beta)", "two (gamma)"]
 
 
-def test_no_two_columns_are_called_alike() -> None:
-    systems = [System("a", "x"), System("a", "y"), System("a (x)", ""), System("b", "b")]
-    labels = labels_of(systems)
-    assert len(set(labels)) == 4
-    assert labels[:2] == ["a (x)", "a (y)"]
-
-
 @pytest.mark.parametrize("sign", list("=+-@"))
 def test_hostile_names_are_escaped(world: Path, sign: str) -> None:
     name = f"{sign}1\t2\x1b[31m\u202e"
@@ -273,44 +206,6 @@ def test_hostile_names_are_escaped(world: Path, sign: str) -> None:
         header, *lines = data.decode().splitlines()
         assert {line.count("\t") for line in lines} == {header.count("\t")}
     assert f"'{sign}1\\t2" in (world / "out/answers.tsv").read_text(encoding="utf-8").splitlines()[0]
-
-
-def test_jobs_and_resume_leave_the_same_bytes(world: Path) -> None:
-    words = ["batch", *SCORING, "--out", "out", *BOOTSTRAP, "--policy", "kb", "--policy", "sf", *FILES]
-    assert score_in(world, [*words, "--jobs", "1"]).status == 0
-    one = contents(world / "out")
-    assert score_in(world, [*words, "--jobs", "2"]).status == 0
-    assert contents(world / "out") == one
-    for name in (*TABLES, "batch.json"):
-        (world / "out" / name).unlink()
-    shutil.rmtree(world / "out/kb/beta")
-    again = score_in(world, [*words, "--jobs", "1", "--resume"])
-    assert b"(5 of them before)" in again.stderr
-    assert contents(world / "out") == one
-
-
-def test_a_record_without_findings_is_not_kept(world: Path) -> None:
-    told(world)
-    path = world / "out/alpha/signature.json"
-    record = json.loads(path.read_bytes())
-    record["findings"] = []
-    record["digest"] = digest_of({key: record[key] for key in record if key != "digest"})
-    path.write_text(json.dumps(record), encoding="utf-8")
-    again = score_in(world, [*CALL, "--resume", *FILES])
-    assert b"(2 of them before)" in again.stderr
-    assert b"scored again" in again.stderr
-
-
-def test_verify_computes_tiers_anew(world: Path) -> None:
-    told(world, *BOOTSTRAP)
-    assert score_in(world, ["verify", "out"]).status == 0
-    path = world / "out/leaderboard.json"
-    board = json.loads(path.read_bytes())
-    board["rows"][-1]["tier"] = 9
-    path.write_text(json.dumps(board), encoding="utf-8")
-    found = score_in(world, ["verify", "out"])
-    assert found.status != 0
-    assert b"tier: recorded 9" in found.stdout + found.stderr
 
 
 def test_evidence_modes_have_them_too(tmp_path: Path) -> None:

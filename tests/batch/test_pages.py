@@ -13,11 +13,8 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import pytest
 from lxml import html
 
-from cs_score.batch.planned_files import _BEGINNINGS
-from cs_score.report import BEGINNING
 from tests.coldstart.command import score_in
 from tests.documents import ROOT
-from tests.evidence.test_command import files
 
 GIVEN = ["-expand", "ISLE26", "queries/ldc-queries.xml", "assessments/pool-2016.tab", "submissions"]
 BATCH = ["batch", "--out", "out", "--jobs", "1", "--bootstrap", "20", *GIVEN]
@@ -71,15 +68,6 @@ def test_a_run_whose_name_is_no_text_has_its_page(folder: Path) -> None:
     assert (folder / os.fsdecode(b"out/a\xff/out.html")).exists()
 
 
-def test_pages_are_those_that_report_makes(folder: Path) -> None:
-    assert score_in(folder, [*BATCH, "--html"]).status == 0
-    assert score_in(folder, ["report", "out/batch.json", "--out", "index.html"]).status == 0
-    assert (folder / "index.html").read_bytes() == (folder / "out/index.html").read_bytes()
-    words = ["-expand", "ISLE26", "queries/ldc-queries.xml", "assessments/pool-2016.tab", "submissions/gull-sf.tab.txt"]
-    assert score_in(folder, ["report", *words, "--out", "alone.html"]).status == 0
-    assert told((folder / "alone.html").read_bytes()) == told((folder / "out/gull-sf/out.html").read_bytes())
-
-
 def test_pages_are_recorded_and_kept_and_made_where_they_lack(folder: Path) -> None:
     assert score_in(folder, BATCH).status == 0
     assert not [*folder.glob("out/*/out.html"), *folder.glob("out/index.html")]
@@ -98,29 +86,6 @@ def _values(written: Any) -> list[Any]:
     return list(written.values()) if isinstance(written, dict) else written
 
 
-def test_pages_of_an_earlier_batch_do_not_stay_beside_other_scores(folder: Path) -> None:
-    assert score_in(folder, [*BATCH, "--html"]).status == 0
-    (folder / "out/gull-sf/notes.html").write_text("mine")
-    assert score_in(folder, BATCH).status == 0
-    assert [path.name for path in folder.glob("out/**/*.html")] == ["notes.html"]
-
-
-def test_an_index_of_somebody_else_is_not_replaced(folder: Path) -> None:
-    (folder / "out").mkdir()
-    (folder / "out/index.html").write_text("<!DOCTYPE html>\nmine")
-    refused = score_in(folder, [*BATCH, "--html"])
-    assert b"index.html was not written by --out" in refused.stderr
-    assert not (folder / "out/leaderboard.tsv").exists()
-    assert score_in(folder, BATCH).status == 0
-    assert (folder / "out/index.html").read_text() == "<!DOCTYPE html>\nmine"
-    assert score_in(folder, [*BATCH, "--html", "--force"]).status == 0
-    assert parsed(folder / "out/index.html").findtext(".//h1") == "Leaderboard"
-
-
-def test_a_batch_knows_its_pages() -> None:
-    assert re.match(_BEGINNINGS["index.html"], BEGINNING.encode())
-
-
 def test_a_run_that_fails_has_no_page(folder: Path) -> None:
     (folder / "submissions/broken.tab.txt").write_text("no line of a run\n")
     score_in(folder, [*BATCH, "--html"])
@@ -128,17 +93,3 @@ def test_a_run_that_fails_has_no_page(folder: Path) -> None:
     index = parsed(folder / "out/index.html")
     (cell,) = [cell for cell in index.xpath("//*[@id='runs']//td") if cell.text_content() == "broken"]
     assert not cell.xpath("./a")
-
-
-def test_files_of_predictions_have_pages_too(tmp_path: Path) -> None:
-    for source, name in zip(files("scifact"), ("gold", "one.jsonl")):
-        shutil.copy(source, tmp_path / name)
-    shutil.copy(tmp_path / "one.jsonl", tmp_path / "other.jsonl")
-    words = ["batch", "scifact", "--gold", "gold", "--out", "out", "--jobs", "1", "one.jsonl", "other.jsonl"]
-    assert score_in(tmp_path, [*words, "--html"]).status == 0
-    index = parsed(tmp_path / "out/index.html")
-    for each in index.xpath("//td/a/@href"):
-        assert parsed(tmp_path / "out" / urlsplit(each).path).findtext(".//h1") == "scifact predictions"
-    alone = ["report", "scifact", "--gold", "gold", "--predictions", "one.jsonl", "--out", "alone.html"]
-    assert score_in(tmp_path, alone).status == 0
-    assert told((tmp_path / "alone.html").read_bytes()) == told((tmp_path / "out/one/out.html").read_bytes())

@@ -8,7 +8,7 @@ import pytest
 
 from cs_score.base.errors import UsageError
 from cs_score.batch.plan.policies import read_policies
-from cs_score.coldstart.options import PRESETS, Justifications, Options, Policy, Preset, find_preset
+from cs_score.coldstart.options import Justifications, Options, Policy
 from tests.batch.command import contents, leaderboard, without_call
 from tests.coldstart.command import score_in as cs_score_in
 
@@ -25,30 +25,6 @@ def test_the_presets_are_the_published_ones() -> None:
     assert sf.justifications == Justifications(1, 1)
     assert (sf.policy.right, sf.policy.ignore) == (("CORRECT",), ("UNASSESSED",))
     assert sf.policy.wrong == ("INCORRECT", "INCORRECT_PARENT", "INEXACT", "DUPLICATE")
-
-
-def test_the_table_of_presets_names_what_is_near() -> None:
-    assert str(PRESETS["sf"]) == (
-        "ignore=UNASSESSED,right=CORRECT,wrong=INCORRECT:INCORRECT_PARENT:INEXACT:DUPLICATE,justifications=1:1"
-    )
-    assert find_preset("kb") == Preset(Policy(), Justifications(1, 3), PRESETS["kb"].meaning)
-    with pytest.raises(UsageError, match="no policy called KB; there are kb, sf; did you mean kb"):
-        find_preset("KB")
-
-
-def test_presets_do_not_depend_on_the_switches() -> None:
-    other = Options(policy=Policy(("CORRECT", "INEXACT"), (), ()), justifications=Justifications(None, None))
-    texts = {"IGNORE": "", "RIGHT": "CORRECT:INEXACT", "WRONG": ""}
-    assert read_policies(["kb", "sf"], other, texts) == read_policies(["kb", "sf"], Options(), TEXTS)
-
-
-def test_parts_left_out_are_those_of_the_switches() -> None:
-    base = Options(justifications=Justifications(2, None))
-    [own] = read_policies(["own:right=CORRECT:INEXACT,wrong=INCORRECT"], base, TEXTS)
-    assert own.policy == Policy(("CORRECT", "INEXACT"), ("INCORRECT",), ("UNASSESSED", "DUPLICATE"))
-    assert own.justifications == Justifications(2, None)
-    [open_] = read_policies(["open:justifications=M:M,ignore="], base, TEXTS)
-    assert (open_.policy.ignore, open_.justifications) == ((), Justifications(None, None))
 
 
 @pytest.mark.parametrize(
@@ -89,24 +65,3 @@ def test_each_policy_has_the_bytes_of_a_call_with_its_switches(world: Path) -> N
     rows = leaderboard(world / "both")
     assert [row["policy"] for row in rows] == ["kb"] * 3 + ["sf"] * 3
     assert [row["rank"] for row in rows][::3] == ["1", "1"]
-
-
-def test_one_policy_needs_no_folder_of_its_own(world: Path) -> None:
-    assert cs_score_in(world, ["batch", "-expand", "CSSF17", *SF_SWITCHES, "--out", "plain", *FILES]).status == 0
-    assert cs_score_in(world, ["batch", "-expand", "CSSF17", "--policy", "sf", "--out", "one", *FILES]).status == 0
-    for run in ("alpha", "beta", "gamma"):
-        ours, theirs = contents(world / "one" / run), contents(world / "plain" / run)
-        assert ours["out.sf"] == theirs["out.sf"]
-        assert set(ours) == set(theirs)
-
-
-def test_the_call_in_params_gives_the_same_files(world: Path) -> None:
-    """What `.params` calls the invocation is a call of the scorer that can be repeated."""
-    words = ["batch", "-expand", "CSSF17", "-tabs", "--policy", "kb", "--policy", "sf", "--out", "out", *FILES]
-    assert cs_score_in(world, words).status == 0
-    params = (world / "out" / "sf" / "beta" / "out.params").read_text().splitlines()
-    call = params[params.index("#Invoked as:") + 1].partition("$ cs-score ")[2].split()
-    assert cs_score_in(world, call).status == 0
-    for name, data in contents(world / "out" / "sf" / "beta").items():
-        if name != "signature.json":
-            assert without_call((world / name).read_bytes()) == without_call(data)

@@ -68,40 +68,6 @@ def test_all_runs_and_policies_with_each_problem_once_and_its_file(flawed: Path)
     assert (flawed / "two.json").read_bytes() == (flawed / "p.json").read_bytes()
 
 
-def test_a_problem_of_a_run_that_has_no_file_gets_that_of_the_run(world: Path) -> None:
-    """An answer in a document of no known language."""
-    lines = (world / "runs" / "alpha.tab.txt").read_text(encoding="utf-8").splitlines(keepends=True)
-    columns = lines[0].split("\t")
-    columns[3], columns[6] = "XXX_1:1-20", "XXX_1:1-5"
-    (world / "runs" / "alpha.tab.txt").write_text("".join(["\t".join(columns), *lines]), encoding="utf-8")
-    assert _batch(world, "--problems", "p.json").status == 0
-    found = [one for one in _found(world / "p.json") if one["text"] == "XXX_1"]
-    assert [(one["code"], one["file"], one["times"]) for one in found] == [
-        ("FAILED_LANG_INFERENCE", "runs/alpha.tab.txt", 1)
-    ]
-
-
-def test_what_ended_a_run_is_among_them(flawed: Path) -> None:
-    (flawed / "runs" / "bytes.tab.txt").write_bytes(b"\xff\n")
-    assert _batch(flawed, "--problems", "p.json", files=(*FILES, "missing.tab")).status == 1
-    fatal = {one["file"]: one["message"] for one in _found(flawed / "p.json") if one["severity"] == "FATAL_ERROR"}
-    assert fatal == {
-        "runs/bytes.tab.txt": "not UTF-8",
-        "missing.tab": "Could not open missing.tab: No such file or directory",
-    }
-
-
-def test_resumed_runs_tell_theirs_again(flawed: Path) -> None:
-    assert _batch(flawed).status == 0
-    first = _batch(flawed, "--resume", "--problems", "p.json")
-    assert b"of them before" not in first.stderr  # nobody had kept the details
-    found = (flawed / "p.json").read_bytes()
-    (flawed / "runs" / "gamma.tab.txt").write_bytes((flawed / "runs" / "gamma.tab.txt").read_bytes() + b"\n")
-    assert b"(2 of them before)" in _batch(flawed, "--resume", "--problems", "p.json").stderr
-    assert (flawed / "p.json").read_bytes() == found
-    assert b"(3 of them before)" in _batch(flawed, "--resume").stderr
-
-
 @pytest.mark.parametrize(
     ("path", "said"),
     [
@@ -119,10 +85,3 @@ def test_files_that_the_problems_cannot_go_to(world: Path, path: str, said: str)
     assert done.status == 255
     assert said in done.stderr.decode()
     assert not (world / "out").exists()
-
-
-def test_the_problems_of_an_earlier_batch_do_not_survive_a_failure(flawed: Path) -> None:
-    assert _batch(flawed, "--problems", "p.json").status == 0
-    (flawed / "pool.tab").write_bytes(b"\xff")
-    assert _batch(flawed, "--problems", "p.json").status == 255
-    assert not (flawed / "p.json").exists()

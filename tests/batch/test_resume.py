@@ -69,12 +69,6 @@ def test_intervals_of_an_earlier_version_are_found_again(world: Path) -> None:
     assert contents(world / "out") == before
 
 
-def test_without_resume_everything_is(scored: Path) -> None:
-    os.link(scored / "out" / "beta" / "out.sf", scored / "held")
-    assert _batch(scored).status == 0
-    assert not os.path.samefile(scored / "out" / "beta" / "out.sf", scored / "held")
-
-
 def test_a_changed_run_is_scored_again(scored: Path) -> None:
     path = scored / "runs" / "beta.tab.txt"
     path.write_bytes(path.read_bytes() + b"\n")
@@ -198,15 +192,6 @@ def test_a_run_that_fails_now_leaves_nothing_of_an_earlier_one(scored: Path) -> 
     (scored / "runs" / "beta.tab.txt").unlink()
     assert cs_score_in(scored, [*WORDS, *FILES[:2], "runs/alpha.tab.txt", "runs/beta.tab.txt"]).status == 1
     assert set(contents(scored / "out" / "beta")) <= {"out.errlog"}
-
-
-def test_leftovers_of_a_killed_batch_go(scored: Path) -> None:
-    before = contents(scored / "out")
-    (scored / "out" / "beta" / ".out.sf.abc.part").write_bytes(b"half")
-    (scored / "out" / ".leaderboard.tsv.abc.part").write_bytes(b"half")
-    (scored / "out" / "beta" / "signature.json").unlink()
-    assert _scored_again(scored) == {"beta"}
-    assert contents(scored / "out") == before
 
 
 def _killed_and_resumed(folder: Path, seed: int, kills: int) -> None:

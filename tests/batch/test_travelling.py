@@ -5,13 +5,10 @@ from __future__ import annotations
 import contextlib
 import pickle
 import tempfile
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from cs_score.base.errors import InputError
-from cs_score.base.signing.origin import RUN
 from cs_score.batch.coldstart import ColdStartPlan
 from cs_score.batch.execution import tasks
 from cs_score.batch.execution.tasks import Delivery, Task
@@ -66,11 +63,3 @@ def test_files_of_options_travel_too(case: Case, ship: bool, tmp_path: Path, mon
     assert {name: without_time(data) for name, data in arrived.contents.items()} == {
         name: without_time(data) for name, data in expected.contents.items()
     }
-
-
-def test_a_file_that_is_not_there_is_called_as_the_user_called_it(tmp_path: Path) -> None:
-    with contextlib.chdir(tmp_path):
-        located = InputFile("no/run.tab").located()
-    for what in (located.open, partial(located.digest, RUN), InputFile("no/run.tab").loaded):
-        with pytest.raises(InputError, match=r"^Could not open no/run.tab: No such file or directory$"):
-            what()

@@ -7,13 +7,7 @@ import hashlib
 import json
 from pathlib import Path
 
-from cs_score.base.signing.origin import RUN
-from cs_score.batch.plan.inputs import InputFile
-from cs_score.coldstart.options import Justifications
-from cs_score.coldstart.query_files import load_queries
-from cs_score.preparation.runs.prevalidation import validate_runs
-from cs_score.problems.log import ProblemLog
-from tests.batch.command import batch_process, contents, leaderboard, problems
+from tests.batch.command import contents, leaderboard, problems
 from tests.coldstart.command import Outcome
 from tests.coldstart.command import score_in as cs_score_in
 
@@ -46,16 +40,6 @@ def test_a_run_is_signed_as_validated_from_the_content_of_its_file(world: Path) 
     assert b"3 of them before" in _batch(world, "--resume").stderr
 
 
-def test_a_packed_run_that_travels_is_signed_by_its_content(world: Path) -> None:
-    """On a worker of a cluster the file is open already."""
-    path = world / "beta.tab.txt.gz"
-    path.write_bytes(gzip.compress((world / "runs" / "beta.tab.txt").read_bytes()))
-    given = InputFile(str(path)).loaded()
-    queries = load_queries([world / "queries.xml"], "CSSF17", ProblemLog())
-    prepared = validate_runs([given.open()], queries.table, Justifications.parse("1:3"))
-    assert [digest for run in prepared.runs for digest in run.digests] == [given.digest(RUN)]
-
-
 def test_the_problems_of_validation_and_what_it_left_out_are_told(world: Path) -> None:
     _change_confidence(world / "runs" / "alpha.tab.txt", 1, "1")
     assert _batch(world).status == 0
@@ -80,29 +64,3 @@ def test_a_run_with_errors_is_not_scored_and_stops_nothing_else(world: Path) -> 
     words = ["-expand", "CSSF17", "--validate", "-output_file", "single", "-error_file", "single.errlog"]
     assert cs_score_in(world, [*words, *FILES[:2], "runs/beta.tab.txt"]).status == 255
     assert contents(world / "out" / "beta") == {"out.errlog": (world / "single.errlog").read_bytes()}
-
-
-def test_each_policy_validates_with_its_own_limits(world: Path) -> None:
-    policies = ("a:justifications=1:1", "b:justifications=1:1,ignore=DUPLICATE", "c:justifications=M:M")
-    words = [word for policy in policies for word in ("--policy", policy)]
-    assert _batch(world, *words).status == 0
-    for policy, switches in (
-        ("a", ["-justifications", "1:1"]),
-        ("b", ["-justifications", "1:1", "-ignore", "DUPLICATE"]),
-        ("c", ["-justifications", "M:M"]),
-    ):
-        outputs = ["-output_file", policy, "-error_file", f"{policy}.errlog"]
-        single = ["-expand", "CSSF17", "--validate", *switches, *outputs, *FILES[:2], "runs/alpha.tab.txt"]
-        assert cs_score_in(world, single).status == 0
-        for ending in ("sf", "ap", "summary", "errlog"):
-            ours = (world / "out" / policy / "alpha" / f"out.{ending}").read_bytes()
-            assert ours == (world / f"{policy}.{ending}").read_bytes()
-
-
-def test_a_run_from_standard_input(world: Path) -> None:
-    data = (world / "runs" / "beta.tab.txt").read_bytes()
-    assert _batch(world).status == 0
-    words = [*WORDS[1:-1], "piped", *FILES[:2], "-"]
-    assert batch_process(world, *words, stdin=data).returncode == 0
-    ours, theirs = ((world / folder / "out.sf").read_bytes() for folder in ("piped/stdin", "out/beta"))
-    assert ours == theirs

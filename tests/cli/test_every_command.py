@@ -12,13 +12,11 @@ from typing import Final
 
 import pytest
 
-from cs_score.base.errors import UsageError
 from cs_score.cli.form import load
 from cs_score.cli.help import WIDEST
 from cs_score.cli.options import Option, OptionNames, SwitchError, read_command_line
 from cs_score.cli.registry import COMMANDS, find
 from tests.coldstart.command import Outcome, score_in
-from tests.preparation.invented import AskedQuery, Inputs, RunLine
 
 NAMES: Final = sorted(COMMANDS)
 SUPERSEDED: Final = "expand-queries"
@@ -60,14 +58,6 @@ def test_help_has_three_names_and_shows_all_that_the_command_takes(name: str, tm
         assert f"\n  {parameter.name} " in text
     has_both = any(not option.is_addition for option in form.switches)
     assert ("\nLegal switches are:\n" in text) == (has_both or COMMANDS[name].follows is not None)
-
-
-@pytest.mark.parametrize("words", [[], ["-help"]], ids=str)
-def test_the_scorer_names_the_commands(words: list[str], tmp_path: Path) -> None:
-    shown = score_in(tmp_path, words).stdout.decode()
-    for name in NAMES:
-        if name and " " not in name:
-            assert f"\n  {name} " in shown
 
 
 @pytest.mark.parametrize("columns", [30, 50, 80, 200])
@@ -215,11 +205,6 @@ def test_json_takes_no_input_for_its_file(words: list[str], value: str, rest: tu
     assert (line.switches["--json"], line.words) == (value, rest)
 
 
-def test_where_options_come_first_a_file_behind_json_is_no_input_either() -> None:
-    with pytest.raises(UsageError, match="--json takes a file; did you mean --json result"):
-        read_command_line(["--json", "q.xml", "run"], (Option("--json", "[FILE.json]", ""),))
-
-
 def test_versions_are_those_of_the_programs(tmp_path: Path) -> None:
     for name in NAMES:
         shown = call(tmp_path, name, "--version").stdout.decode()
@@ -233,17 +218,6 @@ def test_versions_are_those_of_the_programs(tmp_path: Path) -> None:
 
 
 # ---- The manual page
-
-
-def test_the_manual_page_has_every_option() -> None:
-    page = score_in(ROOT, ["man"]).stdout.decode()
-    assert page.startswith(".TH CS-SCORE 1 ")
-    for name in NAMES:
-        for option in load(COMMANDS[name]).options:
-            assert rf"\fB{option.name}".replace("-", r"\-") in page
-    assert not [
-        line for line in page.splitlines() if line[:1] in ".'" and not re.match(r"\.(TH|ad|nh|SH|SS|TP|br)\b", line)
-    ]
 
 
 # ---- Completion in a real bash
@@ -338,22 +312,6 @@ def test_a_terminal_shows_codes_ten_of_a_kind_and_the_averages_last(tmp_path: Pa
     ]
 
 
-def test_colours_are_for_terminals(tmp_path: Path) -> None:
-    words = problematic(tmp_path)
-    assert "\x1b[31mERROR\x1b[0m: Illegal confidence value" in on_terminal(words)
-    assert b"\x1b" not in score_in(ROOT, words).stderr
-    compared = ["compare", "coldstart", "-expand", "ISLE26", QUERIES, POOL, RUN, "submissions/gull-sf.tab.txt"]
-    compared += ["--bootstrap", "9", "--measure", "SF-ALL-Micro-F1"]
-    assert re.search(r"\x1b\[3[12]m[-+]0\.\d{4}\x1b\[0m", on_terminal(compared))
-    assert b"\x1b" not in score_in(ROOT, compared).stdout
-    inputs = Inputs(tmp_path)
-    inputs.queries(AskedQuery())
-    inputs.lines(RunLine(confidence="5.0e-01"))
-    validated = ["validate-run", "--diff", str(tmp_path / "q.xml"), str(tmp_path / "run.tab")]
-    assert "\x1b[32m+" in on_terminal(validated)
-    assert b"\x1b" not in score_in(ROOT, validated).stdout
-
-
 def test_quiet_says_only_what_ends_the_command(tmp_path: Path) -> None:
     words = problematic(tmp_path)
     assert score_in(ROOT, words).stderr
@@ -363,25 +321,3 @@ def test_quiet_says_only_what_ends_the_command(tmp_path: Path) -> None:
     assert one_line(score_in(ROOT, ["--quiet", *words[:-1], "nowhere"])) == (
         "cs-score: Could not open nowhere: No such file or directory"
     )
-
-
-def test_blanks_around_measures_do_not_count(tmp_path: Path) -> None:
-    words = ["compare", "coldstart", "-expand", "ISLE26", QUERIES, POOL, RUN, RUN, "--tsv", "--bootstrap", "9"]
-    spaced, plain = (
-        score_in(ROOT, [*words, "--measure", text]) for text in ("SF-AP, LDC-MEAN-AP ", "SF-AP,LDC-MEAN-AP")
-    )
-    assert spaced.status == 0
-    assert spaced.stdout == plain.stdout
-
-
-def test_a_comparison_is_written_as_json_beside_the_text(tmp_path: Path) -> None:
-    out = tmp_path / "c.json"
-    words = ["compare", "coldstart", "-expand", "ISLE26", QUERIES, POOL, RUN, RUN, "--bootstrap", "9"]
-    text = score_in(ROOT, [*words, "--json", str(out)])
-    assert text.stdout == score_in(ROOT, words).stdout
-    assert out.read_bytes() == score_in(ROOT, [*words, "--json"]).stdout
-    assert score_in(ROOT, [*words, "--json", str(out)]).status == 0, "its own file may be replaced"
-    out.write_text("{}", encoding="utf-8")
-    refused = score_in(ROOT, [*words, "--json", str(out)])
-    assert (refused.status, out.read_text(encoding="utf-8")) == (2, "{}")
-    assert "was not written by --json" in one_line(refused)

@@ -33,12 +33,6 @@ def test_resamples_on_standard_output(queries: str, capfd: Capture) -> None:
     assert err == ""
 
 
-def test_many_resamples_are_numbered_through(queries: str, capfd: Capture) -> None:
-    assert run("9000", queries) == 0
-    numbers = [int(line.split(" ")[0]) for line in capfd.readouterr().out.splitlines()]
-    assert numbers == list(range(1, 9001))
-
-
 def test_same_seed_same_bytes_another_seed_others(queries: str, capfd: Capture) -> None:
     outputs = []
     for seed in ("5", "5", "6"):
@@ -63,35 +57,6 @@ def test_an_index_of_validate_queries_is_refused_until_its_columns_are_exchanged
         assert err.startswith("index: the columns are the other way round: SF_ID LDC_ID")
 
 
-def test_default_seed_is_0(queries: str, capfd: Capture) -> None:
-    assert run("50", queries) == 0
-    default = capfd.readouterr().out
-    assert run("--seed", "0", "50", queries) == 0
-    assert capfd.readouterr().out == default
-
-
-def test_output_file_is_overwritten(queries: str, capfd: Capture) -> None:
-    Path("samples").write_text("old", encoding="utf-8")
-    assert run("-output_file", "samples", "2", queries) == 0
-    assert capfd.readouterr() == ("", "")
-    assert len(Path("samples").read_text(encoding="utf-8").splitlines()) == 2
-
-
-@pytest.mark.parametrize("name", ["stderr", "STDERR", "StdErr"])
-def test_streams_in_any_letter_case(queries: str, capfd: Capture, name: str) -> None:
-    assert run("-output_file", name, "1", queries) == 0
-    out, err = capfd.readouterr()
-    assert out == ""
-    assert err.startswith("1 L")
-
-
-@pytest.mark.parametrize("number", ["0", "000", "0.9"])
-def test_no_samples_no_output(queries: str, capfd: Capture, number: str) -> None:
-    assert run("-output_file", "samples", number, queries) == 0
-    assert Path("samples").read_bytes() == b""
-    assert capfd.readouterr() == ("", "")
-
-
 @pytest.mark.parametrize("number", ["many", "", "1x", "nan", "inf", "٣", "1e999", "9" * 5000, "0x10"])
 def test_what_is_not_a_number_gives_no_output_and_a_warning(queries: str, capfd: Capture, number: str) -> None:
     assert run(number, queries) == 0
@@ -99,12 +64,6 @@ def test_what_is_not_a_number_gives_no_output_and_a_warning(queries: str, capfd:
     assert out == ""
     assert err.startswith("WARNING: ")
     assert err.count("\n") == 1
-
-
-@pytest.mark.parametrize(("number", "lines"), [("2.7", 2), ("2.", 2), ("+3", 3), ("1e1", 10), (" 4 ", 4)])
-def test_numbers_in_other_forms(queries: str, capfd: Capture, number: str, lines: int) -> None:
-    assert run(number, queries) == 0
-    assert capfd.readouterr().out.count("\n") == lines
 
 
 @pytest.mark.parametrize(
@@ -133,50 +92,12 @@ def test_wrong_usage(queries: str, capfd: Capture, words: list[str], problem: st
     assert err.count("\n") == 1
 
 
-@pytest.mark.parametrize("words", [["-help"], ["-h"], ["-output_file", "x", "-h", "-nosuch"]])
-def test_help_at_once(queries: str, capfd: Capture, words: list[str]) -> None:
-    assert run(*words) == 0
-    out = capfd.readouterr().out
-    assert all(name in out for name in ("-output_file", "-error_file", "-help", "-version", "--seed", "num_samples"))
-    assert not Path("x").exists()
-
-
-def test_version_at_once(queries: str, capfd: Capture) -> None:
-    assert run("-version", "-nosuch") == 0
-    assert capfd.readouterr().out == "cs-score samples version 1.1\n"
-
-
-def test_last_value_wins(queries: str, capfd: Capture) -> None:
-    assert run("-output_file", "a", "-output_file", "b", "1", queries) == 0
-    assert not Path("a").exists()
-    assert Path("b").exists()
-
-
-def test_queries_that_cannot_be_opened_leave_no_output(queries: str, capfd: Capture) -> None:
-    assert run("-output_file", "samples", "3", "nowhere") == 255
-    assert capfd.readouterr() == ("", "Could not open nowhere: No such file or directory\n")
-    assert not Path("samples").exists()
-
-
-def test_problems_in_the_error_file(queries: str, capfd: Capture) -> None:
-    Path("bad").write_text("L1 S1\nL2\n", encoding="utf-8")
-    assert run("-error_file", "log", "3", "bad") == 255
-    assert Path("log").read_text(encoding="utf-8").startswith("bad: line 2: L2 has no SF query id")
-    assert capfd.readouterr() == ("", "")
-
-
 def test_existing_error_file_is_refused_and_kept(queries: str, capfd: Capture) -> None:
     Path("log").write_text("precious", encoding="utf-8")
     assert run("-error_file", "log", "-output_file", "samples", "3", queries) == 255
     assert "File log already exists" in capfd.readouterr().err
     assert Path("log").read_text(encoding="utf-8") == "precious"
     assert not Path("samples").exists()
-
-
-def test_no_queries(queries: str, capfd: Capture) -> None:
-    Path("empty").write_bytes(b"")
-    assert run("2", "empty") == 0
-    assert capfd.readouterr() == ("1\n2\n", "WARNING: no queries in empty: the samples are empty\n")
 
 
 def test_output_that_cannot_be_written(queries: str, capfd: Capture) -> None:
@@ -202,11 +123,6 @@ def test_closed_and_full_output(queries: str) -> None:
         assert done.returncode == 255
         assert reason in done.stderr
         assert done.stderr.count("\n") == 1
-
-
-def test_the_program_is_listed_in_the_help(capfd: Capture) -> None:
-    assert main(["--help"]) == 0
-    assert "samples" in capfd.readouterr().out.split()
 
 
 def test_samples_loads_no_numpy() -> None:

@@ -59,23 +59,6 @@ def test_it_prints_the_main_measures_and_writes_nothing(tmp_path: Path) -> None:
     assert first.startswith("headline   LDC-MEAN-ALL-Macro-F1: every query and class counts alike")
 
 
-def test_the_chosen_measures_in_every_format(tmp_path: Path) -> None:
-    (run,) = bare(tmp_path, *FILES)["runs"]
-    value = run["scores"]["LDC-MEAN-AP"]
-    words = ("--measure", "LDC-MEAN-AP", "--format")
-    line = str(Signature.parse(run["signature"]).of("LDC-MEAN-AP"))
-    text, tsv, markdown = (
-        score(tmp_path, *words, name, *FILES).stdout.decode() for name in ("text", "tsv", "markdown")
-    )
-    assert [row.split() for row in text.splitlines()] == [
-        ["TIDE_KB"], ["LDC-MEAN-AP", f"{value:.4f}"], [], ["signature", line],
-    ]  # fmt: skip
-    assert tsv.splitlines()[1].split("\t") == ["TIDE_KB", "LDC-MEAN-AP", repr(value), "", "", line]
-    assert markdown == f"| Measure | TIDE\\_KB |\n| :--- | ---: |\n| LDC-MEAN-AP | {value:.4f} |\n\n- `{line}`\n"
-    told = json.loads(score(tmp_path, *words, "json", *FILES).stdout)
-    assert told["runs"] == [{"run_id": "TIDE_KB", "signature": line, "scores": {"LDC-MEAN-AP": value}}]
-
-
 def test_several_runs_are_scored_each_by_itself(tmp_path: Path) -> None:
     """The bare command line ranks their nodes together, which changes average precision."""
     alone = {run: numbers(tmp_path, QUERIES, POOL, run) for run in (GULL, TIDE)}
@@ -113,14 +96,6 @@ def test_a_file_of_several_runs_is_refused(tmp_path: Path) -> None:
     assert b"both: 2 runs in one file (GULL_SF, TIDE_KB); each run has a file of its own" in outcome.stderr
 
 
-def test_several_runs_are_verified_each_by_itself(tmp_path: Path) -> None:
-    printed = score(tmp_path, "--format", "json", "--out", "out", QUERIES, GULL, TIDE, POOL).stdout
-    (tmp_path / "scores.json").write_bytes(printed)
-    for record in ("scores.json", "out/out.json"):
-        outcome = score_in(tmp_path, ["verify", record])
-        assert (outcome.status, outcome.stderr) == (0, b"")
-
-
 @pytest.mark.parametrize("command", [("score",), ("check", "--min", "SF-AP=0.1")])
 @pytest.mark.parametrize(
     ("words", "lacking"),
@@ -137,19 +112,6 @@ def test_files_that_are_missing_are_named(
     outcome = score_in(tmp_path, [*command, *words])
     assert (outcome.status, outcome.stdout) == (2, b"")
     assert outcome.stderr.decode() == f"cs-score: {lacking}; name queries, assessments and a run\n"
-
-
-def test_intervals_stand_behind_the_scores(tmp_path: Path) -> None:
-    words = ("--bootstrap", "50", "--measure", "SF-AP")
-    found = bare(tmp_path, "--bootstrap", "50", *FILES)["runs"][0]["intervals"]["scores"]["SF-AP"]
-    shown = f"{found['point']:.4f} [{found['low']:.4f}, {found['high']:.4f}]"
-    assert shown in score(tmp_path, *words, *FILES).stdout.decode()
-    assert shown in score(tmp_path, *words, "--format", "markdown", *FILES).stdout.decode()
-    row = score(tmp_path, *words, "--format", "tsv", *FILES).stdout.decode().splitlines()[1].split("\t")
-    assert row[3:5] == [repr(found["low"]), repr(found["high"])]
-    told = json.loads(score(tmp_path, *words, "--format", "json", *FILES).stdout)
-    assert told["runs"][0]["intervals"]["scores"] == {"SF-AP": found}
-    assert told["signature"]["options"]["bootstrap"]["resamples"] == 50
 
 
 def test_with_a_folder_it_writes_what_the_bare_command_line_writes(tmp_path: Path) -> None:
@@ -184,45 +146,7 @@ def test_a_policy_has_the_sides_and_limits_of_its_name(first: tuple[str, ...], t
     assert signed("--policy", "sf", "-wrong", "INCORRECT")[0] == "right=CORRECT;wrong=INCORRECT;ignore=UNASSESSED"
 
 
-def test_the_parameters_name_the_policy_that_was_meant(tmp_path: Path) -> None:
-    for name, words in (("named", ("--policy", "sf")), ("spelt", SF_SWITCHES)):
-        score_in(tmp_path, [*EXPAND, *words, "-output_file", name, *FILES])
-    named, spelt = ((tmp_path / f"{name}.params").read_text().partition("#Policy")[2] for name in ("named", "spelt"))
-    assert named == spelt
-    assert "WRONG => INCORRECT:INCORRECT_PARENT:INEXACT:DUPLICATE" in named
-
-
-def test_a_comparison_takes_a_policy_too(tmp_path: Path) -> None:
-    words = ["compare", "coldstart", *EXPAND, "--bootstrap", "9", "--json", *FILES, GULL]
-    named = json.loads(score_in(tmp_path, [*words, "--policy", "sf"]).stdout)
-    assert named == json.loads(score_in(tmp_path, [*words, *SF_SWITCHES]).stdout)
-
-
-@pytest.mark.parametrize(("first", "status"), [((), 255), (("score",), 2), (("compare", "coldstart"), 2)])
-def test_an_unknown_policy_is_refused_with_those_that_there_are(
-    first: tuple[str, ...], status: int, tmp_path: Path
-) -> None:
-    outcome = score_in(tmp_path, [*first, "--policy", "sv", *FILES])
-    assert outcome.status == status
-    assert b"no policy called sv; there are kb, sf" in outcome.stderr
-    assert outcome.files == {}
-
-
 # ---- What goes wrong
-
-
-@pytest.mark.parametrize(
-    ("words", "complaint"),
-    [
-        (["--measure", "F9"], "no measure called F9; there are SF-ALL-Micro-P"),
-        (["--confidence", "0.95", "--bootstrap", "9"], "not 0.95; percent: did you mean 95?"),
-        (["--format", "xml"], "--format takes text, json, tsv, markdown, not xml"),
-    ],
-)
-def test_wrong_words_are_one_line(words: list[str], complaint: str, tmp_path: Path) -> None:
-    outcome = score(tmp_path, *words, *FILES)
-    assert (outcome.status, outcome.stdout, outcome.files) == (2, b"", {})
-    assert complaint in outcome.stderr.decode().splitlines()[-1]
 
 
 def test_a_run_that_cannot_be_scored_is_one_line_and_a_status(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from cs_score.preparation.queries.query_validation import decoded_name
 from cs_score.problems.log import Place, ProblemLog
 from cs_score.problems.occurrences import RecordingLog
 from cs_score.problems.reports import write_problems
-from tests.coldstart.handmade import AGE, Inputs, Line
+from tests.coldstart.handmade import Inputs, Line
 from tests.growth import assert_grows_in_proportion
 
 
@@ -28,14 +28,6 @@ def inputs(tmp_path: Path) -> Inputs:
     return made
 
 
-def test_a_long_column_in_a_run_in_parts(inputs: Inputs) -> None:
-    def prepared(size: int) -> Callable[[], object]:
-        inputs.run(Line(), Line(query="x" * size))
-        return lambda: inputs.refusal("--parts", "2", "--jobs", "1")
-
-    assert_grows_in_proportion(prepared, 200_000)
-
-
 @pytest.mark.parametrize("query", ["<query >\n</query>\n", "<query id='1'>\n</query>"])
 def test_queries_without_an_id(query: str) -> None:
     def prepared(size: int) -> Callable[[], object]:
@@ -43,14 +35,6 @@ def test_queries_without_an_id(query: str) -> None:
         return lambda: read_query_file(Source("q.xml", io.BytesIO(data)), ProblemLog())
 
     assert_grows_in_proportion(prepared, 5000)
-
-
-def test_queries_without_an_id_are_told_with_their_lines() -> None:
-    problems = ProblemLog()
-    text = b'<query_set>\n<query >\n</query>\n\n<query id="1"></query><query ></query>\n <query x="1">\n</query>'
-    read_query_file(Source("q.xml", io.BytesIO(text)), problems)
-    places = [place for problem in problems if problem.code == "MALFORMED_QUERY" for place in problem.places]
-    assert sorted(place.line for place in places if place is not None) == [2, 5, 6]
 
 
 @pytest.mark.parametrize("discipline", ["STRING_CASE", "ASSESSED"])
@@ -71,20 +55,6 @@ def test_many_equal_answers(inputs: Inputs, discipline: str) -> None:
     assert_grows_in_proportion(prepared, 1500)
 
 
-def test_parents_that_are_skipped_once(inputs: Inputs) -> None:
-    """A line with a slot that was not asked for, then the same answer with the right one, and a line about it."""
-
-    def prepared(size: int) -> Callable[[], object]:
-        parents = [Line(f"Bo{number}", node=f":E{number}") for number in range(size)]
-        skipped = [Line(parent.value, node=parent.node, slot=AGE) for parent in parents]
-        children = [parent.child(node=f":C{number}") for number, parent in enumerate(parents)]
-        inputs.pool(Line("else").judged())
-        inputs.run(*skipped, *parents, *children)
-        return lambda: inputs.score()
-
-    assert_grows_in_proportion(prepared, 1500)
-
-
 @pytest.mark.parametrize(
     "work",
     [
@@ -96,21 +66,6 @@ def test_parents_that_are_skipped_once(inputs: Inputs) -> None:
 )
 def test_long_columns_that_patterns_nearly_match(work: Callable[[int], object]) -> None:
     assert_grows_in_proportion(lambda size: lambda: work(size), 5000)
-
-
-@pytest.mark.parametrize(
-    ("text", "canonical"), [("  :3-5", " :3-5"), (" \t D x :3-5 ", "D x :3-5"), (":3-5", ""), (" 3-5", "")]
-)
-def test_white_space_before_a_document_id(text: str, canonical: str) -> None:
-    assert read_provenance(text, VALUE_SPANS).canonical == canonical
-
-
-@pytest.mark.parametrize(
-    ("name", "decoded"),
-    [("a&amp;b", "a&b"), ("&a&amp;b;c;", "b;c;"), ("&lt", "&lt"), (";&;&", ";&"), ("x&no;y", "xy")],
-)
-def test_entities_of_names(name: str, decoded: str) -> None:
-    assert decoded_name(name) == decoded
 
 
 @pytest.mark.parametrize("ending", ["json", "tsv", "sarif"])

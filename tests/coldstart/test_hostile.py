@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import tempfile
@@ -231,13 +230,6 @@ def _change_column(folder: Path, file: str, column: int, text: str, line: int = 
     (folder / file).write_text("\n".join(lines), encoding="utf-8")
 
 
-@pytest.mark.parametrize("column", range(9))
-def test_a_field_of_a_megabyte(column: int, folder: Path) -> None:
-    _change_column(folder, "run.tab", column, "x" * 1_000_000)
-    outcome = score_files(folder)
-    assert len(outcome.stderr) < 5_000_000
-
-
 @pytest.mark.parametrize("text", ["nan", "NaN", "inf", "Infinity", "-0.5", "1e400", "1_0.0", "０.５", "0.5 ", ""])
 def test_a_confidence_that_is_no_number_in_range_is_reported_and_counted_as_one(text: str, folder: Path) -> None:
     _change_column(folder, "run.tab", 7, text)
@@ -246,14 +238,6 @@ def test_a_confidence_that_is_no_number_in_range_is_reported_and_counted_as_one(
     scores = b"".join(outcome.files[f"out.{name}"] for name in ("sf", "ap", "summary")).lower()
     assert b"nan" not in scores
     assert b"inf" not in scores.replace(b"info", b"")
-
-
-def test_ten_thousand_digits_in_an_offset(folder: Path) -> None:
-    """More digits than Python converts to a number by default."""
-    _change_column(folder, "run.tab", 6, f"D:{'1' * 10_000}-{'2' * 10_000}")
-    score_files(folder)
-    _change_column(folder, "pool.tab", 2, f"D:{'1' * 10_000}-{'2' * 10_000}")
-    score_files(folder)
 
 
 # ---- Query files
@@ -288,24 +272,7 @@ def test_queries_that_never_close_take_linear_time(folder: Path) -> None:
     score_files(folder)
 
 
-def test_the_same_query_twice_is_taken_once(folder: Path) -> None:
-    plain = score_files(folder).files["out.sf"]
-    text = (folder / "queries.xml").read_text(encoding="utf-8")
-    body = text[text.index("<query ") : text.rindex("</query>") + 8]
-    (folder / "queries.xml").write_text(text.replace("</query_set>", f"{body}\n</query_set>"), encoding="utf-8")
-    assert score_files(folder).files["out.sf"] == plain
-
-
 # ---- Files that are no files
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_a_folder_in_place_of_a_file(name: str, folder: Path) -> None:
-    (folder / name).unlink()
-    (folder / name).mkdir()
-    outcome = score_files(folder)
-    if name == "queries.xml":
-        fails(outcome, "queries.xml", "directory")
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -324,26 +291,6 @@ def test_a_missing_file(name: str, folder: Path) -> None:
     fails(score_files(folder), f"Could not open {name}: No such file or directory")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-@pytest.mark.parametrize("name", FILES)
-def test_an_unreadable_file(name: str, folder: Path) -> None:
-    (folder / name).chmod(0)
-    fails(score_files(folder), f"Could not open {name}: Permission denied")
-
-
-@pytest.mark.parametrize("name", [f"no{ESCAPE}such.tab", "two\nlines.tab", "not\udcffutf8.tab", "nul\x00.tab", "ü.tab"])
-def test_file_names_that_could_harm_a_terminal(name: str, folder: Path) -> None:
-    fails(score_files(folder, *FILES, name), "Could not open")
-
-
-@pytest.mark.parametrize(
-    "name", [f"run{ESCAPE}.tab", "run\nof two.tab", "run\udcff.tab", "läuft.tab", "run of two.tab"]
-)
-def test_odd_file_names_that_exist(name: str, folder: Path) -> None:
-    (folder / "run.tab").rename(folder / name)
-    assert score_files(folder, "queries.xml", "pool.tab", name).status == 0
-
-
 # ---- Text for the terminal
 
 
@@ -351,13 +298,6 @@ def test_odd_file_names_that_exist(name: str, folder: Path) -> None:
 def test_escape_sequences_in_a_run_do_not_reach_the_terminal(column: int, folder: Path) -> None:
     _change_column(folder, "run.tab", column, f"x{ESCAPE}y")
     score_files(folder)
-
-
-def test_a_duplicate_line_is_shown_without_its_escape_sequences(folder: Path) -> None:
-    _change_column(folder, "run.tab", 4, f"x{ESCAPE}y")
-    text = (folder / "run.tab").read_text(encoding="utf-8")
-    (folder / "run.tab").write_text(text + text, encoding="utf-8")
-    assert "appears more than once" in score_files(folder).stderr.decode()
 
 
 # ---- Switches
@@ -393,14 +333,6 @@ def test_switches_that_make_no_sense(words: list[str], folder: Path) -> None:
     assert said.strip()
     assert "Traceback" not in said
     assert _CONTROL.findall(said) == []
-
-
-def test_an_output_folder_where_an_output_file_should_be(folder: Path) -> None:
-    (folder / "out.sf").mkdir()
-    outcome = score_in(folder, [*SWITCHES, *FILES])
-    assert outcome.status == 255
-    assert "out.sf" in outcome.stderr.decode()
-    assert set(outcome.files) <= OUTPUTS
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import replace
 from cs_score.coldstart.gold import open_gold
 from cs_score.coldstart.options import Options
@@ -25,7 +24,7 @@ from cs_score.coldstart.scorer import score
 from cs_score.coldstart.unit_statistics import answered_units, intervals, summary_scores, unit_table
 from cs_score.measures.formulas import Ratio, divide
 from cs_score.measures.measure import Measure
-from cs_score.measures.registry import formula_of, parse
+from cs_score.measures.registry import formula_of
 from cs_score.statistics.arithmetic import column_formula
 from cs_score.statistics.draws import bootstrap_counts
 from cs_score.statistics.exact_sums import exact_statistics
@@ -166,77 +165,6 @@ def with_switches(case: str, folder: Path, *switches: str) -> Outcome:
     return score_in(folder, [*switches, *switches_of(case)])
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_the_other_files_keep_their_bytes(case: str, tmp_path: Path) -> None:
-    (tmp_path / "without").mkdir()
-    (tmp_path / "with").mkdir()
-    without = with_switches(case, tmp_path / "without")
-    extended = with_switches(case, tmp_path / "with", "--bootstrap", "10")
-    assert set(extended.files) - set(without.files) == {"out.intervals"}
-    for name in set(without.files) - {"out.params"}:
-        assert extended.files[name] == without.files[name], name
-    assert (extended.status, extended.stderr) == (without.status, without.stderr)
-
-
-def test_the_intervals_are_the_last_part_on_a_stream(tmp_path: Path) -> None:
-    words = switches_of("multi_ep_008")
-    place = words.index("-output_file")
-    words[place : place + 2] = ["-output_file", "stdout"]
-    for path in (COMMITTED / "multi_ep_008").iterdir():
-        if path.is_file():
-            (tmp_path / path.name).write_bytes(path.read_bytes())
-    out = score_in(tmp_path, ["--bootstrap", "50", *words]).stdout.decode()
-    heading = out.rindex("\nMeasure")
-    assert out[heading:].split()[:3] == ["Measure", "RunID", "Score"]
-    assert out.endswith("; seed 0.\n")
-
-
-def test_same_seed_same_bytes_another_seed_others(tmp_path: Path) -> None:
-    texts = []
-    for number, seed in enumerate(("7", "7", "8")):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        texts.append(with_switches("medium_001", folder, "--bootstrap", "30", "--seed", seed).files["out.intervals"])
-    numbers = [text.rpartition(b"\n*")[0] for text in texts]
-    assert texts[0] == texts[1]
-    assert numbers[0] != numbers[2]
-
-
-def test_json_has_the_settings_the_numbers_and_the_signature(tmp_path: Path) -> None:
-    words = ("--json", "result.json", "--bootstrap", "40", "--seed", "3", "--confidence", "90", "--interval", "bca")
-    result = json.loads(with_switches("multi_ep_008", tmp_path, *words).files["result.json"])
-    asked = {"resamples": 40, "seed": 3, "confidence": 90.0, "method": "bca", "unit": "LDC query"}
-    assert result["signature"]["options"]["bootstrap"] == asked
-    (run,) = result["runs"]
-    found = run["intervals"]
-    assert {key: found[key] for key in asked} == asked
-    micro = {row["level"]: row for row in run["tables"]["SF"]["micro"]}
-    for name, entry in found["scores"].items():
-        assert entry["low"] <= entry["high"]
-        assert close(entry["point"], run["scores"][name])
-    for level, row in micro.items():
-        assert run["scores"][str(Measure("F1", "SF", "Micro").at(level))] == row["f1"]
-
-
-def test_json_without_bootstrap_is_as_it_was(tmp_path: Path) -> None:
-    result = json.loads(with_switches("multi_ep_008", tmp_path, "--json", "result.json").files["result.json"])
-    assert "intervals" not in result["runs"][0]
-    assert "bootstrap" not in result["signature"]["options"]
-
-
-def test_tabs_give_all_digits(tmp_path: Path) -> None:
-    words = ("-tabs", "--bootstrap", "30", "--json", "result.json")
-    outcome = with_switches("multi_ep_008", tmp_path, *words)
-    _, *rows = [line.split("\t") for line in outcome.files["out.intervals"].decode().partition("\n\n")[0].splitlines()]
-    entries = json.loads(outcome.files["result.json"])["runs"][0]["intervals"]["scores"]
-    assert {row[0]: float(row[3]) for row in rows} == {name: entry["low"] for name, entry in entries.items()}
-
-
-def test_without_ldc_queries_the_unit_is_the_sf_query(tmp_path: Path) -> None:
-    text = with_switches("sfqueries_006", tmp_path, "--bootstrap", "10").files["out.intervals"].decode()
-    assert "(SF query)" in text.splitlines()[-1]
-
-
 def one_unit() -> World:
     from tests.coldstart.worlds import FIRST_SLOTS, Answer, Assessment, Query, Response
 
@@ -252,16 +180,6 @@ def test_one_unit_gives_the_point_and_a_note() -> None:
         assert interval.low == interval.high == interval.point
         assert interval.standard_error == 0
         assert "one unit" in interval.note
-
-
-def test_a_run_that_scores_nothing_has_intervals_of_zero() -> None:
-    world = one_unit()
-    nothing = replace(world, run=(replace(world.run[0], answer=replace(world.run[0].answer, value="Bo")),))
-    (found,) = intervals(scored(nothing), Resampling(50))
-    assert {interval.point for interval in found.scores.values()} == {0.0}
-    assert {interval.high for name, interval in found.scores.items() if parse(name).statistic == "R"} == {0.0}
-    # The one answer is unassessed and ignored: a micro precision has nothing to divide by.
-    assert found.scores["SF-ALL-Micro-P"].high is None
 
 
 @pytest.mark.parametrize(
@@ -289,10 +207,3 @@ def test_settings_that_mean_nothing(words: Sequence[str], problem: str, tmp_path
     assert outcome.stderr.decode().startswith(f"cs-score: {problem}")
     assert outcome.stderr.count(b"\n") == 1
     assert not [name for name in outcome.files if name.startswith("out.")]
-
-
-def test_python_refuses_the_same() -> None:
-    with pytest.raises(UsageError):
-        Resampling(0)
-    with pytest.raises(InputError, match="no unit"):
-        exact_statistics([[]])

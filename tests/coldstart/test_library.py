@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-import json
-import pickle
 from pathlib import Path
 
 import pytest
 
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import replace
-from cs_score.coldstart.documents import intervals_text, json_text
-from cs_score.coldstart.gold import Gold, load_run, open_gold, units_of, with_pool
-from cs_score.coldstart.options import Justifications, Options, Policy
-from cs_score.coldstart.projection import ldc_tables
-from cs_score.coldstart.queries import QuerySet
+from cs_score.coldstart.documents import json_text
+from cs_score.coldstart.gold import Gold, load_run, open_gold, with_pool
+from cs_score.coldstart.options import Options, Policy
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.samples import read_samples
-from cs_score.coldstart.scorer import run_files, score, score_rows, score_runs, score_separately, score_unit
+from cs_score.coldstart.scorer import score, score_runs, score_separately
 from cs_score.coldstart.unit_statistics import (
-    answered_units,
     intervals,
     summary_scores,
-    unit_name,
-    unit_table,
 )
-from cs_score.measures.registry import formula_of
 from cs_score.statistics.options import Resampling
-from tests.coldstart.handmade import AGE, CHILDREN, LISTS, SCHOOLS, Inputs, Line, Q, query_xml, sf_query
+from tests.coldstart.handmade import AGE, CHILDREN, LISTS, SCHOOLS, Inputs, Line, query_xml, sf_query
 
 BO, CY = Line(), Line("Cy", "N_ENG_2", ":E2", "0.8")
 OTHER = sf_query(docid="N_ENG_R")
@@ -67,20 +59,6 @@ def test_a_result_says_its_scores(folder: Path) -> None:
     ]
 
 
-def test_a_stopped_result_says_what_there_is(inputs: Inputs) -> None:
-    inputs.run(BO)
-    with pytest.raises(ScoringStopped) as stopped:
-        score([inputs.folder / "queries.xml"], [inputs.folder / "run.tab"], replace(OPTIONS, runids=("nobody",)))
-    assert repr(stopped.value.partial).splitlines()[1] == "<run nobody: nothing to score>>"
-
-
-def test_a_result_counts_occurrences_of_problems(inputs: Inputs) -> None:
-    inputs.run(replace(BO, confidence="1"), replace(CY, confidence="1"), replace(CY, confidence="7"))
-    result = score([inputs.folder / "queries.xml"], [inputs.folder / "run.tab"], OPTIONS)
-    assert (result.warning_count, result.error_count) == (3, 1)  # three: two confidences, one node for one document
-    assert "1 errors, 3 warnings" in repr(result)
-
-
 # ---- Intervals
 
 
@@ -99,83 +77,7 @@ def test_intervals_surround_the_numbers_of_the_summaries(folder: Path) -> None:
     assert (recall.low, recall.point, recall.high) == (0, 0.5, 1)
 
 
-def test_intervals_as_text_and_json(folder: Path) -> None:
-    result = _result(folder, "run.tab")
-    found = intervals(result, Resampling(resamples=50, seed=3))
-    aligned, tabs = ("".join(intervals_text(found[0], "runA", tabs)).split("\n") for tabs in (False, True))
-    assert aligned[0].split() == tabs[0].split("\t")
-    assert [line.split()[:5] for line in aligned[1:5]] == [
-        [*line.split("\t")[:2], *(f"{float(cell):.4f}" if cell else "-" for cell in line.split("\t")[2:5])]
-        for line in tabs[1:5]
-    ]
-    assert aligned[-2].startswith("*Low and High: 95% percentile bootstrap interval from 50 resamples; ")
-    assert aligned[-2].endswith("; units of resampling (LDC query): 2; seed 3.")
-    loaded = json.loads("".join(json_text(result, found)))
-    of_run = loaded["runs"][0]["intervals"]
-    assert (of_run["units"], len(of_run["scores"])) == (2, len(found[0].scores))
-    assert loaded["signature"] != json.loads("".join(json_text(result)))["signature"]
-
-
-def test_units_are_slot_filling_queries_without_ldc_queries(folder: Path, inputs: Inputs) -> None:
-    inputs.queries(query_xml().replace("CSX_0001", Q), query_xml(2, docids=("N_ENG_R",)).replace("CSX_0002", OTHER))
-    result = _result(folder, "run.tab", options=Options())
-    (run,) = result.runs
-    assert unit_name(result) == "SF query"
-    measures = list(summary_scores(run))
-    table = unit_table(run, measures)
-    assert repr(table) == f"UnitTable(2 units, {len(table.columns)} columns)"
-    assert table.ids == tuple(sorted((Q, OTHER)))
-    assert answered_units(run) == [Q]
-    sums = [sum(column) for column in zip(*table.rows)]
-    computed = formula_of(measures)(sums, lambda a, b: a / b if b else 0.0)
-    assert computed == pytest.approx(list(summary_scores(run).values()))
-
-
-def test_units_are_the_ldc_queries_that_a_list_of_queries_names(folder: Path, inputs: Inputs) -> None:
-    """Queries that come from one LDC query rise and fall together, whoever expanded them."""
-    third = sf_query(docid="N_ENG_S")
-    inputs.queries(
-        query_xml().replace("CSX_0001", Q),
-        query_xml(2, docids=("N_ENG_R",)).replace("CSX_0002", OTHER),
-        query_xml(3, docids=("N_ENG_S",)).replace("CSX_0003", third),
-    )
-    ids = folder / "ids.txt"
-    ids.write_text(f"CSX_0001 {Q}\nCSX_0009 {OTHER}\nCSX_0001 {OTHER} 1\nCSX_0002 {third}\n".replace(" 1\n", "\n"))
-    result = _result(folder, "run.tab", options=Options(queries=str(ids)))
-    (run,) = result.runs
-    assert unit_name(result) == "LDC query"
-    assert run.unit_of == {Q: "CSX_0001", OTHER: "CSX_0001", third: "CSX_0002"}  # the last LDC id counts
-    (found,) = intervals(result, Resampling(40))
-    assert (found.units, found.resampling.unit) == (2, "LDC query")
-    assert answered_units(run) == ["CSX_0001"]
-    measures = list(summary_scores(run))
-    sums = [sum(column) for column in zip(*unit_table(run, measures).rows)]
-    computed = formula_of(measures)(sums, lambda a, b: a / b if b else 0.0)
-    assert computed == pytest.approx(list(summary_scores(run).values()))
-
-
-def test_a_list_that_names_each_query_by_itself_tells_no_ldc_query(folder: Path, inputs: Inputs) -> None:
-    inputs.queries(query_xml().replace("CSX_0001", Q), query_xml(2, docids=("N_ENG_R",)).replace("CSX_0002", OTHER))
-    ids = folder / "ids.txt"
-    ids.write_text(f"{Q} {Q}\n\t{OTHER}\n")
-    result = _result(folder, "run.tab", options=Options(queries=str(ids)))
-    assert unit_name(result) == "SF query"
-    assert result.runs[0].unit_of == {Q: Q, OTHER: OTHER}
-
-
 # ---- Runs one by one
-
-
-def test_files_are_told_apart_by_their_first_line(folder: Path) -> None:
-    (folder / "more").mkdir()
-    (folder / "run.tab").rename(folder / "more" / "a.tab.txt")
-    runs, assessments = run_files([folder / "second.tab", folder / "pool.tab", folder / "more"])
-    assert runs == [folder / "second.tab", f"{folder}/more/a.tab.txt"]
-    assert assessments == [folder / "pool.tab"]
-    (folder / "empty.tab").touch()
-    with pytest.raises(InputError, match="empty: neither a run nor assessments") as refused:
-        run_files([folder / "empty.tab"])
-    assert refused.value.file == str(folder / "empty.tab")
 
 
 def test_runs_scored_separately_do_not_meet_in_average_precision(folder: Path, inputs: Inputs) -> None:
@@ -190,13 +92,6 @@ def test_runs_scored_separately_do_not_meet_in_average_precision(folder: Path, i
     for result in results:
         assert result.runs[0].average_precision is not None
     assert results[0].runs[0].tables == _result(folder, "run.tab").runs[0].tables
-
-
-def test_a_file_of_two_runs_is_not_scored_separately(folder: Path, inputs: Inputs) -> None:
-    inputs.run(BO, replace(CY, run_id="runB"))
-    with pytest.raises(InputError, match=r"2 runs in one file \(runA, runB\)") as refused:
-        score_separately([folder / "queries.xml"], [folder / "pool.tab"], [folder / "run.tab"], OPTIONS)
-    assert refused.value.file == str(folder / "run.tab")
 
 
 def test_what_ends_a_scoring_names_the_run_file(folder: Path, inputs: Inputs) -> None:
@@ -286,30 +181,6 @@ def test_an_unknown_discipline_is_wrong_usage(folder: Path) -> None:
         score_separately([folder / "queries.xml"], [folder / "pool.tab"], [folder / "run.tab"], unknown)
 
 
-def test_gold_travels_in_a_pickle(folder: Path) -> None:
-    gold = pickle.loads(pickle.dumps(_gold(folder)))
-    assert _as_json(_over(gold, folder, "run.tab")) == _as_json(_result(folder, "run.tab"))
-
-
-def test_a_unit_scored_by_itself_is_that_of_the_run(folder: Path) -> None:
-    run = load_run(_gold(folder), [folder / "run.tab"])
-    [whole] = score_runs(run, OPTIONS.policy).runs
-    for unit in units_of(run, whole.run_id):
-        assert score_rows([score_unit(unit, OPTIONS.policy)]) == score_rows(
-            [found for found in whole.units if found.id == unit.id]
-        )
-
-
-def test_assessments_over_a_pool_are_no_run(folder: Path) -> None:
-    with pytest.raises(InputError, match="these are assessments, not a run; add them to the pool"):
-        load_run(_gold(folder), [folder / "pool.tab"])
-
-
-def test_a_pool_for_an_unknown_discipline_is_refused(folder: Path) -> None:
-    with pytest.raises(InputError, match="No matcher called NOPE"):
-        _gold(folder, options=replace(OPTIONS, discipline="NOPE"))
-
-
 # ---- Odd inputs
 
 
@@ -322,11 +193,6 @@ def test_samples_that_cannot_be_opened_or_read(tmp_path: Path) -> None:
         read_samples(str(tmp_path / "latin"))
 
 
-def test_a_list_of_queries_in_another_encoding_is_refused(folder: Path, inputs: Inputs) -> None:
-    (folder / "latin").write_bytes(b"CSX_0001 \xe9\n")
-    assert "latin: not UTF-8" in inputs.refusal("-queries", "latin")
-
-
 def test_a_class_of_more_components_than_a_tree_may_have_is_refused(inputs: Inputs) -> None:
     inputs.pool(BO.judged(":".join(["1"] * 2000)))
     inputs.run(BO)
@@ -336,15 +202,6 @@ def test_a_class_of_more_components_than_a_tree_may_have_is_refused(inputs: Inpu
 def test_policies_are_checked_before_anything_is_read() -> None:
     with pytest.raises(UsageError, match="Unexpected choice CORRECT for WRONG; legal are DUPLICATE, INCORRECT"):
         score(["missing.xml"], [], Options(policy=Policy(wrong=("CORRECT",))))
-
-
-def test_texts_stand_for_lists_as_in_the_switches() -> None:
-    assert Options(runids="TIDE_KB").runids == ("TIDE_KB",)  # type: ignore[arg-type]
-    assert Options(justifications="1:M").justifications == Justifications(1, None)  # type: ignore[arg-type]
-    assert Policy(right="CORRECT:INEXACT").right == ("CORRECT", "INEXACT")  # type: ignore[arg-type]
-    for wrong in ({"runids": [1]}, {"justifications": 3}, {"policy": "sf"}):
-        with pytest.raises(UsageError, match=f"{next(iter(wrong))} takes a"):
-            Options(**wrong)
 
 
 def test_all_children_discarded_below_a_single_valued_slot_still_have_a_winner(inputs: Inputs) -> None:
@@ -377,12 +234,3 @@ def test_a_line_below_an_answer_that_was_discarded_with_an_earlier_file_is_disca
     files = [inputs.folder / "run.tab", inputs.folder / "second.tab"]
     codes = [problem.code for problem in load_run(open_gold([inputs.folder / "queries.xml"], OPTIONS), files).problems]
     assert codes == ["DISCARDED_DEPENDENT", "DISCARDED_ENTRY"]
-
-
-def test_no_ldc_query_has_a_row_where_no_slot_filling_query_has(folder: Path) -> None:
-    gold = _gold(folder)
-    assert isinstance(gold.table, QuerySet)
-    result = _result(folder, "run.tab")
-    ldc_max, ldc_mean = ldc_tables(replace(result.runs[0].tables.sf, rows=()), gold.table)
-    assert not ldc_max.rows
-    assert not ldc_mean.rows

@@ -17,14 +17,10 @@ from hypothesis import strategies as st
 from benchmarks.generate import Evaluation, Shape, generate
 from cs_score.base.errors import OutputError
 from cs_score.base.outputs import folder_beside
-from cs_score.cli.parts_options import PART, Division
 from cs_score.coldstart import parts as scoring_in_parts
 from cs_score.coldstart.gold import Gold, open_gold
 from cs_score.coldstart.options import Options
-from cs_score.coldstart.parts import cut_queries
-from cs_score.coldstart.queries import Query, QuerySet, build_query_set, query_id
-from cs_score.problems.log import Place, ProblemLog
-from tests.coldstart.command import Outcome, score_in
+from tests.coldstart.command import score_in
 from tests.coldstart.handmade import Inputs
 from tests.coldstart.recorded import Case, committed_cases, replay
 from tests.coldstart.worlds import World, worlds
@@ -70,15 +66,6 @@ def test_the_earlier_name_of_the_option_works(evaluation: Evaluation, tmp_path: 
         assert outputs(tmp_path, switch, "3", "--jobs", "1", *evaluation.words())[0] == 0
     assert taken == [True, True, True]
     assert b"--shares" not in score_in(tmp_path, ("-help",)).stdout
-
-
-def test_intervals_and_streams_too(evaluation: Evaluation, tmp_path: Path, taken: Taken) -> None:
-    words = ("--bootstrap", "50", *evaluation.words())
-    assert outputs(tmp_path, "--parts", "4", "--jobs", "1", *words) == outputs(tmp_path, "--parts", "1", *words)
-    streams = [score_in(tmp_path, ("--parts", n, "--jobs", "1", *evaluation.words())).stdout for n in ("1", "4")]
-    # The first lines show the command line.
-    assert len({stream[stream.index(b"=" * 80) :] for stream in streams}) == 1
-    assert taken == [True, True]
 
 
 @given(worlds(), st.integers(2, 5), st.sampled_from(("ASSESSED", "STRING_CASE", "STRING_EXACT")))
@@ -147,15 +134,6 @@ def test_what_needs_the_whole_is_scored_whole(evaluation: Evaluation, tmp_path: 
     assert taken == [False, False]
 
 
-@pytest.mark.parametrize("words", [("--json", "out.json"), ("--problems", "out.tsv"), ("--validate",)])
-def test_what_shows_every_line_is_not_tried(
-    evaluation: Evaluation, tmp_path: Path, taken: Taken, words: tuple[str, ...]
-) -> None:
-    whole = outputs(tmp_path, *words, *evaluation.words())
-    assert outputs(tmp_path, *words, "--parts", "4", *evaluation.words()) == whole
-    assert taken == []
-
-
 def test_problems_of_all_parts_are_reported_once(inputs: Inputs, tmp_path: Path, taken: Taken) -> None:
     """The same message at places that fall to different parts has one entry with all of them."""
     evaluation = generate(Shape(300), str(tmp_path))
@@ -206,13 +184,6 @@ def test_a_folder_that_is_gone_is_one_line() -> None:
         pass
 
 
-def test_a_wrong_field_is_told_after_what_is_fatal_in_the_files(evaluation: Evaluation, tmp_path: Path) -> None:
-    words = ("-fields", "EC:NONE", *evaluation.words())
-    whole = outputs(tmp_path, "--parts", "1", *words)
-    assert b"Unknown field: NONE" in whole[1]
-    assert outputs(tmp_path, "--parts", "4", *words) == whole
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
 def test_a_signal_leaves_nothing_and_ends_at_once(tmp_path: Path, number: signal.Signals) -> None:
     """Ctrl-C reaches all processes of a terminal; `timeout` and `kill` tell the first one only."""
@@ -244,68 +215,6 @@ def _children(pid: int) -> str:
         return ""
 
 
-@pytest.mark.parametrize("switch", ["--parts", "--jobs"])
-@pytest.mark.parametrize("value", ["0", "-1", "x", "1025", "²", ""])
-def test_a_number_that_is_none_is_refused(evaluation: Evaluation, tmp_path: Path, switch: str, value: str) -> None:
-    outcome: Outcome = score_in(tmp_path, (switch, value, *evaluation.words()))
-    assert (outcome.status, outcome.files) == (255, {})
-    assert outcome.stderr == f"cs-score: {switch} {value}: a whole number from 1 to 1024 is needed\n".encode()
-
-
-def test_parts_follow_the_size_of_the_files(tmp_path: Path) -> None:
-    asked_nothing = Division(None, None)
-    for name in ("run.tab", "pool.tab", "run.tab.gz"):
-        with open(tmp_path / name, "wb") as file:
-            file.truncate(PART)
-    run, pool, packed = (str(tmp_path / name) for name in ("run.tab", "pool.tab", "run.tab.gz"))
-    assert asked_nothing.parts_of([run]) == 1
-    assert asked_nothing.parts_of([run, pool]) == 2
-    assert asked_nothing.parts_of([packed]) == 6
-    assert Division(3, None).parts_of([run, pool]) == 3
-    assert Division(3, None).parts_of([run, "-"]) == 1
-
-
 @pytest.fixture
 def opened(evaluation: Evaluation) -> Gold:
     return open_gold([evaluation.queries], Options(expand="CSB17"))
-
-
-def test_a_part_sorts_before_the_next(opened: Gold) -> None:
-    cut = cut_queries(opened.table, 5)
-    assert cut is not None
-    assert len(cut.queries) == 5
-    names = [sorted(query.full_id for query in part.values()) for part in cut.queries]
-    assert [name for part in names for name in part] == sorted(q.full_id for q in opened.table.by_id.values())
-    for part, members in enumerate(names):
-        for name in members:
-            for follow_ons in ("", "_0123456789ab", "_0123456789ab_0123456789ab"):
-                assert cut.family(f"{name}{follow_ons}".encode()) == (name.encode(), part)
-    for unknown in (b"nowhere", b"", b"nowhere_at_all_0123456789ab"):
-        assert cut.family(unknown) == (None, 0)
-
-
-def test_parts_are_even(opened: Gold) -> None:
-    """The LDC queries, which sort first and which no line names, count for nothing."""
-    cut = cut_queries(opened.table, 5)
-    assert cut is not None
-    sizes = [sum(query.expansions is None for query in part.values()) for part in cut.queries]
-    assert max(sizes) - min(sizes) <= 5
-    assert sum(map(len, cut.queries)) > sum(sizes)
-
-
-def queries_called(*ids: str) -> QuerySet:
-    place = Place("queries.xml", 1)
-    of_queries = [query_id(text, place) for text in ids]
-    loaded = [Query(of_id.prefix, of_id.short, of_id.base, (), (), place) for of_id in of_queries]
-    return build_query_set(loaded, None, ProblemLog())
-
-
-def test_ids_that_begin_alike_stay_together() -> None:
-    """Q_1 is the beginning of Q_10 and Q_11: its classes, `Q_1:1`, sort after those queries."""
-    cut = cut_queries(queries_called("Q_1", "Q_10", "Q_11", "Q_2", "Q_20", "Q_3"), 6)
-    assert cut is not None
-    assert [set(part) for part in cut.queries] == [{"1", "10", "11"}, {"2", "20"}, {"3"}]
-
-
-def test_queries_of_one_base_id_are_not_told_apart() -> None:
-    assert cut_queries(queries_called("A_0123456789", "B_0123456789_0123456789ab"), 2) is None

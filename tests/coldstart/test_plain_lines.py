@@ -15,10 +15,10 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import replace
 from cs_score.coldstart import linking
 from cs_score.coldstart.lines import Links, SkippedLine
-from cs_score.coldstart.linking import KnownAnswers, Loading, Reading, loading_of, plain_confidence, read_confidence
+from cs_score.coldstart.linking import KnownAnswers, Loading, Reading, loading_of
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.provenance import RELATION_SPANS, VALUE_SPANS, are_plain, read_provenance
-from cs_score.coldstart.queries import find_predicate, follow_on_id, parse_query_id
+from cs_score.coldstart.queries import find_predicate, parse_query_id
 from cs_score.coldstart.query_files import load_queries
 from cs_score.problems.log import ProblemLog
 from tests.coldstart.handmade import CHILDREN, Line, Q, query_xml, sf_query
@@ -73,12 +73,6 @@ def test_spans_that_need_no_second_look(relation: str, plain: bool) -> None:
     assert are_plain(relation, "D:3-5") is plain
     assert are_plain(relation, "D:3-5", {"D": 209.0}) is plain
     assert not are_plain(relation, "D:3-5,D:1-2")
-
-
-def test_the_last_of_several_spans_must_lie_in_its_document() -> None:
-    assert are_plain("D:1-2,D:3-9", "D:3-5", {"D": 9.0})
-    assert not are_plain("D:1-2,D:3-9", "D:3-5", {"D": 8.0})
-    assert not are_plain("D:1-2", "D:3-5,D:6-9", {"D": 8.0})
 
 
 _VALUES: Final = ("Bo", "Cy", "Zoë", "日本", 'He said "hi"', "back\\slash", "a:b", "\x01", " ", "", "\u00a0", "\x1c")
@@ -184,39 +178,11 @@ def test_answers_of_earlier_runs_change_nothing(first: list[str], second: list[s
         _check_alike(linked, alone)
 
 
-@pytest.mark.parametrize(("most", "again"), [(2, 1), (3, 0)])
-def test_answers_are_kept_as_long_as_there_is_room(monkeypatch: pytest.MonkeyPatch, most: int, again: int) -> None:
-    lines = [Line(value).text() for value in ("Bo", "Cy", "Zoë")]
-    hashed: list[str] = []
-
-    def hash_value(query_id: str, value: str, provenance: str) -> str:
-        hashed.append(value)
-        return follow_on_id(query_id, value, provenance)
-
-    monkeypatch.setattr(linking, "_MOST", most)
-    monkeypatch.setattr(linking, "follow_on_id", hash_value)
-    [_, (second, _)] = _linked_in_turn([lines, lines])
-    assert hashed == ["Bo", "Cy", "Zoë", "Zoë"][: 3 + again]
-    assert [row.value for row in second.links.responses] == ["Bo", "Cy", "Zoë"]
-
-
 _CONFIDENCES: Final = st.one_of(
     st.from_regex(r"\A(0|1|)\.?[0-9]{0,5}\Z"),
     st.sampled_from(("0.٣", "0.5 ", "0.0", "0.²", f"0.{'0' * 400}1")),
     st.text(),
 )
-
-
-@given(_CONFIDENCES)
-def test_a_plain_confidence_is_a_legal_one(text: str) -> None:
-    value = plain_confidence(text)
-    assume(value is not None)
-    assert read_confidence(text) == (text, value, ())
-
-
-def test_usual_confidences_are_plain() -> None:
-    assert [plain_confidence(text) for text in ("0.5", "0.0001", "0.999999")] == [0.5, 0.0001, 0.999999]
-    assert [plain_confidence(text) for text in ("1.0", "0.0", ".5", "1", "", "0.5e-01")] == [None] * 6
 
 
 @given(runs())
@@ -250,27 +216,3 @@ def test_what_follow_on_queries_have_to_report_is_counted_for_each() -> None:
     found = {problem.code: problem.occurrences for problem in loading.problems}
     assert found == {"UNKNOWN_SLOT_NAME": 4, "FAILED_LANG_INFERENCE": 2}
     assert errors == []
-
-
-def test_answers_to_a_query_that_is_not_split_have_no_follow_on_query() -> None:
-    ldc = replace(Line(), query="CSX_0003")
-    lines = [Line(), ldc, replace(ldc, value="Cy"), Line("Di")]
-    loading, errors = _linked([line.text() for line in lines], all_long_ways=False)
-    assert [row.value for row in loading.links.responses] == ["Bo", "Di"]
-    assert ["sent to parse_queryid" in error for error in errors] == [True, True]
-
-
-def test_the_id_of_a_follow_on_query_must_have_its_prefix() -> None:
-    child = Line().child()
-    other = replace(child, value="Cy", query=child.query.replace("CSX", "CSY"))
-    loading, [error] = _linked([Line().text(), other.text(), child.text()], all_long_ways=False)
-    assert [row.value for row in loading.links.responses] == ["Bo", "Sch"]
-    assert f"Query {other.query} not loaded" in error
-    assert child.query in error
-
-
-def test_a_plain_row_keeps_its_text_alone() -> None:
-    loading, _ = _linked([Line().text(), Line("Cy", span="N_ENG_1:3-4,N_ENG_1:1-2").text()], all_long_ways=False)
-    plain, other = loading.links.responses
-    assert plain.kept is None
-    assert other.kept == ("N_ENG_1:1-20", "Cy", "N_ENG_1:1-2,N_ENG_1:3-4")

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import io
-import itertools
 import math
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cs_score.base.errors import InputError
 from cs_score.coldstart.samples import read_groups, resample_lines
 
 GROUPS = {"L1": ["S1", "S2"], "L10": ["S4"], "L2": ["S3"]}
@@ -22,24 +19,6 @@ IDS = st.text("abcXYZ0123456789_", min_size=1, max_size=6)
 
 def read(text: str | bytes) -> dict[str, list[str]]:
     return read_groups(io.BytesIO(text.encode() if isinstance(text, str) else text))
-
-
-def test_columns_are_separated_by_white_space_and_further_ones_ignored() -> None:
-    assert read("L2 S3 1\n\tL1  S2\nL1\u00a0S1 0 x\nL10 S4\n") == GROUPS
-
-
-def test_ids_sort_as_strings() -> None:
-    assert list(read("L2 S3\nL10 S4\nL1 S1\n")) == ["L1", "L10", "L2"]
-
-
-def test_order_of_the_lines_changes_nothing() -> None:
-    lines = ["L1 S1", "L1 S2", "L2 S3", "L10 S4"]
-    texts = {"".join(resample_lines(read("\n".join(order)), 5, 7)) for order in itertools.permutations(lines)}
-    assert len(texts) == 1
-
-
-def test_repeated_sf_id_takes_the_last_ldc_id() -> None:
-    assert read("L1 S1\nL2 S1\nL2 S2\n") == {"L2": ["S1", "S2"]}
 
 
 @pytest.mark.parametrize(
@@ -56,27 +35,6 @@ def test_files_as_they_come(text: bytes) -> None:
     assert read(text) == GROUPS
 
 
-def test_bytes_that_are_no_utf8_are_carried_over() -> None:
-    [line] = resample_lines(read(b"L\xff\x00 S\xe9\n"), 1, 0)
-    assert line.encode("utf-8", "surrogateescape") == b"1 L\xff\x00:S\xe9\n"
-
-
-def test_separators_of_python_are_no_white_space() -> None:
-    assert read("L\x1c1 S\x1f1\n") == {"L\x1c1": ["S\x1f1"]}
-
-
-def test_line_with_one_column_is_named() -> None:
-    with pytest.raises(InputError, match=r"line 2: L2 has no SF query id; every line needs"):
-        read("L1 S1\nL2\n")
-
-
-def test_file_that_cannot_be_opened(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"Could not open .*nowhere: No such file"):
-        read_groups(tmp_path / "nowhere")
-    with pytest.raises(InputError, match="Is a directory"):
-        read_groups(tmp_path)
-
-
 def test_first_draws_of_seed_0() -> None:
     """The bytes belong to the seed for good."""
     assert "".join(resample_lines(GROUPS, 5, 0)) == (
@@ -86,11 +44,6 @@ def test_first_draws_of_seed_0() -> None:
         "4 L10:S4 L1:S1,S2 L10:S4\n"
         "5 L1:S1,S2 L2:S3 L2:S3\n"
     )
-
-
-def test_seeds_differ_and_more_resamples_only_add() -> None:
-    assert list(resample_lines(GROUPS, 9, 1)) != list(resample_lines(GROUPS, 9, 2))
-    assert list(resample_lines(GROUPS, 9, 1))[:4] == list(resample_lines(GROUPS, 4, 1))
 
 
 @given(

@@ -82,14 +82,6 @@ def test_the_demo_scores_without_errors(demo: Demo) -> None:
     assert {outcome.stderr for outcome in demo.outcomes} == {b""}
 
 
-def test_the_knowledge_base_gives_the_lines_of_the_run_and_more(demo: Demo) -> None:
-    """Its nodes are called otherwise, and every justification of an answer asks the next question anew."""
-    resolved = {line.replace(":Entity_", ":E") for line in demo.texts["demo-out/tide.tab.txt"].splitlines()}
-    run = set(demo.texts["submissions/tide-kb.tab.txt"].splitlines())
-    assert run < resolved
-    assert all(line.split("\t")[0].count("_") == 3 for line in resolved - run)
-
-
 @pytest.mark.parametrize("quotation", list(quotations(WALK)), ids=lambda quotation: quotation.section[:30])
 def test_quoted_lines_are_there(quotation: Any, demo: Demo) -> None:
     assert missing_line(quotation.lines, demo.texts[quotation.source]) is None
@@ -172,24 +164,6 @@ def test_the_slot_filling_queries_are_those_that_expansion_makes(folder: Path, d
     assert outcome.status == 0
     assert outcome.files["sf.sf"].decode() == demo.texts["demo-out/tide-kb.sf"]
     assert "sf.ldcmax" not in outcome.files
-
-
-def test_without_mention_types_everything_is_zero(folder: Path) -> None:
-    outcome = score_in(
-        folder, ["-expand", "ISLE26", LDC_FILES[0], "submissions/tide-kb.tab.txt", "assessments/pool-2015.tab"]
-    )
-    micro = [line for line in outcome.stdout.decode().splitlines() if line.startswith("SF-ALL-M")]
-    assert len(micro) == 9  # P/R/F1 of the summary, and AP
-    assert {cell for line in micro for cell in line.split()[3:]} == {"0.0000"}
-
-
-def test_both_pools_hold_the_same_judgments(folder: Path) -> None:
-    newer, older = (
-        [line.split("\t") for line in (folder / "assessments" / name).read_text(encoding="utf-8").splitlines()]
-        for name in ("pool-2016.tab", "pool-2015.tab")
-    )
-    assert [line[:6] + line[7:9] for line in newer] == older
-    assert len(newer) == 28
 
 
 def test_follow_on_ids_are_the_hashes_of_their_answers(folder: Path) -> None:

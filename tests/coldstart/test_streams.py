@@ -74,24 +74,6 @@ def test_files_by_default_prefix_and_streams_hold_the_same_text(folder: Path) ->
     assert stream.stdout.startswith(b"#At: ")
 
 
-def test_output_on_standard_error(folder: Path) -> None:
-    outcome = score_in(folder, ["-output_file", "STDERR", *EXPAND, *FILES])
-    assert (outcome.status, outcome.stdout, outcome.files) == (0, b"", {})
-    assert outcome.stderr.startswith(b"#At: ")
-    assert outcome.stderr.endswith(b"No warnings encountered\n")
-
-
-def test_the_report_on_standard_output_beside_files(folder: Path) -> None:
-    outcome = score_in(folder, ["-output_file", "out", "-error_file", "stdout", *EXPAND, *FILES])
-    assert (outcome.status, outcome.stdout, outcome.stderr) == (0, b"No warnings encountered\n", b"")
-
-
-def test_the_report_in_a_file_of_its_own(folder: Path) -> None:
-    outcome = score_in(folder, ["-output_file", "out", "-error_file", "log", *EXPAND, *FILES])
-    assert (outcome.status, outcome.stdout, outcome.stderr) == (0, b"", b"")
-    assert outcome.files["log"] == b"No warnings encountered\n"
-
-
 def test_an_existing_error_file_is_refused_and_kept(folder: Path) -> None:
     (folder / "log").write_text("precious", encoding="utf-8")
     outcome = score_in(folder, ["-output_file", "out", "-error_file", "log", *EXPAND, *FILES])
@@ -115,13 +97,6 @@ def test_the_error_file_of_a_call_that_failed_is_written_anew(folder: Path) -> N
     assert b"File log already exists" in score_in(folder, [*words, *FILES]).stderr
 
 
-@pytest.mark.parametrize("report", [b"1 error encountered\n", b"ERROR: x\n\nERROR: y\n\n2 errors encountered\n", b""])
-def test_an_error_file_that_only_resembles_ours_is_kept(report: bytes, folder: Path) -> None:
-    (folder / "log").write_bytes(report)
-    outcome = score_in(folder, ["-output_file", "out", "-error_file", "log", *EXPAND, *FILES])
-    assert (outcome.status, (folder / "log").read_bytes()) == (255, report)
-
-
 def test_outputs_of_an_earlier_run_are_replaced_whole(folder: Path) -> None:
     words = ["-output_file", "out", *EXPAND, *FILES]
     expected = score_in(folder, words).files
@@ -139,14 +114,6 @@ def test_a_fatal_input_leaves_no_half_output(folder: Path) -> None:
     assert outcome.status == 255
     assert b"Query CSSF17_ENG_0123456789 not loaded" in outcome.stderr
     assert not [name for name, content in outcome.files.items() if content and name != "out.params"]
-
-
-def test_the_status_of_the_process_is_that_of_the_command(folder: Path) -> None:
-    assert _process(folder, *EXPAND, *FILES).returncode == 0
-    assert _process(folder, *FILES).returncode == 255
-    assert _process(folder, "-version").returncode == 0
-    assert _process(folder).returncode == 255
-    assert _process(folder, "-help").returncode == 0
 
 
 @pytest.mark.parametrize("words", [(*EXPAND, *FILES), ("-help",)])
@@ -223,28 +190,10 @@ def test_a_full_disk_behind_the_report(folder: Path) -> None:
     assert process.returncode == 255
 
 
-@pytest.mark.parametrize("redirection", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
-def test_streams_that_are_closed_from_the_start(folder: Path, redirection: str) -> None:
-    process = _process(folder, "-output_file", "out", *EXPAND, *FILES, shell=redirection)
-    assert b"Traceback" not in process.stderr
-    assert {f"out.{name}" for name in OUTPUTS} <= _written(folder)
-
-
 @pytest.mark.parametrize("python", [("-O",), ("-OO",), ("-W", "error"), ("-X", "dev", "-W", "error"), ("-bb",)])
 def test_strict_and_optimised_python_write_the_same(folder: Path, python: tuple[str, ...]) -> None:
     expected = score_in(folder, ["-output_file", "want", *EXPAND, *FILES]).files
     process = _process(folder, "-output_file", "out", *EXPAND, *FILES, python=python)
     assert (process.returncode, process.stderr) == (0, b"No warnings encountered\n")
-    for name in set(OUTPUTS) - {"params"}:
-        assert (folder / f"out.{name}").read_bytes() == expected[f"want.{name}"]
-
-
-@pytest.mark.parametrize("locale", ["C", "POSIX", "tr_TR.UTF-8"])
-def test_the_locale_changes_nothing(folder: Path, locale: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = score_in(folder, ["-output_file", "want", *EXPAND, *FILES]).files
-    monkeypatch.setenv("LC_ALL", locale)
-    monkeypatch.setenv("PYTHONCOERCECLOCALE", "0")
-    monkeypatch.setenv("PYTHONUTF8", "0")
-    assert _process(folder, "-output_file", "out", *EXPAND, *FILES).returncode == 0
     for name in set(OUTPUTS) - {"params"}:
         assert (folder / f"out.{name}").read_bytes() == expected[f"want.{name}"]

@@ -61,15 +61,6 @@ def test_a_single_valued_third_slot_takes_nothing_from_its_level(inputs: Inputs)
     assert "LEVEL:            2\nAP:               0.0000\nNUM_GROUND_TRUTH: 2\n" in debug
 
 
-def test_the_level_is_not_there_without_classes_or_above_the_hop_limit(family: Inputs) -> None:
-    family.write("two.txt", f"CSX_0001 {Q} 1")
-    family.write("one.txt", f"CSX_0001 {Q} 0")
-    assert ap_levels(family.score("-queries", "two.txt"), Q).keys() == {"0", "1", "ALL"}
-    assert ap_levels(family.score("-queries", "one.txt"), Q).keys() == {"0", "ALL"}
-    family.pool(BO.judged("1"), SON.judged("1:1"))
-    assert ap_levels(family.score(), Q).keys() == {"0", "1", "ALL"}
-
-
 def ldc_max(scored: Scored) -> list[tuple[str, str, str]]:
     """Name, level and number of classes to be found of each row."""
     lines = scored.outcome.files["out.ldcmax"].decode().split("\n")[1:]
@@ -101,23 +92,3 @@ def test_children_of_one_class_stand_in_numerical_order(family: Inputs) -> None:
 
 
 # ---- Resamples read the cells that -fields selects (specification 11.2)
-
-
-def confidence_lines(inputs: Inputs, fields: str) -> dict[str, str]:
-    inputs.write("samples.txt", f"1 CSX_0001:{Q}", f"2 CSX_0001:{Q}")
-    outcome = inputs.call("-samples", "samples.txt", "-fields", fields)
-    lines = outcome.files["call.confidence"].decode().splitlines()[1:]
-    return dict(line.split(" ", 1) for line in lines)
-
-
-@pytest.mark.parametrize("fields", ["EC:P:R:F", "LEVEL:P:R:F", "EC:LEVEL", "RUNID:GT"])
-def test_without_names_levels_or_metrics_no_value_exists(family: Inputs, fields: str) -> None:
-    lines = confidence_lines(family, fields)
-    assert len(lines) == 63
-    assert set(lines.values()) == {"   0.0000      -   "}
-
-
-def test_a_metric_that_is_not_shown_has_no_value(family: Inputs) -> None:
-    lines = confidence_lines(family, "R:LEVEL:EC")
-    values = {code[-1]: value for code, value in lines.items() if code.startswith("ALLEP_LDCMEAN_Ma_0_")}
-    assert values == {"R": " ".join(["1.0000"] * 8), "P": "   0.0000      -   ", "F": "   0.0000      -   "}

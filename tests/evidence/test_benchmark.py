@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import evidence, evidence_corpora
-from benchmarks.process import Cost
+from benchmarks import evidence_corpora
 from tests.evidence.command import cs_score
 from tests.evidence.recorded import FAMILIES
 
@@ -23,18 +22,3 @@ def test_corpora_are_equal_for_equal_seeds_and_can_be_scored(family: str, tmp_pa
     outcome = cs_score(family, "--gold", one / "gold", "--predictions", one / "predictions")
     assert outcome.status == 0, outcome.err
     assert outcome.out.startswith(f"{family}: 40 ")
-
-
-def test_line_tells_whether_the_limit_was_met() -> None:
-    corpus = evidence.Corpus("r4c", 2_209, 1, "112 s", 2.2)
-    assert evidence.line(corpus, Cost(2.1, 120_000_000), 2_900_000).split() == (
-        "r4c 2209 2.9 2.100 120 112 s 2.2 s met".split()
-    )
-    assert evidence.line(corpus, Cost(2.3, 120_000_000), 2_900_000).endswith("MISSED")
-    assert evidence.line(evidence.Corpus("r4c", 9, 1), Cost(2.3, 1_000_000), 1).split()[-2:] == ["-", "-"]
-
-
-def test_every_mode_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
-    assert {corpus.mode for corpus in evidence.CORPORA} == set(FAMILIES)
-    assert evidence.main(["--mode", "claims", "--largest", "10"]) == 0
-    assert capsys.readouterr().out.splitlines()[0].split()[:2] == ["mode", "units"]

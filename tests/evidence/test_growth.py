@@ -106,17 +106,6 @@ def test_many_sets_and_one_long_entry() -> None:
     assert_grows_in_proportion(_sets_and_sentences, 2000)
 
 
-def _explained(size: int) -> Callable[[], object]:
-    gold = [{"sentences": [number, -number - 1], "label": "SUPPORT"} for number in range(size)]
-    given = {"sentences": list(range(size)), "label": "SUPPORT"}
-    result = scifact.score([{"id": 1, "evidence": {"1": gold}}], [{"id": 1, "evidence": {"1": given}}])
-    return lambda: result.explain(1)
-
-
-def test_explanation_of_many_sets() -> None:
-    assert_grows_in_proportion(_explained, 2000)
-
-
 @pytest.mark.parametrize(
     ("gold", "predicted", "position"),
     [
@@ -136,15 +125,6 @@ def test_labels_of_any_kind_are_compared_by_value(gold: object, predicted: list[
     result = claims.score([wanted], [{"id": 1, "evidence": {"5": entries}}])
     text = str(result.explain(1))
     assert (f"entry {position + 1}, the first" if position is not None else "no predicted entry") in text
-
-
-def test_labels_nested_deeply() -> None:
-    label: object = "S"
-    for _ in range(600):
-        label = [label]
-    sets = [{"sentences": [0], "label": label}]
-    result = claims.score([{"id": 1, "evidence": {"5": sets}}], [{"id": 1, "evidence": {"5": sets}}])
-    assert result.scores["sentence_f1"] == 1
 
 
 def test_many_steps_need_little_memory() -> None:

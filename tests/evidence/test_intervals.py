@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import random
 from collections.abc import Callable
@@ -23,7 +22,7 @@ from cs_score.statistics.exact_sums import exact_statistics
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.resampling import bootstrap_scores
 from tests.evidence.command import cs_score
-from tests.evidence.test_command import EXAMPLES, words
+from tests.evidence.test_command import words
 
 Json = dict[str, Any]
 
@@ -115,42 +114,6 @@ def test_resamples_are_those_of_rescored_files(
                 assert math.isclose(value, expected, rel_tol=1e-12, abs_tol=1e-12)
 
 
-@pytest.mark.parametrize("family", EXAMPLES)
-def test_points_are_the_scores_and_the_official_keys_stay(family: str) -> None:
-    plain = json.loads(cs_score(*words(family, "--json")).out)
-    found = json.loads(cs_score(*words(family, "--json", "--bootstrap", "60", "--seed", "4")).out)
-    extra = found.pop("intervals")
-    signature = found.pop("signature")
-    asked = {key: extra[key] for key in ("resamples", "seed", "confidence", "method", "unit")}
-    assert signature["options"].pop("bootstrap") == asked
-    assert {**found, "signature": signature} == plain
-    official: dict[str, float] = {}
-    for name, value in found.items():
-        official |= {f"{name}_{aspect}": score for aspect, score in value.items()} if family == "r4c" else {name: value}
-    assert list(extra["scores"]) == list(official)
-    for name, interval in extra["scores"].items():
-        assert math.isclose(interval["point"], official[name], rel_tol=1e-12)
-        if interval["low"] is None:
-            assert [note["code"] for note in interval["notes"]] == ["WITHHELD"]
-        else:
-            assert 0 <= interval["low"] <= interval["high"] <= 1
-
-
-@pytest.mark.parametrize("family", EXAMPLES)
-def test_the_table_shows_them_below(family: str) -> None:
-    plain, outcome = cs_score(*words(family)), cs_score(*words(family, "--bootstrap", "60"))
-    assert outcome.out.startswith(plain.out + "\n")
-    added = outcome.out.removeprefix(plain.out).splitlines()
-    assert added[1].split()[:5] == ["score", "low", "high", "std.", "error"]
-    assert "95 % percentile bootstrap interval, 60 resamples of " in added[-1]
-
-
-def test_same_seed_same_bytes_another_seed_others() -> None:
-    outs = [cs_score(*words("scifact", "--json", "--bootstrap", "60", "--seed", seed)).out for seed in ("1", "1", "2")]
-    assert outs[0] == outs[1]
-    assert json.loads(outs[0])["intervals"]["scores"] != json.loads(outs[2])["intervals"]["scores"]
-
-
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
@@ -165,12 +128,6 @@ def test_settings_that_mean_nothing(options: list[str], problem: str) -> None:
     assert (outcome.status, outcome.out) == (2, "")
     assert outcome.err.startswith(f"cs-score: {problem}")
     assert outcome.err.count("\n") == 1
-
-
-def test_explaining_has_no_intervals() -> None:
-    outcome = cs_score(*words("scifact", "--explain", "7", "--bootstrap", "5"))
-    assert (outcome.status, outcome.out) == (2, "")
-    assert "leave out --bootstrap" in outcome.err
 
 
 def test_nothing_to_resample(tmp_path: Path) -> None:

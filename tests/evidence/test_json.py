@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import bz2
-import contextlib
-import gc
 import gzip
 import io
 import json
@@ -18,7 +16,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cs_score.base.errors import InputError
-from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.sources import Source
 from cs_score.evidence.reading import json_array as streaming
 from cs_score.evidence.reading import json_reader as reader
@@ -56,10 +53,6 @@ def test_line_endings(ending: bytes, last: bool) -> None:
 def test_other_separators_do_not_end_a_line() -> None:
     text = "a\u2028b\u2029c\x85d"
     assert lines(f'"{text}"\n2'.encode()) == [(1, text), (2, 2)]
-
-
-def test_no_lines() -> None:
-    assert lines(b"") == []
 
 
 @pytest.mark.parametrize(
@@ -174,13 +167,6 @@ def test_array_refuses_what_the_parser_refuses(text: str, block: int) -> None:
                 array(f"[{text}".encode())
 
 
-def test_array_keeps_no_more_than_it_is_told_to() -> None:
-    def few(members: list[tuple[str, object]]) -> dict[str, object]:
-        return {key: value for key, value in members if key == "a"}
-
-    assert list(json_array(source(b'[{"a": {"b": 1, "a": 2}, "c": 3}]'), few)) == [{"a": {"a": 2}}]
-
-
 class Failing(io.BytesIO):
     """A disk that fails after the first block."""
 
@@ -227,50 +213,8 @@ def test_values_from_memory() -> None:
         assert list(reader.json_lines(opened)) == [(1, {"1": [2, 3]}), (2, "é\ud800")]
 
 
-@pytest.mark.parametrize("value", [{1, 2}, object(), b"bytes"])
-def test_values_that_are_no_json(value: object) -> None:
-    for open_it in (reader.open_lines, reader.open_document):
-        with pytest.raises(InputError, match=r"^<gold>: cannot be written as JSON: "):
-            open_it([value], "gold")
-
-
 def test_values_that_hold_themselves() -> None:
     circle: list[object] = []
     circle.append(circle)
     with pytest.raises(InputError, match="cannot be written as JSON: Circular reference"):
         reader.open_document(circle, "gold")
-
-
-def test_lines_want_a_sequence() -> None:
-    with pytest.raises(InputError, match="<gold>: neither a file nor a sequence of claims: int"):
-        reader.open_lines(5, "gold")  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("enabled", [True, False])
-def test_collector_is_left_as_it_was(enabled: bool) -> None:
-    before = gc.isenabled()
-    try:
-        (gc.enable if enabled else gc.disable)()
-        with contextlib.suppress(KeyError), paused_collector():
-            assert not gc.isenabled()
-            raise KeyError
-        assert gc.isenabled() is enabled
-    finally:
-        (gc.enable if before else gc.disable)()
-
-
-@pytest.mark.parametrize(
-    ("value", "kind", "quoted"),
-    [
-        ({}, "an object", "an object"),
-        ([], "a list", "a list"),
-        ("a\nb", "text", "'a\\nb'"),
-        (None, "null", "null"),
-        (True, "true", "true"),
-        (2.0, "a number", "2.0"),
-        ("é", "text", "'é'"),
-    ],
-)
-def test_words_for_values(value: object, kind: str, quoted: str) -> None:
-    assert reader.kind_of(value) == kind
-    assert reader.quoted(value) == quoted

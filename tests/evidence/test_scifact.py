@@ -134,11 +134,6 @@ def test_sentences(sets: Sequence[Sequence[object]], sentences: Sequence[object]
     assert (wrong["selection_correct"], wrong["label_correct"]) == (correct, 0)
 
 
-def test_lengths_are_those_of_the_lists() -> None:
-    counts = one([[4, 4], [5]], [4, 4, 4, 9])
-    assert (counts["relevant_sentences"], counts["retrieved_sentences"]) == (3, 4)
-
-
 @pytest.mark.parametrize("sets", [[[1, 2], [2, 3]], [[2], [2]]])
 @pytest.mark.parametrize("label", scifact.LABELS)
 def test_overlapping_sets_are_an_error_of_gold(sets: list[list[int]], label: str) -> None:
@@ -271,18 +266,6 @@ def test_any_order_matches_occurrences_of_an_id_one_by_one() -> None:
     assert scifact.score(gold, [first, second], any_order=True).table.rows == in_order.table.rows
 
 
-def test_result_shows_what_it_is() -> None:
-    result = scifact.score(GOLD, PREDICTIONS)
-    assert repr(result) == (
-        "<scifact result: 3 claims, abstract_label_only_f1=0.5714, abstract_rationalized_f1=0.5714, "
-        "sentence_selection_f1=0.6667, sentence_label_f1=0.5556>"
-    )
-    assert [source.contents for source in result.inputs] == [
-        ((3, "claim"), (3, "abstract"), (8, "evidence sentence")),
-        ((3, "claim"), (4, "abstract"), (10, "evidence sentence")),
-    ]
-
-
 def test_explanation_of_a_claim() -> None:
     explanation = scifact.score([GUIDELINE_GOLD], [GUIDELINE_PREDICTION]).explain(52)
     assert explanation.unit == "claim 52"
@@ -309,30 +292,6 @@ def test_explanation_of_a_claim() -> None:
     ]
 
 
-def test_explanation_tells_wrong_labels_and_repeats() -> None:
-    gold = {"id": 1, "evidence": {"11": [{"sentences": [4, 5], "label": "SUPPORT"}]}}
-    prediction = {"id": 1, "evidence": {"11": {"label": "CONTRADICT", "sentences": [4, 4, 6, 5]}}}
-    lines = scifact.score([gold], [prediction]).explain("1").lines
-    assert "  label only       wrong: labels differ" in lines
-    assert "  rationalized     wrong: labels differ, the first 3 sentences contain no whole gold set" in lines
-    assert [line for line in lines if "sentence " in line and "first" not in line] == [
-        "  sentence 4: correct for selection, not with label",
-        "  sentence 4: wrong: listed before",
-        "  sentence 6: wrong: in no gold set",
-        "  sentence 5: correct for selection, not with label",
-    ]
-
-
-def test_explanation_of_nothing() -> None:
-    result = scifact.score([GOLD[1]], [{"id": 8, "evidence": {}}])
-    assert result.explain(8).lines == ("claim 8", "", "no abstract is relevant and none is predicted")
-
-
 def test_explanation_of_a_repeated_id_has_every_occurrence() -> None:
     lines = scifact.score([GOLD[1]] * 2, [PREDICTIONS[1]] * 2).explain(8).lines
     assert lines.count("claim 8") == 2
-
-
-def test_explanation_of_an_unknown_claim() -> None:
-    with pytest.raises(InputError, match="<gold>: no claim 4 was scored"):
-        scifact.score(GOLD, PREDICTIONS).explain(4)

@@ -12,7 +12,6 @@ import pytest
 from cs_score.evidence.modes import claims, hotpotqa, r4c, scifact
 from cs_score.evidence.result import Mode
 from cs_score.measures.formulas import divide, precision_recall_f1
-from cs_score.measures.registry import headline, names
 from cs_score.statistics.unit_table import UnitTable
 
 MODES = (scifact.MODE, claims.MODE, r4c.MODE, hotpotqa.MODE)
@@ -41,17 +40,6 @@ def test_arrays_score_as_scalars_do(mode: Mode) -> None:
     assert np.array_equal(vectorised, one_by_one)
 
 
-@pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
-def test_report_shows_every_measure_once(mode: Mode) -> None:
-    shown = [measure for row in mode.rows for measure in row.measures]
-    assert sorted(shown) == sorted(mode.measures)
-    assert mode.measures == names(mode.name)
-    assert set(headline(mode.name)) <= set(mode.measures)
-    for row in mode.rows:
-        assert set(row.totals) <= set(mode.columns)
-        assert len(row.measures) + len(row.totals) <= len(mode.headings)
-
-
 def test_sums_keep_integers_and_add_floats_from_the_top() -> None:
     addends = [random.Random(1).random() for _ in range(1000)]
     table = UnitTable(tuple(map(str, addends)), ("one", "float"), [(1, addend) for addend in addends])
@@ -61,14 +49,6 @@ def test_sums_keep_integers_and_add_floats_from_the_top() -> None:
     for addend in addends:
         expected += addend
     assert total == expected
-
-
-def test_empty_table_sums_to_zero() -> None:
-    assert UnitTable((), ("a", "b"), []).sums() == (0, 0)
-
-
-def test_repr_does_not_list_the_rows() -> None:
-    assert repr(UnitTable(("1", "2"), ("a", "b"), [(1, 2), (3, 4)])) == "UnitTable(2 units, 2 columns)"
 
 
 @pytest.mark.parametrize(

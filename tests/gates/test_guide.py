@@ -7,12 +7,10 @@ import shlex
 from pathlib import Path
 from typing import Final
 
-import pytest
-
 from cs_score.cli.form import load
 from cs_score.cli.registry import find
 from tests.coldstart.command import score_in
-from tests.documents import ROOT, table
+from tests.documents import ROOT
 
 GUIDE: Final = (ROOT / "docs" / "continuous-integration.md").read_text(encoding="utf-8")
 COMMAND: Final = re.compile(r"^ *(cs-score (?:score|check) .*(?:(?<=\\\\)\n.*|\n +(?:--|queries/).*)*)", re.MULTILINE)
@@ -47,14 +45,3 @@ def test_a_baseline_is_made_and_kept(tmp_path: Path) -> None:
     worse = [word.replace("run.tab.txt", "submissions/gull-sf.tab.txt") for word in checks[-1]]
     assert score_in(tmp_path, worse).status == 3
     assert score_in(tmp_path, ["verify", "baseline/out.json"]).status == 0
-
-
-@pytest.mark.parametrize(("name", "own"), [("check", "### cs-score check"), ("score", "### cs-score score")])
-def test_the_options_of_the_commands_are_described(name: str, own: str) -> None:
-    usage = (ROOT / "README-Usage.md").read_text(encoding="utf-8")
-    section = re.split("\n#{2,3} ", usage.partition(own)[2])[0]
-    described = {option for row in table(section, "option") for option in re.findall("`(--[a-z-]+)`", row["option"])}
-    switches = {option for row in table(usage, "switch") for option in re.findall("`(--?[a-z_-]+)`", row["switch"])}
-    taken = {option.name for option in load(find([name])[0]).switches}
-    assert described <= taken
-    assert taken <= described | switches

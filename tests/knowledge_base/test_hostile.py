@@ -14,7 +14,6 @@ import time
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 
@@ -27,7 +26,6 @@ from tests.batch.command import contents, environment
 from tests.coldstart.command import score_in
 from tests.knowledge_base.invented import FAMILY, Inputs
 
-_FULL = Path("/dev/full")
 _ALL = "tac:edl:nug:eal:sen"
 
 
@@ -60,44 +58,6 @@ def test_document_names_never_leave_the_output_folder(docid: str, mode: str, tmp
     assert files == {"deep/er/kb.tac", "deep/er/log"}
 
 
-@pytest.mark.parametrize("mode", ["sen", "eal"])
-def test_a_document_name_that_is_too_long_is_told_in_one_line(mode: str, inputs: Inputs) -> None:
-    here, there = (f"{'D' * 300}:{span}" for span in ("1-2", "4-5"))
-    inputs.kb(
-        ":Entity_1\ttype\tPER", f':Entity_1\tmention\t"A"\t{here}', ":Event_1\ttype\tLIFE.DIE",
-        f':Event_1\tmention.actual\t"d"\t{there}', f":Event_1\tlife.die:victim.actual\t:Entity_1\t{here};{there};NIL",
-    )  # fmt: skip
-    before = sorted(os.listdir(inputs.folder))
-    outcome = inputs.call("validate-kb", "-output", mode, "kb.tac")
-    assert outcome.status == 255
-    folder = {"sen": "sentiments", "eal": "event_arguments"}[mode]
-    assert (
-        outcome.stderr.decode().splitlines()[-1]
-        == f"cs-score validate-kb: Could not write ./{folder}: File name too long"
-    )
-    assert sorted(os.listdir(inputs.folder)) == before
-
-
-@pytest.mark.parametrize("name", ["../../up", "/tmp/down", ".", "\0", "N" * 5000, "<&\">'\x1b[2J"])
-def test_names_of_nodes_are_no_names_of_files(name: str, tmp_path: Path) -> None:
-    inputs = Inputs(tmp_path / "deep" / "er")
-    node, event = f":Entity_{name}", f":Event_{name}"
-    inputs.kb(
-        f"{node}\ttype\tPER", f'{node}\tmention\t"A"\tD:1-2', f"{event}\ttype\tLIFE.DIE",
-        f'{event}\tmention.actual\t"d"\tD:4-5', f"{event}\tlife.die:victim.actual\t{node}\tD:1-2;D:4-5;NIL",
-        f"{node}\tper:likes\t{node}\tD:1-2",
-    )  # fmt: skip
-    assert inputs.validate("-output", _ALL).status == 0
-    files = {path.relative_to(tmp_path / "deep" / "er").as_posix() for path in tmp_path.rglob("*") if path.is_file()}
-    assert files == {
-        "kb.tac", "log", "kb.tac.valid", "kb.edl.valid", "kb.nug.valid", "event_arguments/arguments/D",
-        "event_arguments/linking/D", "event_arguments/corpusLinking/corpusLinking",
-        "sentiments/predicted-ere/D.rich_ere.xml", "sentiments/predicted-best/D.best.xml",
-    }  # fmt: skip
-    for file in (inputs.folder / "sentiments").rglob("*.xml"):
-        ElementTree.parse(file)
-
-
 def test_a_folder_appears_whole_or_not_at_all(tmp_path: Path) -> None:
     made = (("a", "first", [b"x"]), ("a", "first", [b"again"]))
     with pytest.raises(OutputError, match="File exists"):
@@ -108,21 +68,6 @@ def test_a_folder_appears_whole_or_not_at_all(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "b").is_dir()
     with pytest.raises(OutputError):
         outputs.write_folder(tmp_path / "out", (), ())  # it is there already, and not empty
-
-
-@pytest.mark.skipif(not _FULL.exists(), reason="the system has no /dev/full")
-@pytest.mark.parametrize("switch", ["-stats_file", "--json", "-error_file"])
-def test_a_full_disk_is_told_in_one_line(switch: str, inputs: Inputs) -> None:
-    outcome = inputs.call("validate-kb", "-output", "tac", switch, str(_FULL), "kb.tac")
-    assert outcome.status == 255
-    assert outcome.stderr.splitlines()[-1].endswith(b"Could not write /dev/full: No space left on device")
-
-
-def test_control_characters_do_not_reach_a_terminal(inputs: Inputs) -> None:
-    inputs.kb(":Entity_1\ttype\t\x1b[2Jred", "\x1b]0;title\x07\ttype\tPER")
-    outcome = score_in(inputs.folder, ("validate-kb", "kb.tac"), terminal=True)
-    assert b"\x1b" not in outcome.stderr
-    assert b"\\x1b" in outcome.stderr
 
 
 @pytest.mark.parametrize("line", ["\t" * 100_000, '"' * 100_000, ":Entity_1\tmention\t" + "\\" * 50_001, "#" * 100_000,

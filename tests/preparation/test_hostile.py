@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import tempfile
 from collections.abc import Sequence
@@ -15,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.coldstart.command import Outcome, score_in
 from tests.coldstart.test_hostile import ESCAPE, MUTATIONS
-from tests.preparation.invented import CHILDREN, OTHER, SCHOOLS, AskedQuery, Inputs, Judged, RunLine
+from tests.preparation.invented import OTHER, SCHOOLS, AskedQuery, Inputs, Judged, RunLine
 
 _CONTROL: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
@@ -118,50 +117,6 @@ def test_a_missing_file_is_named(name: str, file: str, tmp_path: Path) -> None:
     assert outcome.files.keys() <= {"out.json", "out.sarif", "out.tsv", "out.log"}
 
 
-@pytest.mark.parametrize(("name", "file"), _NAMED)
-def test_a_folder_in_place_of_a_file(name: str, file: str, tmp_path: Path) -> None:
-    _sound(tmp_path)
-    (tmp_path / file).unlink()
-    (tmp_path / file).mkdir()
-    outcome = _check(score_in(tmp_path, CALLS[name]))
-    # A folder of runs or assessments is an input, here an empty one.
-    assert outcome.status == 255 or file in ("run.tab", "round2.tab", "qrel")
-
-
-@pytest.mark.parametrize(("name", "file"), _NAMED)
-def test_an_empty_file(name: str, file: str, tmp_path: Path) -> None:
-    _sound(tmp_path)
-    (tmp_path / file).write_bytes(b"")
-    _check(score_in(tmp_path, CALLS[name]))
-
-
-@pytest.mark.parametrize("name", CALLS)
-def test_an_output_folder_that_is_not_there(name: str, tmp_path: Path) -> None:
-    _sound(tmp_path)
-    words = [f"no/{word}" if word == "out" else word for word in CALLS[name]]
-    if words == list(CALLS[name]):
-        return
-    outcome = _check(score_in(tmp_path, words))
-    assert outcome.status == 255
-    assert "Could not open no/out" in outcome.stderr.decode()
-
-
-@pytest.mark.parametrize("name", CALLS)
-def test_an_output_must_not_be_an_input(name: str, tmp_path: Path) -> None:
-    inputs = _sound(tmp_path)
-    before = {file: (tmp_path / file).read_bytes() for file in FILES}
-    source = "qrel" if name == "assessments" else _inputs_of(CALLS[name])[-1]
-    words = [source if word == "out" else word for word in CALLS[name]]
-    if name == "assessments":  # the outputs are called PREFIX.eng and so on
-        inputs.lines(Judged(), name="qrel.eng")
-        words[-1] = "qrel.eng"
-    outcome = inputs.call(*words)
-    if name not in ("run, scheme A", "score"):
-        assert outcome.status == 255
-        assert re.search("is an input|already exists", outcome.stderr.decode())
-    assert {file: (tmp_path / file).read_bytes() for file in FILES} == before
-
-
 @pytest.mark.parametrize("number", range(9))
 @pytest.mark.parametrize("name", ["run", "run, everything", "package", "second round", "filter"])
 def test_escape_sequences_in_a_run_do_not_reach_the_terminal(name: str, number: int, tmp_path: Path) -> None:
@@ -169,15 +124,6 @@ def test_escape_sequences_in_a_run_do_not_reach_the_terminal(name: str, number: 
     lines = [line.split("\t") for line in (tmp_path / "run.tab").read_text(encoding="utf-8").split("\n")]
     lines[1][number] = f"x{ESCAPE}y"
     (tmp_path / "run.tab").write_text("\n".join(map("\t".join, lines)), encoding="utf-8")
-    _check(score_in(tmp_path, CALLS[name], terminal=True))
-
-
-@pytest.mark.parametrize("tag", ["name", "docid", "beg", "end", "enttype", "slot0", "slot1"])
-@pytest.mark.parametrize("name", ["queries", "first round", "run"])
-def test_escape_sequences_in_a_query_do_not_reach_the_terminal(name: str, tag: str, tmp_path: Path) -> None:
-    _sound(tmp_path)
-    path = tmp_path / "q.xml"
-    path.write_text(re.sub(f"<{tag}>.*?<", f"<{tag}>x{ESCAPE}y<", path.read_text()), encoding="utf-8")
     _check(score_in(tmp_path, CALLS[name], terminal=True))
 
 
@@ -203,20 +149,3 @@ def test_arguments_that_make_no_sense(program: str, tmp_path: Path) -> None:
         assert outcome.status in (0, 255), words
         assert "Traceback" not in said
         assert _CONTROL.findall(outcome.stderr.decode()) == []
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_an_output_folder_that_may_not_be_written(tmp_path: Path) -> None:
-    _sound(tmp_path)
-    (tmp_path / "no").mkdir(mode=0o500)
-    outcome = score_in(tmp_path, ("validate-run", "-output_file", "no/out", "q.xml", "run.tab"))
-    assert outcome.status == 255
-
-
-def test_long_fields_are_shown_in_part_where_they_end_the_program(tmp_path: Path) -> None:
-    inputs = _sound(tmp_path)
-    inputs.lines(RunLine(query="Q" * 1_000_000))
-    outcome = inputs.call("validate-run", "q.xml", "run.tab")
-    assert outcome.status == 255
-    assert len(outcome.stderr) < 5_000
-    assert CHILDREN.encode() not in outcome.stderr

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.coldstart.command import Outcome, score_in
-from tests.preparation.invented import QUERY, AskedQuery, Inputs, Judged, RunLine, column, written
+from tests.preparation.invented import AskedQuery, Inputs, RunLine, column, written
 from tests.preparation.messy import BASE, Messy, messy
 
 _LIMITS: Final = st.tuples(st.sampled_from("123M"), st.sampled_from("123")).map(":".join)
@@ -194,26 +194,3 @@ def test_exception_a_first_line_may_fit_no_layout_and_is_warned_of(inputs: Input
 def _scored(inputs: Inputs, *switches: str) -> Outcome:
     files = ("q.xml", "pool.tab", "run.tab")
     return inputs.call("-output_file", "out", *switches, "--validate", *files)
-
-
-def test_with_two_lines_for_a_document_they_count_twice(inputs: Inputs) -> None:
-    lines = [RunLine(), RunLine("Bob", span="3-6")]
-    inputs.lines(*lines)
-    inputs.lines(Judged(), Judged(value="Bob", span="3-6", id="a2"), name="pool.tab")
-    assert b"AP is greater than 1.0: 2.0000" in _scored(inputs, "-justifications", "2:3").stderr
-    assert _scored(inputs, "-justifications", "1:3").status == 0
-
-
-def test_eight_columns_are_not_limited_to_one_answer_of_a_single_valued_slot(inputs: Inputs) -> None:
-    inputs.queries(AskedQuery(slots=("per:age",)))
-    inputs.lines(*(RunLine(value, slot="per:age", node=None) for value in ("40", "41")))
-    judged = [Judged(value=v, value_class=f"{QUERY}:{v}", slot="per:age", id=v) for v in ("40", "41")]
-    inputs.lines(*judged, name="pool.tab")
-    assert b"AP is greater than 1.0: 2.0000" in _scored(inputs).stderr
-
-
-def test_a_discipline_that_ignores_documents_finds_one_assessment_for_several_lines(inputs: Inputs) -> None:
-    inputs.lines(RunLine(), RunLine(docid="ENG_2"))
-    inputs.lines(Judged(), name="pool.tab")
-    assert _scored(inputs).status == 0
-    assert b"AP is greater than 1.0: 2.0000" in _scored(inputs, "-discipline", "STRING_EXACT").stderr

@@ -69,16 +69,6 @@ def test_committed_case_in_parts(case: Case, tmp_path: Path, monkeypatch: pytest
     assert replay(case, tmp_path) == []
 
 
-def test_half_of_the_committed_cases_are_validated_in_parts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, taken: Taken
-) -> None:
-    force_three_parts(monkeypatch)
-    for case in COMMITTED:
-        (tmp_path / case.folder.name).mkdir()
-        replay(case, tmp_path / case.folder.name)
-    assert sum(taken) > 0.5 * len(taken) > 5
-
-
 class Indivisible:
     """What only a validation in one piece can tell: each method spoils the lines of a run."""
 
@@ -111,30 +101,3 @@ def test_what_needs_the_whole_is_validated_whole(folder: Path, taken: Taken, spo
     for jobs in ("1", "2"):
         assert validated(folder, "--parts", "6", "--jobs", jobs) == whole
     assert taken == [False, False]
-
-
-def test_lines_that_are_dropped_are_told_of_together(folder: Path, taken: Taken) -> None:
-    """Answers that are also given to a slot nobody asked for, in several parts."""
-    run = folder.joinpath("run.tab").read_text().split("\n")
-    parents = [at for at, line in enumerate(run) if len(line.split("\t")[0].split("_")) == 3]
-    for at in reversed(parents[::5]):
-        columns = run[at].split("\t")
-        run.insert(at, "\t".join((columns[0], "per:children", *columns[2:])))
-    folder.joinpath("run.tab").write_text("\n".join(run))
-    whole = validated(folder, "--parts", "1")
-    assert b" queries are left out, because" in whole.stderr
-    assert validated(folder, "--parts", "5", "--jobs", "1") == whole
-    assert taken == [True]
-
-
-@pytest.mark.parametrize(
-    "words",
-    [("--diff",), ("--problems", "out.tsv"), ("-depth", "A:1"), ("-allow_comments",), ("-docs", "docs.txt")],
-    ids=lambda words: words[0],
-)
-def test_what_looks_at_all_lines_is_not_tried(folder: Path, taken: Taken, words: tuple[str, ...]) -> None:
-    folder.joinpath("docs.txt").write_text("")
-    whole = validated(folder, *words, "--parts", "1")
-    folder.joinpath("out.tsv").unlink(missing_ok=True)
-    assert validated(folder, *words, "--parts", "4") == whole
-    assert taken == []

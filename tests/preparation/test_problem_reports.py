@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from pathlib import Path
@@ -12,9 +11,7 @@ import pytest
 
 from cs_score.coldstart.tab_files import COLUMN_PATTERNS
 from cs_score.knowledge_base.reading.kb_file import COLUMNS as KB_COLUMNS
-from cs_score.problems.codes import lines, nodes, queries, relations, runs
 from cs_score.problems.kind import Severity
-from cs_score.problems.log import ProblemLog
 from cs_score.problems.occurrences import RecordingLog
 from cs_score.problems.table import CODES
 from tests.preparation.invented import OTHER, QUERY, AskedQuery, Inputs, Judged, RunLine
@@ -133,47 +130,6 @@ def test_every_program_that_checks_writes_reports(inputs: Inputs) -> None:
         assert sorted(one["code"] for one in _found(inputs, *words)) == sorted(codes)
 
 
-def test_the_scorer_writes_them_as_well(inputs: Inputs) -> None:
-    inputs.lines(Judged(), name="qrel")
-    inputs.lines(RunLine(), RunLine("Cy"), RunLine())
-    for words, codes in (((), ["DISCARDED_ENTRY", "DUPLICATE_LINE"]), (("-fields", "NO"), ["DISCARDED_ENTRY"])):
-        path = inputs.folder / "p.json"
-        inputs.call("--problems", "p.json", *words, "-output_file", "out", "q.xml", "qrel", "run.tab")
-        found = [one["code"] for one in json.loads(path.read_text())["problems"]]
-        assert set(codes) <= set(found)
-        path.unlink()
-    inputs.call("--problems", "p.json", "--validate", "-output_file", "out", "q.xml", "qrel", "run.tab")
-    assert "DISCARDED_ENTRY" in (inputs.folder / "p.json").read_text()
-
-
-def test_as_a_table(inputs: Inputs) -> None:
-    inputs.lines(RunLine(), RunLine("Al\\ice"), RunLine("Al\\ice"))
-    text = _problems(inputs, "validate-run", "q.xml", "run.tab", ending="tsv")
-    rows = list(csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
-    assert [(row["code"], row["line"], row["times"]) for row in rows] == [
-        ("DISCARDED_ENTRY", "2", "1"),
-        ("DUPLICATE_LINE", "3", "1"),
-    ]
-    assert rows[1]["text"] == RunLine("Al\\\\ice").text().replace("\t", "\\t")
-    assert all(None not in row and None not in row.values() for row in rows)
-
-
-def test_as_sarif(inputs: Inputs) -> None:
-    inputs.lines(RunLine(), RunLine(confidence="7"), RunLine(query="x-y"), name="my run.tab")
-    log = json.loads(_problems(inputs, "validate-run", "q.xml", "my run.tab", ending="sarif"))
-    assert log["version"] == "2.1.0"
-    (run,) = log["runs"]
-    rules = run["tool"]["driver"]["rules"]
-    assert [rule["id"] for rule in rules] == ["ILLEGAL_CONFIDENCE_VALUE", "UNPARSABLE_QUERY_ID"]
-    results = run["results"]
-    assert [(r["ruleId"], r["level"], rules[r["ruleIndex"]]["id"] == r["ruleId"]) for r in results] == [
-        ("ILLEGAL_CONFIDENCE_VALUE", "error", True),
-        ("UNPARSABLE_QUERY_ID", "error", True),
-    ]
-    place = results[0]["locations"][0]["physicalLocation"]
-    assert place == {"artifactLocation": {"uri": "my%20run.tab"}, "region": {"startLine": 2}}
-
-
 def test_a_name_that_asks_for_no_format_is_refused_before_anything_is_read(inputs: Inputs) -> None:
     outcome = inputs.call("validate-run", "--problems", "p.txt", "nope.xml", "nope")
     assert outcome.status == 255
@@ -181,13 +137,6 @@ def test_a_name_that_asks_for_no_format_is_refused_before_anything_is_read(input
         b"cs-score validate-run: --problems takes a file; did you mean --problems problems.json? "
         b"p.txt does not end in .json, .tsv or .sarif (perhaps compressed)\n"
     )
-
-
-def test_the_report_for_people_is_the_same_with_and_without(inputs: Inputs) -> None:
-    inputs.lines(RunLine(), RunLine("Al", confidence="1"), RunLine(run_id="r2"))
-    plain = inputs.validate()
-    recorded = inputs.validate("--problems", "p.json")
-    assert (plain.status, plain.stdout, plain.stderr) == (recorded.status, recorded.stdout, recorded.stderr)
 
 
 def test_occurrences_count_what_the_log_counts() -> None:
@@ -199,21 +148,7 @@ def test_occurrences_count_what_the_log_counts() -> None:
     assert log.count(Severity.WARNING) == 3
 
 
-def test_a_fatal_problem_is_not_counted_and_ends_only_when_asked() -> None:
-    log = ProblemLog()
-    log.add("ILLEGAL_DOCID", "D")
-    assert (log.count(Severity.ERROR), log.count(Severity.WARNING), list(log)) == (0, 0, [])
-    with pytest.raises(Exception, match="FATAL_ERROR: DOCID D is not a valid DOCID for this task \\(NO_SOURCE\\)"):
-        log.end_if_fatal()
-    ProblemLog().end_if_fatal()
-
-
 # ---- The table of codes
-
-
-def test_no_code_stands_in_two_parts_of_the_table() -> None:
-    assert len(CODES) == sum(len(part.KINDS) for part in (lines, nodes, queries, relations, runs))
-    assert list(CODES) == sorted(CODES)
 
 
 def test_every_code_of_the_table_is_reported_somewhere() -> None:
@@ -234,23 +169,3 @@ def test_what_is_said_of_a_code_is_whole(code: str) -> None:
     places = 0 if kind.template is None else len(re.findall("%[sd]", kind.template))
     assert kind.column in {None, *range(places), *COLUMN_PATTERNS, *KB_COLUMNS}
     assert kind.offender in {None, *range(places)}
-
-
-def test_the_command_explains_a_code(inputs: Inputs) -> None:
-    outcome = inputs.call("problems", "illegal_docid", "EMPTY_FILE")
-    text = outcome.stdout.decode()
-    assert outcome.status == 0
-    assert text.startswith("ILLEGAL_DOCID (FATAL_ERROR)\n")
-    assert CODES["EMPTY_FILE"].remedy in text
-    assert max(map(len, text.splitlines())) <= 100
-
-
-def test_the_command_lists_all_codes(inputs: Inputs) -> None:
-    lines = inputs.call("problems").stdout.decode().splitlines()
-    assert [tuple(line.split()[:2]) for line in lines] == [(code, str(kind.severity)) for code, kind in CODES.items()]
-
-
-def test_the_command_suggests_a_code(inputs: Inputs) -> None:
-    outcome = inputs.call("problems", "ILLEGAL_DOC")
-    assert outcome.status == 2
-    assert b"did you mean ILLEGAL_DOCID, ILLEGAL_OFFSET or ILLEGAL_PREDICATE?" in outcome.stderr

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import re
 import subprocess
@@ -13,16 +12,7 @@ import pytest
 
 from cs_score.base.records import replace
 from cs_score.base.sources import Input, Source, open_source
-from cs_score.cli.form import load
-from cs_score.cli.leaving import Finished
-from cs_score.cli.main import main
-from cs_score.cli.registry import COMMANDS
-from cs_score.coldstart.options import Justifications
-from cs_score.coldstart.query_files import load_queries
 from cs_score.preparation.runs.pooling import Depth
-from cs_score.preparation.runs.run_loading import Limits
-from cs_score.preparation.runs.run_validation import check_run
-from cs_score.problems.log import ProblemLog
 from tests.preparation.invented import QUERY, AskedQuery, Inputs, Judged, RunLine, column, report_lines
 
 PROGRAMS = (
@@ -38,43 +28,6 @@ def inputs(tmp_path: Path) -> Inputs:
 
 
 # ---- The tables of commands
-
-
-def test_every_program_is_listed_with_its_summary(inputs: Inputs) -> None:
-    shown = " ".join(inputs.call("--help").stdout.decode().split())
-    for name in PROGRAMS:
-        assert f" {name} {COMMANDS[name].summary} " in shown
-
-
-@pytest.mark.parametrize("program", PROGRAMS)
-def test_the_usage_text_names_every_switch_and_parameter(program: str, inputs: Inputs) -> None:
-    form = load(COMMANDS[program])
-    for switch in ("-help", "-h"):
-        outcome = inputs.call(program, switch, "-no_such_switch")
-        assert outcome.status == 0
-        text = outcome.stdout.decode()
-        assert text.startswith(f"cs-score {program}:  ")
-        for one in form.options:
-            assert f"  {one.name}" in text
-        for parameter in form.parameters:
-            assert f"  {parameter.name} " in text
-
-
-@pytest.mark.parametrize("program", PROGRAMS)
-def test_version_and_wrong_usage(program: str, inputs: Inputs) -> None:
-    outcome = inputs.call(program, "-version", "-no_such_switch")
-    assert (outcome.status, outcome.stdout) == (0, f"cs-score {program} version 2017.2.0\n".encode())
-    for words, complaint in (
-        (("-no_such_switch",), "ERROR: Unknown switch: -no_such_switch\n\n"),
-        ((), "ERROR: Not enough arguments; "),
-        (("a", "b", "c", "d", "e"), "ERROR: Too many arguments\n\n"),
-        (("-error_file",), "ERROR: Not enough arguments; "),
-    ):
-        outcome = inputs.call(program, *words)
-        assert outcome.status == 255
-        assert outcome.stdout.decode().startswith(complaint)
-        assert outcome.stderr.startswith(b"cs-score: ")
-        assert outcome.stderr.count(b"\n") == 1
 
 
 def test_the_program_that_was_replaced_says_so_whatever_it_is_given(inputs: Inputs) -> None:
@@ -107,15 +60,6 @@ def test_all_fatal_conditions_are_listed_before_the_one_that_ends_the_program(in
     assert any(line.startswith("run.tab: line 3: Query ") for line in lines)
 
 
-def test_a_long_list_of_fatal_conditions_is_cut(inputs: Inputs) -> None:
-    inputs.lines(RunLine(), *(RunLine(query=f"bad-{n}") for n in range(300)))
-    outcome = inputs.call("validate-run", "q.xml", "run.tab")
-    said = report_lines(outcome)
-    assert len(said) == 52
-    assert said[-2] == "249 more fatal conditions (--problems FILE lists all)"
-    assert '"bad-0"' in said[-1]
-
-
 def test_a_missing_source_document_comes_before_what_is_fatal_in_later_lines(inputs: Inputs) -> None:
     inputs.write("docs", "ENG_A\t9\nENG_1\t99\tnowhere\n")
     inputs.lines(RunLine(), RunLine(query="x-y"))
@@ -145,30 +89,6 @@ def test_each_source_document_is_opened_once(inputs: Inputs, monkeypatch: pytest
 # ---- Ways in and out
 
 
-@pytest.mark.parametrize(
-    ("words", "confidence", "status"),
-    [
-        ("validate-run -error_file log -output_file out q.xml run.tab", "0.9", 0),
-        ("validate-run -error_file log q.xml run.tab", "0.0", 255),
-        ("validate-queries -error_file log q.xml out", "0.9", 0),
-        ("generate-queries -error_file log q.xml out run.tab", "0.9", 0),
-        ("package-output -error_file log q.xml run.tab run.tab out", "0.9", 0),
-        ("validate-assessments -error_file log -output_file out q.xml pool.tab", "0.9", 0),
-        ("apply-k run.tab out", "0.9", 0),
-    ],
-)
-def test_a_program_keeps_its_rows_for_the_end_of_the_process(
-    words: str, confidence: str, status: int, inputs: Inputs, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(inputs.folder)
-    inputs.lines(RunLine(confidence=confidence))
-    inputs.lines(Judged(), name="pool.tab")
-    finished = main(words.split())
-    assert finished == status
-    assert isinstance(finished, Finished)
-    assert {"out", "out.eng", "log"} & {path.name for path in inputs.folder.iterdir()}
-
-
 def test_check_writes_no_run(inputs: Inputs) -> None:
     inputs.lines(RunLine(), RunLine())
     outcome = inputs.call("validate-run", "--check", "-output_file", "out", "q.xml", "run.tab")
@@ -192,24 +112,6 @@ def test_diff_shows_changes_in_the_order_of_the_run(inputs: Inputs) -> None:
         "\\ No newline at end of file",
         f"+{replace(last, confidence='1.0').text()}",
     ]
-
-
-def test_diff_of_a_valid_run_is_empty_and_none_is_shown_after_errors(inputs: Inputs) -> None:
-    inputs.lines(RunLine())
-    assert inputs.call("validate-run", "--diff", "q.xml", "run.tab").stdout == b""
-    inputs.lines(RunLine(confidence="0.0"))
-    assert inputs.call("validate-run", "--diff", "q.xml", "run.tab").stdout == b""
-
-
-def test_a_folder_is_one_run_and_its_files_are_shown_each_in_a_diff(inputs: Inputs) -> None:
-    (inputs.folder / "runs").mkdir()
-    parent = RunLine()
-    inputs.lines(parent, parent, name="runs/1.tab.txt")
-    inputs.lines(parent.child(), name="runs/2.tab.txt")
-    inputs.write("runs/notes.txt", "no run")
-    outcome = inputs.validate("--diff", run="runs")
-    assert outcome.status == 0
-    assert outcome.stdout.decode().startswith(f"{parent.text()}\n{parent.child().text()}\n--- runs/1.tab.txt\n")
 
 
 def test_a_run_on_standard_input_and_a_compressed_one(inputs: Inputs) -> None:
@@ -286,16 +188,6 @@ def test_a_run_with_errors_is_not_scored_with_validate(inputs: Inputs) -> None:
     assert inputs.call("-output_file", "out", "q.xml", "pool", "run.tab").files  # without --validate it is scored
 
 
-def test_a_run_from_standard_input_can_be_validated_on_the_way(inputs: Inputs) -> None:
-    inputs.lines(Judged(), name="pool")
-    words = [sys.executable, "-m", "cs_score", "--validate", "-output_file", "out", "q.xml", "pool", "-"]
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-    data = f"{RunLine().text()}\n{RunLine('Cy').text()}\n".encode()
-    done = subprocess.run(words, cwd=inputs.folder, input=data, capture_output=True, env=environment, check=False)
-    assert done.returncode == 0, done.stderr
-    assert b"-: validated; 1 of 2 lines are left out" in done.stderr
-
-
 def test_the_advice_for_a_run_that_was_not_validated_works(inputs: Inputs) -> None:
     import re
     import shlex
@@ -314,15 +206,6 @@ def test_the_advice_for_a_run_that_was_not_validated_works(inputs: Inputs) -> No
 
 
 # ---- The library
-
-
-def test_a_run_is_checked_without_a_command_line(inputs: Inputs) -> None:
-    problems = ProblemLog()
-    queries = load_queries([inputs.folder / inputs.queries()], None, problems)
-    run = io.StringIO(f"{RunLine().text()}\n{RunLine('Cy').text()}\n")
-    checked = check_run([run], queries, Limits(Justifications(1, 1)), problems)
-    assert [response.value for _, response in checked.lines()] == ["Bo"]
-    assert [problem.code for problem in checked.problems] == ["DISCARDED_ENTRY"]
 
 
 @pytest.mark.parametrize(
@@ -366,32 +249,6 @@ def test_types_of_places_are_repaired_by_the_slots_as_they_were(inputs: Inputs) 
         f"WARNING: In {QUERY[-10:]}, range of cities_of_residence does not match domain of residents_of_country",
         "1 warning encountered",
     ]
-
-
-@pytest.mark.parametrize("name", ["stdout", "STDERR"])
-def test_an_output_that_must_be_new_is_a_file_whatever_its_name(name: str, inputs: Inputs) -> None:
-    inputs.lines(RunLine())
-    inputs.write("more.tab", "")
-    for words in (("package-output", "q.xml", "run.tab", "more.tab", name), ("validate-queries", "q.xml", name)):
-        outcome = inputs.call(*words)
-        assert (outcome.status, outcome.stdout, list(outcome.files)) == (0, b"", [name])
-        (inputs.folder / name).unlink()
-
-
-def test_a_problems_file_must_not_be_an_input(inputs: Inputs) -> None:
-    inputs.lines(RunLine(), name="run.json")
-    outcome = inputs.call("validate-run", "--problems", "run.json", "q.xml", "run.json")
-    assert outcome.status == 255
-    assert b"run.json is an input" in outcome.stderr
-    assert (inputs.folder / "run.json").read_text() == f"{RunLine().text()}\n"
-
-
-def test_the_scorers_problems_file_must_not_be_an_input_either(inputs: Inputs) -> None:
-    inputs.lines(Judged(), name="pool")
-    inputs.lines(RunLine(), name="run.json")
-    outcome = inputs.call("--problems", "run.json", "-output_file", "out", "q.xml", "pool", "run.json")
-    assert outcome.status == 255
-    assert (inputs.folder / "run.json").read_text() == f"{RunLine().text()}\n"
 
 
 def test_a_parent_that_has_lost_its_lines_takes_a_place_that_is_left_over(inputs: Inputs) -> None:

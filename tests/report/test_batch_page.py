@@ -8,9 +8,8 @@ from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
-from lxml import etree, html
+from lxml import html
 
-from cs_score import InputError, load
 from tests.coldstart.command import score_in
 from tests.report.analyses import HOSTILE, SHOWN, done, write
 from tests.report.batches import UNITS, batch
@@ -73,47 +72,6 @@ def test_a_cell_of_the_heat_map_leads_to_the_page_of_the_run_at_that_unit(tmp_pa
     assert [len(links) for links in runs] == [1] * 6 + [0]
 
 
-def test_without_pages_of_runs_nothing_leads_to_them(tmp_path: Path) -> None:
-    page = page_in(tmp_path, batch(pages=False))
-    assert {href[0] for href in page.xpath("//@href")} == {"#"}
-    assert column(page, "units", "r2")[0].text == "0.3333"
-
-
-def test_one_policy_is_not_told_row_by_row(tmp_path: Path) -> None:
-    value = batch()
-    value["policies"] = [""]
-    for key in ("leaderboard", "queries", "answers", "agreement"):
-        value[key] = [row | {"policy": ""} for row in value[key] if row["policy"] == "strict"]
-    value["stability"] = {"pairs": [], "first": []}
-    page = page_in(tmp_path, value)
-    assert "policy" not in page.xpath("//*[@id='runs' or @id='units']//th/@data-key")
-    assert column(page, "runs", "run")[0].xpath("./a/@href") == ["alpha/out.html"]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_chart_of_the_page_is_a_plot_with_axes_and_a_text_alternative(kind: str, tmp_path: Path) -> None:
-    page = page_in(tmp_path, batch())
-    words = ["plot", kind, "batch.json", "--out", "c.svg"]
-    chart: Any = etree.fromstring(done(score_in(tmp_path, words)).files["c.svg"])
-    (twin,) = page.xpath(f"//*[@aria-labelledby='{chart.get('aria-labelledby')}']")
-    shown = [text.text for text in chart.iter(f"{SVG}text")]
-    assert [text.text for text in twin.iter("text")] == shown
-    assert re.search(r"\d", chart.find(f"{SVG}desc").text)
-    assert len([text for text in chart.iter(f"{SVG}text") if text.get("class") == "axis-title"]) == 2
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_charts_stay_in_their_frames_whatever_texts_they_show(kind: str, tmp_path: Path) -> None:
-    write(tmp_path, batch(HOSTILE), "batch.json")
-    words = ["plot", kind, "batch.json", "--out", "c.svg"]
-    chart: Any = etree.fromstring(done(score_in(tmp_path, words)).files["c.svg"])
-    _, _, width, height = map(float, chart.get("viewBox").split())
-    for element in chart.iter():
-        for name, most in (("x", width), ("x1", width), ("x2", width), ("y", height), ("y1", height), ("y2", height)):
-            assert 0 <= float(element.get(name, 0)) <= most
-    assert not re.search("[\u202e\x07]", "".join(chart.itertext()))
-
-
 def test_hostile_names_are_text_also_in_addresses(tmp_path: Path) -> None:
     plain = page_in(tmp_path, batch())
     page = page_in(tmp_path, batch(HOSTILE))
@@ -143,9 +101,3 @@ def test_what_fits_no_batch_is_refused_in_a_line(change: dict[str, Any], complai
     assert (outcome.status, outcome.files) == (1, {})
     (line,) = outcome.stderr.decode().splitlines()
     assert complaint in line
-
-
-def test_python_does_not_take_a_batch_for_an_analysis(tmp_path: Path) -> None:
-    write(tmp_path, batch(), "batch.json")
-    with pytest.raises(InputError, match="a batch"):
-        load(tmp_path / "batch.json")

@@ -170,30 +170,6 @@ def test_a_heading_sorts_both_ways_and_the_address_keeps_it(page: Any, pages: di
     assert column(page, "mistakes", "gain")[3] == ""
 
 
-def test_pages_of_a_table_follow_each_other(page: Any) -> None:
-    shown = []
-    for _ in range(5):
-        shown += column(page, "mistakes", "place")
-        following = find(page, "#mistakes .tools button[aria-label^=Next]")
-        if following.is_enabled():
-            click(page, following)
-    assert shown == [f"Bo:{line}" for line in range(1, 121)]
-    assert not following.is_enabled()
-    assert find(page, "#mistakes .status").text == "Rows 101 to 120 of 120"
-
-
-def test_a_filter_keeps_the_rows_with_its_words(page: Any, pages: dict[str, str]) -> None:
-    find(page, "#mistakes input").send_keys("births_IN")
-    expected = [f"Bo:{row['line']}" for row in analysis()["mistakes"] if row["slot"] == "gpe:births_in_city"]
-    assert column(page, "mistakes", "place") == expected[:25]
-    address = page.current_url
-    opened(page, address)
-    assert find(page, "#mistakes input").get_attribute("value") == "births_IN"
-    assert column(page, "mistakes", "place") == expected[:25]
-    find(page, "#mistakes input").send_keys("nowhere")
-    assert find(page, "#mistakes .status").text == "No rows (of 120)"
-
-
 def test_a_bar_of_the_budget_opens_its_mistakes_and_a_mistake_its_effects(page: Any) -> None:
     click(page, find(page, "#budget tbody tr:nth-child(3) a"))
     assert set(column(page, "mistakes", "category")) == {"MISSED"}
@@ -250,15 +226,6 @@ def test_a_query_opens_its_lines_and_a_line_its_text(page: Any) -> None:
     assert column(page, "units", "unit")[0] == query.text
 
 
-def test_what_opens_is_in_reach_on_a_narrow_screen(browser: Any, pages: dict[str, str]) -> None:
-    opened(browser, pages["plain"], 400)
-    click(browser, opener(browser, "units"))
-    box = told(browser, "units")
-    assert box.rect["width"] <= 400
-    wide, inner = browser.execute_script("return [document.documentElement.scrollWidth, innerWidth]")
-    assert wide <= inner == 400
-
-
 def test_rows_are_copied_with_exact_numbers_and_no_formulas(browser: Any, tmp_path: Path) -> None:
     value = analysis(3)
     value["mistakes"][0] |= {"value": "=1+1", "gain": 1 / 3}
@@ -285,36 +252,6 @@ def test_without_scripts_tables_are_plain_and_whole(browser: Any, pages: dict[st
         browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 
 
-@pytest.mark.parametrize("width", [400, 1400])
-def test_nothing_but_the_boxes_of_tables_scrolls_sideways(width: int, browser: Any, pages: dict[str, str]) -> None:
-    for address in pages.values():
-        opened(browser, address, width)
-        wide, inner = browser.execute_script("return [document.documentElement.scrollWidth, innerWidth]")
-        assert wide <= inner == width
-
-
-def test_dark_pages_are_dark_and_charts_follow(browser: Any, pages: dict[str, str]) -> None:
-    seen = {}
-    for scheme in ("light", "dark"):
-        opened(browser, pages["plain"], scheme=scheme)
-        script = "return [document.body, document.querySelector('.chart:not([role=group]) .label')]"
-        script += ".map((e) => getComputedStyle(e))"
-        script += ".map((style, at) => at ? style.fill : style.backgroundColor)"
-        seen[scheme] = [brightness(colour) for colour in browser.execute_script(script)]
-    assert seen["light"][0] > 0.9 > 0.2 > seen["light"][1]
-    assert seen["dark"][0] < 0.2 < 0.8 < seen["dark"][1]
-
-
-def brightness(colour: str) -> float:
-    return sum(map(int, colour.removeprefix("rgb(").removesuffix(")").split(","))) / 765
-
-
-def test_paper_has_no_tools(page: Any) -> None:
-    page.execute_cdp_cmd("Emulation.setEmulatedMedia", media("print"))
-    assert not find(page, "#mistakes .tools").is_displayed()
-    assert find(page, "#mistakes table").is_displayed()
-
-
 def test_the_keyboard_reaches_every_control(page: Any) -> None:
     from selenium.webdriver import ActionChains, Keys
 
@@ -330,12 +267,6 @@ def test_the_keyboard_reaches_every_control(page: Any) -> None:
     head = heading(page, "mistakes", "gain")
     head.send_keys(Keys.ENTER)
     assert find(page, "#mistakes th[data-key=gain]").get_attribute("aria-sort") == "ascending"
-
-
-def test_a_bar_of_the_chart_opens_its_mistakes_too(page: Any) -> None:
-    click(page, find(page, "svg[aria-labelledby^=budget-gains] a[data-value=MISSED] rect"))
-    assert set(column(page, "mistakes", "category")) == {"MISSED"}
-    assert page.execute_script("return document.activeElement.textContent").endswith("Category MISSED")
 
 
 def test_a_cell_of_the_heat_map_leads_to_the_run_at_that_query(browser: Any, tmp_path: Path) -> None:

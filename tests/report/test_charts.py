@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import copy
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from lxml import etree, html
+from lxml import etree
 
-from cs_score.report.charts.bars import Bar, bars
-from cs_score.report.charts.scale import scale
 from tests.coldstart.command import score_in
-from tests.report.analyses import HOSTILE, SHOWN, analysis, done, page_in, write
+from tests.report.analyses import HOSTILE, SHOWN, analysis, done, write
 
 KINDS = ("budget", "cumulated", "groups", "sweep", "reliability", "precision", "confusions")
 SVG = "{http://www.w3.org/2000/svg}"
@@ -76,21 +71,6 @@ def test_bars_are_as_long_as_their_numbers(tmp_path: Path) -> None:
         assert bar.get("class") == ("fill1" if row["gain"] > 0 else "fill2")
 
 
-def test_the_page_has_the_same_charts(tmp_path: Path) -> None:
-    page: Any = html.document_fromstring(page_in(tmp_path, analysis()))
-    for kind in set(KINDS) - {"precision"}:  # those open with the query
-        chart = chart_in(tmp_path, kind, analysis())
-        (twin,) = page.xpath(f"//*[@aria-labelledby='{chart.get('aria-labelledby')}']")
-        assert [text.text for text in twin.iter("text")] == texts(chart)
-    ids = page.xpath("//@id")
-    assert len(ids) == len(set(ids))
-
-
-def test_one_of_several_charts_is_asked_for_by_name(tmp_path: Path) -> None:
-    assert "hop" in texts(chart_in(tmp_path, "groups", analysis(), "--of", "hop"))
-    assert "hop" not in texts(chart_in(tmp_path, "groups", analysis()))
-
-
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
@@ -108,44 +88,3 @@ def test_a_chart_that_there_is_not(words: list[str], complaint: str, tmp_path: P
     assert outcome.status in (1, 2)
     assert outcome.files == {}
     assert outcome.stderr.decode().startswith(f"cs-score: {complaint}")
-
-
-@pytest.mark.parametrize(("name", "beginning"), [("c.pdf", b"%PDF-"), ("c.png", b"\x89PNG")])
-def test_charts_for_papers(name: str, beginning: bytes, tmp_path: Path) -> None:
-    pytest.importorskip("vl_convert", reason="charts become PDF and PNG with the extra plots")
-    write(tmp_path, analysis())
-    data = [done(score_in(tmp_path, ["plot", "sweep", "analysis.json", "--out", f"{at}{name}"])) for at in (1, 2)]
-    first, second = (next(iter(outcome.files.values())) for outcome in data)
-    assert first == second
-    assert first.startswith(beginning)
-
-
-def test_a_chart_is_in_the_colours_for_paper(tmp_path: Path) -> None:
-    style = chart_in(tmp_path, "budget", analysis()).findtext(f"{SVG}style")
-    assert "var(" not in style
-    assert "@media" not in style
-    assert re.search(r"\.fill1 \{ fill: #[0-9a-f]{6}; \}", style)
-
-
-def test_gains_that_are_all_nothing_can_be_drawn(tmp_path: Path) -> None:
-    value = copy.deepcopy(analysis())
-    for row in value["budget"]:
-        row |= {"gain": 0.0, "score": value["score"], "cumulated": value["score"]}
-    for kind in ("budget", "cumulated"):
-        assert not list(chart_in(tmp_path, kind, value).iter(f"{SVG}rect"))
-
-
-@given(st.lists(st.floats(-1, 1, allow_subnormal=False).filter(lambda value: value == 0 or abs(value) > 1e-9)))
-def test_a_scale_holds_its_numbers_between_round_ticks(values: list[float]) -> None:
-    across = scale(values, 10, 110, with_zero=True)
-    for value in [*values, 0.0]:
-        assert 10 - 1e-6 <= across.at(value) <= 110 + 1e-6
-    ticks = across.ticks()
-    assert 2 <= len(ticks) <= 13
-    assert len({text for _, text in ticks}) == len(ticks)
-
-
-@given(st.lists(st.tuples(st.text(max_size=60), st.floats(-1, 1)), min_size=1, max_size=8))
-def test_any_labels_give_a_drawing_that_can_be_parsed(rows: list[tuple[str, float]]) -> None:
-    drawing = bars("b", "title", "told", ("gain", "kind"), [Bar(label, 0.0, value, "") for label, value in rows])
-    assert etree.fromstring(drawing.standalone()).get("role") == "img"

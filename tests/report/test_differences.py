@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lxml import etree, html
+from lxml import html
 
 from tests.coldstart.command import score_in
 from tests.documents import ROOT
@@ -54,14 +54,6 @@ def test_contributions_and_answers_are_those_of_the_json(difference: dict[str, A
     assert page.xpath("string(//*[@class='facts main']//dd)").startswith(f"{difference['difference']:+.4f}")
 
 
-def test_its_page_can_be_made_again_as_it_says(difference: dict[str, Any], tmp_path: Path) -> None:
-    page = page_in(tmp_path, difference)
-    (commands,) = (pre for pre in page.xpath("//pre/text()") if pre.startswith("cs-score diff"))
-    call, _ = (line.split()[1:] for line in commands.splitlines())
-    assert score_in(tmp_path, call).status == 0
-    assert json.loads((tmp_path / "diff.json").read_bytes()) == difference
-
-
 def test_the_page_of_two_cold_start_runs(tmp_path: Path) -> None:
     for name in ("queries", "submissions", "assessments"):
         shutil.copytree(ROOT / name, tmp_path / name)
@@ -86,54 +78,6 @@ def test_the_page_of_two_cold_start_runs(tmp_path: Path) -> None:
     page_of_json = (tmp_path / "diff.html").read_bytes()
     assert score_in(tmp_path, ["report", *words, "--compare", "--out", "both.html"]).status == 0
     assert (tmp_path / "both.html").read_bytes() == page_of_json
-
-
-def test_two_files_of_predictions_give_the_page_of_their_difference(difference: dict[str, Any], tmp_path: Path) -> None:
-    page_in(tmp_path, difference)
-    words = ["report", "scifact", "--compare", "--gold", "gold", "a", "b", "--bootstrap", "99", "--top", "5"]
-    assert score_in(tmp_path, [*words, "--out", "both.html"]).status == 0
-    assert (tmp_path / "both.html").read_bytes() == (tmp_path / "diff.html").read_bytes()
-
-
-@pytest.mark.parametrize(
-    ("words", "complaint"),
-    [
-        (["report", "--policy-b", "kb", "q.xml", "run", "pool"], "--policy-b is for --compare"),
-        (["report", "--compare", "--run", "one", "q.xml", "run", "pool"], "--run is not for --compare"),
-        (["report", "--compare", "diff.json"], "--compare says what to analyse, but diff.json is an analysis already"),
-        (["report", "scifact", "--gold", "gold"], "--predictions FILE must be given"),
-        (["report", "scifact", "--gold", "gold", "--predictions", "a", "b"], "unexpected word b"),
-        (["report", "scifact", "--gold", "gold", "--predictions", "a", "--seed", "1"], "--seed is for --compare"),
-        (["report", "scifact", "--gold", "gold", "--compare", "a"], "--compare takes two files of predictions"),
-        (["report", "scifact", "--gold", "gold", "--compare", "a", "-"], "standard input cannot be read once for each"),
-    ],
-)
-def test_options_of_the_other_kind_of_page_are_refused(words: list[str], complaint: str, tmp_path: Path) -> None:
-    outcome = score_in(tmp_path, [*words, "--out", "page.html"])
-    assert (outcome.status, outcome.files) == (2, {})
-    assert outcome.stderr.decode().startswith(f"cs-score: {complaint}")
-
-
-def test_sides_of_other_options_have_no_command_in_common(difference: dict[str, Any], tmp_path: Path) -> None:
-    difference["signatures"]["b"]["options"] = {"any_order": True}
-    page = page_in(tmp_path, difference)
-    assert not [pre for pre in page.xpath("//pre/text()") if pre.startswith("cs-score diff")]
-
-
-def test_bars_go_where_contributions_go(difference: dict[str, Any], tmp_path: Path) -> None:
-    largest = max(abs(row["contribution"]) for row in difference["units"])
-    difference["units"] = [
-        {"unit": unit, "occurrence": 1, "a": 0.0, "b": 0.0, "contribution": share * largest}
-        for unit, share in (("up", 1.0), ("down", -0.5), ("none", 0.0))
-    ]
-    write(tmp_path, difference, "diff.json")
-    words = ["plot", "contributions", "diff.json", "--out", "c.svg"]
-    chart: Any = etree.fromstring(done(score_in(tmp_path, words)).files["c.svg"])
-    up, down = chart.iter(f"{SVG}rect")
-    assert (up.get("class"), down.get("class")) == ("fill1", "fill2")
-    zero = float(up.get("x"))
-    assert float(down.get("x")) + float(down.get("width")) == pytest.approx(zero, abs=0.02)
-    assert float(up.get("width")) == pytest.approx(2 * float(down.get("width")), abs=0.05)
 
 
 def test_hostile_names_are_text(difference: dict[str, Any], tmp_path: Path) -> None:

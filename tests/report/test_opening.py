@@ -14,7 +14,7 @@ from lxml import html
 from tests.coldstart.command import score_in
 from tests.documents import ROOT
 from tests.evidence.test_command import EXAMPLES, files
-from tests.report.analyses import HOSTILE, SHOWN, analysis, done, page_in, told_in, write
+from tests.report.analyses import HOSTILE, SHOWN, analysis, done, page_in, told_in
 
 RUN = ["-expand", "ISLE26", "queries/ldc-queries.xml", "submissions/tide-kb.tab.txt", "assessments/pool-2016.tab"]
 
@@ -63,25 +63,6 @@ def _words(text: str) -> list[str]:
     return text.split()
 
 
-def test_places_of_mistakes_open_their_lines_and_classes(analysed: Path) -> None:
-    page = (analysed / "page.html").read_bytes()
-    value, told = json.loads((analysed / "a.json").read_bytes()), told_in(page)
-    lines = {(line["file"], line["line"]): line for line in value["explanations"]["lines"]}
-    classes = {each["class"]: each for each in value["explanations"]["classes"]}
-    shown = openings(page, "mistakes", "place")
-    assert len(shown) == len(value["mistakes"])
-    for (text, number), row in zip(shown, value["mistakes"]):
-        assert text == f"{row['file']}:{row['line']}"
-        assert number is not None
-        if row["kind"] == "node":
-            (group,) = told["things"][int(number)][2]
-            assert len(group[1]) > 1
-            continue
-        known = classes[row["class"]] if row["kind"] == "class" else lines[row["file"], row["line"]]
-        assert texts_of(told, int(number)) == [value["explanations"]["texts"][step] for step in known["steps"]]
-        assert any(text.startswith("Worth: ") for text in texts_of(told, int(number)))
-
-
 def test_a_query_opens_its_lines_and_missed_classes(analysed: Path) -> None:
     page = (analysed / "page.html").read_bytes()
     value, told = json.loads((analysed / "a.json").read_bytes()), told_in(page)
@@ -98,17 +79,6 @@ def test_a_query_opens_its_lines_and_missed_classes(analysed: Path) -> None:
             each["query"] == query["query"] for each in explanations["classes"]
         )
         assert bool(svg) == any(query["precision_at"].values())
-
-
-def test_only_mistakes_are_told_where_only_some_are_listed(analysed: Path) -> None:
-    done(score_in(analysed, ["analyze", *RUN, "--top", "3", "--json", "top.json"]))
-    value = json.loads((analysed / "top.json").read_bytes())
-    told, whole = value["explanations"], json.loads((analysed / "a.json").read_bytes())["explanations"]
-    listed = {(row["file"], row["line"]) for row in value["mistakes"] if row["kind"] != "class"}
-    assert {(line["file"], line["line"]) for line in told["lines"]} == listed
-    assert told["left_out"] == len(whole["lines"]) - len(listed)
-    done(score_in(analysed, ["report", "top.json", "--out", "top.html"]))
-    assert f"{told['left_out']} lines without mistakes".encode() in (analysed / "top.html").read_bytes()
 
 
 @pytest.mark.parametrize("mode", EXAMPLES)
@@ -134,13 +104,3 @@ def test_hostile_text_is_packed_as_people_are_to_see_it(tmp_path: Path) -> None:
     assert not re.search("[\u202a-\u202e\u2066-\u2069\x07]", everything)
     heads = {head for head, *_ in told["things"]}
     assert f"wrong (INCORRECT): {SHOWN}, {SHOWN} line 1" in heads
-
-
-def test_an_analysis_with_numbers_of_texts_that_it_lacks_is_refused(tmp_path: Path) -> None:
-    value = analysis(9)
-    value["explanations"]["lines"][0]["steps"] = [5]
-    write(tmp_path, value)
-    outcome = score_in(tmp_path, ["report", "analysis.json", "--out", "page.html"])
-    assert (outcome.status, outcome.files) == (1, {})
-    assert b"analysis.json" in outcome.stderr
-    assert b"there is no text 5" in outcome.stderr

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import base64
-import gzip
 import hashlib
-import json
 import re
 import shutil
 from pathlib import Path
@@ -16,8 +14,7 @@ from lxml import html
 
 from tests.coldstart.command import score_in
 from tests.documents import ROOT
-from tests.evidence.test_command import EXAMPLES, files
-from tests.report.analyses import HOSTILE, MEASURE, SHOWN, analysis, page_in, write
+from tests.report.analyses import HOSTILE, SHOWN, analysis, page_in, write
 
 SECTIONS = [
     "scores",
@@ -46,12 +43,6 @@ def cells(table: Any, column: str) -> list[Any]:
 
 def exact(cell: Any) -> float | None:
     return float(cell.get("data-exact")) if cell.get("data-exact") else None
-
-
-def test_the_parts_stand_in_the_order_that_readers_are_used_to(tmp_path: Path) -> None:
-    page = parsed(page_in(tmp_path, analysis()))
-    assert page.xpath("//section/@id") == SECTIONS
-    assert page.xpath("//nav//a/@href") == [f"#{name}" for name in SECTIONS]
 
 
 def test_numbers_are_those_of_the_json(tmp_path: Path) -> None:
@@ -95,19 +86,6 @@ def test_sections_of_an_analysis_are_on_the_page(tmp_path: Path) -> None:
     assert [cell.text_content() for cell in cells(policies, "right")] == ["CORRECT", "CORRECT"]
 
 
-def test_a_bar_of_the_budget_leads_to_as_many_mistakes_as_it_counts(tmp_path: Path) -> None:
-    page = parsed(page_in(tmp_path, analysis()))
-    mistakes = page.get_element_by_id("mistakes")
-    links = page.get_element_by_id("budget").xpath(".//a") + page.get_element_by_id("units").xpath(".//td/a")
-    assert len(links) == 2 + 10
-    for link in links:
-        assert link.get("href") == "#mistakes"
-        behind = [
-            cell for cell in cells(mistakes, link.get("data-column")) if cell.text_content() == link.get("data-value")
-        ]
-        assert len(behind) == int(link.text_content())
-
-
 def test_hostile_text_is_text_wherever_it_stands(tmp_path: Path) -> None:
     data = page_in(tmp_path, analysis(9, HOSTILE))
     page = parsed(data)
@@ -142,25 +120,6 @@ def test_nothing_is_loaded_from_anywhere_and_only_its_own_script_and_style_run(t
     assert all(target.startswith("#") for target in page.xpath("//@href"))
 
 
-@pytest.mark.parametrize(("mode", "more"), [*((mode, []) for mode in EXAMPLES), ("scifact", ["--top", "1"])])
-def test_predictions_give_the_page_of_their_analysis(mode: str, more: list[str], tmp_path: Path) -> None:
-    for source, name in zip(files(mode), ("gold", "predictions")):
-        shutil.copy(source, tmp_path / name)
-    given = ["--gold", "gold", "--predictions", "predictions", *more]
-    for _ in ("first", "again"):  # a file of its own it knows
-        assert score_in(tmp_path, ["analyze", mode, *given, "--json", "a.json"]).status == 0
-    for words, name in (([mode, *given], "one.html"), (["a.json"], "other.html")):
-        assert score_in(tmp_path, ["report", *words, "--out", name]).status == 0
-    page = (tmp_path / "one.html").read_bytes()
-    assert page == (tmp_path / "other.html").read_bytes()
-    value = json.loads((tmp_path / "a.json").read_bytes())
-    assert len(parsed(page).get_element_by_id("mistakes").xpath(".//tbody/tr")) == len(value["mistakes"])
-    (commands,) = (pre for pre in parsed(page).xpath("//pre/text()") if pre.startswith("cs-score analyze"))
-    analyze, report = (line.split()[1:] for line in commands.splitlines())
-    assert (score_in(tmp_path, analyze).status, score_in(tmp_path, report).status) == (0, 0)
-    assert (tmp_path / "page.html").read_bytes() == page
-
-
 @pytest.mark.parametrize("more", [[], ["--top", "3"]])
 def test_a_run_gives_the_page_of_its_analysis_and_the_page_tells_how(more: list[str], tmp_path: Path) -> None:
     for folder in ("queries", "submissions", "assessments"):
@@ -186,15 +145,6 @@ def _without_commands(page: bytes) -> bytes:
     return re.sub(rb"(?s)<section id=\"origin\".*</section>", b"", page)
 
 
-def test_a_large_analysis_gives_a_page_of_bounded_size_that_says_what_it_leaves_out(tmp_path: Path) -> None:
-    value = analysis(20_050)
-    page = page_in(tmp_path, value)
-    assert len(page) < 8_000_000
-    assert b"50 more rows were left out" in page
-    assert len(parsed(page).get_element_by_id("mistakes").xpath(".//tbody/tr")) == 20_000
-    assert page_in(tmp_path, value | {"mistakes": value["mistakes"][:20_000]}) == page
-
-
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
@@ -210,43 +160,6 @@ def test_what_is_no_analysis_is_refused_in_a_line(change: dict[str, Any], compla
     assert (outcome.status, outcome.stdout, outcome.files) == (1, b"", {})
     (line,) = outcome.stderr.decode().splitlines()
     assert line.startswith(f"cs-score: analysis.json: {complaint}")
-
-
-@pytest.mark.parametrize(
-    ("text", "complaint"),
-    [
-        ("[" * 100_000, "line 1, column 51: no JSON that can be read: it is nested"),
-        ("{", "line 1, column 2: no JSON"),
-        ('{"score": NaN}', "score: no JSON"),
-        ('{"score": 1e400}', "score: no JSON: 1e400 is too large a number"),
-        (f'{{"score": {"9" * 400}}}', "score: no JSON: a number of 400 characters is too large"),
-        ("[]", "no JSON object"),
-        ("\x00", "line 1, column 1: no JSON"),
-    ],
-)
-def test_what_is_no_json_is_refused_in_a_line(text: str, complaint: str, tmp_path: Path) -> None:
-    (tmp_path / "a.json").write_text(text)
-    outcome = score_in(tmp_path, ["report", "a.json", "--out", "page.html"])
-    assert (outcome.status, outcome.files, outcome.stderr.count(b"\n")) == (1, {}, 1)
-    assert outcome.stderr.decode().startswith(f"cs-score: a.json: {complaint}")
-
-
-@pytest.mark.parametrize(
-    "verb",
-    [["report", "a.json.gz", "--out", "p.html"], ["plot", "budget", "a.json.gz", "--out", "p.svg"]],
-)
-def test_an_archive_cut_off_is_refused_in_a_line(verb: list[str], tmp_path: Path) -> None:
-    (tmp_path / "a.json.gz").write_bytes(gzip.compress(json.dumps(analysis(3)).encode())[:-20])
-    outcome = score_in(tmp_path, verb)
-    assert (outcome.status, outcome.files, outcome.stderr.count(b"\n")) == (1, {}, 1)
-    assert outcome.stderr.startswith(b"cs-score: a.json.gz: cannot be read")
-
-
-def test_switches_of_scoring_say_nothing_of_an_analysis(tmp_path: Path) -> None:
-    write(tmp_path, analysis(3))
-    outcome = score_in(tmp_path, ["report", "--measure", MEASURE, "analysis.json", "--out", "page.html"])
-    assert (outcome.status, outcome.files) == (2, {})
-    assert b"analysis.json is an analysis already" in outcome.stderr
 
 
 def test_without_jinja2_a_line_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -161,34 +159,6 @@ def test_one_unit() -> None:
         assert {entry.tier for entry in measure.systems} == {1}
 
 
-def test_executor_and_repetition_give_the_same_bytes() -> None:
-    settings = replace(SETTINGS, resamples=5000)
-    with ThreadPoolExecutor(2) as threads:
-        assert comparison(systems(), settings, executor=threads) == comparison(systems(), settings)
-
-
-def test_json_is_plain_and_complete() -> None:
-    compared = comparison(systems())
-    found = json.loads(json.dumps(compared.as_json(), allow_nan=False))
-    assert found["resampling"] == {
-        "resamples": 999,
-        "seed": 5,
-        "confidence": 95.0,
-        "method": "percentile",
-        "unit": "claim",
-    }
-    assert (found["units"], found["test"], found["systems"]) == (60, "randomisation", ["good", "poor", "poorer"])
-    assert (found["enumerated"], found["notes"]) == (False, [])
-    measure = found["measures"][2]
-    assert set(measure["systems"][0]) == {
-        "system", "point", "low", "high", "standard_error", "rank", "rank_low", "rank_high", "tier",
-    }  # fmt: skip
-    assert set(measure["pairs"][0]) == {
-        "first", "second", "difference", "randomisation", "bootstrap", "wins", "ties", "losses",
-    }  # fmt: skip
-    assert measure["pairs"][0]["randomisation"] == {"p": 0.001, "p_holm": 0.003}
-
-
 def test_wrong_usage_is_refused() -> None:
     with pytest.raises(UsageError, match="at least two systems"):
         comparison({"A": system(0.5)})
@@ -218,33 +188,6 @@ def test_tables_are_aligned_before_they_are_compared() -> None:
     assert common == replace(expected, dropped={"A": (), "B": ()})
 
 
-def test_tables_of_different_units_need_common() -> None:
-    ids = tuple(f"c{number}" for number in range(60))
-    tables = {
-        "A": table(ids, system(0.8)),
-        "B": table(ids[10:], system(0.4, seed=2)[10:]),
-    }
-    with pytest.raises(InputError, match=r"system B lacks 10 units \(c0, c1, c2, c3, c4 and 5 more\).*--common"):
-        compare_tables(tables, MEASURES, FORMULA, SETTINGS)
-    shared = compare_tables(tables, MEASURES, FORMULA, SETTINGS, common=True)
-    expected = comparison({"A": system(0.8)[10:], "B": system(0.4, seed=2)[10:]})
-    assert shared == replace(expected, dropped={"A": ids[:10], "B": ()})
-    assert shared.as_json()["dropped"] == {"A": list(ids[:10]), "B": []}
-    [note] = shared.notes
-    assert note == (
-        "COMMON_UNITS",
-        "compared on the 50 units that all systems have (--common); dropped: 10 units (c0, c1, c2, c3, c4 and 5 more) "
-        "of A",
-    )
-
-
-def test_common_says_so_though_nothing_was_dropped() -> None:
-    tables = {name: table(tuple("abc"), system(0.5, units=3)) for name in "AB"}
-    shared = compare_tables(tables, MEASURES, FORMULA, SETTINGS, common=True)
-    assert shared.notes[0].text.endswith("3 units that all systems have (--common); dropped: none")
-    assert "dropped" not in compare_tables(tables, MEASURES, FORMULA, SETTINGS).as_json()
-
-
 def many(count: int, units: int = 200) -> dict[str, Floats]:
     """Systems whose true scores go down from 1 to a twentieth."""
     return {f"S{number}": system(1 - number / count, units=units, seed=number) for number in range(count)}
@@ -272,14 +215,6 @@ def test_as_many_resamples_as_significance_needs() -> None:
 
 def precision(sums: Floats) -> Floats:
     return FORMULA(sums)[:, :1]
-
-
-def test_enough_is_what_is_needed_and_no_more_than_can_be_held() -> None:
-    assert Resampling(can_grow=True).enough_for(190, 10**6) == Resampling()
-    assert Resampling(can_grow=True, confidence=99).enough_for(190, 10**6).resamples == 19_000
-    assert Resampling(can_grow=True, confidence=99).enough_for(190, 15_000).resamples == 15_000
-    assert Resampling(can_grow=True, confidence=99).enough_for(190, 5_000).resamples == 10_000
-    assert Resampling(50).enough_for(190, 10**6).resamples == 50
 
 
 @pytest.mark.parametrize(
@@ -325,20 +260,3 @@ def test_a_false_alarm_counts_against_the_system_that_raised_it() -> None:
     assert pair.randomisation.raw < 0.05
     # The thirty right answers of both are worth more to the one with the smaller denominator.
     assert pair.record == UnitRecord(wins=60, ties=30, losses=0)
-
-
-def test_a_system_without_any_denominator_has_no_record() -> None:
-    silent = np.tile([0.0, 0.0, 1.0], (30, 1))
-    compared = comparison({"A": system(0.5, units=30), "silent": silent})
-    [pair] = compared.measures[0].pairs
-    assert (pair.difference.low, pair.difference.high, pair.record) == (None, None, None)
-    assert pair.bootstrap.raw == 1.0
-    found = json.loads(json.dumps(compared.as_json()["measures"][0]["pairs"][0]))  # type: ignore[index]
-    assert (found["wins"], found["difference"]["low"]) == (None, None)
-    ranked = compared.measures[0].systems
-    assert {(entry.rank_low, entry.rank_high) for entry in ranked} == {(1, 2)}
-
-
-def test_few_units_are_flagged() -> None:
-    assert note_codes(comparison({"A": system(0.5, units=19), "B": system(0.4, units=19)})) == ["FEW_UNITS"]
-    assert note_codes(comparison({"A": system(0.5, units=20), "B": system(0.4, units=20)})) == []

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from cs_score.statistics.arithmetic import Floats
-from cs_score.statistics.draws import BLOCK, bootstrap_counts, swap_flags
+from cs_score.statistics.draws import bootstrap_counts, swap_flags
 
 Draw: TypeAlias = Callable[..., Floats]
 
@@ -33,24 +33,6 @@ def test_first_bootstrap_draws_of_seed_0() -> None:
     ]
 
 
-def test_first_swaps_of_seed_0() -> None:
-    assert flags(0, 6, range(4)).tolist() == [
-        [0, 0, 1, 0, 0, 0],
-        [0, 1, 0, 0, 1, 1],
-        [0, 1, 1, 1, 0, 0],
-        [1, 0, 0, 1, 1, 0],
-    ]
-
-
-def test_draws_follow_their_definition() -> None:
-    """PCG64 seeded with (seed, purpose, block) draws one row of indices per resample."""
-    for block in (0, 2):
-        generator = np.random.Generator(np.random.PCG64(np.random.SeedSequence(9, spawn_key=(0, block))))
-        indices = generator.integers(0, 7, size=(BLOCK, 7), dtype=np.int64)
-        expected = np.stack([np.bincount(row, minlength=7) for row in indices])
-        assert (counts(9, 7, range(block * BLOCK, (block + 1) * BLOCK)) == expected).all()
-
-
 @pytest.mark.parametrize("units", [1, 2, 63, 64, 65, 1000])
 @pytest.mark.parametrize("draw", [counts, flags])
 def test_chunks_and_ranges_change_nothing(draw: Draw, units: int) -> None:
@@ -64,28 +46,8 @@ def test_chunks_and_ranges_change_nothing(draw: Draw, units: int) -> None:
                 assert (draw(3, units, part, cells) == whole[part.start : part.stop]).all()
 
 
-def test_chunks_are_bounded_and_numbered() -> None:
-    chunks = [(first, len(rows)) for first, rows in bootstrap_counts(0, 10, range(70, 140), cells=500)]
-    assert all(0 < size <= 50 for _, size in chunks)
-    ends = [first + size for first, size in chunks]
-    assert [first for first, _ in chunks] == [70, *ends[:-1]]
-    assert ends[-1] == 140
-
-
-def test_every_resample_draws_as_many_units_as_there_are() -> None:
-    drawn = counts(1, 37, range(500))
-    assert (drawn.sum(axis=1) == 37).all()
-    spread = math.sqrt(37 * 500 * (1 / 37) * (36 / 37))
-    assert (np.abs(drawn.sum(axis=0) - 500) < 5 * spread).all()
-
-
 def test_a_swap_is_a_fair_coin_for_every_unit() -> None:
     drawn = flags(1, 130, range(2000))
     assert set(np.unique(drawn)) == {0.0, 1.0}
     assert (np.abs(drawn.mean(axis=0) - 0.5) < 5 * 0.5 / math.sqrt(2000)).all()
     assert abs(np.corrcoef(drawn[:, 0], drawn[:, 64])[0, 1]) < 0.15
-
-
-def test_seeds_and_purposes_differ() -> None:
-    assert (counts(0, 50, range(20)) != counts(1, 50, range(20))).any()
-    assert (counts(0, 50, range(BLOCK))[:20] != counts(0, 50, range(BLOCK, BLOCK + 20))).any()

@@ -3,7 +3,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
 import pytest
 
 from cs_score.base.errors import UsageError
@@ -33,11 +32,6 @@ def test_method_is_checked() -> None:
         Resampling(method="basic")  # type: ignore[arg-type]
 
 
-def test_numpy_numbers_become_plain_ones() -> None:
-    settings = Resampling(resamples=np.int64(7), seed=np.uint8(3), confidence=np.float32(90))  # type: ignore[arg-type]
-    assert [type(value) for value in (settings.resamples, settings.seed, settings.confidence)] == [int, int, float]
-
-
 @pytest.mark.parametrize(
     ("confidence", "meant"), [(0.95, "95"), (0.999, "99.9"), (5, "95"), (0.05, "95"), (99.999, None)]
 )
@@ -45,14 +39,3 @@ def test_a_likely_confidence_is_named(confidence: float, meant: str | None) -> N
     with pytest.raises(UsageError) as caught:
         Resampling(confidence=confidence)
     assert str(caught.value).endswith(f"percent: did you mean {meant}?") == (meant is not None)
-
-
-@pytest.mark.parametrize(("confidence", "level"), [(95, 0.05), (99, 0.01), (99.9, 0.001), (90, 0.1), (99.99, 0.0001)])
-def test_level_has_no_rounding_error(confidence: float, level: float) -> None:
-    assert Resampling(confidence=confidence).level == level
-
-
-def test_settings_are_frozen_and_large_seeds_fine() -> None:
-    settings = Resampling(seed=10**40)
-    with pytest.raises(AttributeError):
-        settings.seed = 1  # type: ignore[misc]

@@ -7,7 +7,6 @@ import gzip
 import hashlib
 import json
 import os
-import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
@@ -24,7 +23,6 @@ from cs_score.verification.inputs import FoundInput, NotFoundError, Places
 from cs_score.verification.verifying import Verdict, verify
 from tests.cli.forms import fill
 from tests.coldstart.command import score_in
-from tests.documents import ROOT
 from tests.evidence.test_command import files as evidence_files
 from tests.growth import assert_grows_in_proportion
 
@@ -105,15 +103,6 @@ def test_what_was_recorded_is_reproduced(name: str, folder: Path) -> None:
     assert outcome.stdout.count(b": reproduced (") == len(found)
 
 
-def test_the_example_of_the_documentation(tmp_path: Path) -> None:
-    for name in ("queries", "assessments", "submissions"):
-        (tmp_path / name).symlink_to(ROOT / name)
-    usage = (ROOT / "README-Usage.md").read_text(encoding="utf-8").partition("### cs-score verify")[2]
-    scored, verified, said = re.findall(r"^    (.*)$", usage, re.MULTILINE)[1:4]
-    assert score_in(tmp_path, scored.split()[2:]).status == 0
-    assert score_in(tmp_path, verified.split()[2:]).stdout.decode() == f"{said}\n"
-
-
 # ---- Numbers
 
 
@@ -165,21 +154,6 @@ def test_a_difference_names_the_number_as_recorded_and_as_computed(folder: Path)
     first, last = outcome.stdout.decode().splitlines()
     assert first == f"plain.json: runs[r1].scores.SF-AP: recorded 0.125, computed {computed!r}"
     assert last.startswith("plain.json: differs from its record in 1 value (")
-
-
-def test_many_differences_are_counted(folder: Path) -> None:
-    def other_numbers(value: Any) -> None:
-        run = value["runs"][0]
-        run["scores"] = dict.fromkeys(run["scores"], 7.0)
-        run["units"]["rows"][0] = [0.375] * len(run["units"]["columns"])
-
-    changed("plain.json", other_numbers)
-    lines = score_in(folder, ["verify", "plain.json"]).stdout.decode().splitlines()
-    run = json.loads(Path("plain.json").read_bytes())["runs"][0]
-    number = len(run["scores"]) + len(run["units"]["columns"])
-    assert len(lines) == 22
-    assert lines[20] == f"plain.json: ... and {number - 20} more"
-    assert lines[21].startswith(f"plain.json: differs from its record in {number} values (")
 
 
 @pytest.mark.parametrize("key", ["scores", "units", "tables", "responses"])
@@ -236,12 +210,6 @@ def test_inputs_are_found_by_their_contents(name: str, folder: Path, tmp_path: P
     assert verdict.is_reproduced, verdict.differences
     (verdict,) = verdicts(name, "notes", *map(str, elsewhere.iterdir()))
     assert verdict.is_reproduced
-
-
-def test_a_result_is_verified_from_another_folder(folder: Path, tmp_path: Path) -> None:
-    with contextlib.chdir(tmp_path):
-        assert verdicts("copy/plain.json")[0].is_reproduced
-        assert all(verdict.is_reproduced for verdict in verdicts("copy/batch", "copy"))
 
 
 def test_a_file_that_does_not_exist_and_one_that_is_a_pipe_are_no_inputs(folder: Path) -> None:
@@ -408,18 +376,6 @@ def test_what_cannot_be_scored_again_is_told_with_its_place(
     outcome = score_in(folder, ["verify", name])
     assert (outcome.status, outcome.stdout) == (1, b"")
     assert outcome.stderr.decode().startswith(f"cs-score: {name}: {complaint}")
-
-
-def test_names_of_inputs_are_shown_on_one_line(folder: Path) -> None:
-    changed("plain.json", lambda value: value["signature"]["inputs"][0].update(name="a\nb\x1b"))
-    with pytest.raises(NotFoundError, match=r"^a\\nb\\x1b \(queries\) is missing"):
-        verdicts("plain.json")
-
-
-def test_resamples_that_nobody_could_have_drawn_are_refused(folder: Path) -> None:
-    changed("claims.json", lambda value: value["signature"]["options"]["bootstrap"].update(resamples=10**12))
-    with pytest.raises(InputError, match="resamples: is no whole number from 1 to 1000000"):
-        verdicts("claims.json")
 
 
 def test_a_row_that_was_moved_to_a_policy_of_no_name_differs(folder: Path) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from cs_score.analysis.evidence.difference import Difference, diff
 from cs_score.analysis.outcome import Outcome
-from cs_score.base.errors import InputError, UsageError
+from cs_score.base.errors import InputError
 from cs_score.evidence.modes import claims, hotpotqa, r4c, scifact
 from cs_score.evidence.result import Result
 from cs_score.statistics.options import Resampling
@@ -22,7 +22,6 @@ from tests.analysis.evidence.worlds import WORLDS, rivals
 from tests.cli.test_every_command import on_terminal
 from tests.evidence.command import cs_score
 from tests.evidence.recorded import FAMILIES
-from tests.evidence.test_command import files
 from tests.evidence.test_hotpotqa import GOLD as QUESTIONS
 from tests.evidence.test_scifact import GOLD, PREDICTIONS
 
@@ -202,11 +201,6 @@ def test_a_score_without_denominator_has_no_contributions() -> None:
     assert "is 0/0 for one of the two" in found.notes[0].text
 
 
-def test_results_of_two_modes_are_refused() -> None:
-    with pytest.raises(UsageError, match="different modes cannot be compared: scifact, claims"):
-        diff(scifact.score(GOLD, PREDICTIONS), claims.score(GOLD, []))
-
-
 # ---- The command
 
 
@@ -223,56 +217,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 SCIFACT = ("diff", "scifact", "--gold", "gold.jsonl", "a.jsonl", "b.jsonl")
 
 
-def test_the_text_of_a_difference(folder: Path) -> None:
-    outcome = cs_score(*SCIFACT, "--bootstrap", "9")
-    assert (outcome.status, outcome.err) == (0, "")
-    assert outcome.out.startswith(
-        "scifact: abstract_label_only_f1\n"
-        "         score  predictions\n"
-        "A       0.5714  a.jsonl\n"
-        "B       0.6667  b.jsonl\n"
-        "B - A  +0.0952\n"
-        "95 % percentile bootstrap interval of B - A: +0.0000 to "
-    )
-    assert (
-        "\n1 claim that counts differently:\n"
-        "contribution  claim       A       B\n"
-        "   +0.095238      8  0.0000  0.0000\n"
-        "\n"
-        "                 abstracts  evidence sets  sentences\n"
-        "right in both            2              3          0\n"
-        "right in A only          0              0          0\n"
-        "right in B only          0              0          0\n"
-        "wrong in both            1              1          2\n"
-        "wrong in A only          1              0          0\n"
-        "wrong in B only          0              0          0\n"
-        "missed in both           0              0          0\n"
-        "\n"
-        "What fared differently:\n"
-        "claim  part      value  A                             B\n"
-        '    8  abstract  "104"  wrong: SUPPORT, not relevant  -\n'
-        "\n"
-        "gold label                   A       B  contribution\n"
-        "CONTRADICT              1.0000  1.0000     +0.000000\n"
-    ) in outcome.out
-    assert "No claim counts differently." in cs_score(*SCIFACT[:-1], "a.jsonl", "--bootstrap", "9").out
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_json_is_as_its_schema_says(family: str, tmp_path: Path) -> None:
-    """Which `cs_score` looks at, too."""
-    gold, predictions = files(family)
-    other = tmp_path / "other.json"
-    other.write_bytes(
-        predictions.read_bytes().replace(b"SUPPORT", b"CONTRADICT").replace(b"Ada", b"Bob").replace(b"eiffel", b"")
-    )
-    outcome = cs_score("diff", family, "--gold", gold, predictions, other, "--json", "--bootstrap", "9")
-    told = json.loads(outcome.out)
-    assert told["difference"] == told["b"] - told["a"]
-    assert told["signatures"]["b"]["line"].startswith(f"{told['measure']}|{family}|")
-    assert set(told["names"].values()) == {predictions.name, "other.json"}
-
-
 def test_interval_and_p_are_those_of_compare(folder: Path) -> None:
     found = json.loads(cs_score(*SCIFACT, "--json", "--seed", "5").out)
     compared = json.loads(
@@ -283,22 +227,6 @@ def test_interval_and_p_are_those_of_compare(folder: Path) -> None:
     assert found["interval"] == pair["difference"]
     assert found["p"] == {test: pair[test]["p"] for test in ("randomisation", "bootstrap")}
     assert found["resampling"] == compared["resampling"]
-
-
-def test_top_and_files(folder: Path) -> None:
-    write("b.jsonl", [{"id": claim["id"], "evidence": {}} for claim in GOLD])
-    whole = json.loads(cs_score(*SCIFACT, "--json", "--bootstrap", "9").out)
-    assert len(whole["units"]) == 3
-    part = json.loads(cs_score(*SCIFACT, "--json", "--bootstrap", "9", "--top", "2").out)
-    assert (part["units"], part["answers"]) == (whole["units"][:2], whole["answers"][:2])
-    text = cs_score(*SCIFACT, "--bootstrap", "9", "--top", "1").out
-    assert "(2 more)\n" in text
-    assert f"({len(whole['answers']) - 1} more)\n" in text
-    for _ in range(2):
-        assert cs_score(*SCIFACT, "--bootstrap", "9", "--json", "d.json").out.startswith("scifact: ")
-    assert json.loads((folder / "d.json").read_bytes()) == whole
-    refused = cs_score("analyze", "scifact", "--gold", "gold.jsonl", "--predictions", "a.jsonl", "--json", "d.json")
-    assert (refused.status, "d.json was not written by --json" in refused.err) == (2, True)
 
 
 @pytest.mark.parametrize(
@@ -315,11 +243,6 @@ def test_wrong_usage(line: list[str], told: str, folder: Path) -> None:
     outcome = cs_score("diff", "scifact", *line)
     assert (outcome.status, outcome.out) == (2, "")
     assert told in outcome.err
-
-
-def test_bad_input_is_told_by_its_file(folder: Path) -> None:
-    (folder / "b.jsonl").write_bytes(b"{")
-    assert cs_score(*SCIFACT).complaint.startswith("b.jsonl: line 1: not JSON")
 
 
 def test_hostile_text_is_escaped_and_lines_fit(folder: Path) -> None:

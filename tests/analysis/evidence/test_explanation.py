@@ -15,10 +15,8 @@ from cs_score.base.errors import InputError, UsageError
 from cs_score.evidence.modes import hotpotqa, scifact
 from tests.analysis.evidence.test_commands import HOSTILE, write
 from tests.analysis.evidence.worlds import WORLDS
-from tests.cli.test_every_command import on_terminal
 from tests.evidence.command import cs_score
 from tests.evidence.recorded import FAMILIES
-from tests.evidence.test_command import UNITS, words
 from tests.evidence.test_scifact import GOLD, PREDICTIONS
 
 
@@ -91,79 +89,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 SCIFACT = ("explain", "scifact", "--gold", "gold.jsonl", "--predictions", "predictions.jsonl")
 
 
-def test_the_text_of_a_unit(folder: Path) -> None:
-    outcome = cs_score(*SCIFACT, "--unit", "8")
-    assert (outcome.status, outcome.err) == (0, "")
-    assert outcome.out == (
-        "claim 8\n"
-        "\n"
-        "abstract 104: not relevant\n"
-        "  gold       -\n"
-        "  predicted  SUPPORT  [5]\n"
-        "  wrong      1 abstract, 1 sentence\n"
-        "\n"
-        "alone, claim 8 would score:\n"
-        "                         precision  recall      f1  correct  retrieved  relevant\n"
-        "  abstract_label_only       0.0000  0.0000  0.0000        0          1         0\n"
-        "  abstract_rationalized     0.0000  0.0000  0.0000        0          1         0\n"
-        "  sentence_selection        0.0000  0.0000  0.0000        0          1         0\n"
-        "  sentence_label            0.0000  0.0000  0.0000        0          1         0\n"
-        "\n"
-        "what mistakes in claim 8 cost: mended alone, each would change abstract_label_only_f1 = 0.5714 by\n"
-        "       gain  claim  kind             at  predicted    gold\n"
-        "  +0.095238      8  extra_abstract  104  SUPPORT [5]\n"
-    )
-    both = cs_score(*SCIFACT, "--unit", "8", "--unit", "9").out
-    assert both.startswith(outcome.out)
-    assert "\n\nclaim 9\n" in both
-    write("predictions.jsonl", [*PREDICTIONS[:1], {"id": 8, "evidence": {}}, *PREDICTIONS[2:]])
-    assert cs_score(*SCIFACT, "--unit", "8").out.endswith("\nno mistakes in claim 8\n")
-
-
-def test_the_run_in_one_screen(folder: Path) -> None:
-    text = cs_score(*SCIFACT).out
-    assert text.startswith(cs_score(*SCIFACT[1:]).out)
-    assert text.endswith(
-        "\n"
-        "The largest costs: mended alone, each would change abstract_label_only_f1 = 0.5714 by\n"
-        "     gain  claim  kind             at  predicted    gold\n"
-        '+0.285714      7  wrong_label     102  "SUPPORT"    "CONTRADICT"\n'
-        "+0.095238      8  extra_abstract  104  SUPPORT [5]\n"
-        "+0.000000      7  extra_sentence  101  9\n"
-        "\n"
-        "--unit ID tells how one claim was scored, cs-score analyze scifact all mistakes\n"
-    )
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_text_and_json_tell_the_same(family: str) -> None:
-    """Of all modes; `cs_score` holds the object against its schema."""
-    text = cs_score("explain", *words(family, "--unit", UNITS[family])).out
-    told = json.loads(cs_score("explain", *words(family, "--unit", UNITS[family], "--json")).out)
-    (unit,) = told["units"]
-    assert text.startswith("\n".join(unit["lines"]))
-    assert text.startswith(cs_score(*words(family, "--explain", UNITS[family])).out.rstrip("\n"))
-    for mistake in unit["mistakes"]:
-        assert f"{mistake['gain']:+.6f}" in text
-    whole = json.loads(cs_score("explain", *words(family, "--json")).out)
-    analysed = json.loads(cs_score("analyze", *words(family, "--json", "--top", "3")).out)
-    assert (whole["units"], whole["mistakes"]) == ([], analysed["mistakes"])
-
-
-def test_an_unknown_unit_is_told_with_the_nearest(folder: Path) -> None:
-    assert cs_score(*SCIFACT, "--unit", "77").complaint == "gold.jsonl: no claim 77 was scored; did you mean 7?"
-    assert cs_score(*SCIFACT, "--unit", "\x1b").complaint == "gold.jsonl: no claim \\x1b was scored"
-
-
-def test_a_file_of_json(folder: Path) -> None:
-    for _ in range(2):
-        text = cs_score(*SCIFACT, "--unit", "7", "--json", "e.json")
-    assert text == cs_score(*SCIFACT, "--unit", "7")
-    assert (folder / "e.json").read_text("ascii") == cs_score(*SCIFACT, "--unit", "7", "--json").out
-    other = cs_score("analyze", *SCIFACT[1:], "--json", "e.json")
-    assert (other.status, "e.json was not written by --json" in other.err) == (2, True)
-
-
 def test_hostile_text_is_escaped(folder: Path) -> None:
     gold = {"id": HOSTILE, "evidence": {HOSTILE: [{"sentences": [HOSTILE], "label": HOSTILE}]}}
     write("gold.jsonl", [gold])
@@ -171,11 +96,3 @@ def test_hostile_text_is_escaped(folder: Path) -> None:
     outcome = cs_score(*SCIFACT, "--unit", HOSTILE)
     assert outcome.status == 0
     assert not {"\x1b", "\u202e", "\t"} & set(outcome.out)
-
-
-def test_a_terminal_gets_colours(folder: Path) -> None:
-    paths = [str(folder / word) if word.endswith(".jsonl") else word for word in SCIFACT]
-    assert "\x1b[32m+0.095238\x1b[0m" in on_terminal([*paths, "--unit", "8"])
-    plain = on_terminal([*paths, "--unit", "8"], NO_COLOR="1")
-    assert "+0.095238" in plain
-    assert "\x1b" not in plain

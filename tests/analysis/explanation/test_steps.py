@@ -361,19 +361,6 @@ def test_a_line_without_number_is_wrong_usage(inputs: Inputs) -> None:
     assert b"the number of a line is needed" in outcome.stderr
 
 
-def test_the_run_in_one_screen(inputs: Inputs) -> None:
-    inputs.lines(Judged(), Judged("W", "0", value="Cy", docid="ENG_3", id="a3"), name="qrel")
-    inputs.write("run.tab", f"# head\n{RunLine().text()}\n{RunLine('Cy', 'ENG_3', node=':E2').text()}\nshort\n")
-    whole = told(inputs)["overview"]
-    assert whole["read"] == {"unread": 2, "counted": 2}
-    assert (whole["met"], whole["sides"]) == (2, {"right": 1, "wrong": 1})
-    assert [fate["line"] for fate in whole["lines"]] == [1, 2, 3, 4]
-    assert [cost["line"] for cost in whole["costs"]] == [3]
-    shown = text(inputs)
-    assert shown.startswith("r1: SF-ALL-Micro-F1 = 0.6667\n")
-    assert len(shown.splitlines()) <= 20
-
-
 # ---- What cannot be scored, several runs, knowledge bases, hostile text
 
 
