@@ -22,7 +22,7 @@ from cs_score.coldstart.options import POLICY_ITEMS, PRESETS, SIDES
 from cs_score.coldstart.outputs import OUTPUTS
 from cs_score.coldstart.tab_files import SCHEMAS
 from cs_score.coldstart.tables import DEFAULT_FIELDS, SCORE_FIELDS
-from cs_score.problems.table import CODES
+from cs_score.problems.codes import CODES
 from tests.coldstart.command import score_in
 from tests.documents import (
     ROOT,

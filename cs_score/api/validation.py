@@ -12,7 +12,7 @@ from cs_score.base.errors import UsageError
 from cs_score.base.outputs import encoded, write_whole
 from cs_score.base.planned_outputs import Existing, OutputPlan, PlannedOutput
 from cs_score.base.sources import name_of
-from cs_score.problems.kind import Severity
+from cs_score.problems.codes import Severity
 
 if TYPE_CHECKING:
     import pandas

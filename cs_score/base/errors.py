@@ -17,7 +17,7 @@ class InputError(CsScoreError):
 
     `file` is the name as the user gave it, `place` says where in it ("line 2, claim 52"), `problem` what is wrong
     and `remedy`, where the fix is known, what to do about it. `code` names the condition in problem reports
-    (`cs_score.problems.table`).
+    (`cs_score.problems.codes`).
     """
 
     def __init__(

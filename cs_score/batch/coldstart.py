@@ -36,7 +36,7 @@ from cs_score.preparation.runs.prevalidation import (
     load_prepared,
     validate_runs,
 )
-from cs_score.problems.kind import Severity
+from cs_score.problems.codes import Severity
 from cs_score.problems.log import Problem, ProblemLog
 from cs_score.problems.occurrences import Occurrence, RecordingLog
 from cs_score.statistics.options import Resampling

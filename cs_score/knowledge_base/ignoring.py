@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from cs_score.base.errors import UsageError
-from cs_score.problems.kind import Severity
-from cs_score.problems.table import CODES
+from cs_score.problems.codes import CODES, Severity
 
 IGNORED_BY_DEFAULT: Final = "MULTIPLE_FILLS_ENTITY"
 

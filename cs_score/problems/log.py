@@ -7,8 +7,7 @@ from typing import Final, NamedTuple, Self
 
 from cs_score.base.display import one_line
 from cs_score.base.errors import InputError
-from cs_score.problems.kind import Severity
-from cs_score.problems.table import CODES
+from cs_score.problems.codes import CODES, Severity
 
 NO_PLACE: Final = "NO_SOURCE"
 """The place of a problem that belongs to no line; it takes part in the order of places (specification 12.2)."""

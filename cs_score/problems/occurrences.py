@@ -9,9 +9,8 @@ from typing import Self, TypeAlias
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
-from cs_score.problems.kind import Severity
+from cs_score.problems.codes import CODES, Severity
 from cs_score.problems.log import Detail, FatalProblem, Place, ProblemLog
-from cs_score.problems.table import CODES
 
 
 class Occurrence(Record):

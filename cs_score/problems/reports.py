@@ -9,13 +9,14 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from typing import Final
+from urllib.parse import quote
 
 from cs_score.base.outputs import write_packed
 from cs_score.base.planned_outputs import Format, OwnOption, ending_of
+from cs_score.base.records import asdict
 from cs_score.base.version import VERSION
-from cs_score.problems.kind import Severity
+from cs_score.problems.codes import CODES, Severity
 from cs_score.problems.occurrences import Occurrence, RecordingLog
-from cs_score.problems.table import CODES
 
 SCHEMA_VERSION: Final = 1
 """Of the JSON report; raised when a key changes its meaning or goes away."""
@@ -25,11 +26,7 @@ def _as_json(occurrences: Iterable[Occurrence], codes: Set[str]) -> Iterator[str
     yield f'{{"schema_version": {SCHEMA_VERSION}, "tool": "cs-score", "version": {json.dumps(VERSION)}, "problems": ['
     separator = "\n"
     for one in occurrences:
-        entry = {
-            "code": one.code, "severity": one.severity.value, "message": one.message, "file": one.file,
-            "line": one.line, "within": one.within, "column": one.column, "text": one.text, "repaired": one.repaired,
-            "times": one.times, "action": CODES[one.code].action, "remedy": CODES[one.code].remedy,
-        }  # fmt: skip
+        entry = {**asdict(one), "action": CODES[one.code].action, "remedy": CODES[one.code].remedy}
         yield separator + json.dumps(entry, ensure_ascii=False)
         separator = ",\n"
     yield "\n]}\n"
@@ -91,19 +88,15 @@ def _sarif_result(one: Occurrence, rule: int) -> dict[str, object]:
 
 
 def _sarif_location(one: Occurrence) -> dict[str, object]:
-    physical: dict[str, object] = {"artifactLocation": {"uri": _uri(one.file or "")}}
+    physical: dict[str, object] = {
+        "artifactLocation": {"uri": quote((one.file or "").encode("utf-8", "surrogateescape"))}
+    }
     if one.line is not None:
         physical["region"] = {"startLine": one.line}
     location: dict[str, object] = {"physicalLocation": physical}
     if one.within is not None:
         location["logicalLocations"] = [{"name": one.within}]
     return location
-
-
-def _uri(path: str) -> str:
-    from urllib.parse import quote
-
-    return quote(path.encode("utf-8", "surrogateescape"))
 
 
 _WRITERS: Final[dict[str, Callable[[Iterable[Occurrence], Set[str]], Iterator[str]]]] = {
@@ -135,7 +128,7 @@ OPTION: Final = OwnOption(
 
 
 def write_problems(log: RecordingLog, path: str) -> None:
-    """Write all problems of a log to a file, in the format that its name ends in."""
+    """Write all problems of a log to a file, in the format that its name ends in. Raises OutputError."""
     _write(log.occurrences(), log.codes(), path)
 
 

@@ -21,7 +21,7 @@ from cs_score.base.records import asdict, replace
 from cs_score.batch.store.outcomes import FAILED, Outcome, ProblemPlace, RunScores, WrittenFile
 from cs_score.batch.store.pages import is_page
 from cs_score.coldstart.outputs import OUTPUTS
-from cs_score.problems.kind import Severity
+from cs_score.problems.codes import Severity
 from cs_score.problems.occurrences import Occurrence
 
 SIGNATURE: Final = "signature.json"

@@ -11,8 +11,7 @@ from cs_score.base.nearest import nearest
 from cs_score.cli.destinations import print_text
 from cs_score.cli.form import Form, Parameter
 from cs_score.cli.options import CommandLine
-from cs_score.problems.kind import ProblemKind
-from cs_score.problems.table import CODES
+from cs_score.problems.codes import CODES, ProblemKind
 
 _WIDTH = 100
 

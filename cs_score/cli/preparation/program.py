@@ -24,7 +24,7 @@ from cs_score.cli.problem_display import report_on_stderr
 from cs_score.coldstart.linking import members
 from cs_score.coldstart.outputs import closing_line, doubly_encoded, report_text
 from cs_score.preparation.documents import DocumentList, read_document_list
-from cs_score.problems.kind import Severity
+from cs_score.problems.codes import Severity
 from cs_score.problems.log import ProblemLog
 from cs_score.problems.occurrences import RecordingLog
 from cs_score.problems.reports import OPTION as PROBLEMS_OPTION

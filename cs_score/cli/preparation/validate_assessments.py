@@ -26,7 +26,7 @@ from cs_score.coldstart.query_files import load_queries
 from cs_score.preparation.assessments.assessment_validation import LANGUAGES, SortedAssessment, sort_by_language
 from cs_score.preparation.runs.run_loading import Limits
 from cs_score.preparation.runs.run_validation import check_run
-from cs_score.problems.kind import Severity
+from cs_score.problems.codes import Severity
 
 DEFAULT_LANGUAGES: Final = ":".join(LANGUAGES)
 DEFAULT_PREFIX: Final = "none"

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from cs_score.knowledge_base.contents.assertions import Assertion
 from cs_score.knowledge_base.contents.provenance_lists import ProvenanceList
-from cs_score.problems.kind import Severity
+from cs_score.problems.codes import CODES, Severity
 from cs_score.problems.log import Detail, Place, ProblemLog
-from cs_score.problems.table import CODES
 
 
 class Findings:

@@ -18,7 +18,7 @@ from cs_score.coldstart.query_files import QueryFiles
 from cs_score.coldstart.tab_files import FileKind
 from cs_score.preparation.runs.run_loading import Limits
 from cs_score.preparation.runs.run_validation import check_run
-from cs_score.problems.kind import Severity
+from cs_score.problems.codes import Severity
 from cs_score.problems.log import ProblemLog
 
 

@@ -11,7 +11,7 @@ from cs_score.analysis.coldstart.explanation.lines import all_fates
 from cs_score.analysis.coldstart.sections.cost_list import Mistake, cost_list
 from cs_score.analysis.coldstart.sections.mistakes import mistakes_of
 from cs_score.analysis.coldstart.whatif.effects import Effects
-from cs_score.problems.kind import Severity
+from cs_score.problems.codes import Severity
 
 _COSTS: Final = 3
 _FIRST: Final = ("right", "wrong", "ignored")

@@ -1,0 +1,816 @@
+"""The one table of problem codes: how bad each is, what is said of it, what cs-score does, what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from functools import partial
+from typing import Final, NamedTuple
+
+
+class Severity(StrEnum):
+    """How bad a problem is: warnings leave the exit status 0, errors make it 255, and fatal ones end the program."""
+
+    WARNING = "WARNING"
+    ERROR = "ERROR"
+    FATAL = "FATAL_ERROR"
+
+
+class ProblemKind(NamedTuple):
+    """All that is known of a problem code.
+
+    `template` is the message, in which `%s` and `%d` stand for the arguments; None for a condition that ends a program
+    in words of its own, which is no code of the reference. `meaning`: what is wrong. `example`: what such an input
+    looks like. `action`: what cs-score does. `remedy`: what the author of the input does. `column`: the column it is
+    always in, if it is, or which argument names it, counted from 0. `offender`: which argument is the offending text.
+    """
+
+    severity: Severity
+    template: str | None
+    meaning: str
+    example: str
+    action: str
+    remedy: str
+    column: str | int | None = None
+    offender: int | None = None
+
+    def message(self, arguments: tuple[object, ...]) -> str:
+        """What reports say of one problem of this kind."""
+        assert self.template is not None, "a condition has words of its own"
+        return self.template % arguments
+
+
+_warning: Final = partial(ProblemKind, Severity.WARNING)
+_error: Final = partial(ProblemKind, Severity.ERROR)
+_fatal: Final = partial(ProblemKind, Severity.FATAL)
+_condition: Final = partial(ProblemKind, Severity.FATAL, None)
+
+_KEPT: Final = "Counts as an error: nothing is written by the validators, and the scorer ends with status 255."
+_ENDS: Final = "Fatal: nothing is written."
+_LEFT_OUT: Final = "The line is left out of a validated run."
+_NOT_WRITTEN: Final = "Counts as an error: nothing is written."
+_DROPPED: Final = "Counts as an error: nothing is written. The line is passed over."
+
+_KINDS: Final = {
+    # Query files (specification, section 3)
+    "DUPLICATE_QUERY": _warning(
+        "Queries %s and %s share entry point(s)",
+        "Two queries have an entry point with the same document, offsets and slots.",
+        "<docid>ENG_1</docid><beg>5</beg><end>9</end> with per:children in two queries",
+        "With -dups delete the later query (by id) is dropped, with -dups ignore it is kept.",
+        "Remove one of the entry points.",
+        offender=1,
+    ),
+    "DUPLICATE_QUERY_FIELD": _warning(
+        "Duplicate <%s> tag",
+        "A query has a tag twice that it may have once. <slot0> also counts as <slot>.",
+        "<enttype>per</enttype><enttype>org</enttype>",
+        "The first value is used.",
+        "Remove the second tag.",
+        offender=0,
+    ),
+    "FAILED_LANG_INFERENCE": _warning(
+        "Unable to infer language from DOCID %s. Using %s by default.",
+        "The document id does not tell its language: it begins neither with CMN nor with SPA, and holds no ENG_ at the "
+        "beginning or after an underscore.",
+        "NW_0001",
+        "English is assumed. It matters for the names of expanded queries.",
+        "None needed where English is right.",
+        offender=0,
+    ),
+    "ILLEGAL_OFFSET": _error(
+        "%s is not a valid offset",
+        "An offset in a query is not a number.",
+        "<beg>five</beg>",
+        f"{_KEPT} The text is used for the query's id all the same.",
+        "Write the offset in digits.",
+        offender=0,
+    ),
+    "MALFORMED_QUERY": _error(
+        "Malformed query %s",
+        'A query does not begin with <query id="ID"> and nothing else inside that tag.',
+        "<query id='CSX_0001'>",
+        f"{_KEPT} The query is dropped.",
+        'Write <query id="ID"> with double quotes and no other attribute.',
+        offender=0,
+    ),
+    "MISMATCHED_HOP_SUBTYPES": _warning(
+        "In %s, range of %s does not match domain of %s",
+        "A slot asks for one kind of place and the next slot starts from another: city, state or province, country.",
+        "per:cities_of_residence, then gpe:residents_of_country",
+        "As -subtypes says: none, repair the second slot, delete it, or delete the query.",
+        "Use the slot for the same kind of place.",
+        offender=2,
+    ),
+    "MISMATCHED_HOP_TYPES": _warning(
+        "In %s, type of %s does not match domain of %s",
+        "A slot does not apply to what the entity type or the slot before it yields.",
+        "per:children, then org:website",
+        "As -types says: none, delete the slot and those after it, or delete the query.",
+        "Choose a slot whose domain fits.",
+        offender=2,
+    ),
+    "MISMATCHED_TAGS": _warning(
+        "<%s> tag closed with </%s>",
+        "A tag in a query is closed by another tag.",
+        "<docid>ENG_1</doc>",
+        "The opening tag decides.",
+        "Close it with the same name.",
+        offender=0,
+    ),
+    "MISSING_QUERY_FIELD": _condition(
+        "A query that is to be written lacks a field that it must have.",
+        "an entry point without <docid>",
+        _ENDS,
+        "Add NAME, DOCID, BEG and END to each entry point, ENTTYPE and SLOT0 to each query.",
+    ),
+    "NO_QUERIES_LOADED": _warning(
+        "No queries found",
+        "The query files hold no query.",
+        "an empty file, or queries without slots",
+        "Every line of a run is then fatal.",
+        "Check whether the right query file was given.",
+    ),
+    "POSSIBLE_DUPLICATE_QUERY": _warning(
+        "Queries %s and %s are possibly duplicates, based on entrypoint %s",
+        "Two queries have an entry point with the same name and the same slots.",
+        "<name>Ann</name> with per:children in two queries",
+        "Both are kept.",
+        "See whether they mean the same entity.",
+        offender=2,
+    ),
+    "UNKNOWN_QUERY_FIELD": _warning(
+        "<%s> is not a recognized query field",
+        "A tag in a query is none of the known ones.",
+        "<comment>x</comment>",
+        "It is passed over.",
+        "Remove it.",
+        offender=0,
+    ),
+    "UNKNOWN_QUERY_ID_WARNING": _warning(
+        "Unknown query: %s",
+        "-queries names a query that is not there.",
+        "-queries CSX_0002 where the query file has CSX_0001 only",
+        "The name is passed over.",
+        "Check the query file and -expand.",
+        offender=0,
+    ),
+    "UNKNOWN_SLOT_NAME": _error(
+        "Unknown slot name: %s",
+        "A slot is not in the inventory, or not for this entity type.",
+        "per:child, org:children, PER:children",
+        _KEPT,
+        "Use a slot of the inventory, in lower case, such as per:children.",
+        offender=0,
+    ),
+    # Lines of runs and assessments (specification, section 12; companions, 1.4)
+    "DUPLICATE_LINE": _warning(
+        "Following line appears more than once in the submission therefore all copies but one will be removed: %s",
+        "The same line stands in the file more than once.",
+        "two equal lines",
+        "All copies but the first are left out.",
+        "Remove the copies.",
+        offender=0,
+    ),
+    "EMPTY_FIELD": _warning(
+        "Empty value for column %s",
+        "A column holds nothing but white space.",
+        "two tabs in a row",
+        "The line is left out; lines that ask about its answer are left out with it.",
+        "Fill the column.",
+        column=0,
+        offender=0,
+    ),
+    "EMPTY_FILE": _warning(
+        "Empty response or assessment file: %s",
+        "A run or assessment file has no bytes.",
+        "a file of size 0",
+        "It is passed over.",
+        "Check whether the right file was given, and whether it was written to its end.",
+        offender=0,
+    ),
+    "ILLEGAL_CONFIDENCE_VALUE": _error(
+        "Illegal confidence value: %s",
+        "A confidence is not a decimal number above 0 and up to 1.0.",
+        "0, 0.0, 1.1, -0.5, 1e-05, an empty column",
+        f"{_KEPT} The scorer goes on with 1.0 for the value.",
+        "Write a value such as 0.75, with digits after the point and no exponent.",
+        column="CONFIDENCE",
+        offender=0,
+    ),
+    "ILLEGAL_DOCID": _fatal(
+        "DOCID %s is not a valid DOCID for this task",
+        "A provenance names a document that is not in the document list (-docs).",
+        "ENG_99:1-20 where the list has no ENG_99",
+        "Fatal: nothing is written.",
+        "Use the documents of the task, with their ids as in the list.",
+        offender=0,
+    ),
+    "ILLEGAL_OFFSET_IN_DOC": _error(
+        "%s is not a valid offset for DOCID %s",
+        "An offset lies beyond the length that the document list gives for the document.",
+        "ENG_1:1-20 where the list says that ENG_1 has 4 characters",
+        f"{_KEPT} The span is dropped.",
+        "Count offsets in characters of the source file, from 0, both ends inclusive.",
+        offender=0,
+    ),
+    "ILLEGAL_OFFSET_PAIR": _error(
+        "(%s, %s) is not a valid offset pair",
+        "A span ends before it starts.",
+        "ENG_1:20-1",
+        f"{_KEPT} The span is dropped.",
+        "Write start-end, both inclusive.",
+    ),
+    "ILLEGAL_OFFSET_TRIPLE_STRING": _error(
+        "%s is not a valid docid/offset pair string",
+        "A part of a provenance is not of the form DOCID:START-END.",
+        "ENG_1:1, ENG:1:1-20, ENG_1:1-x",
+        f"{_KEPT} The part is dropped.",
+        "Write DOCID:START-END, parts separated by commas; a document id has no colon.",
+        offender=0,
+    ),
+    "ILLEGAL_VALUE_TYPE": _error(
+        "Illegal value type: %s",
+        "The value type is none of the known ones.",
+        "PERSON",
+        f"{_KEPT} The type plays no role in scoring.",
+        "Write PER, ORG, GPE, FAC, LOC, STRING or an event type, in any letter case.",
+        column="VALUE_TYPE",
+        offender=0,
+    ),
+    "IMPROPER_CONFIDENCE_VALUE": _warning(
+        "Confidence value in scientific format: %s",
+        "A confidence is written with an exponent.",
+        "5.0e-05",
+        "It is replaced by the same number with twelve decimals.",
+        "Write decimals.",
+        column="CONFIDENCE",
+        offender=0,
+    ),
+    # Spelt like this by the reference; the spelling decides its place in the report.
+    "INACCURACTE_MENTION_STRING": _warning(
+        "Mention (or filler) string '%s' not found at %s",
+        "The document does not hold the answer at the first span of its value provenance. White space counts as one "
+        "blank, both ends are inclusive, and characters are counted in the file as it is, markup included.",
+        "Bo at ENG_1:3-5, where characters 3 to 5 are 'Bo '",
+        "The line is kept.",
+        "Mend the offsets; an end that is one too large is the usual reason.",
+        column="VALUE",
+        offender=0,
+    ),
+    "MISSING_DECIMAL_POINT": _warning(
+        "Decimal point missing in confidence value: %s",
+        "A confidence of 1 has no decimal point.",
+        "1",
+        "It is replaced by 1.0.",
+        "Write 1.0.",
+        column="CONFIDENCE",
+        offender=0,
+    ),
+    "MULTIPLE_DOCIDS_IN_PROV": _error(
+        "%s contains multiple DOCIDs",
+        "One provenance names several documents.",
+        "ENG_1:1-20,ENG_2:1-20",
+        f"{_KEPT} All spans count as spans of the first document.",
+        "Justify an answer from one document.",
+        offender=0,
+    ),
+    "MULTIPLE_DOCIDS_IN_RESPONSE": _error(
+        "Multiple DOCIDs used in response: %s",
+        "Relation and value provenance of a line lie in different documents (or one of them has no valid span).",
+        "relation ENG_1:1-20, value ENG_2:3-5",
+        f"{_KEPT} The document of the value counts.",
+        "Take both from one document.",
+        offender=0,
+    ),
+    "NOT_UTF8": _condition(
+        "A file is not UTF-8.",
+        "a file in Latin-1 or UTF-16",
+        _ENDS,
+        "Convert it, for example with iconv.",
+    ),
+    "NO_LINES": _condition(
+        "A run or assessment file has blank and comment lines only.",
+        "# nothing yet",
+        _ENDS,
+        "Check the file.",
+    ),
+    "QUERY_NOT_EXPANDED": _condition(
+        "A line answers a query as the annotators have it, with several entry points, and not a slot-filling query.",
+        "CSX_0001 in place of CSX_ENG_00fb79cef8",
+        _ENDS,
+        "Name the queries made from the entry points (cs-score validate-queries -expand makes them).",
+    ),
+    "QUERY_NOT_LOADED": _condition(
+        "A line answers a query that neither the query files nor an earlier line has made.",
+        "a second-hop line before the line whose answer it asks about",
+        _ENDS,
+        "Put parent lines first, give the right query file, compare the prefixes of the ids.",
+    ),
+    "RUN_OF_2014": _condition(
+        "A run has the seven columns of 2014.",
+        "a run without full query ids",
+        _ENDS,
+        "Convert it to nine columns.",
+    ),
+    "SEMICOLON_AS_SEPARATOR": _warning(
+        "A semicolon is used as a triple separator in the provenance %s. The semicolon will be replaced with a comma. ",
+        "The spans of a provenance are separated by semicolons.",
+        "ENG_1:1-20;ENG_1:30-40",
+        "They are replaced by commas.",
+        "Separate spans by commas.",
+        offender=0,
+    ),
+    "SEMICOLON_IN_PROVENANCE_E": _error(
+        "A semicolon is used in the provenance %s",
+        "A provenance has a semicolon that is no separator.",
+        "ENG;1:1-20",
+        f"{_KEPT} The text is read as it is.",
+        "Separate spans by commas; a document id has no semicolon.",
+        offender=0,
+    ),
+    "TOO_MANY_CHARS": _warning(
+        "Provenance contains too many characters; only the first %d will be used",
+        "A span is longer than 200 characters.",
+        "ENG_1:1-400",
+        "Its end is moved so that 200 characters are left.",
+        "Justify with a shorter span.",
+    ),
+    "TOO_MANY_PROVENANCE_TRIPLES_E": _error(
+        "Unexpected number of provenance triples: provided=(%d) expected=(%d)",
+        "A provenance has more spans than allowed: four for the relation, two for the value.",
+        "three spans in VALUE_PROVENANCE_TRIPLES",
+        f"{_KEPT} The surplus is cut off.",
+        "Keep the spans that matter.",
+    ),
+    "UNKNOWN_FILE_TYPE": _condition(
+        "The first line of a file fits no layout of runs or assessments.",
+        "a confidence of .5 or a semicolon between spans in the first line, columns separated by blanks",
+        _ENDS,
+        "Mend the first line; the rules are stricter for it than for the others.",
+    ),
+    "UNPARSABLE_QUERY_ID": _condition(
+        "A text that should be a query id is none.",
+        "CSX-ENG-00fb79cef8",
+        _ENDS,
+        "An id is a prefix, an underscore and ten hexadecimal digits, then _ and twelve for each hop.",
+    ),
+    "WRONG_NUM_ENTRIES": _error(
+        "Wrong number of entries on line (expected %d, got %d)",
+        "A line has not as many columns as the first line of its file. Empty columns at the end do not count.",
+        "eight columns in a nine-column run",
+        f"{_KEPT} The line is passed over.",
+        "Separate all columns by single tabs.",
+    ),
+    "WRONG_SLOT_NAME": _warning(
+        "Slot %s is not the requested slot for query %s (expected %s)",
+        "The slot is not the one that the query asks for.",
+        "per:age for a query with slot per:children",
+        "The line is left out; lines that ask about its answer are left out with it.",
+        "Answer the query's own slot.",
+        column="SLOT_NAME",
+        offender=0,
+    ),
+    # Runs and whole evaluations
+    "AP_ABOVE_ONE": _condition(
+        "An average precision above 1: a run that was not validated is being scored.",
+        "two lines of one node in one document",
+        "The scoring ends.",
+        "Validate the run with the same -justifications, or score with --validate.",
+    ),
+    "CLASS_WITHOUT_CORRECT": _condition(
+        "An assessment has an equivalence class though it is neither correct nor inexact.",
+        "code W and class CSX_ENG_00fb79cef8:1",
+        _ENDS,
+        "Write 0 for the class, or C or X for the code.",
+    ),
+    "CORRECT_WITHOUT_CLASS": _condition(
+        "An assessment is correct or inexact and has no equivalence class.",
+        "code C and class 0",
+        _ENDS,
+        "Name the class.",
+    ),
+    "DISCARDED_DEPENDENT": _warning(
+        "Following line has been discarded because all of its parents were discarded due to constraints on multiple "
+        "justifications: %s",
+        "A second-hop line answers a query about an answer whose lines were all discarded, or were never accepted.",
+        "-justifications 1:1, the only line with the answer Bo is the second of its node, and a line asks about Bo",
+        _LEFT_OUT,
+        "Keep a line of the parent answer within the limits, or drop the lines below it.",
+        offender=0,
+    ),
+    "DISCARDED_DEPENDENT_DEPTH": _warning(
+        "Following line has been discarded because all of its parents were discarded due to depth constraints: %s",
+        "A second-hop line answers a query about an answer whose lines all fell to the depth limit.",
+        "-depth B:1, and the answer that a line asks about belongs to the second best node",
+        _LEFT_OUT,
+        "None needed; take a greater depth to keep it.",
+        offender=0,
+    ),
+    "DISCARDED_ENTRY": _warning(
+        "Following line has been discarded due to constraints on multiple justifications: %s",
+        "A node has more justifications than allowed (-justifications A:B: A for each document, B in all), or it is "
+        "one node too many for a slot that takes one value. The most confident lines stay, the earliest among equals.",
+        "two lines with node :E1 whose provenances lie in the same document",
+        _LEFT_OUT,
+        "Submit no more lines for a node than the task allows, and one node for a single-valued slot.",
+        offender=0,
+    ),
+    "DISCARDED_ENTRY_DEPTH": _warning(
+        "Following line has been discarded due to depth constraints: %s",
+        "The node of this line is not among those that -depth takes.",
+        "-depth B:1, and another node of the same query is more confident",
+        _LEFT_OUT,
+        "None needed; take a greater depth to keep it.",
+        offender=0,
+    ),
+    "FATAL": _condition(
+        "A condition that the program cannot go on with; the message says which.",
+        "an output folder that is not there",
+        _ENDS,
+        "See the message.",
+    ),
+    "FILE_MISSING": _condition(
+        "An input does not exist.",
+        "a name with a typing error",
+        _ENDS,
+        "Check the name.",
+    ),
+    "MISMATCHED_RUNID": _fatal(
+        "Multiple runids were used: %s",
+        "The rounds that are packaged together have different run ids.",
+        "RUN1 in the first file, RUN2 in the second",
+        "Fatal: nothing is written.",
+        "Give all lines of a submission one run id.",
+        column="RUNID",
+        offender=0,
+    ),
+    "MULTIPLE_CORRECT_GROUND_TRUTH": _warning(
+        "More than one correct choice for ground truth for query %s",
+        "More than one correct assessment fits a line.",
+        "the same answer and provenance assessed twice as correct",
+        "The first is used.",
+        "Remove the repeated assessment.",
+    ),
+    "MULTIPLE_RUNIDS": _warning(
+        "File contains multiple run IDs (%s, %s)",
+        "A line has another run id than the first line.",
+        "RUN1 in line 1, RUN2 in line 2",
+        "A validated run has the first run id in all lines.",
+        "Give all lines one run id.",
+        column="RUNID",
+        offender=1,
+    ),
+    "RUN_WITH_ERRORS": _condition(
+        "A run that is to be validated and scored in one call (--validate) has errors.",
+        "a confidence of 1.1",
+        "The scoring ends.",
+        "Mend the errors that are listed.",
+    ),
+    "SOURCE_DOCUMENT_MISSING": _condition(
+        "The document list names a file that cannot be read.",
+        "a path that is relative to another folder",
+        _ENDS,
+        "Paths in the list are relative to the working directory; leave the column empty where there is no file.",
+    ),
+    "UNEXPECTED_ASSESSMENT_ENTRY": _error(
+        "Child with no correct parent found in assessment file. %s %s",
+        "An assessment without class answers a query about an answer that was not judged correct.",
+        "a hop-1 assessment with code W below a hop-0 answer with code W",
+        f"{_KEPT} The assessment is not used.",
+        "Remove it, or mend the assessment of the parent answer.",
+    ),
+    "UNEXPECTED_MENTION_TYPE": _condition(
+        "The mention types of an equivalence class contradict each other, or one of them is no known text.",
+        "a class with both NAM and NOM assessments in one language",
+        _ENDS,
+        "Mend the mention types of the class.",
+    ),
+    "UNKNOWN_ASSESSMENT_CODE": _condition(
+        "An assessment code is none of C W X I S L.",
+        "Y",
+        _ENDS,
+        "Use one of the codes.",
+    ),
+    # Nodes of knowledge bases
+    "COLON_OMITTED": _warning(
+        "Initial colon omitted from name of node %s",
+        "The name of a node lacks its colon.",
+        "Entity_1",
+        "The colon is added.",
+        "Write :Entity_1.",
+        offender=0,
+    ),
+    "ILLEGAL_LINK_SPECIFICATION": _warning(
+        "Illegal link specification: %s",
+        "A link has no colon between the name of the other knowledge base and the id there.",
+        ":Entity_1 link E7",
+        "The line is left out.",
+        "Write NAME:ID.",
+        column="OBJECT",
+        offender=0,
+    ),
+    "ILLEGAL_NODE_NAME": _error(
+        "Illegal node name: %s. (Accepted: :Entity..., :Event..., :String...; A dash '-' is not acceptable as part of "
+        "the name)",
+        "The name of a node does not begin with Entity, Event or String, ends there, or has a dash.",
+        ":Person_1, :Entity, :Entity-1",
+        _DROPPED,
+        "Write a name such as :Entity_1.",
+        offender=0,
+    ),
+    "ILLEGAL_NODE_TYPE": _error(
+        "Illegal node type: %s",
+        "A type line gives a type that there is not.",
+        ":Entity_1 type PERSON",
+        _NOT_WRITTEN,
+        "Use PER, ORG, GPE, FAC, LOC, STRING or an event type.",
+        column="OBJECT",
+        offender=0,
+    ),
+    "INCOMPATIBLE_NODE_NAME": _error(
+        "Node name %s is not compatible with type %s",
+        "The name of a node and its type contradict each other, by a type line or by a predicate that the node "
+        "stands beside.",
+        ":Entity_1 type STRING, or :Entity_2 as the object of per:title",
+        f"{_NOT_WRITTEN} The node does not get the type.",
+        "Name entities :Entity..., strings :String..., events :Event..., in these letters.",
+        offender=0,
+    ),
+    "KB_WITH_ERRORS": _condition(
+        "A knowledge base that is to be scored has errors.",
+        "a node without type",
+        _ENDS,
+        "Mend the errors that are listed.",
+    ),
+    "MISSING_CANONICAL": _warning(
+        "Entity %s has no canonical mention in document %s",
+        "A node has one mention in a document, and no canonical one.",
+        ":Entity_1 mention without canonical_mention in ENG_1",
+        "The mention is taken for the canonical one.",
+        "None needed.",
+    ),
+    "MISSING_MENTION_E": _error(
+        "%s: '%s' is not a mention of node %s",
+        "A provenance must be a mention of a node, and is none: that of a string filler, of a sentiment's target "
+        "or of a normalized mention.",
+        ":Entity_1 per:title :String_1 with ENG_1:3-5 first, where :String_1 is not mentioned",
+        _NOT_WRITTEN,
+        "Assert the mention, or mend the offsets.",
+        column="PROVENANCE",
+        offender=1,
+    ),
+    "MISSING_RUNID": _error(
+        "The first line of the file does not contain a legal runid",
+        "The first line is no run id: it is empty, begins with a colon or has white space inside.",
+        ":Entity_1 type PER as the first line",
+        f"{_NOT_WRITTEN} Line numbers of later problems are one too large.",
+        "Put a run id of one word in the first line.",
+    ),
+    "MISSING_TYPEDEF": _error(
+        "No type asserted for Node %s",
+        "A node has a type by its predicates only.",
+        "no line :Entity_1 type PER",
+        _NOT_WRITTEN,
+        "Add the type line.",
+        column="SUBJECT",
+        offender=0,
+    ),
+    "MULTIPLE_CANONICAL": _error(
+        "More than one canonical mention for Node %s in document %s",
+        "A node has several canonical mentions in one document.",
+        "two lines :Entity_1 canonical_mention in ENG_1",
+        _NOT_WRITTEN,
+        "Keep one.",
+    ),
+    "MULTIPLE_MENTIONS_NO_CANONICAL": _error(
+        "Node %s has more than one named/nominal mention in document %s but has no canonical mention",
+        "A node has several mentions in a document, and none is the canonical one.",
+        "two lines :Entity_1 mention in ENG_1",
+        _NOT_WRITTEN,
+        "Add the canonical mention.",
+    ),
+    "MULTIPLE_STRINGS_FOR_PROV": _error(
+        "Multiple strings provided for provenance: %s (%s)",
+        "Mentions at one place have different texts.",
+        '"Ann" and "Anne" both at ENG_1:3-5',
+        _NOT_WRITTEN,
+        "Write the text that stands there.",
+        column="OBJECT",
+        offender=0,
+    ),
+    "MULTITYPED_ENTITY": _error(
+        "Node %s has more than one type: %s",
+        "A node has several types, or stands beside a predicate that does not suit its type.",
+        ":Entity_1 type PER, and :Entity_1 org:website :String_1",
+        _NOT_WRITTEN,
+        "Mend the type or the predicate.",
+    ),
+    "NOT_A_VALIDATED_KB": _condition(
+        "A knowledge base that queries are asked of is no validated one.",
+        "a line with three columns, a provenance ENG_1:1",
+        _ENDS,
+        "Validate it first (cs-score validate-kb -output tac).",
+    ),
+    "NO_MENTIONS": _warning(
+        "Node %s has no mentions",
+        "A node is mentioned nowhere.",
+        "a type line only",
+        "The node is kept.",
+        "Assert a mention, or remove the node.",
+        offender=0,
+    ),
+    "UNASSERTED_MENTION": _warning(
+        "Failed to assert that %s in document %s is also a mention",
+        "A canonical mention is not asserted as a mention.",
+        ":Entity_1 canonical_mention without mention at the same place",
+        "The mention is added.",
+        "None needed.",
+    ),
+    "UNKNOWN_TYPE": _error(
+        "Cannot infer type for Node %s",
+        "Nothing tells the type of a node.",
+        ":Entity_1 as the subject of mentions only",
+        _NOT_WRITTEN,
+        "Add a line :Entity_1 type PER.",
+        offender=0,
+    ),
+    "UNQUOTED_STRING": _warning(
+        "String %s not surrounded by double quotes",
+        "The text of a mention is not in double quotes, or has a quote or backslash inside without a backslash "
+        "before it.",
+        ":Entity_1 mention Ann",
+        "Quotes are put around it, and backslashes where needed.",
+        'Write "Ann".',
+        column="OBJECT",
+        offender=0,
+    ),
+    # Assertions of knowledge bases
+    "AMBIGUOUS_PREDICATE": _error(
+        "%s: ambiguous predicate",
+        "Several predicates have this name, and nothing tells which is meant: the type of the subject is not "
+        "known yet.",
+        ":Entity_1 parents :Entity_2 before the line that gives :Entity_1 its type",
+        _DROPPED,
+        "Put the type lines first, or write the type before the name, as in per:parents.",
+        column="PREDICATE",
+        offender=0,
+    ),
+    "DUPLICATE_ASSERTION": _warning(
+        "The same assertion is made more than once (%s)",
+        "The same relation is asserted twice with the same justification; with -multiple ONE with any, with "
+        "ONEPERDOC with one in the same document.",
+        "two lines :Entity_1 per:children :Entity_2 with the same provenance",
+        "Of two equal ones the second is left out, otherwise the less confident one, the later among equals.",
+        "Remove one of them.",
+    ),
+    "ILLEGAL_PREDICATE": _error(
+        "Illegal predicate: %s",
+        "There is no such predicate, or not for subjects of this type.",
+        ":Entity_1 per:child :Entity_2",
+        _DROPPED,
+        "Use a predicate of the inventory, in lower case, or define your own with -predicates.",
+        column="PREDICATE",
+        offender=0,
+    ),
+    "ILLEGAL_PREDICATE_TYPE": _error(
+        "Illegal predicate type: %s",
+        "What stands before the colon of a predicate is no node type.",
+        "person:children",
+        _DROPPED,
+        "Write per, org, gpe, fac, loc, string or an event type, or nothing.",
+        column="PREDICATE",
+        offender=0,
+    ),
+    "ILLEGAL_REALIS": _error(
+        "Illegal realis: %s",
+        "What follows the last dot of a predicate is no realis; or it is one, and there is no such predicate.",
+        "life.die:victim.real, per:childs.actual",
+        _NOT_WRITTEN,
+        "Write actual, generic or other behind a predicate of events.",
+        column="PREDICATE",
+        offender=0,
+    ),
+    "ILLEGAL_USER_PREDICATES": _condition(
+        "A file of predicates (-predicates) is not called LABEL.predicates.txt, has an illegal line, or changes a "
+        "predicate that there is.",
+        "per children per kids",
+        _ENDS,
+        "See the message.",
+    ),
+    "MISSING_FILLER_STRING_PROV": _error(
+        "Filler string missing in provencance: %s",
+        "A relation to a string does not say where the string stands.",
+        ":Entity_1 per:title :String_1 with ENG_1:1-20 only",
+        _NOT_WRITTEN,
+        "Put the place of the string first: ENG_1:3-5;ENG_1:1-20.",
+        column="PROVENANCE",
+        offender=0,
+    ),
+    "MISSING_INVERSE": _warning(
+        "No inverse relation asserted for %s(%s, %s)",
+        "A relation lacks its inverse with the same provenance.",
+        "per:children without per:parents of the child",
+        "The inverse is added.",
+        "None needed.",
+    ),
+    "MULTIPLE_FILLS_ENTITY": _warning(
+        "Node %s has multiple %s fills, but should be single-valued",
+        "A predicate that takes one value has several. This is ignored unless -ignore is given.",
+        "two values of per:age",
+        "The less confident one is left out, the later among equals.",
+        "Keep one value.",
+        offender=1,
+    ),
+    "OFF_TASK_SLOT": _warning(
+        "%s slot is not valid for task %s",
+        "The task that -task names does not know this predicate.",
+        "-task CSED and per:children",
+        "The line is left out.",
+        "None needed.",
+        column="PREDICATE",
+        offender=0,
+    ),
+    "PREDICATE_ALIAS": _warning(
+        "Use of %s predicate; %s replaced with %s",
+        "A predicate has an old name or is misspelt in a usual way.",
+        "per:spouses",
+        "The right name is used.",
+        "Write the name that replaces it.",
+        column="PREDICATE",
+        offender=1,
+    ),
+    "STRING_USED_FOR_ENTITY": _error(
+        "Expecting a node, but got string %s",
+        "A text in quotes stands where a node must be.",
+        ':Entity_1 per:title "boss"',
+        _DROPPED,
+        "Make a node :String_1 with the text as its mention.",
+        offender=0,
+    ),
+    "SUBJECT_PREDICATE_MISMATCH": _error(
+        "Type of subject (%s) does not match type of predicate (%s)",
+        "The type before the colon of a predicate is not that of the subject.",
+        ":Entity_1 type PER and :Entity_1 org:website :String_1",
+        _DROPPED,
+        "Mend the one or the other.",
+        column="PREDICATE",
+        offender=1,
+    ),
+    "TOO_MANY_PROVENANCES_IN_LIST": _error(
+        "Unexpected number of provenances in the list: %s. provided=(%d) expected=(%d)",
+        "A provenance list has not as many parts as it must: one, one more before it for a string, two more "
+        "behind it for an event.",
+        "ENG_1:1-20 for a relation with an event",
+        _NOT_WRITTEN,
+        "Write filler string; predicate justification; base filler; additional justification, as far as needed, "
+        "NIL for none.",
+        column="PROVENANCE",
+        offender=0,
+    ),
+    "TOO_MANY_TOTAL_CHARS": _error(
+        "All provenance strings contain a total of more than %d characters",
+        "The spans of an additional justification have more than 800 characters together.",
+        "five spans of 200 characters",
+        _NOT_WRITTEN,
+        "Justify with less.",
+    ),
+    "UNATTESTED_RELATION_ENTITY": _error(
+        "Relation %s uses node %s, but that node has no mentions in provenance %s",
+        "A relation uses a node that is not mentioned in the document of its provenance.",
+        ":Entity_1 per:children :Entity_2 in ENG_1, where :Entity_2 is mentioned in ENG_2 only",
+        _NOT_WRITTEN,
+        "Assert the mention, or justify from another document.",
+        column="PROVENANCE",
+        offender=2,
+    ),
+    "UNEXPECTED_BASE_FILLER": _error(
+        "%s is not an allowed value for BASE_FILLER provenance for event assertions",
+        "A relation with an event has no base filler.",
+        "ENG_1:1-20;NIL;NIL",
+        _NOT_WRITTEN,
+        "Give the span of the base filler as the second part behind the filler string.",
+        column="PROVENANCE",
+    ),
+    "UNEXPECTED_PROVENANCE": _error(
+        "Only PREDICATE_JUSTIFICATION is expected in the provenance: %s",
+        "A mention has no span, or other parts than the one that says where it stands.",
+        "NIL, or ENG_1:3-5;ENG_1:1-20 for a mention",
+        _NOT_WRITTEN,
+        "Write one span.",
+        column="PROVENANCE",
+        offender=0,
+    ),
+    "UNEXPECTED_REALIS": _error(
+        "Unexpected value of realis (expected %s, got %s)",
+        "A predicate of events has no realis, or one that is not of events has one.",
+        "life.die:victim without .actual, per:children.actual",
+        _NOT_WRITTEN,
+        "Write actual, generic or other behind predicates with events, and nothing behind others.",
+        column="PREDICATE",
+        offender=1,
+    ),
+}
+
+CODES: Final[Mapping[str, ProblemKind]] = dict(sorted(_KINDS.items()))
+"""Every code and condition, alphabetically."""
