@@ -11,19 +11,11 @@ from cs_score.base.errors import InputError, UsageError
 from cs_score.base.nearest import nearest
 from cs_score.base.records import Record
 from cs_score.measures.registry import COLD_START_MODE, MEASURES
-from cs_score.report.charts.drawing import Drawing
-from cs_score.report.model import Page
-from cs_score.report.rendering.html import html, require_templates
+from cs_score.report import analysis, batch, difference
+from cs_score.report.drawing import Drawing
+from cs_score.report.html import html, require_templates
+from cs_score.report.model import Document, Page
 from cs_score.report.schema import Fault, first_fault, schema_named
-from cs_score.report.sections.analysis import CHARTS, analysis_page
-from cs_score.report.sections.difference import contribution_charts, difference_group_charts, difference_page
-from cs_score.report.sections.many.page import CHARTS as BATCH_CHARTS
-from cs_score.report.sections.many.page import batch_page
-from cs_score.report.sections.many.runs import misplaced
-
-Document = Mapping[str, Any]
-
-_Charts = Mapping[str, Callable[[Document], Iterable[Drawing]]]
 
 
 class Kind(Record):
@@ -31,15 +23,13 @@ class Kind(Record):
 
     name: str
     page: Callable[[Document], Page]
-    charts: _Charts
+    charts: Mapping[str, Callable[[Document], Iterable[Drawing]]]
 
 
 _KINDS: Final = {
-    "mistakes": Kind("analysis", analysis_page, CHARTS),
-    "difference": Kind(
-        "diff", difference_page, {"contributions": contribution_charts, "groups": difference_group_charts}
-    ),
-    "leaderboard": Kind("batch", batch_page, BATCH_CHARTS),
+    "mistakes": Kind("analysis", analysis.analysis_page, analysis.CHARTS),
+    "difference": Kind("diff", difference.difference_page, difference.CHARTS),
+    "leaderboard": Kind("batch", batch.batch_page, batch.CHARTS),
 }
 """Kinds of documents by the key that only they have."""
 
@@ -103,7 +93,7 @@ def checked(value: object, name: str) -> Document:
         schema += "-coldstart" if value["mode"] == COLD_START_MODE else "-evidence"
     fault = first_fault(value, schema_named(schema))
     if fault is None:
-        fault = next(misplaced(value) if schema == "batch" else _misnumbered(value.get("explanations", {})), None)
+        fault = next(_misplaced(value) if schema == "batch" else _misnumbered(value.get("explanations", {})), None)
     if fault is not None:
         raise InputError(fault.problem, file=name, place=fault.place or None, remedy=_REMEDY)
     return value
@@ -116,6 +106,25 @@ def _misnumbered(explanations: Mapping[str, Any]) -> Iterator[Fault]:
             number = max(each["steps"], default=-1)
             if number >= len(explanations["texts"]):
                 yield Fault(f"/explanations/{kind}/{at}/steps", f"there is no text {number}")
+
+
+def _misplaced(batch: Document) -> Iterator[Fault]:
+    """Places of runs, and lists by run, that do not fit the runs, which no schema can say."""
+    size, policies = len(batch["runs"]), batch["policies"]
+    for key, by_run in {"queries": "scores", "answers": "only"}.items():
+        for at, row in enumerate(batch[key]):
+            if len(row[by_run]) != size:
+                yield Fault(f"/{key}/{at}/{by_run}", f"must have an entry for each of {size} runs")
+    places = [pair[side] for row in batch["agreement"] for pair in row["pairs"] for side in ("a", "b")]
+    places += [place for row in batch["stability"]["first"] for place in row["runs"]]
+    if max(places, default=-1) >= size:
+        yield Fault("", f"there is no run {max(places)}")
+    for key in ("leaderboard", "queries", "answers", "agreement"):
+        for at, row in enumerate(batch[key]):
+            if row["policy"] not in policies:
+                yield Fault(f"/{key}/{at}/policy", "is no policy of the batch")
+    if not policies or not all(row["found_by"] for row in batch["answers"]):
+        yield Fault("", "there are no policies, or no numbers of runs")
 
 
 def _kind_of(value: Document) -> Kind:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
-from cs_score.base.records import Record, field, force_setattr
+from cs_score.base.records import Record, field
+from cs_score.measures.registry import COLD_START_MODE
 from cs_score.report import MOST_ROWS
-from cs_score.report.charts.drawing import Drawing
+from cs_score.report.drawing import Drawing
+
+Document: TypeAlias = Mapping[str, Any]
+"""What a page is made from, or a row of it."""
 
 
 class Link(Record):
@@ -27,7 +32,7 @@ class Details(Record):
 
 
 class Opening(Record):
-    """A cell below which a thing of the page opens, by its number."""
+    """A cell below which an entry of the page opens, by its number."""
 
     text: str
     thing: int
@@ -41,8 +46,8 @@ class Away(Record):
     shade: int | None = None
 
 
-class Thing(Record):
-    """What opens: `head` names it, `steps` are numbers of texts, `groups` other things below it by their keys.
+class Entry(Record):
+    """What opens: `head` names it, `steps` are numbers of texts, `groups` other entries below it by their keys.
 
     `drawing` is shown beside the steps.
     """
@@ -53,36 +58,38 @@ class Thing(Record):
     drawing: Drawing | None = None
 
 
-class Told(Record):
-    """The things of a page by their keys, and their texts: trees, a line for each step, indented by two spaces, or
-    lines that stay as they are.
+class Openings:
+    """The entries of a page by their keys, and the texts of their steps: trees, a line for each step, indented by two
+    spaces, or lines that stay as they are.
     """
 
-    texts: Sequence[str] = ()
-    are_trees: bool = True
-    things: Mapping[str, Thing] = field(default_factory=dict)
-    numbers: Mapping[str, int] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        force_setattr(self, "numbers", {key: number for number, key in enumerate(self.things)})
+    def __init__(
+        self, texts: Sequence[str] = (), *, are_trees: bool = True, entries: Mapping[str, Entry] | None = None
+    ) -> None:
+        self.texts = texts
+        self.are_trees = are_trees
+        self.entries = entries or {}
+        self.numbers = {key: number for number, key in enumerate(self.entries)}
 
     def opening(self, text: str, key: str) -> Value:
-        """The text, opening what is told of the key; alone where there is nothing."""
+        """The text, opening the entry of that key; alone where there is none."""
         return Opening(text, self.numbers[key]) if key in self.numbers else text
 
 
 Value: TypeAlias = "str | int | float | Link | Details | Opening | Away | None"
 
-ColumnKind: TypeAlias = Literal["text", "score", "gain", "count"]
-"""Texts stand to the left. Scores have four decimals, gains a sign as well, and the exact value for sorting."""
+Row: TypeAlias = Sequence[Value]
 
 
 class Column(Record):
-    """A column: the `key` by which an address names it, its heading, and what its cells are."""
+    """A column: the `key` by which an address names it, its heading, and what its cells are.
+
+    Texts stand to the left. Scores have four decimals, gains a sign as well, and the exact value for sorting.
+    """
 
     key: str
     title: str
-    kind: ColumnKind = "text"
+    kind: Literal["text", "score", "gain", "count"] = "text"
 
 
 class Table(Record):
@@ -91,7 +98,7 @@ class Table(Record):
     name: str
     caption: str
     columns: Sequence[Column]
-    rows: Sequence[Sequence[Value]]
+    rows: Sequence[Row]
     left_out: int = 0
     is_small: bool = False
     block: ClassVar[str] = "table"
@@ -105,7 +112,7 @@ class Charts(Record):
 
 
 class Facts(Record):
-    """Numbers or texts with what they are, `main` ones in large figures; `detail` stands below, such as an interval."""
+    """Numbers or texts with what they are, `main` ones in large figures; the third text stands below."""
 
     items: Sequence[tuple[str, str, str]]
     is_main: bool = False
@@ -143,9 +150,61 @@ class Page(Record):
     title: str
     subtitle: str
     sections: Sequence[Section]
-    told: Told = Told()
+    openings: Openings = field(default_factory=Openings)
 
 
-def kept(rows: Sequence[Sequence[Value]]) -> tuple[Sequence[Sequence[Value]], int]:
-    """The rows that a page keeps, and how many it leaves out."""
-    return rows[:MOST_ROWS], max(0, len(rows) - MOST_ROWS)
+def table_of(
+    name: str,
+    caption: str,
+    columns: Sequence[Column],
+    rows: Sequence[Document | Row],
+    *,
+    is_small: bool | None = None,
+    used_only: bool = False,
+) -> Table:
+    """A table of as many rows as a page keeps, given as cells or as objects whose keys are those of the columns.
+
+    It is small where it has few rows, unless `is_small` says; with `used_only` columns without any value are left out.
+    """
+    cells = [[row[column.key] for column in columns] if isinstance(row, Mapping) else row for row in rows]
+    if used_only:
+        used = [at for at in range(len(columns)) if any(row[at] not in (None, "") for row in cells)]
+        columns, cells = [columns[at] for at in used], [[row[at] for at in used] for row in cells]
+    left_out = max(0, len(cells) - MOST_ROWS)
+    return Table(
+        name, caption, columns, cells[:MOST_ROWS], left_out, len(cells) <= 25 if is_small is None else is_small
+    )
+
+
+# ---- How keys, units and values of the JSON are called on a page
+
+
+def unit_name(mode: str) -> str:
+    """What a unit of a mode is called: a query, claim, instance or question."""
+    return {COLD_START_MODE: "query", "r4c": "instance", "hotpotqa": "question"}.get(mode, "claim")
+
+
+def words(key: str) -> str:
+    """A key as words."""
+    return key.replace("_", " ").replace("ldc ", "LDC ")
+
+
+def slug(key: str) -> str:
+    """A key as a part of an address."""
+    return "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in key)
+
+
+def as_text(value: object) -> str:
+    """A value of a predictions file: texts as they are, everything else as JSON."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(", ", ": "))
+
+
+def unit_text(record: Document) -> str:
+    """The query or the unit that a record is about, as text; repetitions of an id are told apart."""
+    if "query" in record:
+        query: str = record["query"]
+        return query
+    occurrence = record.get("occurrence", 1)
+    return as_text(record["unit"]) + (f" ({occurrence})" if occurrence > 1 else "")

@@ -20,8 +20,7 @@ from unittest.mock import Mock
 import pytest
 
 from cs_score.cli.main import main
-from cs_score.report.charts.drawing import Drawing
-from cs_score.report.rendering.files import chart_bytes
+from cs_score.report.drawing import Drawing, chart_bytes
 from tests.batch.command import contents, invented_runs
 from tests.coldstart.recorded import COMMITTED
 

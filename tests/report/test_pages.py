@@ -163,7 +163,7 @@ def test_what_is_no_analysis_is_refused_in_a_line(change: dict[str, Any], compla
 
 
 def test_without_jinja2_a_line_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from cs_score.report.rendering.html import require_templates
+    from cs_score.report.html import require_templates
 
     monkeypatch.setitem(__import__("sys").modules, "jinja2", None)
     require_templates.__globals__["_template"].cache_clear()

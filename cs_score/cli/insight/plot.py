@@ -28,7 +28,7 @@ _PLOTS: Final = OwnOption(
 
 def _plot(line: CommandLine) -> int:
     from cs_score.report.documents import chart_of, read_document
-    from cs_score.report.rendering.files import chart_bytes
+    from cs_score.report.drawing import chart_bytes
 
     kind, name = line.words
     path = line.switches[_OUT] or ""

@@ -105,7 +105,7 @@ def _refuse_others(line: CommandLine, known: Iterable[Option], why: str) -> None
 
 def _page(line: CommandLine, inputs: Sequence[str], document: Callable[[], Mapping[str, Any]]) -> int:
     from cs_score.report.documents import page_of
-    from cs_score.report.rendering.html import require_templates
+    from cs_score.report.html import require_templates
 
     require_templates()
     path = line.switches[_OUT] or ""

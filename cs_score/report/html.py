@@ -1,24 +1,24 @@
-"""A page as HTML. Every text is escaped here, on its way through the template, and nowhere else."""
+"""A page as one HTML file. Every text is escaped here, on its way through the template, and nowhere else."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import json
+import zlib
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
-from cs_score.base.display import cell
+from cs_score.base.display import cell, terminal_safe
 from cs_score.base.errors import MissingExtraError
 from cs_score.report import BEGINNING
-from cs_score.report.charts.drawing import chart_style
-from cs_score.report.model import Away, Details, Link, Opening, Page
-from cs_score.report.rendering.packing import packed
+from cs_score.report.drawing import chart_style
+from cs_score.report.model import Away, Details, Link, Opening, Openings, Page
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
-_FOLDER: Final = files("cs_score.report.rendering")
 _LONGEST: Final = 2000
 """Characters of a text that a page shows."""
 
@@ -31,7 +31,7 @@ def html(page: Page) -> str:
         "base-uri 'none'; form-action 'none'"
     )
     trusted = {"beginning": BEGINNING, "style": style, "script": script, "policy": policy, "newline": "\n"}
-    trusted["told"] = packed(page.told) if page.told.things else ""
+    trusted["packed"] = _packed(page.openings) if page.openings.entries else ""
     return _template().render(page=page, **{name: _markup(text) for name, text in trusted.items()})
 
 
@@ -49,12 +49,9 @@ def _template() -> Template:
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, finalize=_shown, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters["svg"] = lambda drawing: _markup(drawing.svg())
-    environment.filters["exact"] = _exact
-    environment.tests["link"] = lambda value: isinstance(value, Link)
-    environment.tests["away"] = lambda value: isinstance(value, Away)
-    environment.tests["opening"] = lambda value: isinstance(value, Opening)
-    environment.tests["details"] = lambda value: isinstance(value, Details)
+    environment.filters |= {"svg": lambda drawing: _markup(drawing.svg()), "exact": repr}
+    for kind in (Away, Details, Link, Opening):
+        environment.tests[kind.__name__.lower()] = lambda value, kind=kind: isinstance(value, kind)
     return environment.from_string(_resource("page.html"))
 
 
@@ -71,13 +68,28 @@ def _shown(value: object) -> object:
     return value
 
 
-def _exact(value: float) -> str:
-    """A number as JSON has it."""
-    return repr(value)
+def _packed(openings: Openings) -> str:
+    """What opens as JSON, deflated, in Base64, which no text of an input can break out of: it is large, repeats itself,
+    and is wanted one entry after the other.
+
+    Of each entry: its head, the numbers of its texts, groups of other entries by number, and its chart as SVG.
+    """
+    things = [
+        [
+            cell(entry.head, _LONGEST),
+            list(entry.steps),
+            [[title, [openings.numbers[key] for key in keys]] for title, keys in entry.groups],
+            "" if entry.drawing is None else entry.drawing.svg(),
+        ]
+        for entry in openings.entries.values()
+    ]
+    value = {"trees": openings.are_trees, "texts": list(map(terminal_safe, openings.texts)), "things": things}
+    data = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    return base64.b64encode(zlib.compress(data, 6)).decode()
 
 
 def _resource(name: str) -> str:
-    return (_FOLDER / name).read_text("utf-8")
+    return (files("cs_score.report") / "templates" / name).read_text("utf-8")
 
 
 def _digest(text: str) -> str:

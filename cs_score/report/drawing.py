@@ -1,10 +1,14 @@
-"""An SVG drawing under construction: shapes with classes instead of styles, which a page that forbids them can show."""
+"""An SVG drawing under construction, its scales, and a chart as a file for papers.
+
+Shapes have classes instead of styles, which a page that forbids styles can show; colours come from `chart.css`.
+"""
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib.resources import files
 from typing import Final
@@ -12,6 +16,7 @@ from typing import Final
 from lxml import etree
 
 from cs_score.base.display import cell
+from cs_score.base.errors import MissingExtraError
 from cs_score.base.records import Record
 
 WIDTH: Final = 420.0
@@ -21,7 +26,7 @@ LETTER: Final = 6.8
 """Units that a narrow letter takes, roughly."""
 
 _NAMESPACE: Final = "http://www.w3.org/2000/svg"
-_FOLDER: Final = files("cs_score.report.charts")
+_FOLDER: Final = files("cs_score.report") / "templates"
 
 
 class Target(Record):
@@ -168,3 +173,54 @@ def _safe(text: str) -> str:
 def _number(value: float) -> str:
     """At most two decimals, none that say nothing."""
     return f"{round(value, 2) + 0.0:.2f}".rstrip("0").rstrip(".")  # adding 0.0 turns minus zero into zero
+
+
+class Scale(Record):
+    """A range of numbers, from `low` to `high`, over places from `start` to `end`; `step` is between two ticks."""
+
+    low: float
+    high: float
+    step: float
+    start: float
+    end: float
+
+    def at(self, value: float) -> float:
+        """The place of a number."""
+        return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
+
+    def ticks(self) -> list[tuple[float, str]]:
+        """Places with their texts, as many decimals as tell them apart."""
+        decimals = max(0, -math.floor(math.log10(self.step) + 1e-9))
+        count = round((self.high - self.low) / self.step)
+        values = (self.low + position * self.step for position in range(count + 1))
+        return [(self.at(value), f"{round(value, decimals) + 0.0:.{decimals}f}") for value in values]
+
+
+def scale(values: Iterable[float], start: float, end: float, with_zero: bool = False) -> Scale:
+    """A scale of round numbers around all `values`."""
+    known = [*values, *([0.0] if with_zero else [])] or [0.0]
+    low, high = min(known), max(known)
+    if high - low < 1e-12:
+        low, high = (low, low + 1e-2) if with_zero else (low - 0.5, high + 0.5)
+    rough = (high - low) / 5
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough * (1 - 1e-9))
+    return Scale(math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step, step, start, end)
+
+
+def unit_scale(start: float, end: float) -> Scale:
+    """From 0 to 1."""
+    return Scale(0.0, 1.0, 0.2, start, end)
+
+
+def chart_bytes(drawing: Drawing, ending: str) -> bytes:
+    """The chart as `.svg`, `.pdf` or `.png`. Raises MissingExtraError where the last two lack what converts."""
+    svg = drawing.standalone()
+    if ending == ".svg":
+        return svg.encode()
+    try:
+        import vl_convert
+    except ModuleNotFoundError:
+        raise MissingExtraError("vl-convert-python", "plots") from None
+    converted: bytes = vl_convert.svg_to_pdf(svg) if ending == ".pdf" else vl_convert.svg_to_png(svg, scale=3)
+    return converted

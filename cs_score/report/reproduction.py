@@ -1,0 +1,133 @@
+"""How a page can be made again: signature, inputs with their digests, options in force, commands."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from cs_score.coldstart.options import PRESETS
+from cs_score.measures.registry import COLD_START_MODE
+from cs_score.report.model import Block, Code, Column, Document, Row, Section, Text, table_of
+
+_SWITCHES: Final = {"any_order": "--any-order", "references": "--references", "ignore_missing": "--ignore-missing"}
+"""The switches of evidence modes for options; the others are no choice."""
+
+_INPUT: Final = (Column("role", "Role"), Column("name", "File"))
+
+
+def origin_of(document: Document) -> Document:
+    """What the scores were computed from; evidence modes have it below `signature`."""
+    found: Document = document["origin"] if "origin" in document else document["signature"]
+    return found
+
+
+def analysis_origin(document: Document) -> Section:
+    """How the page of one run can be made again."""
+    origin = origin_of(document)
+    options: list[Row] = [[name, _shown(value)] for name, value in origin["options"].items()]
+    columns = (*_INPUT, Column("sha256", "SHA-256 of the content"))
+    return _section(
+        (
+            Text(f"cs-score {origin['version']}, from these files and under these options:"),
+            table_of("inputs", "Inputs", columns, origin["inputs"], is_small=True),
+            table_of(
+                "options", "Options", (Column("name", "Option"), Column("value", "Value")), options, is_small=True
+            ),
+            Text("with these commands:"),
+            Code(list(_analysis_commands(document, origin))),
+            Code([origin["line"]]),
+        )
+    )
+
+
+def difference_origin(document: Document) -> Section:
+    """How the page of two runs can be made again: by a command where both have the same gold and options."""
+    one, other = (document["signatures"][side] for side in "ab")
+    rows = [{"side": side, **given} for side, origin in (("A", one), ("B", other)) for given in origin["inputs"]]
+    columns = (Column("side", "Of"), *_INPUT, Column("sha256", "SHA-256"))
+    blocks: list[Block] = [
+        Text(f"cs-score {one['version']}, from these files:"),
+        table_of("inputs", "Inputs", columns, rows, is_small=True),
+    ]
+    gold = [[given for given in origin["inputs"] if given["role"] != "run"] for origin in (one, other)]
+    if one["options"] == other["options"] and gold[0] == gold[1]:
+        words = [*_mode_words(one, [*_named(one, "run"), *_named(other, "run")]), "--measure", document["measure"]]
+        words += [*_top(document), *_resampling(document["resampling"])]
+        call = shlex.join(["cs-score", "diff", *words])
+        commands = [f"{call} --json diff.json", "cs-score report diff.json --out page.html"]
+        blocks += [Text("with these commands:"), Code(commands)]
+    return _section(blocks)
+
+
+def batch_origin() -> Section:
+    """How the page of a batch can be made again."""
+    about = "This page shows what stands in batch.json beside it; leaderboard.json tells what each score was made from."
+    return _section((Text(about), Code(["cs-score report batch.json --out index.html"])))
+
+
+def _section(blocks: Sequence[Block]) -> Section:
+    return Section("origin", "How to reproduce this page", blocks)
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, list):
+        return ":".join(map(str, value)) or "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "none" if value is None else str(value)
+
+
+def _analysis_commands(document: Document, origin: Document) -> Iterator[str]:
+    runs = _named(origin, "run")
+    words = _mode_words(origin, runs)
+    if origin["mode"] != COLD_START_MODE:
+        words = [*words[: -len(runs)], "--predictions", *runs] if runs else words
+    if "run" in document:
+        words = ["--run", document["run"], *words]
+    words += ["--measure", document["measure"], *_top(document)]
+    for dimensions in document.get("groups", ()):
+        if "," in dimensions:
+            words += ["--by", dimensions]
+    for policy in document.get("policies", ()):
+        if policy["name"] not in PRESETS:
+            parts = ",".join(f"{part}={text}" for part, text in policy["policy"].items())
+            words += ["--also-policy", f"{policy['name']}:{parts}"]
+    words += _resampling(origin["options"].get("bootstrap"))
+    yield shlex.join(["cs-score", "analyze", *words, "--json", "analysis.json"])
+    yield "cs-score report analysis.json --out page.html"
+
+
+def _top(document: Document) -> list[str]:
+    return ["--top", str(document["top"])] if "top" in document else []
+
+
+def _resampling(settings: Document | None) -> Iterator[str]:
+    if settings is None:
+        return
+    keys = {"bootstrap": "resamples", "seed": "seed", "confidence": "confidence", "interval": "method"}
+    for name, key in keys.items():
+        value = settings[key]
+        yield from (f"--{name}", f"{value:g}" if isinstance(value, float) else str(value))
+
+
+def _mode_words(origin: Document, runs: Sequence[str]) -> list[str]:
+    """The words behind the name of a command: options in force and files, `runs` among them, last in evidence modes."""
+    options = origin["options"]
+    if origin["mode"] == COLD_START_MODE:
+        words = [word for name in ("right", "wrong", "ignore") for word in (f"-{name}", ":".join(options[name]))]
+        for name in ("justifications", "discipline", "expand", "queries", "samples"):
+            if options.get(name) is not None:
+                words += [f"-{name}", str(options[name])]
+        if options["runids"] is not None:
+            words += ["-runids", ":".join(options["runids"])]
+        return [*words, *_named(origin, "queries"), *runs, *_named(origin, "pool")]
+    words = [origin["mode"], *(word for gold in _named(origin, "gold") for word in ("--gold", gold))]
+    for name, switch in _SWITCHES.items():
+        if options.get(name):
+            words += [switch, *([] if options[name] is True else [str(options[name])])]
+    return [*words, *runs]
+
+
+def _named(origin: Document, role: str) -> list[str]:
+    return [given["name"] for given in origin["inputs"] if given["role"] == role]
