@@ -9,14 +9,21 @@ from pathlib import Path
 from typing import Any, Final
 
 from cs_score.base.errors import CsScoreError
-from cs_score.base.records import Record
+from cs_score.base.records import Record, replace
+from cs_score.cli.form import load
+from cs_score.cli.options import HelpWanted, VersionWanted
+from cs_score.cli.registry import find
+from cs_score.cli.scorer.options import options_of
 from cs_score.coldstart.options import Options
+from cs_score.coldstart.query_files import is_query_file
 from cs_score.coldstart.result import ScoringStopped
 from cs_score.coldstart.scorer import score
 from tests.coldstart.command import Outcome, score_in
+from tests.coldstart.recorded import Case, copy_inputs
 
 EXACT: Final = 1e-12
 SAVED: Final = "analysis.json"
+SCORING: Final = ("-discipline", "-expand", "-ignore", "-justifications", "-queries", "-right", "-wrong", "-runids")
 
 
 class Call(Record):
@@ -88,3 +95,19 @@ def wrong_effects(call: Call, analysis: Mapping[str, Any], mistakes: Sequence[Ma
             is_same = effect is None if expected is None else effect is not None and abs(effect - expected) <= EXACT
             if not is_same:
                 yield f"{mistake['kind']} {mistake['file']}:{mistake['line']} {name}: {effect}, scorer: {expected}"
+
+
+def call_of(case: Case, folder: Path) -> Call | None:
+    """The files that a recorded command line scores; None where it scores none."""
+    command, words = find(case.words)
+    if command.name:
+        return None
+    copy_inputs(case, folder)
+    try:
+        line = load(command).read(words)
+        options = replace(options_of(line), samples=None)
+    except (CsScoreError, HelpWanted, VersionWanted):  # what the case is about
+        return None
+    switches = [word for name in SCORING if name in line.switches for word in (name, line.text(name, ""))]
+    queries = tuple(word for word in line.words if is_query_file(word))
+    return Call(folder, tuple(switches), queries, tuple(word for word in line.words if word not in queries), options)

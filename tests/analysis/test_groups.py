@@ -2,134 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import tempfile
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from hypothesis import HealthCheck, event, given, settings
-from hypothesis import strategies as st
 
-from cs_score.coldstart.result import RunResult, ScoringStopped
-from cs_score.coldstart.scorer import score
-from tests.analysis.rewriting import Call
-from tests.analysis.test_effects import call_of
-from tests.analysis.variants import Variant, variants
 from tests.coldstart.command import score_in
-from tests.coldstart.recorded import Case, committed_cases, shared_cases
-from tests.coldstart.worlds import Answer, Assessment, Query, Response, Slot, World, worlds
+from tests.coldstart.worlds import Answer, Assessment, Query, Response, Slot, World
 
-MEASURES: Final = (
-    "SF-ALL-Micro-F1", "LDC-MAX-ALL-Micro-F1", "LDC-MAX-ALL-Macro-P@1", "LDC-MEAN-ALL-Macro-F1", "SF-ALL-Micro-R@1",
-    "SF-AP@0",
-)  # fmt: skip
 CROSSED: Final = "slot,language,judgment"
-ONE_DIMENSION: Final = frozenset(
-    "slot hop ldc_query entity_type value_type language judgment mention_type category".split()
-)
-RUN_ONLY: Final = ("value_type", "category")
-
-laws = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-
-
-def totals(run: RunResult, measure: str) -> Mapping[str, int]:
-    """The counts of the scorer's table for a measure."""
-    name, _, hop = measure.partition("@")
-    tables = dict(run.tables.variants)
-    table = tables["LDC-MAX"] if name.startswith("LDC-MAX") else tables["SF"]
-    rows = [row for row in table.rows if row.counts is not None and (not hop or row.level == hop)]
-    found: Counter[str] = Counter()
-    for row in rows:
-        assert row.counts is not None
-        found.update(row.counts._asdict())
-    return found
-
-
-def results(call: Call) -> Iterator[RunResult]:
-    with contextlib.chdir(call.folder):
-        try:
-            yield from score(call.queries, call.files, call.options).runs
-        except ScoringStopped as stop:
-            yield from stop.partial.runs
-
-
-def check(call: Call) -> int:
-    """Check law 4 for each run and measure; the number of groups checked."""
-    checked = 0
-    for run in results(call) if call.run_ids() else ():
-        for measure in MEASURES:
-            outcome, analysis = call.analyze("--run", run.run_id, "--measure", measure, "--by", CROSSED)
-            assert outcome.status in (0, 1), outcome.stderr
-            if outcome.status == 0:
-                checked += check_groups(analysis, totals(run, measure), measure)
-            else:
-                assert measure not in run.scores, outcome.stderr
-    return checked
-
-
-def check_groups(analysis: Mapping[str, Any], expected: Mapping[str, int], measure: str) -> int:
-    assert set(analysis["groups"]) == {*ONE_DIMENSION, CROSSED}
-    mistakes = Counter(mistake["kind"] for mistake in analysis["mistakes"])
-    for dimension, groups in analysis["groups"].items():
-        found: Counter[str] = Counter()
-        for group in groups:
-            found.update(group["counts"])
-            check_scores(group, dimension)
-        assert +found == +Counter(expected), (measure, dimension)
-        assert len({tuple(group.get("values", [group["group"]])) for group in groups}) == len(groups)
-        number = sum(group["mistakes"] for group in groups)
-        if measure == "SF-ALL-Micro-F1":
-            assert number == mistakes["line"] + mistakes["class"]
-        assert sum(group["share"] for group in groups) == pytest.approx(1 if number else 0)
-    slots: Counter[str] = Counter()
-    for each in analysis["confusions"]["slots"]:
-        slots[each["slot"]] += each["count"]
-    by_slot = {group["group"]: group["counts"]["submitted"] for group in analysis["groups"]["slot"]}
-    assert +slots == +Counter(by_slot)
-    return sum(map(len, analysis["groups"].values()))
-
-
-def check_scores(group: Mapping[str, Any], dimension: str) -> None:
-    counts = group["counts"]
-    answered = counts["submitted"] - counts["ignored"]
-    assert group["precision"] == (counts["right"] / answered if answered else 0)
-    if dimension in RUN_ONLY:
-        assert (group["recall"], group["f1"]) == (None, None)
-        return
-    assert group["recall"] == (counts["right"] / counts["ground_truth"] if counts["ground_truth"] else 0)
-    both = group["precision"] + group["recall"]
-    assert group["f1"] == pytest.approx(2 * group["precision"] * group["recall"] / both if both else 0)
-
-
-def _name(case: Case) -> str:
-    return case.folder.name
-
-
-@pytest.mark.parametrize("case", committed_cases(), ids=_name)
-def test_groups_add_up_in_a_committed_case(case: Case, tmp_path: Path) -> None:
-    call = call_of(case, tmp_path)
-    if call is not None:
-        check(call)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("case", shared_cases(), ids=_name)
-def test_groups_add_up_in_a_shared_case(case: Case, tmp_path: Path) -> None:
-    call = call_of(case, tmp_path)
-    if call is not None:
-        check(call)
-
-
-@laws
-@given(worlds(), variants(), st.data())
-def test_groups_add_up_in_an_invented_world(world: World, variant: Variant, data: st.DataObject) -> None:
-    """Law 4, whatever the layout, the files, the policy and the measure; and analysing never raises."""
-    with tempfile.TemporaryDirectory() as folder:
-        event(f"{check(variant.write(world, Path(folder), data)) > 0}")
 
 
 CHILDREN: Final = Query("Q_0001", (Slot("per:children"),), ("ENG_DOC", "SPA_DOC"))

@@ -7,72 +7,19 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from cs_score.base.records import replace
-from cs_score.coldstart.options import SIDES, Options, Policy
+from cs_score.coldstart.options import Options, Policy
 from tests.analysis.rewriting import EXACT, Call
-from tests.analysis.test_effects import call_of, laws
+from tests.analysis.test_laws import laws, with_unassessed_wrong
 from tests.analysis.test_policies import SAMPLES, analysis_of
-from tests.analysis.variants import Variant, variants
 from tests.coldstart.command import score_in
-from tests.coldstart.recorded import Case, committed_cases
 from tests.coldstart.worlds import BASE, Answer, Assessment, World, worlds
 from tests.documents import ROOT
 
 NONE_WRONG = Policy()
 INEXACT_RIGHT = Policy(right=("CORRECT", "INEXACT"), wrong=("INCORRECT", "INCORRECT_PARENT"))
-
-
-def with_unassessed_wrong(policy: Policy) -> Policy:
-    """The policy in which UNASSESSED is wrong and nothing else."""
-    sides = {side.lower(): [item for item in policy.items(side) if item != "UNASSESSED"] for side in SIDES}
-    return Policy(**{side: (*items, *(["UNASSESSED"] if side == "wrong" else [])) for side, items in sides.items()})
-
-
-def check(call: Call, *switches: str) -> None:
-    """Each scenario is what the scorer says of the files and switches that it stands for (law 5)."""
-    for run_id in call.run_ids():
-        outcome, analysis = call.analyze("--run", run_id, "--top", "1", *switches)
-        assert outcome.status in (0, 1), outcome.stderr
-        if outcome.status:
-            continue
-        found, name = analysis["scenarios"], analysis["measure"]
-        assert found["score"] == analysis["score"]
-        assert sum(slot["unassessed"] for slot in found["slots"]) == found["unassessed"]
-        if not found["unassessed"]:
-            assert found["pessimistic"] == found["optimistic"] == found["score"]
-            assert found["added_pool"] == []
-            continue
-        policy = with_unassessed_wrong(call.options.policy)
-        assert_same(found["pessimistic"], call.scores(run_id, replace(call.options, policy=policy)), name)
-        with call.rewritten([], found["added_pool"], found["added_pool_to"]):
-            assert_same(found["optimistic"], call.scores(run_id), name)
-
-
-def assert_same(told: float | None, scores: Mapping[str, float], name: str) -> None:
-    if name in scores:
-        assert told == pytest.approx(scores[name], abs=EXACT), name
-    else:
-        assert told is None, name
-
-
-@laws
-@given(worlds(), variants(), st.sampled_from(("SF-ALL-Micro-F1", "LDC-MEAN-AP", "LDC-MAX-ALL-Macro-P")), st.data())
-def test_a_scenario_is_the_score_of_its_files(
-    world: World, variant: Variant, measure: str, data: st.DataObject
-) -> None:
-    assume(len(world.run) > 3)
-    with tempfile.TemporaryDirectory() as folder:
-        check(variant.write(world, Path(folder), data), "--measure", measure)
-
-
-@pytest.mark.parametrize("case", committed_cases(), ids=lambda case: case.folder.name)
-def test_a_scenario_is_the_score_of_its_files_in_a_committed_case(case: Case, tmp_path: Path) -> None:
-    if (call := call_of(case, tmp_path)) is not None:
-        check(call)
 
 
 def assignments(world: World, answers: Sequence[Answer]) -> Iterator[list[Assessment]]:

@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 from cs_score.coldstart.result import RunResult, ScoringStopped
 from cs_score.coldstart.scorer import score
-from tests.analysis.rewriting import Call
-from tests.analysis.test_effects import call_of
+from tests.analysis.rewriting import Call, call_of
 from tests.analysis.variants import Variant, variants
 from tests.coldstart.command import score_in
 from tests.coldstart.recorded import Case, committed_cases, shared_cases

@@ -1,0 +1,361 @@
+"""Laws of an analysis of Cold Start runs, each against the scorer: on files rewritten as the analysis says, under the
+policies that it names, on the tables of the run. A case or an invented world is analysed once, and all laws look at it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import pytest
+from hypothesis import HealthCheck, assume, event, given, settings
+from hypothesis import strategies as st
+
+from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
+from cs_score.analysis.coldstart.sections.budget import KINDS, Mending, moved
+from cs_score.analysis.coldstart.sections.mistakes import mistakes_of
+from cs_score.analysis.coldstart.whatif.effects import Effects
+from cs_score.analysis.coldstart.whatif.rescoring import Rescoring
+from cs_score.base.records import replace
+from cs_score.coldstart.gold import load_run, noting_folders, open_gold
+from cs_score.coldstart.options import SIDES, WRONG, Justifications, Policy
+from cs_score.coldstart.result import RunResult, ScoringStopped
+from cs_score.coldstart.scorer import score
+from tests.analysis.rewriting import EXACT, Call, call_of, wrong_effects
+from tests.analysis.variants import Variant, variants
+from tests.coldstart.recorded import Case, committed_cases, shared_cases
+from tests.coldstart.worlds import Answer, World, worlds
+
+FEW: Final = 6
+MEASURES: Final = (
+    "SF-ALL-Micro-F1", "LDC-MAX-ALL-Micro-F1", "LDC-MAX-ALL-Macro-P@1", "LDC-MEAN-ALL-Macro-F1", "SF-ALL-Micro-R@1",
+    "SF-AP@0",
+)  # fmt: skip
+CROSSED: Final = "slot,language,judgment"
+ONE_DIMENSION: Final = frozenset(
+    "slot hop ldc_query entity_type value_type language judgment mention_type category".split()
+)
+RUN_ONLY: Final = ("value_type", "category")
+STRICT = "strict:wrong=INCORRECT:INCORRECT_PARENT:INEXACT:UNASSESSED:DUPLICATE,ignore=,justifications=2:M"
+
+laws = settings(
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+)
+
+
+def check(call: Call, measures: Sequence[str], most: int) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Check all laws for each run and measure; the analyses, by run. A measure of no name is the one that is usual."""
+    for run in list(results(call)) if call.run_ids() else ():
+        scores = call.scores(run.run_id)
+        for measure in measures:
+            switches = ("--measure", measure) if measure else ()
+            outcome, analysis = call.analyze("--run", run.run_id, "--by", CROSSED, "--also-policy", STRICT, *switches)
+            assert outcome.status in (0, 1), outcome.stderr
+            if outcome.status:
+                assert measure not in scores if measure else scores == {}, outcome.stderr
+                continue
+            assert analysis["scores"] == scores
+            check_effects(call, analysis, most)
+            check_groups(analysis, totals(run, analysis["measure"]), analysis["measure"])
+            check_budget(call, analysis)
+            check_policies(call, analysis)
+            check_scenarios(call, analysis)
+            check_best(analysis)
+            yield run.run_id, analysis
+
+
+@pytest.mark.parametrize("case", committed_cases(), ids=lambda case: case.folder.name)
+def test_laws_in_a_committed_case(case: Case, tmp_path: Path) -> None:
+    _check_case(case, tmp_path, FEW)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", shared_cases(), ids=lambda case: case.folder.name)
+def test_laws_in_a_shared_case(case: Case, tmp_path: Path) -> None:
+    _check_case(case, tmp_path, 10 * FEW)
+
+
+def _check_case(case: Case, folder: Path, most: int) -> None:
+    """Each case has the usual measure and one of the others: that of its name, so to speak."""
+    if (call := call_of(case, folder)) is not None:
+        for _, analysis in check(call, ("", MEASURES[sum(case.folder.name.encode()) % len(MEASURES)]), most):
+            check_sweep(call, analysis)
+
+
+@laws
+@given(worlds(), variants(), st.data())
+def test_laws_in_an_invented_world(world: World, variant: Variant, data: st.DataObject) -> None:
+    """Whatever the layout, the files, the policy, the order and the measure."""
+    assume(len(world.run) > 3)
+    with tempfile.TemporaryDirectory() as folder:
+        call = variant.write(world, Path(folder), data)
+        measures = sorted({name for run_id in call.run_ids() for name in call.scores(run_id)})
+        measure = data.draw(st.sampled_from(("", *measures, *MEASURES)))
+        for run_id, analysis in check(call, (measure,), 1000 if not measure else 8):
+            for row in analysis["sweep"]:
+                gone, counted = left(call, world, run_id, row["threshold"])
+                check_row(call, analysis, row, gone)
+                assert row["lines"] == counted
+            event(f"{len(analysis['mistakes'])} effects")
+
+
+# ---- Law 1: an effect is the difference of two scorings
+
+
+def check_effects(call: Call, analysis: Mapping[str, Any], most: int) -> None:
+    """So many effects, spread over the mistakes."""
+    mistakes = analysis["mistakes"]
+    assert list(wrong_effects(call, analysis, mistakes[:: max(1, len(mistakes) // most)])) == []
+
+
+# ---- Law 1 for policies: the scores are those of the scorer with other switches
+
+
+def switches_of(policy: Mapping[str, str]) -> tuple[Policy, Justifications]:
+    """The policy and the limits that the JSON says scores stand for."""
+    sides = {side: tuple(filter(None, policy[side].split(":"))) for side in ("right", "wrong", "ignore")}
+    return Policy(**sides), Justifications.parse(policy["justifications"])
+
+
+def check_policies(call: Call, analysis: Mapping[str, Any]) -> None:
+    for row in analysis["policies"]:
+        policy, limits = switches_of(row["policy"])
+        found = call.scores(analysis["run"], replace(call.options, policy=policy, justifications=limits))
+        assert row["scores"].keys() >= {analysis["measure"]}
+        for name, value in row["scores"].items():
+            assert (value is None) == (name not in found), (row["name"], name)
+            assert value is None or abs(value - found[name]) <= EXACT, (row["name"], name)
+        assert ("reason" in row) == (None in row["scores"].values())
+
+
+# ---- Law 1 for thresholds: the scores are those of the files without the lines below them
+
+
+class Line(NamedTuple):
+    """A line of a run file, by its place; what is read of it, or None of one that says nothing."""
+
+    file: str
+    number: int
+    text: str
+
+    @property
+    def columns(self) -> list[str]:
+        columns = self.text.split("\t")
+        return columns if len(columns) >= 8 else []
+
+    @property
+    def confidence(self) -> float:
+        return min(1.0, float(self.columns[7]))
+
+    @property
+    def target(self) -> str:
+        return Answer(self.columns[0], "", self.columns[4], self.columns[6].partition(":")[0]).follow_on()
+
+
+def left(call: Call, world: World, run_id: str, threshold: float) -> tuple[set[tuple[str, int]], int]:
+    """The places of the lines that are below a threshold or hang below such lines, and how many of the run count."""
+    asked = {query for each in world.queries for query in each.sf_queries()}
+    if call.files[0] == "pool.tab":
+        asked |= {assessment.answer.follow_on() for assessment in world.pool}
+    gone: set[tuple[str, int]] = set()
+    counted = 0
+    for name in (name for name in call.files if name != "pool.tab"):
+        of_text: dict[str, bool] = {}
+        for number, text in enumerate((call.folder / name).read_text().splitlines(), 1):
+            line = Line(name, number, text)
+            if not line.columns:
+                continue
+            is_first = text not in of_text
+            is_low = line.columns[2] == run_id and line.confidence < threshold
+            stays = of_text.setdefault(text, line.columns[0] in asked and not is_low)
+            if not stays:
+                gone.add((name, number))
+                continue
+            asked.add(line.target)
+            counted += is_first and line.columns[2] == run_id and line.columns[1] != "per:spouse"
+    return gone, counted
+
+
+def check_row(call: Call, analysis: Mapping[str, Any], row: Mapping[str, Any], gone: set[tuple[str, int]]) -> None:
+    """Hold the scores at a threshold against those of the files without the lines that are gone."""
+    removed = [{"file": file, "line": number} for file, number in sorted(gone)]
+    with call.rewritten(removed, [], ""):
+        found = call.scores(analysis["run"])
+    measure, at, hop = analysis["measure"].partition("@")
+    stem = measure.rpartition("-")[0] + ("-ALL-Macro" if measure.endswith("AP") else "")
+    expected = {name: found.get(f"{stem}-{statistic}{at}{hop}") for name, statistic in _STATISTICS.items()}
+    base, score = analysis["scores"][analysis["measure"]], found.get(analysis["measure"])
+    expected["gain"] = None if score is None else score - base
+    for name, wanted in expected.items():
+        assert row[name] == (None if wanted is None else pytest.approx(wanted, abs=EXACT)), (row, name)
+    assert ("reason" in row) == (None in expected.values())
+
+
+_STATISTICS = {"precision": "P", "recall": "R", "f1": "F1"}
+
+
+def check_best(analysis: Mapping[str, Any]) -> None:
+    gains = [row["gain"] for row in analysis["sweep"] if row["gain"] is not None]
+    if not gains:
+        assert analysis["best"] is None
+        return
+    assert analysis["best"]["gain"] == pytest.approx(max(gains), abs=EXACT)
+    assert analysis["best"] in [{"threshold": row["threshold"], "gain": row["gain"]} for row in analysis["sweep"]]
+
+
+def check_sweep(call: Call, analysis: Mapping[str, Any]) -> None:
+    """Some thresholds of recorded files, spread over all."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(call.folder)
+        run = load_run(open_gold(call.queries, call.options), call.files)
+        dependents = Rescoring(score_for_analysis(run, call.options.policy, analysis["run"])).dependents
+    lines = [line for line in run.links.responses if line.run_id == analysis["run"]]
+    rows = analysis["sweep"]
+    for row in rows[:: max(1, len(rows) // FEW)] if not run.links.skipped else ():
+        below = dependents.with_dependents(line for line in lines if line.confidence < row["threshold"])
+        check_row(call, analysis, row, set(below.places))
+
+
+# ---- Law 3: the budget is the score of files with all mistakes of a kind mended
+
+
+def check_budget(call: Call, analysis: Mapping[str, Any]) -> None:
+    before = analysis["score"]
+    for row in analysis["budget"]:
+        found = _score(call, analysis, row, Policy(**{side: _items(text) for side, text in row["policy"].items()}))
+        assert _same(row["score"], found), row["kind"]
+        assert _same(row["gain"], None if found is None else found - before), row["kind"]
+        assert ("reason" in row) == (None in (row["score"], row["cumulated"]))
+    assert _same(analysis["budget"][-1]["cumulated"], _fully_mended(call, analysis))
+
+
+def _score(call: Call, analysis: Mapping[str, Any], change: Mapping[str, Any], policy: Policy) -> float | None:
+    """The score of the files as changed, under a policy; None where the scorer gives none."""
+    with call.rewritten(change["removed"], change["added"], analysis["added_to"]):
+        return call.scores(analysis["run"], replace(call.options, policy=policy)).get(analysis["measure"])
+
+
+def _fully_mended(call: Call, analysis: Mapping[str, Any]) -> float | None:
+    """The score with all mistakes mended at once."""
+    with contextlib.chdir(call.folder):
+        scored = _scored(call, analysis["run"])
+        effects = Effects(scored, [scored.measure(analysis["measure"])])
+        units = list(mistakes_of(scored, effects.rescoring.finding))
+        policy = scored.policy
+        gone = []
+        for category, side in KINDS.values():
+            lines = [each.line for unit in units for each in unit.lines if each.category == category]
+            if side is None:
+                gone += lines
+            elif lines:
+                policy = moved(policy, category, WRONG, side)
+        order = effects.rescoring.files.order
+        classes = [missed for unit in units for missed in unit.classes]
+        classes.sort(key=lambda missed: (order[missed.assessment.file], missed.assessment.number))
+        change = Mending(policy, tuple(gone), tuple(classes)).change(effects)
+    return _score(call, analysis, change.as_json(), policy)
+
+
+def _scored(call: Call, run_id: str) -> Scored:
+    gold = noting_folders(open_gold(call.queries, call.options), call.files)
+    return score_for_analysis(load_run(gold, call.files), call.options.policy, run_id)
+
+
+def _items(text: str) -> tuple[str, ...]:
+    return tuple(filter(None, text.split(":")))
+
+
+def _same(one: float | None, other: float | None) -> bool:
+    return one is other if one is None or other is None else abs(one - other) <= EXACT
+
+
+# ---- Law 4: groups add up to the table
+
+
+def totals(run: RunResult, measure: str) -> Mapping[str, int]:
+    """The counts of the scorer's table for a measure."""
+    name, _, hop = measure.partition("@")
+    tables = dict(run.tables.variants)
+    table = tables["LDC-MAX"] if name.startswith("LDC-MAX") else tables["SF"]
+    rows = [row for row in table.rows if row.counts is not None and (not hop or row.level == hop)]
+    found: Counter[str] = Counter()
+    for row in rows:
+        assert row.counts is not None
+        found.update(row.counts._asdict())
+    return found
+
+
+def results(call: Call) -> Iterator[RunResult]:
+    with contextlib.chdir(call.folder):
+        try:
+            yield from score(call.queries, call.files, call.options).runs
+        except ScoringStopped as stop:
+            yield from stop.partial.runs
+
+
+def check_groups(analysis: Mapping[str, Any], expected: Mapping[str, int], measure: str) -> int:
+    assert set(analysis["groups"]) == {*ONE_DIMENSION, CROSSED}
+    mistakes = Counter(mistake["kind"] for mistake in analysis["mistakes"])
+    for dimension, groups in analysis["groups"].items():
+        found: Counter[str] = Counter()
+        for group in groups:
+            found.update(group["counts"])
+            check_scores(group, dimension)
+        assert +found == +Counter(expected), (measure, dimension)
+        assert len({tuple(group.get("values", [group["group"]])) for group in groups}) == len(groups)
+        number = sum(group["mistakes"] for group in groups)
+        if measure == "SF-ALL-Micro-F1":
+            assert number == mistakes["line"] + mistakes["class"]
+        assert sum(group["share"] for group in groups) == pytest.approx(1 if number else 0)
+    slots: Counter[str] = Counter()
+    for each in analysis["confusions"]["slots"]:
+        slots[each["slot"]] += each["count"]
+    by_slot = {group["group"]: group["counts"]["submitted"] for group in analysis["groups"]["slot"]}
+    assert +slots == +Counter(by_slot)
+    return sum(map(len, analysis["groups"].values()))
+
+
+def check_scores(group: Mapping[str, Any], dimension: str) -> None:
+    counts = group["counts"]
+    answered = counts["submitted"] - counts["ignored"]
+    assert group["precision"] == (counts["right"] / answered if answered else 0)
+    if dimension in RUN_ONLY:
+        assert (group["recall"], group["f1"]) == (None, None)
+        return
+    assert group["recall"] == (counts["right"] / counts["ground_truth"] if counts["ground_truth"] else 0)
+    both = group["precision"] + group["recall"]
+    assert group["f1"] == pytest.approx(2 * group["precision"] * group["recall"] / both if both else 0)
+
+
+# ---- Law 5: a scenario is the score of the files and switches that it stands for
+
+
+def with_unassessed_wrong(policy: Policy) -> Policy:
+    """The policy in which UNASSESSED is wrong and nothing else."""
+    sides = {side.lower(): [item for item in policy.items(side) if item != "UNASSESSED"] for side in SIDES}
+    return Policy(**{side: (*items, *(["UNASSESSED"] if side == "wrong" else [])) for side, items in sides.items()})
+
+
+def check_scenarios(call: Call, analysis: Mapping[str, Any]) -> None:
+    found, name, run_id = analysis["scenarios"], analysis["measure"], analysis["run"]
+    assert found["score"] == analysis["score"]
+    assert sum(slot["unassessed"] for slot in found["slots"]) == found["unassessed"]
+    if not found["unassessed"]:
+        assert found["pessimistic"] == found["optimistic"] == found["score"]
+        assert found["added_pool"] == []
+        return
+    policy = with_unassessed_wrong(call.options.policy)
+    assert_same(found["pessimistic"], call.scores(run_id, replace(call.options, policy=policy)), name)
+    with call.rewritten([], found["added_pool"], found["added_pool_to"]):
+        assert_same(found["optimistic"], call.scores(run_id), name)
+
+
+def assert_same(told: float | None, scores: Mapping[str, float], name: str) -> None:
+    if name in scores:
+        assert told == pytest.approx(scores[name], abs=EXACT), name
+    else:
+        assert told is None, name
