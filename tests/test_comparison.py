@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,7 +20,6 @@ from cs_score.statistics.options import Resampling
 from tests.documents import ROOT
 from tests.evidence.command import cs_score
 from tests.evidence.test_command import EXAMPLES, files
-from tests.statistics.cases import present
 
 Json = dict[str, Any]
 
@@ -53,44 +51,6 @@ def f1(compared: Any) -> MeasureComparison:
     (found,) = [measure for measure in compared.measures if measure.measure == "abstract_label_only_f1"]
     assert isinstance(found, MeasureComparison)
     return found
-
-
-def test_a_system_against_itself() -> None:
-    for measure in compare_evidence(results(A=range(5), B=range(5)), SETTINGS).measures:
-        (pair,) = measure.pairs
-        assert pair.difference.point == pair.difference.low == pair.difference.high == 0
-        assert (pair.randomisation.raw, pair.bootstrap.raw) == (1, 1)
-        assert present(pair.record).wins == present(pair.record).losses == 0
-        assert [(system.rank, system.tier) for system in measure.systems] == [(1, 1), (1, 1)]
-
-
-def test_exchanging_two_systems_keeps_p_and_turns_the_difference() -> None:
-    (one,) = f1(compare_evidence(results(A=range(6), B=range(2, 5)), SETTINGS)).pairs
-    (other,) = f1(compare_evidence(results(B=range(2, 5), A=range(6)), SETTINGS)).pairs
-    assert one.randomisation == other.randomisation
-    assert one.bootstrap == other.bootstrap
-    assert one.difference.point == -other.difference.point > 0
-    won, lost = present(one.record), present(other.record)
-    assert (won.wins, won.losses) == (lost.losses, lost.wins) == (3, 0)
-
-
-def test_another_system_changes_no_raw_p_and_no_interval() -> None:
-    two = f1(compare_evidence(results(A=range(6), B=range(2, 5)), SETTINGS))
-    three = f1(compare_evidence(results(A=range(6), B=range(2, 5), constant=[]), SETTINGS))
-    (alone,), beside = two.pairs, three.pairs[0]
-    assert (beside.first, beside.second) == ("A", "B")
-    assert beside.difference == alone.difference
-    assert (beside.randomisation.raw, beside.bootstrap.raw) == (alone.randomisation.raw, alone.bootstrap.raw)
-    assert beside.randomisation.holm >= alone.randomisation.holm
-    assert {s.system: s.score for s in two.systems}.items() <= {s.system: s.score for s in three.systems}.items()
-
-
-def test_one_unit_has_p_1_and_a_note() -> None:
-    systems = {name: scifact.score(GOLD[:1], run(right)[:1]) for name, right in (("A", [0]), ("B", []))}
-    (pair,) = f1(compare_evidence(systems, SETTINGS)).pairs
-    assert pair.difference.low == pair.difference.high == pair.difference.point == 1
-    assert (pair.bootstrap.raw, pair.randomisation.raw) == (1, 1)
-    assert "one unit" in pair.difference.note
 
 
 def test_refused_systems() -> None:
@@ -135,23 +95,6 @@ def test_different_units_are_refused_and_compared_on_the_common_ones() -> None:
     assert "common" not in alike.origins["A"].options
 
 
-def write_lines(path: Path, lines: list[Json]) -> str:
-    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
-    return str(path)
-
-
-@pytest.fixture(scope="module")
-def twenty(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """Gold of 120 claims and twenty systems whose true scores go from 1 down to a twentieth."""
-    folder, rng = tmp_path_factory.mktemp("twenty"), random.Random(4)
-    words = ["--gold", write_lines(folder / "gold.jsonl", [{"id": n, "label": "S"} for n in range(120)])]
-    for system in range(20):
-        labels = ["S" if rng.random() < 1 - system / 20 else "C" for _ in range(120)]
-        lines = [{"id": n, "label": label} for n, label in enumerate(labels)]
-        words.append(write_lines(folder / f"run{system:02}.jsonl", lines))
-    return ["compare", "claims", "--measure", "label_accuracy", *words]
-
-
 @pytest.fixture
 def samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("queries", "assessments", "submissions"):
@@ -190,18 +133,6 @@ def test_coldstart_scores_each_run_as_if_alone(samples: Path) -> None:
             for ap_row in ap_table.macro:
                 expected = pytest.approx(ap_row.score, abs=1e-12)
                 assert points[f"{variant}-AP{hop(ap_row.level)}"] == expected
-
-
-def test_coldstart_run_against_itself_and_exchanged(samples: Path) -> None:
-    for measure in compared(*COLDSTART, RUNS[0], RUNS[0])["measures"]:
-        (pair,) = measure["pairs"]
-        assert pair["difference"]["point"] == 0
-        assert pair["randomisation"]["p"] == pair["bootstrap"]["p"] == 1
-    forth, back = compared(*COLDSTART, *RUNS), compared(*RUNS[::-1], *COLDSTART)
-    for one, other in zip(forth["measures"], back["measures"]):
-        assert one["measure"] == other["measure"]
-        assert one["pairs"][0]["randomisation"] == other["pairs"][0]["randomisation"]
-        assert one["pairs"][0]["difference"]["point"] == -other["pairs"][0]["difference"]["point"]
 
 
 def test_coldstart_measures_of_levels_that_one_run_lacks(samples: Path) -> None:

@@ -48,27 +48,3 @@ def test_which_groups_have_intervals(tmp_path: Path) -> None:
             assert set(group.get("intervals", ())) == (set() if "ldc_query" in dimension else scored)
     assert "intervals" not in _analysis(tmp_path)
     assert all("intervals" not in group for group in _analysis(tmp_path)["groups"]["slot"])
-
-
-def test_equal_seeds_give_equal_intervals(tmp_path: Path) -> None:
-    first, again = (_analysis(tmp_path, "--bootstrap", "50", "--seed", "3") for _ in range(2))
-    assert first == again
-    other = _analysis(tmp_path, "--bootstrap", "50", "--seed", "4")
-    assert other["intervals"]["scores"] != first["intervals"]["scores"]
-
-
-@pytest.mark.parametrize(
-    ("switches", "complaint"),
-    [
-        (("--seed", "1"), "--seed is about intervals: give --bootstrap N, too"),
-        (("--bootstrap", "0"), "--bootstrap takes a whole number from 1"),
-        (("--bootstrap", "9", "--interval", "exact"), "--interval takes percentile or bca, not exact"),
-    ],
-)
-def test_settings_that_mean_nothing(switches: tuple[str, ...], complaint: str, tmp_path: Path) -> None:
-    (tmp_path / "tables").mkdir()
-    (tmp_path / "tables/budget.tsv").write_bytes(b"kind\tcount\tgain\tscore\tcumulated\treason\n")
-    outcome = score_in(tmp_path, ["analyze", *switches, "--tsv", "tables", *SAMPLES])
-    assert (outcome.status, outcome.stdout) == (2, b"")
-    assert complaint in outcome.stderr.decode()
-    assert (tmp_path / "tables/budget.tsv").exists()  # nothing is cleared for a call that cannot be

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Final
 from unittest import mock
 
-import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -18,7 +17,6 @@ from cs_score.coldstart.lines import Links, SkippedLine
 from cs_score.coldstart.linking import KnownAnswers, Loading, Reading, loading_of
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.provenance import RELATION_SPANS, VALUE_SPANS, are_plain, read_provenance
-from cs_score.coldstart.queries import find_predicate, parse_query_id
 from cs_score.coldstart.query_files import load_queries
 from cs_score.problems.log import ProblemLog
 from tests.coldstart.handmade import CHILDREN, Line, Q, query_xml, sf_query
@@ -49,30 +47,6 @@ def test_what_is_plain_is_canonical_and_has_no_faults(
     assert [column.canonical for column in read] == [relation, provenance]
     assert [column.problems for column in read] == [(), ()]
     assert read[0].docid == read[1].docid
-
-
-@pytest.mark.parametrize(
-    ("relation", "plain"),
-    [
-        ("D:1-200", True),
-        ("D:1-201", False),
-        ("D:3-2", False),
-        ("D:1-5,D:3-9", True),
-        ("D:1-5,D:3-9,D:9-9,D:10-209", True),
-        ("D:1-5,D:3-9,D:9-9,D:10-210", False),
-        ("D:1-5,D:3-9,D:9-9,D:10-11,D:12-13", False),
-        ("D:3-9,D:1-5", False),
-        ("D:3-9,D:3-8", False),
-        ("D:1-5,E:3-9", False),
-        ("D:1-5;D:3-9", False),
-        (" D:1-5", False),
-        ("E:1-5", False),
-    ],
-)
-def test_spans_that_need_no_second_look(relation: str, plain: bool) -> None:
-    assert are_plain(relation, "D:3-5") is plain
-    assert are_plain(relation, "D:3-5", {"D": 209.0}) is plain
-    assert not are_plain(relation, "D:3-5,D:1-2")
 
 
 _VALUES: Final = ("Bo", "Cy", "Zoë", "日本", 'He said "hi"', "back\\slash", "a:b", "\x01", " ", "", "\u00a0", "\x1c")
@@ -183,36 +157,3 @@ _CONFIDENCES: Final = st.one_of(
     st.sampled_from(("0.٣", "0.5 ", "0.0", "0.²", f"0.{'0' * 400}1")),
     st.text(),
 )
-
-
-@given(runs())
-def test_rows_hold_what_their_lines_say(lines: list[str]) -> None:
-    loading, _ = _linked(lines, all_long_ways=False)
-    for row in loading.links.responses:
-        full_id, slot, _, relation, value, _, provenance, *_ = row.text.split("\t")
-        parts = parse_query_id(full_id)
-        assert parts is not None
-        query = row.query
-        assert (full_id, parts.short, parts.base, parts.level) == (
-            query.full_id, query.short_id, query.base_id, query.level,
-        )  # fmt: skip
-        assert slot == query.slots[0]
-        assert query.known_slot == (slot if find_predicate(slot) else None)
-        assert row.answer == (
-            read_provenance(relation, RELATION_SPANS).canonical,
-            value,
-            read_provenance(provenance, VALUE_SPANS).canonical,
-        )
-
-
-def test_what_follow_on_queries_have_to_report_is_counted_for_each() -> None:
-    """Of answers beside ones of the same document that have nothing to report."""
-    second = Line(query=_QUERIES[2])
-    lines = [Line(), second, replace(second, value="Cy", node=":E2")]
-    lines.append(replace(second, value="Di", document="OTHER_1"))
-    lines.append(replace(Line(), value="Ed", document="OTHER_1"))
-    loading, errors = _linked([line.text() for line in lines], all_long_ways=False)
-    # Beside those of the answers, one when the query file was read.
-    found = {problem.code: problem.occurrences for problem in loading.problems}
-    assert found == {"UNKNOWN_SLOT_NAME": 4, "FAILED_LANG_INFERENCE": 2}
-    assert errors == []

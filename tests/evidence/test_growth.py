@@ -61,30 +61,6 @@ def test_numbers_that_python_hashes_alike(prepared: Callable[[int], Callable[[],
     assert_grows_in_proportion(prepared, 2500)
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        (COLLIDING, COLLIDING * 1.0),
-        (2**61, 2.0**61),
-        (-(2**70), -(2.0**70)),
-        (10**22, 1e22),
-        (1, 1.0),
-        (1, True),
-        (2**61, 2**61 + 1),
-        (10**23, 1e23),
-        (str(COLLIDING), COLLIDING),
-    ],
-)
-def test_large_numbers_are_equal_where_python_says_so(one: object, other: object) -> None:
-    """As ids, as document numbers and as sentences."""
-    gold = [{"id": one, "label": "SUPPORT"}]
-    result = claims.score(gold, [{"id": other, "label": "SUPPORT"}])
-    assert result.scores["label_accuracy"] == float(one == other)
-    facts = [{"_id": "q", "answer": "", "supporting_facts": [["Title", one]]}]
-    found = hotpotqa.score(facts, {"answer": {}, "sp": {"q": [["Title", other]]}})
-    assert found.scores["sp_em"] == float(one == other)
-
-
 def _sets_and_entries(size: int, gold_label: str, predicted_label: str) -> Callable[[], object]:
     gold = [{"sentences": [number], "label": gold_label.format(number)} for number in range(size)]
     given = [{"sentences": [number], "label": predicted_label.format(size - number)} for number in range(size)]

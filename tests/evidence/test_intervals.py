@@ -22,7 +22,6 @@ from cs_score.statistics.exact_sums import exact_statistics
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.resampling import bootstrap_scores
 from tests.evidence.command import cs_score
-from tests.evidence.test_command import words
 
 Json = dict[str, Any]
 
@@ -114,43 +113,9 @@ def test_resamples_are_those_of_rescored_files(
                 assert math.isclose(value, expected, rel_tol=1e-12, abs_tol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("options", "problem"),
-    [
-        (["--bootstrap", "0"], "--bootstrap takes a whole number from 1 to 1000000, not 0"),
-        (["--bootstrap", "ten"], "--bootstrap takes a whole number from 1 to 1000000, not ten"),
-        (["--bootstrap", "5", "--confidence", "0"], "--confidence takes a percentage between 0 and 100"),
-        (["--confidence", "90"], "--confidence is about intervals: give --bootstrap N, too"),
-    ],
-)
-def test_settings_that_mean_nothing(options: list[str], problem: str) -> None:
-    outcome = cs_score(*words("scifact", *options))
-    assert (outcome.status, outcome.out) == (2, "")
-    assert outcome.err.startswith(f"cs-score: {problem}")
-    assert outcome.err.count("\n") == 1
-
-
 def test_nothing_to_resample(tmp_path: Path) -> None:
     (tmp_path / "empty").write_bytes(b"")
     outcome = cs_score("scifact", "--gold", tmp_path / "empty", "--predictions", tmp_path / "empty", "--bootstrap", "5")
     assert outcome.complaint == "there is no unit to resample"
     with pytest.raises(InputError, match="no unit"):
         intervals(scifact.score([], []))
-
-
-def test_one_unit_and_all_zeros() -> None:
-    gold = [{"id": number, "evidence": {"a": [{"label": "SUPPORT", "sentences": [1]}]}} for number in range(3)]
-    silent = [{"id": number, "evidence": {}} for number in range(3)]
-    one = intervals(scifact.score(gold[:1], silent[:1]), Resampling(30))
-    nothing = intervals(scifact.score(gold, silent), Resampling(40))
-    for measure, of_one in one.scores.items():
-        of_all = nothing.scores[measure]
-        if measure.endswith("precision"):  # nothing was answered: 0/0
-            assert {of_one.notes[0].code, of_all.notes[0].code} == {"WITHHELD"}
-            assert (of_all.point, of_all.low, of_all.high) == (0.0, None, None)
-        else:
-            assert of_one.note == "one unit only: nothing to resample"
-            assert (of_all.point, of_all.low, of_all.high) == (0.0, 0.0, 0.0)
-            assert [note.code for note in of_all.notes] == ["ALL_EQUAL", "RULE_OF_THREE"]
-    assert [note.code for note in nothing.notes] == ["FEW_UNITS"]
-    assert nothing.as_json()["notes"] == [nothing.notes[0]._asdict()]

@@ -5,15 +5,12 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
-import json
 import lzma
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from cs_score.base.errors import InputError
 from cs_score.base.sources import Source
@@ -134,37 +131,6 @@ def test_bad_document(data: bytes, expected: str) -> None:
 def test_bad_array(data: bytes, expected: str, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streaming, "BLOCK", block)
     assert problem(array, data) == expected
-
-
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
-    max_leaves=8,
-)
-
-
-@given(st.lists(json_values, max_size=4), st.integers(1, 40), st.booleans(), st.sampled_from((None, 1)))
-def test_array_is_read_as_the_parser_reads_it(values: list[object], block: int, ascii_only: bool, indent: int) -> None:
-    text = json.dumps(values, ensure_ascii=ascii_only, indent=indent)
-    data = text.encode("utf-8", "surrogatepass" if ascii_only else "ignore")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(streaming, "BLOCK", block)
-        assert array(data) == json.loads(data)
-
-
-@given(st.text("[]{},:\"'1 .-e\\untrfalse", max_size=12), st.integers(1, 5))
-def test_array_refuses_what_the_parser_refuses(text: str, block: int) -> None:
-    try:
-        expected = json.loads(f"[{text}")
-    except ValueError:
-        expected = None
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(streaming, "BLOCK", block)
-        if isinstance(expected, list):
-            assert array(f"[{text}".encode()) == expected
-        else:
-            with pytest.raises(InputError):
-                array(f"[{text}".encode())
 
 
 class Failing(io.BytesIO):
