@@ -96,12 +96,12 @@ def prepare(job: str) -> Callable[[], object]:
     """The job as a function without arguments: its matrices made, its modules imported."""
     import numpy as np
 
-    from cs_score.statistics.arithmetic import column_formula
+    from cs_score.statistics.arithmetic import ColumnFormula
     from cs_score.statistics.comparison import compare
     from cs_score.statistics.intervals import bootstrap_intervals
     from cs_score.statistics.options import Resampling
 
-    formula = column_formula(lambda sums, divide: [divide(sums[3 * i], sums[3 * i + 1]) for i in range(MEASURES)])
+    formula = ColumnFormula(lambda sums, divide: [divide(sums[3 * i], sums[3 * i + 1]) for i in range(MEASURES)])
     generator = np.random.default_rng(0)
     divisor = 3 if job.endswith("of-fractions") else 1
     matrices = [

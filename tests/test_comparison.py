@@ -15,8 +15,8 @@ from cs_score.base.errors import InputError, UsageError
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.scorer import score
 from cs_score.evidence.modes import claims, hotpotqa, r4c, scifact
-from cs_score.statistics.comparison_result import MeasureComparison
 from cs_score.statistics.options import Resampling
+from cs_score.statistics.results import MeasureComparison
 from tests.documents import ROOT
 from tests.evidence.command import cs_score
 from tests.evidence.test_command import EXAMPLES, files

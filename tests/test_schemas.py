@@ -24,7 +24,7 @@ from cs_score.evidence import report
 from cs_score.gates import writers as gate_writers
 from cs_score.knowledge_base.writers import statistics
 from cs_score.problems import reports
-from cs_score.statistics import comparison_result
+from cs_score.statistics import results
 from tests.cli.forms import FORMS, fill
 from tests.coldstart.command import score_in
 from tests.documents import ROOT, table
@@ -35,7 +35,7 @@ VERSIONS: Final = {
     "explanation": coldstart_explanation.SCHEMA_VERSION,
     "coldstart-result": documents.SCHEMA_VERSION,
     "evidence-result": report.SCHEMA_VERSION,
-    "comparison": comparison_result.SCHEMA_VERSION,
+    "comparison": results.SCHEMA_VERSION,
     "leaderboard": leaderboard_writers.SCHEMA_VERSION,
     "batch": many_writers.SCHEMA_VERSION,
     "batch-run": state.SCHEMA_VERSION,

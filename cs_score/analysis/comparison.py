@@ -26,12 +26,11 @@ from cs_score.evidence.result import Result as EvidenceResult
 from cs_score.evidence.result import scores_at
 from cs_score.measures.measure import Measure
 from cs_score.measures.registry import chosen, formula_of
-from cs_score.statistics.arithmetic import ColumnMeasures, column_formula
+from cs_score.statistics.arithmetic import ColumnFormula, ColumnMeasures
 from cs_score.statistics.comparison import compare_tables
-from cs_score.statistics.comparison_result import Comparison
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.unit_alignment import require_gold_units
-from cs_score.statistics.unit_table import UnitTable
+from cs_score.statistics.results import Comparison
+from cs_score.statistics.units import UnitTable, require_gold_units
 
 
 def compare_evidence(
@@ -151,7 +150,7 @@ def _compare(
     common: bool,
     executor: Executor | None,
 ) -> Comparison:
-    scores = column_formula(formula)
+    scores = ColumnFormula(formula)
     compared = compare_tables(tables, measures, scores, settings, common=common, executor=executor)
     if compared.dropped is not None:
         origins = {

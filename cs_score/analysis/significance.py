@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cs_score.statistics.comparison_result import Comparison
+from cs_score.statistics.results import Comparison
 
 
 def significance(compared: Comparison | None) -> dict[str, object]:

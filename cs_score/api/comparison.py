@@ -18,7 +18,7 @@ from cs_score.statistics.options import DEFAULT_RESAMPLES, IntervalMethod, Resam
 if TYPE_CHECKING:
     import pandas
 
-    from cs_score.statistics.comparison_result import Comparison as Compared
+    from cs_score.statistics.results import Comparison as Compared
 
 Side: TypeAlias = Literal["systems", "pairs"]
 
@@ -117,7 +117,7 @@ class Comparison:
 
         Raises UsageError for another format.
         """
-        from cs_score.statistics.comparison_writers import WRITERS
+        from cs_score.statistics.comparison_tables import WRITERS
 
         if format not in WRITERS:
             raise UsageError(f"no format called {format}; there are {', '.join(WRITERS)}{nearest(format, WRITERS)}")

@@ -13,7 +13,7 @@ from cs_score.api.intervals import IntervalRow, interval_rows
 from cs_score.base.errors import UsageError
 from cs_score.base.sources import Input
 from cs_score.measures.registry import headline
-from cs_score.statistics.unit_table import UnitTable
+from cs_score.statistics.units import UnitTable
 
 if TYPE_CHECKING:
     import pandas

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from cs_score.statistics.score_intervals import ScoreIntervals
+    from cs_score.statistics.results import ScoreIntervals
 
 
 class IntervalRow(NamedTuple):

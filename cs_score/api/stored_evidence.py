@@ -11,7 +11,7 @@ from cs_score.api.evidence import EvidenceResult
 from cs_score.base.errors import InputError
 from cs_score.evidence.report import SCHEMA_VERSION
 from cs_score.evidence.result import Mode
-from cs_score.statistics.unit_table import UnitTable
+from cs_score.statistics.units import UnitTable
 from cs_score.verification.recorded import origin_of
 from cs_score.verification.told import Told
 

@@ -26,7 +26,7 @@ from cs_score.evidence.result import Mode, Result
 from cs_score.measures.registry import headline, rankable
 from cs_score.problems.occurrences import Occurrence
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.score_intervals import ScoreIntervals
+from cs_score.statistics.results import ScoreIntervals
 
 
 class _ModeModule(Protocol):

@@ -12,7 +12,7 @@ from cs_score.base.records import Record
 from cs_score.coldstart.options import NamedPolicy
 from cs_score.coldstart.outputs import Invocation, Layout, doubly_encoded, file_blocks
 from cs_score.coldstart.result import Result
-from cs_score.statistics.score_intervals import ScoreIntervals
+from cs_score.statistics.results import ScoreIntervals
 
 PREFIX: Final = "out"
 """Files of a run are called `out.sf`, `out.summary` and so on, whatever the run is called."""

@@ -19,11 +19,11 @@ from cs_score.coldstart.result import AveragePrecision, Result, RunResult
 from cs_score.coldstart.samples import Bootstrap
 from cs_score.coldstart.unit_statistics import unit_name, unit_table
 from cs_score.measures.registry import COLD_START_MODE, WHY, chosen, headline, usual
-from cs_score.statistics.notes import sentences
-from cs_score.statistics.score_intervals import ScoreIntervals
+from cs_score.statistics.options import sentences
+from cs_score.statistics.results import ScoreIntervals
 
 if TYPE_CHECKING:
-    from cs_score.statistics.score_intervals import ScoreIntervals
+    from cs_score.statistics.results import ScoreIntervals
 
 
 SCORES_SCHEMA_VERSION: Final = 1

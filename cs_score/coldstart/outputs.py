@@ -26,7 +26,7 @@ from cs_score.coldstart.tables import DEFAULT_FIELDS, TableText, average_precisi
 from cs_score.problems.log import NO_PLACE, Problem
 
 if TYPE_CHECKING:
-    from cs_score.statistics.score_intervals import ScoreIntervals
+    from cs_score.statistics.results import ScoreIntervals
 
 
 class Invocation(Record):

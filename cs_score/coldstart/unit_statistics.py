@@ -27,9 +27,10 @@ from cs_score.coldstart.ranking import ApRow
 from cs_score.coldstart.result import Result, RunResult
 from cs_score.measures.measure import Measure
 from cs_score.measures.registry import RANKED, formula_of, sums_of
+from cs_score.statistics.intervals import score_intervals
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.score_intervals import ScoreIntervals, score_intervals
-from cs_score.statistics.unit_table import UnitTable
+from cs_score.statistics.results import ScoreIntervals
+from cs_score.statistics.units import UnitTable
 
 LDC_QUERY: Final = "LDC query"
 SF_QUERY: Final = "SF query"

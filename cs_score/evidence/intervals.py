@@ -6,8 +6,9 @@ from concurrent.futures import Executor
 
 from cs_score.base.records import replace
 from cs_score.evidence.result import Result
+from cs_score.statistics.intervals import score_intervals
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.score_intervals import ScoreIntervals, score_intervals
+from cs_score.statistics.results import ScoreIntervals
 
 
 def intervals(

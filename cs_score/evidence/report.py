@@ -12,8 +12,8 @@ from cs_score.base import display
 from cs_score.base.display import one_line
 from cs_score.base.planned_outputs import Format, OwnOption
 from cs_score.evidence.result import Mode, Result, UnitExplanation, counted
-from cs_score.statistics.notes import sentences
-from cs_score.statistics.score_intervals import ScoreIntervals
+from cs_score.statistics.options import sentences
+from cs_score.statistics.results import ScoreIntervals
 
 _NUMBER: Final = re.compile(r"[-+]?\d+(\.\d+)?%?|-")
 

@@ -12,8 +12,7 @@ from cs_score.base.signing.origin import ANY_MEASURE, Origin
 from cs_score.base.signing.signature import Signature
 from cs_score.gates.limits import ROUNDING, Limit, exact, limits_by_measure
 from cs_score.gates.measured import Measured, comparable_tables
-from cs_score.statistics.notes import Note
-from cs_score.statistics.options import Resampling
+from cs_score.statistics.options import Note, Resampling
 
 
 class Kind(StrEnum):
@@ -140,13 +139,13 @@ class Gate(Record):
         """The p-value of each measure's difference, and notes on the test; none where nothing is tested."""
         if self.significance is None or not measures:
             return {}, ()
-        from cs_score.statistics.arithmetic import column_formula
+        from cs_score.statistics.arithmetic import ColumnFormula
         from cs_score.statistics.comparison import compare_tables
 
         tables, formula = comparable_tables(measures, run, baseline)
         try:
             compared = compare_tables(
-                tables, measures, column_formula(formula), replace(self.significance, unit=run.unit)
+                tables, measures, ColumnFormula(formula), replace(self.significance, unit=run.unit)
             )
         except InputError as error:
             raise InputError(f"no drop can be tested: {error.problem}", file=baseline.name) from None

@@ -13,7 +13,7 @@ from cs_score.base.signing.origin import Origin
 from cs_score.coldstart.unit_statistics import unit_name, unit_table
 from cs_score.evidence.result import scores_at
 from cs_score.measures.registry import COLD_START_MODE, formula_of, headline, parse, sums_of
-from cs_score.statistics.unit_table import UnitTable
+from cs_score.statistics.units import UnitTable
 from cs_score.verification.recorded import EVIDENCE_MODES, Kind, origin_of, read_recorded
 from cs_score.verification.told import Told
 

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from typing import Final
 
 from cs_score.base.display import one_line
+from cs_score.base.records import to_builtins
 from cs_score.gates.judging import Check, Judgement
-from cs_score.statistics.notes import as_json, sentences
+from cs_score.statistics.options import sentences
 
 SCHEMA_VERSION: Final = 1
 """Of the JSON object; raised when a key changes its meaning or goes away."""
@@ -38,7 +39,7 @@ def judgement_json(judgement: Judgement) -> str:
         "schema_version": SCHEMA_VERSION,
         "passed": judgement.passed,
         "checks": [_check(check) for check in judgement.checks],
-        "notes": as_json(judgement.notes),
+        "notes": list(to_builtins(judgement.notes)),
         "signature": judgement.origin_of(judgement.run).as_json(),
         "baseline": None if baseline is None else {"file": baseline.name, "line": compared},
     }

@@ -27,7 +27,7 @@ from cs_score.report.model import (
     table_of,
 )
 from cs_score.report.reproduction import batch_origin
-from cs_score.statistics.notes import Note, sentences
+from cs_score.statistics.options import Note, sentences
 
 _MOST_DRAWN: Final = 50
 _MOST_RANKINGS: Final = 40

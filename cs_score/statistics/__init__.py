@@ -1,35 +1,17 @@
 """Resampling statistics over matrices of sufficient statistics; knows nothing of any task.
 
-A mode of cs-score reduces a run to one row of sums per *unit* - a claim, an instance, a question, a query - such that
-every measure is a formula of the column sums. Intervals, tests and rankings are then arithmetic on that matrix:
+A task reduces a run to one row of sums per *unit* - a claim, an instance, a question, a query - such that every
+measure is a formula of the column sums. Intervals, tests and rankings are then arithmetic on that matrix:
 
     units x statistics --draws--> resampled sums --formula--> resampled scores --> intervals, p-values, ranks
 
-`arithmetic`     the division and the comparison of scores that all measures share
-`draws`          seeded integer draws, as counts of units and as swaps
-`exact_sums`     sums without rounding error, so that no order of addition can show
-`resampling`     scores of the whole set, of the jackknife and of the bootstrap resamples
-`intervals`      percentile and BCa intervals
-`score_intervals` those of all scores of a run
-`contributions`  what each unit contributes to the difference of two scores
-`paired_tests`   paired bootstrap, approximate or exact randomisation, Holm, wins and losses
-`ranking`        ranks, rank ranges and tiers
-`notes`          what a reader must know beside the numbers, worded once
-`unit_table`     one row of statistics per unit
-`unit_alignment` which units several systems share
-`comparison`     all of it for two or more systems, a `comparison_result`; `comparison_writers` print it
-
-The modules are imported one by one where they are needed: most of them load numpy.
-
 **What may be a row.** Resampling draws whole units with replacement, as if another test set had been collected. The
 score of a resample must be the score that the formula gives to the drawn units, each taken as often as it was drawn.
-For counts that holds by linearity: the sums of the resample are the count-weighted sums of the rows. It holds as well
-after any reduction, however non-linear, *that looks at nothing outside its unit*: the reduced row of a unit is the
-same in every resample that contains the unit, so it may be computed once, beforehand. Cold Start is the case in
-point. Its unit is one LDC query with all its entry points; LDC-MAX keeps the counts of the entry point with the
-highest F1 and LDC-MEAN keeps the means over the entry points, and both decide from the rows of that query alone.
-Resampling the reduced rows is therefore exact and not an approximation. A measure that ranks or normalises across
-units has no such row.
+For counts that holds by linearity. It holds as well after any reduction, however non-linear, *that looks at nothing
+outside its unit*: the reduced row of a unit is the same in every resample that contains the unit. Cold Start is the
+case in point: its unit is one LDC query with all its entry points, and both LDC-MAX (the counts of the entry point with
+the highest F1) and LDC-MEAN decide from the rows of that query alone. A measure that ranks or normalises across units
+has no such row.
 
 Sources: B. Efron and R. J. Tibshirani, *An Introduction to the Bootstrap*, 1993 (percentile interval, ch. 13; BCa,
 ch. 14; tests, ch. 16). B. Efron, "Better bootstrap confidence intervals", JASA 82, 1987 (BCa). E. W. Noreen,

@@ -13,16 +13,22 @@ from numpy.typing import ArrayLike
 from cs_score.base.errors import UsageError
 from cs_score.base.records import Record, replace
 from cs_score.measures.formulas import Ratio
-from cs_score.statistics.arithmetic import Floats, Formula
-from cs_score.statistics.comparison_result import Comparison, MeasureComparison, PairedSystems, PValues, RankedSystem
-from cs_score.statistics.exact_sums import exact_statistics
-from cs_score.statistics.intervals import Interval, interval, jackknife_for
+from cs_score.statistics.arithmetic import Floats, Formula, exact_statistics
+from cs_score.statistics.intervals import interval, jackknife_for
 from cs_score.statistics.options import PAIRED_TESTS, PairedTest, Resampling
-from cs_score.statistics.paired_tests import Pair, holm, paired_bootstrap_p, randomisation_p, unit_record
-from cs_score.statistics.ranking import rank_ranges, ranks, tiers
+from cs_score.statistics.paired_tests import (
+    Pair,
+    holm,
+    paired_bootstrap_p,
+    randomisation_p,
+    rank_ranges,
+    ranks,
+    tiers,
+    unit_record,
+)
 from cs_score.statistics.resampling import bootstrap_scores, point_scores, unit_ratios
-from cs_score.statistics.unit_alignment import common_units, same_units
-from cs_score.statistics.unit_table import UnitTable
+from cs_score.statistics.results import Comparison, Interval, MeasureComparison, PairedSystems, PValues, RankedSystem
+from cs_score.statistics.units import UnitTable, common_units, same_units
 
 _MOST_SCORES: Final = 1 << 27
 """Scores of resamples, at 8 bytes each, up to which their number grows by itself."""
@@ -53,19 +59,22 @@ def compare(
         raise ValueError(f"{len(measures)} names for {points.shape[1]} measures")
     pairs = list(combinations(range(len(systems)), 2))
     settings = (resampling or Resampling(can_grow=True)).enough_for(len(pairs), _MOST_SCORES // points.size)
-    materials = _Materials(
-        names=tuple(systems),
-        resampling=settings,
-        test=test,
-        pairs=pairs,
-        points=points,
-        jackknife=jackknife_for(settings, statistics, scores),
-        unit=unit_ratios(statistics, scores),
-        resampled=bootstrap_scores(statistics, scores, settings, executor=executor),
-        randomisation=randomisation_p(statistics, scores, pairs, settings, executor=executor),
+    found = _Found(
+        tuple(systems),
+        settings,
+        test,
+        pairs,
+        points,
+        jackknife_for(settings, statistics, scores),
+        unit_ratios(statistics, scores),
+        bootstrap_scores(statistics, scores, settings, executor=executor),
+        randomisation_p(statistics, scores, pairs, settings, executor=executor),
     )
-    compared = tuple(_measure(materials, column, name) for column, name in enumerate(measures))
-    return Comparison(materials.names, statistics.units, settings, test, compared)
+    compared = []
+    for column, measure in enumerate(measures):
+        of_pairs = _pairs(found, column)
+        compared.append(MeasureComparison(measure, _ranked(found, column, of_pairs), of_pairs))
+    return Comparison(found.names, statistics.units, settings, test, tuple(compared))
 
 
 def compare_tables(
@@ -97,7 +106,7 @@ def _check(systems: Sized, test: PairedTest) -> None:
         raise UsageError(f"no paired test called {test}; there are {', '.join(PAIRED_TESTS)}")
 
 
-class _Materials(Record):
+class _Found(Record):
     """What all measures are read from; shapes as in `resampling`."""
 
     names: tuple[str, ...]
@@ -115,69 +124,58 @@ class _Materials(Record):
         return Ratio(self.unit.numerator[:, system, column], self.unit.denominator[:, system, column])
 
 
-def _measure(materials: _Materials, column: int, name: str) -> MeasureComparison:
-    pairs = _pairs(materials, column)
-    return MeasureComparison(name, _ranked(materials, column, pairs), pairs)
-
-
-def _pairs(materials: _Materials, column: int) -> tuple[PairedSystems, ...]:
-    units = len(materials.unit.denominator)
-    points = materials.points[:, column]
+def _pairs(found: _Found, column: int) -> tuple[PairedSystems, ...]:
+    units = len(found.unit.denominator)
     differences: list[Interval] = []
     bootstrap: list[float] = []
-    for first, second in materials.pairs:
-        resampled = materials.resampled[column, second] - materials.resampled[column, first]
-        jackknife = materials.jackknife[:, second, column] - materials.jackknife[:, first, column]
-        one, other = float(points[first]), float(points[second])
+    for first, second in found.pairs:
+        resampled = found.resampled[column, second] - found.resampled[column, first]
+        jackknife = found.jackknife[:, second, column] - found.jackknife[:, first, column]
+        one, other = found.points[[first, second], column].tolist()
+        counted = np.count_nonzero(found.unit.denominator[:, [first, second], column].any(axis=1))
         scale = max(abs(one), abs(other))
-        sides = [materials.ratio(system, column).denominator for system in (first, second)]
-        counted = int(np.count_nonzero((sides[0] != 0) | (sides[1] != 0)))
         differences.append(
-            interval(other - one, resampled, jackknife, units, materials.resampling, counted=counted, scale=scale)
+            interval(other - one, resampled, jackknife, units, found.resampling, counted=int(counted), scale=scale)
         )
         bootstrap.append(paired_bootstrap_p(other, one, resampled, units))
+    randomisation = [of_measures[column] for of_measures in found.randomisation]
     return tuple(
         PairedSystems(
-            materials.names[first],
-            materials.names[second],
+            found.names[first],
+            found.names[second],
             difference,
-            randomisation,
-            resampling,
-            unit_record(materials.ratio(second, column), materials.ratio(first, column)),
+            PValues(*of_randomisation),
+            PValues(*of_bootstrap),
+            unit_record(found.ratio(second, column), found.ratio(first, column)),
         )
-        for (first, second), difference, randomisation, resampling in zip(
-            materials.pairs,
+        for (first, second), difference, of_randomisation, of_bootstrap in zip(
+            found.pairs,
             differences,
-            _corrected([row[column] for row in materials.randomisation]),
-            _corrected(bootstrap),
+            zip(randomisation, holm(randomisation)),
+            zip(bootstrap, holm(bootstrap)),
         )
     )
 
 
-def _corrected(p_values: list[float]) -> list[PValues]:
-    return [PValues(raw, adjusted) for raw, adjusted in zip(p_values, holm(p_values))]
-
-
-def _ranked(materials: _Materials, column: int, pairs: tuple[PairedSystems, ...]) -> tuple[RankedSystem, ...]:
-    level = materials.resampling.level
-    adjusted = {frozenset(pair): entry.p_values(materials.test).holm for pair, entry in zip(materials.pairs, pairs)}
-    points = materials.points[:, column]
-    rank = ranks(points)
-    order = sorted(range(len(points)), key=lambda system: int(rank[system]))  # equal systems as they were given
+def _ranked(found: _Found, column: int, pairs: tuple[PairedSystems, ...]) -> tuple[RankedSystem, ...]:
+    level, points = found.resampling.level, found.points[:, column]
+    adjusted = {frozenset(pair): entry.p_values(found.test).holm for pair, entry in zip(found.pairs, pairs)}
+    rank = ranks(points).tolist()
+    order = sorted(range(len(points)), key=rank.__getitem__)  # equal systems as they were given
     tier = tiers(order, lambda best, system: adjusted[frozenset((best, system))] <= level)
-    ranges = rank_ranges(materials.resampled[column], level)
+    ranges = rank_ranges(found.resampled[column], level)
     return tuple(
         RankedSystem(
-            materials.names[system],
+            found.names[system],
             interval(
                 float(points[system]),
-                materials.resampled[column, system],
-                materials.jackknife[:, system, column],
-                len(materials.unit.denominator),
-                materials.resampling,
-                counted=int(np.count_nonzero(materials.ratio(system, column).denominator)),
+                found.resampled[column, system],
+                found.jackknife[:, system, column],
+                len(found.unit.denominator),
+                found.resampling,
+                counted=int(np.count_nonzero(found.ratio(system, column).denominator)),
             ),
-            int(rank[system]),
+            rank[system],
             *ranges[system],
             tier[system],
         )

@@ -12,6 +12,7 @@ error is the standard deviation of the scores of the resamples, with N - 1 in th
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from concurrent.futures import Executor
 from statistics import NormalDist
 from typing import Final
@@ -19,50 +20,50 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cs_score.base.records import Record
-from cs_score.statistics import notes
-from cs_score.statistics.arithmetic import Floats, Formula, noise
-from cs_score.statistics.exact_sums import ExactStatistics, exact_statistics
-from cs_score.statistics.notes import Note
-from cs_score.statistics.options import Resampling
+from cs_score.base.records import replace
+from cs_score.statistics.arithmetic import (
+    ColumnFormula,
+    ColumnMeasures,
+    ExactStatistics,
+    Floats,
+    Formula,
+    exact_statistics,
+    noise,
+)
+from cs_score.statistics.options import (
+    ALL_EQUAL,
+    FEW,
+    ONE_RESAMPLE,
+    ONE_UNIT,
+    OUTSIDE,
+    Note,
+    Resampling,
+    faultless,
+    few_counted,
+    left_out,
+    withheld,
+)
 from cs_score.statistics.resampling import bootstrap_scores, defined, jackknife_scores, point_scores, unit_ratios
+from cs_score.statistics.results import Interval, ScoreIntervals
+from cs_score.statistics.units import UnitTable
 
 _NORMAL: Final = NormalDist()
 _NO_NOTES: Final[tuple[Note, ...]] = ()
 
 
-class Interval(Record):
-    """A score with its bootstrap interval.
+def score_intervals(
+    table: UnitTable,
+    measures: Sequence[str],
+    formula: ColumnMeasures,
+    resampling: Resampling,
+    executor: Executor | None = None,
+) -> ScoreIntervals:
+    """The intervals of `measures`, which `formula` makes of the column sums of `table`.
 
-    `point` is the score on all units, `low` and `high` the limits, `standard_error` the spread of the resamples: None
-    where too many resamples are undefined for an interval. `units` is how many units there were, `resampling` the
-    settings, `undefined` the number of resamples left out; `notes` say what a reader must know of this score.
+    The executor spreads the resamples and changes no number. Raises InputError where there is no unit.
     """
-
-    point: float
-    low: float | None
-    high: float | None
-    standard_error: float | None
-    units: int
-    resampling: Resampling
-    notes: tuple[Note, ...] = ()
-    undefined: int = 0
-
-    @property
-    def note(self) -> str:
-        """The texts of the notes in one line; empty where there is none."""
-        return notes.joined(self.notes)
-
-    def as_json(self) -> dict[str, object]:
-        """The numbers as a JSON object, without the settings; notes and undefined resamples only where there are."""
-        return {
-            "point": self.point,
-            "low": self.low,
-            "high": self.high,
-            "standard_error": self.standard_error,
-            **({"undefined_resamples": self.undefined} if self.undefined else {}),
-            **({"note": self.note, "notes": notes.as_json(self.notes)} if self.notes else {}),
-        }
+    found = bootstrap_intervals(table.rows, ColumnFormula(formula), resampling, executor=executor) if measures else ()
+    return ScoreIntervals(len(table.ids), resampling, dict(zip(measures, found)))
 
 
 def bootstrap_intervals(
@@ -114,18 +115,20 @@ def interval(
     found = defined(resampled)
     if found is None:
         undefined = int(np.count_nonzero(np.isnan(resampled)))
-        return Interval(
-            point, None, None, None, units, resampling, (notes.withheld(undefined, len(resampled)),), undefined
-        )
+        return _noted(Interval(point, None, None, None, undefined), (withheld(undefined, len(resampled)),))
     low, high, error, told = _limits(point, found, jackknife[~np.isnan(jackknife)], units, resampling, scale)
-    if notes.ALL_EQUAL in told and scale is None and point in (0.0, 1.0):
-        told = (*told, notes.faultless(point, counted, resampling))
-    elif counted < notes.FEW <= units:
-        told = (*told, notes.few_counted(counted, units))
+    if ALL_EQUAL in told and scale is None and point in (0.0, 1.0):
+        told = (*told, faultless(point, counted, resampling))
+    elif counted < FEW <= units:
+        told = (*told, few_counted(counted, units))
     undefined = len(resampled) - len(found)
     if undefined:
-        told = (*told, notes.left_out(undefined, len(resampled)))
-    return Interval(point, low, high, error, units, resampling, told, undefined)
+        told = (*told, left_out(undefined, len(resampled)))
+    return _noted(Interval(point, low, high, error, undefined), told)
+
+
+def _noted(found: Interval, notes: tuple[Note, ...]) -> Interval:
+    return replace(found, note="; ".join(note.text for note in notes), notes=notes)
 
 
 def _limits(
@@ -134,19 +137,19 @@ def _limits(
     """Low, high and standard error, and notes on how they came about."""
     slack = float(noise(point if scale is None else scale))
     if units == 1:
-        return point, point, 0.0, (notes.ONE_UNIT,)
+        return point, point, 0.0, (ONE_UNIT,)
     lowest, highest = float(resampled.min()), float(resampled.max())
     if len(resampled) > 1 and highest - lowest <= slack:
         # Rounding is no spread; the limits are the score itself where the resamples agree with it.
         limit = point if abs(lowest - point) <= slack else lowest
-        return limit, limit, 0.0, (notes.ALL_EQUAL,)
+        return limit, limit, 0.0, (ALL_EQUAL,)
     cuts, told = (resampling.level / 2, 1 - resampling.level / 2), _NO_NOTES
     if resampling.method == "bca":
         adjusted = _bca_cuts(point, resampled, jackknife, resampling.level, slack)
-        cuts, told = (adjusted, told) if adjusted else (cuts, (notes.OUTSIDE,))
+        cuts, told = (adjusted, told) if adjusted else (cuts, (OUTSIDE,))
     low, high = np.quantile(resampled, np.asarray(cuts), method="linear").tolist()
     if len(resampled) == 1:
-        return low, high, 0.0, (notes.ONE_RESAMPLE,)
+        return low, high, 0.0, (ONE_RESAMPLE,)
     return low, high, float(resampled.std(ddof=1)), told
 
 

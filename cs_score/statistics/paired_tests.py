@@ -1,4 +1,4 @@
-"""Is one system better than another on the same units? Two paired tests, Holm's correction, and a count per unit.
+"""Is one system better than another on the same units? Two paired tests, Holm's correction, ranks, tiers.
 
 Both tests are two-sided, both count a resample whose difference is *at least as* extreme as the observed one, and of N
 random resamples both report (1 + count) / (1 + N) (Phipson and Smyth 2010). A system tested against its own copy
@@ -18,7 +18,7 @@ Equal within rounding counts as equal (`arithmetic.TIE_TOLERANCE`, relative to t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from functools import partial
 from typing import TypeAlias
@@ -26,25 +26,23 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from cs_score.base.records import Record
 from cs_score.measures.formulas import Ratio
-from cs_score.statistics.arithmetic import Floats, Formula, noise
-from cs_score.statistics.contributions import contributions
-from cs_score.statistics.draws import CHUNK_CELLS, all_swaps, swap_flags
-from cs_score.statistics.exact_sums import ExactStatistics
+from cs_score.statistics.arithmetic import ExactStatistics, Floats, Formula, contributions, noise
 from cs_score.statistics.options import Resampling, add_one, is_enumerated
-from cs_score.statistics.resampling import defined, digit_sums, over_resamples, point_scores, scores_of
+from cs_score.statistics.resampling import (
+    CHUNK_CELLS,
+    all_swaps,
+    defined,
+    digit_sums,
+    over_resamples,
+    point_scores,
+    scores_of,
+    swap_flags,
+)
+from cs_score.statistics.results import UnitRecord
 
 Pair: TypeAlias = tuple[int, int]
 """Two systems by their position."""
-
-
-class UnitRecord(Record):
-    """How many units speak for a system, for neither, and for the other one."""
-
-    wins: int
-    ties: int
-    losses: int
 
 
 def paired_bootstrap_p(first: float, second: float, resampled_difference: Floats, units: int) -> float:
@@ -133,3 +131,47 @@ def unit_record(first: Ratio, second: Ratio) -> UnitRecord | None:
     slack = 2 * largest / (np.sum(first.denominator) + np.sum(second.denominator))
     wins, losses = int(np.count_nonzero(shares > slack)), int(np.count_nonzero(-shares > slack))
     return UnitRecord(wins, len(shares) - wins - losses, losses)
+
+
+def ranks(scores: Floats) -> NDArray[np.int64]:
+    """The ranks of scores (systems, ...) along the first axis: one more than the number of systems with a higher score.
+
+    Scores that are equal within rounding share the better rank.
+    """
+    better = np.ones(scores.shape, dtype=np.int64)
+    for rival in scores:
+        better += rival - scores > noise(rival, scores)
+    return better
+
+
+def rank_ranges(resampled: Floats, level: float) -> list[tuple[int, int]]:
+    """Per system the lowest and the highest rank over the resamples (systems, N), the extremes left out.
+
+    Resamples in which a score is undefined are left out; where that leaves too few, any rank is possible. Of the N
+    sorted ranks of a system, floor(N * level / 2) are dropped at either end: the central 95 % where level is 0.05.
+    """
+    found = defined(resampled)
+    if found is None:
+        return [(1, len(resampled))] * len(resampled)
+    ordered = np.sort(ranks(found), axis=1)
+    count = ordered.shape[1]
+    dropped = min(int(count * level / 2 + 1e-9), (count - 1) // 2)  # 100 * 0.58 is 57.99999999999999
+    return [(int(row[dropped]), int(row[count - 1 - dropped])) for row in ordered]
+
+
+def tiers(order: Sequence[int], differ: Callable[[int, int], bool]) -> dict[int, int]:
+    """The tier of each system, from 1, for systems listed from best to worst.
+
+    The first system opens a tier and is its best. Going down the list, a system joins the current tier unless it
+    differs (`differ(best, system)`: significantly, after correction) from the best of that tier; the first one that
+    does opens the next tier and becomes its best. So every member of a tier cannot be told apart from the best of the
+    tier. Members may differ from one another, and a system may be indistinguishable from members of the tier above:
+    "cannot be told apart" is not transitive, and tiers do not pretend that it is.
+    """
+    assigned: dict[int, int] = {}
+    best, tier = -1, 0
+    for system in order:
+        if not tier or differ(best, system):
+            best, tier = system, tier + 1
+        assigned[system] = tier
+    return assigned

@@ -42,7 +42,7 @@ from cs_score.verification.told import Told
 
 if TYPE_CHECKING:
     from cs_score.evidence.result import Result as EvidenceResult
-    from cs_score.statistics.score_intervals import ScoreIntervals
+    from cs_score.statistics.results import ScoreIntervals
 
 
 def computed_again(recorded: Recorded, found: Sequence[FoundInput]) -> Json:

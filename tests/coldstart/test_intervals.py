@@ -25,11 +25,9 @@ from cs_score.coldstart.unit_statistics import answered_units, intervals, summar
 from cs_score.measures.formulas import Ratio, divide
 from cs_score.measures.measure import Measure
 from cs_score.measures.registry import formula_of
-from cs_score.statistics.arithmetic import column_formula
-from cs_score.statistics.draws import bootstrap_counts
-from cs_score.statistics.exact_sums import exact_statistics
+from cs_score.statistics.arithmetic import ColumnFormula, exact_statistics
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.resampling import bootstrap_scores
+from cs_score.statistics.resampling import bootstrap_counts, bootstrap_scores
 from tests.coldstart.command import Outcome, score_in
 from tests.coldstart.recorded import COMMITTED
 from tests.coldstart.test_laws import folder_with
@@ -97,7 +95,7 @@ def test_intervals_are_those_of_rescored_resamples(world: World, seed: int) -> N
     table = unit_table(run, measures)
     count = 12
     found = bootstrap_scores(
-        exact_statistics([table.rows]), column_formula(formula_of(measures)), Resampling(count, seed)
+        exact_statistics([table.rows]), ColumnFormula(formula_of(measures)), Resampling(count, seed)
     )[:, 0, :]
     drawn = np.concatenate([part for _, part in bootstrap_counts(seed, len(table.ids), range(count))])
     for number in range(count):

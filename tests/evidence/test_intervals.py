@@ -16,11 +16,9 @@ from cs_score.evidence import intervals
 from cs_score.evidence.modes import claims, hotpotqa, scifact
 from cs_score.evidence.result import Result
 from cs_score.measures.formulas import Ratio
-from cs_score.statistics.arithmetic import column_formula
-from cs_score.statistics.draws import bootstrap_counts
-from cs_score.statistics.exact_sums import exact_statistics
+from cs_score.statistics.arithmetic import ColumnFormula, exact_statistics
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.resampling import bootstrap_scores
+from cs_score.statistics.resampling import bootstrap_counts, bootstrap_scores
 from tests.evidence.command import cs_score
 
 Json = dict[str, Any]
@@ -99,7 +97,7 @@ def test_resamples_are_those_of_rescored_files(
 ) -> None:
     gold, predictions = task(random.Random(seed))
     result = score(gold, predictions)
-    formula = column_formula(result.mode.formula)
+    formula = ColumnFormula(result.mode.formula)
     found = bootstrap_scores(exact_statistics([result.table.rows]), formula, Resampling(RESAMPLES, seed))[:, 0, :]
     drawn = np.concatenate([part for _, part in bootstrap_counts(seed, UNITS, range(RESAMPLES))])
     for number in range(RESAMPLES):

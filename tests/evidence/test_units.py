@@ -12,7 +12,7 @@ import pytest
 from cs_score.evidence.modes import claims, hotpotqa, r4c, scifact
 from cs_score.evidence.result import Mode
 from cs_score.measures.formulas import divide, precision_recall_f1
-from cs_score.statistics.unit_table import UnitTable
+from cs_score.statistics.units import UnitTable
 
 MODES = (scifact.MODE, claims.MODE, r4c.MODE, hotpotqa.MODE)
 

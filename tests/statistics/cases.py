@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from cs_score.measures.formulas import f1
-from cs_score.statistics.arithmetic import Floats, column_formula
+from cs_score.statistics.arithmetic import ColumnFormula, Floats
 
 _Value = TypeVar("_Value")
 
@@ -28,7 +28,7 @@ def present(value: _Value | None) -> _Value:
     return value
 
 
-FORMULA = column_formula(precision_recall_f1)
+FORMULA = ColumnFormula(precision_recall_f1)
 
 
 def identity(sums: Floats) -> Floats:
@@ -48,5 +48,5 @@ def _rounding(sums: Sequence[Any], divide: Callable[[Any, Any], Any]) -> tuple[A
     return (divide(0.7 * sums[0], 0.7 * sums[1]),)
 
 
-ROUNDING = column_formula(_rounding)
+ROUNDING = ColumnFormula(_rounding)
 """A ratio by a road on which equal ratios come out differently in the last digit."""

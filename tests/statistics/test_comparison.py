@@ -11,12 +11,11 @@ from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import replace
 from cs_score.statistics.arithmetic import Floats
 from cs_score.statistics.comparison import compare, compare_tables
-from cs_score.statistics.comparison_result import Comparison
 from cs_score.statistics.intervals import bootstrap_intervals
-from cs_score.statistics.notes import ALL_EQUAL, ONE_UNIT
-from cs_score.statistics.options import Resampling, smallest_p
-from cs_score.statistics.paired_tests import UnitRecord, holm
-from cs_score.statistics.unit_table import UnitTable
+from cs_score.statistics.options import ALL_EQUAL, ONE_UNIT, Resampling, smallest_p
+from cs_score.statistics.paired_tests import holm
+from cs_score.statistics.results import Comparison, UnitRecord
+from cs_score.statistics.units import UnitTable
 from tests.statistics.cases import FORMULA, MEASURES, ROUNDING, present, system
 
 SETTINGS = Resampling(999, seed=5, unit="claim")

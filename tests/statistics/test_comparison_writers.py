@@ -10,12 +10,17 @@ from hypothesis import strategies as st
 
 from cs_score.base.display import cell
 from cs_score.base.markup import escape_latex, escape_markdown
-from cs_score.statistics.comparison_result import Comparison, MeasureComparison, PairedSystems, PValues, RankedSystem
-from cs_score.statistics.comparison_writers import WRITERS
-from cs_score.statistics.intervals import Interval
-from cs_score.statistics.notes import Note
-from cs_score.statistics.options import Resampling
-from cs_score.statistics.paired_tests import UnitRecord
+from cs_score.statistics.comparison_tables import WRITERS
+from cs_score.statistics.options import Note, Resampling
+from cs_score.statistics.results import (
+    Comparison,
+    Interval,
+    MeasureComparison,
+    PairedSystems,
+    PValues,
+    RankedSystem,
+    UnitRecord,
+)
 
 HOSTILE = "x\x1b[2J|&\\_\t\n`$%#{}<b>\"*[](http://a.example)~^--'\u202e\udc80@me"
 
@@ -24,9 +29,9 @@ SETTINGS = Resampling(10_000, 3, 99.9, "bca", "claim")
 
 def small(first: str = "run 1", second: str = "run_2") -> Comparison:
     """A comparison written by hand, so that every printed number can be told from every other."""
-    better = Interval(0.75, 0.5, 1.0, 0.125, 8, SETTINGS)
-    worse = Interval(0.25, 0.0, 0.375, 0.0625, 8, SETTINGS, (Note("A_NOTE", "a note"),))
-    difference = Interval(-0.00001, -0.5, 0.25, 0.2, 8, SETTINGS)
+    better = Interval(0.75, 0.5, 1.0, 0.125)
+    worse = Interval(0.25, 0.0, 0.375, 0.0625, note="a note", notes=(Note("A_NOTE", "a note"),))
+    difference = Interval(-0.00001, -0.5, 0.25, 0.2)
     pair = PairedSystems(first, second, difference, PValues(0.00005, 0.0001), PValues(0.0123, 1.0), UnitRecord(5, 2, 1))
     ranked = (RankedSystem(first, better, 1, 1, 2, 1), RankedSystem(second, worse, 2, 1, 3, 2))
     return Comparison((first, second), 8, SETTINGS, "bootstrap", (MeasureComparison("F_1", ranked, (pair,)),))
@@ -43,7 +48,7 @@ def test_a_hostile_name_adds_no_line_and_no_control_character(name: str) -> None
 
 def noted(name: str = "A") -> Comparison:
     """Everything that can be said of a whole comparison, and a score without an interval."""
-    undefined = Interval(0.0, None, None, None, 5, Resampling(3), (Note("WITHHELD", "no interval: because"),), 2)
+    undefined = Interval(0.0, None, None, None, 2, "no interval: because", (Note("WITHHELD", "no interval: because"),))
     ranked = RankedSystem(name, undefined, 1, 1, 2, 1)
     pair = PairedSystems(name, "B", undefined, PValues(1.0, 1.0), PValues(1.0, 1.0), None)
     measure = MeasureComparison("F1", (ranked,), (pair,))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cs_score.measures.formulas import Ratio
-from cs_score.statistics.contributions import contributions
+from cs_score.statistics.arithmetic import contributions
 from tests.statistics.cases import FORMULA, MEASURES
 
 Counts = list[tuple[int, int, int]]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from cs_score.statistics.arithmetic import Floats
-from cs_score.statistics.draws import bootstrap_counts, swap_flags
+from cs_score.statistics.resampling import bootstrap_counts, swap_flags
 
 Draw: TypeAlias = Callable[..., Floats]
 

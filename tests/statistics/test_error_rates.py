@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cs_score.statistics.arithmetic import Floats, column_formula
-from cs_score.statistics.exact_sums import exact_statistics
+from cs_score.statistics.arithmetic import ColumnFormula, Floats, exact_statistics
 from cs_score.statistics.intervals import bootstrap_intervals
 from cs_score.statistics.options import IntervalMethod, Resampling
 from cs_score.statistics.paired_tests import paired_bootstrap_p, randomisation_p
@@ -68,7 +67,7 @@ def test_equal_systems_are_called_different_as_rarely_as_promised() -> None:
         assert ((rate >= 3.5) & (rate <= 6.5)).all()
 
 
-RATIO = column_formula(lambda sums, divide: [divide(sums[0], sums[1])])
+RATIO = ColumnFormula(lambda sums, divide: [divide(sums[0], sums[1])])
 
 
 @pytest.mark.slow

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cs_score.base.errors import InputError
-from cs_score.statistics.arithmetic import Floats
-from cs_score.statistics.exact_sums import exact_statistics
+from cs_score.statistics.arithmetic import Floats, exact_statistics
 
 # Of one size, as statistics of one column are: two digits hold all bits of such values.
 FRACTIONS = st.floats(-1.0, 1.0, allow_subnormal=False).filter(lambda value: value == 0 or abs(value) > 1e-6)

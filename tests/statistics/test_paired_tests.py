@@ -13,15 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from cs_score.statistics.arithmetic import Floats
-from cs_score.statistics.draws import swap_flags
-from cs_score.statistics.exact_sums import exact_statistics
+from cs_score.statistics.arithmetic import Floats, exact_statistics
 from cs_score.statistics.options import Resampling, add_one
-from cs_score.statistics.paired_tests import (
-    holm,
-    paired_bootstrap_p,
-    randomisation_p,
-)
+from cs_score.statistics.paired_tests import holm, paired_bootstrap_p, randomisation_p
+from cs_score.statistics.resampling import swap_flags
 from tests.statistics.cases import FORMULA, MEASURES, system
 
 SPAWN = multiprocessing.get_context("spawn")  # forking a process whose BLAS has threads is warned of

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cs_score.statistics.ranking import rank_ranges, ranks, tiers
+from cs_score.statistics.paired_tests import rank_ranges, ranks, tiers
 
 
 def test_equal_systems_share_the_better_rank() -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cs_score.statistics.draws import bootstrap_counts
-from cs_score.statistics.exact_sums import exact_statistics
+from cs_score.statistics.arithmetic import exact_statistics
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.resampling import bootstrap_scores, digit_sums
+from cs_score.statistics.resampling import bootstrap_counts, bootstrap_scores, digit_sums
 from tests.statistics.cases import FORMULA, system
 
 

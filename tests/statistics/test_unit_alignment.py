@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cs_score.base.errors import InputError
-from cs_score.statistics.unit_alignment import common_units, same_units
-from cs_score.statistics.unit_table import UnitTable
+from cs_score.statistics.units import UnitTable, common_units, same_units
 
 
 def table(ids: str) -> UnitTable:

@@ -35,7 +35,7 @@ from cs_score.coldstart.unit_statistics import drawn_units, intervals_of_run, re
 from cs_score.measures.measure import Measure
 from cs_score.measures.registry import COLD_START_MODE, MEASURES
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.score_intervals import ScoreIntervals
+from cs_score.statistics.results import ScoreIntervals
 
 SCHEMA_VERSION: Final = 1
 """Raised when a key changes its meaning or goes away; new keys do not raise it."""

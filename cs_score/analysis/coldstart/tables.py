@@ -12,7 +12,7 @@ from cs_score.coldstart.counting import Counts
 from cs_score.coldstart.judging import CATEGORIES
 
 if TYPE_CHECKING:
-    from cs_score.statistics.intervals import Interval
+    from cs_score.statistics.results import Interval
 
 Value: TypeAlias = str | int | float | None
 Row: TypeAlias = tuple[Value, ...]

@@ -10,7 +10,7 @@ from cs_score.analysis.coldstart.analysis import Analysis
 from cs_score.analysis.coldstart.sections.reliability import Reliability
 from cs_score.analysis.coldstart.tables import Gain, Row, Table, Value, tables_of
 from cs_score.base.display import aligned, cell, one_line
-from cs_score.statistics.notes import sentences
+from cs_score.statistics.options import sentences
 
 TOP: Final = 20
 """Rows of a table that are shown unless another number of mistakes is asked for."""

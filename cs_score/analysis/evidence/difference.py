@@ -21,15 +21,13 @@ from cs_score.analysis.evidence.pairing import Paired, pairs_of
 from cs_score.analysis.outcome import Outcome
 from cs_score.analysis.significance import significance
 from cs_score.base.errors import InputError, UsageError
-from cs_score.base.records import Record, asdict, replace
+from cs_score.base.records import Record, asdict, replace, to_builtins
 from cs_score.base.signing.origin import Origin
 from cs_score.evidence.result import Mode, Result, scores_at
-from cs_score.statistics import notes
-from cs_score.statistics.arithmetic import column_formula
+from cs_score.statistics.arithmetic import ColumnFormula
 from cs_score.statistics.comparison import compare_tables
-from cs_score.statistics.comparison_result import Comparison, PairedSystems
-from cs_score.statistics.notes import Note
-from cs_score.statistics.options import Resampling
+from cs_score.statistics.options import Note, Resampling
+from cs_score.statistics.results import Comparison, PairedSystems
 
 SCHEMA_VERSION: Final = 1
 """Of the JSON object; raised when a key changes its meaning or goes away."""
@@ -120,7 +118,7 @@ class Difference(Record):
             "names": dict(zip("ab", self.names)),
             **({} if top is None else {"top": top}),
             **significance(self.compared),
-            "notes": notes.as_json(self.notes),
+            "notes": list(to_builtins(self.notes)),
             "units": [asdict(unit) for unit in self.units[:top]],
             "answers": [answer.as_json() for answer in self.answers[:top]],
             "outcomes": [
@@ -187,7 +185,7 @@ def _compared(
     if first.table.ids != second.table.ids:
         text = f"no interval: {names[0]} and {names[1]} were not scored on the same {mode.unit}s"
         return None, (*remarks, Note("OTHER_UNITS", text))
-    formula = column_formula(partial(scores_at, mode.formula, (mode.measures.index(measure),)))
+    formula = ColumnFormula(partial(scores_at, mode.formula, (mode.measures.index(measure),)))
     settings = replace(resampling or Resampling(can_grow=True), unit=mode.unit)
     tables = {"a": first.table, "b": second.table}
     try:

@@ -12,7 +12,7 @@ from cs_score.analysis.significance import significance_lines
 from cs_score.base.display import one_line
 from cs_score.evidence.report import aligned
 from cs_score.evidence.result import counted
-from cs_score.statistics.notes import sentences
+from cs_score.statistics.options import sentences
 
 
 def difference_text(difference: Difference, width: int, top: int) -> str:

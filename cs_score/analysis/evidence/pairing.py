@@ -13,7 +13,7 @@ from cs_score.analysis.evidence.mending import AnyExaminer
 from cs_score.analysis.evidence.modes.examiner import Part, Row
 from cs_score.base.records import Record
 from cs_score.measures.formulas import Ratio, divide
-from cs_score.statistics.contributions import contributions
+from cs_score.statistics.arithmetic import contributions
 
 Examiners: TypeAlias = tuple[AnyExaminer, AnyExaminer]
 

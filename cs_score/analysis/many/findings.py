@@ -13,7 +13,7 @@ from typing import Any, Final
 from cs_score.base.documents import value_in
 from cs_score.base.patterns import pattern
 from cs_score.base.records import Record
-from cs_score.statistics.unit_table import UnitTable
+from cs_score.statistics.units import UnitTable
 
 ID_DIGITS: Final = 12
 """Hexadecimal digits of the id of an answer."""

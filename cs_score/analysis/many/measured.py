@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from cs_score.base.records import Record
 from cs_score.measures.formulas import Ratio
 from cs_score.measures.registry import COLD_START_MODE, formula_of, parse, sums_of
-from cs_score.statistics.unit_table import UnitTable
+from cs_score.statistics.units import UnitTable
 
 if TYPE_CHECKING:  # it loads numpy, which only resampling needs
     from cs_score.statistics.arithmetic import ColumnMeasures

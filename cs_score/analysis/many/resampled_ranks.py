@@ -12,11 +12,10 @@ from cs_score.analysis.many.kendall import TIE_TOLERANCE, Order, order, tau_b
 from cs_score.analysis.many.measured import Measured, Unit
 from cs_score.analysis.many.stability import Ranked, Ranking, Scores, Stability
 from cs_score.base.records import replace
-from cs_score.statistics.arithmetic import Floats, column_formula, noise
-from cs_score.statistics.exact_sums import exact_statistics
+from cs_score.statistics.arithmetic import ColumnFormula, Floats, exact_statistics, noise
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.resampling import bootstrap_scores, defined
-from cs_score.statistics.unit_table import UnitTable
+from cs_score.statistics.units import UnitTable
 
 _CELLS: Final = 1 << 20
 """Pairs of runs times resamples that are compared at once; changes no result."""
@@ -33,7 +32,7 @@ def resampled_scores(
     if units and there:
         statistics = exact_statistics([measure.rows(table, units) for table in there])
         places = [place for place, table in enumerate(tables) if table is not None]
-        found[:, places] = bootstrap_scores(statistics, column_formula(measure.formula), resampling)
+        found[:, places] = bootstrap_scores(statistics, ColumnFormula(measure.formula), resampling)
     return list(found)
 
 

@@ -17,7 +17,7 @@ from cs_score.analysis.many.findings import findings_of
 from cs_score.base.documents import document_in
 from cs_score.base.errors import InputError
 from cs_score.base.outputs import cannot_write, write_whole
-from cs_score.base.records import asdict, replace
+from cs_score.base.records import replace, to_builtins
 from cs_score.batch.store.outcomes import FAILED, Outcome, ProblemPlace, RunScores, WrittenFile
 from cs_score.batch.store.pages import is_page
 from cs_score.coldstart.outputs import OUTPUTS
@@ -67,7 +67,7 @@ def write_run(folder: str, outcome: Outcome, files: Iterable[tuple[str, Iterable
 def record_of(outcome: Outcome) -> dict[str, Any]:
     """The object that the signature file of a run holds, with the digest of all its other members."""
     # As JSON reads it again, so that the digest is of the same.
-    record = json.loads(json.dumps({"schema_version": SCHEMA_VERSION, **asdict(outcome)}))
+    record = json.loads(json.dumps({"schema_version": SCHEMA_VERSION, **to_builtins(outcome)}))
     if not outcome.intervals:  # nobody asked for them
         del record["intervals"]
     return {**record, "digest": digest_of(record)}

@@ -10,8 +10,7 @@ from cs_score.analysis.many.measured import measured
 from cs_score.base.records import Record, field, replace
 from cs_score.base.signing.signature import Signature
 from cs_score.batch.store.outcomes import Outcome
-from cs_score.statistics.notes import Note
-from cs_score.statistics.options import Resampling
+from cs_score.statistics.options import Note, Resampling
 
 
 class Row(Record):

@@ -11,7 +11,7 @@ from cs_score.base.display import aligned, cell, one_line, spreadsheet_cell
 from cs_score.base.markup import escape_latex, escape_markdown
 from cs_score.base.outputs import write_whole
 from cs_score.batch.tables.leaderboard import BEFORE, Column, Leaderboard, Row, resampling_of, signatures
-from cs_score.statistics.notes import Note, sentences
+from cs_score.statistics.options import Note, sentences
 
 LEADERBOARD: Final = "leaderboard"
 

@@ -13,11 +13,11 @@ from cs_score.analysis.many.overview import OfPolicy, Overview
 from cs_score.analysis.many.stability import Ranked
 from cs_score.base.display import spreadsheet_cell
 from cs_score.base.outputs import encoded, write_whole
+from cs_score.base.records import to_builtins
 from cs_score.batch.plan.runs import INDEX
 from cs_score.batch.store.pages import MakePage
 from cs_score.batch.tables.leaderboard import Leaderboard, Row
 from cs_score.batch.tables.many import labels_of
-from cs_score.statistics import notes
 
 SCHEMA_VERSION: Final = 1
 """Of the JSON object; raised when a key changes its meaning or goes away."""
@@ -120,7 +120,7 @@ def as_json(found: Overview, board: Leaderboard, *, with_pages: bool) -> dict[st
         "unit_measure": evaluation.measure,
         "policies": [each.policy for each in found.policies],
         "bootstrap": None if found.resampling is None else {**found.resampling.as_json(), "unit": evaluation.unit},
-        "notes": notes.as_json(board.notes),
+        "notes": list(to_builtins(board.notes)),
         "pages": with_pages,
         "runs": [system._asdict() for system in found.systems],
         "leaderboard": [_ranked(row, board.measure) for row in board.rows],

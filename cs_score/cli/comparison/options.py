@@ -15,7 +15,7 @@ from cs_score.cli.resampling_options import COMPARISON_OPTIONS, read_resampling
 from cs_score.statistics.options import Resampling
 
 if TYPE_CHECKING:
-    from cs_score.statistics.comparison_result import Comparison
+    from cs_score.statistics.results import Comparison
 
 
 FORMATS: Final = {"--tsv": "tsv", "--markdown": "markdown", "--latex": "latex"}
@@ -69,7 +69,7 @@ def read_settings(line: CommandLine) -> ComparisonSettings:
 def make_way(line: CommandLine, inputs: Sequence[str]) -> None:
     """Check the file of --json, and remove that of an earlier comparison. Raises UsageError or OutputError."""
     from cs_score.base.planned_outputs import OutputPlan
-    from cs_score.statistics.comparison_writers.json import OPTION
+    from cs_score.statistics.comparison_tables import OPTION
 
     plan = OutputPlan(inputs, tuple(OPTION.outputs(line.switches.get("--json"))), "--force" in line.switches)
     plan.check()
@@ -79,7 +79,7 @@ def make_way(line: CommandLine, inputs: Sequence[str]) -> None:
 def print_comparison(comparison: Comparison, settings: ComparisonSettings) -> None:
     """Write the comparison to standard output, and to a file as JSON."""
     from cs_score.base.outputs import encoded, write_packed
-    from cs_score.statistics.comparison_writers import WRITERS
+    from cs_score.statistics.comparison_tables import WRITERS
 
     if settings.json_file is not None:
         write_packed(settings.json_file, encoded((WRITERS["json"](comparison),)))

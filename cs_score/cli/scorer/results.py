@@ -28,7 +28,7 @@ from cs_score.coldstart.tables import averages_text
 from cs_score.problems.log import ProblemLog
 
 if TYPE_CHECKING:
-    from cs_score.statistics.score_intervals import ScoreIntervals
+    from cs_score.statistics.results import ScoreIntervals
 
 
 def write_files(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from cs_score.analysis.many.agreement import as_bits, found_by, marks, overlaps, recall_by_systems
 from cs_score.analysis.many.evidence import unit_parts
 from cs_score.analysis.many.findings import Findings, bits, findings_of
-from cs_score.statistics.unit_table import UnitTable
+from cs_score.statistics.units import UnitTable
 
 ids = st.integers(0, 30).map(lambda number: f"{number:012x}")
 

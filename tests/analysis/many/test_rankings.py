@@ -18,7 +18,7 @@ from cs_score.analysis.many.stability import stability
 from cs_score.analysis.many.tiers import standings
 from cs_score.statistics import arithmetic
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.unit_table import UnitTable
+from cs_score.statistics.units import UnitTable
 
 Scores = Sequence[float]
 

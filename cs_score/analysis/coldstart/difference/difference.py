@@ -17,18 +17,16 @@ from cs_score.analysis.coldstart.difference.units import Part, groups_of, unit_p
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.significance import significance
 from cs_score.base.errors import InputError
-from cs_score.base.records import Record, replace
+from cs_score.base.records import Record, replace, to_builtins
 from cs_score.base.signing.origin import Origin
 from cs_score.coldstart.unit_statistics import resampled_unit, unit_table
 from cs_score.measures.measure import Measure
 from cs_score.measures.registry import formula_of
-from cs_score.statistics import notes
-from cs_score.statistics.arithmetic import column_formula
+from cs_score.statistics.arithmetic import ColumnFormula
 from cs_score.statistics.comparison import compare_tables
-from cs_score.statistics.comparison_result import Comparison
-from cs_score.statistics.notes import Note
-from cs_score.statistics.options import Resampling
-from cs_score.statistics.unit_table import UnitTable
+from cs_score.statistics.options import Note, Resampling
+from cs_score.statistics.results import Comparison
+from cs_score.statistics.units import UnitTable
 
 SCHEMA_VERSION: Final = 1
 """Raised when a key changes its meaning or goes away; new keys do not raise it."""
@@ -86,7 +84,7 @@ class Difference(Record):
             "names": dict(zip("ab", self.names)),
             **({} if top is None else {"top": top}),
             **significance(self.compared),
-            "notes": notes.as_json(self.notes),
+            "notes": list(to_builtins(self.notes)),
             "unit": self.unit,
             "units": [{"unit": part.name, **_scores(part)} for part in self.units[:top]],
             "answers": [answer.as_json() for answer in self.answers[:top]],
@@ -161,6 +159,6 @@ def _compared(
         return None, (Note("OTHER_UNITS", text),)
     sides = {"a": first, "b": second}
     try:
-        return compare_tables(sides, [str(measure)], column_formula(formula_of([measure])), settings), ()
+        return compare_tables(sides, [str(measure)], ColumnFormula(formula_of([measure])), settings), ()
     except InputError as error:
         return None, (Note("NO_UNITS", f"no interval: {error.problem}"),)

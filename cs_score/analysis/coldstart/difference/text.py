@@ -11,7 +11,7 @@ from cs_score.analysis.coldstart.difference.fates import Fate
 from cs_score.analysis.coldstart.difference.units import Part
 from cs_score.analysis.significance import significance_lines
 from cs_score.base.display import aligned, cell, one_line
-from cs_score.statistics.notes import sentences
+from cs_score.statistics.options import sentences
 
 TOP: Final = 20
 """Rows of a table that are shown unless another number is asked for."""

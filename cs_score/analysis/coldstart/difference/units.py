@@ -22,8 +22,8 @@ from cs_score.coldstart.unit_statistics import unit_table
 from cs_score.measures.formulas import Ratio, divide
 from cs_score.measures.measure import Measure
 from cs_score.measures.registry import formula_of
-from cs_score.statistics.contributions import contributions
-from cs_score.statistics.unit_table import UnitTable
+from cs_score.statistics.arithmetic import contributions
+from cs_score.statistics.units import UnitTable
 
 Sums: TypeAlias = tuple[float, ...]
 

@@ -12,7 +12,7 @@ from cs_score.measures.formulas import precision_recall_f1
 from cs_score.statistics.options import Resampling
 
 if TYPE_CHECKING:
-    from cs_score.statistics.intervals import Interval
+    from cs_score.statistics.results import Interval
 
 _SCORES: Final = ("precision", "recall", "f1")
 _AT_ONCE: Final = 64
@@ -54,14 +54,14 @@ def _told(group: Group, intervals: Mapping[str, Interval]) -> dict[str, Interval
 def _intervals(
     groups: Mapping[Values, Mapping[str, Cell]], units: Sequence[str], resampling: Resampling
 ) -> Iterator[tuple[Values, dict[str, Interval]]]:
-    from cs_score.statistics.arithmetic import column_formula
+    from cs_score.statistics.arithmetic import ColumnFormula
     from cs_score.statistics.intervals import bootstrap_intervals
 
     names = list(groups)
     for start in range(0, len(names), _AT_ONCE):
         some = names[start : start + _AT_ONCE]
         rows = [[number for name in some for number in _sums(groups[name].get(unit))] for unit in units]
-        found = iter(bootstrap_intervals(rows, column_formula(_scores), resampling))
+        found = iter(bootstrap_intervals(rows, ColumnFormula(_scores), resampling))
         for name in some:
             yield name, dict(zip(_SCORES, found))
 

@@ -15,7 +15,7 @@ from cs_score.coldstart.counting import Counts
 from cs_score.measures.formulas import divide
 
 if TYPE_CHECKING:
-    from cs_score.statistics.intervals import Interval
+    from cs_score.statistics.results import Interval
 
 BETWEEN: Final = ","
 """What stands between dimensions that are crossed."""

@@ -28,7 +28,7 @@ from cs_score.evidence.reading.gold import Gold, signed
 from cs_score.evidence.reading.json_array import json_array
 from cs_score.evidence.result import InputSummary, Mode, Result, counted, means, report_rows, scores_of
 from cs_score.measures.registry import names
-from cs_score.statistics.unit_table import UnitTable
+from cs_score.statistics.units import UnitTable
 
 MEASURES: Final = names("hotpotqa")
 
