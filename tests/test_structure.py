@@ -42,7 +42,7 @@ ROOMS: Final = {
     # the interface and the table of five
     "tasks": Budget(300, 3),  # plan: 300, 3
     # the programs before the scorer
-    "preparation": Budget(1700, 19),  # plan: 1250, 8
+    "preparation": Budget(1210, 7),  # plan: 1250, 8
     # from a knowledge base to a run
     "knowledge_base": Budget(3200, 35),  # plan: 2200, 12
     # mistakes, effects, budget, groups, differences, many runs; Cold Start's what-ifs and explanation

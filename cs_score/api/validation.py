@@ -130,9 +130,9 @@ def validate_run(
     """
     from cs_score.coldstart.query_files import load_queries
     from cs_score.preparation.documents import read_document_list
-    from cs_score.preparation.runs.pooling import Depth
-    from cs_score.preparation.runs.run_loading import Limits as RunLimits
-    from cs_score.preparation.runs.run_validation import check_run
+    from cs_score.preparation.pooling import Depth
+    from cs_score.preparation.runs import Limits as RunLimits
+    from cs_score.preparation.runs import check_run
     from cs_score.problems.occurrences import RecordingLog
 
     files, query_files = files_of(run, "run"), files_of(queries, "queries")

@@ -30,7 +30,7 @@ from cs_score.coldstart.tables import check_fields
 from cs_score.coldstart.unit_statistics import intervals, resampled_unit, summary_scores
 from cs_score.knowledge_base.chain import resolve_knowledge_bases
 from cs_score.measures.registry import COLD_START_MODE, LDC_MEAN, headline, rankable
-from cs_score.preparation.runs.prevalidation import (
+from cs_score.preparation.prevalidation import (
     Preparation,
     PreparedRun,
     load_prepared,

@@ -11,7 +11,7 @@ from cs_score.base.sources import InMemory, Input, Source, name_of, open_source
 from cs_score.coldstart.linking import members
 from cs_score.coldstart.queries import Query, QuerySet
 from cs_score.knowledge_base.reading.recognition import is_knowledge_base
-from cs_score.preparation.runs.prevalidation import Preparation, PreparedRun, rereadable
+from cs_score.preparation.prevalidation import Preparation, PreparedRun, rereadable
 from cs_score.problems.log import ProblemLog
 
 

@@ -1,18 +1,20 @@
-"""The document list of a task: which documents there are, how long each is, and where its text lies.
-
-Source: specification of the companions, section 1.5.
-"""
+"""The document list of a task, and whether answers stand in its documents (specification of the companions, 1.5)."""
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
 from cs_score.base.sources import Input, open_source
 from cs_score.base.white_space import SPACE
-from cs_score.problems.log import Place
+from cs_score.coldstart.lines import Assessment, Response
+from cs_score.coldstart.provenance import VALUE_SPANS, Span, offset_value, read_provenance
+from cs_score.coldstart.tab_files import Schema, split_columns
+from cs_score.problems.log import Detail, Place, ProblemLog
 
 _LEADING_NUMBER: Final = re.compile(r"\s*([0-9]+)", re.ASCII)
 # White space as the reference sees it, without the separators U+001C to U+001F.
@@ -69,11 +71,38 @@ def source_text(file: str, needed_at: Place) -> str:
 
 def holds(text: str, start: float, end: float, value: str) -> bool:
     """Whether the characters `start` to `end`, both inclusive, are `value`; any white space counts as one blank."""
-    return _WHITE_SPACE.sub(" ", _excerpt(text, start, end)) == _WHITE_SPACE.sub(" ", value)
+    excerpt = text[int(start) : int(min(end, len(text))) + 1] if start < len(text) else ""
+    return _WHITE_SPACE.sub(" ", excerpt) == _WHITE_SPACE.sub(" ", value)
 
 
-def _excerpt(text: str, start: float, end: float) -> str:
-    """Characters `start` to `end` of a text, as far as it has them."""
-    if start >= len(text):
-        return ""
-    return text[int(start) : int(min(end, len(text))) + 1]
+def verify_fillers(
+    lines: Iterable[Response | Assessment], layouts: Mapping[str, Schema], documents: DocumentList, problems: ProblemLog
+) -> None:
+    """Warn of every answer that differs from the text of its first value span; each document is opened once.
+
+    Only documents with a file are looked at. Raises InputError where a document's file cannot be read, the one that the
+    earliest line needs.
+    """
+    claims: dict[str, list[tuple[Response | Assessment, Span]]] = defaultdict(list)
+    for line in lines:
+        file = documents.files.get(line.docid)
+        if file is None or not line.provenance:
+            continue
+        written = split_columns(line.text)[layouts[line.file].columns.index("VALUE_PROVENANCE_TRIPLES")]
+        span = read_provenance(written, VALUE_SPANS, documents.lengths).first
+        if span is not None:
+            claims[file].append((line, span))
+    unreadable: list[InputError] = []
+    for file, of_file in claims.items():
+        try:
+            text = source_text(file, of_file[0][0].place)
+        except InputError as error:
+            unreadable.append(error)
+            continue
+        for line, span in of_file:
+            if not holds(text, offset_value(span.start), offset_value(span.end), line.value):
+                detail = Detail("VALUE", line.value)
+                arguments = (line.value, line.provenance)
+                problems.add("INACCURACTE_MENTION_STRING", *arguments, place=line.place, detail=detail)
+    if unreadable:
+        raise unreadable[0]

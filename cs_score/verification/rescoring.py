@@ -26,7 +26,7 @@ from cs_score.evidence.report import result_object as evidence_object
 from cs_score.knowledge_base.chain import resolve_knowledge_bases
 from cs_score.knowledge_base.reading.recognition import is_knowledge_base
 from cs_score.measures.registry import COLD_START_MODE
-from cs_score.preparation.runs.prevalidation import Preparation, load_prepared, validate_runs
+from cs_score.preparation.prevalidation import Preparation, load_prepared, validate_runs
 from cs_score.problems.log import ProblemLog
 from cs_score.verification.inputs import FoundInput
 from cs_score.verification.recorded import (

@@ -13,7 +13,7 @@ from cs_score.base.sources import Source
 from cs_score.coldstart.linking import read_confidence
 from cs_score.coldstart.provenance import VALUE_SPANS, read_provenance
 from cs_score.coldstart.query_files import read_query_file
-from cs_score.preparation.queries.query_validation import decoded_name
+from cs_score.preparation.queries import decoded_name
 from cs_score.problems.log import Place, ProblemLog
 from cs_score.problems.occurrences import RecordingLog
 from cs_score.problems.reports import write_problems

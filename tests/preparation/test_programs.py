@@ -12,7 +12,7 @@ import pytest
 
 from cs_score.base.records import replace
 from cs_score.base.sources import Input, Source, open_source
-from cs_score.preparation.runs.pooling import Depth
+from cs_score.preparation.pooling import Depth
 from tests.preparation.invented import QUERY, AskedQuery, Inputs, Judged, RunLine, column, report_lines
 
 PROGRAMS = (

@@ -22,7 +22,7 @@ def loaded_run(
     if not validate and not any(is_knowledge_base(member) for file in files for member in members(file)):
         return load_run(gold, [*files, *pool], limits)
     from cs_score.knowledge_base.chain import resolve_knowledge_bases
-    from cs_score.preparation.runs.prevalidation import Preparation, load_prepared, validate_runs
+    from cs_score.preparation.prevalidation import Preparation, load_prepared, validate_runs
 
     prepared = resolve_knowledge_bases(files, gold.table)
     for one in prepared.runs:

@@ -17,7 +17,7 @@ from cs_score.cli.preparation.program import (
     Session,
     justifications_switch,
 )
-from cs_score.preparation.runs.quick_filter import documents_per_node, kept_lines
+from cs_score.preparation.pooling import documents_per_node, kept_lines
 
 DEFAULT_JUSTIFICATIONS: Final = "1:3"
 

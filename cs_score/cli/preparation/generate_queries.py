@@ -22,10 +22,8 @@ from cs_score.cli.preparation.program import (
 from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.outputs import report_text
 from cs_score.coldstart.query_files import load_queries
-from cs_score.preparation.queries.query_generation import first_round, second_round
-from cs_score.preparation.queries.query_writing import query_file_text
-from cs_score.preparation.runs.run_loading import Limits
-from cs_score.preparation.runs.run_validation import check_run
+from cs_score.preparation.queries import first_round, query_file_text, second_round
+from cs_score.preparation.runs import Limits, check_run
 
 PROGRAM: Final = Program(
     "generate-queries",

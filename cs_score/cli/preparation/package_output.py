@@ -21,8 +21,7 @@ from cs_score.cli.preparation.program import (
 )
 from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.query_files import load_queries
-from cs_score.preparation.runs.run_loading import Limits
-from cs_score.preparation.runs.run_validation import check_run
+from cs_score.preparation.runs import Limits, check_run
 from cs_score.problems.log import ProblemLog
 
 PROGRAM: Final = Program(

@@ -23,9 +23,8 @@ from cs_score.cli.preparation.program import (
 )
 from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.query_files import load_queries
-from cs_score.preparation.assessments.assessment_validation import LANGUAGES, SortedAssessment, sort_by_language
-from cs_score.preparation.runs.run_loading import Limits
-from cs_score.preparation.runs.run_validation import check_run
+from cs_score.preparation.assessments import LANGUAGES, SortedAssessment, sort_by_language
+from cs_score.preparation.runs import Limits, check_run
 from cs_score.problems.codes import Severity
 
 DEFAULT_LANGUAGES: Final = ":".join(LANGUAGES)

@@ -19,9 +19,15 @@ from cs_score.cli.preparation.program import (
     Session,
 )
 from cs_score.coldstart.query_files import load_queries
-from cs_score.preparation.queries.hop_checks import SUBTYPE_ACTIONS, TYPE_ACTIONS, HopChecks
-from cs_score.preparation.queries.query_validation import Duplicates, QueryOptions, validate_queries
-from cs_score.preparation.queries.query_writing import query_file_text
+from cs_score.preparation.queries import (
+    SUBTYPE_ACTIONS,
+    TYPE_ACTIONS,
+    Duplicates,
+    HopChecks,
+    QueryOptions,
+    query_file_text,
+    validate_queries,
+)
 
 DEFAULT_BASE: Final = "TAC2015CS"
 DEFAULT_LANGUAGES: Final = "ENGLISH:CHINESE:SPANISH"

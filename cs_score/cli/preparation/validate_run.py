@@ -14,7 +14,6 @@ from cs_score.cli import colour
 from cs_score.cli.destinations import Destination, write_result
 from cs_score.cli.form import Parameter
 from cs_score.cli.options import CommandLine, Option
-from cs_score.cli.parts_options import read_division, switches
 from cs_score.cli.preparation.program import (
     ALLOW_COMMENTS,
     DOCUMENTS,
@@ -28,18 +27,12 @@ from cs_score.cli.preparation.program import (
     justifications_switch,
 )
 from cs_score.coldstart.options import Justifications
-from cs_score.coldstart.query_files import QueryFiles, load_queries
+from cs_score.coldstart.query_files import load_queries
 from cs_score.coldstart.tab_files import detect_schema
-from cs_score.preparation.runs.differences import differences
-from cs_score.preparation.runs.pooling import Depth
-from cs_score.preparation.runs.run_loading import Limits
-from cs_score.preparation.runs.run_validation import CheckedRun, ValidatedRun, check_run
-from cs_score.problems.log import ProblemLog
+from cs_score.preparation.pooling import Depth
+from cs_score.preparation.runs import CheckedRun, Limits, ValidatedRun, check_run, differences
 
 NO_OUTPUT: Final = "none"
-
-# Switches with which a run is checked in one piece: they look at single lines, or at lines of all queries together.
-_NEED_ALL: Final = ("-allow_comments", "-depth", "-docs", "--diff", "--problems")
 
 PROGRAM: Final = Program(
     "validate-run",
@@ -54,7 +47,6 @@ PROGRAM: Final = Program(
         Option("--check", None, "Only check: write no run, whatever -output_file says"),
         Option("--diff", None, "Show on standard output how the run is changed, as a unified diff in its own order"),
         *PROBLEMS,
-        *switches("validate"),
     ),
     (Parameter("queryfile", "The queries that the run answers"), Parameter("filename", "The run, or a folder of runs")),
     outputs=lambda line: () if (output := _output(line)) is None else output.planned("-output_file", Existing.REPLACED),
@@ -72,12 +64,9 @@ def _validate(line: CommandLine, session: Session) -> int:
     check_exists(run_file)
     lengths = None if documents is None else documents.lengths
     queries = load_queries([query_file], None, session.problems, lengths)
-    checked = None
-    validated = _validated_in_parts(line, run_file, queries, limits, session.problems)
-    if validated is None:
-        allow_comments = "-allow_comments" in line.switches
-        checked = check_run([run_file], queries, limits, session.problems, documents, allow_comments=allow_comments)
-        validated = checked.validated()
+    allow_comments = "-allow_comments" in line.switches
+    checked = check_run([run_file], queries, limits, session.problems, documents, allow_comments=allow_comments)
+    validated = checked.validated()
     for remark in validated.remarks:
         session.remark(remark)
     if dropped := validated.dropped:
@@ -91,21 +80,6 @@ def _validate(line: CommandLine, session: Session) -> int:
 def _output(line: CommandLine) -> Destination | None:
     text = line.text("-output_file", NO_OUTPUT)
     return None if text == NO_OUTPUT or "--check" in line.switches else Destination(text)
-
-
-def _validated_in_parts(
-    line: CommandLine, run_file: str, queries: QueryFiles, limits: Limits, problems: ProblemLog
-) -> ValidatedRun | None:
-    """A large run that is validated in parts; None where it is small, or has to be checked whole."""
-    division = read_division(line)
-    needs_all = any(switch in line.switches for switch in _NEED_ALL)
-    parts = 1 if needs_all else division.parts_of([run_file])
-    if parts == 1:
-        return None
-    from cs_score.base.processes import processors
-    from cs_score.preparation.runs.validation_in_parts import validate_in_parts
-
-    return validate_in_parts(run_file, queries, limits, problems, parts, division.jobs or processors())
 
 
 def _write(validated: ValidatedRun, output: Destination | None, session: Session, shown: CheckedRun | None) -> None:

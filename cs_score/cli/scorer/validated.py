@@ -20,7 +20,7 @@ from cs_score.coldstart.result import Result
 from cs_score.problems.log import ProblemLog
 
 if TYPE_CHECKING:
-    from cs_score.preparation.runs.prevalidation import PreparedRun
+    from cs_score.preparation.prevalidation import PreparedRun
 
 
 def load_prepared(
@@ -30,7 +30,7 @@ def load_prepared(
 
     What that changed is said on standard error. Raises InputError where something has errors: it would not exist.
     """
-    from cs_score.preparation.runs.prevalidation import Preparation, load_prepared, validate_runs
+    from cs_score.preparation.prevalidation import Preparation, load_prepared, validate_runs
     from cs_score.problems.occurrences import RecordingLog
 
     new_log = RecordingLog if isinstance(problems, RecordingLog) else ProblemLog

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 
 from cs_score.knowledge_base.contents.assertions import KnowledgeBase
 from cs_score.knowledge_base.writers.tac import tac_lines
-from cs_score.preparation.runs.differences import file_differences
+from cs_score.preparation.runs import file_differences
 
 
 def differences(base: KnowledgeBase, labels: Collection[str]) -> Iterator[str]:

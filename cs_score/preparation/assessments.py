@@ -6,11 +6,11 @@ Source: specification of the companions, section 7.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from cs_score.base.errors import InputError
-from cs_score.coldstart.lines import JUDGMENT_OF_CODE, Assessment, LinkedQuery
+from cs_score.coldstart.lines import JUDGMENT_OF_CODE, Assessment
 from cs_score.coldstart.linking import Loading
 from cs_score.coldstart.queries import DEFAULT_CODE, language_code
 from cs_score.coldstart.tab_files import Schema, split_columns
@@ -62,14 +62,16 @@ def _languages(loading: Loading) -> Iterator[str]:
     """The language of each assessment: that of its documents where it is also that of its query."""
     created_in = _creating_documents(loading)
     for assessment in loading.links.assessments:
-        columns = split_columns(assessment.text)
-        position = loading.layouts[assessment.file].columns.index
-        relation, value = (
-            columns[position("RELATION_PROVENANCE_TRIPLES")],
-            columns[position("VALUE_PROVENANCE_TRIPLES")],
-        )
-        named = set(_DOCUMENT_LANGUAGE.findall(f"{relation},{value}"))
-        of_query = _language_of_query(assessment.query, loading, created_in)
+        columns = dict(zip(loading.layouts[assessment.file].columns, split_columns(assessment.text)))
+        provenance = f"{columns['RELATION_PROVENANCE_TRIPLES']},{columns['VALUE_PROVENANCE_TRIPLES']}"
+        named = set(_DOCUMENT_LANGUAGE.findall(provenance))
+        short_id = assessment.query.short_id
+        loaded = loading.table.by_id.get(short_id)
+        if loaded is None:
+            docid = created_in.get(short_id, "")
+        else:
+            docid = (loaded.entry_points[0].docid or "") if loaded.entry_points else ""
+        of_query = language_code(docid) or DEFAULT_CODE
         yield of_query if named == {of_query} else CROSS_LINGUAL
 
 
@@ -84,15 +86,6 @@ def _creating_documents(loading: Loading) -> dict[str, str]:
             waiting = next(skipped, None)
         created_in.setdefault(assessment.target, assessment.docid)
     return created_in
-
-
-def _language_of_query(query: LinkedQuery, loading: Loading, created_in: Mapping[str, str]) -> str:
-    loaded = loading.table.by_id.get(query.short_id)
-    if loaded is None:
-        docid = created_in.get(query.short_id, "")
-    else:
-        docid = (loaded.entry_points[0].docid or "") if loaded.entry_points else ""
-    return language_code(docid) or DEFAULT_CODE
 
 
 def _mention_types(assessments: Iterable[Assessment], languages: Iterable[str]) -> MentionTypes:
@@ -134,9 +127,5 @@ def _corrected(assessment: Assessment, language: str, types: MentionTypes, schem
     at_type = schema.position("EC_MENTION_TYPE")
     if at_type is not None:
         columns[at_type] = types.get((assessment.value_class, language), NOMINAL)
-    return "\t".join(_abbreviated(columns)).rstrip("\t")
-
-
-def _abbreviated(columns: Sequence[str]) -> Iterator[str]:
-    """Every column that reads like the name of a judgment becomes its code, a value of that text as well."""
-    return (_CODE_OF_JUDGMENT.get(column, column) for column in columns)
+    # Every column that reads like the name of a judgment becomes its code, a value of that text as well.
+    return "\t".join(_CODE_OF_JUDGMENT.get(column, column) for column in columns).rstrip("\t")

@@ -16,8 +16,7 @@ from cs_score.coldstart.outputs import closing_line
 from cs_score.coldstart.queries import QuerySet
 from cs_score.coldstart.query_files import QueryFiles
 from cs_score.coldstart.tab_files import FileKind
-from cs_score.preparation.runs.run_loading import Limits
-from cs_score.preparation.runs.run_validation import check_run
+from cs_score.preparation.runs import Limits, check_run
 from cs_score.problems.codes import Severity
 from cs_score.problems.log import ProblemLog
 
@@ -74,9 +73,10 @@ def validate_runs(
     prepared = Preparation()
     for given in files:
         held = [rereadable(member) for member in members(given)]
-        are_runs = [_is_run(member) for member in held]
-        runs = [member for member, is_run in zip(held, are_runs) if is_run]
-        others = [member for member, is_run in zip(held, are_runs) if not is_run]
+        runs: list[Input] = []
+        others: list[Input] = []
+        for member in held:
+            (runs if _is_run(member) else others).append(member)
         if not runs:
             prepared.files += held
             continue
@@ -99,15 +99,12 @@ def load_prepared(
 ) -> Run:
     """Load what was prepared; the digests are those of the files as given. Raises InputError as `load_run`."""
     run = load_run(gold, prepared.files, limits, problems)
-    return replace(run, digests=_restored_digests(run.digests, prepared.runs))
-
-
-def _restored_digests(digests: Iterable[InputDigest], runs: Sequence[PreparedRun]) -> list[InputDigest]:
-    """Digests of what was scored, with those of the files as given in place of those of what was made of them."""
-    digests = list(digests)
-    for run in reversed(runs):  # what a knowledge base gave may have been validated after that
-        digests = [one for digest in digests for one in (run.digests if digest.name == run.scored_as else (digest,))]
-    return digests
+    digests: Sequence[InputDigest] = run.digests
+    for one in reversed(prepared.runs):  # what a knowledge base gave may have been validated after that
+        digests = [
+            given for digest in digests for given in (one.digests if digest.name == one.scored_as else (digest,))
+        ]
+    return replace(run, digests=list(digests))
 
 
 def rereadable(given: Input) -> Input:

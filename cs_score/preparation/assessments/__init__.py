@@ -1,1 +1,0 @@
-"""Assessments checked and sorted by language."""

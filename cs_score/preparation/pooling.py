@@ -1,0 +1,207 @@
+"""Which lines of a run are taken: pooling to a depth (specification of the companions, 2.4), and apply-k (8)."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from cs_score.base.errors import UsageError
+from cs_score.base.records import Record
+from cs_score.coldstart.limits import node_confidence
+from cs_score.coldstart.lines import Response
+from cs_score.coldstart.provenance import leading_number
+from cs_score.coldstart.queries import follow_on_id
+from cs_score.problems.log import ProblemLog
+
+_DEPTH: Final = re.compile(r"([AB]):(\d+)", re.ASCII)
+_WHOLE_NUMBER: Final = re.compile(r"\s*([0-9]{1,9})", re.ASCII)
+_COLUMNS: Final = 9
+
+_EXPECTED: Final = (
+    '-depth should be of the form "[AB]:d". A/B is used to select A: top d nodes '
+    "B: top d nodes from hop-0 and top dxd nodes from hop-1 (including parents to insure that there are no orphans) "
+    "with respect to confidence value, in the validated output."
+)
+
+
+class Depth(Record):
+    """How many nodes are taken: `most` of the first hop and its square of the second.
+
+    Scheme B (`per_query`) takes as many for each query; scheme A counts over the whole run.
+    """
+
+    per_query: bool
+    most: int
+
+    @classmethod
+    def parse(cls, text: str) -> Depth | None:
+        """Read `A:d` or `B:d`; None for `0` and the empty text, which mean no depth. Raises UsageError otherwise."""
+        if text in ("", "0"):
+            return None
+        match = _DEPTH.match(text)
+        if match is None:
+            raise UsageError(_EXPECTED)
+        return cls(match.group(1) == "B", int(match.group(2)[:9]))
+
+
+class _Node(NamedTuple):
+    """A node that takes part: its FQ id, hop, confidence and the smallest number among its lines."""
+
+    name: str
+    level: int
+    confidence: float
+    first_line: float
+    order: int
+
+    @property
+    def parent(self) -> str:
+        return self.name.rpartition(":")[0]
+
+
+def discard_beyond(
+    depth: Depth, most: int | None, responses: Sequence[Response], marked: set[int], problems: ProblemLog
+) -> None:
+    """Add to `marked` the indexes of the lines that are out of depth; `most` is the limit on lines of a node.
+
+    All lines without node id form one node without name (quirk 9), which is its own parent.
+    """
+    nodes: dict[str, list[Response]] = defaultdict(list)
+    for line in responses:
+        nodes[line.node or ""].append(line)
+    kept = {
+        name: unmarked
+        for name, lines in nodes.items()
+        if (unmarked := [line for line in lines if line.index not in marked])
+    }
+    levels = {name: nodes[name][-1].query.level for name in kept}
+    included = _included(depth, _ranked(depth, most, kept, levels))
+    for name, lines in kept.items():
+        if name not in included:
+            for line in lines:
+                marked.add(line.index)
+                if depth.per_query:  # scheme A is silent (quirk 8)
+                    problems.add("DISCARDED_ENTRY_DEPTH", f"\n{line.text}\n", place=line.place)
+    code = "DISCARDED_DEPENDENT_DEPTH" if depth.per_query else "DISCARDED_DEPENDENT"
+    _discard_orphans(code, responses, marked, problems)
+
+
+def _ranked(
+    depth: Depth, most: int | None, kept: Mapping[str, Sequence[Response]], levels: Mapping[str, int]
+) -> dict[str, list[_Node]]:
+    """The nodes of each root, best first."""
+    confidences = {name: node_confidence([line.confidence for line in lines], most) for name, lines in kept.items()}
+    members: dict[str, dict[tuple[str, int], _Node]] = defaultdict(dict)
+    for order, (name, lines) in enumerate(kept.items()):
+        node = _Node(name, levels[name], confidences[name], min(line.number for line in lines), order)
+        of_root = members[name.partition(":")[0]]
+        if node.level == 1:
+            if node.parent not in kept or node.parent == name:
+                # It has no lines at the first hop; it takes a place that is left.
+                of_root.setdefault((node.parent, 0), _Node(node.parent, 0, 0.0, 0, order))
+            node = node._replace(confidence=node.confidence * confidences.get(node.parent, 0.0))
+        of_root[name, node.level] = node
+
+    def best_first(node: _Node) -> tuple[float, float, int]:
+        return -node.confidence, node.first_line if depth.per_query else -node.first_line, node.order
+
+    return {root: sorted(of_root.values(), key=best_first) for root, of_root in members.items()}
+
+
+def _included(depth: Depth, ranked: Mapping[str, Sequence[_Node]]) -> set[str]:
+    included: set[str] = set()
+    if depth.per_query:  # for each root its best nodes, and the best of the second hop with their parents
+        for nodes in ranked.values():
+            included.update(node.name for node in _of_level(nodes, 0)[: depth.most])
+            for node in _of_level(nodes, 1)[: depth.most**2]:
+                included.update((node.name, node.parent))
+        return included
+    # The places are taken root by root, roots in string order (9, rule 1).
+    in_order = [node for root in sorted(ranked) for node in ranked[root]]
+    included.update(node.name for node in _of_level(in_order, 0)[: depth.most])
+    below = [node for node in _of_level(in_order, 1) if node.parent in included]
+    return included | {node.name for node in below[: depth.most**2]}
+
+
+def _of_level(nodes: Iterable[_Node], level: int) -> list[_Node]:
+    return [node for node in nodes if node.level == level]
+
+
+def _discard_orphans(code: str, responses: Sequence[Response], marked: set[int], problems: ProblemLog) -> None:
+    """Discard the lines whose parent lines are all gone."""
+    by_level: dict[int, list[Response]] = defaultdict(list)
+    for line in responses:
+        if line.index not in marked:
+            by_level[line.query.level].append(line)
+    for level in (0, 1):
+        answered = {line.target for line in by_level[level] if line.index not in marked}
+        for line in by_level[level + 1]:
+            if line.query.short_id not in answered:
+                marked.add(line.index)
+                problems.add(code, f"\n{line.text}\n", place=line.place)
+
+
+class _Line(NamedTuple):
+    """What apply-k looks at in a line of text."""
+
+    number: int
+    query: str
+    node: str
+    value: str
+    document: str
+    provenance: str
+    confidence: float
+
+    @property
+    def target(self) -> str:
+        """Id of the query about this answer, which takes a hash to find."""
+        return f"{self.query}_{follow_on_id(self.query, self.value, self.provenance)}"
+
+
+def documents_per_node(justifications: str) -> int:
+    """The number after the first colon of `A:B`; 0, which keeps nothing, for `M` and anything else (quirk 34)."""
+    match = _WHOLE_NUMBER.match(justifications.partition(":")[2])
+    return int(match.group(1)) if match else 0
+
+
+def kept_lines(lines: Sequence[str], most: int) -> list[bool]:
+    """For each line of a run, as text, whether apply-k keeps it.
+
+    A node keeps its most confident lines, one for each document, from at most `most` documents; a line below answers
+    that are gone goes with them.
+    """
+    kept = [True] * len(lines)
+    levels: dict[int, list[_Line]] = defaultdict(list)
+    for number, text in enumerate(lines):
+        query, _, _, relation, value, _, provenance, confidence, node, *_ = (*text.split("\t"), *[""] * _COLUMNS)
+        line = _Line(number, query, node, value, relation.partition(":")[0], provenance, leading_number(confidence))
+        # Blank lines and comments stand below the first hop.
+        levels[(query.rstrip("_").count("_") + 1 if query.rstrip("_") else 0) - 2].append(line)
+    for level in sorted(levels):
+        best = _keep_best([line for line in levels[level] if kept[line.number]], most, kept)
+        below = levels.get(level + 1)
+        if level == -1 or below is None:  # lines of the first hop, which come next, have no parents
+            continue
+        answered = {line.target for line in best}
+        for line in below:
+            if line.query not in answered:
+                kept[line.number] = False
+    return kept
+
+
+def _keep_best(lines: Iterable[_Line], most: int, kept: list[bool]) -> list[_Line]:
+    """Discard what is beyond the limit; the lines that are left."""
+    nodes: dict[tuple[str, str], list[_Line]] = defaultdict(list)
+    for line in lines:
+        nodes[line.query, line.node].append(line)
+    best: list[_Line] = []
+    for of_node in nodes.values():
+        documents: set[str] = set()
+        for line in sorted(of_node, key=lambda line: (-line.confidence, line.number)):
+            if len(documents) >= most or line.document in documents:
+                kept[line.number] = False
+            else:
+                documents.add(line.document)
+                best.append(line)
+    return best

@@ -1,0 +1,356 @@
+"""Query files checked, repaired, expanded, generated and written (specification of the companions, 3 and 5)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+from typing import Final
+from xml.sax.saxutils import escape
+
+from cs_score.base.errors import InputError
+from cs_score.base.records import Record, replace
+from cs_score.coldstart.lines import Response
+from cs_score.coldstart.provenance import VALUE_SPANS, read_provenance
+from cs_score.coldstart.queries import (
+    DEFAULT_CODE,
+    ENTRY_POINT_FIELDS,
+    NODE_TYPES,
+    EntryPoint,
+    Query,
+    QuerySet,
+    build_query_set,
+    find_predicate,
+    language_code,
+    report_slots,
+)
+from cs_score.problems.log import ProblemLog
+
+LANGUAGES: Final = {"ENG": "ENGLISH", "CMN": "CHINESE", "SPA": "SPANISH"}
+"""Language names by the code in document ids."""
+
+_ENTITIES: Final = {"quot": '"', "amp": "&", "apos": "'", "lt": "<", "gt": ">"}
+_SENTIMENTS: Final = frozenset({"likes", "dislikes", "is_liked_by", "is_disliked_by"})
+_EVENT_TYPES: Final = frozenset(node_type for node_type in NODE_TYPES if "." in node_type)
+_QUOTES: Final = {'"': "&quot;", "'": "&apos;"}
+
+# What the names of slots call a kind of place -> its singular.
+_PLACES: Final = {
+    "city": "city",
+    "cities": "city",
+    "stateorprovince": "stateorprovince",
+    "statesorprovinces": "stateorprovince",
+    "country": "country",
+    "countries": "country",
+}
+_PLACE: Final = "|".join(_PLACES)
+_YIELDS: Final = re.compile(r"(.+?)_of_")
+_STARTS_FROM: Final = (re.compile(rf"(.*_of_)({_PLACE})", re.DOTALL), re.compile(rf"(.*_in_)({_PLACE})", re.DOTALL))
+
+
+class Misfit(StrEnum):
+    """What is done with a query whose slots do not fit."""
+
+    NONE = "none"
+    REPAIR = "repair"
+    DELETE_SLOT = "delete-slot"
+    DELETE_QUERY = "delete-query"
+
+
+TYPE_ACTIONS: Final = (Misfit.NONE, Misfit.DELETE_SLOT, Misfit.DELETE_QUERY)
+SUBTYPE_ACTIONS: Final = (Misfit.NONE, Misfit.REPAIR, Misfit.DELETE_SLOT, Misfit.DELETE_QUERY)
+
+
+class HopChecks(Record):
+    """What is done where entity types do not fit, and where kinds of places do not."""
+
+    types: Misfit = Misfit.NONE
+    subtypes: Misfit = Misfit.NONE
+
+
+def check_hops(queries: Iterable[Query], checks: HopChecks, problems: ProblemLog) -> Iterator[Query]:
+    """The queries that are kept, with the slots that are left; misfits become warnings."""
+    if checks == HopChecks():
+        yield from queries
+        return
+    for query in queries:
+        fitting = _fitting_types(query, checks.types, problems)
+        mended = None if fitting is None else _fitting_places(fitting, checks.subtypes, problems)
+        if mended is None:
+            continue
+        report_slots(query, problems)  # the reference copies the query as it was read, then cuts and repairs it
+        for before, after in zip(query.slots, mended.slots):
+            if before != after and find_predicate(after) is None:
+                problems.add("UNKNOWN_SLOT_NAME", after)
+        yield mended
+
+
+def _fitting_types(query: Query, action: Misfit, problems: ProblemLog) -> Query | None:
+    """The query as far as each slot applies to what comes before it; None where it is deleted."""
+    types = frozenset({query.entity_type or ""})
+    for hop, slot in enumerate(query.slots):
+        predicate = find_predicate(slot)
+        if predicate is None or not types & predicate.domain:
+            problems.add("MISMATCHED_HOP_TYPES", query.short_id, ":".join(sorted(types)), slot)
+            if action is Misfit.DELETE_QUERY:
+                return None
+            return replace(query, slots=query.slots[:hop]) if action is Misfit.DELETE_SLOT else query
+        types = predicate.range
+    return query
+
+
+def _fitting_places(query: Query, action: Misfit, problems: ProblemLog) -> Query | None:
+    """The query with slots for the same kind of place; None where it is deleted."""
+    slots = list(query.slots)
+    for hop, (slot, following) in enumerate(zip(query.slots, query.slots[1:])):
+        if find_predicate(slot) is None:
+            continue
+        name = slot.partition(":")[2]
+        yields = _YIELDS.match(name)
+        starts_from = _STARTS_FROM[0].fullmatch(following) or _STARTS_FROM[1].fullmatch(following)
+        if yields is None or yields.group(1) not in _PLACES or starts_from is None:
+            continue
+        place = _PLACES[yields.group(1)]
+        if place == _PLACES[starts_from.group(2)]:
+            continue
+        problems.add("MISMATCHED_HOP_SUBTYPES", query.short_id, name, following.partition(":")[2])
+        if action is Misfit.DELETE_QUERY:
+            return None
+        if action is Misfit.DELETE_SLOT:
+            return replace(query, slots=query.slots[: hop + 1])
+        if action is Misfit.REPAIR:
+            slots[hop + 1] = starts_from.group(1) + place
+    return replace(query, slots=tuple(slots))
+
+
+class Duplicates(StrEnum):
+    """What is done with queries that share an entry point."""
+
+    NONE = "none"
+    IGNORE = "ignore"
+    DELETE = "delete"
+
+
+class QueryOptions(Record):
+    """How queries are validated.
+
+    `base`: of the names of expanded queries, None for no expansion; `languages`: names of those that are written, none
+    for all; `only_slot_filling`: event and sentiment slots are left out.
+    """
+
+    checks: HopChecks
+    duplicates: Duplicates = Duplicates.NONE
+    base: str | None = None
+    languages: frozenset[str] = frozenset()
+    only_slot_filling: bool = False
+
+
+class ValidatedQueries(Record):
+    """The queries to write, and the index: full id of each expanded query with that of the query it comes from."""
+
+    queries: tuple[WrittenQuery, ...]
+    index: tuple[tuple[str, str], ...]
+
+
+def validate_queries(loaded: QuerySet, options: QueryOptions, problems: ProblemLog) -> ValidatedQueries:
+    """Check queries as they were read, and choose and shape those to write."""
+    checked = check_hops(loaded.by_id.values(), options.checks, problems)
+    by_short_id = sorted(checked, key=lambda query: query.short_id)
+    if options.duplicates is not Duplicates.NONE:
+        by_short_id = list(_without_duplicates(by_short_id, options.duplicates, problems))
+    # In the order of their ids, so that of two queries with the same expansion the last one counts (9, rule 6).
+    table = build_query_set(by_short_id, options.base, problems)
+    chosen = {query.short_id: query for query in table.scored_by_default() if _is_chosen(query, options)}
+    index = tuple(
+        (chosen[short_id].full_id, table.by_id[origin].full_id)
+        for short_id, origin in sorted(table.ldc_of.items())
+        if short_id in chosen
+    )
+    return ValidatedQueries(tuple(_shaped(query, options) for query in chosen.values()), index)
+
+
+def decoded_name(name: str) -> str:
+    """The name of an entry point with its entities decoded; unknown ones vanish."""
+    *ended, rest = name.split(";")
+    decoded = ""
+    for text in ended:  # what begins at its first "&" is an entity
+        before, ampersand, entity = text.partition("&")
+        decoded += before + _ENTITIES.get(entity, "") if ampersand else f"{text};"
+    return decoded + rest
+
+
+def _without_duplicates(queries: Iterable[Query], action: Duplicates, problems: ProblemLog) -> Iterator[Query]:
+    spans: dict[str, str] = {}
+    names: dict[str, str] = {}
+    for query in queries:
+        if _shares_span(query, spans, problems):
+            if action is Duplicates.IGNORE:
+                yield query
+            continue
+        _warn_of_name(query, names, problems)
+        yield query
+
+
+def _shares_span(query: Query, known: dict[str, str], problems: ProblemLog) -> bool:
+    """Whether an entry point is one of an earlier query, or of this one; those before it are remembered."""
+    slots = ":".join(query.slots)
+    for entry_point in query.entry_points:
+        key = f"{entry_point.docid or ''}:{entry_point.start or ''}:{entry_point.end or ''}:{slots}"
+        if key in known:
+            problems.add("DUPLICATE_QUERY", known[key], query.short_id)
+            return True
+        known[key] = query.short_id
+    return False
+
+
+def _warn_of_name(query: Query, known: dict[str, str], problems: ProblemLog) -> None:
+    """Warn of the first name that another query has with the same slots; names before it are remembered."""
+    slots = ":".join(query.slots)
+    for entry_point in query.entry_points:
+        name = decoded_name(entry_point.name or "")
+        key = f"{name}:{slots}"
+        if known.get(key, query.short_id) != query.short_id:
+            problems.add("POSSIBLE_DUPLICATE_QUERY", known[key], query.short_id, name)
+            return
+        known[key] = query.short_id
+
+
+def _is_chosen(query: Query, options: QueryOptions) -> bool:
+    if options.languages:
+        # English for those whose document does not tell.
+        codes = (language_code(entry_point.docid or "") or DEFAULT_CODE for entry_point in query.entry_points)
+        if options.languages.isdisjoint(LANGUAGES[code] for code in codes):
+            return False
+    return not (options.only_slot_filling and _is_event_or_sentiment(query.slots[0] if query.slots else ""))
+
+
+def _shaped(query: Query, options: QueryOptions) -> WrittenQuery:
+    written = written_query(query)
+    if options.only_slot_filling and len(written.slots) > 1 and _is_event_or_sentiment(written.slots[1] or ""):
+        # The third slot is not looked at (3.6).
+        return replace(written, slots=(written.slots[0], None, *written.slots[2:]))
+    return written
+
+
+def _is_event_or_sentiment(slot: str) -> bool:
+    name = slot.partition(":")[2]
+    return name in _SENTIMENTS or name.partition("_")[0] in _EVENT_TYPES
+
+
+class WrittenQuery(Record):
+    """A query with the fields that are written, texts as they stand in the file; None where there is no such field.
+
+    `short_id` decides its place in the file; `slots` are the slots by hop.
+    """
+
+    full_id: str
+    short_id: str
+    entry_points: tuple[EntryPoint, ...]
+    entity_type: str | None
+    slots: tuple[str | None, ...]
+    node_id: str | None = None
+    slot: str | None = None
+    has_mention_tags: bool = False
+
+
+def written_query(query: Query) -> WrittenQuery:
+    """A query as it was read, without `<slot>` and `<nodeid>`."""
+    # A query about an answer has the id of its parent before its own (quirk 21).
+    is_follow_on = query.base_id != query.short_id
+    full_id = f"{query.prefix or ''}_{query.base_id}_{query.short_id}" if is_follow_on else query.full_id
+    return WrittenQuery(
+        full_id,
+        query.short_id,
+        query.entry_points,
+        query.entity_type,
+        tuple(None if hop in query.absent_slots else slot for hop, slot in enumerate(query.slots)),
+        has_mention_tags=query.has_mention_tags,
+    )
+
+
+def query_file_text(queries: Iterable[WrittenQuery]) -> str:
+    """A whole query file, queries sorted by short id.
+
+    Raises InputError for the first required field that is missing; the reference writes nothing then.
+    """
+    ordered = sorted(queries, key=lambda query: query.short_id)
+    lines = [line for query in ordered for line in _query_lines(query)]
+    return "\n".join(('<?xml version="1.0" encoding="UTF-8"?>', "<query_set>", *lines, "</query_set>\n"))
+
+
+def _query_lines(query: WrittenQuery) -> Iterator[str]:
+    yield f'  <query id="{query.full_id}">'
+    if query.has_mention_tags:
+        yield "    <mentions>"
+        for entry_point in query.entry_points:
+            yield "      <mention>"
+            yield from _entry_point_lines(entry_point, query, " " * 10)
+            yield "      </mention>"
+        yield "    </mentions>"
+    else:
+        for entry_point in query.entry_points:
+            yield from _entry_point_lines(entry_point, query, " " * 4)
+    if query.entity_type is None:
+        raise _missing("ENTTYPE", query)
+    if not query.slots or query.slots[0] is None:
+        raise _missing("SLOT0", query)
+    fields = [("enttype", query.entity_type), ("nodeid", query.node_id), ("slot", query.slot)]
+    fields += [(f"slot{hop}", slot) for hop, slot in enumerate(query.slots)]
+    for tag, value in fields:
+        if value is not None:
+            yield f"    <{tag}>{value}</{tag}>"
+    yield "  </query>"
+
+
+def _entry_point_lines(entry_point: EntryPoint, query: WrittenQuery, indent: str) -> Iterator[str]:
+    values = (entry_point.name, entry_point.docid, entry_point.start, entry_point.end, entry_point.offset)
+    for number, (field, value) in enumerate(zip(ENTRY_POINT_FIELDS, values)):
+        if value is not None:
+            yield f"{indent}<{field.lower()}>{value}</{field.lower()}>"
+        elif number < 4:  # the offset may be missing
+            raise _missing(f"<{field}>", query)
+
+
+def _missing(field: str, query: WrittenQuery) -> InputError:
+    return InputError(
+        f"Missing query field: {field}",
+        place=f"query {query.full_id}",
+        remedy="no query file can be written without it",
+        code="MISSING_QUERY_FIELD",
+    )
+
+
+def first_round(queries: Iterable[Query]) -> list[WrittenQuery]:
+    """All queries, asking for their first slot."""
+    pairs = [(query, written_query(query)) for query in queries]
+    return [
+        replace(written, slot=written.slots[0] if written.slots else None, node_id=query.node_id)
+        for query, written in pairs
+    ]
+
+
+def second_round(responses: Iterable[Response], *, is_xml: bool) -> list[WrittenQuery]:
+    """A query about each answer whose type fits the next slot; of answers with one id the last.
+
+    With `is_xml` the names are escaped, otherwise they are written as they are. Discarded lines have queries, too
+    (quirk 22).
+    """
+    queries: dict[str, WrittenQuery] = {}
+    for response in responses:
+        slots = response.query.slots[1:]
+        columns = response.text.split("\t")
+        if not slots or slots[0].partition(":")[0] != columns[5].lower():
+            continue
+        span = read_provenance(columns[6], VALUE_SPANS).first
+        if span is None:
+            continue
+        name = escape(response.value, _QUOTES) if is_xml else response.value
+        queries[response.target] = WrittenQuery(
+            response.target_full_id,
+            response.target,
+            (EntryPoint(name, span.docid, span.start, span.end),),
+            slots[0].partition(":")[0],
+            slots,
+            slot=slots[0],
+        )
+    return list(queries.values())

@@ -1,1 +1,0 @@
-"""Queries checked, written and generated."""

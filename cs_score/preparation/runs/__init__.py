@@ -1,1 +1,0 @@
-"""Runs checked, pooled and written."""
