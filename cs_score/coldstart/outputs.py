@@ -11,17 +11,17 @@ from enum import Enum
 from functools import cached_property
 from itertools import chain, groupby, product, zip_longest
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from cs_score.base.outputs import blocks_of, encoded
 from cs_score.base.records import Record, field
 from cs_score.coldstart.counting import Tally
 from cs_score.coldstart.judging import Labels, pre_policy_category, without
 from cs_score.coldstart.limits import load_order
-from cs_score.coldstart.lines import Assessment, Response
+from cs_score.coldstart.lines import Response
 from cs_score.coldstart.ranking import Ranking
 from cs_score.coldstart.result import Result, RunResult, UnitResult
-from cs_score.coldstart.samples import VALUE_CODES, Bootstrap
+from cs_score.coldstart.samples import VALUE_CODES
 from cs_score.coldstart.tables import DEFAULT_FIELDS, TableText, average_precision_text, table_texts
 from cs_score.problems.log import NO_PLACE, Problem
 
@@ -113,142 +113,66 @@ def is_of_failed_call(path: str) -> bool:
     return report[:half] == report[half : 2 * half]
 
 
-_number: Final = attrgetter("number")
-
 _RULE: Final = "=" * 80 + "\n"
 _DOTS: Final = "." * 80 + "\n"
 
 
-def responses_blocks(run: RunResult) -> Iterator[bytes]:
-    """Part 1: each response, with its assessment and what it counted as."""
-    if run.debug_text is None:
-        yield from encoded(responses_text(run.tallies()))
-    else:
-        yield from blocks_of(run.debug_text.responses)
-    yield b"\n"
-
-
-def rankings_blocks(run: RunResult) -> Iterator[bytes] | None:
-    """Part 2: each ranking. None where average precision was not computed."""
-    scores = run.average_precision
-    if scores is None:
-        return None
-    text = encoded(rankings_text(scores.rankings)) if run.debug_text is None else blocks_of(run.debug_text.rankings)
-    return chain([b"AP COMPUTATION DEBUG INFO BEGINS:\n"], text, [b"AP COMPUTATION DEBUG INFO ENDS\n"])
-
-
-FIELDS: Final = (
-    ("FQNODEID", "SUBMISSION", "TARGET_QID", "ASSESSMENT"),
-    ("PREPOLICY ASSESSMENT", "POSTPOLICY ASSESSMENT"),
-)
-"""The fields of a response's block in their order; an empty line stands between the groups. `_values` has as many."""
-
-_BLOCK: Final = "\n".join("".join(f"\t{field}:\t%s\n" for field in group) for group in FIELDS) + _DOTS
-# The block taken apart, with room for the values: to join it costs a third of formatting it.
-_PIECES: Final = [piece for text in _BLOCK.split("%s") for piece in (text, "")][:-1]
-
-
-def _values(response: Response, assessment: Assessment | None, category: str, labels: str) -> tuple[str, ...]:
-    """What the fields say of a response: its category is that before the policies, its labels are those after them.
-
-    All in one call: one for each field would take 5 % of the time in which a run is scored.
-    """
-    return (
-        response.node or "-",
-        response.text,
-        response.target_full_id,
-        "-" if assessment is None else assessment.text,
-        category,
-        labels,
-    )
-
-
 def responses_text(tallies: Iterable[tuple[Tally, UnitResult]]) -> Iterator[str]:
-    """Part 1 without its end: query by query, class by class, every response that a policy put anywhere."""
-    pieces = _PIECES.copy()
+    """Part 1 of `.debug` without its end: class by class, every response that a policy put anywhere (10.5)."""
     for tally, unit in tallies:
         yield f"{_RULE}{tally.name}\n"
-        for response, of_line in _by_number(tally.responses, unit.labels):
+        for response, labels in _by_number(tally.responses, unit.labels):
             assessment = unit.matched.get(response.index)
             category = pre_policy_category(assessment)
-            labels = _shown(of_line, category)
-            if labels is not None:
-                pieces[1::2] = _values(response, assessment, category, labels)
-                yield "".join(pieces)
+            shown = _shown(labels, category)
+            if shown is not None:
+                yield (
+                    f"\tFQNODEID:\t{response.node or '-'}\n"
+                    f"\tSUBMISSION:\t{response.text}\n"
+                    f"\tTARGET_QID:\t{response.target_full_id}\n"
+                    f"\tASSESSMENT:\t{'-' if assessment is None else assessment.text}\n\n"
+                    f"\tPREPOLICY ASSESSMENT:\t{category}\n"
+                    f"\tPOSTPOLICY ASSESSMENT:\t{shown}\n{_DOTS}"
+                )
 
 
 def _by_number(responses: Sequence[Response], labels: Mapping[int, Labels]) -> Iterable[tuple[Response, Labels]]:
     """Responses with their labels by line number; of several files' lines with one number the first with all labels."""
-    by_number = dict(zip(map(_number, responses), responses))
+    by_number = {response.number: response for response in responses}
     if len(by_number) == len(responses):
-        return [(line, labels[line.index]) for line in map(by_number.__getitem__, sorted(by_number))]
+        return [(by_number[number], labels[by_number[number].index]) for number in sorted(by_number)]
     lines: dict[int, list[Response]] = {}
-    for response in responses:
+    for response in sorted(responses, key=load_order):
         lines.setdefault(response.number, []).append(response)
-    in_order = [sorted(lines[number], key=load_order) for number in sorted(lines)]
-    return [(same[0], tuple(sorted(label for line in same for label in labels[line.index]))) for same in in_order]
+    return [(same[0], tuple(sorted(x for line in same for x in labels[line.index]))) for same in lines.values()]
 
 
 @functools.cache
 def _shown(labels: Labels, category: str) -> str | None:
-    """The labels as the file shows them; None where there is none beside the category before the policies."""
+    """The labels beside the category before the policies; None where there is none."""
     left = without(labels, category)
     return ",".join(left) if left else None
 
 
 def rankings_text(rankings: Iterable[Ranking]) -> Iterator[str]:
-    """Part 2 without its frame: query by query and level by level, what was to be found and the ranked nodes."""
+    """Part 2 of `.debug` without its frame: by query and level, the classes to be found and the ranked nodes."""
     for _, of_query in groupby(rankings, key=attrgetter("query")):
-        node_texts: dict[str, str] = {}
+        texts: dict[str, str] = {}  # each node is ranked at its own level and among all
         for ranking in of_query:
-            yield _ranking_text(ranking, node_texts)
-
-
-def _ranking_text(ranking: Ranking, node_texts: dict[str, str]) -> str:
-    """`node_texts` has the texts of the query's nodes so far: each is ranked at its own level and among all."""
-    classes = "".join([f"  {name}\n" for name in ranking.classes]) or "\n"
-    nodes = []
-    for rank, node in enumerate(ranking.nodes, 1):
-        text = node_texts.get(node.name)
-        if text is None:
-            text = f"{node.name} {node.confidence:0.4f} {node.mapped_class or '-'} {node.value:0.4f}\n"
-            node_texts[node.name] = text
-        nodes.append(f"{rank} {text}")
-    return (
-        f"{_RULE}"
-        f"QUERY_ID:         {ranking.query}\n"
-        f"LEVEL:            {ranking.level}\n"
-        f"AP:               {ranking.score:0.4f}\n"
-        f"NUM_GROUND_TRUTH: {'' if ranking.ground_truth is None else ranking.ground_truth}\n"
-        "GROUND TRUTH:\n"
-        f"{classes}"
-        "RANKING:\n"
-        "........\n"
-        "RANK NODEID CONFIDENCE MAPPED_EC V\n"
-        f"{''.join(nodes)}"
-    )
-
-
-def samples_text(bootstrap: Bootstrap, _: str) -> Iterator[str]:
-    """Each sample with the first entry point of every LDC query drawn."""
-    for sample in bootstrap.samples:
-        draws = (f" {draw.ldc_id}:{draw.written[0] if draw.written else ''}" for draw in sample.draws)
-        yield f"{sample.label}{''.join(draws)}\n"
-
-
-def sample_scores_text(bootstrap: Bootstrap, run_id: str) -> Iterator[str]:
-    """The values of each sample."""
-    yield "Sample#{} #RUNID\n".format("".join(f" {code}" for code in VALUE_CODES))
-    for sample, values in zip(bootstrap.samples, bootstrap.values):
-        cells = "".join(f"{'':15}{float(value or 0):0.4f}" for value in values)
-        yield f"{sample.number:6d}{cells} #{run_id}\n"
-
-
-def confidence_text(bootstrap: Bootstrap, _: str) -> Iterator[str]:
-    """Percentile limits, mean and score of every value."""
-    yield f"{'':22}99%(   95%(   90%(   mean   scr.   )90%   )95%   )99%\n"
-    for limits in bootstrap.limits:
-        yield " ".join((str(limits.code), *limits.low, limits.mean, limits.score, *limits.high)) + "\n"
+            for node in ranking.nodes:
+                if node.name not in texts:
+                    mapped = node.mapped_class or "-"
+                    texts[node.name] = f"{node.name} {node.confidence:0.4f} {mapped} {node.value:0.4f}\n"
+            classes = "".join([f"  {name}\n" for name in ranking.classes]) or "\n"
+            nodes = "".join([f"{rank} {texts[node.name]}" for rank, node in enumerate(ranking.nodes, 1)])
+            yield (
+                f"{_RULE}"
+                f"QUERY_ID:         {ranking.query}\n"
+                f"LEVEL:            {ranking.level}\n"
+                f"AP:               {ranking.score:0.4f}\n"
+                f"NUM_GROUND_TRUTH: {'' if ranking.ground_truth is None else ranking.ground_truth}\n"
+                f"GROUND TRUTH:\n{classes}RANKING:\n........\nRANK NODEID CONFIDENCE MAPPED_EC V\n{nodes}"
+            )
 
 
 class Layout(Record):
@@ -259,7 +183,7 @@ class Layout(Record):
 
 
 class Scored(Record, dict=True):
-    """A run as outputs show it. Not slotted: its four tables are laid out together, once."""
+    """A run as outputs show it; its four tables are laid out together, once."""
 
     run: RunResult
     layout: Layout
@@ -280,41 +204,69 @@ class Stage(Enum):
     ESTIMATED = 4
 
 
-Text: TypeAlias = Callable[[Scored], Iterable[bytes] | None]
-"""What a run adds to a file; None where its scoring did not come so far."""
-
-
 class Output(Record):
-    """A file: its ending, what it holds, its texts by stage, and the switch without which it is not written.
+    """A file: its ending, what it holds, and the switch without which it is not written.
 
-    `of_call` is what it holds of the call as a whole.
+    `texts` are what a run adds to it by stage, each None where its scoring did not come so far; `of_call` is what it
+    holds of the call as a whole.
     """
 
     ending: str
     content: str
-    texts: Mapping[Stage, Text] = field(default_factory=dict)
+    texts: Mapping[Stage, Callable[[Scored], Iterable[bytes] | None]] = field(default_factory=dict)
     switch: str | None = None
     of_call: Callable[[Invocation], Iterable[str]] = lambda _: ()
 
-    def is_complete(self, runs: Sequence[Scored]) -> bool:
-        """Whether a scoring that was stopped came far enough for it."""
-        first = next(iter(self.texts.values()), None)
-        return first is None or (bool(runs) and all(first(run) is not None for run in runs))
 
-
-def _table(name: str) -> Text:
-    return lambda of: encoded([getattr(of.tables, name)])
+def _responses(of: Scored) -> Iterator[bytes]:
+    text = of.run.debug_text
+    return chain(encoded(responses_text(of.run.tallies())) if text is None else blocks_of(text.responses), [b"\n"])
 
 
 def _rankings(of: Scored) -> Iterator[bytes] | None:
+    scores, text = of.run.average_precision, of.run.debug_text
+    if scores is None:
+        return None
+    blocks = encoded(rankings_text(scores.rankings)) if text is None else blocks_of(text.rankings)
+    return chain([b"AP COMPUTATION DEBUG INFO BEGINS:\n"], blocks, [b"AP COMPUTATION DEBUG INFO ENDS\n"])
+
+
+def _average_precision(of: Scored) -> Iterator[bytes] | None:
     scores = of.run.average_precision
     if scores is None:
         return None
     return encoded(average_precision_text(scores, scores.run_id == of.run.run_id, of.layout.tabs))
 
 
-def _resamples(text: Callable[[Bootstrap, str], Iterable[str]]) -> Text:
-    return lambda of: None if of.run.bootstrap is None else encoded(text(of.run.bootstrap, of.run.run_id))
+def _samples(of: Scored) -> Iterable[bytes] | None:
+    """Each sample with the first entry point of every LDC query drawn."""
+    if of.run.bootstrap is None:
+        return None
+    lines = []
+    for sample in of.run.bootstrap.samples:
+        draws = [f" {draw.ldc_id}:{draw.written[0] if draw.written else ''}" for draw in sample.draws]
+        lines.append(f"{sample.label}{''.join(draws)}\n")
+    return encoded(lines)
+
+
+def _sample_scores(of: Scored) -> Iterable[bytes] | None:
+    if of.run.bootstrap is None:
+        return None
+    lines = ["Sample#{} #RUNID\n".format("".join(f" {code}" for code in VALUE_CODES))]
+    for sample, values in zip(of.run.bootstrap.samples, of.run.bootstrap.values):
+        cells = "".join(f"{'':15}{float(value or 0):0.4f}" for value in values)
+        lines.append(f"{sample.number:6d}{cells} #{of.run.run_id}\n")
+    return encoded(lines)
+
+
+def _confidence(of: Scored) -> Iterable[bytes] | None:
+    """Percentile limits, mean and score of every value."""
+    if of.run.bootstrap is None:
+        return None
+    lines = [f"{'':22}99%(   95%(   90%(   mean   scr.   )90%   )95%   )99%\n"]
+    for limits in of.run.bootstrap.limits:
+        lines.append(" ".join((str(limits.code), *limits.low, limits.mean, limits.score, *limits.high)) + "\n")
+    return encoded(lines)
 
 
 def _intervals(of: Scored) -> Iterator[bytes] | None:
@@ -329,22 +281,24 @@ OUTPUTS: Final = (
     Output(
         "debug",
         "each response with its assessment and what it counted as; each ranking",
-        {Stage.SCORED: lambda of: responses_blocks(of.run), Stage.RANKED: lambda of: rankings_blocks(of.run)},
+        {Stage.SCORED: _responses, Stage.RANKED: _rankings},
     ),
-    Output("ap", "average precision: SF, LDC-MEAN, summary", {Stage.RANKED: _rankings}),
-    Output("sf", "counts and scores of each SF query and class, averages", {Stage.SCORED: _table("sf")}),
-    Output("ldcmax", "the same for LDC-MAX", {Stage.SCORED: _table("ldc_max")}, "-expand"),
-    Output("ldcmean", "P, R, F1 for LDC-MEAN", {Stage.SCORED: _table("ldc_mean")}, "-expand"),
-    Output("summary", "the averages of all variants", {Stage.SCORED: _table("summary")}),
+    Output("ap", "average precision: SF, LDC-MEAN, summary", {Stage.RANKED: _average_precision}),
     Output(
-        "sample", "the resamples with their first entry points", {Stage.RESAMPLED: _resamples(samples_text)}, "-samples"
+        "sf",
+        "counts and scores of each SF query and class, averages",
+        {Stage.SCORED: lambda of: encoded([of.tables.sf])},
     ),
+    Output("ldcmax", "the same for LDC-MAX", {Stage.SCORED: lambda of: encoded([of.tables.ldc_max])}, switch="-expand"),
     Output(
-        "samplescores", "the values of each resample", {Stage.RESAMPLED: _resamples(sample_scores_text)}, "-samples"
+        "ldcmean", "P, R, F1 for LDC-MEAN", {Stage.SCORED: lambda of: encoded([of.tables.ldc_mean])}, switch="-expand"
     ),
-    Output("confidence", "limits, mean, score", {Stage.RESAMPLED: _resamples(confidence_text)}, "-samples"),
+    Output("summary", "the averages of all variants", {Stage.SCORED: lambda of: encoded([of.tables.summary])}),
+    Output("sample", "the resamples with their first entry points", {Stage.RESAMPLED: _samples}, switch="-samples"),
+    Output("samplescores", "the values of each resample", {Stage.RESAMPLED: _sample_scores}, switch="-samples"),
+    Output("confidence", "limits, mean, score", {Stage.RESAMPLED: _confidence}, switch="-samples"),
     Output("params", "time, command line, policies", of_call=params_text),
-    Output("intervals", "every average with its interval", {Stage.ESTIMATED: _intervals}, "--bootstrap"),
+    Output("intervals", "every average with its interval", {Stage.ESTIMATED: _intervals}, switch="--bootstrap"),
 )
 """In the order in which the reference creates them; it knows no intervals."""
 
@@ -359,7 +313,7 @@ def stream_blocks(
 ) -> Iterator[Iterable[bytes]]:
     """What goes to a stream, in order."""
     yield from (encoded(output.of_call(invocation)) for output in OUTPUTS)
-    runs = _scored(result, layout, intervals)
+    runs = [Scored(run, layout, of_run) for run, of_run in zip_longest(result.runs, intervals)]
     for stages in ((Stage.SCORED, Stage.RANKED, Stage.RESAMPLED), (Stage.ESTIMATED,)):
         for run, stage, output in product(runs, stages, OUTPUTS):
             if text := output.texts.get(stage):
@@ -376,12 +330,11 @@ def file_blocks(
     """Each file's ending with its whole content; of a stopped scoring only the files of completed stages."""
     options = result.options
     given = {"-expand": options.expand is not None, "-samples": options.samples is not None, "--bootstrap": intervals}
-    runs = _scored(result, layout, intervals)
+    runs = [Scored(run, layout, of_run) for run, of_run in zip_longest(result.runs, intervals)]
     for output in written([switch for switch, is_given in given.items() if is_given]):
-        if not was_stopped or output.is_complete(runs):
-            of_runs = (text(run) or () for run, text in product(runs, output.texts.values()))
-            yield output.ending, chain(encoded(output.of_call(invocation)), *of_runs)
-
-
-def _scored(result: Result, layout: Layout, intervals: Sequence[ScoreIntervals]) -> list[Scored]:
-    return [Scored(run, layout, of_run) for run, of_run in zip_longest(result.runs, intervals)]
+        if was_stopped and output.texts:  # is its first stage complete in all runs?
+            first = next(iter(output.texts.values()))
+            if not runs or any(first(run) is None for run in runs):
+                continue
+        of_runs = (text(run) or () for run, text in product(runs, output.texts.values()))
+        yield output.ending, chain(encoded(output.of_call(invocation)), *of_runs)
