@@ -189,7 +189,6 @@ class Counting:
         return {response.follow_on.id: RIGHT in labels[response.index] for response in reversed(responses)}
 
     def _is_nominal(self, response: Response) -> bool:
-        """Whether a response only describes its entity."""
         assessment = self.matched.get(response.index)
         return assessment is not None and assessment.value_mention == "NOM"
 
@@ -201,7 +200,6 @@ class Counting:
         return [kept, *others] if self._duplicate_side == RIGHT else [kept]
 
     def _ignore_nominal_nodes(self, row: Row) -> None:
-        """Right responses of nodes that are only described, never named, are ignored (specification 7.7)."""
         labels = self.labels
         credited = (*row.right, *row.redundant)
         by_node: dict[str | None, list[Response]] = {line.node: [] for line in credited}
@@ -234,7 +232,6 @@ class Counting:
         return False
 
     def _relabel(self, response: Response, labels: Labels, row: Row) -> None:
-        """Give a response that is counted already other labels."""
         for label in self.labels[response.index]:
             row.counted[label] -= 1
         for label in labels:

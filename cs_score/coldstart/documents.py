@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final
 
 from cs_score.base.display import aligned, cell, spreadsheet_cell
 from cs_score.base.markup import escape_markdown
@@ -13,18 +13,14 @@ from cs_score.base.planned_outputs import Format, OwnOption
 from cs_score.base.records import Record
 from cs_score.base.signing.origin import ANY_MEASURE, RUN, Origin
 from cs_score.coldstart.judging import pre_policy_category, without
-from cs_score.coldstart.projection import ScoreRow, Table
-from cs_score.coldstart.ranking import ApRow, ApTable, Ranking
+from cs_score.coldstart.projection import ScoreRow
+from cs_score.coldstart.ranking import ApRow
 from cs_score.coldstart.result import AveragePrecision, Result, RunResult
 from cs_score.coldstart.samples import Bootstrap
 from cs_score.coldstart.unit_statistics import unit_name, unit_table
 from cs_score.measures.registry import COLD_START_MODE, WHY, chosen, headline, usual
 from cs_score.statistics.options import sentences
 from cs_score.statistics.results import ScoreIntervals
-
-if TYPE_CHECKING:
-    from cs_score.statistics.results import ScoreIntervals
-
 
 SCORES_SCHEMA_VERSION: Final = 1
 """Of the JSON object; raised when a key changes its meaning or goes away."""
@@ -122,27 +118,21 @@ def scores_tsv(scores: ChosenScores) -> str:
     return "\n".join(lines) + "\n"
 
 
-def scores_json(scores: ChosenScores) -> str:
-    """The same as a JSON object, with all that the scores were computed from."""
-    return json.dumps(scores_object(scores), indent=1, allow_nan=False) + "\n"
-
-
 def scores_object(scores: ChosenScores) -> dict[str, object]:
-    """That object as nested dicts and lists."""
+    """The same as nested dicts and lists, with all that the scores were computed from."""
     origin = scores.result.origin
     if scores.intervals:
         origin = origin.with_option("bootstrap", scores.intervals[0].resampling.as_json())
     runs = []
     for at, run in enumerate(scores.result.runs):
         found = run.scores
-        told: dict[str, object] = {
-            "run_id": run.run_id,
-            "signature": scores.signature(run),
-            "scores": {measure: found[measure] for measure in scores.measures if measure in found},
-        }
+        shown = {measure: found[measure] for measure in scores.measures if measure in found}
+        of_run: dict[str, object] = {"run_id": run.run_id, "signature": scores.signature(run), "scores": shown}
         if scores.intervals:
-            told["intervals"] = _of_measures(scores.intervals[at].as_json(), scores.measures)
-        runs.append(told)
+            intervals = scores.intervals[at].as_json()
+            limits: Any = intervals["scores"]
+            of_run["intervals"] = {**intervals, "scores": {name: limits[name] for name in shown if name in limits}}
+        runs.append(of_run)
     return {
         "schema_version": SCORES_SCHEMA_VERSION,
         "signature": origin.as_json(),
@@ -154,16 +144,9 @@ def scores_object(scores: ChosenScores) -> dict[str, object]:
     }
 
 
-def _of_measures(intervals: dict[str, Any], measures: Sequence[str]) -> dict[str, object]:
-    of_scores = intervals["scores"]
-    return {**intervals, "scores": {measure: of_scores[measure] for measure in measures if measure in of_scores}}
-
-
-Writer: TypeAlias = Callable[[ChosenScores], str]
-
-WRITERS: Final[dict[str, Writer]] = {
+WRITERS: Final[dict[str, Callable[[ChosenScores], str]]] = {
     "text": scores_text,
-    "json": scores_json,
+    "json": lambda scores: json.dumps(scores_object(scores), indent=1, allow_nan=False) + "\n",
     "tsv": scores_tsv,
     "markdown": scores_markdown,
 }
@@ -196,44 +179,48 @@ def result_object(result: Result, intervals: Sequence[ScoreIntervals] = ()) -> d
     if intervals:
         origin = origin.with_option("bootstrap", intervals[0].resampling.as_json())
     of_runs: list[dict[str, object]] = [{"intervals": each.as_json()} for each in intervals] or [{}] * len(result.runs)
+    problems = [
+        {
+            **_fields(problem, "code", "severity", "message", "occurrences"),
+            "severity": str(problem.severity),
+            "places": [None if place is None else _fields(place, "file", "line") for place in problem.places],
+        }
+        for problem in result.problems
+    ]
     return {
         "schema_version": SCHEMA_VERSION,
         "signature": origin.as_json(),
         "runs": [_run(result, run) | of_run for run, of_run in zip(result.runs, of_runs)],
-        "problems": [
-            {
-                "code": problem.code,
-                "severity": str(problem.severity),
-                "message": problem.message,
-                "occurrences": problem.occurrences,
-                "places": [
-                    None if place is None else {"file": place.file, "line": place.line} for place in problem.places
-                ],
-            }
-            for problem in result.problems
-        ],
+        "problems": problems,
         "errors": result.error_count,
         "warnings": result.warning_count,
         "remarks": list(result.warnings),
     }
 
 
+def _fields(record: object, *names: str) -> dict[str, Any]:
+    return {name: getattr(record, name) for name in names}
+
+
 def _run(result: Result, run: RunResult) -> dict[str, object]:
+    ranked, bootstrap = run.average_precision, run.bootstrap
     return {
         "run_id": run.run_id,
         "signature": str(result.signature(run)),
         "scores": run.scores,
         "units": {"unit": unit_name(result), **unit_table(run, run.measures).as_json()},
         "queries": dict(run.unit_of),
-        "tables": {name: _table(table) for name, table in run.tables.variants},
-        "average_precision": None if run.average_precision is None else _average_precision(run.average_precision),
-        "bootstrap": None if run.bootstrap is None else _bootstrap(run.bootstrap),
+        "tables": {
+            name: {part: [_score_row(row) for row in getattr(table, part)] for part in ("rows", "micro", "macro")}
+            for name, table in run.tables.variants
+        },
+        "average_precision": None if ranked is None else _average_precision(ranked),
+        "bootstrap": None if bootstrap is None else _bootstrap(bootstrap),
         "responses": list(_responses(run)),
     }
 
 
 def _bootstrap(bootstrap: Bootstrap) -> dict[str, object]:
-    """The limits of the reference's bootstrap; texts of four decimals, as it computes with them."""
     return {
         "samples": len(bootstrap.samples),
         "limits": [
@@ -250,87 +237,50 @@ def _bootstrap(bootstrap: Bootstrap) -> dict[str, object]:
     }
 
 
-def _table(table: Table) -> dict[str, object]:
-    return {
-        "rows": [_score_row(row) for row in table.rows],
-        "micro": [_score_row(row) for row in table.micro],
-        "macro": [_score_row(row) for row in table.macro],
-    }
-
-
 def _score_row(row: ScoreRow) -> dict[str, object]:
-    return {
-        "name": row.name,
-        "level": row.level,
-        "counts": None if row.counts is None else row.counts._asdict(),
-        "precision": row.precision,
-        "recall": row.recall,
-        "f1": row.f1,
-    }
+    shown = _fields(row, "name", "level", "counts", "precision", "recall", "f1")
+    return shown if row.counts is None else {**shown, "counts": row.counts._asdict()}
 
 
 def _average_precision(scores: AveragePrecision) -> dict[str, object]:
-    return {
-        "run_id": scores.run_id,
-        "tables": {name: _ap_table(table) for name, table in scores.variants},
-        "rankings": [_ranking(ranking) for ranking in scores.rankings],
-    }
+    def rows(of_table: Iterable[ApRow]) -> list[dict[str, object]]:
+        return [{"name": row.name, "level": row.level, "average_precision": row.score} for row in of_table]
 
-
-def _ap_table(table: ApTable) -> dict[str, object]:
-    return {"rows": [_ap_row(row) for row in table.rows], "macro": [_ap_row(row) for row in table.macro]}
-
-
-def _ap_row(row: ApRow) -> dict[str, object]:
-    return {"name": row.name, "level": row.level, "average_precision": row.score}
-
-
-def _ranking(ranking: Ranking) -> dict[str, object]:
-    return {
-        "query": ranking.query,
-        "level": ranking.level,
-        "average_precision": ranking.score,
-        "ground_truth": ranking.ground_truth,
-        "classes": list(ranking.classes),
-        "nodes": [
-            {
-                "node": node.name,
-                "confidence": node.confidence,
-                "mapped_class": node.mapped_class,
-                "value": node.value,
-                "line": node.first.number,
-            }
-            for node in ranking.nodes
-        ],
-    }
+    rankings = [
+        {
+            "query": ranking.query,
+            "level": ranking.level,
+            "average_precision": ranking.score,
+            "ground_truth": ranking.ground_truth,
+            "classes": list(ranking.classes),
+            "nodes": [
+                {"node": node.name, **_fields(node, "confidence", "mapped_class", "value"), "line": node.first.number}
+                for node in ranking.nodes
+            ],
+        }
+        for ranking in scores.rankings
+    ]
+    tables = {name: {"rows": rows(table.rows), "macro": rows(table.macro)} for name, table in scores.variants}
+    return {"run_id": scores.run_id, "tables": tables, "rankings": rankings}
 
 
 def _responses(run: RunResult) -> Iterator[dict[str, object]]:
-    """Every scored response: its place, its assessment, and what it counted as."""
     for tally, unit in run.tallies():
-        for response in tally.responses:
-            assessment = unit.matched.get(response.index)
+        for line in tally.responses:
+            assessment = unit.matched.get(line.index)
             category = pre_policy_category(assessment)
+            met = assessment and {"file": assessment.file, "line": assessment.number, "class": assessment.value_class}
             yield {
                 "row": tally.name,
-                "query": response.query.full_id,
-                "file": response.file,
-                "line": response.number,
-                "node": response.node,
-                "value": response.value,
-                "confidence": response.confidence,
-                "target_query": response.target_full_id,
-                "assessment": None
-                if assessment is None
-                else {"file": assessment.file, "line": assessment.number, "class": assessment.value_class},
+                "query": line.query.full_id,
+                "file": line.file,
+                "line": line.number,
+                **_fields(line, "node", "value", "confidence"),
+                "target_query": line.target_full_id,
+                "assessment": met,
                 "pre_policy": str(category),
-                "post_policy": without(unit.labels[response.index], category),
+                "post_policy": without(unit.labels[line.index], category),
             }
-
-
-_HEADINGS: Final = ("Measure", "RunID", "Score", "Low", "High", "StdErr", "Note")
-_TO_THE_RIGHT: Final = frozenset({"Score", "Low", "High", "StdErr"})
-_METHOD_NAMES: Final = {"percentile": "percentile", "bca": "BCa"}
 
 
 def intervals_text(intervals: ScoreIntervals, run_id: str, tabs: bool = False) -> Iterator[str]:
@@ -339,7 +289,7 @@ def intervals_text(intervals: ScoreIntervals, run_id: str, tabs: bool = False) -
     With `tabs` the columns are separated by one tab instead of being aligned, and numbers have all their digits. Where
     there is no interval stands a hyphen, with tabs nothing.
     """
-    rows: list[tuple[str, ...]] = [_HEADINGS]
+    rows: list[tuple[str, ...]] = [("Measure", "RunID", "Score", "Low", "High", "StdErr", "Note")]
     for measure, interval in intervals.scores.items():
         numbers = (interval.point, interval.low, interval.high, interval.standard_error)
         if tabs:
@@ -347,15 +297,15 @@ def intervals_text(intervals: ScoreIntervals, run_id: str, tabs: bool = False) -
         else:
             cells = ["-" if number is None else f"{number:6.4f}" for number in numbers]
         rows.append((measure, run_id, *cells, interval.note))
-    to_the_right = [heading in _TO_THE_RIGHT for heading in _HEADINGS]
-    for line in map("\t".join, rows) if tabs else aligned(rows, to_the_right, gap=" "):
+    for line in map("\t".join, rows) if tabs else aligned(rows, [False, False, *[True] * 4, False], gap=" "):
         yield line + "\n"
     yield "\n"
     for note in sentences(intervals.notes):
         yield f"*{note}\n"
     settings = intervals.resampling
+    method = "BCa" if settings.method == "bca" else settings.method
     yield (
-        f"*Low and High: {settings.confidence:g}% {_METHOD_NAMES[settings.method]} bootstrap interval from "
+        f"*Low and High: {settings.confidence:g}% {method} bootstrap interval from "
         f"{settings.resamples} resamples; units of resampling ({settings.unit}): {intervals.units}; "
         f"seed {settings.seed}.\n"
     )

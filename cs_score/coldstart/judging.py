@@ -316,17 +316,14 @@ def place_responses(tree: ClassTree, responses: Iterable[Response], matched: Mat
 
 
 def _wrong_bin(query: LinkedQuery, links: Links) -> str:
-    """The node of those answers to a query that belong to no class."""
     return f"{links.class_of_query(query)}:0"
 
 
 def _is_placed(assessment: Assessment, links: Links) -> bool:
-    """Whether an assessment stands in the tree; it does not where no accepted answer leads to the query it answers."""
     return assessment.is_accepted or links.is_accepted(assessment.query)
 
 
 def _texts_by_target(assessments: Iterable[Assessment]) -> dict[str, list[str]]:
-    """The lines that lead to each follow-on query, by its short id."""
     texts: dict[str, list[str]] = {}
     for assessment in assessments:
         texts.setdefault(assessment.target, []).append(assessment.text)

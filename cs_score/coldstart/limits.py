@@ -125,7 +125,6 @@ class DiscardRules:
                     self._discard(line, "DISCARDED_DEPENDENT", Discard("parent"))
 
     def _crowded(self, nodes: Iterable[Sequence[Response]]) -> Iterator[Sequence[Response]]:
-        """The nodes that may have more lines than the limits allow, in all or from one document."""
         per_document, most = self._limits.per_document, self._limits.most
         for lines in nodes:
             if (most is not None and len(lines) > most) or (
@@ -180,7 +179,6 @@ class DiscardRules:
                         self._problems.add("DISCARDED_DEPENDENT", f"\n{line.text}\n", place=line.place)
 
     def _single_valued(self, nodes: Mapping[str, Sequence[Response]]) -> list[tuple[str, int, list[str]]]:
-        """The nodes above slots that take one value, with the level of the slot's lines and the nodes of its values."""
         parents = {node.rpartition(":")[0] for node, lines in nodes.items() if lines[0].query.single}
         groups: dict[str, list[str]] = defaultdict(list)
         for node in nodes if parents else ():
@@ -195,7 +193,6 @@ class DiscardRules:
     def _mark(
         self, line: Response, why: Discard, answers: Counter[str], orphaned: Mapping[int, dict[str, None]]
     ) -> None:
-        """Mark a line and note when the last answer that its follow-on query asks about is gone."""
         target = line.follow_on.id
         if line.index in self.marked:
             return
@@ -206,7 +203,6 @@ class DiscardRules:
             orphaned[line.query.level][target] = None
 
     def _winner(self, children: Sequence[str], nodes: Mapping[str, Sequence[Response]]) -> str:
-        """The node that a single-valued slot keeps (specification 5.2; 14, rules 7 and 15)."""
 
         def standing(node: str) -> tuple[float, float, int, int]:
             kept = [line for line in nodes[node] if line.index not in self.marked]

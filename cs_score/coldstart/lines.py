@@ -345,7 +345,6 @@ def link_follow_on(parent: LinkedQuery, short_id: str) -> LinkedQuery:
 
 @functools.lru_cache(maxsize=4096)
 def _about_slots(slots: tuple[str, ...]) -> tuple[str | None, bool, tuple[str, ...]]:
-    """Of a query's slots: the first if the inventory has it, if it takes one value, those after it that it lacks."""
     predicate = find_predicate(slots[0]) if slots else None
     unknown_next = tuple(slot for slot in slots[1:] if find_predicate(slot) is None)
     return (slots[0], predicate.single, unknown_next) if predicate is not None else (None, False, unknown_next)

@@ -276,7 +276,6 @@ class Linker:
             follow_on.add(assessment)
 
     def _find_query(self, full_id: str, number: int) -> LinkedQuery:
-        """The query that a line names, when it is named for the first time in this layer."""
         query = self._links.query(full_id)
         if query is None:
             # Most ids ask about an answer that was linked before, and are known to be sound without being parsed.
@@ -320,7 +319,6 @@ class Linker:
     def _read_answer(
         self, query: LinkedQuery, relation: str, value: str, provenance: str, number: int, text: str
     ) -> KnownAnswer:
-        """The answer of a line, None where its columns hold it as it counts; and the query that asks about it."""
         kept = None
         if not are_plain(relation, provenance, self._documents):
             kept = relation, value, provenance = self._canonical(relation, value, provenance, number, text)
@@ -330,7 +328,6 @@ class Linker:
         return kept, target
 
     def _canonical(self, relation_text: str, value: str, value_text: str, number: int, text: str) -> Answer:
-        """An answer with its provenances in canonical form; their faults are reported."""
         relation = read_provenance(relation_text, RELATION_SPANS, self._documents)
         provenance = read_provenance(value_text, VALUE_SPANS, self._documents)
         place = Place(self._file, number)
@@ -342,14 +339,12 @@ class Linker:
         return relation.canonical, value, provenance.canonical
 
     def _new_follow_on(self, target: str, query: LinkedQuery, provenance: str, number: int) -> FollowOn:
-        """Make the query that asks about an answer to `query` (specification 4.9)."""
         if query.unknown_next or query.is_ldc or provenance[:4] not in self._clear_starts:
             self._report_follow_on(target, query, provenance, number)
         follow_on = self._links.follow_ons[target] = FollowOn(target, query)
         return follow_on
 
     def _gold_or_new(self, target: str, query: LinkedQuery, provenance: str, number: int) -> FollowOn:
-        """The query that asks about an answer to `query`, to add assessments to: gold's own never changes."""
         known = self._below.get(target)
         if known is None:
             return self._new_follow_on(target, query, provenance, number)
@@ -357,7 +352,6 @@ class Linker:
         return copy
 
     def _report_follow_on(self, target: str, query: LinkedQuery, provenance: str, number: int) -> None:
-        """Report what is doubtful about a new follow-on query. Raises InputError where its id could not be parsed."""
         if query.is_ldc and parse_query_id(f"{query.full_id}_{target}") is None:
             raise self._error(
                 number,
@@ -375,7 +369,6 @@ class Linker:
             self._problems.add("UNKNOWN_SLOT_NAME", slot)
 
     def _confidence(self, written: str, number: int) -> float:
-        """The value of a confidence; its faults are reported."""
         confidence = read_confidence(written)
         for code in confidence.codes:
             detail = Detail("CONFIDENCE", written, confidence.text)
@@ -389,7 +382,6 @@ class Linker:
             self._problems.add("ILLEGAL_VALUE_TYPE", value_type, place=Place(self._file, number))
 
     def _is_accepted(self, tab_file: TabFile, columns: list[str], slot: str, query: LinkedQuery, number: int) -> bool:
-        """Whether a line counts that has an empty column, or not the known slot that its query asks for."""
         place = Place(self._file, number)
         if find_predicate(slot) is None:
             self._problems.add("UNKNOWN_SLOT_NAME", slot, place=place)
@@ -414,7 +406,6 @@ class Linker:
         return InputError(problem, file=self._file, place=f"line {number}", remedy=remedy, code=code)
 
     def _contradiction(self, query: LinkedQuery, is_accepted: bool, value_class: str, number: int) -> InputError:
-        """A class stands exactly beside correct and inexact answers (specification 4.8); here it does not."""
         if is_accepted:
             problem = f"Correct entry without equivalence class, query = {query.short_id} at line {number}"
             return self._error(number, problem, None, "CORRECT_WITHOUT_CLASS")
@@ -569,7 +560,6 @@ def kind_of(given: Input) -> FileKind | None:
 
 
 def _link(link: Callable[[TabFile], None], tab_file: TabFile, reading: Reading) -> None:
-    """Link the lines of a file; a line that cannot be linked is noted where `reading` wants that."""
     while True:
         try:
             return link(tab_file)

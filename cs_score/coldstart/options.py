@@ -307,7 +307,6 @@ def as_validated(origin: Origin) -> Origin:
 
 
 def _settings(options: Options, inputs: Sequence[InputDigest]) -> Iterator[str]:
-    """Policy and limits, then whatever is not as usual; choices that are files by digest."""
     usually = Options()
     yield _policy(options.policy)
     yield str(options.justifications)

@@ -137,7 +137,6 @@ def responses_text(tallies: Iterable[tuple[Tally, UnitResult]]) -> Iterator[str]
 
 
 def _by_number(responses: Sequence[Response], labels: Mapping[int, Labels]) -> Iterable[tuple[Response, Labels]]:
-    """Responses with their labels by line number; of several files' lines with one number the first with all labels."""
     by_number = {response.number: response for response in responses}
     if len(by_number) == len(responses):
         return [(by_number[number], labels[by_number[number].index]) for number in sorted(by_number)]
@@ -149,7 +148,6 @@ def _by_number(responses: Sequence[Response], labels: Mapping[int, Labels]) -> I
 
 @functools.cache
 def _shown(labels: Labels, category: str) -> str | None:
-    """The labels beside the category before the policies; None where there is none."""
     left = without(labels, category)
     return ",".join(left) if left else None
 
@@ -239,7 +237,6 @@ def _average_precision(of: Scored) -> Iterator[bytes] | None:
 
 
 def _samples(of: Scored) -> Iterable[bytes] | None:
-    """Each sample with the first entry point of every LDC query drawn."""
     if of.run.bootstrap is None:
         return None
     lines = []
@@ -260,7 +257,6 @@ def _sample_scores(of: Scored) -> Iterable[bytes] | None:
 
 
 def _confidence(of: Scored) -> Iterable[bytes] | None:
-    """Percentile limits, mean and score of every value."""
     if of.run.bootstrap is None:
         return None
     lines = [f"{'':22}99%(   95%(   90%(   mean   scr.   )90%   )95%   )99%\n"]

@@ -27,7 +27,7 @@ from cs_score.coldstart.projection import ScoreRow, averaged_table
 from cs_score.coldstart.queries import Query, QuerySet
 from cs_score.coldstart.ranking import ApRow, averaged_ap_table, slot_filling_ap
 from cs_score.coldstart.result import DebugText, Result, tallies_of
-from cs_score.coldstart.scorer import Combining, rankings_of, score_rows, score_units
+from cs_score.coldstart.scorer import Combining, rankings_of, score_rows
 from cs_score.coldstart.tab_files import RUN_2014, FileKind, Schema, TabFile, accepted_lines, line_blocks, read_tab_file
 from cs_score.problems.log import ProblemLog
 
@@ -120,7 +120,6 @@ def divide_files(loading: Loading, files: Iterable[str], cut: Cut) -> list[Divid
 
 
 def _spread(source: Source, schema: Schema, cut: Cut) -> list[list[Block]]:
-    """The lines of a file, by part."""
     at = 0 if schema.kind is FileKind.RUN else schema.columns.index("QUERY_AND_SLOT_NAME")
     blocks: list[list[Block]] = [[] for _ in cut.queries]
     counted = 0
@@ -242,43 +241,38 @@ def score_in_parts(gold: Gold, files: Sequence[str], parts: int, jobs: int, fold
     `gold` has its queries and no pool yet. The text of the debug file is written into files in `folder`, to which the
     result refers. None: the files must be scored in one piece. Raises OutputError where the text cannot be written.
     """
+    cut = cut_queries(gold.table, parts)
+    if cut is None or gold.options.runids is not None:
+        return None
+    loading = loading_of(gold.table, gold.options.justifications, gold.problems.branch(), below=gold.links)
     try:
-        return _score(gold, files, parts, jobs, folder)
+        divided = divide_files(loading, files, cut)
+        if any(file.schema is RUN_2014 for file in divided):
+            return None
+        scores = map_parts(partial(_score_part, _Task(gold, divided, cut, folder)), len(cut.queries), jobs)
+        run_ids = frozenset[str]().union(*(score.run_ids for score in scores))
+        if len(run_ids) != 1:
+            return None
+        (run_id,) = run_ids
+        for score in scores:
+            loading.problems.take_over(score.problems)
+        limits, policy = gold.options.justifications, gold.options.policy
+        combining = Combining(run_of(gold, loading, limits), policy, loading.problems)
+        lines = sum(score.lines for score in scores)
+        combining.remark_on_matches(run_id, lines, any(score.has_met for score in scores))
+        run = combining.projected(run_id, averaged_table(row for score in scores for row in score.rows))
+        combining.check_something_scored(run)
+        ranked = combining.averaged(run_id, averaged_ap_table(row for score in scores for row in score.ap_rows))
+        texts = [_texts_of(folder, part) for part in range(len(scores))]
+        run = replace(run, average_precision=ranked, debug_text=DebugText(*zip(*texts)))
+        if gold.options.samples is not None:
+            run = combining.with_bootstrap(run, gold.options.samples)
+        return combining.result([run])
     except (NeedsWholeError, InputError):
         return None
 
 
-def _score(gold: Gold, files: Sequence[str], parts: int, jobs: int, folder: str) -> Result:
-    cut = cut_queries(gold.table, parts)
-    if cut is None or gold.options.runids is not None:
-        raise NeedsWholeError
-    loading = loading_of(gold.table, gold.options.justifications, gold.problems.branch(), below=gold.links)
-    divided = divide_files(loading, files, cut)
-    if any(file.schema is RUN_2014 for file in divided):
-        raise NeedsWholeError
-    task = _Task(gold, divided, cut, folder)
-    scores = map_parts(partial(_score_part, task), len(cut.queries), jobs)
-    run_ids = frozenset[str]().union(*(score.run_ids for score in scores))
-    if len(run_ids) != 1:
-        raise NeedsWholeError
-    (run_id,) = run_ids
-    for score in scores:
-        loading.problems.take_over(score.problems)
-    combining = Combining(run_of(gold, loading, gold.options.justifications), gold.options.policy, loading.problems)
-    lines = sum(score.lines for score in scores)
-    combining.remark_on_matches(run_id, lines, any(score.has_met for score in scores))
-    run = combining.projected(run_id, averaged_table(row for score in scores for row in score.rows))
-    combining.check_something_scored(run)
-    ranked = combining.averaged(run_id, averaged_ap_table(row for score in scores for row in score.ap_rows))
-    texts = [_texts_of(folder, part) for part in range(len(scores))]
-    run = replace(run, average_precision=ranked, debug_text=DebugText(*zip(*texts)))
-    if gold.options.samples is not None:
-        run = combining.with_bootstrap(run, gold.options.samples)
-    return combining.result([run])
-
-
 def _texts_of(folder: str, part: int) -> tuple[str, str]:
-    """The files that hold a part of the two texts of the debug file: responses, then rankings."""
     return os.path.join(folder, f"{part}.responses"), os.path.join(folder, f"{part}.rankings")
 
 
@@ -287,24 +281,18 @@ def _score_part(task: _Task, part: int) -> _PartScore:
 
     Raises NeedsWholeError, also for what is fatal: another part may hold an earlier line that is.
     """
-    try:
-        return _score_lines(task, part)
-    except InputError:
-        raise NeedsWholeError from None
-
-
-def _score_lines(task: _Task, part: int) -> _PartScore:
     gold = open_part(task.gold, task.cut, part)
     loading = loading_of(gold.table, gold.options.justifications, gold.problems, below=gold.links)
-    load_part(loading, task.files, part)
-    run = run_of(gold, loading, gold.options.justifications)
-    run_ids = frozenset(run.lines)
-    if len(run_ids) > 1 or run.links.without_parent:  # average precision mixes the nodes of such lines across queries
-        raise NeedsWholeError
-    combining = Combining(run, gold.options.policy, gold.problems)
-    run_id = next(iter(run_ids), "")
-    units = score_units(combining, run_id, gold.options.policy)
-    rankings = rankings_of(units)
+    try:
+        load_part(loading, task.files, part)
+        run = run_of(gold, loading, gold.options.justifications)
+        run_ids = frozenset(run.lines)
+        if len(run_ids) > 1 or run.links.without_parent:  # AP mixes the nodes of such lines across queries
+            raise NeedsWholeError
+        units = Combining(run, gold.options.policy, gold.problems).score_units(next(iter(run_ids), ""))
+        rankings = rankings_of(units)
+    except InputError:
+        raise NeedsWholeError from None
     texts = responses_text(tallies_of(units)), rankings_text(rankings)
     for path, text in zip(_texts_of(task.folder, part), texts):
         write_new(path, encoded(text))

@@ -122,7 +122,6 @@ def ldc_tables(table: Table, queries: QuerySet) -> tuple[Table, Table]:
 
 
 def _ldc_max_table(ldc_queries: Iterable[OfLdcQuery[ScoreRow]]) -> Table:
-    """Each LDC query is represented by one of its entry points."""
     chosen: list[ScoreRow] = []
     for full_id, entry_points in ldc_queries:
         _, rows = _representing(entry_points)
@@ -144,7 +143,6 @@ def representatives(table: Table, queries: QuerySet) -> frozenset[str]:
 
 
 def _ldc_mean_table(ldc_queries: Iterable[OfLdcQuery[ScoreRow]]) -> Table:
-    """Means over those entry points of an LDC query that have the row."""
     means: list[ScoreRow] = []
     for full_id, entry_points in ldc_queries:
         members: dict[str, list[ScoreRow]] = {}
@@ -184,7 +182,6 @@ def left_sum(values: Iterable[float]) -> float:
 
 
 def _by_query(rows: Iterable[ScoreRow]) -> dict[str, list[ScoreRow]]:
-    """Rows by the short id of their slot-filling query, in printing order."""
     grouped: dict[str, list[ScoreRow]] = defaultdict(list)
     for row in rows:
         grouped[row.name.partition(":")[0].rpartition("_")[2]].append(row)
@@ -218,7 +215,6 @@ def _counts(rows: Iterable[ScoreRow]) -> list[Counts]:
 
 
 def _by_level(rows: Sequence[ScoreRow]) -> list[tuple[str, Sequence[ScoreRow]]]:
-    """The rows of each level present, `ALL` last; nothing without rows."""
     by_level: dict[str, list[ScoreRow]] = defaultdict(list)
     for row in rows:
         by_level[row.level].append(row)
@@ -226,12 +222,10 @@ def _by_level(rows: Sequence[ScoreRow]) -> list[tuple[str, Sequence[ScoreRow]]]:
 
 
 def _micro(by_level: Iterable[tuple[str, Sequence[ScoreRow]]]) -> tuple[ScoreRow, ...]:
-    """Scores from the sums of the counts."""
     return tuple(counted_row(MICRO, sum_counts(_counts(members)), level) for level, members in by_level)
 
 
 def _macro(by_level: Iterable[tuple[str, Sequence[ScoreRow]]]) -> tuple[ScoreRow, ...]:
-    """Sums of the scores of all rows, divided by the number of rows that have something to find."""
     return tuple(_macro_row(level, members) for level, members in by_level)
 
 

@@ -151,7 +151,6 @@ def plain_column(text: str, documents: DocumentLengths | None = None) -> tuple[s
 
 
 def _ascend(spans: str, length: float) -> bool:
-    """Whether each of the spans starts behind the start of the one before it, is of legal length, and ends in time."""
     before = -1
     for start, end in _OFFSETS.findall(spans):
         if not before < int(start) <= int(end) < int(start) + LONGEST_SPAN or int(end) > length:
@@ -207,7 +206,6 @@ def read_provenance(text: str, most: int, documents: DocumentLengths | None = No
 
 
 def _checked(span: Span, documents: DocumentLengths | None) -> tuple[Span | None, tuple[SpanProblem, ...]]:
-    """A span cut to the longest legal length, or None where it is dropped; with its problems."""
     cut, problems = cut_span(span)
     if documents is None:
         return cut, problems

@@ -74,7 +74,6 @@ def read_query_file(source: Source, problems: ProblemLog, documents: DocumentLen
 
 
 def _not_well_formed(data: bytes, name: str) -> str | None:
-    """lxml's complaint about a file that is not well-formed XML, or None."""
     if _is_usual_xml(data):
         return None
     from lxml import etree
@@ -162,7 +161,6 @@ def _read_query(
 def _fields(
     body: str, place: Place, problems: ProblemLog, documents: DocumentLengths | None
 ) -> tuple[dict[str, str], list[EntryPoint]]:
-    """The fields of a query, and its entry points: a field that repeats begins another one."""
     fields: dict[str, str] = {}
     entry_points: list[EntryPoint] = []
     current: dict[str, str] = {}
@@ -184,7 +182,6 @@ def _fields(
 
 
 def _tag_pairs(body: str, place: Place, problems: ProblemLog) -> Iterator[tuple[str, str]]:
-    """The known tags of a query body with their values, from left to right, without nesting."""
     at = 0
     while (pair := _TAG_PAIR.match(body, at)) is not None:
         at = pair.end()
@@ -201,7 +198,6 @@ def _tag_pairs(body: str, place: Place, problems: ProblemLog) -> Iterator[tuple[
 def _entry_point(
     fields: dict[str, str], place: Place, problems: ProblemLog, documents: DocumentLengths | None
 ) -> EntryPoint:
-    """An entry point from its collected fields; faults of its span are reported and change nothing (3.3)."""
     entry_point = EntryPoint(*map(fields.get, ENTRY_POINT_FIELDS))
     offsets = (entry_point.start or "", entry_point.end or "")
     span = Span(entry_point.docid or "", *offsets)
@@ -318,7 +314,6 @@ def _from_file(name: str, queries: QuerySet, problems: ProblemLog) -> Selection:
 
 
 def _columns(name: str) -> Iterator[tuple[int, list[str]]]:
-    """The columns of each line. White space at its start makes an empty first column, as in the reference."""
     try:
         with open(name, encoding="utf-8", newline="\n") as file:
             for number, line in enumerate(file, 1):
@@ -331,7 +326,6 @@ def _columns(name: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _hop_limit(text: str) -> float | None:
-    """The number that a text begins with, 0 if none; None for an empty text."""
     if not text:
         return None
     match = _LEADING_NUMBER.match(text)
@@ -356,7 +350,6 @@ def _find(text: str, queries: QuerySet, problems: ProblemLog, file: str, line: i
 
 
 def _limits(query: Query, limit: int, selected: dict[str, int]) -> dict[str, int]:
-    """The limit of a query; of an LDC query's entry points only the first hop is scored unless they are listed."""
     if query.expansions is None:
         return {query.short_id: limit}
     return {short_id: selected.get(short_id, 0) for short_id in query.expansions}

@@ -216,7 +216,6 @@ def _ranked_nodes(
     labels: Mapping[int, Labels],
     most: int | None,
 ) -> tuple[RankedNode, ...]:
-    """The nodes of a query in rank order; those of the first hop choose their classes first (specification 9.3)."""
     by_rank = [
         (node.own_confidence * of_query[node.parent].own_confidence if node.level else node.own_confidence, node)
         for node in of_query.values()
@@ -248,7 +247,6 @@ def _best_class(
     labels: Mapping[int, Labels],
     most: int | None,
 ) -> tuple[str | None, float]:
-    """The best class still free for a node with these lines, which it then takes, and its V (specification 9.4)."""
     free = candidates(lines, taken, classes, matched, labels, most)
     if not free:
         return None, 0.0
@@ -288,7 +286,6 @@ def is_useful(labels: Labels) -> bool:
 
 
 def _value(lines: Sequence[Response], documents: int, most: int | None) -> float:
-    """V of a node for one class, from its useful lines of that class (specification 9.5)."""
     if len(lines) == 1:
         return divide(1, min(documents, most or documents))
     kept = lines if most is None or len(lines) <= most else best_first(lines)[:most]
@@ -350,7 +347,6 @@ def _mean_ap_row(name: str, level: str, members: Sequence[ApRow]) -> ApRow:
 
 
 def _means(rows: Sequence[ApRow], divisor: int) -> tuple[float, ...]:
-    """The sum of each score, divided by `divisor`."""
     return tuple(divide(left_sum(scores), divisor) for scores in zip(*(row.scores for row in rows)))
 
 

@@ -67,7 +67,6 @@ def bootstrap(
 
 
 def _limits(code: ValueCode, texts: Sequence[str], score: str) -> Limits:
-    """Percentile limits by the reference's own index rule (11.3)."""
     total = 0.0
     for text in texts:
         total += float(text or 0)
@@ -83,7 +82,6 @@ def _limits(code: ValueCode, texts: Sequence[str], score: str) -> Limits:
 
 
 def _own_score(code: ValueCode, scores: Mapping[Measure, float], shown: frozenset[str]) -> str:
-    """The run's own score as its summary shows it."""
     score = scores.get(code.measure)
     is_shown = code.entry_points == "ALLEP" and code.metric in shown
     return f"{score:.4f}" if is_shown and score is not None else NO_SCORE
@@ -119,13 +117,11 @@ class _Replicates:
         )
 
     def _slot_filling_rows(self) -> Iterator[tuple[ScoreRow, Counts]]:
-        """The rows in printing order, each with its multiplicity by sample."""
         for short_id, rows in self._rows_of.items():
             for row in rows:
                 yield row, self._times[:, self._position[short_id]]
 
     def _best_rows(self) -> Iterator[tuple[ScoreRow, Counts]]:
-        """LDC-MAX: of an LDC query's entry points drawn, the rows of the one with the highest F1."""
         renamed: list[tuple[ScoreRow, Counts]] = []
         for full_id, entry_points in by_ldc_query(self._rows_of, self._queries):
             free = np.ones(self._size, dtype=bool)
@@ -137,7 +133,6 @@ class _Replicates:
         return iter(sorted(renamed, key=lambda item: row_order(item[0].name)))
 
     def _mean_rows(self) -> Iterator[tuple[ScoreRow, Counts, Floats, npt.NDArray[np.bool_]]]:
-        """LDC-MEAN: the mean over the distinct rows drawn, repeated as often as they occur on average (8.3)."""
         groups: dict[str, list[tuple[ScoreRow, Counts]]] = defaultdict(list)
         for short_id in sorted(self._rows_of):
             ldc_id = self._queries.ldc_of.get(short_id)
@@ -204,5 +199,4 @@ def _row_scores(row: ScoreRow) -> Floats:
 
 
 def _codes_of(level: str) -> tuple[str, ...]:
-    """The level codes that a row of this level counts in."""
     return (level, "A") if level in LEVELS else ("A",)

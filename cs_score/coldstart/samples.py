@@ -171,7 +171,6 @@ def read_groups(given: Input) -> dict[str, list[str]]:
 
 
 def _is_slot_filling(text: str) -> bool:
-    """Whether a query id has the form that expansion gives."""
     parts = parse_query_id(text)
     return parts is not None and parts.expanded
 

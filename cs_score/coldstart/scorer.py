@@ -7,8 +7,7 @@ and held to the limits before, since what a line may name depends on all lines b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from cs_score.base.errors import InputError, UsageError
@@ -22,7 +21,6 @@ from cs_score.coldstart.gold import (
     QueryGold,
     Run,
     Unit,
-    UnitLines,
     load_run,
     noting_folders,
     open_gold,
@@ -30,7 +28,7 @@ from cs_score.coldstart.gold import (
     with_pool,
 )
 from cs_score.coldstart.judging import check_discipline, compares_values, match, place_responses
-from cs_score.coldstart.lines import Assessment, Response
+from cs_score.coldstart.lines import Assessment
 from cs_score.coldstart.linking import kind_of, members
 from cs_score.coldstart.options import MANY, Options, Policy, as_validated, origin_of
 from cs_score.coldstart.projection import (
@@ -42,7 +40,7 @@ from cs_score.coldstart.projection import (
     in_printing_order,
     ldc_tables,
 )
-from cs_score.coldstart.queries import Query, find_predicate
+from cs_score.coldstart.queries import find_predicate
 from cs_score.coldstart.ranking import ApTable, Ranking, averaged_ap_table, ldc_mean_ap, rank_query, slot_filling_ap
 from cs_score.coldstart.remarks import (
     above_one,
@@ -69,169 +67,117 @@ from cs_score.problems.log import ProblemLog
 
 def score_rows(units: Iterable[UnitResult]) -> list[ScoreRow]:
     """The rows of the SF table, in printing order."""
-    tallies = (tally for query in _by_full_id(units) for tally in query.tallies)
+    tallies = (tally for query in _queries(units, "full_id") for tally in query.tallies)
     return in_printing_order(counted_row(tally.name, tally.counts) for tally in tallies)
 
 
 def rankings_of(units: Sequence[UnitResult]) -> list[Ranking]:
     """The rankings of the levels that are scored, by query and level. Raises InputError where one exceeds 1."""
-    for query in _by_short_id(units):
+    for query in _queries(units, "short_id"):  # the order in which the reference scores them
         if query.unranked is not None:
             raise query.unranked
-    return [ranking for query in _by_full_id(units) for ranking in query.rankings]
+    return [ranking for query in _queries(units, "full_id") for ranking in query.rankings]
+
+
+def _queries(units: Iterable[UnitResult], order: str) -> list[QueryResult]:
+    return sorted((query for unit in units for query in unit.queries), key=lambda result: getattr(result.query, order))
 
 
 class Combining:
     """What the runs of one call share while they are scored one after the other.
 
-    Three of the reference's habits reach from one run to the next: the nodes of all runs are ranked together (quirk of
+    Three habits of the reference reach from one run to the next: the nodes of all runs are ranked together (quirk of
     9.1), the rows of AP bear the id of the first run (9.8), and resampling narrows the queries of later runs (quirk 8).
     """
 
     def __init__(self, run: Run, policy: Policy, problems: ProblemLog, before: Iterable[RunResult] = ()) -> None:
         """`problems` is added to; `before`: results of the same runs under another policy."""
-        self._run = run
-        self._problems = problems
-        gold = run.gold
-        self.options = replace(gold.options, policy=policy, justifications=run.limits)
-        self._hop_limits = gold.hop_limits
+        self._run, self._gold, self._problems = run, run.gold, problems
+        self.options = replace(run.gold.options, policy=policy, justifications=run.limits)
+        self._hop_limits = run.gold.hop_limits
         self._units_so_far: dict[str, UnitResult] = {}
         self._units_before = {result.run_id: {unit.id: unit for unit in result.units} for result in before}
         self._has_resampled = False
         self.run_ids = run.run_ids
-        self._remarks = [
-            *run.remarks,
-            *remarks_on_policy(policy),
-            *remarks_on_runs(run, self.run_ids),
-        ]
+        self.remarks = [*run.remarks, *remarks_on_policy(policy), *remarks_on_runs(run, self.run_ids)]
 
-    @property
-    def _selected(self) -> list[Query]:
-        return self._run.gold.selected(self._hop_limits)
-
-    def check_runs(self) -> None:
-        """Remark on the absence of any run; what is scored in parts has one."""
-        if not self.run_ids:
-            self._remarks.append(remark_on_no_run(self._run))
-
-    def units(self, run_id: str) -> Iterator[Unit]:
-        """Every unit of a run that is selected or has lines. Raises InputError where nothing could be matched."""
-        if self._run.lines.get(run_id):
-            self._check_matching()
-        return units_of(self._run, run_id, self._hop_limits, self._units_so_far, self._units_before.get(run_id))
-
-    def take(self, run_id: str, units: Sequence[UnitResult]) -> None:
-        """Take up what scoring the units of a run found. Raises InputError where matching or counting has to stop."""
+    def score_units(self, run_id: str) -> list[UnitResult]:
+        """Score every unit of a run. Raises InputError where matching or counting has to stop."""
+        lines_of = self._run.lines.get(run_id, {})
+        if lines_of:
+            check_discipline(self.options.discipline)
+            if compares_values(self.options.discipline):  # by class, which must be known of each assessed query
+                for assessment in self._gold.links.assessments:
+                    self._run.links.class_of_query(assessment.query)
+        before = self._units_before.get(run_id)
+        of_run = units_of(self._run, run_id, self._hop_limits, self._units_so_far, before)
+        units = [score_unit(unit, self.options.policy) for unit in of_run]
         if len(self.run_ids) > 1:
             self._units_so_far.update((unit.id, unit) for unit in units)
         for unit in units:
             self._problems.take_over(unit.problems)
             if unit.unmatched is not None:
                 raise unit.unmatched
-        lines_of = self._run.lines.get(run_id, {})
-        lines = sum(len(lines) for of_unit in lines_of.values() for lines in of_unit.values())
-        self.remark_on_matches(run_id, lines, any(map(partial(_has_met, lines_of=lines_of), units)))
-        for query in _by_short_id(units):
+        lines = [line for of_unit in lines_of.values() for of_query in of_unit.values() for line in of_query]
+        matched = set[int]().union(*(unit.matched for unit in units))
+        self.remark_on_matches(run_id, len(lines), any(line.index in matched for line in lines))
+        for query in _queries(units, "short_id"):
             self._problems.take_over(query.problems)
             if query.uncounted is not None:
                 raise query.uncounted
+        return units
 
     def remark_on_matches(self, run_id: str, lines: int, has_met: bool) -> None:
         """Remark where a run has no line, or none of them met an assessment."""
         remark = remark_on_matches(self._run, run_id, lines, has_met)
         if remark is not None:
-            self._remarks.append(remark)
-
-    def _check_matching(self) -> None:
-        """Raises InputError for an unknown discipline, and where the class of an assessed query is not known."""
-        gold = self._run.gold
-        check_discipline(self.options.discipline)
-        if compares_values(self.options.discipline):
-            for assessment in gold.links.assessments:
-                self._run.links.class_of_query(assessment.query)
-
-    def with_tables(self, run_id: str, units: Sequence[UnitResult]) -> RunResult:
-        """The counts of a run, projected (specification 8)."""
-        return replace(self.projected(run_id, averaged_table(score_rows(units))), units=tuple(units))
+            self.remarks.append(remark)
 
     def projected(self, run_id: str, sf: Table) -> RunResult:
-        """The tables of a run with this SF table."""
-        gold = self._run.gold
-        table = gold.table
+        """The tables of a run with this SF table (specification 8)."""
+        table, selected = self._gold.table, self._gold.selected(self._hop_limits)
         tables = PrecisionRecall(sf, *(ldc_tables(sf, table) if table.ldc_of else (None, None)))
-        return RunResult(run_id, tables, unit_of={query.full_id: gold.cluster_of(query) for query in self._selected})
+        return RunResult(run_id, tables, unit_of={query.full_id: self._gold.cluster_of(query) for query in selected})
 
     def check_something_scored(self, run: RunResult) -> None:
         """Raises InputError where no query is scored, or none has a row to project to LDC queries (13.1)."""
-        selected = self._selected
-        if not selected or (self._run.gold.table.ldc_of and not run.tables.sf.rows):
-            raise InputError(
-                "nothing to score: " + ("no query was chosen" if not selected else f"run {run.run_id} has no row"),
-                remedy="-queries must name queries of the query files, and run or assessments must answer them",
-            )
-
-    def with_average_precision(self, run: RunResult, units: Sequence[UnitResult]) -> RunResult:
-        """The run with its rankings. Raises InputError where an average precision exceeds 1."""
-        rankings = rankings_of(units)
-        # The rows of the report bear the id of the first run line of the input.
-        responses = self._run.links.responses
-        run_id = responses[0].run_id if responses else run.run_id
-        averaged = self.averaged(run_id, averaged_ap_table(slot_filling_ap(rankings)))
-        return replace(run, average_precision=replace(averaged, rankings=tuple(rankings)))
+        if run.unit_of and (run.tables.sf.rows or not self._gold.table.ldc_of):
+            return
+        raise InputError(
+            "nothing to score: " + (f"run {run.run_id} has no row" if run.unit_of else "no query was chosen"),
+            remedy="-queries must name queries of the query files, and run or assessments must answer them",
+        )
 
     def averaged(self, run_id: str, sf: ApTable) -> AveragePrecision:
         """The AP report with this SF table; `run_id` is the run that its rows name."""
-        table = self._run.gold.table
+        table = self._gold.table
         return AveragePrecision(run_id, sf, ldc_mean_ap(sf, table) if table.ldc_of else None)
 
     def with_bootstrap(self, run: RunResult, samples_file: str) -> RunResult:
         """The run with the scores of its resamples. Raises InputError without LDC queries to resample (11.1)."""
-        from cs_score.coldstart.resampling import bootstrap
+        from cs_score.coldstart.resampling import bootstrap  # needs numpy
 
-        table = self._run.gold.table
+        table = self._gold.table
         if not table.ldc_of:
             raise InputError(
                 "queryid undefined in QuerySet->get()",
                 remedy="-samples resamples LDC queries: give the LDC query file and -expand",
             )
-        sample_file = self._run.gold.samples_of(samples_file)
-        samples = sample_file.samples
+        file = self._gold.samples_of(samples_file)
         if not self._has_resampled:
-            self._remarks += remarks_on_samples(samples_file, sample_file, table)
+            self.remarks += remarks_on_samples(samples_file, file, table)
             self._has_resampled = True
-        metrics = self.options.metrics
-        resampled = replace(run, bootstrap=bootstrap(run.tables.sf, run.tables.measures, samples, table, metrics))
-        last = last_by_label(samples)
+        drawn = bootstrap(run.tables.sf, run.tables.measures, file.samples, table, self.options.metrics)
+        last = last_by_label(file.samples)
         if last is not None:  # later runs are scored on its queries only, draws as hop limits (quirk 8, warned of)
             self._hop_limits = dict(last.one_entry_point())
-        return resampled
+        return replace(run, bootstrap=drawn)
 
     def result(self, runs: Sequence[RunResult]) -> Result:
         """What has been computed, with the problems and remarks so far."""
-        has_ldc_index = bool(self._run.gold.table.ldc_of)
-        return Result(
-            self.options,
-            tuple(runs),
-            tuple(self._problems),
-            tuple(self._remarks),
-            has_ldc_index,
-            origin_of(self.options, self._run.digests, has_ldc_index, validated=False),
-        )
-
-
-def _has_met(unit: UnitResult, lines_of: Mapping[str, UnitLines]) -> bool:
-    """Whether any line of a run in this unit met an assessment."""
-    lines: Iterable[Response] = (line for lines in lines_of.get(unit.id, {}).values() for line in lines)
-    return bool(unit.matched) and any(line.index in unit.matched for line in lines)
-
-
-def _by_short_id(units: Iterable[UnitResult]) -> list[QueryResult]:
-    """The queries of all units in the order in which the reference scores them."""
-    return sorted((query for unit in units for query in unit.queries), key=lambda result: result.query.short_id)
-
-
-def _by_full_id(units: Iterable[UnitResult]) -> list[QueryResult]:
-    return sorted((query for unit in units for query in unit.queries), key=lambda result: result.query.full_id)
+        has_ldc_index = bool(self._gold.table.ldc_of)
+        origin = origin_of(self.options, self._run.digests, has_ldc_index, validated=False)
+        return Result(self.options, tuple(runs), tuple(self._problems), tuple(self.remarks), has_ldc_index, origin)
 
 
 def score(queries: Iterable[Input], files: Iterable[Input], options: Options | None = None) -> Result:
@@ -261,24 +207,22 @@ def score_runs(
     runs: list[RunResult] = []
     try:
         check_lines(run)
-        combining.check_runs()
+        if not combining.run_ids:
+            combining.remarks.append(remark_on_no_run(run))
         for run_id in combining.run_ids:
-            units = score_units(combining, run_id, policy)
-            runs.append(combining.with_tables(run_id, units))
+            units = combining.score_units(run_id)
+            runs.append(replace(combining.projected(run_id, averaged_table(score_rows(units))), units=tuple(units)))
             combining.check_something_scored(runs[-1])
-            runs[-1] = combining.with_average_precision(runs[-1], units)
+            rankings = rankings_of(units)
+            # The rows of the report bear the id of the first run line of the input (9.8).
+            first = run.links.responses[0].run_id if run.links.responses else run_id
+            ranked = combining.averaged(first, averaged_ap_table(slot_filling_ap(rankings)))
+            runs[-1] = replace(runs[-1], average_precision=replace(ranked, rankings=tuple(rankings)))
             if combining.options.samples is not None:
                 runs[-1] = combining.with_bootstrap(runs[-1], combining.options.samples)
     except InputError as stop:
         raise ScoringStopped(stop, combining.result(runs)) from None
     return combining.result(runs)
-
-
-def score_units(combining: Combining, run_id: str, policy: Policy) -> list[UnitResult]:
-    """Score every unit of a run. Raises InputError where matching or counting has to stop."""
-    units = [score_unit(unit, policy) for unit in combining.units(run_id)]
-    combining.take(run_id, units)
-    return units
 
 
 def score_unit(unit: Unit, policy: Policy, is_ranked: bool = True) -> UnitResult:
@@ -304,7 +248,6 @@ def score_unit(unit: Unit, policy: Policy, is_ranked: bool = True) -> UnitResult
 
 
 def _match(unit: Unit) -> UnitResult:
-    """The assessments of the lines about queries that are scored, or why there are none; nothing is counted yet."""
     gold, links, problems = unit.gold, unit.run.links, ProblemLog()
     matched: dict[int, Assessment] = {}
     try:
@@ -318,7 +261,6 @@ def _match(unit: Unit) -> UnitResult:
 
 
 def _count(unit: Unit, gold: QueryGold, counting: Counting) -> QueryResult:
-    """Place the responses to one query in the tree of its classes, label and count them (7.3 to 7.7)."""
     query = gold.query
     if gold.tree is None:
         return QueryResult(query, problems=gold.problems, uncounted=gold.failure)
@@ -335,7 +277,6 @@ def _count(unit: Unit, gold: QueryGold, counting: Counting) -> QueryResult:
 def _rank(
     unit: Unit, gold: QueryGold, counted: QueryResult, matched: Mapping[int, Assessment], counting: Counting
 ) -> QueryResult:
-    """The rankings of one query at the levels that are scored."""
     query = gold.query
     single = [None if predicate is None else predicate.single for predicate in map(find_predicate, query.slots)]
     most = unit.run.limits.most
@@ -435,7 +376,6 @@ def score_apart(
 
 
 def _score_alone(gold: Gold, file: Input, problems: ProblemLog, load: Load) -> Result:
-    """The result of one run file on what is loaded. Errors that name no file get its name."""
     try:
         run = load(gold, [file], problems)
         if len(run.run_ids) > 1:

@@ -134,7 +134,6 @@ def why_no_schema(columns: list[str]) -> str:
 
 
 def _misfits(schema: Schema, columns: list[str]) -> list[tuple[int, str]]:
-    """Numbers and names of the columns that do not hold what the layout has there."""
     return [
         (number, name)
         for number, (name, text) in enumerate(zip(schema.columns, columns), 1)
@@ -260,7 +259,6 @@ def accepted_lines(
 
 
 def _counted_lines(source: Source) -> Iterator[tuple[int, str]]:
-    """All lines with their numbers, without line ends and carriage returns."""
     return itertools.chain.from_iterable(_counted_blocks(source))
 
 
