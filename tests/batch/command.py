@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from cs_score.coldstart.outputs import MAY_BE_REPLACED
+
 REPOSITORY: Final = Path(__file__).parents[2]
 
 
@@ -45,7 +47,8 @@ def without_time(data: bytes) -> bytes:
 
 
 def without_call(data: bytes) -> bytes:
-    """The bytes of an output without time and command line of the call."""
+    """The bytes of an output without time and command line of the call, nor what only a failed single call adds."""
+    data = data.removesuffix(MAY_BE_REPLACED.encode())
     return re.sub(rb"(?m)^(#Invoked as:\n).*$", rb"\1<COMMAND>", without_time(data))
 
 

@@ -13,7 +13,7 @@ from cs_score.cli.options import HelpWanted, SwitchError, VersionWanted, read_co
 from cs_score.cli.scorer.command import FORM
 from tests.batch.command import contents, leaderboard, without_call
 from tests.coldstart.command import score_in as cs_score_in
-from tests.coldstart.recorded import Case, committed_cases, copy_inputs, sampled, shared_cases
+from tests.coldstart.recorded import Case, committed_cases, copy_inputs, shared_cases
 
 # What a batch decides itself, or has in another form.
 NOT_COMPARED: Final = {"-output_file", "-error_file", "--json"}
@@ -73,7 +73,8 @@ def test_a_committed_case_whose_run_is_validated(case: Case, tmp_path: Path) -> 
     assert differing(case, tmp_path, "--validate") == []
 
 
-@pytest.mark.parametrize("case", sampled(case for case in shared_cases() if scoring_words(case) is not None))
+@pytest.mark.slow
+@pytest.mark.parametrize("case", [case for case in shared_cases() if scoring_words(case)], ids=lambda c: c.folder.name)
 def test_a_shared_case(case: Case, tmp_path: Path) -> None:
     assert differing(case, tmp_path) == []
 
