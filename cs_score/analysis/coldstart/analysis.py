@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
+from cs_score.analysis.coldstart.effects import Effects
 from cs_score.analysis.coldstart.progress import Progress, silent
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.coldstart.sections.budget import BudgetRow, budget
@@ -25,7 +26,6 @@ from cs_score.analysis.coldstart.sections.reliability import (
 from cs_score.analysis.coldstart.sections.scenarios import Scenarios, scenarios
 from cs_score.analysis.coldstart.sections.structure import Structure, structure_of
 from cs_score.analysis.coldstart.sections.sweep import SweepRow, best_of, sweep
-from cs_score.analysis.coldstart.whatif.effects import Effects
 from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.records import Record, replace
 from cs_score.base.signing.origin import Origin

@@ -1,6 +1,5 @@
 """`analyze`: everything that the analysis of a result of an evidence mode finds.
 
-from cs_score.analysis.evidence.analysis import analyze
 from cs_score.evidence.modes import scifact
 
 analysis = analyze(scifact.score("gold.jsonl", "run.jsonl"), "sentence_label_f1")

@@ -1,6 +1,5 @@
 """`diff`: why one result scores higher than another on the same gold.
 
-from cs_score.analysis.evidence.difference import diff
 from cs_score.evidence.modes import scifact
 
 difference = diff(scifact.score("gold.jsonl", "A.jsonl"), scifact.score("gold.jsonl", "B.jsonl"), "sentence_label_f1")

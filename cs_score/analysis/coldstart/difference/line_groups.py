@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from cs_score.analysis.coldstart.changes import Finding, files_of
 from cs_score.analysis.coldstart.difference.units import GROUPINGS, Part, Sums, parts_of
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.coldstart.sections.counted import (
@@ -18,8 +19,6 @@ from cs_score.analysis.coldstart.sections.counted import (
 )
 from cs_score.analysis.coldstart.sections.groups import members_of
 from cs_score.analysis.coldstart.sections.mistakes import mistakes_of
-from cs_score.analysis.coldstart.whatif.files import files_of
-from cs_score.analysis.coldstart.whatif.found import Finding
 from cs_score.base.records import replace
 from cs_score.measures.measure import MICRO, Measure
 from cs_score.measures.registry import sums_of

@@ -7,12 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
+from cs_score.analysis.coldstart.changes import Dependents, ReadLine, RunFiles, files_of
+from cs_score.analysis.coldstart.effects import Effects
 from cs_score.analysis.coldstart.explanation.facts import At, Counted, Rank, Ranked
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.coldstart.sections.mistakes import category_of
-from cs_score.analysis.coldstart.whatif.dependents import Dependents
-from cs_score.analysis.coldstart.whatif.effects import Effects
-from cs_score.analysis.coldstart.whatif.files import ReadLine, RunFiles, files_of
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
 from cs_score.coldstart.counting import Counting, Row, Tally

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 
+from cs_score.analysis.coldstart.changes import RunFile
 from cs_score.analysis.coldstart.explanation.case import Case
 from cs_score.analysis.coldstart.explanation.lines import AnyLine
-from cs_score.analysis.coldstart.whatif.files import RunFile
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.nearest import nearest
 from cs_score.coldstart.lines import LinkedQuery, Response, link_follow_on

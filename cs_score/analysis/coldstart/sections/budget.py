@@ -6,13 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from cs_score.analysis.coldstart.changes import AddedLine, Change, Finding, Removal
+from cs_score.analysis.coldstart.effects import Effects
 from cs_score.analysis.coldstart.progress import Progress, silent
 from cs_score.analysis.coldstart.sections.counted import CountedRow
 from cs_score.analysis.coldstart.sections.mistakes import MissedClass, Mistakes
-from cs_score.analysis.coldstart.whatif.change import Change
-from cs_score.analysis.coldstart.whatif.dependents import Removal
-from cs_score.analysis.coldstart.whatif.effects import Effects
-from cs_score.analysis.coldstart.whatif.found import AddedLine, Finding
 from cs_score.base.records import Record, replace
 from cs_score.coldstart.lines import Response
 from cs_score.coldstart.options import DUPLICATE, IGNORE, RIGHT, SIDES, WRONG, Policy, Side

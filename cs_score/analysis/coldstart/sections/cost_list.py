@@ -7,9 +7,9 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import Final, Literal
 
+from cs_score.analysis.coldstart.changes import Change
+from cs_score.analysis.coldstart.effects import Effect, Effects
 from cs_score.analysis.coldstart.sections.mistakes import MISSED, MissedClass, Mistakes, WrongLine, WrongNode
-from cs_score.analysis.coldstart.whatif.change import Change
-from cs_score.analysis.coldstart.whatif.effects import Effect, Effects
 from cs_score.base.records import Record, replace
 
 _DIGITS: Final = 12

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from cs_score.analysis.coldstart.changes import Finding
 from cs_score.analysis.coldstart.scored import Scored
-from cs_score.analysis.coldstart.whatif.found import Finding
 from cs_score.base.records import Record
 from cs_score.coldstart.judging import REDUNDANT, ClassTree, Labels, category_in, is_wrong_bin
 from cs_score.coldstart.lines import CORRECT, Assessment, Response

@@ -11,13 +11,11 @@ from collections.abc import Iterator, Sequence
 from operator import itemgetter
 from typing import Final
 
+from cs_score.analysis.coldstart.changes import NOTHING, Change, ReadLine
+from cs_score.analysis.coldstart.effects import Recombination
 from cs_score.analysis.coldstart.progress import Progress, silent
+from cs_score.analysis.coldstart.rescoring import Rescoring
 from cs_score.analysis.coldstart.scored import Scored
-from cs_score.analysis.coldstart.whatif.change import Change
-from cs_score.analysis.coldstart.whatif.dependents import NOTHING
-from cs_score.analysis.coldstart.whatif.files import ReadLine
-from cs_score.analysis.coldstart.whatif.recombination import Recombination
-from cs_score.analysis.coldstart.whatif.rescoring import Rescoring
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.coldstart.linking import read_confidence

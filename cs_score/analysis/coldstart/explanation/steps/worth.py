@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from cs_score.analysis.coldstart.changes import Change, ReadLine
+from cs_score.analysis.coldstart.effects import Effect
 from cs_score.analysis.coldstart.explanation.case import Case
 from cs_score.analysis.coldstart.explanation.facts import At, Worth
-from cs_score.analysis.coldstart.whatif.change import Change
-from cs_score.analysis.coldstart.whatif.effects import Effect
-from cs_score.analysis.coldstart.whatif.files import ReadLine
 from cs_score.coldstart.lines import Assessment
 from cs_score.measures.measure import Measure
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final
 
+from cs_score.analysis.coldstart.effects import Effects
 from cs_score.analysis.coldstart.explanation.case import Case
 from cs_score.analysis.coldstart.explanation.facts import Cost, Overview
 from cs_score.analysis.coldstart.explanation.lines import all_fates
 from cs_score.analysis.coldstart.sections.cost_list import Mistake, cost_list
 from cs_score.analysis.coldstart.sections.mistakes import mistakes_of
-from cs_score.analysis.coldstart.whatif.effects import Effects
 from cs_score.problems.codes import Severity
 
 _COSTS: Final = 3

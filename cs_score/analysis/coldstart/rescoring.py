@@ -6,26 +6,33 @@ names a query of another unit, and the numbers of lines where a unit has lines o
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise
 from operator import attrgetter, itemgetter
 
+from cs_score.analysis.coldstart.changes import (
+    NOTHING,
+    AddedLine,
+    Change,
+    Dependents,
+    Finding,
+    Place,
+    ReadLine,
+    Removal,
+    RunFiles,
+    files_of,
+)
 from cs_score.analysis.coldstart.scored import Scored
-from cs_score.analysis.coldstart.whatif.change import Change
-from cs_score.analysis.coldstart.whatif.dependents import NOTHING, Dependents, Removal
-from cs_score.analysis.coldstart.whatif.files import RunFiles, files_of
-from cs_score.analysis.coldstart.whatif.found import AddedLine, Finding
-from cs_score.analysis.coldstart.whatif.relinking import Relinking, Renumbering, linked_below, node_id_of, renumbering
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.coldstart.gold import Gold, Run, Unit
 from cs_score.coldstart.judging import compares_values
 from cs_score.coldstart.limits import DiscardRules
-from cs_score.coldstart.lines import Response
+from cs_score.coldstart.lines import Links, Response
 from cs_score.coldstart.options import Policy
-from cs_score.coldstart.queries import Query
+from cs_score.coldstart.queries import Query, QuerySet
 from cs_score.coldstart.ranking import Nodes
 from cs_score.coldstart.result import UnitResult
 from cs_score.coldstart.scorer import score_unit
@@ -95,9 +102,19 @@ class Rescoring:
         reached = self._reached(change, numbers, before)
         if policy is not None:
             reached = dict.fromkeys((*self._queries, *self._lines))
+        queries = self._queries_of(change) if self.has_plain_units and policy is None else None
         for unit_id in reached:
-            lines = self._changed(self._lines.get(unit_id, []), change, numbers, unit_id, is_ranked)
-            yield unit_id, self._scored(unit_id, lines, under, is_ranked)
+            before_change = self._lines.get(unit_id, [])
+            if queries is not None:
+                before_change = [line for line in before_change if line.query.base_id in queries]
+            lines = self._changed(before_change, change, numbers, unit_id, is_ranked)
+            yield unit_id, self._scored(unit_id, lines, under, is_ranked, queries)
+
+    def _queries_of(self, change: Change) -> frozenset[str]:
+        """The base ids of the queries that a change reaches; others of the same units are as they were scored."""
+        responses = self._run.links.responses
+        removed = (responses[index].query for index in change.removal.responses)
+        return frozenset(query.base_id for query in chain(removed, (line.assessment.query for line in change.added)))
 
     def _why_nothing_is_left(self, change: Change) -> str | None:
         gone = change.removal.responses
@@ -246,9 +263,18 @@ class Rescoring:
         left = (line for line in self._of_level[level] if line.index not in change.removal.responses)
         return (line for line in islice(left, 1) if line.index < end)
 
-    def _scored(self, unit_id: str, given: _Lines, policy: Policy, is_ranked: bool = True) -> UnitResult:
-        """Score a unit. Raises InputError where scoring would have to stop before its tables."""
+    def _scored(
+        self,
+        unit_id: str,
+        given: _Lines,
+        policy: Policy,
+        is_ranked: bool = True,
+        base_ids: Container[str] | None = None,
+    ) -> UnitResult:
+        """Score a unit, or queries of it. Raises InputError where scoring would have to stop before its tables."""
         queries, run, gold = self._queries.get(unit_id, []), given.run, given.gold
+        if base_ids is not None:
+            queries = [query for query in queries if query.base_id in base_ids]
         if compares_values(gold.options.discipline):
             for query in queries:
                 for assessment in gold.assessed.get(query.base_id, ()):
@@ -266,6 +292,10 @@ class Rescoring:
             found = score_unit(unit, policy, is_ranked)
             _check_counted(found)
         assert found is not None
+        if base_ids is not None and unit_id in self._units:
+            new = {each.query.short_id: each for each in found.queries}
+            of_unit = self._units[unit_id].queries
+            found = replace(found, queries=tuple(new.get(each.query.short_id, each) for each in of_unit))
         return found
 
 
@@ -328,3 +358,73 @@ def _check_ranked(unit: UnitResult) -> None:
     for query in unit.queries:
         if query.unranked is not None:
             raise query.unranked
+
+
+class Renumbering(Record):
+    """The numbers that lines have once others of their file are gone: they decide ties between files.
+
+    `gone` has the numbers of the lines that go, by file, in ascending order.
+    """
+
+    gone: Mapping[str, Sequence[int]]
+
+    def number(self, file: str, number: int) -> int:
+        """The number of a line that stays."""
+        gone = self.gone.get(file)
+        return number - bisect_left(gone, number) if gone else number
+
+
+def renumbering(places: Iterable[Place]) -> Renumbering:
+    """What deleting these lines does to the numbers of others."""
+    gone: dict[str, list[int]] = defaultdict(list)
+    for file, number in places:
+        gone[file].append(number)
+    return Renumbering({file: sorted(numbers) for file, numbers in gone.items()})
+
+
+class Relinking:
+    """Links lines once more, in load order, over what is known of queries and answers.
+
+    `links` tells which answers these lines give.
+    """
+
+    def __init__(self, table: QuerySet, links: Links, gone: Iterable[Response]) -> None:
+        """`links`: those of the whole input; `gone`: lines about the same queries that are not there any more."""
+        self.links = Links(table, links)
+        self.links.given.update((line.target, None) for line in gone)
+
+    def line(self, line: Response, node_id: str | None, index: int, number: int) -> Response:
+        """A line as it is linked behind those before it, with this node id, index and number."""
+        query = line.query
+        given = self.links.given
+        node = None
+        if node_id is not None:
+            # At the second hop: the node of the first run line that gives the answer asked about, empty if none has.
+            prefix = query.full_id if query.level != 1 else given.get(query.short_id) or ""
+            node = prefix + node_id
+        if len(query.slots) > 1 and given.get(line.target) is None:
+            given[line.target] = node or ""
+        return Response(
+            index, number, line.text, query, line.run_id, line.confidence, node, line.follow_on, line.file, line.docid,
+            line.kept,
+        )  # fmt: skip
+
+
+def linked_below(line: Response, giving: Iterable[ReadLine], gone: Container[int]) -> Response:
+    """A line with the node that it has where the lines `gone`, by index, are not there.
+
+    Node ids of the second hop begin with the node of the first run line that gives the answer asked about. `giving` are
+    the lines that do, in load order.
+    """
+    node_id = node_id_of(line)
+    if node_id is None or line.query.level != 1:
+        return line
+    left = (above for above in giving if isinstance(above, Response) and above.index not in gone)
+    above = next(left, None)
+    prefix = above.node if above is not None and above.index < line.index else None
+    return replace(line, node=f"{prefix or ''}{node_id}")
+
+
+def node_id_of(line: Response) -> str | None:
+    """The node id of a line as its file has it; None where the layout has none."""
+    return None if line.node is None else line.text.split("\t", 9)[8]
