@@ -14,7 +14,7 @@ from cs_score.analysis.comparison import compare_evidence
 from cs_score.base.errors import InputError, UsageError
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.scorer import score
-from cs_score.evidence.modes import claims, hotpotqa, r4c, scifact
+from cs_score.evidence import claims, hotpotqa, r4c, scifact
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.results import MeasureComparison
 from tests.documents import ROOT

@@ -20,7 +20,7 @@ from cs_score.base.signing.origin import GOLD, POOL, QUERIES, QUERY_LIST, ROLES,
 from cs_score.base.signing.signature import Signature
 from cs_score.base.sources import InputDigest, open_source
 from cs_score.coldstart.options import POLICY_ITEMS, SIDES, Justifications, Options, Policy, origin_of
-from cs_score.evidence.modes import r4c, scifact
+from cs_score.evidence import r4c, scifact
 from cs_score.measures.registry import MEASURES
 from tests.coldstart.command import score_in
 from tests.preparation.invented import CHILDREN, AskedQuery, Inputs, Judged, RunLine

@@ -2,7 +2,7 @@
 
 The arithmetic is `cs_score.statistics.comparison`; this module joins it to the modes.
 
-from cs_score.evidence.modes.scifact import score
+from cs_score.evidence.scifact import score
 
 comparison = compare_evidence({name: score("gold.jsonl", name) for name in ("A.jsonl", "B.jsonl")})
 """

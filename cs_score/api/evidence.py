@@ -105,7 +105,7 @@ class EvidenceResult:
         `confidence` is a percentage, `method` `percentile` or `bca`. Raises UsageError for impossible arguments and for
         a result that was loaded from JSON, InputError where there is no unit.
         """
-        from cs_score.evidence.intervals import intervals
+        from cs_score.evidence import intervals
         from cs_score.statistics.options import Resampling
 
         settings = Resampling(resamples, seed, confidence, method)
@@ -151,7 +151,7 @@ def scifact(gold: Lines, predictions: Lines, *, any_order: bool = False) -> Evid
     Both hold a JSON object for each claim; predictions list the same claims in the same order, with `any_order` in any.
     Raises InputError for what cannot be scored, UsageError for impossible arguments. Contract: SciFact.
     """
-    from cs_score.evidence.modes.scifact import score
+    from cs_score.evidence.scifact import score
 
     return result_of(score(_given(gold, "gold"), _given(predictions, "predictions"), any_order=any_order))
 
@@ -161,7 +161,7 @@ def claims(gold: Lines, predictions: Lines) -> EvidenceResult:
 
     Claims are matched by id, in any order. Raises as `scifact`. Contract: claims.
     """
-    from cs_score.evidence.modes.claims import score
+    from cs_score.evidence.claims import score
 
     return result_of(score(_given(gold, "gold"), _given(predictions, "predictions")))
 
@@ -173,7 +173,7 @@ def r4c(gold: Lines, predictions: Lines, *, references: int = 3, ignore_missing:
     prediction are left out. Raises as `scifact`, and MissingExtraError without the packages of `cs-score[r4c]`.
     Contract: R4C.
     """
-    from cs_score.evidence.modes.r4c import score
+    from cs_score.evidence.r4c import score
 
     given: Any = _given(gold, "gold"), _given(predictions, "predictions")
     return result_of(score(*given, references=references, ignore_missing=ignore_missing))
@@ -181,7 +181,7 @@ def r4c(gold: Lines, predictions: Lines, *, references: int = 3, ignore_missing:
 
 def hotpotqa(gold: Lines, predictions: Lines) -> EvidenceResult:
     """Score HotpotQA: answers, supporting facts, and both jointly. Raises as `scifact`. Contract: HotpotQA."""
-    from cs_score.evidence.modes.hotpotqa import score
+    from cs_score.evidence.hotpotqa import score
 
     given: Any = _given(gold, "gold"), _given(predictions, "predictions")
     return result_of(score(*given))

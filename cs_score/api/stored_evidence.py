@@ -18,7 +18,7 @@ from cs_score.verification.told import Told
 
 def stored_evidence(told: Mapping[str, Any], mode_name: str, name: str) -> EvidenceResult:
     """The result that a JSON object tells. Raises InputError where it is none."""
-    mode: Mode = importlib.import_module(f"cs_score.evidence.modes.{mode_name}").MODE
+    mode: Mode = importlib.import_module(f"cs_score.evidence.{mode_name}").MODE
     signature = told["signature"]
     check_version(signature.get("schema_version"), SCHEMA_VERSION, name)
     if "units" not in signature:

@@ -20,7 +20,7 @@ from cs_score.batch.plan.plan import Plan, Scored
 from cs_score.batch.plan.runs import RunFile
 from cs_score.batch.store.outcomes import FAILED, OK, Outcome, RunScores
 from cs_score.batch.store.pages import MakePage, page_name
-from cs_score.evidence.intervals import intervals
+from cs_score.evidence import intervals
 from cs_score.evidence.report import intervals_text, json_text, table_text, unit_blocks
 from cs_score.evidence.result import Mode, Result
 from cs_score.measures.registry import headline, rankable
@@ -38,7 +38,7 @@ class _ModeModule(Protocol):
 
 
 def _module(mode: str) -> _ModeModule:
-    return cast(_ModeModule, importlib.import_module(f"cs_score.evidence.modes.{mode}"))
+    return cast(_ModeModule, importlib.import_module(f"cs_score.evidence.{mode}"))
 
 
 class EvidencePlan(Record):

@@ -83,7 +83,7 @@ def score(mode: EvidenceMode, gold: str, predictions: str, own: Mapping[str, Any
 
 
 def _module(mode: str) -> Any:
-    return importlib.import_module(f"cs_score.evidence.modes.{mode}")
+    return importlib.import_module(f"cs_score.evidence.{mode}")
 
 
 def _plan(mode: str, inputs: Sequence[str], line: CommandLine) -> OutputPlan:
@@ -100,7 +100,7 @@ def _plan(mode: str, inputs: Sequence[str], line: CommandLine) -> OutputPlan:
 
 def _deliver(result: Result, line: CommandLine, explain: Sequence[str], resampling: Resampling | None) -> None:
     from cs_score.base.outputs import encoded, write_packed
-    from cs_score.evidence.intervals import intervals
+    from cs_score.evidence import intervals
     from cs_score.evidence.report import explanation_text, intervals_text, json_text, table_text, unit_blocks
 
     explanations = [result.explain(unit) for unit in explain]

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from cs_score.base.errors import InputError
 from cs_score.base.nearest import nearest
-from cs_score.base.records import Record, field
+from cs_score.base.records import Record, field, replace
 from cs_score.base.signing.origin import Origin
 from cs_score.base.sources import InputDigest
 from cs_score.measures.formulas import Divide, Number, divide
 from cs_score.measures.registry import headline
+from cs_score.statistics.intervals import score_intervals
+from cs_score.statistics.options import Resampling
+from cs_score.statistics.results import ScoreIntervals
 from cs_score.statistics.units import UnitTable
 
 if TYPE_CHECKING:
@@ -149,6 +153,19 @@ class Result(Record):
         """The lines of the explanation of the unit at `position` of the table."""
 
 
+def intervals(
+    result: Result, resampling: Resampling | None = None, *, executor: Executor | None = None
+) -> ScoreIntervals:
+    """The intervals of every measure of `result`, from resamples of its units (claims, instances, questions).
+
+    The name of the unit in `resampling` is set here. The executor spreads the resamples and changes no number. Raises
+    InputError where there is no unit.
+    """
+    mode = result.mode
+    settings = replace(resampling or Resampling(), unit=mode.unit)
+    return score_intervals(result.table, mode.measures, mode.formula, settings, executor)
+
+
 def scores_of(mode: Mode, table: UnitTable) -> dict[str, float]:
     """The measures of a whole table."""
     return dict(zip(mode.measures, mode.formula(table.sums(), divide)))
@@ -165,6 +182,10 @@ def scores_at(
 def _plain(value: object) -> str:
     """The value of an option in a signature: `true`, `2`."""
     return str(value).lower()
+
+
+def right_or_wrong(right: bool) -> str:
+    return "correct" if right else "wrong"
 
 
 def counted(number: int, noun: str) -> str:

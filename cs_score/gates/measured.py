@@ -88,7 +88,7 @@ def _scores(told: Told) -> dict[str, float]:
 
 def _official(told: Told, mode: str) -> dict[str, float]:
     """The measures of a mode by name: they stand by themselves, or in groups by the first part of their names."""
-    described = importlib.import_module(f"cs_score.evidence.modes.{mode}").MODE
+    described = importlib.import_module(f"cs_score.evidence.{mode}").MODE
     found: dict[str, float] = {}
     for measure in described.measures:
         group, _, last = measure.rpartition("_")
@@ -125,7 +125,7 @@ def comparable_tables(
     mode = run.origin.mode
     tables = {"the run": run.units, "the baseline": baseline.units}
     if mode != COLD_START_MODE:
-        described = importlib.import_module(f"cs_score.evidence.modes.{mode}").MODE
+        described = importlib.import_module(f"cs_score.evidence.{mode}").MODE
         formula = partial(scores_at, described.formula, tuple(map(described.measures.index, measures)))
         return {name: _columns(table, described.columns) for name, table in tables.items()}, formula
     wanted = [parse(measure) for measure in measures]

@@ -21,7 +21,7 @@ from cs_score.coldstart.options import Options, origin_of
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.scorer import APART, score_apart, score_runs
 from cs_score.coldstart.unit_statistics import intervals as cold_start_intervals
-from cs_score.evidence.intervals import intervals as evidence_intervals
+from cs_score.evidence import intervals as evidence_intervals
 from cs_score.evidence.report import result_object as evidence_object
 from cs_score.knowledge_base.chain import resolve_knowledge_bases
 from cs_score.knowledge_base.reading.recognition import is_knowledge_base
@@ -142,7 +142,7 @@ def _as_asked(result: Result, asked: Options, validated: bool) -> Result:
 
 def _evidence(told: Told, found: Sequence[FoundInput]) -> EvidenceResult:
     signature = told["signature"]
-    module = importlib.import_module(f"cs_score.evidence.modes.{signature['mode'].text(EVIDENCE_MODES)}")
+    module = importlib.import_module(f"cs_score.evidence.{signature['mode'].text(EVIDENCE_MODES)}")
     gold, predictions = (held(the_one(found, role, signature)) for role in (GOLD, RUN))
     scored: EvidenceResult = module.score(gold, predictions, **evidence_arguments(signature["options"]))
     return scored

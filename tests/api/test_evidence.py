@@ -40,7 +40,7 @@ def test_scores_and_json_are_those_of_the_command(mode: str, tmp_path: Path) -> 
     assert json.loads(result.to_json()) == told
     check(json.loads(result.to_json()))
     assert (result.mode, str(result.signature)) == (mode, told["signature"]["line"])
-    module = importlib.import_module(f"cs_score.evidence.modes.{mode}")
+    module = importlib.import_module(f"cs_score.evidence.{mode}")
     assert tuple(result.scores) == module.MODE.measures
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 
 from cs_score.base.errors import InputError
-from cs_score.evidence.modes import claims
+from cs_score.evidence import claims
 
 Json = dict[str, Any]
 

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from cs_score.base.errors import InputError
-from cs_score.evidence.modes import hotpotqa
-from cs_score.evidence.modes.hotpotqa.judging import (
+from cs_score.evidence import hotpotqa
+from cs_score.evidence.hotpotqa import (
     Agreement,
     combine,
     compare_answers,
-    compare_facts,
+    fact_agreement,
     fact_set,
     normalised,
 )
@@ -101,7 +101,9 @@ def test_answers(predicted: str, gold: str, expected: Sequence[float]) -> None:
     ],
 )
 def test_facts(predicted: object, gold: object, expected: Sequence[float]) -> None:
-    assert compare_facts(fact_set(predicted), fact_set(gold)) == pytest.approx(expected, abs=1e-15)
+    found, wanted = fact_set(predicted), fact_set(gold)
+    agreement = fact_agreement(len(found & wanted), len(found), len(wanted))
+    assert agreement == pytest.approx(expected, abs=1e-15)
 
 
 def test_joint() -> None:
@@ -151,7 +153,7 @@ def test_gold_is_looked_at_only_where_there_is_a_prediction() -> None:
     ("gold", "predictions", "expected"),
     [
         ([], {"answer": {}, "sp": {}}, "<gold>: no questions, so there is nothing to score"),
-        ({"q1": {}}, {"answer": {}, "sp": {}}, "<gold>: character 1: not a JSON list"),
+        ({"q1": {}}, {"answer": {}, "sp": {}}, "<gold>: the file is an object where a list is expected"),
         ([5], {}, "<gold>: question number 1: the question is a number where an object is expected"),
         ([{"_id": "a"}, {}], {}, "<gold>: question number 2: the key '_id' is missing"),
         ([{"_id": []}], {}, "<gold>: question number 1: '_id' is a list where a number or text is expected"),

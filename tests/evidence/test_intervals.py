@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from cs_score.base.errors import InputError
-from cs_score.evidence import intervals
-from cs_score.evidence.modes import claims, hotpotqa, scifact
+from cs_score.evidence import claims, hotpotqa, intervals, scifact
 from cs_score.evidence.result import Result
 from cs_score.measures.formulas import Ratio
 from cs_score.statistics.arithmetic import ColumnFormula, exact_statistics

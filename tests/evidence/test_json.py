@@ -14,9 +14,7 @@ import pytest
 
 from cs_score.base.errors import InputError
 from cs_score.base.sources import Source
-from cs_score.evidence.reading import json_array as streaming
-from cs_score.evidence.reading import json_reader as reader
-from cs_score.evidence.reading.json_array import json_array
+from cs_score.evidence import reading as reader
 
 
 def source(data: bytes) -> Source:
@@ -25,10 +23,6 @@ def source(data: bytes) -> Source:
 
 def lines(data: bytes, **options: str) -> list[tuple[int, object]]:
     return list(reader.json_lines(source(data), **options))
-
-
-def array(data: bytes) -> list[object]:
-    return list(json_array(source(data), dict))
 
 
 def problem(read: Callable[[bytes], object], data: bytes) -> str:
@@ -108,31 +102,6 @@ def test_bad_document(data: bytes, expected: str) -> None:
     assert problem(document, data) == expected
 
 
-@pytest.mark.parametrize(
-    ("data", "expected"),
-    [
-        (b"", "file: character 1: not a JSON list"),
-        (b' {"a": 1}', "file: character 2: not a JSON list"),
-        (b"\xef\xbb\xbf[]", "file: character 1: a byte order mark; save the file as UTF-8 without it"),
-        (b"[", "file: character 2: not JSON: Expecting value"),
-        (b"[1", "file: character 3: not JSON: Expecting ',' delimiter"),
-        (b"[1,", "file: character 4: not JSON: Expecting value"),
-        (b"[1,]", "file: character 4: not JSON: Expecting value"),
-        (b"[1 2]", "file: character 4: not JSON: Expecting ',' delimiter"),
-        (b"[1]\n ]", "file: character 6: not JSON: Extra data"),
-        (b'[{"a": 1, }]', "file: character 11: not JSON: Expecting property name enclosed in double quotes"),
-        (b'["ab\xff"]', "file: byte 5: not UTF-8: byte 0xff"),
-        (b'["ab\xc3', "file: byte 5: not UTF-8: byte 0xc3"),
-        (b"[" + DEEP, "file: character 2: not usable JSON: lists or objects nested too deeply"),
-        (b"[1, " + LONG_NUMBER + b"]", "file: character 5: not usable JSON: a whole number with too many digits"),
-    ],
-)
-@pytest.mark.parametrize("block", [1, 3, 1 << 20])
-def test_bad_array(data: bytes, expected: str, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streaming, "BLOCK", block)
-    assert problem(array, data) == expected
-
-
 class Failing(io.BytesIO):
     """A disk that fails after the first block."""
 
@@ -142,9 +111,7 @@ class Failing(io.BytesIO):
         return super().readinto(memoryview(buffer)[:3])
 
 
-@pytest.mark.parametrize(
-    "read", [lambda s: list(reader.json_lines(s)), reader.json_document, lambda s: list(json_array(s, dict))]
-)
+@pytest.mark.parametrize("read", [lambda s: list(reader.json_lines(s)), reader.json_document])
 def test_reading_errors(read: Callable[[Source], object]) -> None:
     with pytest.raises(InputError, match=r"^file: cannot be read: Input/output error$"):
         read(Source("file", Failing(b"[1, 2, 3]")))

@@ -15,8 +15,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cs_score.base.errors import InputError
-from cs_score.evidence.modes import claims, hotpotqa, r4c, scifact
-from cs_score.evidence.modes.hotpotqa.judging import normalised
+from cs_score.evidence import claims, hotpotqa, r4c, scifact
+from cs_score.evidence.hotpotqa import normalised
 from cs_score.evidence.result import Result
 from tests.evidence.command import cs_score
 from tests.evidence.test_claims import GOLD as CLAIMS_GOLD

@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from cs_score.base.errors import InputError
-from cs_score.evidence.modes import r4c
-from cs_score.evidence.modes.r4c.alignment import Aligner, Comparer, total_weight
-from cs_score.evidence.modes.r4c.judging import WEIGHTS, Scorer, drawn_orders
+from cs_score.evidence import r4c
+from cs_score.evidence.r4c import WEIGHTS, Aligner, Comparer, Scorer, drawn_orders, total_weight
 
 Step = tuple[str, int, tuple[str, ...]]
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cs_score.base.errors import InputError
-from cs_score.evidence.modes import scifact
+from cs_score.evidence import scifact
 
 Json = dict[str, Any]
 

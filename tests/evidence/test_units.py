@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from cs_score.evidence.modes import claims, hotpotqa, r4c, scifact
+from cs_score.evidence import claims, hotpotqa, r4c, scifact
 from cs_score.evidence.result import Mode
 from cs_score.measures.formulas import divide, precision_recall_f1
 from cs_score.statistics.units import UnitTable

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.signing.origin import GOLD, RUN, Origin
 from cs_score.base.sources import InputDigest
-from cs_score.evidence.modes import hotpotqa
+from cs_score.evidence import hotpotqa
 from cs_score.gates.judging import Check, Gate, Judgement, Kind
 from cs_score.gates.limits import Limit, read_limit
 from cs_score.gates.measured import Measured

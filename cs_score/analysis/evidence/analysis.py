@@ -1,6 +1,6 @@
 """`analyze`: everything that the analysis of a result of an evidence mode finds.
 
-from cs_score.evidence.modes import scifact
+from cs_score.evidence import scifact
 
 analysis = analyze(scifact.score("gold.jsonl", "run.jsonl"), "sentence_label_f1")
 print(analysis.mistakes[0].gain, analysis.budget[-1].cumulated)

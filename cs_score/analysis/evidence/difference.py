@@ -1,6 +1,6 @@
 """`diff`: why one result scores higher than another on the same gold.
 
-from cs_score.evidence.modes import scifact
+from cs_score.evidence import scifact
 
 difference = diff(scifact.score("gold.jsonl", "A.jsonl"), scifact.score("gold.jsonl", "B.jsonl"), "sentence_label_f1")
 print(difference.difference, difference.units[0].contribution)

@@ -1,6 +1,6 @@
 """`explain`: how single units of an evidence mode were scored, and what their mistakes cost.
 
-from cs_score.evidence.modes import scifact
+from cs_score.evidence import scifact
 
 print("\\n".join(explain(scifact.score("gold.jsonl", "run.jsonl"), ["52"]).units[0].lines))
 """

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from cs_score.analysis.evidence.modes.examiner import Examiner, Fault, Row
@@ -49,6 +48,21 @@ def rows_without(examiner: AnyExaminer, unit: Unit, faults: Iterable[Fault]) -> 
     return tuple(examiner.row(position, prediction) for position in unit.positions)
 
 
+def rows_without_each(
+    examiner: AnyExaminer, unit: Unit, faults: Sequence[Fault]
+) -> Iterator[tuple[Row, ...] | InputError]:
+    """The rows of a unit without each of these faults alone; the error where the scorer would refuse that."""
+    if len(unit.positions) == 1:
+        for row in examiner.rows_without_each(unit.positions[0], unit.prediction, unit.rows[0], faults):
+            yield row if isinstance(row, InputError) else (row,)
+        return
+    for fault in faults:
+        try:
+            yield rows_without(examiner, unit, [fault])
+        except InputError as error:
+            yield error
+
+
 class Mending(Record):
     """Faults of a unit that can be mended together, and the unit's rows without them."""
 
@@ -66,16 +80,14 @@ class Mending(Record):
 def mending_of_kind(examiner: AnyExaminer, unit: Unit, kind: str) -> Mending:
     """All faults of one kind; those without which the scorer would refuse the prediction are left out."""
     faults = tuple(fault for fault in unit.faults if fault.kind == kind)
-    found = Mending((), unit.rows)
     if not faults:
-        return found
+        return Mending((), unit.rows)
     try:
         return Mending(faults, rows_without(examiner, unit, faults))
-    except InputError:
-        for fault in faults:
-            with suppress(InputError):
-                found = Mending((*found.faults, fault), rows_without(examiner, unit, (*found.faults, fault)))
-        return found
+    except InputError:  # the scorer refuses a part for what is wrong in it, whatever the others are
+        each_alone = zip(faults, rows_without_each(examiner, unit, faults))
+        left = tuple(fault for fault, rows in each_alone if not isinstance(rows, InputError))
+        return Mending(left, rows_without(examiner, unit, left)) if left else Mending((), unit.rows)
 
 
 def scores_with(result: Result, sums: Row, before: Sequence[Row], after: Sequence[Row]) -> tuple[float, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Protocol
 
-from cs_score.analysis.evidence.mending import AnyExaminer, Unit, rows_without, scores_with
+from cs_score.analysis.evidence.mending import AnyExaminer, Unit, rows_without_each, scores_with
 from cs_score.analysis.evidence.modes.examiner import Fault
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
@@ -79,14 +79,14 @@ def _of_unit(
 ) -> Iterator[Mistake]:
     measures = examiner.result.mode.measures
     position = unit.positions[0]
-    for fault in unit.faults:
+    for fault, rows in zip(unit.faults, rows_without_each(examiner, unit, unit.faults)):
         effects: dict[str, float | None] = dict.fromkeys(measures)
         reason = None
-        try:
-            then = scores_with(examiner.result, sums, unit.rows, rows_without(examiner, unit, [fault]))
+        if isinstance(rows, InputError):
+            reason = str(rows)
+        else:
+            then = scores_with(examiner.result, sums, unit.rows, rows)
             effects = {name: new - old for name, new, old in zip(measures, then, now)}
-        except InputError as error:
-            reason = str(error)
         yield Mistake(
             examiner.unit(position),
             occurrence,

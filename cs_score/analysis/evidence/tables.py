@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from cs_score.analysis.evidence.analysis import Analysis
 from cs_score.analysis.evidence.groups import Group
 from cs_score.base.display import spreadsheet_cell
-from cs_score.evidence.reading.json_reader import text_of
+from cs_score.evidence.reading import text_of
 
 
 class Table(NamedTuple):

@@ -10,7 +10,7 @@ from cs_score.analysis.evidence.groups import ConfusionCount, Group
 from cs_score.analysis.evidence.mistakes import Mistake
 from cs_score.analysis.evidence.tables import as_json
 from cs_score.base.display import one_line
-from cs_score.evidence.reading.json_reader import text_of
+from cs_score.evidence.reading import text_of
 from cs_score.evidence.report import aligned
 from cs_score.evidence.result import counted
 

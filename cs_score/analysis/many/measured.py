@@ -70,7 +70,7 @@ def measured(mode: str, names: Sequence[str]) -> Measured:
         return Measured(tuple(names), sums_of(measures), formula_of(measures))
     from cs_score.evidence.result import Mode, scores_at
 
-    of_mode = cast(Mode, importlib.import_module(f"cs_score.evidence.modes.{mode}").MODE)
+    of_mode = cast(Mode, importlib.import_module(f"cs_score.evidence.{mode}").MODE)
     places = tuple(map(of_mode.measures.index, names))
     return Measured(tuple(names), of_mode.columns, partial(scores_at, of_mode.formula, places))
 

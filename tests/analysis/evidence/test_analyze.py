@@ -10,7 +10,7 @@ import pytest
 from cs_score.analysis.evidence.analysis import Analysis, analyze
 from cs_score.analysis.evidence.mistakes import Mistake
 from cs_score.base.errors import UsageError
-from cs_score.evidence.modes import claims, hotpotqa, r4c, scifact
+from cs_score.evidence import claims, hotpotqa, r4c, scifact
 from tests.evidence.test_hotpotqa import GOLD as QUESTIONS
 from tests.evidence.test_hotpotqa import PREDICTIONS as ANSWERS
 from tests.evidence.test_scifact import GOLD, PREDICTIONS

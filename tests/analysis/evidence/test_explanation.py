@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from cs_score.analysis.evidence.analysis import analyze
 from cs_score.analysis.evidence.explanation import explain
 from cs_score.base.errors import InputError, UsageError
-from cs_score.evidence.modes import hotpotqa, scifact
+from cs_score.evidence import hotpotqa, scifact
 from tests.analysis.evidence.test_commands import HOSTILE, write
 from tests.analysis.evidence.worlds import WORLDS
 from tests.evidence.command import cs_score

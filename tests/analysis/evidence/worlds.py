@@ -9,7 +9,7 @@ from typing import Any, Final
 from hypothesis import strategies as st
 
 from cs_score.base.records import Record
-from cs_score.evidence.modes import claims, hotpotqa, r4c, scifact
+from cs_score.evidence import claims, hotpotqa, r4c, scifact
 from cs_score.evidence.result import Result
 
 Json = Any

@@ -6,10 +6,12 @@ stay as they are.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, ClassVar, NamedTuple
 
-from cs_score.analysis.evidence.modes.examiner import NONE, Confusion, Examiner, Fault, Part, Row
+from cs_score.analysis.evidence.modes.examiner import NONE, Confusion, Examiner, Fault, Part, Row, exchanged
 from cs_score.analysis.evidence.modes.scifact import (
     EXTRA_ABSTRACT,
     EXTRA_SENTENCE,
@@ -20,23 +22,30 @@ from cs_score.analysis.evidence.modes.scifact import (
     group_of_citations,
     groups_of_sets,
     lacking_sentences,
+    without_sentences,
 )
 from cs_score.base.errors import InputError
-from cs_score.evidence.modes.claims.judging import (
+from cs_score.evidence.claims import (
     ABSENT,
+    COLUMNS,
     Claim,
+    ClaimsResult,
+    SetVerdict,
     cited_documents,
+    claim_of,
+    count,
     document_numbers,
     entries_of,
     gold_documents,
     judge,
+    listed_sentences,
     predicted_documents,
-    sentences_of,
 )
-from cs_score.evidence.modes.claims.scoring import ClaimsResult, claim_of, count
-from cs_score.evidence.reading.json_reader import as_key, text_of
+from cs_score.evidence.reading import as_key, text_of
 
 WRONG_VERDICT = "wrong_verdict"
+
+_WRONG = COLUMNS.index("sentence_fp")
 
 
 class _Entry(NamedTuple):
@@ -44,7 +53,7 @@ class _Entry(NamedTuple):
 
     key: Hashable
     label: object
-    sentences: list[Hashable]
+    sentences: list[object]
 
 
 class ClaimsExaminer(Examiner[ClaimsResult]):
@@ -96,23 +105,40 @@ class ClaimsExaminer(Examiner[ClaimsResult]):
         ]
 
     def mended(self, position: int, prediction: object, faults: Iterable[Fault]) -> object:
+        return _mended(self.result.claims[position][0], prediction, faults)
+
+    def rows_without_each(
+        self, position: int, prediction: object, row: Row, faults: Sequence[Fault]
+    ) -> Iterator[Row | InputError]:
         gold = self.result.claims[position][0]
-        claim: dict[str, Any] = dict(prediction) if isinstance(prediction, dict) else {"id": gold.id}
-        wanted = _gold_sets(gold)
-        evidence = {document: _copied(entries) for document, entries in _predicted(prediction).items()}
+        if prediction is None:  # which the scorer does not look at as it does at one
+            prediction = {"id": gold.id}
+            try:
+                row = self.row(position, prediction)
+            except InputError as error:
+                yield from [error] * len(faults)
+                return
+        names = [source.name for source in self.result.inputs]
+        pieces = _Pieces(gold, prediction)
+        rows: dict[object, Row] = {}
+        lost: dict[object, Counter[Hashable]] = {}
         for fault in faults:
-            if fault.kind == WRONG_VERDICT:
-                claim["label"] = fault.gold
+            number = None if fault.part is None else _number(fault.part)
+            part, given = pieces.of(number)
+            if fault.kind == EXTRA_SENTENCE:
+                document, sentence = str(fault.part), as_key(fault.predicted)
+                if document not in lost:
+                    lost[document] = _wrong_times(judge(part, claim_of(given), *names), document, given)
+                yield (*row[:_WRONG], row[_WRONG] - lost[document][sentence], *row[_WRONG + 1 :])
                 continue
-            document = str(fault.part)
-            if fault.kind == EXTRA_ABSTRACT:
-                del evidence[document]
-            elif fault.kind == MISSED_ABSTRACT:
-                evidence[document] = fault.gold
+            try:
+                if number not in rows:
+                    rows[number] = count(part, claim_of(given), *names)
+                after = count(part, claim_of(_mended(part, given, [fault])), *names)
+            except InputError as error:
+                yield error
             else:
-                _mend_entries(evidence[document], fault, wanted[document])
-            claim["evidence"] = evidence
-        return claim
+                yield exchanged(row, rows[number], after)
 
     def groups(self, position: int) -> Mapping[str, str]:
         gold = self.result.claims[position][0]
@@ -177,15 +203,11 @@ def _gold_sets(gold: Claim) -> dict[str, list[_Entry]]:
     """The evidence sets of each document that has any."""
     return {
         document: [
-            _Entry(as_key(each.get("label")), each.get("label"), sentences_of(each)) for each in entries_of(sets)
+            _Entry(as_key(each.get("label")), each.get("label"), listed_sentences(each)) for each in entries_of(sets)
         ]
         for document, sets in gold_documents(gold).items()
         if sets
     }
-
-
-def _gold_set(value: Mapping[str, object]) -> _Entry:
-    return _Entry(as_key(value.get("label")), value.get("label"), sentences_of(dict(value)))
 
 
 def _predicted(prediction: object) -> Mapping[str, object]:
@@ -206,6 +228,71 @@ def _is_entry(value: object) -> bool:
     if not isinstance(value, dict) or "label" not in value or not isinstance(value.get("sentences"), list):
         return False
     return not any(isinstance(sentence, (dict, list)) for sentence in value["sentences"])
+
+
+def _mended(gold: Claim, prediction: object, faults: Iterable[Fault]) -> object:
+    """The prediction of a claim without these faults."""
+    claim: dict[str, Any] = dict(prediction) if isinstance(prediction, dict) else {"id": gold.id}
+    wanted = _gold_sets(gold)
+    evidence: dict[str, Any] = {document: _copied(entries) for document, entries in _predicted(prediction).items()}
+    extra: dict[str, list[object]] = {}
+    for fault in faults:
+        if fault.kind == WRONG_VERDICT:
+            claim["label"] = fault.gold
+            continue
+        document = str(fault.part)
+        if fault.kind == EXTRA_ABSTRACT:
+            del evidence[document]
+        elif fault.kind == MISSED_ABSTRACT:
+            evidence[document] = fault.gold
+        elif fault.kind == EXTRA_SENTENCE:
+            extra.setdefault(document, []).append(fault.predicted)
+        else:
+            _mend_entries(evidence[document], fault, wanted[document])
+        claim["evidence"] = evidence
+    for document, sentences in extra.items():
+        for entry in evidence[document]:
+            if _is_entry(entry):
+                entry["sentences"] = without_sentences(entry["sentences"], sentences)
+    return claim
+
+
+class _Pieces:
+    """A claim and its prediction taken apart by the numbers of documents, each of which counts by itself."""
+
+    def __init__(self, gold: Claim, prediction: object) -> None:
+        self._gold = gold
+        self._prediction: dict[str, Any] = dict(prediction) if isinstance(prediction, dict) else {}
+        self._of_gold, self._given = _by_number(gold_documents(gold)), _by_number(_predicted(prediction))
+        self._cited: dict[object, list[object]] = {}
+        for document in _cited(gold):
+            self._cited.setdefault(_number(document), []).append(document)
+
+    def of(self, number: object) -> tuple[Claim, dict[str, Any]]:
+        """What gold and the prediction say of one document; of their verdicts alone for None."""
+        gold = self._gold._replace(evidence=self._of_gold.get(number, {}), cited=self._cited.get(number, []))
+        return gold, {**self._prediction, "evidence": self._given.get(number, {})}
+
+
+def _by_number(documents: Mapping[str, object]) -> dict[object, dict[str, object]]:
+    found: dict[object, dict[str, object]] = {}
+    for document, value in documents.items():
+        found.setdefault(_number(document), {})[document] = value
+    return found
+
+
+def _wrong_times(verdicts: Iterable[SetVerdict], document: str, prediction: Mapping[str, Any]) -> Counter[Hashable]:
+    """How often each sentence of a document that no gold set has counts as wrong (section 4)."""
+    wrong: Counter[Hashable] = Counter()
+    compared = [verdict for verdict in verdicts if verdict.document == document]
+    of_entry: dict[int | None, Iterable[Hashable]] = {verdict.entry: verdict.predicted for verdict in compared}
+    if None in of_entry:  # all entries count as they are listed
+        listed = chain.from_iterable(map(listed_sentences, prediction["evidence"][document]))
+        of_entry[None] = map(as_key, listed)
+    for entry, often in Counter(verdict.entry for verdict in compared).items():
+        for key in of_entry[entry]:
+            wrong[key] += often
+    return wrong
 
 
 def _copied(entries: object) -> object:
@@ -244,8 +331,8 @@ def _wrong_label(document: str, sets: Sequence[_Entry], entries: Sequence[_Entry
 
 def _incomplete(document: str, sets: Sequence[_Entry], entries: Sequence[_Entry]) -> Iterator[Fault]:
     """What the set of the document that lacks the fewest sentences lacks in the entry that it is held against."""
-    first = {entry.key: entry.sentences for entry in reversed(entries)}
-    held = [(each, first.get(each.key, [])) for each in sets]
+    first = {entry.key: frozenset(map(as_key, entry.sentences)) for entry in reversed(entries)}
+    held = [(each, first.get(each.key, frozenset())) for each in sets]
     missing = lacking_sentences((each.sentences, predicted) for each, predicted in held)
     if missing:
         chosen = next(each for each, predicted in held if lacking_sentences([(each.sentences, predicted)]) == missing)
@@ -279,10 +366,6 @@ def _mend_entries(entries: Any, fault: Fault, sets: Sequence[_Entry]) -> None:
         for each in sound:
             if as_key(each["label"]) not in labels:
                 each["label"] = gold
-    elif fault.kind == EXTRA_SENTENCE:
-        extra = [fault.predicted]  # `in` finds NaN, too, which is not equal to itself
-        for each in sound:
-            each["sentences"] = [sentence for sentence in each["sentences"] if sentence not in extra]
     else:
         key = as_key(gold["label"])
         first = next((each for each in sound if as_key(each["label"]) == key), None)

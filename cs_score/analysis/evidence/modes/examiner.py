@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar, Generic, TypeAlias, TypeVar
 
+from cs_score.base.errors import InputError
 from cs_score.base.records import Record
 from cs_score.evidence.result import Result
 
@@ -30,6 +31,11 @@ class Fault(Record):
     part: str | int | None
     predicted: object
     gold: object
+
+
+def exchanged(row: Row, before: Row, after: Row) -> Row:
+    """Statistics of a unit of which one part counts as `after` where it counted as `before`."""
+    return tuple([total - old + new for total, old, new in zip(row, before, after)])
 
 
 class Confusion(Record):
@@ -88,6 +94,20 @@ class Examiner(Record, Generic[Scored]):
     @abstractmethod
     def mended(self, position: int, prediction: object, faults: Iterable[Fault]) -> object:
         """The prediction without these faults, which `faults` has found in it."""
+
+    def rows_without_each(
+        self, position: int, prediction: object, row: Row, faults: Sequence[Fault]
+    ) -> Iterator[Row | InputError]:
+        """The unit's statistics without each of its faults alone, given those with all of them (`row`).
+
+        The error where the scorer would refuse that prediction. A mode whose units can have many parts scores only the
+        part that a fault concerns: all others count as they did.
+        """
+        for fault in faults:
+            try:
+                yield self.row(position, self.mended(position, prediction, [fault]))
+            except InputError as error:
+                yield error
 
     @abstractmethod
     def groups(self, position: int) -> Mapping[str, str]:

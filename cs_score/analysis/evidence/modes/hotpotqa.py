@@ -7,9 +7,20 @@ from typing import Any, ClassVar
 
 from cs_score.analysis.evidence.modes.examiner import NONE, Confusion, Examiner, Fault, Part, Row
 from cs_score.base.errors import InputError
-from cs_score.evidence.modes.hotpotqa.judging import Question, fact_set, normalised
-from cs_score.evidence.modes.hotpotqa.scoring import HotpotQAResult, count
-from cs_score.evidence.reading.json_reader import text_of
+from cs_score.evidence.hotpotqa import (
+    NOTHING,
+    Agreement,
+    FactKey,
+    HotpotQAResult,
+    Question,
+    combine,
+    count,
+    fact_agreement,
+    fact_key,
+    fact_set,
+    normalised,
+)
+from cs_score.evidence.reading import as_key, text_of
 
 WRONG_ANSWER = "wrong_answer"
 EXTRA_FACT = "extra_fact"
@@ -32,7 +43,7 @@ class HotpotQAExaminer(Examiner[HotpotQAResult]):
     def together(self) -> Sequence[tuple[int, ...]]:
         positions: dict[Hashable, list[int]] = {}
         for position, question in enumerate(self.result.questions):
-            positions.setdefault(question.id, []).append(position)
+            positions.setdefault(as_key(question.id), []).append(position)
         return [tuple(of_question) for of_question in positions.values()]
 
     def unit(self, position: int) -> object:
@@ -61,23 +72,43 @@ class HotpotQAExaminer(Examiner[HotpotQAResult]):
         return [
             *([Fault(WRONG_ANSWER, ANSWER, given.get(ANSWER), gold_answer)] if wrong else ()),
             *(
-                Fault(EXTRA_FACT, FACTS, list(fact), None)
-                for fact in _once(given.get(FACTS, []))
-                if fact not in gold_facts
+                Fault(EXTRA_FACT, FACTS, fact, None)
+                for key, fact in _once(given.get(FACTS, [])).items()
+                if key not in gold_facts
             ),
-            *(Fault(MISSED_FACT, FACTS, None, list(fact)) for fact in gold_facts if fact not in predicted),
+            *(Fault(MISSED_FACT, FACTS, None, fact) for key, fact in gold_facts.items() if key not in predicted),
         ]
 
     def mended(self, position: int, prediction: object, faults: Iterable[Fault]) -> object:
         given = dict(_given(prediction))
+        missed: list[object] = []
+        extra: list[Any] = []
         for fault in faults:
             if fault.kind == WRONG_ANSWER:
                 given[ANSWER] = fault.gold
             elif fault.kind == MISSED_FACT:
-                given[FACTS] = [*given.get(FACTS, ()), fault.gold]
+                missed.append(fault.gold)
             else:
-                given[FACTS] = [fact for fact in given[FACTS] if fact != fault.predicted]
+                extra.append(fault.predicted)
+        if missed or extra:
+            gone = _once(extra)
+            given[FACTS] = [fact for fact in given.get(FACTS, ()) if fact_key(fact) not in gone] + missed
         return given
+
+    def rows_without_each(
+        self, position: int, prediction: object, row: Row, faults: Sequence[Fault]
+    ) -> Iterator[Row | InputError]:
+        given = _given(prediction)
+        predicted, gold = fact_set(given.get(FACTS, [])), _gold_facts(self.result.questions[position])
+        right, size, wanted = sum(fact in gold for fact in predicted), len(predicted), len(gold)
+        answer = Agreement(*row[1:5])
+        for fault in faults:
+            if fault.kind == WRONG_ANSWER:
+                yield from super().rows_without_each(position, prediction, row, [fault])
+                continue
+            is_missed = fault.kind == MISSED_FACT
+            facts = fact_agreement(right + is_missed, size + (1 if is_missed else -1), wanted)
+            yield 1, *answer, *facts, *(combine(answer, facts) if ANSWER in given else NOTHING)
 
     def groups(self, position: int) -> Mapping[str, str]:
         question = self.result.questions[position]
@@ -102,11 +133,11 @@ class HotpotQAExaminer(Examiner[HotpotQAResult]):
             right = answer is not None and normalised(answer) == normalised(gold)
             yield Part("answer", gold, right, answer)
         wanted, predicted = _gold_facts(question), _once(given.get(FACTS, []))
-        for fact in wanted:
-            yield Part("fact", list(fact), fact in predicted, "supports" if fact in predicted else None)
-        for fact in predicted:
-            if fact not in wanted:
-                yield Part("fact", list(fact), False, "not in gold")
+        for key, fact in wanted.items():
+            yield Part("fact", fact, key in predicted, "supports" if key in predicted else None)
+        for key, fact in predicted.items():
+            if key not in wanted:
+                yield Part("fact", fact, False, "not in gold")
 
 
 EXAMINER = HotpotQAExaminer
@@ -116,10 +147,13 @@ def _given(prediction: object) -> Mapping[str, Any]:
     return prediction if isinstance(prediction, dict) else {}
 
 
-def _once(facts: object) -> dict[tuple[Hashable, ...], None]:
-    """Facts as they are compared, in their order."""
+def _once(facts: object) -> dict[FactKey, list[object]]:
+    """Facts in their order by what they are compared by."""
     listed: Any = facts
-    return dict.fromkeys(map(tuple, listed))
+    found: dict[FactKey, list[object]] = {}
+    for fact in listed:
+        found.setdefault(fact_key(fact), fact)
+    return found
 
 
 def _gold_answer(question: Question) -> str | None:
@@ -128,7 +162,7 @@ def _gold_answer(question: Question) -> str | None:
     return answer if isinstance(answer, str) else None
 
 
-def _gold_facts(question: Question) -> Mapping[tuple[Hashable, ...], None]:
+def _gold_facts(question: Question) -> Mapping[FactKey, list[object]]:
     """Gold's facts in their order; none where they cannot be read, which is no error while nothing is predicted."""
     facts = question.fields.get("supporting_facts", [])
     try:

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from cs_score.analysis.evidence.modes.examiner import Confusion, Examiner, Fault, Part, Row
-from cs_score.evidence.modes.explanation_text import quoted_list
-from cs_score.evidence.modes.r4c.judging import WEIGHTS, Choice, ScoredInstance, Scorer
-from cs_score.evidence.modes.r4c.scoring import R4CResult, row
+from cs_score.evidence.r4c import WEIGHTS, Choice, R4CResult, ScoredInstance, Scorer, row
+from cs_score.evidence.reading import quoted
 
 EXTRA_FACT = "extra_fact"
 WRONG_ENTITY = "wrong_entity"
@@ -101,7 +100,7 @@ class R4CExaminer(Examiner[R4CResult]):
                 yield Part("fact", list(gold), False, None)
                 continue
             fact, weight = predicted_as[place]
-            told = f"{quoted_list(fact)}, weight {weight:.4f}"
+            told = f"[{', '.join(map(quoted, fact))}], weight {weight:.4f}"
             yield Part("fact", list(gold), not any(map(_differ, fact, gold)), told)
         aligned = {pair.predicted for pair in choice.pairs}
         for place, fact in enumerate(scored.predicted):

@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from cs_score.analysis.evidence.modes.examiner import NONE, Confusion, Examiner, Fault, Part, Row
-from cs_score.evidence.modes.scifact.judging import GoldAbstract, PredictedAbstract, Verdict, count, judge
-from cs_score.evidence.modes.scifact.reading import predicted_claim
-from cs_score.evidence.modes.scifact.scoring import SciFactResult
-from cs_score.evidence.reading.json_reader import as_key, text_of
+from cs_score.analysis.evidence.modes.examiner import NONE, Confusion, Examiner, Fault, Part, Row, exchanged
+from cs_score.base.errors import InputError
+from cs_score.evidence.reading import as_key, text_of
 from cs_score.evidence.result import counted
+from cs_score.evidence.scifact import (
+    COLUMNS,
+    GoldAbstract,
+    GoldClaim,
+    PredictedAbstract,
+    SciFactResult,
+    Verdict,
+    count,
+    judge,
+    predicted_claim,
+)
 
 EXTRA_ABSTRACT = "extra_abstract"
 WRONG_LABEL = "wrong_label"
 EXTRA_SENTENCE = "extra_sentence"
 INCOMPLETE_RATIONALE = "incomplete_rationale"
 MISSED_ABSTRACT = "missed_abstract"
+
+Json = dict[str, Any]
+
+_GIVEN = COLUMNS.index("retrieved_sentences")
 
 KINDS = (EXTRA_ABSTRACT, WRONG_LABEL, EXTRA_SENTENCE, INCOMPLETE_RATIONALE, MISSED_ABSTRACT)
 
@@ -63,7 +77,7 @@ class SciFactExaminer(Examiner[SciFactResult]):
             *(
                 Fault(INCOMPLETE_RATIONALE, abstract, None, missing)
                 for abstract, wanted, given in both
-                if (missing := lacking_sentences([(listed, given.sentences) for listed in wanted.sets]))
+                if (missing := _lacking(wanted, given))
             ),
             *(
                 Fault(MISSED_ABSTRACT, abstract, None, _as_json(wanted.label, wanted.sets[0]))
@@ -75,9 +89,47 @@ class SciFactExaminer(Examiner[SciFactResult]):
     def mended(self, position: int, prediction: object, faults: Iterable[Fault]) -> object:
         claim: Any = prediction
         evidence = {abstract: dict(given) for abstract, given in claim["evidence"].items()}
+        extra: dict[str, list[object]] = {}
         for fault in faults:
-            _mend(evidence, fault)
+            if fault.kind == EXTRA_SENTENCE:
+                extra.setdefault(str(fault.part), []).append(fault.predicted)
+            else:
+                _mend(evidence, fault)
+        for abstract, sentences in extra.items():
+            evidence[abstract]["sentences"] = without_sentences(evidence[abstract]["sentences"], sentences)
         return {**claim, "evidence": evidence}
+
+    def rows_without_each(
+        self, position: int, prediction: object, row: Row, faults: Sequence[Fault]
+    ) -> Iterator[Row | InputError]:
+        gold = self.result.claims[position][0]
+        claim: Any = prediction
+        known: dict[str, tuple[GoldClaim, Json, Row]] = {}
+        leading: dict[str, frozenset[Hashable]] = {}
+        times: dict[str, Counter[Hashable]] = {}
+        for fault in faults:
+            abstract = str(fault.part)
+            if abstract not in known:
+                wanted = {abstract: gold.abstracts[abstract]} if abstract in gold.abstracts else {}
+                given = {abstract: claim["evidence"][abstract]} if abstract in claim["evidence"] else {}
+                part, part_claim = GoldClaim(gold.id, wanted, gold.cited), {**claim, "evidence": given}
+                known[abstract] = part, part_claim, count(part, predicted_claim(part_claim))
+            part, part_claim, before = known[abstract]
+            if fault.kind == EXTRA_SENTENCE:
+                sentences = part_claim["evidence"][abstract]["sentences"]
+                if abstract not in leading:
+                    times[abstract] = Counter(map(as_key, sentences))
+                    leading[abstract] = frozenset(map(as_key, sentences[: part.abstracts[abstract].cap]))
+                key = as_key(fault.predicted)
+                if key not in leading[abstract]:  # then it is one that was given, and no more
+                    yield (*row[:_GIVEN], row[_GIVEN] - times[abstract][key], *row[_GIVEN + 1 :])
+                    continue
+            try:
+                after = count(part, predicted_claim(self.mended(position, part_claim, [fault])))
+            except InputError as error:
+                yield error
+            else:
+                yield exchanged(row, before, after)
 
     def groups(self, position: int) -> Mapping[str, str]:
         claim = self.result.claims[position][0]
@@ -107,21 +159,33 @@ class SciFactExaminer(Examiner[SciFactResult]):
 EXAMINER = SciFactExaminer
 
 
-def extra_sentences(predicted: Iterable[Hashable], sets: Iterable[Iterable[Hashable]]) -> list[Hashable]:
+def extra_sentences(predicted: Iterable[object], sets: Iterable[Iterable[object]]) -> list[object]:
     """The predicted sentences that are in none of the gold sets, each once."""
-    wanted = {sentence for listed in sets for sentence in listed}
-    return [sentence for sentence in dict.fromkeys(predicted) if sentence not in wanted]
+    wanted = {as_key(sentence) for listed in sets for sentence in listed}
+    return [sentence for key, sentence in _by_key(predicted).items() if key not in wanted]
 
 
-def lacking_sentences(sets: Iterable[tuple[Iterable[Hashable], Iterable[Hashable]]]) -> list[Hashable]:
+def _by_key(sentences: Iterable[object]) -> dict[Hashable, object]:
+    found: dict[Hashable, object] = {}
+    for sentence in sentences:
+        found.setdefault(as_key(sentence), sentence)
+    return found
+
+
+def without_sentences(sentences: Iterable[object], extra: Iterable[object]) -> list[object]:
+    """The sentences without those that are extra."""
+    gone = set(map(as_key, extra))
+    return [sentence for sentence in sentences if as_key(sentence) not in gone]
+
+
+def lacking_sentences(sets: Iterable[tuple[Iterable[object], frozenset[Hashable]]]) -> list[object]:
     """What the gold set that lacks the fewest sentences, the first of equals, lacks; nothing where a set is complete.
 
-    Each set stands with the sentences that are predicted for it.
+    Each set stands with the keys of the sentences that are predicted for it.
     """
-    missing = []
-    for listed, predicted in sets:
-        found = frozenset(predicted)
-        missing.append([sentence for sentence in dict.fromkeys(listed) if sentence not in found])
+    missing = [
+        [sentence for key, sentence in _by_key(listed).items() if key not in predicted] for listed, predicted in sets
+    ]
     return min(missing, key=len, default=[])
 
 
@@ -140,7 +204,7 @@ def group_of_citations(cited: object) -> dict[str, str]:
     return {"cited_documents": str(len(cited))} if isinstance(cited, list) else {}
 
 
-def _as_json(label: object, sentences: Iterable[Hashable]) -> dict[str, object]:
+def _as_json(label: object, sentences: Iterable[object]) -> dict[str, object]:
     return {"label": label, "sentences": list(sentences)}
 
 
@@ -153,11 +217,13 @@ def _mend(evidence: dict[str, Any], fault: Fault) -> None:
         evidence[abstract] = gold
     elif fault.kind == WRONG_LABEL:
         evidence[abstract]["label"] = gold
-    elif fault.kind == INCOMPLETE_RATIONALE:
-        evidence[abstract]["sentences"] = [*evidence[abstract]["sentences"], *gold]
     else:
-        extra = [fault.predicted]  # `in` finds NaN, too, which is not equal to itself
-        evidence[abstract]["sentences"] = [each for each in evidence[abstract]["sentences"] if each not in extra]
+        evidence[abstract]["sentences"] = [*evidence[abstract]["sentences"], *gold]
+
+
+def _lacking(wanted: GoldAbstract, given: PredictedAbstract) -> list[object]:
+    found = frozenset(map(as_key, given.sentences))
+    return lacking_sentences([(listed, found) for listed in wanted.sets])
 
 
 def _abstract_part(abstract: str, wanted: GoldAbstract, given: PredictedAbstract | None) -> Part:
@@ -170,10 +236,10 @@ def _abstract_part(abstract: str, wanted: GoldAbstract, given: PredictedAbstract
     return Part("abstract", abstract, True, f"{given.label}, {told}")
 
 
-def _sentence_parts(abstract: str, wanted: GoldAbstract, predicted: Sequence[Hashable]) -> Iterator[Part]:
-    every = frozenset(predicted)
+def _sentence_parts(abstract: str, wanted: GoldAbstract, predicted: Sequence[object]) -> Iterator[Part]:
+    every = frozenset(map(as_key, predicted))
     for number, listed in enumerate(wanted.sets, start=1):
-        gold_set = frozenset(listed)
+        gold_set = frozenset(map(as_key, listed))
         found = len(gold_set & every)
         told = "complete" if found == len(gold_set) else f"{found} of {counted(len(gold_set), 'sentence')}"
         value = {"abstract": abstract, "set": number, "sentences": list(listed)}

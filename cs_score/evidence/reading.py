@@ -1,4 +1,4 @@
-"""JSON as users have it: one object per line or one document, from a file, standard input or memory.
+"""Gold and predictions as users have them: one JSON object per line or one document, from a file or from memory.
 
 Everything that can be wrong with the text is an InputError with file and place. What the values mean is the business
 of the modes; they take them apart with the small functions at the end.
@@ -8,28 +8,41 @@ from __future__ import annotations
 
 import io
 import json
-import math
 import os
-from collections.abc import Callable, Hashable, Iterable, Iterator
-from typing import Any, Final, TypeAlias
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from typing import Final, Generic, TypeAlias, TypeVar
 
 from cs_score.base.display import one_line
 from cs_score.base.errors import InputError
-from cs_score.base.sources import READING_ERRORS, Input, Source, open_source, reason_of
-from cs_score.evidence.reading.large_numbers import hashable_float, hashable_integer
+from cs_score.base.records import Record
+from cs_score.base.signing.origin import GOLD
+from cs_score.base.sources import READING_ERRORS, Input, InputDigest, Source, open_source, reason_of
 
 Object: TypeAlias = dict[str, object]
 """A JSON object."""
 
+Content = TypeVar("Content")
+
 BYTE_ORDER_MARK: Final = "\ufeff"
+_MARKED: Final = "a byte order mark; save the file as UTF-8 without it"
+
+_DECODER: Final = json.JSONDecoder()
 
 
-def json_decoder(objects: Callable[[list[tuple[str, Any]]], Object] | None = None) -> json.JSONDecoder:
-    """What turns text into values; `objects` as in `json.JSONDecoder` makes an object of its members."""
-    return json.JSONDecoder(object_pairs_hook=objects, parse_int=hashable_integer, parse_float=hashable_float)
+class Gold(Record, Generic[Content]):
+    """The content of a file, gold or predictions, in the form that its mode works with, with its name and digest.
+
+    Gold serves any number of predictions: scoring reads the content and never changes it.
+    """
+
+    name: str
+    content: Content
+    digest: InputDigest
 
 
-_decode: Final = json_decoder().decode
+def signed(source: Source, content: Content, role: str = GOLD) -> Gold[Content]:
+    """What has been read of a source, for `role`."""
+    return Gold(source.name, content, source.digest(role))
 
 
 def open_lines(given: Input | Iterable[object], role: str) -> Source:
@@ -38,26 +51,22 @@ def open_lines(given: Input | Iterable[object], role: str) -> Source:
     Values from memory are written as JSON and read back like a file named `<role>`: the same rules hold for both,
     the digest is that of the text, and nothing the caller changes later reaches the result.
     """
-    if _is_input(given):
-        return open_source(given)  # type: ignore[arg-type]  # what _is_input has just found out
+    if isinstance(given, (str, os.PathLike)) or hasattr(given, "read"):
+        return open_source(given)  # type: ignore[arg-type]  # what has a method `read` is a file
     if not isinstance(given, Iterable):
         raise InputError(f"neither a file nor a sequence of claims: {type(given).__name__}", file=f"<{role}>")
-    return _in_memory("".join(f"{_json_text(value, role)}\n" for value in given), role)
+    return _in_memory((f"{_json_text(value, role)}\n" for value in given), role)
 
 
 def open_document(given: Input | object, role: str) -> Source:
     """Open one JSON document: a path, an open file, or the value itself (see open_lines)."""
-    if _is_input(given):
-        return open_source(given)  # type: ignore[arg-type]  # what _is_input has just found out
-    return _in_memory(_json_text(given, role), role)
+    if isinstance(given, (str, os.PathLike)) or hasattr(given, "read"):
+        return open_source(given)  # type: ignore[arg-type]  # what has a method `read` is a file
+    return _in_memory([_json_text(given, role)], role)
 
 
-def _is_input(given: object) -> bool:
-    return isinstance(given, (str, os.PathLike)) or hasattr(given, "read")
-
-
-def _in_memory(text: str, role: str) -> Source:
-    return Source(f"<{role}>", io.BytesIO(text.encode("ascii")))
+def _in_memory(texts: Iterable[str], role: str) -> Source:
+    return Source(f"<{role}>", io.BytesIO("".join(texts).encode("ascii")))
 
 
 def _json_text(value: object, role: str) -> str:
@@ -78,9 +87,15 @@ def json_lines(source: Source, *, skipped_marks: str = "") -> Iterator[tuple[int
             text = line.decode("utf-8")
             if skipped_marks and text[:1] in skipped_marks:
                 text = text[1:]
-            value = _decode(text)
+            value = _DECODER.decode(text)
         except (ValueError, RecursionError) as error:
-            raise InputError(_line_problem(line, error), file=source.name, place=f"line {number}") from None
+            if not line.strip():
+                problem = "a blank line"
+            elif line.startswith(BYTE_ORDER_MARK.encode()):
+                problem = _MARKED
+            else:
+                problem = _decoding_problem(error)
+            raise InputError(problem, file=source.name, place=f"line {number}") from None
         yield number, value
 
 
@@ -95,40 +110,30 @@ def _lines(source: Source) -> Iterator[bytes]:
         raise InputError(f"cannot be read: {reason_of(error)}", file=source.name) from None
 
 
-def _line_problem(line: bytes, error: ValueError | RecursionError) -> str:
-    if not line.strip():
-        return "a blank line"
-    if line.startswith(BYTE_ORDER_MARK.encode()):
-        return "a byte order mark; save the file as UTF-8 without it"
-    if isinstance(error, json.JSONDecodeError):
-        return f"not JSON: {error.msg} (character {error.colno})"
-    return decoding_problem(error)
-
-
-def json_document(source: Source) -> object:
+def json_document(source: Source, decoder: json.JSONDecoder = _DECODER) -> object:
     """The one JSON value of `source`. Raises InputError where the text is not UTF-8 or not JSON."""
     data = source.read_bytes()
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         place = f"line {data.count(10, 0, error.start) + 1}"
-        raise InputError(decoding_problem(error), file=source.name, place=place) from None
+        raise InputError(_decoding_problem(error), file=source.name, place=place) from None
     del data  # one copy of the text is enough
     try:
-        return _decode(text)
-    except json.JSONDecodeError as error:
-        if text.startswith(BYTE_ORDER_MARK):
-            raise InputError("a byte order mark; save the file as UTF-8 without it", file=source.name) from None
-        place = f"line {error.lineno}"
-        raise InputError(f"not JSON: {error.msg} (character {error.colno})", file=source.name, place=place) from None
+        return decoder.decode(text)
     except (ValueError, RecursionError) as error:
-        raise InputError(decoding_problem(error), file=source.name) from None
+        if text.startswith(BYTE_ORDER_MARK):
+            raise InputError(_MARKED, file=source.name) from None
+        at = f"line {error.lineno}" if isinstance(error, json.JSONDecodeError) else None
+        raise InputError(_decoding_problem(error), file=source.name, place=at) from None
 
 
-def decoding_problem(error: ValueError | RecursionError) -> str:
+def _decoding_problem(error: ValueError | RecursionError) -> str:
     """What is wrong with a text that cannot be decoded, or with JSON that the interpreter will not hold."""
     if isinstance(error, UnicodeDecodeError):
         return f"not UTF-8: byte 0x{error.object[error.start]:02x}"
+    if isinstance(error, json.JSONDecodeError):
+        return f"not JSON: {error.msg} (character {error.colno})"
     if isinstance(error, RecursionError):
         return "not usable JSON: lists or objects nested too deeply"
     return "not usable JSON: a whole number with too many digits"  # the interpreter's limit, 4300 unless changed
@@ -160,7 +165,7 @@ def as_list(value: object, what: str) -> list[object]:
     raise InputError(f"{what} is {kind_of(value)} where a list is expected")
 
 
-def member(fields: Object, key: str) -> object:
+def member(fields: Mapping[str, object], key: str) -> object:
     """The value of `key`. Raises InputError where it is missing."""
     try:
         return fields[key]
@@ -177,26 +182,47 @@ def identifier(fields: Object, key: str) -> Hashable:
 
 
 def as_key(value: object) -> Hashable:
-    """What two JSON values have in common exactly if they are equal.
+    """What two JSON values have in common exactly if they are equal: `2` for 2 and 2.0, `'2'` for the text.
 
-    Of a list or an object, however deeply nested, a flat tuple: each list as its length, each object as its keys.
+    A text, or of a list or an object a tuple of texts: Python hashes them so that no file can choose many of one hash,
+    which whole numbers would allow.
     """
-    if not isinstance(value, (dict, list)):
-        return object() if isinstance(value, float) and math.isnan(value) else value  # NaN is equal to nothing
+    if type(value) is int:  # as most are
+        return str(value)
+    if isinstance(value, str):
+        return f"'{value}'"
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() else repr(value)
+    if value is None:
+        return "null"
+    return str(int(value)) if isinstance(value, bool) else _nested_key(value)
+
+
+def _nested_key(value: object) -> Hashable:
+    """A flat tuple, however deeply a value is nested: each list as its length, each object as its keys."""
     key: list[Hashable] = []
     waiting: list[object] = [value]
     while waiting:
         each = waiting.pop()
         if isinstance(each, list):
-            key.append((list, len(each)))
+            key.append(f"[{len(each)}")
             waiting += each
         elif isinstance(each, dict):
             names = sorted(each)
-            key.append((dict, *names))
+            key.append(("{", *names))
             waiting += (each[name] for name in names)
         else:
-            key.append(each)
+            key.append(as_key(each))
     return tuple(key)
+
+
+def sentences_of(entry: Object) -> list[object]:
+    """The sentences of an entry or evidence set, as listed. Raises InputError for what is no list of numbers."""
+    sentences = as_list(member(entry, "sentences"), "'sentences'")
+    for sentence in sentences:
+        if isinstance(sentence, (list, dict)):
+            raise InputError("'sentences' holds a list or an object where sentence numbers are expected")
+    return sentences
 
 
 def kind_of(value: object) -> str:
@@ -223,3 +249,13 @@ def plain(value: object) -> str:
 def quoted(value: object) -> str:
     """As `plain`, with text in quotes, so that "2" and 2 can be told apart."""
     return f"'{plain(value)}'" if isinstance(value, str) else plain(value)
+
+
+def listed(values: Iterable[object]) -> str:
+    """Values between brackets, each as `plain`."""
+    return f"[{', '.join(map(plain, values))}]"
+
+
+def key_set(keys: Iterable[Hashable]) -> str:
+    """Keys between braces, small numbers first."""
+    return f"{{{', '.join(sorted(map(plain, keys), key=lambda shown: (len(shown), shown)))}}}"

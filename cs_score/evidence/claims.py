@@ -1,0 +1,385 @@
+"""Claim verification scoring: documents retrieved, evidence sentences with their label, verdict.
+
+The numbers are those that the published scorer's code computes, which differ in places from what its guide says (see
+the user documentation). Section numbers refer to the project's claims contract.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import ClassVar, Final, NamedTuple
+
+from cs_score.base.errors import InputError
+from cs_score.base.garbage_collection import paused_collector
+from cs_score.base.signing.origin import RUN
+from cs_score.base.sources import Input, Source
+from cs_score.evidence import reading
+from cs_score.evidence.reading import Gold, as_key, key_set, plain
+from cs_score.evidence.result import (
+    InputSummary,
+    Mode,
+    ReportRow,
+    Result,
+    counted,
+    report_rows,
+    right_or_wrong,
+    scores_of,
+)
+from cs_score.measures.formulas import Divide, Number, precision_recall_f1
+from cs_score.measures.registry import names
+from cs_score.statistics.units import UnitTable
+
+COLUMNS: Final = (
+    "abstract_tp",
+    "abstract_fp",
+    "abstract_fn",
+    "sentence_tp",
+    "sentence_fp",
+    "sentence_fn",
+    "labelled",
+    "label_correct",
+)
+
+MEASURES: Final = names("claims")
+
+SKIPPED_MARKS: Final = reading.BYTE_ORDER_MARK + "\x1e"
+"""One of these is passed over at the start of a line: a byte order mark or a record separator (RFC 7464)."""
+
+
+def measures(sums: Sequence[Number], divide: Divide[Number]) -> tuple[Number, ...]:
+    """The seven measures from the sums of COLUMNS (section 5)."""
+    abstract_tp, abstract_fp, abstract_fn, sentence_tp, sentence_fp, sentence_fn, labelled, label_correct = sums
+    return (
+        *precision_recall_f1(abstract_tp, abstract_tp + abstract_fp, abstract_tp + abstract_fn, divide),
+        *precision_recall_f1(sentence_tp, sentence_tp + sentence_fp, sentence_tp + sentence_fn, divide),
+        divide(label_correct, labelled),
+    )
+
+
+MODE: Final = Mode(
+    name="claims",
+    unit="claim",
+    columns=COLUMNS,
+    measures=MEASURES,
+    formula=measures,
+    headings=("precision", "recall", "f1", "tp", "fp", "fn"),
+    rows=(
+        *report_rows(("abstract", "sentence"), MEASURES[:6], (COLUMNS[:3], COLUMNS[3:6])),
+        ReportRow("label_accuracy", MEASURES[6:]),
+    ),
+)
+
+
+class Absent:
+    """Stands for a key that a claim does not have, which null is not."""
+
+
+ABSENT: Final = Absent()
+
+
+class Claim(NamedTuple):
+    """A claim of either file, its values as read: the official scorer looks at them only as far as it needs to."""
+
+    id: Hashable
+    label: object
+    evidence: object
+    cited: object
+
+
+class SetVerdict(NamedTuple):
+    """How one gold evidence set fared (section 4).
+
+    `label` and `gold` are the set's own. `retrieved` says whether the document is among the predicted ones; `entry` is
+    the position of the first predicted entry with the set's label, `predicted` that entry's sentences. Sets are of keys
+    (`as_key`).
+    """
+
+    document: str
+    label: object
+    gold: frozenset[Hashable]
+    retrieved: bool
+    entry: int | None
+    predicted: frozenset[Hashable]
+    tp: int
+    fp: int
+    fn: int
+
+
+class ClaimsResult(Result):
+    """Scores of a claim verification run; `claims` holds gold beside prediction (None: missing) in table order."""
+
+    mode: ClassVar[Mode] = MODE
+
+    claims: Sequence[tuple[Claim, Claim | None]]
+
+    def answered(self) -> tuple[str, ...]:
+        return tuple(unit for unit, (_, predicted) in zip(self.table.ids, self.claims) if predicted is not None)
+
+    def explained(self, position: int) -> list[str]:
+        gold, predicted = self.claims[position]
+        names = [source.name for source in self.inputs]
+        return list(explain(gold, predicted, judge(gold, predicted, *names) if predicted else ()))
+
+
+def read_gold(gold: Input | Iterable[object]) -> Gold[dict[Hashable, Claim]]:
+    """Read gold once, to score many predictions against it. Raises InputError for what is no gold."""
+    with paused_collector(), reading.open_lines(gold, "gold") as source:
+        return reading.signed(source, _read(source))
+
+
+def score(
+    gold: Input | Iterable[object] | Gold[dict[Hashable, Claim]], predictions: Input | Iterable[object]
+) -> ClaimsResult:
+    """Score predictions against gold; each is a path, an open file, or the claims as parsed JSON objects.
+
+    Claims are matched by id, in any order; the last line with an id counts, predictions for other claims are ignored.
+    Raises InputError for what cannot be scored.
+    """
+    with paused_collector():
+        known = gold if isinstance(gold, Gold) else read_gold(gold)
+        with reading.open_lines(predictions, "predictions") as source:
+            given = reading.signed(source, _read(source), RUN)
+        claims = [(claim, given.content.get(key)) for key, claim in known.content.items()]
+        table = UnitTable(
+            ids=tuple(reading.text_of(claim.id) for claim, _ in claims),
+            columns=COLUMNS,
+            rows=[count(claim, predicted, known.name, given.name) for claim, predicted in claims],
+        )
+    unpredicted = sum(predicted is None for _, predicted in claims)
+    notice = f"{given.name}: no prediction for {unpredicted} of {counted(len(claims), 'claim')}"
+    return ClaimsResult(
+        table=table,
+        scores=scores_of(MODE, table),
+        origin=MODE.origin({}, known.digest, given.digest),
+        inputs=(
+            InputSummary("gold", known.name, ((len(known.content), "claim"),)),
+            InputSummary("predictions", given.name, ((len(given.content), "claim"),)),
+        ),
+        notices=(notice,) if unpredicted else (),
+        claims=claims,
+    )
+
+
+def _read(source: Source) -> dict[Hashable, Claim]:
+    """The claims by the keys of their ids; of an id the first spelling (1 or 1.0), at the place of its first line."""
+    claims: dict[Hashable, Claim] = {}
+    for number, value in reading.json_lines(source, skipped_marks=SKIPPED_MARKS):
+        try:
+            claim = claim_of(value)
+        except InputError as error:
+            raise reading.located(error, source.name, f"line {number}") from None
+        key = as_key(claim.id)
+        claims[key] = claim._replace(id=claims[key].id) if key in claims else claim
+    return claims
+
+
+def claim_of(value: object) -> Claim:
+    """A line of either file as a claim. Raises InputError for what is no object with an id."""
+    fields = reading.as_object(value, "the line")
+    return Claim(
+        reading.identifier(fields, "id"),
+        fields.get("label", ABSENT),
+        fields.get("evidence", ABSENT),
+        fields.get("cited_doc_ids", ABSENT),
+    )
+
+
+def count(gold: Claim, predicted: Claim | None, gold_name: str, predictions_name: str) -> tuple[int, ...]:
+    """The row of one gold claim; the names are for the InputError raised where what is looked at is malformed."""
+    looked_at = gold_name
+    try:
+        documents = gold_documents(gold)
+        cited = cited_documents(gold)
+        if predicted is None:
+            lost = sum(len(listed_sentences(each)) for sets in documents.values() for each in entries_of(sets))
+            return 0, 0, len(cited), 0, 0, lost, int(gold.label is not ABSENT), 0
+        document_numbers(cited)
+        document_numbers(documents)
+        looked_at = predictions_name
+        right, wrong, missed = compare_documents(cited, predicted_documents(predicted, needed=has_sets(documents)))
+    except InputError as error:
+        raise reading.located(error, looked_at, f"claim {plain(gold.id)}") from None
+    verdicts = judge(gold, predicted, gold_name, predictions_name)
+    return (
+        len(right),
+        len(wrong),
+        len(missed),
+        sum(verdict.tp for verdict in verdicts),
+        sum(verdict.fp for verdict in verdicts),
+        sum(verdict.fn for verdict in verdicts),
+        int(gold.label is not ABSENT),
+        int(gold.label is not ABSENT and predicted.label is not ABSENT and gold.label == predicted.label),
+    )
+
+
+def judge(gold: Claim, predicted: Claim, gold_name: str, predictions_name: str) -> list[SetVerdict]:
+    """How each evidence set of a gold claim that has a prediction fared (section 4), in gold order.
+
+    The names are for the InputError raised where something that is looked at is malformed.
+    """
+    documents = gold_documents(gold)
+    given = predicted_documents(predicted, needed=has_sets(documents))
+    verdicts = []
+    for document, sets in documents.items():
+        looked_at = gold_name
+        try:
+            listed = [(reading.member(each, "label"), _sentence_set(each)) for each in entries_of(sets)]
+            looked_at = predictions_name
+            entries = _Entries(given[document]) if listed and document in given else None
+            for label, sentences in listed:
+                if entries is not None:
+                    verdicts.append(_judge_set(document, label, sentences, entries))
+                else:
+                    missed = len(sentences)
+                    verdicts.append(SetVerdict(document, label, sentences, False, None, frozenset(), 0, 0, missed))
+        except InputError as error:
+            place = f"claim {plain(gold.id)}, document {plain(document)}"
+            raise reading.located(error, looked_at, place) from None
+    return verdicts
+
+
+class _Entries:
+    """The predicted entries of a document, each looked at once, and only when a gold set has need of it."""
+
+    def __init__(self, value: object) -> None:
+        if isinstance(value, dict):
+            raise InputError(
+                "one object where a list of entries is expected",
+                remedy="files in this shape are scored with cs-score scifact",
+            )
+        self._value = value
+        self._unread = enumerate(entries_of(value))
+        self._first: dict[Hashable, tuple[int, reading.Object]] = {}
+        self._sentences: dict[int, frozenset[Hashable]] = {}
+
+    def first(self, label: object) -> tuple[int, frozenset[Hashable]] | None:
+        """The position and the sentences of the first entry with this label."""
+        if label != label:
+            return None  # NaN, which equals nothing
+        key = as_key(label)
+        while key not in self._first:
+            unread = next(self._unread, None)
+            if unread is None:
+                return None
+            self._first.setdefault(as_key(reading.member(unread[1], "label")), unread)
+        position, entry = self._first[key]
+        if position not in self._sentences:
+            self._sentences[position] = _sentence_set(entry)
+        return position, self._sentences[position]
+
+    @functools.cached_property
+    def listed(self) -> int:
+        """The sentences of all entries, as often as they are listed."""
+        return sum(len(listed_sentences(entry)) for entry in entries_of(self._value))
+
+
+def _judge_set(document: str, label: object, gold: frozenset[Hashable], entries: _Entries) -> SetVerdict:
+    found = entries.first(label)
+    if found is None:
+        return SetVerdict(document, label, gold, True, None, frozenset(), 0, entries.listed, len(gold))
+    position, predicted = found
+    right = len(gold & predicted)
+    return SetVerdict(
+        document, label, gold, True, position, predicted, right, len(predicted) - right, len(gold) - right
+    )
+
+
+def cited_documents(gold: Claim) -> list[object]:
+    """The documents that gold cites, as listed; absent is empty."""
+    return [] if gold.cited is ABSENT else reading.as_list(gold.cited, "'cited_doc_ids'")
+
+
+def gold_documents(gold: Claim) -> Mapping[str, object]:
+    """Gold evidence by document id as text; absent, null and empty are the same."""
+    return reading.as_object(gold.evidence, "'evidence'") if gold.evidence and gold.evidence is not ABSENT else {}
+
+
+def has_sets(documents: Mapping[str, object]) -> bool:
+    """Whether any document of gold has an evidence set: only then are predictions looked at."""
+    return any(documents.values())
+
+
+def predicted_documents(predicted: Claim, *, needed: bool) -> Mapping[str, object]:
+    """Predicted evidence by document id as text; null is as good as absent unless gold has sets (`needed`)."""
+    if predicted.evidence is ABSENT or (predicted.evidence is None and not needed):
+        return {}
+    return reading.as_object(predicted.evidence, "'evidence'")
+
+
+def compare_documents(cited: Collection[object], predicted: Collection[object]) -> tuple[set[str], set[str], set[str]]:
+    """Document numbers that are right, wrong and missed (section 3)."""
+    wanted, found = document_numbers(cited), document_numbers(predicted)
+    return wanted & found, found - wanted, wanted - found
+
+
+def document_numbers(ids: Iterable[object]) -> set[str]:
+    """Document ids as whole numbers, converted as Python's `int` does, each as its digits.
+
+    Raises InputError for one that is no integer.
+    """
+    numbers = set()
+    for each in ids:
+        try:
+            numbers.add(str(int(each)))  # type: ignore[call-overload]  # whatever int refuses is the error below
+        except (TypeError, ValueError, OverflowError):
+            raise InputError("document id is not an integer", place=f"document {plain(each)}") from None
+    return numbers
+
+
+def entries_of(value: object) -> Iterator[reading.Object]:
+    """The entries or evidence sets of a document, each checked only when it is reached."""
+    for each in reading.as_list(value, "the evidence of the document"):
+        yield reading.as_object(each, "an entry")
+
+
+def listed_sentences(entry: reading.Object) -> list[object]:
+    """The sentences of an entry or evidence set, whatever they are."""
+    return reading.as_list(reading.member(entry, "sentences"), "'sentences'")
+
+
+def _sentence_set(entry: reading.Object) -> frozenset[Hashable]:
+    return frozenset(map(as_key, reading.sentences_of(entry)))
+
+
+def explain(gold: Claim, predicted: Claim | None, verdicts: Iterable[SetVerdict]) -> Iterator[str]:
+    """How a claim was scored: documents, each gold evidence set and what it was compared with, the verdict."""
+    cited = cited_documents(gold)
+    wanted = gold_documents(gold)
+    yield f"claim {plain(gold.id)}"
+    yield f"  gold       cited {reading.listed(cited)}, evidence in {reading.listed(wanted)}"
+    if predicted is None:
+        yield "  predicted  nothing: every cited document and every listed gold sentence is missed"
+    else:
+        given = predicted_documents(predicted, needed=has_sets(wanted))
+        yield f"  predicted  documents {reading.listed(given)}"
+        documents = compare_documents(cited, given)
+        for outcome, numbers in zip(("right (tp)", "wrong (fp)", "missed (fn)"), documents):
+            in_order = sorted(numbers, key=lambda number: int(number))
+            yield f"  documents {outcome}: {len(numbers)}  {reading.listed(in_order)}"
+        for verdict in verdicts:
+            yield from _explained_set(verdict)
+    yield ""
+    yield f"label: {_explained_label(gold, predicted)}"
+
+
+def _explained_set(verdict: SetVerdict) -> Iterator[str]:
+    if not verdict.retrieved:
+        compared = "the document is not predicted"
+    elif verdict.entry is None:
+        compared = f"no predicted entry has this label, so every listed sentence ({verdict.fp}) is wrong"
+    else:
+        compared = f"entry {verdict.entry + 1}, the first with this label: {key_set(verdict.predicted)}"
+    yield ""
+    yield f"document {plain(verdict.document)}, gold set {plain(verdict.label)} {key_set(verdict.gold)}"
+    yield f"  predicted  {compared}"
+    yield f"  sentences  tp {verdict.tp}, fp {verdict.fp}, fn {verdict.fn}"
+
+
+def _explained_label(gold: Claim, predicted: Claim | None) -> str:
+    if gold.label is ABSENT:
+        return "not counted, gold has none"
+    if predicted is None or predicted.label is ABSENT:
+        return f"wrong, gold {plain(gold.label)} and nothing predicted"
+    outcome = right_or_wrong(gold.label == predicted.label)
+    return f"{outcome}, gold {plain(gold.label)}, predicted {plain(predicted.label)}"

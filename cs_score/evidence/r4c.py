@@ -1,0 +1,511 @@
+"""R4C scoring: derivations of multi-hop answers, held against three reference derivations (Inoue et al. 2020).
+
+The numbers are those of the corpus's official script, without its solver: the strings of facts are compared, predicted
+facts are aligned with those of a reference by an assignment of greatest weight, and each of three evaluations chooses
+its reference. Section numbers refer to the project's R4C contract.
+"""
+
+from __future__ import annotations
+
+import functools
+import mmap
+import os
+import random
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple, TypeAlias
+
+from cs_score.base.errors import CsScoreError, InputError, MissingExtraError, UsageError
+from cs_score.base.records import Record, field
+from cs_score.base.signing.origin import RUN
+from cs_score.base.sources import Input, Source
+from cs_score.evidence import reading
+from cs_score.evidence.reading import Gold, plain
+from cs_score.evidence.report import aligned
+from cs_score.evidence.result import InputSummary, Mode, Result, counted, means, report_rows, scores_of
+from cs_score.measures.formulas import divide, precision_recall_f1
+from cs_score.measures.registry import names
+from cs_score.statistics.units import UnitTable
+
+if TYPE_CHECKING:  # numpy is imported with what needs it
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    Matrix: TypeAlias = NDArray[np.float64]
+    Solve: TypeAlias = Callable[..., tuple[NDArray[np.intp], NDArray[np.intp]]]
+
+EXTRA: Final = "r4c"
+"""The extra of the package that brings the edit distance and the assignment solver."""
+
+# Address space that scipy and what it loads take with one thread, and some more to work in.
+_ROOM: Final = 224 << 20
+
+_THREADS: Final = "OPENBLAS_NUM_THREADS"
+
+
+class Fact(NamedTuple):
+    """A relational fact."""
+
+    head: str
+    relation: str
+    tail: str
+
+
+class Similarities(NamedTuple):
+    """Similarities of the parts of predicted facts (rows) with those of gold facts (columns).
+
+    Each is at most 1; below 0 where lower-casing lengthens a string; not a number where both strings are empty.
+    """
+
+    head: Matrix
+    relation: Matrix
+    tail: Matrix
+
+
+class Pair(NamedTuple):
+    """Positions of a predicted and a gold fact that are aligned, and the weight of the pair (above 0)."""
+
+    predicted: int
+    gold: int
+    weight: float
+
+
+Weight: TypeAlias = "Callable[[Similarities], Matrix]"
+
+
+def entity_weight(similarities: Similarities) -> Matrix:
+    """Mode `e`: head and tail."""
+    return (similarities.head + similarities.tail) / 2
+
+
+def relation_weight(similarities: Similarities) -> Matrix:
+    """Mode `r`: the relation."""
+    return similarities.relation
+
+
+def full_weight(similarities: Similarities) -> Matrix:
+    """Mode `er`: head, tail and relation alike, added in this order; not the mean of the other two."""
+    return (similarities.head + similarities.tail + similarities.relation) / 3
+
+
+WEIGHTS: Final[dict[str, Weight]] = {"e": entity_weight, "r": relation_weight, "er": full_weight}
+"""The three evaluations, in the order in which they draw from the random stream: entities, relation, both."""
+
+REFERENCE_POSITIONS: Final = 3
+"""Reference derivations of an instance that may be drawn; a fourth is never used."""
+
+SEED: Final = 3
+"""Seed of the official script's random stream, which is never reset."""
+
+ASPECTS: Final = ("prec", "recall", "f1")
+
+MEASURES: Final = names("r4c")
+
+COLUMNS: Final = ("instances", *MEASURES)
+
+MODE: Final = Mode(
+    name="r4c",
+    unit="instance",
+    columns=COLUMNS,
+    measures=MEASURES,
+    formula=means,
+    headings=("precision", "recall", "f1"),
+    rows=report_rows(tuple(WEIGHTS), MEASURES),
+    usual={"references": REFERENCE_POSITIONS, "ignore_missing": False, "seed": SEED},
+)
+
+Progress: TypeAlias = Callable[[Sequence[str]], Iterable[str]]
+"""Hands back the instance ids it is given one after the other, and may show how far the work has come."""
+
+Derivation: TypeAlias = tuple[Fact, ...]
+
+Order: TypeAlias = tuple[int, ...]
+"""Reference positions in the order in which they are tried."""
+
+
+class Choice(NamedTuple):
+    """The reference that one evaluation of one instance chose.
+
+    `order` is the draw, `totals` the total weight against each reference in that order; `reference` is the position
+    chosen and `pairs` the alignment with its facts.
+    """
+
+    order: Order
+    totals: tuple[float, ...]
+    reference: int
+    pairs: list[Pair]
+
+
+class ScoredInstance(NamedTuple):
+    """An instance with its facts told apart, and the choice that each of the three evaluations made.
+
+    `references` holds, by position, the references that were drawn.
+    """
+
+    predicted: Derivation
+    references: Mapping[int, Derivation]
+    choices: tuple[Choice, ...]
+
+    def scores(self) -> list[tuple[float, ...]]:
+        """Precision, recall and F1 of each of the three (section 4)."""
+        return [
+            precision_recall_f1(max(choice.totals), len(self.predicted), len(self.references[choice.reference]), divide)
+            for choice in self.choices
+        ]
+
+
+class Instance(NamedTuple):
+    """One scored instance as read, with the order in which each evaluation tries its references."""
+
+    id: str
+    predicted: object
+    references: object
+    orders: tuple[Order, ...]
+
+
+class R4CResult(Result):
+    """Scores of an R4C run; `instances` holds what was scored, in the order of the table."""
+
+    mode: ClassVar[Mode] = MODE
+
+    instances: Sequence[Instance]
+
+    def official(self) -> dict[str, object]:
+        return {level: {aspect: self.scores[f"{level}_{aspect}"] for aspect in ASPECTS} for level in WEIGHTS}
+
+    def explained(self, position: int) -> list[str]:
+        gold, predictions = self.inputs
+        instance = self.instances[position]
+        return list(explain(instance.id, Scorer(gold.name, predictions.name).evaluate(instance)))
+
+    __repr__ = object.__repr__
+
+
+def read_gold(gold: Input | Mapping[str, object]) -> Gold[reading.Object]:
+    """Read gold once, to score many predictions against it. Raises InputError for what is no gold."""
+    with reading.open_document(gold, "gold") as source:
+        return reading.signed(source, _read_gold(source))
+
+
+def score(
+    gold: Input | Mapping[str, object] | Gold[reading.Object],
+    predictions: Input | Mapping[str, object],
+    *,
+    references: int = REFERENCE_POSITIONS,
+    ignore_missing: bool = False,
+    progress: Progress = iter,
+) -> R4CResult:
+    """Score predictions against gold; each is a path, an open file, or the parsed JSON value.
+
+    `references` (1 to 3) is how many reference derivations are drawn for each evaluation of an instance. With
+    `ignore_missing`, instances without prediction are left out instead of being an error.
+
+    Raises InputError for what cannot be scored, UsageError for another number of references, MissingExtraError where
+    scipy or rapidfuzz is not installed.
+    """
+    check_references(references)
+    comparer, aligner = Comparer(), Aligner()  # before any reading: what is not installed is told at once
+    known = gold if isinstance(gold, Gold) else read_gold(gold)
+    with reading.open_document(predictions, "predictions") as source:
+        given = reading.signed(source, _read_predictions(source), RUN)
+    ids = _predicted_ids(known.content, given.content, given.name, ignore_missing)
+    orders = drawn_orders(len(ids), references)
+    instances = [Instance(each, given.content[each], known.content[each], drawn) for each, drawn in zip(ids, orders)]
+    scorer = Scorer(known.name, given.name, comparer, aligner)
+    rows = [row(scorer.evaluate(instance)) for _, instance in zip(progress(ids), instances)]
+    table = UnitTable(ids=tuple(ids), columns=COLUMNS, rows=rows)
+    options = {"references": references, "ignore_missing": ignore_missing}
+    read = ((len(given.content), "derivation"), (len(ids), "scored instance"))
+    return R4CResult(
+        table=table,
+        scores=scores_of(MODE, table),
+        origin=MODE.origin(options, known.digest, given.digest),
+        inputs=(
+            InputSummary("gold", known.name, ((len(known.content), "instance"),)),
+            InputSummary("predictions", given.name, read),
+        ),
+        notices=_left_out(len(known.content) - len(ids), len(known.content), given.name),
+        instances=instances,
+    )
+
+
+def _left_out(missing: int, instances: int, name: str) -> tuple[str, ...]:
+    """The notice that instances have no prediction, if any has none."""
+    return (f"{name}: {missing} of {counted(instances, 'instance')} left out, without prediction",) if missing else ()
+
+
+def row(scored: ScoredInstance) -> tuple[float, ...]:
+    """The statistics of one instance in the order of COLUMNS."""
+    return 1.0, *chain.from_iterable(scored.scores())
+
+
+def _predicted_ids(known: reading.Object, predicted: reading.Object, name: str, ignore_missing: bool) -> list[str]:
+    """The instances that have a prediction. Raises InputError where there is none, and where one may not lack it."""
+    ids = [instance for instance in known if instance in predicted]
+    if len(ids) < len(known) and not ignore_missing:
+        missing = next(instance for instance in known if instance not in predicted)
+        raise InputError(
+            f"no derivation for it ({len(known) - len(ids)} of {counted(len(known), 'instance')} have none)",
+            file=name,
+            place=f"instance {plain(missing)}",
+            remedy="--ignore-missing leaves such instances out",
+        )
+    if not ids:
+        raise InputError("no instance has a prediction, so there is nothing to score", file=name)
+    return ids
+
+
+def _read_gold(source: Source) -> reading.Object:
+    try:
+        return reading.as_object(reading.json_document(source), "the file")
+    except InputError as error:
+        raise reading.located(error, source.name) from None
+
+
+def _read_predictions(source: Source) -> reading.Object:
+    try:
+        fields = reading.as_object(reading.json_document(source), "the file")
+        return reading.as_object(reading.member(fields, "re"), "'re'")
+    except InputError as error:
+        raise reading.located(error, source.name) from None
+
+
+class Comparer:
+    """Compares facts, all of a prediction with all of a reference: of equal pairs of strings only the first.
+
+    Raises MissingExtraError where rapidfuzz is not installed.
+    """
+
+    __slots__ = ("_distances",)
+
+    def __init__(self) -> None:
+        try:
+            from rapidfuzz.distance.Levenshtein import distance
+            from rapidfuzz.process import cdist
+        except ModuleNotFoundError:
+            raise MissingExtraError("rapidfuzz", EXTRA) from None
+        self._distances = functools.partial(cdist, scorer=distance)
+
+    def compare(self, predicted: Sequence[Fact], gold: Sequence[Fact]) -> Similarities:
+        """The similarities of facts."""
+        return Similarities(
+            *(
+                self.similarities([fact[part] for fact in predicted], [fact[part] for fact in gold])
+                for part in range(len(Fact._fields))
+            )
+        )
+
+    def similarities(self, ones: Sequence[str], others: Sequence[str]) -> Matrix:
+        """1 - Levenshtein distance of the lower-cased strings / length of the longer string as given.
+
+        Not a number where both are empty: an error only if an evaluation uses it.
+        """
+        import numpy as np
+
+        rows, columns = _numbered(ones), _numbered(others)
+        if not rows or not columns:
+            return np.zeros((len(ones), len(others)))
+        distances = self._distances([text.lower() for text in rows], [text.lower() for text in columns])
+        # The lengths are those before lower-casing, which turns a capital I with dot into two code points.
+        longer = np.maximum.outer([len(text) for text in rows], [len(text) for text in columns])
+        with np.errstate(invalid="ignore"):
+            known = 1 - distances / longer
+        if len(rows) == len(ones) and len(columns) == len(others):
+            return known
+        return known[np.ix_([rows[text] for text in ones], [columns[text] for text in others])]
+
+
+def _numbered(texts: Iterable[str]) -> dict[str, int]:
+    """Different texts in their order, with their numbers from 0."""
+    return {text: number for number, text in enumerate(dict.fromkeys(texts))}
+
+
+class Aligner:
+    """Finds one-to-one alignments of greatest total weight.
+
+    Raises MissingExtraError where scipy is not installed, and CsScoreError where memory is too limited for it.
+    """
+
+    __slots__ = ("_solve",)
+
+    def __init__(self) -> None:
+        self._solve = _solver()
+
+    def align(self, weights: ArrayLike) -> list[Pair]:
+        """The aligned pairs, in the order of the predicted facts.
+
+        `weights` has a row per predicted and a column per gold fact. A pair that is worth nothing, or less, is never
+        made: leaving both facts alone is as good. Raises InputError where a weight is not a number.
+        """
+        import numpy as np
+
+        worth = np.maximum(0.0, weights)
+        if not worth.size:
+            return []
+        if np.isnan(worth).any():
+            raise InputError("two empty strings are to be compared, for which no similarity is defined")
+        rows, columns = self._solve(worth, maximize=True)
+        chosen = zip(rows.tolist(), columns.tolist(), worth[rows, columns].tolist())
+        return [Pair(row, column, weight) for row, column, weight in chosen if weight > 0]
+
+
+def _solver() -> Solve:
+    """scipy's solver of assignments. Raises MissingExtraError, and CsScoreError where there is no room for it.
+
+    The library for linear algebra that comes with it is not needed here. It starts a thread for each processor as soon
+    as it is loaded and, where memory is limited too tightly for that, may wait for ever, deaf to signals.
+    """
+    if "scipy.optimize" not in sys.modules:
+        try:
+            mmap.mmap(-1, _ROOM).close()
+        except OSError:
+            problem = f"scipy needs {_ROOM >> 20} MB of address space, and there is less; raise the limit (ulimit -v)"
+            raise CsScoreError(problem) from None
+    is_chosen = _THREADS in os.environ
+    os.environ.setdefault(_THREADS, "1")
+    try:
+        from scipy.optimize import linear_sum_assignment
+    except ModuleNotFoundError:
+        raise MissingExtraError("scipy", EXTRA) from None
+    finally:
+        if not is_chosen:
+            del os.environ[_THREADS]
+    solve: Solve = linear_sum_assignment
+    return solve
+
+
+def total_weight(pairs: Sequence[Pair]) -> float:
+    """The weights of the pairs, added in their order starting at 0.0."""
+    total = 0.0
+    for pair in pairs:
+        total += pair.weight
+    return total
+
+
+def check_references(references: int) -> None:
+    """Raises UsageError for a number of references that cannot be drawn."""
+    if references not in range(1, REFERENCE_POSITIONS + 1):
+        raise UsageError(f"references is {references!r}, not a whole number from 1 to {REFERENCE_POSITIONS}")
+
+
+def drawn_orders(instances: int, references: int) -> list[tuple[Order, ...]]:
+    """For each instance the reference positions that `e`, `r` and `er` try, in order (section 4).
+
+    One stream serves the whole run: first a draw for `e` of every instance, then for `r`, then for `er`.
+    """
+    stream = random.Random(SEED)
+    positions = range(REFERENCE_POSITIONS)
+    by_level = [[tuple(stream.sample(positions, references)) for _ in range(instances)] for _ in WEIGHTS]
+    return list(zip(*by_level))
+
+
+class Scorer(Record):
+    """Evaluates instances; the names are those of the files, for messages."""
+
+    gold_name: str
+    predictions_name: str
+    comparer: Comparer = field(default_factory=Comparer)
+    aligner: Aligner = field(default_factory=Aligner)
+
+    def evaluate(self, instance: Instance) -> ScoredInstance:
+        """Align the instance's derivation with its drawn references, and choose among them, three times.
+
+        Raises InputError for a malformed derivation, a drawn reference that the instance lacks, and empty strings that
+        would have to be compared.
+        """
+        place = f"instance {plain(instance.id)}"
+        try:
+            predicted = _facts(instance.predicted)
+        except InputError as error:
+            raise reading.located(error, self.predictions_name, place) from None
+        positions = {position for order in instance.orders for position in order}
+        try:
+            references = {position: _reference(instance.references, position) for position in positions}
+            choices = tuple(self._choices(predicted, references, instance.orders))
+        except InputError as error:
+            raise reading.located(error, self.gold_name, place) from None
+        return ScoredInstance(predicted, references, choices)
+
+    def _choices(
+        self, predicted: Derivation, references: Mapping[int, Derivation], orders: Iterable[Order]
+    ) -> Iterator[Choice]:
+        """What each evaluation chooses among the references that it draws."""
+        facts: list[Fact] = []
+        columns: dict[int, slice] = {}
+        for position, gold in references.items():
+            columns[position] = slice(len(facts), len(facts) + len(gold))
+            facts += gold
+        similarities = self.comparer.compare(predicted, facts)
+        for order, weight in zip(orders, WEIGHTS.values()):
+            weights = weight(similarities)
+            yield _choose(order, [self.aligner.align(weights[:, columns[position]]) for position in order])
+
+
+def _choose(order: Order, alignments: Sequence[list[Pair]]) -> Choice:
+    """The reference of the largest total weight, the one drawn first among equals."""
+    totals = tuple(map(total_weight, alignments))
+    best = totals.index(max(totals))
+    return Choice(order, totals, order[best], alignments[best])
+
+
+def _reference(references: object, position: int) -> Derivation:
+    derivations = reading.as_list(references, "its list of references")
+    if position >= len(derivations):
+        raise InputError(
+            f"reference {position + 1} was drawn, but the instance has only {counted(len(derivations), 'reference')}"
+        )
+    try:
+        return _facts(derivations[position])
+    except InputError as error:
+        raise InputError(error.problem, place=f"reference {position + 1}") from None
+
+
+def _facts(derivation: object) -> Derivation:
+    return tuple(_fact(step) for step in reading.as_list(derivation, "the derivation"))
+
+
+def _fact(step: object) -> Fact:
+    parts = reading.as_list(step, "a step")
+    if len(parts) != 3:
+        raise InputError(f"a step of {counted(len(parts), 'item')} where [title, sentence number, fact] is expected")
+    texts = reading.as_list(parts[2], "a fact")[:3]
+    if len(texts) < 3:
+        raise InputError(f"a fact of {counted(len(texts), 'item')} where [head, relation, tail] is expected")
+    for text in texts:
+        if not isinstance(text, str):
+            raise InputError(f"a fact holds {reading.kind_of(text)} where text is expected")
+    return Fact(*map(str, texts))
+
+
+def explain(instance: str, scored: ScoredInstance) -> Iterator[str]:
+    """How an instance was scored: for each evaluation the references tried, the one chosen, and the alignment."""
+    yield f"instance {plain(instance)}"
+    for level, choice, scores in zip(WEIGHTS, scored.choices, scored.scores()):
+        tried = ", ".join(
+            f"reference {position + 1} total {total:.4f}" for position, total in zip(choice.order, choice.totals)
+        )
+        yield ""
+        yield f"{level}: {', '.join(f'{aspect} {score:.4f}' for aspect, score in zip(ASPECTS, scores))}"
+        yield f"  tried in this order: {tried}"
+        yield f"  chosen: reference {choice.reference + 1}"
+        yield from (f"  {line}" for line in _explained_alignment(scored, choice))
+
+
+def _explained_alignment(scored: ScoredInstance, choice: Choice) -> list[str]:
+    """A line per aligned pair with the similarities of its parts, then the facts that stay alone on either side."""
+    gold = scored.references[choice.reference]
+    comparer = Comparer()
+    rows: list[tuple[str, ...]] = [("predicted", "gold", "head", "relation", "tail", "weight")]
+    for pair in choice.pairs:
+        facts = scored.predicted[pair.predicted], gold[pair.gold]
+        parts = (f"{part.item():.4f}" for part in comparer.compare(*([fact] for fact in facts)))
+        rows.append((*map(_shown, facts), *parts, f"{pair.weight:.4f}"))
+    matched, found = {pair.predicted for pair in choice.pairs}, {pair.gold for pair in choice.pairs}
+    rows += [(_shown(fact), "-") for position, fact in enumerate(scored.predicted) if position not in matched]
+    rows += [("-", _shown(fact)) for position, fact in enumerate(gold) if position not in found]
+    return aligned(rows)
+
+
+def _shown(fact: Fact) -> str:
+    return f"({', '.join(map(plain, fact))})"

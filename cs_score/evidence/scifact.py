@@ -1,0 +1,429 @@
+"""SciFact leaderboard scoring: abstracts found and labelled, sentences given as evidence (Wadden et al. 2020).
+
+The numbers are those of the public leaderboard evaluator; section numbers refer to the project's SciFact contract.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import ClassVar, Final, NamedTuple, TypeAlias, TypeVar
+
+from cs_score.base.errors import InputError
+from cs_score.base.garbage_collection import paused_collector
+from cs_score.base.signing.origin import RUN
+from cs_score.base.sources import Input, Source
+from cs_score.evidence import reading
+from cs_score.evidence.reading import Gold, as_key, key_set, plain, quoted
+from cs_score.evidence.result import InputSummary, Mode, Result, counted, report_rows, right_or_wrong, scores_of
+from cs_score.measures.formulas import Divide, Number, precision_recall_f1
+from cs_score.measures.registry import names
+from cs_score.statistics.units import UnitTable
+
+Abstract = TypeVar("Abstract")
+Claim = TypeVar("Claim", "GoldClaim", "PredictedClaim")
+
+COLUMNS: Final = (
+    "relevant_abstracts",
+    "retrieved_abstracts",
+    "relevant_sentences",
+    "retrieved_sentences",
+    "label_only_correct",
+    "rationalized_correct",
+    "selection_correct",
+    "label_correct",
+)
+
+GROUPS: Final = ("abstract_label_only", "abstract_rationalized", "sentence_selection", "sentence_label")
+
+MEASURES: Final = names("scifact")
+
+SENTENCE_CAP: Final = 3
+"""Predicted sentences that count for an abstract, unless each of its gold sets is longer."""
+
+LABELS: Final = ("SUPPORT", "CONTRADICT")
+
+# What other tasks and earlier texts call the two labels, and the third label that is not predicted here.
+_OTHER_SPELLINGS: Final = {
+    "SUPPORT": "SUPPORT",
+    "SUPPORTS": "SUPPORT",
+    "SUPPORTED": "SUPPORT",
+    "CONTRADICT": "CONTRADICT",
+    "CONTRADICTS": "CONTRADICT",
+    "CONTRADICTED": "CONTRADICT",
+    "REFUTE": "CONTRADICT",
+    "REFUTES": "CONTRADICT",
+    "REFUTED": "CONTRADICT",
+}
+_NO_VERDICT: Final = frozenset({"NOT_ENOUGH_INFO", "NOT ENOUGH INFO", "NOTENOUGHINFO", "NEI", "NOINFO"})
+
+
+def measures(sums: Sequence[Number], divide: Divide[Number]) -> tuple[Number, ...]:
+    """The twelve measures from the sums of COLUMNS (section 5)."""
+    abstracts, retrieved_abstracts, sentences, retrieved_sentences, label_only, rationalized, selection, label = sums
+    return (
+        *precision_recall_f1(label_only, retrieved_abstracts, abstracts, divide),
+        *precision_recall_f1(rationalized, retrieved_abstracts, abstracts, divide),
+        *precision_recall_f1(selection, retrieved_sentences, sentences, divide),
+        *precision_recall_f1(label, retrieved_sentences, sentences, divide),
+    )
+
+
+MODE: Final = Mode(
+    name="scifact",
+    unit="claim",
+    columns=COLUMNS,
+    measures=MEASURES,
+    formula=measures,
+    headings=("precision", "recall", "f1", "correct", "retrieved", "relevant"),
+    rows=report_rows(
+        GROUPS,
+        MEASURES,
+        [
+            (correct, f"retrieved_{unit}", f"relevant_{unit}")
+            for correct, unit in zip(COLUMNS[4:], ("abstracts", "abstracts", "sentences", "sentences"))
+        ],
+    ),
+    usual={"any_order": False},
+)
+
+Sentences: TypeAlias = tuple[object, ...]
+"""Sentence numbers as listed, repeats included; compared by value."""
+
+
+class GoldAbstract(NamedTuple):
+    """Verdict and evidence sets ("rationales") of one abstract."""
+
+    label: object
+    sets: tuple[Sentences, ...]
+
+    @property
+    def cap(self) -> int:
+        """How many leading predicted sentences count (section 4.1)."""
+        return max(SENTENCE_CAP, min(len(set(map(as_key, listed))) for listed in self.sets))
+
+
+class PredictedAbstract(NamedTuple):
+    """Label and sentences that a system gave for one abstract."""
+
+    label: str
+    sentences: Sentences
+
+
+class GoldClaim(NamedTuple):
+    """A claim and its relevant abstracts by id; `cited` is `cited_doc_ids` as it was read, which no score looks at."""
+
+    id: Hashable
+    abstracts: Mapping[str, GoldAbstract]
+    cited: object = None
+
+
+class PredictedClaim(NamedTuple):
+    """A claim and the abstracts that a system gave for it, by id."""
+
+    id: Hashable
+    abstracts: Mapping[str, PredictedAbstract]
+
+
+class Verdict(NamedTuple):
+    """What is correct in one predicted abstract (sections 4.1 and 4.2).
+
+    `gold` is None for an abstract that is not relevant. `cap` is the number of leading sentences that count for the
+    abstract, `contained` the first gold set found whole among them, if any; `correct` holds the correct sentences. Sets
+    are of keys (`as_key`).
+    """
+
+    gold: GoldAbstract | None
+    label_right: bool
+    cap: int
+    contained: frozenset[Hashable] | None
+    correct: frozenset[Hashable]
+
+    @property
+    def rationalized(self) -> bool:
+        """Whether the abstract has the right label and one whole gold set among its leading sentences."""
+        return self.label_right and self.contained is not None
+
+
+class SciFactResult(Result):
+    """Scores of a SciFact run; `claims` holds gold beside prediction, in the order of the table."""
+
+    mode: ClassVar[Mode] = MODE
+
+    claims: Sequence[tuple[GoldClaim, PredictedClaim]]
+
+    def explained(self, position: int) -> list[str]:
+        return list(explain(*self.claims[position]))
+
+
+def read_gold(gold: Input | Iterable[object]) -> Gold[list[GoldClaim]]:
+    """Read gold once, to score many predictions against it. Raises InputError for what is no gold."""
+    with paused_collector(), reading.open_lines(gold, "gold") as source:
+        return reading.signed(source, _claims(source, gold_claim))
+
+
+def score(
+    gold: Input | Iterable[object] | Gold[list[GoldClaim]],
+    predictions: Input | Iterable[object],
+    *,
+    any_order: bool = False,
+) -> SciFactResult:
+    """Score predictions against gold; each is a path, an open file, or the claims as parsed JSON objects.
+
+    Predictions must list the same claims in the same order, as the official evaluator demands; with `any_order` they
+    are matched by id (the k-th occurrence of an id with the k-th). Raises InputError for what cannot be scored.
+    """
+    with paused_collector():
+        known = gold if isinstance(gold, Gold) else read_gold(gold)
+        with reading.open_lines(predictions, "predictions") as source:
+            given = reading.signed(source, _claims(source, predicted_claim), RUN)
+        _check_claims(known, given, any_order)
+        predicted = _in_gold_order(known.content, given.content) if any_order else given.content
+        claims = list(zip(known.content, predicted))
+        table = UnitTable(
+            ids=tuple(reading.text_of(claim.id) for claim, _ in claims),
+            columns=COLUMNS,
+            rows=_count(claims, known.name),
+        )
+    abstracts, retrieved_abstracts, sentences, retrieved_sentences, *_ = map(int, table.sums())
+    read = {
+        ("gold", known.name): ((abstracts, "abstract"), (sentences, "evidence sentence")),
+        ("predictions", given.name): ((retrieved_abstracts, "abstract"), (retrieved_sentences, "evidence sentence")),
+    }
+    return SciFactResult(
+        table=table,
+        scores=scores_of(MODE, table),
+        origin=MODE.origin({"any_order": any_order}, known.digest, given.digest),
+        inputs=tuple(InputSummary(*role, ((len(claims), "claim"), *contents)) for role, contents in read.items()),
+        notices=(),
+        claims=claims,
+    )
+
+
+def _claims(source: Source, read_claim: Callable[[object], Claim]) -> list[Claim]:
+    claims = []
+    for number, value in reading.json_lines(source):
+        try:
+            claims.append(read_claim(value))
+        except InputError as error:
+            raise reading.located(error, source.name, reading.line_place(number, value)) from None
+    return claims
+
+
+def gold_claim(value: object) -> GoldClaim:
+    """A line of a gold file. Raises InputError for what is no gold claim."""
+    claim, abstracts = _claim(value, _gold_abstract)
+    return GoldClaim(claim, abstracts, reading.as_object(value, "the line").get("cited_doc_ids"))
+
+
+def predicted_claim(value: object) -> PredictedClaim:
+    """A line of a file of predictions. Raises InputError for what is no prediction."""
+    return PredictedClaim(*_claim(value, _predicted_abstract))
+
+
+def _claim(value: object, read_abstract: Callable[[object], Abstract]) -> tuple[Hashable, dict[str, Abstract]]:
+    """The id of a claim, and its abstracts by id; errors name the abstract."""
+    fields = reading.as_object(value, "the line")
+    claim = reading.identifier(fields, "id")
+    abstracts = {}
+    for abstract, given in reading.as_object(reading.member(fields, "evidence"), "'evidence'").items():
+        try:
+            abstracts[abstract] = read_abstract(given)
+        except InputError as error:
+            raise InputError(error.problem, place=f"abstract {plain(abstract)}", remedy=error.remedy) from None
+    return claim, abstracts
+
+
+def _gold_abstract(value: object) -> GoldAbstract:
+    sets = [reading.as_object(each, "an evidence set") for each in reading.as_list(value, "the gold evidence")]
+    if not sets:
+        raise InputError("no evidence sets are listed", remedy="leave out abstracts without evidence")
+    label = reading.member(sets[0], "label")
+    for each in sets[1:]:
+        other = reading.member(each, "label")
+        if other != label:
+            raise InputError(f"evidence sets labelled {quoted(label)} and {quoted(other)}")
+    return GoldAbstract(label, tuple(_sentences(each) for each in sets))
+
+
+def _predicted_abstract(value: object) -> PredictedAbstract:
+    if isinstance(value, list):
+        raise InputError(
+            "a list of entries where one object with label and sentences is expected",
+            remedy="files in this shape are scored with cs-score claims",
+        )
+    fields = reading.as_object(value, "the prediction")
+    label = reading.member(fields, "label")
+    if not isinstance(label, str) or label not in LABELS:
+        spelled = label.strip().upper() if isinstance(label, str) else ""
+        remedy = None
+        if spelled in _OTHER_SPELLINGS:
+            remedy = f"write {_OTHER_SPELLINGS[spelled]}"
+        elif spelled in _NO_VERDICT:
+            remedy = "leave out abstracts without a verdict"
+        raise InputError(f"label {quoted(label)} is not one of {', '.join(LABELS)}", remedy=remedy)
+    return PredictedAbstract(sys.intern(label), _sentences(fields))
+
+
+def _sentences(fields: reading.Object) -> Sentences:
+    return tuple(reading.sentences_of(fields))
+
+
+def _check_claims(gold: Gold[list[GoldClaim]], predicted: Gold[list[PredictedClaim]], any_order: bool) -> None:
+    """Rule 1 of section 2: the same claims, in the same order unless `any_order`."""
+    gold_name, name = gold.name, predicted.name
+    gold_ids = [claim.id for claim in gold.content]
+    ids = [claim.id for claim in predicted.content]
+    if gold_ids == ids:
+        return
+    wanted, found = Counter(map(as_key, gold_ids)), Counter(map(as_key, ids))
+    missing, unknown = wanted - found, found - wanted
+    if any_order and not missing and not unknown:
+        return
+    remedy = None
+    if not missing and not unknown:
+        remedy = "the claims are those of gold in another order: --any-order matches them by id"
+    elif Counter(map(str, gold_ids)) == Counter(map(str, ids)):
+        remedy = "ids are text in one file and numbers in the other"
+    line = next((line for line, (one, other) in enumerate(zip(gold_ids, ids)) if one != other), len(gold_ids))
+    if any_order and unknown:
+        line = next(line for line, claim in enumerate(ids) if as_key(claim) in unknown)
+    if (any_order and not unknown) or line >= len(ids):
+        claim = next(claim for claim in gold_ids if as_key(claim) in missing)
+        raise InputError(f"no prediction for claim {quoted(claim)} of {gold_name}", file=name, remedy=remedy)
+    if any_order:
+        problem = f"{gold_name} has no such claim (or fewer of them)"
+    elif line >= len(gold_ids):
+        problem = f"{gold_name} ends before this line"
+    else:
+        problem = f"id {quoted(ids[line])} where {gold_name} has {quoted(gold_ids[line])}"
+    raise InputError(problem, file=name, place=f"line {line + 1}, claim {plain(ids[line])}", remedy=remedy)
+
+
+def _in_gold_order(gold: Sequence[GoldClaim], predicted: Sequence[PredictedClaim]) -> list[PredictedClaim]:
+    waiting: defaultdict[Hashable, deque[PredictedClaim]] = defaultdict(deque)
+    for claim in predicted:
+        waiting[as_key(claim.id)].append(claim)
+    return [waiting[as_key(claim.id)].popleft() for claim in gold]
+
+
+def _count(claims: Sequence[tuple[GoldClaim, PredictedClaim]], gold_name: str) -> list[tuple[int, ...]]:
+    rows = []
+    for number, (gold, predicted) in enumerate(claims, start=1):
+        try:
+            rows.append(count(gold, predicted))
+        except InputError as error:
+            raise reading.located(error, gold_name, f"line {number}, claim {plain(gold.id)}") from None
+    return rows
+
+
+def count(gold: GoldClaim, predicted: PredictedClaim) -> tuple[int, ...]:
+    """The row of a claim: the four totals of section 3 and the four correct counts of section 4.
+
+    Raises InputError, which names the abstract, as `judge`.
+    """
+    label_only = rationalized = selection = label = 0
+    for abstract, given in predicted.abstracts.items():
+        try:
+            verdict = judge(gold.abstracts.get(abstract), given)
+        except InputError as error:
+            raise InputError(error.problem, place=f"abstract {plain(abstract)}") from None
+        selection += len(verdict.correct)
+        if verdict.label_right:
+            label_only += 1
+            rationalized += verdict.rationalized
+            label += len(verdict.correct)
+    return (
+        len(gold.abstracts),
+        len(predicted.abstracts),
+        sum(len(listed) for abstract in gold.abstracts.values() for listed in abstract.sets),
+        sum(len(given.sentences) for given in predicted.abstracts.values()),
+        label_only,
+        rationalized,
+        selection,
+        label,
+    )
+
+
+def judge(gold: GoldAbstract | None, predicted: PredictedAbstract) -> Verdict:
+    """What is correct in a predicted abstract, given its gold abstract (None where it is not relevant).
+
+    Raises InputError where a predicted sentence lies in several gold sets (section 4.2).
+    """
+    if gold is None:
+        return Verdict(None, False, SENTENCE_CAP, None, frozenset())
+    sets = [frozenset(map(as_key, listed)) for listed in gold.sets]
+    sentences = list(map(as_key, predicted.sentences))
+    cap = gold.cap
+    leading, every = frozenset(sentences[:cap]), frozenset(sentences)
+    claimed: set[Hashable] = set()
+    correct: set[Hashable] = set()
+    for gold_set in sets:
+        found = gold_set & every
+        if not claimed.isdisjoint(found):
+            shared = min(map(plain, claimed & found))
+            raise InputError(f"the predicted sentence {shared} lies in two evidence sets of the abstract")
+        claimed |= found
+        if len(found) == len(gold_set):
+            correct |= found
+    contained = next((gold_set for gold_set in sets if gold_set <= leading), None)
+    return Verdict(gold, predicted.label == gold.label, cap, contained, frozenset(correct))
+
+
+def explain(gold: GoldClaim, predicted: PredictedClaim) -> Iterator[str]:
+    """How a claim was scored: each predicted abstract with its sentences, then the abstracts not found."""
+    yield f"claim {plain(gold.id)}"
+    for abstract, given in predicted.abstracts.items():
+        yield ""
+        yield from _explained_abstract(abstract, given, judge(gold.abstracts.get(abstract), given))
+    for abstract, wanted in gold.abstracts.items():
+        if abstract not in predicted.abstracts:
+            yield ""
+            yield f"abstract {plain(abstract)}: not predicted"
+            yield f"  gold       {plain(wanted.label)}  {_shown_sets(wanted)}"
+            yield f"  missed     1 abstract, {counted(sum(map(len, wanted.sets)), 'sentence')}"
+    if not gold.abstracts and not predicted.abstracts:
+        yield ""
+        yield "no abstract is relevant and none is predicted"
+
+
+def _shown_sets(gold: GoldAbstract) -> str:
+    return " ".join(key_set(map(as_key, listed)) for listed in gold.sets)
+
+
+def _explained_abstract(abstract: str, given: PredictedAbstract, verdict: Verdict) -> Iterator[str]:
+    gold = verdict.gold
+    yield f"abstract {plain(abstract)}: {'not relevant' if gold is None else 'relevant'}"
+    yield f"  gold       {'-' if gold is None else f'{plain(gold.label)}  {_shown_sets(gold)}'}"
+    yield f"  predicted  {given.label}  [{', '.join(map(quoted, given.sentences))}]"
+    if gold is None:
+        yield f"  wrong      1 abstract, {counted(len(given.sentences), 'sentence')}"
+        return
+    labels = "labels agree" if verdict.label_right else "labels differ"
+    contained = "no whole gold set" if verdict.contained is None else key_set(verdict.contained)
+    yield f"  label only       {right_or_wrong(verdict.label_right)}: {labels}"
+    yield (
+        f"  rationalized     {right_or_wrong(verdict.rationalized)}: {labels}, the first {verdict.cap} sentences "
+        f"contain {contained}"
+    )
+    every = frozenset(map(as_key, given.sentences))
+    lacking: dict[Hashable, str] = {}  # what the first gold set that a sentence lies in needs beside those predicted
+    for listed in gold.sets:
+        gold_set = dict.fromkeys(map(as_key, listed))
+        needed = key_set(key for key in gold_set if key not in every)
+        for key in gold_set:
+            lacking.setdefault(key, needed)
+    seen: set[Hashable] = set()
+    for sentence in given.sentences:
+        key = as_key(sentence)
+        if key in seen:
+            reason = "wrong: listed before"
+        elif key in verdict.correct:
+            reason = "correct" if verdict.label_right else "correct for selection, not with label"
+        elif key in lacking:
+            reason = f"wrong: its gold set also needs {lacking[key]}"
+        else:
+            reason = "wrong: in no gold set"
+        seen.add(key)
+        yield f"  sentence {quoted(sentence)}: {reason}"
