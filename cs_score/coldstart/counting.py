@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Final, NamedTuple
 
+from cs_score.coldstart.editions import LATEST, Edition
 from cs_score.coldstart.judging import (
     CATEGORIES,
     INCORRECT_PARENT,
@@ -23,7 +24,7 @@ from cs_score.coldstart.judging import (
     without_credit,
 )
 from cs_score.coldstart.limits import best_first
-from cs_score.coldstart.lines import Response
+from cs_score.coldstart.lines import CORRECT, Response
 from cs_score.coldstart.options import IGNORE, RIGHT, SIDES, WRONG, Policy
 from cs_score.measures.formulas import divide, f1
 
@@ -103,8 +104,11 @@ class Counting:
     `labels` holds those found so far by the index of the response; a response that stands in no tree has none.
     """
 
-    def __init__(self, matched: Matched, policy: Policy, most: int | None, labels: dict[int, Labels]) -> None:
+    def __init__(
+        self, matched: Matched, policy: Policy, most: int | None, labels: dict[int, Labels], edition: Edition = LATEST
+    ) -> None:
         """`most`: how many justifications of a node count, None for all; `labels`: those of runs scored before."""
+        self._edition = edition
         self.labels = labels
         self.matched = matched
         self._policy = policy
@@ -144,7 +148,9 @@ class Counting:
                 kept = min(row.last_right, key=lambda line: (-line.confidence, line.number, line.index))
                 row.right.remove(kept)
                 row.right = self.keep(kept, row.right, row)
-            if row.right:
+            if row.right and self._edition.ignores_each_nominal:
+                self._ignore_nominal_lines(row)
+            elif row.right:
                 self._ignore_nominal_nodes(row)
             ground_truth = tree.ground_truth[name]
             tallies.append(row.tally(min(ground_truth, 1) if is_single else ground_truth))
@@ -186,7 +192,8 @@ class Counting:
         Asked before duplicates are found: those of a right answer are right here (specification 7.4).
         """
         labels = self.labels
-        return {response.follow_on.id: RIGHT in labels[response.index] for response in reversed(responses)}
+        needed = CORRECT if self._edition.needs_correct_parent else RIGHT
+        return {response.follow_on.id: needed in labels[response.index] for response in reversed(responses)}
 
     def _is_nominal(self, response: Response) -> bool:
         assessment = self.matched.get(response.index)
@@ -215,6 +222,21 @@ class Counting:
                 left = without_credit(labels[line.index])
                 self._relabel(line, left if line.number in ignored else as_ignored(left), row)
                 ignored.add(line.number)
+
+    def _ignore_nominal_lines(self, row: Row) -> None:
+        """Right responses that only describe an entity whose name is known are ignored, each for itself.
+
+        Where the pool has mention types for one of them, those that it has none for are right no more.
+        """
+        typed = [line for line in row.right if self.matched[line.index].value_mention is not None]
+        for line in row.right if typed else ():
+            assessment, labels = self.matched[line.index], self.labels[line.index]
+            at = labels.index(RIGHT)
+            without_right = (*labels[:at], *labels[at + 1 :])
+            if assessment.value_mention is None:
+                self._relabel(line, without_right, row)
+            elif assessment.value_mention == "NOM" and assessment.class_mention != "NOM":
+                self._relabel(line, as_ignored(without_right), row)
 
     def is_named(self, lines: Sequence[Response]) -> bool:
         """Whether one of a node's best assessed lines names the entity, or the class is known by descriptions only.

@@ -129,14 +129,14 @@ def _query_gold(query: Query, gold: Gold, links: Links) -> QueryGold:
     problems = ProblemLog()
     assessments = gold.assessed.get(query.base_id, ())
     if gold.table.was_expanded:  # the reference makes a copy of the query here, and one for AP
-        report_languages(query, problems, times=2)
-        report_slots(query, problems, times=2)
+        report_languages(query, problems, times=2, edition=gold.table.edition)
+        report_slots(query, problems, times=2, edition=gold.table.edition)
     tree, failure = None, None
     try:
-        tree = build_tree(links.root(query), assessments, links, problems)
+        tree = build_tree(links.root(query), assessments, links, problems, gold.table.edition)
     except InputError as error:
         failure = error
-    return QueryGold(query, tree, AssessedClasses(assessments), problems, failure)
+    return QueryGold(query, tree, AssessedClasses(assessments, gold.table.edition), problems, failure)
 
 
 def open_gold(queries: Iterable[Input], options: Options, problems: ProblemLog | None = None) -> Gold:
@@ -146,7 +146,8 @@ def open_gold(queries: Iterable[Input], options: Options, problems: ProblemLog |
     file cannot be read, an id cannot be parsed, or the choice is impossible.
     """
     problems = ProblemLog() if problems is None else problems
-    loaded = load_queries(queries, options.expand, problems)
+    problems.wordings = options.edition.wordings
+    loaded = load_queries(queries, options.expand, problems, edition=options.edition)
     selection = select_queries(options.queries, loaded.table, problems)
     digests = (*loaded.digests, *digests_of_files({QUERY_LIST: options.queries, SAMPLES: options.samples}))
     links = Links(loaded.table)
@@ -186,7 +187,11 @@ def with_pool(gold: Gold, pool: Iterable[Input], problems: ProblemLog | None = N
         digests=(*gold.digests, *loading.digests),
         layouts=loading.layouts,
         assessed=by_query(loading.links.assessments),
-        known=KnownAnswers(line for line in loading.links.assessments if are_plain(line.relation, line.provenance)),
+        known=KnownAnswers(
+            line
+            for line in loading.links.assessments
+            if are_plain(line.relation, line.provenance, edition=gold.table.edition)
+        ),
         _queries={},
         _values={},
     )

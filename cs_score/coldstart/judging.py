@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import Struct, field
+from cs_score.coldstart.editions import LATEST, Edition
 from cs_score.coldstart.lines import CORRECT, JUDGMENT_OF_CODE, Assessment, Judgement, LinkedQuery, Links, Response
 from cs_score.coldstart.options import IGNORE, RIGHT, SIDES, Policy, no_discipline
 from cs_score.coldstart.queries import find_predicate, parse_query_id
@@ -236,7 +237,13 @@ def _foreign_class(name: str, root: str, query: str) -> InputError:
     return InputError(problem, place=f"query {query}", remedy=remedy)
 
 
-def build_tree(root: LinkedQuery, assessments: Sequence[Assessment], links: Links, problems: ProblemLog) -> ClassTree:
+def build_tree(
+    root: LinkedQuery,
+    assessments: Sequence[Assessment],
+    links: Links,
+    problems: ProblemLog,
+    edition: Edition = LATEST,
+) -> ClassTree:
     """The tree of the query `root` with its assessments placed (specification 7.2).
 
     Raises InputError where a correct answer stands below a class that holds no accepted answer before it, and where an
@@ -256,6 +263,13 @@ def build_tree(root: LinkedQuery, assessments: Sequence[Assessment], links: Link
             name = wrong_bins[query]
         elif _is_placed(assessment, links):
             name = wrong_bins[query] = _wrong_bin(query, links)
+        elif edition.refuses_orphans:
+            raise InputError(
+                f"a wrong answer to the query {query.full_id}, which no accepted answer leads to",
+                file=assessment.file,
+                place=f"line {assessment.number}",
+                remedy=f"{edition.name} stops here; take the line out, or assess the answer that it stands below",
+            )
         else:
             texts_leading_to = texts_leading_to or _texts_by_target(assessments)
             _report_orphan(assessment, texts_leading_to.get(query.short_id, ()), problems)

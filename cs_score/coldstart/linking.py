@@ -18,6 +18,7 @@ from cs_score.base.patterns import pattern
 from cs_score.base.records import Record, Struct, field
 from cs_score.base.signing.origin import POOL, RUN
 from cs_score.base.sources import Input, InputDigest, name_of, open_source, plain_name
+from cs_score.coldstart.editions import LATEST, Edition
 from cs_score.coldstart.limits import DiscardRules
 from cs_score.coldstart.lines import (
     JUDGMENT_OF_CODE,
@@ -33,7 +34,6 @@ from cs_score.coldstart.lines import (
 from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.provenance import (
     RELATION_SPANS,
-    VALUE_SPANS,
     DocumentLengths,
     are_plain,
     document_of,
@@ -43,12 +43,22 @@ from cs_score.coldstart.queries import (
     DEFAULT_LANGUAGE,
     NODE_TYPES,
     QuerySet,
-    find_predicate,
     follow_on_id,
+    has_slot,
     language_code,
     parse_query_id,
+    slots_without_events,
 )
-from cs_score.coldstart.tab_files import RUN_2014, RUN_2017, FileKind, Schema, TabFile, has_text, read_tab_file
+from cs_score.coldstart.tab_files import (
+    RUN_2014,
+    RUN_2017,
+    VALUE_TYPES_2016,
+    FileKind,
+    Schema,
+    TabFile,
+    has_text,
+    read_tab_file,
+)
 from cs_score.problems.log import Detail, Place, ProblemLog
 
 _SCIENTIFIC: Final = pattern(r"\d+\.\d+e[-+]?\d\d")
@@ -167,6 +177,9 @@ class Linker:
         known: KnownAnswers | None = None,
     ) -> None:
         self._table = table
+        self._edition = table.edition
+        # The slots of an edition that has not the whole inventory.
+        self._slots = slots_without_events() if table.edition.slot_filling_only else None
         self._links = links
         # What gold knows of follow-on queries; there is nothing below gold.
         self._below: Mapping[str, FollowOn] = {} if links.below is None else links.below.follow_ons
@@ -184,7 +197,7 @@ class Linker:
         name = self._file = tab_file.name
         self._refuse_run_of_2014(tab_file)
         has_nodes = tab_file.schema.position("NODEID") is not None
-        links, value_types, known = self._links, self._value_types, self._known
+        links, value_types, known, slots = self._links, self._value_types, self._known, self._slots
         queries, responses, nodes, given = links.queries, links.responses, links.nodes, links.given
         follow_ons, below = links.follow_ons, self._below
         for number, text, columns in tab_file.lines:
@@ -200,7 +213,7 @@ class Linker:
             follow_on = (
                 follow_ons.get(target) or below.get(target) or self._new_follow_on(target, query, provenance, number)
             )
-            is_plain = slot == query.known_slot and all(map(str.strip, columns))
+            is_plain = slot == query.known_slot and all(map(str.strip, columns)) and (slots is None or slot in slots)
             if not is_plain and not self._is_accepted(tab_file, columns, slot, query, number):
                 self._skip(target, provenance, len(responses), number, query, text)
                 continue
@@ -247,6 +260,7 @@ class Linker:
         )
         at_mention = tab_file.schema.position("VALUE_MENTION_TYPE")
         at_class_mention = tab_file.schema.position("EC_MENTION_TYPE")
+        assumed, slots = self._edition.assumed_mention, self._slots
         queries, assessments, follow_ons = self._links.queries, self._links.assessments, self._links.follow_ons
         for number, text, columns in tab_file.lines:
             full_id, _, slot = columns[at_query].partition(":")
@@ -259,7 +273,7 @@ class Linker:
             is_accepted = code == "C" or code == "X"
             if is_accepted is (value_class == "0" or not value_class):
                 raise self._contradiction(query, is_accepted, value_class, number)
-            is_plain = slot == query.known_slot and all(map(str.strip, columns))
+            is_plain = slot == query.known_slot and all(map(str.strip, columns)) and (slots is None or slot in slots)
             if not is_plain and not self._is_accepted(tab_file, columns, slot, query, number):
                 self._skip(target, answer[2], len(assessments), number, query, text)
                 continue
@@ -268,8 +282,10 @@ class Linker:
             assessment = Assessment(
                 number, text, query, answer, JUDGMENT_OF_CODE[code], is_accepted,
                 sys.intern(value_class),
-                None if at_mention is None else sys.intern(columns[at_mention]),
-                None if at_class_mention is None else sys.intern(columns[at_class_mention]),
+                assumed if at_mention is None else sys.intern(columns[at_mention]),
+                (assumed and ("0" if value_class == "0" else assumed))
+                if at_class_mention is None
+                else sys.intern(columns[at_class_mention]),
                 target, name,
             )  # fmt: skip
             assessments.append(assessment)
@@ -320,26 +336,27 @@ class Linker:
         self, query: LinkedQuery, relation: str, value: str, provenance: str, number: int, text: str
     ) -> KnownAnswer:
         kept = None
-        if not are_plain(relation, provenance, self._documents):
+        if not are_plain(relation, provenance, self._documents, self._edition):
             kept = relation, value, provenance = self._canonical(relation, value, provenance, number, text)
-        target = follow_on_id(query.full_id, value, provenance)
+        target = follow_on_id(query.full_id, value, provenance, self._edition)
         if self._known is not None and kept is None:  # the next run finds it without reading and hashing it
             self._known.add(answer_key(query.full_id, relation, value, provenance), target)
         return kept, target
 
     def _canonical(self, relation_text: str, value: str, value_text: str, number: int, text: str) -> Answer:
-        relation = read_provenance(relation_text, RELATION_SPANS, self._documents)
-        provenance = read_provenance(value_text, VALUE_SPANS, self._documents)
+        edition = self._edition
+        relation = read_provenance(relation_text, RELATION_SPANS, self._documents, edition)
+        provenance = read_provenance(value_text, edition.most_value_spans, self._documents, edition)
         place = Place(self._file, number)
         for column, read in (("RELATION_PROVENANCE_TRIPLES", relation), ("VALUE_PROVENANCE_TRIPLES", provenance)):
             for code, arguments, written, repaired in read.problems:
                 self._problems.add(code, *arguments, place=place, detail=Detail(column, written, repaired))
-        if relation.docid != provenance.docid:
+        if relation.docid != provenance.docid and edition.joins_documents:
             self._problems.add("MULTIPLE_DOCIDS_IN_RESPONSE", f"\n{text}", place=place)
         return relation.canonical, value, provenance.canonical
 
     def _new_follow_on(self, target: str, query: LinkedQuery, provenance: str, number: int) -> FollowOn:
-        if query.unknown_next or query.is_ldc or provenance[:4] not in self._clear_starts:
+        if query.unknown_next or query.is_ldc or self._slots is not None or provenance[:4] not in self._clear_starts:
             self._report_follow_on(target, query, provenance, number)
         follow_on = self._links.follow_ons[target] = FollowOn(target, query)
         return follow_on
@@ -361,12 +378,13 @@ class Linker:
             )
         if provenance[:4] not in self._clear_starts:
             docid = document_of(provenance) if provenance else ""
-            if language_code(docid) is None:
+            if language_code(docid, self._edition) is None:
                 self._problems.add("FAILED_LANG_INFERENCE", docid, DEFAULT_LANGUAGE)
-            elif language_code(docid[:4]) is not None:
+            elif language_code(docid[:4], self._edition) is not None:
                 self._clear_starts.add(docid[:4])
-        for slot in query.unknown_next:
-            self._problems.add("UNKNOWN_SLOT_NAME", slot)
+        for slot in query.slots[1:]:
+            if not has_slot(slot, self._edition):
+                self._problems.add("UNKNOWN_SLOT_NAME", slot)
 
     def _confidence(self, written: str, number: int) -> float:
         confidence = read_confidence(written)
@@ -376,14 +394,14 @@ class Linker:
         return confidence.value
 
     def _check_value_type(self, value_type: str, number: int) -> None:
-        if value_type.lower() in NODE_TYPES:
+        if value_type.lower() in (VALUE_TYPES_2016 if self._edition.slot_filling_only else NODE_TYPES):
             self._value_types.add(value_type)
         else:
             self._problems.add("ILLEGAL_VALUE_TYPE", value_type, place=Place(self._file, number))
 
     def _is_accepted(self, tab_file: TabFile, columns: list[str], slot: str, query: LinkedQuery, number: int) -> bool:
         place = Place(self._file, number)
-        if find_predicate(slot) is None:
+        if not has_slot(slot, self._edition):
             self._problems.add("UNKNOWN_SLOT_NAME", slot, place=place)
         if not all(map(str.strip, columns)):
             for column, text in zip(tab_file.schema.columns, columns):
@@ -393,7 +411,8 @@ class Linker:
                     return False
         if not query.slots or slot != query.slots[0]:
             expected = query.slots[0] if query.slots else ""
-            self._problems.add("WRONG_SLOT_NAME", slot, query.full_id, expected, place=place)
+            named = query.full_id if self._edition.names_wrong_slot_in_full else query.short_id
+            self._problems.add("WRONG_SLOT_NAME", slot, named, expected, place=place)
             return False
         return True
 
@@ -414,7 +433,9 @@ class Linker:
 
     def _unknown_code(self, code: str, provenance_code: str, number: int) -> InputError:
         unknown = provenance_code if code in JUDGMENT_OF_CODE else code
-        problem = f"Unknown assessment code: {unknown} in file: {self._file} at line: {number}"
+        problem = "Unknown assessment code: "
+        if self._edition.names_unknown_code:
+            problem += f"{unknown} in file: {self._file} at line: {number}"
         return self._error(number, problem, f"the codes are {' '.join(JUDGMENT_OF_CODE)}", "UNKNOWN_ASSESSMENT_CODE")
 
 
@@ -475,7 +496,9 @@ class Loading(Struct):
 
     def _load_file(self, given: Input, reading: Reading) -> None:
         with open_source(given) as source:
-            tab_file = read_tab_file(source, self.problems, allow_comments=reading.allow_comments)
+            tab_file = read_tab_file(
+                source, self.problems, allow_comments=reading.allow_comments, edition=self.table.edition
+            )
             if tab_file is not None:
                 self.note_layout(tab_file.name, tab_file.schema)
                 self.load_lines(tab_file, reading)
@@ -484,10 +507,16 @@ class Loading(Struct):
     def note_layout(self, name: str, schema: Schema) -> None:
         """Keep the layout of a file, with a remark where nothing in it can be scored."""
         self.layouts[name] = schema
-        if schema.kind is FileKind.ASSESSMENTS and schema.position("VALUE_MENTION_TYPE") is None:
+        edition = self.table.edition
+        if schema.kind is not FileKind.ASSESSMENTS or schema.position("VALUE_MENTION_TYPE") is not None:
+            return
+        if edition.assumed_mention is not None:
+            self.remarks.append(f"{name} has no mention types ({schema.name}): all its answers are taken for names")
+        elif not edition.ignores_each_nominal:
             self.remarks.append(
                 f"{name} has no mention types ({schema.name}): no answer that it calls correct is known to be a name, "
-                "so all of them are ignored and every score is 0"
+                "so all of them are ignored and every score is 0; --follow 3.0 scores it as in 2016, --mention-types "
+                "assume-name takes its answers for names"
             )
 
     def load_lines(self, tab_file: TabFile, reading: Reading = SCORING) -> None:
@@ -549,13 +578,13 @@ def role_of(schema: Schema | None) -> str:
     return POOL if schema is not None and schema.kind is FileKind.ASSESSMENTS else RUN
 
 
-def kind_of(given: Input) -> FileKind | None:
+def kind_of(given: Input, edition: Edition = LATEST) -> FileKind | None:
     """Whether a file is a run or assessments, by its first line; None for an empty one, of which nobody can tell.
 
     Raises InputError for a file that is neither.
     """
     with open_source(given) as source:
-        tab_file = read_tab_file(source, ProblemLog())
+        tab_file = read_tab_file(source, ProblemLog(), edition=edition)
     return None if tab_file is None else tab_file.schema.kind
 
 

@@ -12,6 +12,7 @@ from cs_score.base.patterns import pattern
 from cs_score.base.records import Record, field, force_setattr, replace
 from cs_score.base.signing.origin import QUERY_LIST, SAMPLES, Origin, digest_of, short_digest
 from cs_score.base.sources import InputDigest
+from cs_score.coldstart.editions import AS_GIVEN, LATEST, Edition, edition_of
 from cs_score.measures.registry import COLD_START_MODE, usual
 
 Side: TypeAlias = Literal["RIGHT", "WRONG", "IGNORE"]
@@ -186,6 +187,7 @@ class Options(Record):
     or a colon-separated list naming the queries to score, None for all. `runids`: the runs to score in this order,
     None for all. `samples`: a bootstrap resample file, or None;
     `metrics`: those of P, R and F that resamples have values of, since the reference resamples what its tables show.
+    `follow`: the edition of the reference whose rules hold; `mention_types`: what is made of pools that have none.
     Lists and limits may be texts as the scorer's switches take them (`A:B`). Raises UsageError for what is neither.
     """
 
@@ -197,8 +199,11 @@ class Options(Record):
     runids: tuple[str, ...] | None = None
     samples: str | None = None
     metrics: tuple[str, ...] = ("P", "R", "F")
+    follow: str = LATEST.name
+    mention_types: str = AS_GIVEN
 
     def __post_init__(self) -> None:
+        force_setattr(self, "follow", edition_of(self.follow, self.mention_types).name)
         limits: object = self.justifications
         if isinstance(limits, str):
             force_setattr(self, "justifications", Justifications.parse(limits))
@@ -209,6 +214,11 @@ class Options(Record):
         policy: object = self.policy
         if not isinstance(policy, Policy):
             raise UsageError(f"policy takes a Policy, not {policy!r}")
+
+    @property
+    def edition(self) -> Edition:
+        """The rules that are followed."""
+        return edition_of(self.follow, self.mention_types)
 
     def check(self) -> None:
         """Raises UsageError for a discipline that is not there, which the command line tells later."""
@@ -228,6 +238,8 @@ class Options(Record):
             "runids": None if self.runids is None else list(self.runids),
             "samples": self.samples,
             **({} if self.samples is None else {"metrics": list(self.metrics)}),
+            **({} if self.follow == LATEST.name else {"follow": self.follow}),
+            **({} if self.mention_types == AS_GIVEN else {"mention_types": self.mention_types}),
         }
 
 
@@ -308,8 +320,13 @@ def as_validated(origin: Origin) -> Origin:
 
 def _settings(options: Options, inputs: Sequence[InputDigest]) -> Iterator[str]:
     usually = Options()
+    if options.follow != usually.follow:
+        yield f"follow={options.follow}"
+    if options.mention_types != usually.mention_types:
+        yield f"mention-types={options.mention_types}"
     yield _policy(options.policy)
-    yield str(options.justifications)
+    if options.edition.has_limits:
+        yield str(options.justifications)
     if options.discipline != usually.discipline:
         yield f"discipline={options.discipline}"
     if options.expand is not None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from cs_score.base.outputs import blocks_of, encoded
 from cs_score.base.records import Record, field
 from cs_score.coldstart.counting import Tally
+from cs_score.coldstart.editions import LATEST, Edition
 from cs_score.coldstart.judging import Labels, pre_policy_category, without
 from cs_score.coldstart.limits import load_order
 from cs_score.coldstart.lines import Response
@@ -60,16 +61,17 @@ _LARGEST: Final = 1 << 28
 _CLOSING: Final = re.compile(rb"[0-9]+ errors? encountered")
 
 
-def report_text(problems: Iterable[Problem]) -> Iterator[str]:
-    """Each message with the first of its places and the number of others, then an empty line."""
+def report_text(problems: Iterable[Problem], edition: Edition = LATEST) -> Iterator[str]:
+    """Each message with the first of its places and the number of others, then, since 2017.2.0, an empty line."""
+    end = "\n" if edition.reports_first else "\n\n"
     for problem in problems:
         # Places are compared as the bytes they are written in; code points order the same way.
         first, *others = sorted(NO_PLACE if place is None else str(place) for place in problem.places)
         where = ""
         if first != NO_PLACE:
             count = f" and {len(others)} other place{'s' if len(others) > 1 else ''}" if others else ""
-            where = f" ({first}{count})"
-        yield f"{problem.severity}: {problem.message}{where}\n\n"
+            where = f" ({first if edition.encodes_report_twice else _as_bytes(first)}{count})"
+        yield f"{problem.severity}: {problem.message}{where}{end}"
 
 
 def closing_line(errors: int, warnings: int) -> str:
@@ -81,21 +83,30 @@ def closing_line(errors: int, warnings: int) -> str:
     return "No warnings encountered\n"
 
 
-def whole_report(problems: Iterable[Problem], errors: int, warnings: int) -> str:
-    """The report of a scoring that came to its end: twice, as the reference writes it, and the closing line."""
+def whole_report(problems: Iterable[Problem], errors: int, warnings: int, edition: Edition = LATEST) -> str:
+    """The report of a scoring that came to its end: twice, as the reference writes it, and the closing line.
+
+    Once and without that line where it is written before anything is scored.
+    """
+    if edition.reports_first:
+        return "".join(report_text(problems, edition))
     return "".join(report_text(problems)) * 2 + closing_line(errors, warnings)
 
 
-def stopped_report(problems: Iterable[Problem], cause: Exception) -> str:
+def stopped_report(problems: Iterable[Problem], cause: Exception, edition: Edition = LATEST) -> str:
     """The report of a scoring that was stopped: the problems so far and what stopped it."""
-    return "".join(report_text(problems)) + f"{cause}\n"
+    return "".join(report_text(problems, edition)) + f"{cause}\n"
 
 
-def doubly_encoded(text: str) -> bytes:
-    """The bytes of a report as the reference writes them: UTF-8, encoded to UTF-8 once more."""
+def doubly_encoded(text: str, edition: Edition = LATEST) -> bytes:
+    """The bytes of a report as the reference writes them: UTF-8, which most editions encode to UTF-8 once more."""
     if text.isascii():
         return text.encode("ascii")
-    return text.encode("utf-8", "surrogateescape").decode("latin-1").encode("utf-8")
+    return (_as_bytes(text) if edition.encodes_report_twice else text).encode("utf-8", "surrogateescape")
+
+
+def _as_bytes(text: str) -> str:
+    return text.encode("utf-8", "surrogateescape").decode("latin-1")
 
 
 def is_of_failed_call(path: str) -> bool:
@@ -117,20 +128,29 @@ _RULE: Final = "=" * 80 + "\n"
 _DOTS: Final = "." * 80 + "\n"
 
 
-def responses_text(tallies: Iterable[tuple[Tally, UnitResult]]) -> Iterator[str]:
-    """Part 1 of `.debug` without its end: class by class, every response that a policy put anywhere (10.5)."""
+def responses_text(
+    tallies: Iterable[tuple[Tally, UnitResult]], edition: Edition = LATEST, *, is_first: bool = True
+) -> Iterator[str]:
+    """Part 1 of `.debug` without its end: class by class, every response that a policy put anywhere (10.5).
+
+    `is_first`: whether no run was scored before.
+    """
+    hides_unassessed = edition.hides_later_unassessed and not is_first
     for tally, unit in tallies:
         yield f"{_RULE}{tally.name}\n"
         for response, labels in _by_number(tally.responses, unit.labels):
             assessment = unit.matched.get(response.index)
             category = pre_policy_category(assessment)
+            assessed = "-" if assessment is None else assessment.text
+            if hides_unassessed and assessment is None and response.node is not None:
+                assessed = category = ""
             shown = _shown(labels, category)
             if shown is not None:
+                node, target = "", ""
+                if edition.shows_nodes:
+                    node, target = f"\tFQNODEID:\t{response.node or '-'}\n", f"\tTARGET_QID:\t{response.target_full_id}\n"
                 yield (
-                    f"\tFQNODEID:\t{response.node or '-'}\n"
-                    f"\tSUBMISSION:\t{response.text}\n"
-                    f"\tTARGET_QID:\t{response.target_full_id}\n"
-                    f"\tASSESSMENT:\t{'-' if assessment is None else assessment.text}\n\n"
+                    f"{node}\tSUBMISSION:\t{response.text}\n{target}\tASSESSMENT:\t{assessed}\n\n"
                     f"\tPREPOLICY ASSESSMENT:\t{category}\n"
                     f"\tPOSTPOLICY ASSESSMENT:\t{shown}\n{_DOTS}"
                 )
@@ -186,6 +206,8 @@ class Scored(Record, dict=True):
     run: RunResult
     layout: Layout
     intervals: ScoreIntervals | None = None
+    edition: Edition = LATEST
+    is_first: bool = True
 
     @cached_property
     def tables(self) -> TableText:
@@ -217,8 +239,9 @@ class Output(Record):
 
 
 def _responses(of: Scored) -> Iterator[bytes]:
-    text = of.run.debug_text
-    return chain(encoded(responses_text(of.run.tallies())) if text is None else blocks_of(text.responses), [b"\n"])
+    if of.run.debug_text is not None:
+        return chain(blocks_of(of.run.debug_text.responses), [b"\n"])
+    return chain(encoded(responses_text(of.run.tallies(), of.edition, is_first=of.is_first)), [b"\n"])
 
 
 def _rankings(of: Scored) -> Iterator[bytes] | None:
@@ -299,9 +322,15 @@ OUTPUTS: Final = (
 """In the order in which the reference creates them; it knows no intervals."""
 
 
-def written(switches: Collection[str]) -> list[Output]:
-    """The files that a call with these switches writes."""
-    return [output for output in OUTPUTS if output.switch is None or output.switch in switches]
+def written(switches: Collection[str], edition: Edition = LATEST) -> list[Output]:
+    """The files that a call with these switches writes under an edition."""
+    wanted = [output for output in OUTPUTS if output.switch is None or output.switch in switches]
+    return [output for output in wanted if edition.has_rankings or output.ending != "ap"]
+
+
+def _scored(result: Result, layout: Layout, intervals: Sequence[ScoreIntervals]) -> list[Scored]:
+    runs = enumerate(zip_longest(result.runs, intervals))
+    return [Scored(run, layout, of_run, result.options.edition, number == 0) for number, (run, of_run) in runs]
 
 
 def stream_blocks(
@@ -309,7 +338,7 @@ def stream_blocks(
 ) -> Iterator[Iterable[bytes]]:
     """What goes to a stream, in order."""
     yield from (encoded(output.of_call(invocation)) for output in OUTPUTS)
-    runs = [Scored(run, layout, of_run) for run, of_run in zip_longest(result.runs, intervals)]
+    runs = _scored(result, layout, intervals)
     for stages in ((Stage.SCORED, Stage.RANKED, Stage.RESAMPLED), (Stage.ESTIMATED,)):
         for run, stage, output in product(runs, stages, OUTPUTS):
             if text := output.texts.get(stage):
@@ -326,8 +355,8 @@ def file_blocks(
     """Each file's ending with its whole content; of a stopped scoring only the files of completed stages."""
     options = result.options
     given = {"-expand": options.expand is not None, "-samples": options.samples is not None, "--bootstrap": intervals}
-    runs = [Scored(run, layout, of_run) for run, of_run in zip_longest(result.runs, intervals)]
-    for output in written([switch for switch, is_given in given.items() if is_given]):
+    runs = _scored(result, layout, intervals)
+    for output in written([switch for switch, is_given in given.items() if is_given], options.edition):
         if was_stopped and output.texts:  # is its first stage complete in all runs?
             first = next(iter(output.texts.values()))
             if not runs or any(first(run) is None for run in runs):

@@ -110,7 +110,7 @@ def divide_files(loading: Loading, files: Iterable[str], cut: Cut) -> list[Divid
     divided: list[DividedFile] = []
     for member in (member for given in files for member in members(given)):
         with open_source(member) as source:
-            head = read_tab_file(source, loading.problems)
+            head = read_tab_file(source, loading.problems, edition=loading.table.edition)
         with open_source(member) as source:
             if head is not None:
                 loading.note_layout(head.name, head.schema)
@@ -146,7 +146,7 @@ def _spread(source: Source, schema: Schema, cut: Cut) -> list[list[Block]]:
 
 def queries_of_part(queries: QuerySet, cut: Cut, part: int) -> QuerySet:
     """The queries of one part."""
-    return QuerySet(cut.queries[part], queries.ldc_of, queries.was_expanded)
+    return QuerySet(cut.queries[part], queries.ldc_of, queries.was_expanded, queries.edition)
 
 
 def open_part(gold: Gold, cut: Cut, part: int) -> Gold:
@@ -163,7 +163,7 @@ def load_part(loading: Loading, files: Iterable[DividedFile], part: int) -> None
     """Link the lines of one part. Raises InputError as `Loading.load` does."""
     for file in files:
         texts = _numbered(file.blocks[part], file.name)
-        lines = accepted_lines(texts, file.name, len(file.schema.columns), loading.problems, [])
+        lines = accepted_lines(texts, file.name, len(file.schema.columns), loading.problems, [], loading.table.edition)
         loading.load_lines(TabFile(file.name, file.schema, lines))
 
 
@@ -242,7 +242,9 @@ def score_in_parts(gold: Gold, files: Sequence[str], parts: int, jobs: int, fold
     result refers. None: the files must be scored in one piece. Raises OutputError where the text cannot be written.
     """
     cut = cut_queries(gold.table, parts)
-    if cut is None or gold.options.runids is not None:
+    edition = gold.table.edition
+    # Reports that come first tell errors of all lines before anything is scored.
+    if cut is None or gold.options.runids is not None or edition.reports_first:
         return None
     loading = loading_of(gold.table, gold.options.justifications, gold.problems.branch(), below=gold.links)
     try:
@@ -262,7 +264,7 @@ def score_in_parts(gold: Gold, files: Sequence[str], parts: int, jobs: int, fold
         combining.remark_on_matches(run_id, lines, any(score.has_met for score in scores))
         run = combining.projected(run_id, averaged_table(row for score in scores for row in score.rows))
         combining.check_something_scored(run)
-        ranked = combining.averaged(run_id, averaged_ap_table(row for score in scores for row in score.ap_rows))
+        ranked = combining.averaged(run_id, averaged_ap_table((row for score in scores for row in score.ap_rows), edition))
         texts = [_texts_of(folder, part) for part in range(len(scores))]
         run = replace(run, average_precision=ranked, debug_text=DebugText(*zip(*texts)))
         if gold.options.samples is not None:

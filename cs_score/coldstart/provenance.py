@@ -9,9 +9,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from cs_score.base.patterns import pattern
 from cs_score.base.white_space import SPACE
-
-LONGEST_SPAN: Final = 200
-"""Characters of a span that count; a longer one is cut."""
+from cs_score.coldstart.editions import LATEST, Edition
 
 _LEADING_NUMBER: Final = re.compile(r"\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?", re.ASCII)
 
@@ -55,14 +53,14 @@ def leading_number(text: str) -> float:
     return float(match.group()) if match else 0.0
 
 
-def cut_span(span: Span) -> tuple[Span | None, tuple[SpanProblem, ...]]:
+def cut_span(span: Span, longest: int = LATEST.longest_span) -> tuple[Span | None, tuple[SpanProblem, ...]]:
     """`span` cut to the longest legal length, or None where it ends before it starts; with the problem, if any."""
     start, end = offset_value(span.start), offset_value(span.end)
     if end < start:
         return None, (SpanProblem("ILLEGAL_OFFSET_PAIR", (span.start, span.end), str(span)),)
-    if end - start + 1 > LONGEST_SPAN:
-        cut = Span(span.docid, span.start, f"{start + LONGEST_SPAN - 1:.15g}")
-        return cut, (SpanProblem("TOO_MANY_CHARS", (LONGEST_SPAN,), str(span), str(cut)),)
+    if end - start + 1 > longest:
+        cut = Span(span.docid, span.start, f"{start + longest - 1:.15g}")
+        return cut, (SpanProblem("TOO_MANY_CHARS", (longest,), str(span), str(cut)),)
     return span, ()
 
 
@@ -79,7 +77,7 @@ def outside_document(span: Span, offsets: tuple[str, ...], documents: DocumentLe
 
 
 RELATION_SPANS: Final = 4
-VALUE_SPANS: Final = 2
+VALUE_SPANS: Final = LATEST.most_value_spans
 
 NO_DOCUMENT: Final = "NO DOCUMENT"
 """Document id of a provenance without any valid span."""
@@ -118,7 +116,9 @@ class Provenance(NamedTuple):
         return self.spans[0] if self.spans else None
 
 
-def are_plain(relation: str, provenance: str, documents: DocumentLengths | None = None) -> bool:
+def are_plain(
+    relation: str, provenance: str, documents: DocumentLengths | None = None, edition: Edition = LATEST
+) -> bool:
     """Whether two columns hold spans of one document, of legal length, that are canonical as they stand.
 
     With `documents`, the spans must lie within one of them. Nearly all lines are like this, and nothing needs to be
@@ -128,12 +128,13 @@ def are_plain(relation: str, provenance: str, documents: DocumentLengths | None 
     match = _ONE_SPAN_EACH.fullmatch(both)
     if match is not None and documents is None:
         relation_start, relation_end, start, end = match.group(2, 3, 4, 5)
-        return 0 <= int(relation_end) - int(relation_start) < LONGEST_SPAN and 0 <= int(end) - int(start) < LONGEST_SPAN
+        longest = edition.longest_span
+        return 0 <= int(relation_end) - int(relation_start) < longest and 0 <= int(end) - int(start) < longest
     match = _SPANS_EACH.fullmatch(both)
-    if match is None:
+    if match is None or edition.most_characters is not None:
         return False
     length = math.inf if documents is None else documents.get(match.group(1), -1)
-    return _ascend(relation, length) and _ascend(provenance, length)
+    return _ascend(relation, length, edition) and _ascend(provenance, length, edition)
 
 
 def plain_column(text: str, documents: DocumentLengths | None = None) -> tuple[str, int] | None:
@@ -147,13 +148,13 @@ def plain_column(text: str, documents: DocumentLengths | None = None) -> tuple[s
     if others:
         return (docid, first) if _ascend(text, length) else None
     last = int(end)
-    return (docid, first) if first <= last < first + LONGEST_SPAN and last <= length else None
+    return (docid, first) if first <= last < first + LATEST.longest_span and last <= length else None
 
 
-def _ascend(spans: str, length: float) -> bool:
+def _ascend(spans: str, length: float, edition: Edition = LATEST) -> bool:
     before = -1
     for start, end in _OFFSETS.findall(spans):
-        if not before < int(start) <= int(end) < int(start) + LONGEST_SPAN or int(end) > length:
+        if not before < int(start) <= int(end) < int(start) + edition.longest_span or int(end) > length:
             return False
         before = int(start)
     return True
@@ -164,17 +165,19 @@ def document_of(canonical: str) -> str:
     return canonical.partition(":")[0] if canonical else NO_DOCUMENT
 
 
-def read_provenance(text: str, most: int, documents: DocumentLengths | None = None) -> Provenance:
+def read_provenance(
+    text: str, most: int, documents: DocumentLengths | None = None, edition: Edition = LATEST
+) -> Provenance:
     """Read a column of at most `most` spans, which are checked against `documents` where those are given.
 
     Returns the canonical form with the problems found; never raises. A span in an unknown document, which is fatal, is
     kept, so that what follows from it is not reported as well.
     """
     plain = _PLAIN_SPAN.fullmatch(text) if documents is None else None
-    if plain is not None and 0 <= int(plain[3]) - int(plain[2]) < LONGEST_SPAN:
+    if plain is not None and 0 <= int(plain[3]) - int(plain[2]) < edition.longest_span:
         return Provenance(text, plain[1], (Span(*plain.groups()),), ())
     problems: list[SpanProblem] = []
-    if ";" in text:
+    if ";" in text and edition.reads_semicolons:
         if _SEPARATED_BY_SEMICOLON.fullmatch(text):
             problems.append(SpanProblem("SEMICOLON_AS_SEPARATOR", (text,), text, text.replace(";", ",")))
             text = text.replace(";", ",")
@@ -182,31 +185,38 @@ def read_provenance(text: str, most: int, documents: DocumentLengths | None = No
             problems.append(SpanProblem("SEMICOLON_IN_PROVENANCE_E", (text,), text))
     parts = text.rstrip(",").split(",") if text.rstrip(",") else []
     if len(parts) > most:
-        problems.append(SpanProblem("TOO_MANY_PROVENANCE_TRIPLES_E", (len(parts), most), text, ",".join(parts[:most])))
+        code = "TOO_MANY_PROVENANCE_TRIPLES" + ("_E" if edition.refuses_further_spans else "")
+        problems.append(SpanProblem(code, (len(parts), most), text, ",".join(parts[:most])))
         del parts[most:]
     spans: list[Span] = []
     for part in parts:
         match = _SPAN.fullmatch(part)
-        if match is None:
+        if match is None or (";" in part and not edition.reads_semicolons):
             problems.append(SpanProblem("ILLEGAL_OFFSET_TRIPLE_STRING", (part,), part))
             continue
-        span, found = _checked(Span(*match.groups()), documents)
+        span, found = _checked(Span(*match.groups()), documents, edition.longest_span)
         problems.extend(found)
         if span is None:
             continue
-        if spans and span.docid != spans[0].docid:
+        if spans and span.docid != spans[0].docid and edition.joins_documents:
             problems.append(SpanProblem("MULTIPLE_DOCIDS_IN_PROV", (text,), text))
             span = span._replace(docid=spans[0].docid)
         spans.append(span)
     if not spans:
         return Provenance("", NO_DOCUMENT, (), tuple(problems))
-    ordered = sorted(spans, key=lambda span: (offset_value(span.start), span.end))
+    if edition.most_characters is not None:
+        total = sum(offset_value(span.end) - offset_value(span.start) + 1 for span in spans)
+        if total > edition.most_characters:
+            problems.append(SpanProblem("TOO_MANY_TOTAL_CHARS", (edition.most_characters,), text))
+    ordered = sorted(spans, key=lambda span: (span.docid, offset_value(span.start), span.end))
     canonical = ",".join(map(str, ordered))
     return Provenance(canonical, spans[0].docid, tuple(spans), tuple(problems))
 
 
-def _checked(span: Span, documents: DocumentLengths | None) -> tuple[Span | None, tuple[SpanProblem, ...]]:
-    cut, problems = cut_span(span)
+def _checked(
+    span: Span, documents: DocumentLengths | None, longest: int
+) -> tuple[Span | None, tuple[SpanProblem, ...]]:
+    cut, problems = cut_span(span, longest)
     if documents is None:
         return cut, problems
     # The offsets of a span that ends before it starts are checked all the same.

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from cs_score.base.errors import InputError
 from cs_score.base.patterns import pattern
 from cs_score.base.records import Record, replace
+from cs_score.coldstart.editions import LATEST, Edition
 from cs_score.problems.log import Place, ProblemLog
 
 _md5: Callable[[bytes], hashlib._Hash] = functools.partial(hashlib.md5, usedforsecurity=False)
@@ -69,11 +70,11 @@ def slot_filling_id(docid: str, start: str, end: str, slots: tuple[str, ...]) ->
     return name_hash(":".join((docid, start, end, *slots)).encode("utf-8", "surrogatepass"), 10)
 
 
-def follow_on_id(query_id: str, value: str, provenance: str) -> str:
+def follow_on_id(query_id: str, value: str, provenance: str, edition: Edition = LATEST) -> str:
     """The twelve-digit id of the query that asks about an answer (specification 3.5).
 
     `query_id` is the full id of the query that was answered, `value` the answer, `provenance` the canonical value
-    provenance. Non-ASCII text is hashed in a double UTF-8 encoding, as the published ids were.
+    provenance. Non-ASCII text is hashed in a double UTF-8 encoding, as the ids published since 2017 were.
     """
     text = f"{query_id}:{value}:{provenance}"
     if not text.isprintable() or '"' in text or "\\" in text:
@@ -81,7 +82,9 @@ def follow_on_id(query_id: str, value: str, provenance: str) -> str:
     if text.isascii():
         name = text.encode("ascii")
     else:
-        name = text.encode("utf-8", "surrogatepass").decode("latin-1").encode("utf-8")
+        name = text.encode("utf-8", "surrogatepass")
+        if not edition.hashes_text_once:
+            name = name.decode("latin-1").encode("utf-8")
     return _md5(_NIL_NAMESPACE + name).hexdigest()[-12:]
 
 
@@ -89,14 +92,14 @@ DEFAULT_LANGUAGE: Final = "ENGLISH"
 DEFAULT_CODE: Final = "ENG"
 
 
-def language_code(docid: str) -> str | None:
+def language_code(docid: str, edition: Edition = LATEST) -> str | None:
     """`CMN`, `SPA` or `ENG`, or None where the id does not tell (English is then assumed)."""
     text = docid.upper()
     if text.startswith("CMN"):
         return "CMN"
     if text.startswith("SPA"):
         return "SPA"
-    if text.startswith("ENG_") or "_ENG_" in text:
+    if text.startswith("ENG_") or "_ENG_" in text or (edition.finds_english_anywhere and "ENG" in text):
         return "ENG"
     return None
 
@@ -152,6 +155,26 @@ def find_predicate(slot: str) -> Predicate | None:
     return inventory().get((domain, name))
 
 
+_NO_SLOT_FILLING: Final = frozenset(
+    "likes dislikes is_liked_by is_disliked_by pronominal_mention normalized_mention".split()
+)
+
+
+@functools.cache
+def slots_without_events() -> frozenset[str]:
+    """The slots that there were before events and sentiments."""
+    return frozenset(
+        f"{domain}:{name}"
+        for domain, name in inventory()
+        if domain in ENTITY_TYPES and "." not in name and name not in _NO_SLOT_FILLING
+    )
+
+
+def has_slot(slot: str, edition: Edition) -> bool:
+    """Whether the inventory of an edition has a slot."""
+    return slot in slots_without_events() if edition.slot_filling_only else find_predicate(slot) is not None
+
+
 ENTRY_POINT_FIELDS: Final = ("NAME", "DOCID", "BEG", "END", "OFFSET")
 
 
@@ -195,16 +218,14 @@ class Query(Record):
         """The slot that answers of this hop fill, None where the query does not go so far."""
         return self.slots[hop] if hop < len(self.slots) else None
 
-    @property
-    def unknown_slots(self) -> tuple[str, ...]:
+    def unknown_slots(self, edition: Edition) -> tuple[str, ...]:
         """Slot texts that the inventory lacks."""
-        return tuple(slot for slot in self.slots if find_predicate(slot) is None)
+        return tuple(slot for slot in self.slots if not has_slot(slot, edition))
 
-    @property
-    def unknown_languages(self) -> tuple[str, ...]:
+    def unknown_languages(self, edition: Edition) -> tuple[str, ...]:
         """Document ids of the entry points, as far as they do not tell a language."""
         docids = (entry_point.docid or "" for entry_point in self.entry_points)
-        return tuple(docid for docid in docids if language_code(docid) is None)
+        return tuple(docid for docid in docids if language_code(docid, edition) is None)
 
 
 class QuerySet(Record):
@@ -217,21 +238,22 @@ class QuerySet(Record):
     by_id: Mapping[str, Query]
     ldc_of: Mapping[str, str]
     was_expanded: bool
+    edition: Edition = LATEST
 
     def scored_by_default(self) -> Iterator[Query]:
         """The queries that are scored unless others are named: all that were not replaced by their expansions."""
         return (query for query in self.by_id.values() if query.expansions is None)
 
 
-def report_languages(query: Query, problems: ProblemLog, times: int = 1) -> None:
+def report_languages(query: Query, problems: ProblemLog, times: int = 1, edition: Edition = LATEST) -> None:
     """Warn of the entry points whose language is guessed; the reference counts this at every use of a query."""
-    for docid in query.unknown_languages:
+    for docid in query.unknown_languages(edition):
         problems.add("FAILED_LANG_INFERENCE", docid, DEFAULT_LANGUAGE, place=query.place, times=times)
 
 
-def report_slots(query: Query, problems: ProblemLog, times: int = 1) -> None:
+def report_slots(query: Query, problems: ProblemLog, times: int = 1, edition: Edition = LATEST) -> None:
     """Report the slots that the inventory lacks; the reference counts this at every use of a query."""
-    for slot in query.unknown_slots:
+    for slot in query.unknown_slots(edition):
         problems.add("UNKNOWN_SLOT_NAME", slot, times=times)
 
 
@@ -248,32 +270,34 @@ def query_id(text: str, place: Place) -> QueryId:
     return parts
 
 
-def build_query_set(loaded: Iterable[Query], base: str | None, problems: ProblemLog) -> QuerySet:
+def build_query_set(
+    loaded: Iterable[Query], base: str | None, problems: ProblemLog, edition: Edition = LATEST
+) -> QuerySet:
     """Put the queries of all files into one table and, with `base`, split them by entry point (specification 3.6).
 
     A later query replaces an earlier one with the same short id. `base` is the first part of the new queries' names.
     """
     by_id = {query.short_id: query for query in loaded}
     if base is None:
-        return QuerySet(by_id, {}, was_expanded=False)
+        return QuerySet(by_id, {}, False, edition)
     for query in list(by_id.values()):
-        report_languages(query, problems)
-        expansions = tuple(_expand(query, base))
+        report_languages(query, problems, edition=edition)
+        expansions = tuple(_expand(query, base, edition))
         for expansion in expansions:
-            report_slots(expansion, problems)
+            report_slots(expansion, problems, edition=edition)
         # The query itself first: a slot-filling query makes way for its own expansion.
         by_id[query.short_id] = replace(query, expansions=tuple(expansion.short_id for expansion in expansions))
         by_id.update((expansion.short_id, expansion) for expansion in expansions)
     ldc_of = {expansion: short_id for short_id, query in sorted(by_id.items()) for expansion in query.expansions or ()}
-    return QuerySet(by_id, ldc_of, was_expanded=True)
+    return QuerySet(by_id, ldc_of, True, edition)
 
 
-def _expand(query: Query, base: str) -> Iterator[Query]:
+def _expand(query: Query, base: str, edition: Edition) -> Iterator[Query]:
     for entry_point in query.entry_points:
         docid = entry_point.docid or ""
         short_id = slot_filling_id(docid, entry_point.start or "", entry_point.end or "", query.slots)
         yield Query(
-            prefix=f"{base}_{language_code(docid) or DEFAULT_CODE}",
+            prefix=f"{base}_{language_code(docid, edition) or DEFAULT_CODE}",
             short_id=short_id,
             base_id=short_id,
             slots=query.slots,

@@ -19,6 +19,7 @@ from cs_score.base.records import Record
 from cs_score.base.signing.origin import QUERIES
 from cs_score.base.sources import Input, InputDigest, Source, is_pipe, name_of, open_source, plain_name
 from cs_score.base.white_space import SPACE
+from cs_score.coldstart.editions import LATEST, Edition
 from cs_score.coldstart.provenance import DocumentLengths, Span, SpanProblem, cut_span, outside_document
 from cs_score.coldstart.queries import (
     ENTRY_POINT_FIELDS,
@@ -58,7 +59,9 @@ def is_query_file(name: str) -> bool:
     return plain_name(name).endswith(".xml")
 
 
-def read_query_file(source: Source, problems: ProblemLog, documents: DocumentLengths | None = None) -> QueryFile:
+def read_query_file(
+    source: Source, problems: ProblemLog, documents: DocumentLengths | None = None, edition: Edition = LATEST
+) -> QueryFile:
     """Read the queries of one file, whose spans are checked against `documents` where those are given.
 
     Raises InputError where the file is not UTF-8 or a query id cannot be parsed; other faults become problems.
@@ -69,7 +72,7 @@ def read_query_file(source: Source, problems: ProblemLog, documents: DocumentLen
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise InputError("not UTF-8", file=source.name, place=f"line {line}") from None
-    queries = tuple(_queries(text, source.name, problems, documents))
+    queries = tuple(_queries(text, source.name, problems, documents, edition))
     return QueryFile(queries, _not_well_formed(data, source.name), source.digest(QUERIES))
 
 
@@ -104,7 +107,9 @@ def _is_usual_xml(data: bytes) -> bool:
     return True
 
 
-def _queries(text: str, name: str, problems: ProblemLog, documents: DocumentLengths | None) -> Iterator[Query]:
+def _queries(
+    text: str, name: str, problems: ProblemLog, documents: DocumentLengths | None, edition: Edition
+) -> Iterator[Query]:
     end = 0
     line, counted = 1, 0  # the line of the last query that was complained of, and where that query starts
     while (start := text.find("<query ", end)) >= 0:
@@ -123,18 +128,18 @@ def _queries(text: str, name: str, problems: ProblemLog, documents: DocumentLeng
                 place=Place(name, line, "In file $filename"),
             )
             continue
-        query = _read_query(body[head.end() : id_end], body[id_end + 2 :], name, problems, documents)
+        query = _read_query(body[head.end() : id_end], body[id_end + 2 :], name, problems, documents, edition)
         if query is not None:
             yield query
 
 
 def _read_query(
-    text_id: str, body: str, name: str, problems: ProblemLog, documents: DocumentLengths | None
+    text_id: str, body: str, name: str, problems: ProblemLog, documents: DocumentLengths | None, edition: Edition
 ) -> Query | None:
     place = Place(name, f"In query {text_id}")
     parts = query_id(text_id, place)
     body, mention_tags = _MENTION_TAGS.subn("", body)
-    fields, entry_points = _fields(body, place, problems, documents)
+    fields, entry_points = _fields(body, place, problems, documents, edition)
     last_slot = max((hop for hop, tag in enumerate(SLOT_FIELDS) if tag in fields), default=None)
     query = Query(
         parts.prefix,
@@ -149,17 +154,17 @@ def _read_query(
         slot=fields.get("SLOT"),
         has_mention_tags=mention_tags > 0,
     )
-    report_languages(query, problems)
+    report_languages(query, problems, edition=edition)
     if last_slot is None:
         return None
-    for slot in query.unknown_slots:
+    for slot in query.unknown_slots(edition):
         if slot:  # a first slot that is missing is complained of only when the query is expanded
             problems.add("UNKNOWN_SLOT_NAME", slot)
     return query
 
 
 def _fields(
-    body: str, place: Place, problems: ProblemLog, documents: DocumentLengths | None
+    body: str, place: Place, problems: ProblemLog, documents: DocumentLengths | None, edition: Edition
 ) -> tuple[dict[str, str], list[EntryPoint]]:
     fields: dict[str, str] = {}
     entry_points: list[EntryPoint] = []
@@ -167,7 +172,7 @@ def _fields(
     for tag, value in _tag_pairs(body, place, problems):
         if tag in ENTRY_POINT_FIELDS:
             if tag in current:
-                entry_points.append(_entry_point(current, place, problems, documents))
+                entry_points.append(_entry_point(current, place, problems, documents, edition))
                 current = {}
             current[tag] = value
         elif tag == "ENTRYPOINTS" or tag in fields:
@@ -177,7 +182,7 @@ def _fields(
             if tag == "SLOT0":  # also the query's current slot, whatever <slot> said before
                 fields["SLOT"] = value
     if current:
-        entry_points.append(_entry_point(current, place, problems, documents))
+        entry_points.append(_entry_point(current, place, problems, documents, edition))
     return fields, entry_points
 
 
@@ -196,7 +201,7 @@ def _tag_pairs(body: str, place: Place, problems: ProblemLog) -> Iterator[tuple[
 
 
 def _entry_point(
-    fields: dict[str, str], place: Place, problems: ProblemLog, documents: DocumentLengths | None
+    fields: dict[str, str], place: Place, problems: ProblemLog, documents: DocumentLengths | None, edition: Edition
 ) -> EntryPoint:
     entry_point = EntryPoint(*map(fields.get, ENTRY_POINT_FIELDS))
     offsets = (entry_point.start or "", entry_point.end or "")
@@ -204,7 +209,7 @@ def _entry_point(
     bad = [offset for offset in offsets if not _DIGITS.fullmatch(offset)]
     found = [SpanProblem("ILLEGAL_OFFSET", (offset,), offset) for offset in bad]
     if not bad:
-        cut, of_length = cut_span(span)
+        cut, of_length = cut_span(span, edition.longest_span)
         found += of_length
         offsets = (cut or span)[1:]
     if documents is not None:
@@ -223,7 +228,11 @@ class QueryFiles(Record):
 
 
 def load_queries(
-    files: Iterable[Input], base: str | None, problems: ProblemLog, documents: DocumentLengths | None = None
+    files: Iterable[Input],
+    base: str | None,
+    problems: ProblemLog,
+    documents: DocumentLengths | None = None,
+    edition: Edition = LATEST,
 ) -> QueryFiles:
     """Read query files and expand the queries where a `base` of the new names is given.
 
@@ -236,7 +245,7 @@ def load_queries(
     for given in files:
         names.append(name_of(given))
         with open_source(given) as source:
-            query_file = read_query_file(source, problems, documents)
+            query_file = read_query_file(source, problems, documents, edition)
         loaded += query_file.queries
         digests.append(query_file.digest)
         if query_file.note is not None:
@@ -244,7 +253,7 @@ def load_queries(
     if names and not loaded:
         shown = ", ".join(names)
         problems.add("NO_QUERIES_LOADED", place=Place(shown, 0, f"files({shown})"))
-    return QueryFiles(build_query_set(loaded, base, problems), remarks, digests)
+    return QueryFiles(build_query_set(loaded, base, problems, edition), remarks, digests)
 
 
 _SPACES: Final = pattern(f"{SPACE}+")

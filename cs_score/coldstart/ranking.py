@@ -13,9 +13,10 @@ from operator import attrgetter
 from typing import Final, NamedTuple
 
 from cs_score.base.records import Record
+from cs_score.coldstart.editions import LATEST, Edition
 from cs_score.coldstart.judging import REDUNDANT, Labels, Matched
 from cs_score.coldstart.limits import best_first, node_confidence
-from cs_score.coldstart.lines import Assessment, Response
+from cs_score.coldstart.lines import CORRECT, Assessment, Response
 from cs_score.coldstart.options import IGNORE, WRONG
 from cs_score.coldstart.projection import ALL_LEVELS, MACRO, by_ldc_query, left_sum, row_order
 from cs_score.coldstart.queries import Query, QuerySet
@@ -26,7 +27,8 @@ from cs_score.measures.registry import RANKED
 class AssessedClasses:
     """What the assessments of one query say of its classes."""
 
-    def __init__(self, assessments: Iterable[Assessment]) -> None:
+    def __init__(self, assessments: Iterable[Assessment], edition: Edition = LATEST) -> None:
+        self.edition = edition
         self._members: dict[str, list[Assessment]] = defaultdict(list)
         for assessment in assessments:
             self._members[assessment.value_class].append(assessment)
@@ -56,6 +58,8 @@ class AssessedClasses:
         `single` tells for each hop whether its slot takes one value; None: the slot is unknown, and so is the number.
         Below the second hop each class counts, but not for `ALL`.
         """
+        if self.edition.ranks_all_levels:
+            return self._ground_truth_by_slot(single)
         first: int | None = len(self.of_level("0"))
         if single and (single[0] is None or (single[0] and first)):
             first = None if single[0] is None else 1
@@ -65,6 +69,14 @@ class AssessedClasses:
         both = first if len(single) == 1 and not second else (first or 0) + (second or 0)
         deeper = {level: len(self.of_level(level)) for level in self.deeper_levels}
         return {"0": first, "1": second, **deeper, ALL_LEVELS: both}
+
+    def _ground_truth_by_slot(self, single: Sequence[bool | None]) -> dict[str, int | None]:
+        """One answer for a slot that takes one value, whether the pool has one or not (edition 2017.1.5)."""
+        truth: dict[str, int | None] = {level: len(self.of_level(level)) for level in ("0", "1", *self.deeper_levels)}
+        if not any(single[:2]):
+            return truth | {ALL_LEVELS: sum(count or 0 for count in truth.values())}
+        truth |= {level: 1 for level, takes_one in zip("01", single) if takes_one}
+        return truth | {ALL_LEVELS: (truth["0"] or 0) + (truth["1"] or 0)}
 
 
 _number: Final = attrgetter("number")
@@ -194,7 +206,13 @@ def rank_query(
         **dict.fromkeys(classes.deeper_levels, ()),
         ALL_LEVELS: ranked,
     }
-    if len(query.slots) <= 1 and not truth["1"] and not of_level["1"]:
+    if classes.edition.ranks_all_levels:
+        found = {level for level, nodes_of_level in of_level.items() if nodes_of_level or classes.of_level(level)}
+        takes_one = {level for level, is_single in zip("01", single) if is_single}
+        kept = found | {"0", "1", ALL_LEVELS} if takes_one else found
+        of_level = {level: nodes_of_level for level, nodes_of_level in of_level.items() if level in kept}
+        truth |= dict.fromkeys({"0", "1"} - found - takes_one)
+    elif len(query.slots) <= 1 and not truth["1"] and not of_level["1"]:
         del of_level["1"]
     return [
         Ranking(
@@ -270,10 +288,16 @@ def candidates(
     useful: dict[str, list[Response]] = {}
     for line in lines:
         assessment = matched.get(line.index)
-        if assessment is not None and assessment.is_accepted and is_useful(labels[line.index]):
+        if assessment is None or not assessment.is_accepted:
+            continue
+        if assessment.judgment == CORRECT if classes.edition.ranks_correct_lines else is_useful(labels[line.index]):
             useful.setdefault(assessment.value_class, []).append(line)
     return [
-        (_value(of_class, classes.documents(name), most), min([line.number for line in of_class]), name)
+        (
+            _value(of_class, classes.documents(name), most, classes.edition),
+            min([line.number for line in of_class]),
+            name,
+        )
         for name, of_class in useful.items()
         if name not in taken
     ]
@@ -285,13 +309,13 @@ def is_useful(labels: Labels) -> bool:
     return WRONG not in labels and (IGNORE not in labels or REDUNDANT in labels)
 
 
-def _value(lines: Sequence[Response], documents: int, most: int | None) -> float:
+def _value(lines: Sequence[Response], documents: int, most: int | None, edition: Edition) -> float:
     if len(lines) == 1:
         return divide(1, min(documents, most or documents))
     kept = lines if most is None or len(lines) <= most else best_first(lines)[:most]
     asked = len({line.query.short_id for line in kept})
     denominator = documents if most is None else min(documents, most * asked)
-    return divide(len(kept), denominator)
+    return divide(len(lines if edition.ranks_correct_lines else kept), denominator)
 
 
 class ApRow(NamedTuple):
@@ -337,7 +361,7 @@ def ldc_mean_ap(table: ApTable, queries: QuerySet) -> ApTable:
             for row in rows:
                 members.setdefault(row.level, []).append(row)
         means += (_mean_ap_row(full_id, level, of_level) for level, of_level in members.items())
-    return averaged_ap_table(ap_rows_in_printing_order(means))
+    return averaged_ap_table(ap_rows_in_printing_order(means), queries.edition)
 
 
 def _mean_ap_row(name: str, level: str, members: Sequence[ApRow]) -> ApRow:
@@ -355,12 +379,17 @@ def ap_rows_in_printing_order(rows: Iterable[ApRow]) -> list[ApRow]:
     return sorted(rows, key=lambda row: (row_order(row.name), row.level))
 
 
-def averaged_ap_table(ordered: Iterable[ApRow]) -> ApTable:
-    """Rows in printing order with their macro averages: sum / number of rows that have something to find."""
+def averaged_ap_table(ordered: Iterable[ApRow], edition: Edition) -> ApTable:
+    """Rows in printing order with their macro averages: sum / number of rows that have something to find.
+
+    Where an edition ranks all levels, the rows of each count for ALL as well, those of ALL twice.
+    """
     rows = tuple(ordered)
     macro: list[ApRow] = []
     for level in sorted({row.level for row in rows}):
         members = [row for row in rows if row.level == level]
+        if edition.ranks_all_levels and level == ALL_LEVELS:
+            members = [row for row in rows for _ in range(1 + (row.level == ALL_LEVELS))]
         divisor = sum(row.ground_truth > 0 for row in members)
         macro.append(ApRow(MACRO, level, _means(members, divisor), 0))
     return ApTable(rows, tuple(macro))

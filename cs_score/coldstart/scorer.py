@@ -62,6 +62,7 @@ from cs_score.coldstart.result import (
 )
 from cs_score.coldstart.samples import last_by_label
 from cs_score.coldstart.tab_files import FileKind
+from cs_score.problems.codes import Severity
 from cs_score.problems.log import ProblemLog
 
 
@@ -99,6 +100,8 @@ class Combining:
         self._units_before = {result.run_id: {unit.id: unit for unit in result.units} for result in before}
         self._has_resampled = False
         self.run_ids = run.run_ids
+        self.edition = run.gold.table.edition
+        self._reported = tuple(problems) if self.edition.reports_first else None
         self.remarks = [*run.remarks, *remarks_on_policy(policy), *remarks_on_runs(run, self.run_ids)]
 
     def score_units(self, run_id: str) -> list[UnitResult]:
@@ -177,7 +180,8 @@ class Combining:
         """What has been computed, with the problems and remarks so far."""
         has_ldc_index = bool(self._gold.table.ldc_of)
         origin = origin_of(self.options, self._run.digests, has_ldc_index, validated=False)
-        return Result(self.options, tuple(runs), tuple(self._problems), tuple(self.remarks), has_ldc_index, origin)
+        problems = tuple(self._problems) if self._reported is None else self._reported
+        return Result(self.options, tuple(runs), problems, tuple(self.remarks), has_ldc_index, origin)
 
 
 def score(queries: Iterable[Input], files: Iterable[Input], options: Options | None = None) -> Result:
@@ -207,17 +211,20 @@ def score_runs(
     runs: list[RunResult] = []
     try:
         check_lines(run)
+        if combining.edition.reports_first and (errors := run.problems.count(Severity.ERROR)):
+            raise InputError(f"{errors} error{'s' if errors > 1 else ''} encountered")
         if not combining.run_ids:
             combining.remarks.append(remark_on_no_run(run))
         for run_id in combining.run_ids:
             units = combining.score_units(run_id)
             runs.append(replace(combining.projected(run_id, averaged_table(score_rows(units))), units=tuple(units)))
             combining.check_something_scored(runs[-1])
-            rankings = rankings_of(units)
-            # The rows of the report bear the id of the first run line of the input (9.8).
-            first = run.links.responses[0].run_id if run.links.responses else run_id
-            ranked = combining.averaged(first, averaged_ap_table(slot_filling_ap(rankings)))
-            runs[-1] = replace(runs[-1], average_precision=replace(ranked, rankings=tuple(rankings)))
+            if combining.edition.has_rankings:
+                rankings = rankings_of(units)
+                # The rows of the report bear the id of the first run line of the input (9.8).
+                first = run.links.responses[0].run_id if run.links.responses else run_id
+                ranked = combining.averaged(first, averaged_ap_table(slot_filling_ap(rankings), combining.edition))
+                runs[-1] = replace(runs[-1], average_precision=replace(ranked, rankings=tuple(rankings)))
             if combining.options.samples is not None:
                 runs[-1] = combining.with_bootstrap(runs[-1], combining.options.samples)
     except InputError as stop:
@@ -235,7 +242,9 @@ def score_unit(unit: Unit, policy: Policy, is_ranked: bool = True) -> UnitResult
         return matching
     matched = matching.matched
     beside = unit.beside
-    counting = Counting(matched, policy, unit.run.limits.most, {} if beside is None else dict(beside.labels))
+    edition = unit.gold.table.edition
+    counting = Counting(matched, policy, unit.run.limits.most, {} if beside is None else dict(beside.labels), edition)
+    is_ranked = is_ranked and edition.has_rankings
     golds = [unit.gold.of_query(query, unit.run.links) for query in unit.queries]
     counted = [_count(unit, gold, counting) for gold in golds]  # 7: labels, and a row for each inner class
     if beside is not None:
@@ -286,6 +295,8 @@ def _rank(
             links = unit.run.links
             stop = above_one(ranking, links.root(query), links.nodes, MANY if most is None else str(most))
             return replace(counted, unranked=stop)
+    if gold.classes.edition.ranks_all_levels:
+        return replace(counted, rankings=tuple(rankings))
     kept = {"0", ALL_LEVELS, *map(str, range(1, unit.hop_limits[query.short_id] + 1))}
     return replace(counted, rankings=tuple(ranking for ranking in rankings if ranking.level in kept))
 

@@ -13,6 +13,7 @@ from cs_score.base.patterns import pattern
 from cs_score.base.records import Record
 from cs_score.base.sources import READING_ERRORS, Source, reason_of
 from cs_score.base.white_space import SPACE, WHITE_SPACE
+from cs_score.coldstart.editions import LATEST, Edition
 from cs_score.coldstart.lines import UnreadLine
 from cs_score.problems.log import Place, ProblemLog
 
@@ -55,6 +56,10 @@ COLUMN_PATTERNS: Final = {
 }
 
 
+VALUE_TYPES_2016: Final = frozenset(("per", "org", "gpe", "string"))
+"""Legal value types before events, lower case."""
+
+
 class Schema(Record):
     """One layout: its name for messages, what its lines are, its columns in order."""
 
@@ -66,11 +71,18 @@ class Schema(Record):
         """Index of a column, or None where the layout lacks it."""
         return self.columns.index(column) if column in self.columns else None
 
-    def fits(self, columns: list[str]) -> bool:
-        """Whether every column of a line holds what this layout has there."""
-        return len(columns) == len(self.columns) and all(
-            re.fullmatch(COLUMN_PATTERNS[name], text) for name, text in zip(self.columns, columns)
-        )
+    def exists(self, edition: Edition) -> bool:
+        """Whether an edition reads this layout."""
+        return edition.has_nodes or "NODEID" not in self.columns
+
+    def misfits(self, columns: list[str], edition: Edition) -> list[tuple[int, str]]:
+        """Numbers and names of the columns that do not hold what this layout has there."""
+        return [
+            (number, name)
+            for number, (name, text) in enumerate(zip(self.columns, columns), 1)
+            if not re.fullmatch(COLUMN_PATTERNS[name], text)
+            or (name == "VALUE_TYPE" and edition.slot_filling_only and text.lower() not in VALUE_TYPES_2016)
+        ]
 
 
 _RUN_2014: Final = tuple(
@@ -112,33 +124,34 @@ SCHEMAS: Final = (
 _FEWEST: Final = min(len(schema.columns) for schema in SCHEMAS)
 
 
-def detect_schema(columns: list[str]) -> Schema | None:
+def detect_schema(columns: list[str], edition: Edition = LATEST) -> Schema | None:
     """The layout of a file whose first line has these columns, or None."""
-    return next((schema for schema in SCHEMAS if schema.fits(columns)), None)
+    for schema in _of_width(len(columns), edition):
+        if not schema.misfits(columns, edition):
+            return schema
+    return None
 
 
-def why_no_schema(columns: list[str]) -> str:
+def _of_width(width: int, edition: Edition) -> list[Schema]:
+    return [schema for schema in SCHEMAS if len(schema.columns) == width and schema.exists(edition)]
+
+
+def why_no_schema(columns: list[str], edition: Edition = LATEST) -> str:
     """What keeps the first line of a file from having a layout, in words."""
+    if len(columns) == len(RUN_2017.columns) and not RUN_2017.exists(edition):
+        return f"{edition.name} reads runs of eight columns, and this line has nine; leave the last one out"
     if len(columns) == 1 and columns[0].count(",") >= _FEWEST - 1:
         return "commas stand between its columns where tabs are needed"
     names = {name for schema in SCHEMAS for name in schema.columns}
     if sum(text.strip("#\ufeff ").upper() in names for text in columns) > 1:
         return "a header stands there; take it out"
-    of_width = [schema for schema in SCHEMAS if len(schema.columns) == len(columns)]
+    of_width = _of_width(len(columns), edition)
     if not of_width:
         known = sorted({len(schema.columns) for schema in SCHEMAS})
         return f"it has {len(columns)} columns, where layouts have {', '.join(map(str, known[:-1]))} or {known[-1]}"
-    nearest = min(of_width, key=lambda schema: len(_misfits(schema, columns)))
-    number, name = _misfits(nearest, columns)[0]
+    nearest = min(of_width, key=lambda schema: len(schema.misfits(columns, edition)))
+    number, name = nearest.misfits(columns, edition)[0]
     return f"column {number}, {columns[number - 1]!r}, is no {name} of a line of the layout '{nearest.name}'"
-
-
-def _misfits(schema: Schema, columns: list[str]) -> list[tuple[int, str]]:
-    return [
-        (number, name)
-        for number, (name, text) in enumerate(zip(schema.columns, columns), 1)
-        if not re.fullmatch(COLUMN_PATTERNS[name], text)
-    ]
 
 
 _BLOCK: Final = 1 << 16
@@ -170,7 +183,9 @@ class TabFile(Record):
     unread: Sequence[UnreadLine] = ()
 
 
-def read_tab_file(source: Source, problems: ProblemLog, *, allow_comments: bool = False) -> TabFile | None:
+def read_tab_file(
+    source: Source, problems: ProblemLog, *, allow_comments: bool = False, edition: Edition = LATEST
+) -> TabFile | None:
     """Open the lines of a tab file; None for a file of size zero, which is only warned of.
 
     With `allow_comments` a comment at the end of a line is cut off first, whatever is done with the line then.
@@ -197,16 +212,17 @@ def read_tab_file(source: Source, problems: ProblemLog, *, allow_comments: bool 
                 f"Empty file: {source.name}", remedy="it has blank and comment lines only", code="NO_LINES"
             ) from None
     columns = split_columns(first[1])
-    schema = detect_schema(columns)
+    schema = detect_schema(columns, edition)
     if schema is None:
         raise InputError(
             f"Unknown file type: {source.name}",
             file=source.name,
             place=f"line {first[0]}",
-            remedy=f"{why_no_schema(columns)} (see README-Usage, Input files)",
+            remedy=f"{why_no_schema(columns, edition)} (see README-Usage, Input files)",
             code="UNKNOWN_FILE_TYPE",
         )
-    lines = accepted_lines(itertools.chain((first,), counted), source.name, len(schema.columns), problems, unread)
+    every = itertools.chain((first,), counted)
+    lines = accepted_lines(every, source.name, len(schema.columns), problems, unread, edition)
     return TabFile(source.name, schema, lines, unread)
 
 
@@ -232,7 +248,12 @@ def is_blank_or_comment(text: str) -> bool:
 
 
 def accepted_lines(
-    lines: Iterable[tuple[int, str]], name: str, width: int, problems: ProblemLog, unread: list[UnreadLine]
+    lines: Iterable[tuple[int, str]],
+    name: str,
+    width: int,
+    problems: ProblemLog,
+    unread: list[UnreadLine],
+    edition: Edition = LATEST,
 ) -> Iterator[Line]:
     """The lines that count, of the numbered lines of a file with `width` columns.
 
@@ -247,7 +268,8 @@ def accepted_lines(
             problems.add("DUPLICATE_LINE", f"\n{text}", place=Place(name, number))
             unread.append(UnreadLine(name, number, text))
             continue
-        seen.add(text)
+        if not edition.keeps_repeated_lines:
+            seen.add(text)
         columns = text.split("\t")
         if len(columns) != width or not columns[-1]:
             columns = split_columns(text)

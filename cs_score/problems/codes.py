@@ -336,6 +336,13 @@ _KINDS: Final = {
         "Its end is moved so that 200 characters are left.",
         "Justify with a shorter span.",
     ),
+    "TOO_MANY_PROVENANCE_TRIPLES": _warning(
+        "Too many provenance triples (%d) provided; only the first %d will be used",
+        "A provenance has more than four spans, which the edition 3.0 allows.",
+        "five spans in RELATION_PROVENANCE_TRIPLES",
+        "The surplus is cut off.",
+        "Keep the spans that matter.",
+    ),
     "TOO_MANY_PROVENANCE_TRIPLES_E": _error(
         "Unexpected number of provenance triples: provided=(%d) expected=(%d)",
         "A provenance has more spans than allowed: four for the relation, two for the value.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final, NamedTuple, Self
 
 from cs_score.base.display import one_line
@@ -104,6 +104,8 @@ class ProblemLog:
     def __init__(self) -> None:
         self.ignored: frozenset[str] = frozenset()
         """Codes that are neither noted nor counted."""
+        self.wordings: Mapping[str, str] = {}
+        """Templates that stand for those of the table of problems, by code."""
         self.fatal: list[InputError] = []
         """Conditions that the program must end with, in load order; whoever loads decides when (see `end_if_fatal`)."""
         self._found: dict[tuple[str, str], _Found] = {}
@@ -119,7 +121,7 @@ class ProblemLog:
         if times == 0 or code in self.ignored:
             return
         kind = CODES[code]
-        message = kind.message(arguments)
+        message = self.wordings[code] % arguments if code in self.wordings else kind.message(arguments)
         if kind.severity is Severity.FATAL:
             self.fatal.append(FatalProblem(f"{kind.severity}: {message}", place, code))
             return
@@ -139,7 +141,7 @@ class ProblemLog:
     def branch(self) -> Self:
         """A log of its own that begins with what this one holds."""
         other = type(self)()
-        other.ignored = self.ignored
+        other.ignored, other.wordings = self.ignored, self.wordings
         other._found = {key: found.copy() for key, found in self._found.items()}
         other._totals = dict(self._totals)
         other.fatal = list(self.fatal)

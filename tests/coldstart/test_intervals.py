@@ -139,7 +139,10 @@ def replicated(run: RunResult, queries: QuerySet, times: dict[str, int]) -> RunR
                     if ap_row.name == query.full_id:
                         ap_rows.append(ap_row._replace(name=f"{ap_row.name}c{copy}"))
     copies = QuerySet(by_id, ldc_of, was_expanded=True)
-    sf, sf_ap = averaged_table(in_printing_order(rows)), averaged_ap_table(ap_rows_in_printing_order(ap_rows))
+    sf, sf_ap = (
+        averaged_table(in_printing_order(rows)),
+        averaged_ap_table(ap_rows_in_printing_order(ap_rows), copies.edition),
+    )
     return replace(
         run,
         tables=PrecisionRecall(sf, *ldc_tables(sf, copies)),

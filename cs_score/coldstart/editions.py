@@ -1,0 +1,165 @@
+"""Editions of the reference scorer: the rules of each year as data.
+
+Version 3.0 scored TAC KBP 2016, 2017.1.5 stood at the beginning of the evaluation of 2017, 2017.2.0 scored it. A step
+of the pipeline asks the record for its rule and never for the name of an edition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from cs_score.base.errors import UsageError
+from cs_score.base.nearest import nearest
+from cs_score.base.records import Record, field, replace
+
+
+class Edition(Record, kw_only=True, eq=False):
+    """The rules of one edition; the defaults are those of 2017.2.0, against which the others are told."""
+
+    name: str
+    scored: str
+    """The evaluation whose published scores it made."""
+    wrong: tuple[str, ...] = ("INCORRECT", "INCORRECT_PARENT", "INEXACT")
+    ignore: tuple[str, ...] = ("UNASSESSED", "DUPLICATE")
+
+    # Which parts of the scorer exist: limits on justifications, runs with node ids, average precision.
+    has_limits: bool = True
+    has_nodes: bool = True
+    has_rankings: bool = True
+    slot_filling_only: bool = False
+    """Events, sentiments and values of the type STRING.x have no slots and value types."""
+
+    # Reading files.
+    finds_english_anywhere: bool = False
+    """A document id that holds ENG anywhere is English, not only one with ENG_ at its beginning or behind a _."""
+    hashes_text_once: bool = False
+    """Follow-on ids are hashed of UTF-8, not of UTF-8 encoded to UTF-8 once more."""
+    keeps_repeated_lines: bool = False
+    longest_span: int = 200
+    most_value_spans: int = 2
+    most_characters: int | None = None
+    """Characters that the spans of one provenance may have together."""
+    reads_semicolons: bool = True
+    """A semicolon between spans is taken for a comma, with an error."""
+    joins_documents: bool = True
+    """All spans of a provenance are read as of its first document, and relation and value have the same."""
+    refuses_further_spans: bool = True
+    """Spans beyond the most allowed are an error, not a warning."""
+    names_wrong_slot_in_full: bool = True
+    names_unknown_code: bool = True
+    refuses_orphans: bool = False
+    """A wrong answer to a query that no accepted answer leads to ends the program; otherwise it is reported."""
+    wordings: Mapping[str, str] = field(default_factory=dict)
+    """Templates of messages that read differently, by problem code."""
+
+    assumed_mention: str | None = None
+    """The mention type of answers and classes in pools without mention types; None: they have none."""
+
+    # Counting.
+    needs_correct_parent: bool = False
+    """A path is correct where the parent was assessed as correct, whatever the policy calls right."""
+    ignores_each_nominal: bool = False
+    """Nominal answers are ignored line by line; otherwise a node needs one line that names it."""
+
+    # Average precision.
+    ranks_correct_lines: bool = False
+    """Every line assessed as correct can find a class, and all such lines of a node count in V."""
+    ranks_all_levels: bool = False
+    """Levels exist by slots, too, and beyond the highest hop that is scored; those of ALL count twice in averages."""
+
+    # Writing.
+    encodes_report_twice: bool = True
+    """Text outside ASCII is encoded to UTF-8 once more in the error file, not only names of files."""
+    reports_first: bool = False
+    """The report is written once, when all files are read; errors then end the program before anything is scored."""
+    shows_nodes: bool = True
+    """The debug file tells node and follow-on query of each response."""
+    hides_later_unassessed: bool = False
+    """From the second run on the debug file shows unassessed lines of nodes without their category."""
+
+
+_WORDINGS: Final = {
+    "FAILED_LANG_INFERENCE": "Unable to infer language from DOCID %s. Using default language %s.",
+    "IMPROPER_CONFIDENCE_VALUE": "Confidence value in scientific format: %s ",
+}
+
+LATEST: Final = Edition(name="2017.2.0", scored="TAC KBP 2017")
+
+EDITIONS: Final = {
+    edition.name: edition
+    for edition in (
+        Edition(
+            name="3.0",
+            scored="TAC KBP 2016",
+            wrong=("INCORRECT", "INCORRECT_PARENT", "INEXACT", "DUPLICATE"),
+            ignore=("UNASSESSED",),
+            has_limits=False,
+            has_nodes=False,
+            has_rankings=False,
+            slot_filling_only=True,
+            finds_english_anywhere=True,
+            hashes_text_once=True,
+            keeps_repeated_lines=True,
+            longest_span=150,
+            most_value_spans=4,
+            reads_semicolons=False,
+            joins_documents=False,
+            refuses_further_spans=False,
+            names_wrong_slot_in_full=False,
+            names_unknown_code=False,
+            refuses_orphans=True,
+            wordings=_WORDINGS,
+            needs_correct_parent=True,
+            ignores_each_nominal=True,
+            encodes_report_twice=False,
+            reports_first=True,
+            shows_nodes=False,
+        ),
+        Edition(
+            name="2017.1.5",
+            scored="the beginning of TAC KBP 2017 (June)",
+            most_characters=600,
+            refuses_orphans=True,
+            wordings=_WORDINGS,
+            ignores_each_nominal=True,
+            ranks_correct_lines=True,
+            ranks_all_levels=True,
+            reports_first=True,
+            hides_later_unassessed=True,
+        ),
+        LATEST,
+    )
+}
+"""The editions by name, in the order in which they appeared."""
+
+AS_GIVEN: Final = "as-given"
+MENTION_TYPES: Final = {
+    AS_GIVEN: "assessments without mention types have none, so that no answer is known to be a name",
+    "assume-name": "assessments without mention types are names, as their classes are",
+}
+"""What is made of pools without mention types, by the names of the option."""
+
+_SAME: Final = {"2017.1.6": "2017.1.5"}
+
+
+def edition_of(name: str, mention_types: str = AS_GIVEN) -> Edition:
+    """The edition called so; 2017.1.6 scores as 2017.1.5. Raises UsageError for what is not known.
+
+    `mention_types`: what is made of pools that have none.
+    """
+    edition = EDITIONS.get(_SAME.get(name, name))
+    if edition is None:
+        raise UsageError(f"no edition {name} to follow; there are {', '.join(EDITIONS)}{nearest(name, EDITIONS)}")
+    if mention_types not in MENTION_TYPES:
+        known = ", ".join(MENTION_TYPES)
+        raise UsageError(
+            f"no --mention-types {mention_types}; there are {known}{nearest(mention_types, MENTION_TYPES)}"
+        )
+    if mention_types == AS_GIVEN:
+        return edition
+    if edition.ignores_each_nominal:
+        raise UsageError(
+            f"--mention-types is for 2017.2.0: {edition.name} scores pools without mention types as they are"
+        )
+    return replace(edition, assumed_mention="NAM")
