@@ -17,6 +17,7 @@ from cs_score.cli.parts_options import Division, read_division
 from cs_score.cli.resampling_options import read_resampling
 from cs_score.cli.scorer.options import defaults_of, layout_of, options_of, policy_texts
 from cs_score.cli.scorer.switches import DEFAULTS, PROGRAM
+from cs_score.coldstart.editions import AS_GIVEN, LATEST, edition_of
 from cs_score.coldstart.linking import members
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.outputs import Invocation, Layout, is_of_failed_call, written
@@ -99,7 +100,8 @@ def planned(line: CommandLine, outputs: Sequence[PlannedOutput], folder: str | N
 def tables(option: str, output: Destination, line: CommandLine) -> Iterator[PlannedOutput]:
     """The files behind the prefix that an option names; none for a stream."""
     if output.stream is None:
-        for file in written(line.switches):
+        edition = edition_of(line.text("--follow", LATEST.name), line.text("--mention-types", AS_GIVEN))
+        for file in written(line.switches, edition):
             yield PlannedOutput(option, f"{output.text}.{file.ending}", Existing.CLEARED)
 
 

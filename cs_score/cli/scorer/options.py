@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from cs_score.base.errors import UsageError
 from cs_score.cli.options import CommandLine
 from cs_score.cli.scorer.switches import DEFAULTS, POLICY
+from cs_score.coldstart.editions import AS_GIVEN, EDITIONS, LATEST, edition_of
 from cs_score.coldstart.options import Justifications, Options, Policy, find_preset, listed
 from cs_score.coldstart.outputs import Layout
 from cs_score.coldstart.tables import resampled_metrics
@@ -25,6 +27,8 @@ def options_of(line: CommandLine, defaults: Mapping[str, str] = DEFAULTS) -> Opt
         runids=listed(line.text("-runids", "")) or None,
         samples=line.switches.get("-samples"),
         metrics=resampled_metrics(layout_of(line).fields),
+        follow=line.text("--follow", LATEST.name),
+        mention_types=line.text("--mention-types", AS_GIVEN),
     )
 
 
@@ -43,9 +47,14 @@ def defaults_of(line: CommandLine) -> Mapping[str, str]:
 
     Raises UsageError for a policy that has no name.
     """
+    edition = edition_of(line.text("--follow", LATEST.name), line.text("--mention-types", AS_GIVEN))
+    if not edition.has_limits and "-justifications" in line.switches:
+        with_it = ", ".join(other.name for other in EDITIONS.values() if other.has_limits)
+        raise UsageError(
+            f"Unknown switch: -justifications\nVersion {edition.name} has no such switch; {with_it} have it"
+        )
     name = line.switches.get(POLICY.name)
-    if name is None:
-        return DEFAULTS
-    preset = find_preset(name)
-    sides = {f"-{side.lower()}": text for side, text in preset.policy.texts().items()}
-    return {**DEFAULTS, **sides, "-justifications": str(preset.justifications)}
+    policy = Policy(wrong=edition.wrong, ignore=edition.ignore) if name is None else find_preset(name).policy
+    limits = DEFAULTS["-justifications"] if name is None else str(find_preset(name).justifications)
+    sides = {f"-{side.lower()}": text for side, text in policy.texts().items()}
+    return {**DEFAULTS, **sides, "-justifications": limits if edition.has_limits else "M:M"}

@@ -14,6 +14,7 @@ from cs_score.cli.leaving import FAILED
 from cs_score.cli.problem_display import report_on_stderr
 from cs_score.cli.scorer.call import Call
 from cs_score.cli.scorer.switches import PROGRAM
+from cs_score.coldstart.editions import LATEST
 from cs_score.coldstart.outputs import (
     MAY_BE_REPLACED,
     closing_line,
@@ -60,7 +61,11 @@ def report(call: Call, result: Result) -> None:
     """Remarks on standard error, then the report, twice as the reference writes it, and its closing line."""
     remark(result.warnings)
     # Where both go to standard output the reference has closed it by now and its report is lost.
-    output = call.output
+    output, edition = call.output, call.options.edition
+    if edition.reports_first:
+        text = whole_report(result.problems, result.error_count, result.warning_count, edition)
+        write_report(call.errors, text, [doubly_encoded(text, edition)])
+        return
     lost = output is not None and call.errors.stream == output.stream == "stdout"
     errors = call.errors if not lost else Destination("stderr")
     if errors.stream == "stderr":
@@ -92,8 +97,9 @@ def give_up(error: CsScoreError, problems: ProblemLog, call: Call | None) -> int
         write_text("stderr", f"{PROGRAM}: {error}\n")
     with contextlib.suppress(OutputError):
         if errors.stream is None:
-            text = stopped_report(collected, error) + MAY_BE_REPLACED
-            write_whole(errors.text, [doubly_encoded(text)])
+            edition = LATEST if call is None else call.options.edition
+            text = stopped_report(collected, error, edition) + MAY_BE_REPLACED
+            write_whole(errors.text, [doubly_encoded(text, edition)])
     if call is not None and call.problems_file is not None:
         with contextlib.suppress(CsScoreError):
             write_problems_file(problems, call.problems_file, error)

@@ -6,6 +6,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from cs_score.base.errors import CsScoreError, InputError, UsageError
@@ -45,8 +46,9 @@ def run(line: CommandLine) -> int:
 def _score(call: Call, problems: ProblemLog) -> Finished:
     with scored(call, problems) as scoring:
         result = scoring.result
-        write_files(call, result, scoring.intervals)
-        report(call, result)
+        steps = (partial(write_files, call, result, scoring.intervals), partial(report, call, result))
+        for step in reversed(steps) if call.options.edition.reports_first else steps:
+            step()
         if call.problems_file is not None:
             write_problems_file(problems, call.problems_file)
     return Finished(FAILED if result.error_count else 0, scoring)

@@ -6,6 +6,7 @@ from typing import Final
 
 from cs_score.cli import parts_options, resampling_options
 from cs_score.cli.options import FORCE, Option
+from cs_score.coldstart.editions import AS_GIVEN, EDITIONS, LATEST, MENTION_TYPES
 from cs_score.coldstart.options import DISCIPLINES, POLICY_ITEMS, PRESETS
 from cs_score.coldstart.tables import DEFAULT_FIELDS
 
@@ -47,6 +48,20 @@ SCORING: Final = (
     Option("-queries", "LIST", "File or colon-separated list of the queries to score", "all queries"),
     _policy("right", "Colon-separated categories that count as right"),
     _policy("wrong", "Colon-separated categories that count as wrong"),
+    Option(
+        "--follow",
+        "VERSION",
+        "Edition of the reference whose rules hold: " + ", ".join(f"{e.name} ({e.scored})" for e in EDITIONS.values()),
+        LATEST.name,
+        tuple(EDITIONS),
+    ),
+    Option(
+        "--mention-types",
+        "NAME",
+        "What is made of pools without mention types; assume-name takes their answers for names",
+        AS_GIVEN,
+        tuple(MENTION_TYPES),
+    ),
 )
 """The switches that say how a run is scored."""
 
