@@ -12,9 +12,9 @@ import json
 import re
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from _pytest.mark import ParameterSet
@@ -75,7 +75,9 @@ def committed_cases() -> list[Case]:
 
 def shared_cases() -> list[Case]:
     """All recorded cases, where the folder beside the checkout has them; otherwise none."""
-    return [*cases_in(SHARED / "golden" / "coldstart"), *cases_in(SHARED / "testsuite", "SCORER_TS_*")]
+    golden = SHARED / "golden"
+    years = [case for folder in sorted((golden / "years").glob("**/")) for case in cases_in(folder)]
+    return [*cases_in(golden / "coldstart"), *cases_in(SHARED / "testsuite", "SCORER_TS_*"), *years]
 
 
 def cases_in(folder: Path, pattern: str = "*") -> list[Case]:
@@ -94,6 +96,12 @@ def sampled(cases: Iterable[Case]) -> list[ParameterSet]:
     return found
 
 
+def _edition(case: Mapping[str, Any]) -> list[str]:
+    """The switches that choose the rules that a case was recorded under; its arguments are without them."""
+    extension: list[str] = case.get("extension", [])
+    return extension or (["--follow", case["follow"]] if "follow" in case else [])
+
+
 def _case(folder: Path) -> Case:
     case = json.loads((folder / "case.json").read_text(encoding="utf-8"))
     final = case.get("final_message")
@@ -105,7 +113,7 @@ def _case(folder: Path) -> Case:
         folder=folder,
         family=case["family"],
         program=program,
-        args=tuple(case["args"]),
+        args=(*_edition(case), *case["args"]),
         mode=case["mode"],
         exit_code=case["exit_code"],
         final_message=final,
