@@ -148,7 +148,10 @@ def responses_text(
             if shown is not None:
                 node, target = "", ""
                 if edition.shows_nodes:
-                    node, target = f"\tFQNODEID:\t{response.node or '-'}\n", f"\tTARGET_QID:\t{response.target_full_id}\n"
+                    node, target = (
+                        f"\tFQNODEID:\t{response.node or '-'}\n",
+                        f"\tTARGET_QID:\t{response.target_full_id}\n",
+                    )
                 yield (
                     f"{node}\tSUBMISSION:\t{response.text}\n{target}\tASSESSMENT:\t{assessed}\n\n"
                     f"\tPREPOLICY ASSESSMENT:\t{category}\n"

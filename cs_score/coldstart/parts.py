@@ -264,7 +264,9 @@ def score_in_parts(gold: Gold, files: Sequence[str], parts: int, jobs: int, fold
         combining.remark_on_matches(run_id, lines, any(score.has_met for score in scores))
         run = combining.projected(run_id, averaged_table(row for score in scores for row in score.rows))
         combining.check_something_scored(run)
-        ranked = combining.averaged(run_id, averaged_ap_table((row for score in scores for row in score.ap_rows), edition))
+        ranked = combining.averaged(
+            run_id, averaged_ap_table((row for score in scores for row in score.ap_rows), edition)
+        )
         texts = [_texts_of(folder, part) for part in range(len(scores))]
         run = replace(run, average_precision=ranked, debug_text=DebugText(*zip(*texts)))
         if gold.options.samples is not None:

@@ -51,7 +51,7 @@ def defaults_of(line: CommandLine) -> Mapping[str, str]:
     if not edition.has_limits and "-justifications" in line.switches:
         with_it = ", ".join(other.name for other in EDITIONS.values() if other.has_limits)
         raise UsageError(
-            f"Unknown switch: -justifications\nVersion {edition.name} has no such switch; {with_it} have it"
+            f"ERROR: Unknown switch: -justifications; version {edition.name} has no such switch; {with_it} have it"
         )
     name = line.switches.get(POLICY.name)
     policy = Policy(wrong=edition.wrong, ignore=edition.ignore) if name is None else find_preset(name).policy
