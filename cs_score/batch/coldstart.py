@@ -28,7 +28,7 @@ from cs_score.coldstart.result import Result, RunResult, ScoringStopped
 from cs_score.coldstart.scorer import score_runs
 from cs_score.coldstart.tables import check_fields
 from cs_score.coldstart.unit_statistics import intervals, resampled_unit, summary_scores
-from cs_score.knowledge_base.chain import resolve_knowledge_bases
+from cs_score.knowledge_base.validation import resolve_knowledge_bases
 from cs_score.measures.registry import COLD_START_MODE, LDC_MEAN, headline, rankable
 from cs_score.preparation.prevalidation import (
     Preparation,

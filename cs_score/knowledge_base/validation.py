@@ -1,29 +1,72 @@
-"""Validating a knowledge base: every problem named, what can be mended mended, what is left unsaid added.
+"""A knowledge base validated, every problem named and what can be mended mended, and resolved to a run in memory.
 
-Source: specification of knowledge bases, sections 3 to 7.
+Source: specification of knowledge bases, sections 2.1 and 3 to 7.
 """
 
 from __future__ import annotations
 
+import io
+from collections.abc import Callable, Collection, Iterable
+from typing import Final
+
+from cs_score.base.errors import UsageError
+from cs_score.base.outputs import encoded
 from cs_score.base.records import Record, field
-from cs_score.base.sources import Source
-from cs_score.knowledge_base.checks.inference import infer_inverses, infer_mentions
-from cs_score.knowledge_base.checks.mention_strings import MentionStrings
-from cs_score.knowledge_base.checks.node_types import check_types
-from cs_score.knowledge_base.checks.provenances import (
+from cs_score.base.signing.origin import RUN
+from cs_score.base.sources import InMemory, Input, Source, name_of, open_source
+from cs_score.coldstart.linking import members
+from cs_score.coldstart.queries import Query, QuerySet
+from cs_score.knowledge_base.assertions import KnowledgeBase
+from cs_score.knowledge_base.building import Builder, Findings, Multiple, Repetitions
+from cs_score.knowledge_base.checks import (
+    MentionStrings,
     check_confidences,
     check_endpoints,
     check_provenances,
     check_strings,
+    check_types,
+    infer_inverses,
+    infer_mentions,
 )
-from cs_score.knowledge_base.contents.assertions import KnowledgeBase
-from cs_score.knowledge_base.contents.predicates import PredicateTable
-from cs_score.knowledge_base.reading.building import Builder
-from cs_score.knowledge_base.reading.findings import Findings
-from cs_score.knowledge_base.reading.kb_file import KbFile
-from cs_score.knowledge_base.reading.repetitions import Multiple, Repetitions
+from cs_score.knowledge_base.kb_file import KbFile
+from cs_score.knowledge_base.predicates import TAC, PredicateTable
+from cs_score.knowledge_base.recognition import is_knowledge_base
+from cs_score.knowledge_base.resolution import documents_of, read_validated, resolve, slots_of
+from cs_score.knowledge_base.writers import tac_text
 from cs_score.preparation.documents import DocumentList
+from cs_score.preparation.prevalidation import Preparation, PreparedRun, rereadable
+from cs_score.problems.codes import CODES, Severity
 from cs_score.problems.log import ProblemLog
+
+IGNORED_BY_DEFAULT: Final = "MULTIPLE_FILLS_ENTITY"
+
+# Codes that the reference knows and that nothing reports.
+_SILENT_WARNINGS: Final = frozenset(
+    (
+        "BAD_QUERY",
+        "DUPLICATE_QUERY_ID",
+        "MISSING_MENTION",
+        "MULTIPLE_FILLS_SLOT",
+        "MULTIPLE_LINKS",
+        "TOO_MANY_PROVENANCE_TRIPLES",
+        "UNLOADED_QUERY",
+    )
+)
+_SILENT_ERRORS: Final = frozenset(("ILLEGAL_OFFSET_PAIR_STRING", "MISSING_CANONICAL_E", "MISSING_REALIS"))
+
+
+def ignored_codes(text: str) -> frozenset[str]:
+    """The codes of a list that is separated by colons. Raises UsageError for one that is unknown or no warning."""
+    codes = [code for code in text.upper().split(":") if code]
+    for code in codes:
+        if code in _SILENT_WARNINGS:
+            continue
+        if code not in _SILENT_ERRORS and (code not in CODES or CODES[code].template is None):
+            raise UsageError(f"Unknown warning: {code}")
+        if code in _SILENT_ERRORS or CODES[code].severity is not Severity.WARNING:
+            raise UsageError(f"{code} is a fatal error; cannot ignore it")
+    return frozenset(codes)
+
 
 ONE_VALUE_CODE = "MULTIPLE_FILLS_ENTITY"
 """The code whose being ignored also lets single-valued slots have several values."""
@@ -71,3 +114,50 @@ def check(builder: Builder, options: KbOptions, problems: ProblemLog) -> None:
     check_endpoints(base.assertions, findings)
     check_confidences(base.assertions, findings)
     builder.repetitions.finish()
+
+
+def resolve_knowledge_bases(
+    files: Iterable[Input],
+    queries: QuerySet,
+    new_log: Callable[[], ProblemLog] = ProblemLog,
+    known: Collection[Input] = (),
+) -> Preparation:
+    """Put runs in the place of the knowledge bases among files, as validate-kb and resolve-queries make them.
+
+    `known` are files that are knowledge bases whatever they look like; `new_log` makes the log of problems of each.
+    Raises InputError where one cannot be resolved; one with errors is told by the `check` of its `PreparedRun`, and has
+    no run.
+    """
+    prepared = Preparation()
+    asked = list(queries.scored_by_default())
+    for given in files:
+        for member in members(given):
+            if member in known or is_knowledge_base(member):
+                run = _resolved(rereadable(member), asked, new_log(), prepared)
+                prepared.runs.append(run)
+            else:
+                prepared.files.append(member)
+    return prepared
+
+
+def _resolved(given: Input, queries: list[Query], problems: ProblemLog, prepared: Preparation) -> PreparedRun:
+    name = name_of(given)
+    resolved_name = f"{name} (resolved)"
+    problems.ignored = ignored_codes(IGNORED_BY_DEFAULT)
+    with open_source(given) as source:
+        base = validate_kb(source, KbOptions(), problems)
+        digest = source.digest(RUN)
+    answers = 0
+    if not problems.has_errors:
+        valid = io.BytesIO(b"".join(encoded(tac_text(base, (TAC,)))))
+        with Source(name, valid, decompress=False) as source:
+            kb = read_validated(source, slots_of(queries), documents_of(queries))
+        resolution = resolve(kb, queries)
+        answers = len(resolution.lines)
+        prepared.files.append(InMemory(resolved_name, b"".join(encoded(resolution.lines))))
+        entered = resolution.counts.entered
+        account = f"validated and resolved; {entered} of {len(queries)} queries found their entity, {answers} answers"
+    else:
+        account = "has errors"
+    remedy = "a knowledge base with errors is not resolved; mend them first"
+    return PreparedRun(name, resolved_name, problems, account, (digest,), "KB_WITH_ERRORS", remedy)

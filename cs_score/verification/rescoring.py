@@ -23,8 +23,8 @@ from cs_score.coldstart.scorer import APART, score_apart, score_runs
 from cs_score.coldstart.unit_statistics import intervals as cold_start_intervals
 from cs_score.evidence import intervals as evidence_intervals
 from cs_score.evidence.report import result_object as evidence_object
-from cs_score.knowledge_base.chain import resolve_knowledge_bases
-from cs_score.knowledge_base.reading.recognition import is_knowledge_base
+from cs_score.knowledge_base.recognition import is_knowledge_base
+from cs_score.knowledge_base.validation import resolve_knowledge_bases
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.preparation.prevalidation import Preparation, load_prepared, validate_runs
 from cs_score.problems.log import ProblemLog

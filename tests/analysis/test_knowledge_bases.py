@@ -12,7 +12,7 @@ import pytest
 from cs_score.base.sources import open_source
 from cs_score.coldstart.gold import open_gold
 from cs_score.coldstart.options import Options
-from cs_score.knowledge_base.chain import resolve_knowledge_bases
+from cs_score.knowledge_base.validation import resolve_knowledge_bases
 from tests.coldstart.command import score_in
 from tests.documents import ROOT
 

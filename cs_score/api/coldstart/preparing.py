@@ -9,7 +9,7 @@ from cs_score.base.sources import Input
 from cs_score.coldstart.gold import Gold, Run, load_run
 from cs_score.coldstart.linking import members
 from cs_score.coldstart.options import Justifications
-from cs_score.knowledge_base.reading.recognition import is_knowledge_base
+from cs_score.knowledge_base.recognition import is_knowledge_base
 
 
 def loaded_run(
@@ -21,7 +21,7 @@ def loaded_run(
     """
     if not validate and not any(is_knowledge_base(member) for file in files for member in members(file)):
         return load_run(gold, [*files, *pool], limits)
-    from cs_score.knowledge_base.chain import resolve_knowledge_bases
+    from cs_score.knowledge_base.validation import resolve_knowledge_bases
     from cs_score.preparation.prevalidation import Preparation, load_prepared, validate_runs
 
     prepared = resolve_knowledge_bases(files, gold.table)

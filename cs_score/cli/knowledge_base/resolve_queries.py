@@ -20,10 +20,15 @@ from cs_score.cli.preparation.program import (
 )
 from cs_score.coldstart.outputs import report_text
 from cs_score.coldstart.query_files import load_queries
-from cs_score.knowledge_base.resolution.answering import Resolution, documents_of, resolve, slots_of
-from cs_score.knowledge_base.resolution.explanation import OPTION as EXPLAIN
-from cs_score.knowledge_base.resolution.explanation import explanation_text
-from cs_score.knowledge_base.resolution.validated_kb import read_validated
+from cs_score.knowledge_base.resolution import (
+    EXPLANATION,
+    Resolution,
+    documents_of,
+    explanation_text,
+    read_validated,
+    resolve,
+    slots_of,
+)
 
 PROGRAM: Final = Program(
     "resolve-queries",
@@ -71,7 +76,7 @@ def _resolve(line: CommandLine, session: Session) -> int:
 
 def _outputs(line: CommandLine) -> Iterator[PlannedOutput]:
     yield from Destination(line.words[2]).planned("OUTPUTFILE", Existing.REPLACED)
-    yield from EXPLAIN.outputs(line.switches.get("--explain"))
+    yield from EXPLANATION.outputs(line.switches.get("--explain"))
 
 
 def _explain(resolution: Resolution, path: str | None) -> None:

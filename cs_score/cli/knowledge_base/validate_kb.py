@@ -22,15 +22,22 @@ from cs_score.cli.preparation.program import (
     Session,
     document_list,
 )
-from cs_score.knowledge_base.contents.assertions import KnowledgeBase
-from cs_score.knowledge_base.contents.predicates import TAC, PredicateTable
-from cs_score.knowledge_base.ignoring import IGNORED_BY_DEFAULT, ignored_codes
-from cs_score.knowledge_base.reading.kb_file import TASKS
-from cs_score.knowledge_base.reading.repetitions import Multiple
-from cs_score.knowledge_base.reading.user_predicates import load_predicates
-from cs_score.knowledge_base.validation import KbOptions, validate_kb
-from cs_score.knowledge_base.writers.files import NO_OUTPUT, KbOutputs, output_folder, output_paths
-from cs_score.knowledge_base.writers.statistics import JSON_OPTION, statistics_json, statistics_of, statistics_text
+from cs_score.knowledge_base.assertions import KnowledgeBase
+from cs_score.knowledge_base.building import Multiple
+from cs_score.knowledge_base.kb_file import TASKS
+from cs_score.knowledge_base.predicates import TAC, PredicateTable, load_predicates
+from cs_score.knowledge_base.validation import IGNORED_BY_DEFAULT, KbOptions, ignored_codes, validate_kb
+from cs_score.knowledge_base.writers import (
+    JSON_OPTION,
+    NO_OUTPUT,
+    KbOutputs,
+    differences,
+    output_folder,
+    output_paths,
+    statistics_json,
+    statistics_of,
+    statistics_text,
+)
 
 DEFAULT_LINK_KB: Final = "LDC2015E42"
 DEFAULT_TASK: Final = "CSKB"
@@ -132,8 +139,6 @@ def _write_statistics(wanted: Sequence[tuple[str, Destination]], base: Knowledge
 
 
 def _show_differences(base: KnowledgeBase, labels: frozenset[str]) -> None:
-    from cs_score.knowledge_base.writers.differences import differences
-
     diff = differences(base, labels)
     # What reaches a terminal must not move its cursor; a file or a pipe gets the lines as they are.
     write_result(Destination("stdout"), encoded(map(terminal_safe, diff) if sys.stdout.isatty() else diff))

@@ -36,7 +36,7 @@ def load_prepared(
     new_log = RecordingLog if isinstance(problems, RecordingLog) else ProblemLog
     prepared = Preparation(list(files))
     if knowledge_bases:
-        from cs_score.knowledge_base.chain import resolve_knowledge_bases
+        from cs_score.knowledge_base.validation import resolve_knowledge_bases
 
         prepared = resolve_knowledge_bases(files, gold.table, new_log, knowledge_bases)
         _account(prepared.runs, problems)
@@ -61,7 +61,7 @@ def _account(runs: Iterable[PreparedRun], problems: ProblemLog) -> None:
 
 def knowledge_bases_in(files: Iterable[Input]) -> frozenset[str]:
     """The knowledge bases among the files that words of the command line stand for."""
-    from cs_score.knowledge_base.reading.recognition import is_knowledge_base
+    from cs_score.knowledge_base.recognition import is_knowledge_base
 
     found = (member for word in files for member in members(word))
     return frozenset(member for member in found if isinstance(member, str) and is_knowledge_base(member))

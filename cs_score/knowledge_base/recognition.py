@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from codecs import BOM_UTF8
-from collections.abc import Iterator
+from typing import Final
 
 from cs_score.base.errors import InputError
 from cs_score.base.sources import Input, Source, open_source
-from cs_score.base.white_space import WHITE_SPACE
+from cs_score.base.white_space import SPACE, WHITE_SPACE
 from cs_score.coldstart.tab_files import line_blocks, split_comment
 
-_BLOCK = 1 << 16
-_FEWEST_COLUMNS = 3
+_BLOCK: Final = 1 << 16
+_FEWEST_COLUMNS: Final = 3
+
+_NO_RUN_ID: Final = re.compile(rf":.*|.*{SPACE}.*|", re.DOTALL)
+_NODE_NAME: Final = re.compile(r":?(?:entity|event|string)[^-]+", re.IGNORECASE | re.DOTALL)
 
 
 def is_knowledge_base(given: Input) -> bool:
@@ -34,15 +38,18 @@ def is_knowledge_base(given: Input) -> bool:
 def _begins_like_one(source: Source) -> bool:
     lines = (line for block in line_blocks(source, _BLOCK) for line in block.split(b"\n"))
     first = next(lines, b"").removeprefix(BOM_UTF8).partition(b"#")[0].strip()
-    if b"\t" in first:  # as in every run: what reads knowledge bases need not be imported
+    if b"\t" in first or not is_run_id(first.decode("utf-8")):  # every run has tabs
         return False
-    from cs_score.knowledge_base.reading.kb_file import is_run_id
-
-    return is_run_id(first.decode("utf-8")) and _begins_with_node(line.decode("utf-8") for line in lines)
-
-
-def _begins_with_node(texts: Iterator[str]) -> bool:
-    from cs_score.knowledge_base.contents.node_names import is_node_name
-
-    columns = next((line for text in texts if (line := split_comment(text)[0].strip(WHITE_SPACE))), "").split("\t")
+    texts = (split_comment(line.decode("utf-8"))[0].strip(WHITE_SPACE) for line in lines)
+    columns = next(filter(None, texts), "").split("\t")
     return len(columns) >= _FEWEST_COLUMNS and is_node_name(columns[0].strip(WHITE_SPACE))
+
+
+def is_run_id(text: str) -> bool:
+    """Whether a text is a run id: one word that does not begin like the name of a node."""
+    return _NO_RUN_ID.fullmatch(text.strip(WHITE_SPACE)) is None
+
+
+def is_node_name(text: str) -> bool:
+    """Whether a text is the name of a node, with or without its colon (3.6)."""
+    return _NODE_NAME.fullmatch(text) is not None

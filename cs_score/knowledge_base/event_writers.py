@@ -1,28 +1,160 @@
-"""Sentiments: who likes whom, by document, with the mentions of all nodes (specification 14)."""
+"""Event nuggets, event arguments and sentiments, as other tracks of the evaluation read them (12 to 14)."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from html import escape
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from cs_score.base.outputs import FolderFile, encoded
 from cs_score.base.patterns import pattern
 from cs_score.base.records import Struct, field
 from cs_score.coldstart.provenance import Span, offset_value
-from cs_score.knowledge_base.contents.assertions import (
+from cs_score.knowledge_base.assertions import (
     CANONICAL,
     NAMED,
     NOMINAL,
+    NORMALIZED,
     PRONOMINAL,
+    TYPE,
     Assertion,
     KnowledgeBase,
     Node,
+    short_form,
 )
 
-FOLDER: Final = "sentiments"
-FOLDERS: Final = ("predicted-ere", "predicted-best")
+
+def nugget_text(base: KnowledgeBase) -> Iterator[str]:
+    """A part for each document."""
+    in_document: dict[str, list[Assertion]] = defaultdict(list)
+    for assertion in base.in_order():
+        if assertion.verb.name == NAMED and assertion.subject.is_event and not assertion.is_omitted:
+            in_document[assertion.provenance.docid].append(assertion)
+    for docid in sorted(in_document):
+        yield f"#BeginOfDocument {docid}\n"
+        yield from _of_document(base.run_id, docid, in_document[docid])
+        yield "#EndOfDocument\n"
+
+
+def _of_document(run_id: str, docid: str, mentions: Iterable[Assertion]) -> Iterator[str]:
+    ids: dict[str, list[str]] = defaultdict(list)
+    lines: dict[str, list[str]] = defaultdict(list)
+    for number, mention in enumerate(mentions, 1):
+        subject = mention.subject
+        columns = (
+            run_id, docid, f"E{number}", _span(mention), mention.text, _type(subject),
+            capitalized(mention.realis or ""),
+        )  # fmt: skip
+        ids[subject.name].append(f"E{number}")
+        lines[subject.name].append("\t".join(columns) + "\n")
+    for name in sorted(lines):
+        yield from sorted(lines[name])
+    for name in sorted(lines):
+        if len(ids[name]) > 1:
+            yield f"@Coreference\t{name}\t{','.join(sorted(ids[name]))}\n"
+
+
+def _span(mention: Assertion) -> str:
+    """The start of a mention, and what the reference takes for its end: it subtracts the wrong way round (18.5)."""
+    justification = mention.provenance.parts.justification
+    span = justification.first if justification is not None else None
+    if span is None:
+        return "0,0"
+    start, end = offset_value(span.start), offset_value(span.end)
+    return f"{span.start},{start + (start - end + 1):.15g}"
+
+
+def _type(node: Node) -> str:
+    return "_".join(map(capitalized, (node.type or "").split(".")))
+
+
+def capitalized(text: str) -> str:
+    """A text with its first letter as a capital."""
+    return text[:1].upper() + text[1:]
+
+
+ARGUMENT_FOLDER: Final = "event_arguments"
+ARGUMENT_FOLDERS: Final = ("arguments", "corpusLinking", "linking")
+
+_GENERIC: Final = "generic"
+_InDocument: TypeAlias = dict[tuple[str, str], Assertion]
+"""Node and document -> the mention of that node there which stands for it."""
+
+
+def argument_files(base: KnowledgeBase) -> Iterator[FolderFile]:
+    """The files below the folder."""
+    canonical, normalized = _standing_mentions(base)
+    by_document: dict[str, list[Assertion]] = defaultdict(list)
+    for assertion in base.in_order():
+        if _is_argument(assertion):
+            by_document[assertion.provenance.docid].append(assertion)
+    in_corpus: dict[str, list[str]] = defaultdict(list)
+    for docid, arguments in by_document.items():
+        linked: dict[str, list[str]] = defaultdict(list)
+        argument_lines = []
+        for number, argument in enumerate(arguments, 1):
+            event = f"{base.run_id}{argument.subject.name}.{docid}"
+            argument_lines.append(_line(f"{event}.{number}", docid, argument, canonical, normalized))
+            if argument.realis != _GENERIC:
+                linked[argument.subject.name].append(f"{event}.{number}")
+        yield "arguments", docid, encoded(argument_lines)
+        if linked:
+            yield "linking", docid, encoded(_links(base.run_id, docid, linked))
+        for name in linked:
+            in_corpus[name].append(f"{docid}-{base.run_id}{name}.{docid}")
+    if in_corpus:
+        lines = (f"{base.run_id}{name}\t{' '.join(sorted(in_corpus[name]))}\n" for name in sorted(in_corpus))
+        yield "corpusLinking", "corpusLinking", encoded(lines)
+
+
+def _is_argument(assertion: Assertion) -> bool:
+    verb = assertion.verb
+    return assertion.subject.is_event and not (verb.is_mention or TYPE in verb.name or assertion.is_omitted)
+
+
+def _standing_mentions(base: KnowledgeBase) -> tuple[_InDocument, _InDocument]:
+    """The canonical and the normalized mentions; of several normalized ones the first recorded (17, rule 4)."""
+    canonical: _InDocument = {}
+    normalized: _InDocument = {}
+    for assertion in base.assertions:
+        key = (assertion.subject.name, assertion.provenance.docid)
+        if assertion.verb.name == CANONICAL:
+            canonical[key] = assertion
+        elif assertion.verb.name == NORMALIZED:
+            normalized.setdefault(key, assertion)
+    return canonical, normalized
+
+
+def _line(argument_id: str, docid: str, argument: Assertion, canonical: _InDocument, normalized: _InDocument) -> str:
+    mention = canonical.get((argument.object, docid))
+    text = mention.text if mention is not None else ""
+    if argument.object.startswith(":String") and (argument.object, docid) in normalized:
+        text = normalized[argument.object, docid].text
+    _, justification, base_filler, additional = argument.provenance.parts
+    columns = (
+        argument_id,
+        docid,
+        ".".join(part.capitalize() for part in (argument.subject.type or "").split(".")),
+        argument.verb.name.capitalize(),
+        text,
+        short_form(mention.provenance.parts.justification) if mention is not None else "",
+        short_form(justification),
+        short_form(base_filler),
+        short_form(additional),
+        capitalized(argument.realis or ""),
+        argument.confidence,
+    )
+    return "\t".join(columns) + "\n"
+
+
+def _links(run_id: str, docid: str, linked: Mapping[str, Iterable[str]]) -> Iterator[str]:
+    for name in sorted(linked):
+        yield f"{run_id}{name}.{docid}\t{' '.join(sorted(linked[name]))}\n"
+
+
+SENTIMENT_FOLDER: Final = "sentiments"
+SENTIMENT_FOLDERS: Final = ("predicted-ere", "predicted-best")
 
 _KINDS: Final = {NAMED: "NAM", NOMINAL: "NOM", PRONOMINAL: "PRO"}
 _POLARITIES: Final = {"likes": "pos", "dislikes": "neg"}

@@ -9,10 +9,11 @@ from typing import Final, TypeAlias
 
 from cs_score.base.errors import InputError
 from cs_score.base.sources import Source
-from cs_score.base.white_space import SPACE, WHITE_SPACE
+from cs_score.base.white_space import WHITE_SPACE
 from cs_score.coldstart.linking import CERTAIN, without_exponent
 from cs_score.coldstart.tab_files import line_blocks, split_comment
-from cs_score.knowledge_base.contents.assertions import LINK, NAMED, NOMINAL, TYPE
+from cs_score.knowledge_base.assertions import LINK, NAMED, NOMINAL, TYPE
+from cs_score.knowledge_base.recognition import is_run_id
 from cs_score.problems.log import Detail, Place, ProblemLog
 
 _BLOCK: Final = 1 << 16
@@ -26,7 +27,6 @@ _LINE: Final = re.compile(
 )
 _CONFIDENCE: Final = re.compile(r"\d+(?:\.\d+)?")
 _STRING: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
-_NO_RUN_ID: Final = re.compile(rf":.*|.*{SPACE}.*|", re.DOTALL)
 
 COLUMNS: Final = ("SUBJECT", "PREDICATE", "OBJECT", "PROVENANCE", "CONFIDENCE")
 """What the columns are called in reports for programs."""
@@ -123,11 +123,6 @@ class KbFile:
 
     def _report(self, code: str, *arguments: object, line: int, detail: Detail | None = None) -> None:
         self._problems.add(code, *arguments, place=Place(self.name, line), detail=detail)
-
-
-def is_run_id(text: str) -> bool:
-    """Whether a text is a run id: one word that does not begin like the name of a node."""
-    return _NO_RUN_ID.fullmatch(text.strip(WHITE_SPACE)) is None
 
 
 def split_lines(block: str) -> list[tuple[str, str, str, str, str, str, str, str]]:

@@ -1,4 +1,4 @@
-"""Which node of a knowledge base an entry point means: the one mentioned there (specification 16.3)."""
+"""Which node of a knowledge base an entry point means: the one mentioned there, and why (specification 16.3)."""
 
 from __future__ import annotations
 

@@ -1,0 +1,446 @@
+"""Assertions as they are added to a knowledge base, one after the other, and what repeats others (specification 4)."""
+
+from __future__ import annotations
+
+import heapq
+import re
+import sys
+from bisect import bisect_left, insort
+from collections import deque
+from collections.abc import Callable, Iterable
+from enum import StrEnum
+from operator import attrgetter
+from typing import Final, TypeAlias
+
+from cs_score.base.records import Struct, field
+from cs_score.coldstart.provenance import DocumentLengths
+from cs_score.coldstart.queries import ENTITY_TYPES, NODE_TYPES
+from cs_score.knowledge_base.assertions import (
+    NO_PROVENANCE,
+    TYPE,
+    Assertion,
+    KnowledgeBase,
+    ListReader,
+    Node,
+    ProvenanceList,
+)
+from cs_score.knowledge_base.kb_file import Line
+from cs_score.knowledge_base.predicates import (
+    OBJECT,
+    SUBJECT,
+    PredicateProblem,
+    PredicateTable,
+    Use,
+    Verb,
+    declaration,
+    use_as,
+)
+from cs_score.knowledge_base.recognition import is_node_name
+from cs_score.problems.codes import CODES, Severity
+from cs_score.problems.log import Detail, Place, ProblemLog
+
+
+class Findings:
+    """Reports problems of one file by line."""
+
+    def __init__(self, file: str, problems: ProblemLog) -> None:
+        self.troubled: set[str] = set()
+        """Names of the nodes that have an assertion whose provenance has problems."""
+        self._file = file
+        self._problems = problems
+
+    def place(self, line: int) -> Place:
+        """A line of the file."""
+        return Place(self._file, line)
+
+    def report(self, code: str, *arguments: object, line: int | None = None, detail: Detail | None = None) -> None:
+        """Report a problem, at a line if it belongs to one."""
+        self._problems.add(code, *arguments, place=None if line is None else self.place(line), detail=detail)
+
+    def report_without_place(self, code: str, *arguments: object, line: int, column: str = "SUBJECT") -> None:
+        """Report a problem that the report names no place for; programs are told the line to begin with."""
+        self._problems.add(code, *arguments, detail=Detail(column, str(arguments[0]), place=self.place(line)))
+
+    def read(self, provenance: ProvenanceList, node: str, line: int, *, again: bool = False) -> None:
+        """Report the problems of a provenance of a node that is read for the first time, or `again`."""
+        self.troubled.add(node)
+        self._report_spans(provenance, line, 1, with_fatal=not again)
+
+    def look(self, assertion: Assertion, times: int = 1) -> None:
+        """Report the problems of an assertion's provenance once more.
+
+        The reference parses it anew whenever it looks at it, and counts what it finds (specification 7).
+        """
+        if assertion.provenance.problems:
+            self._report_spans(assertion.provenance, assertion.line, times, with_fatal=False)
+
+    def _report_spans(self, provenance: ProvenanceList, line: int, times: int, *, with_fatal: bool) -> None:
+        for code, arguments, text, repaired in provenance.problems:
+            if with_fatal or CODES[code].severity is not Severity.FATAL:
+                self._problems.add(
+                    code, *arguments, place=self.place(line), times=times,
+                    detail=Detail("PROVENANCE", text, repaired),
+                )  # fmt: skip
+
+
+class Multiple(StrEnum):
+    """How many justifications of one relation are kept."""
+
+    MANY = "MANY"
+    ONE = "ONE"
+    ONEPERDOC = "ONEPERDOC"
+
+
+# What justifications have in common that repeat each other.
+_KEYS: Final[dict[Multiple, Callable[[ProvenanceList], str]]] = {
+    Multiple.MANY: attrgetter("key"),
+    Multiple.ONE: lambda provenance: "",
+    Multiple.ONEPERDOC: attrgetter("docid"),
+}
+
+_Relation: TypeAlias = tuple[str, str]
+"""Verb and object, of one subject."""
+
+
+class _Passes(Struct):
+    """How far the searches among the assertions of one relation went: the lines where they ended, ascending.
+
+    `watched` are the assertions of which somebody wants to know how many searches came by.
+    """
+
+    ends: list[int] = field(default_factory=list)
+    watched: list[Assertion] = field(default_factory=list)
+
+    def of(self, assertion: Assertion) -> int:
+        """Searches that came to an assertion or beyond it; earlier ones ended at earlier lines."""
+        return len(self.ends) - bisect_left(self.ends, assertion.line)
+
+
+class _Values:
+    """The values of one slot of one node: for each object the assertions that are not omitted, as recorded."""
+
+    __slots__ = ("_first", "_of_object", "_order")
+
+    def __init__(self) -> None:
+        self._of_object: dict[str, deque[Assertion]] = {}
+        self._first: dict[str, int] = {}
+        self._order: list[tuple[int, str]] = []
+
+    def add(self, assertion: Assertion) -> None:
+        first = self._first.setdefault(assertion.object, len(self._first))
+        alive = self._of_object.setdefault(assertion.object, deque())
+        if not alive:
+            heapq.heappush(self._order, (first, assertion.object))
+        alive.append(assertion)
+
+    def other_than(self, value: str) -> Assertion | None:
+        """The first assertion of the first other object, objects in the order of their first assertion."""
+        own: tuple[int, str] | None = None
+        found: Assertion | None = None
+        while self._order and found is None:
+            entry = self._order[0]
+            alive = self._of_object[entry[1]]
+            while alive and alive[0].is_omitted:
+                alive.popleft()
+            if not alive:
+                heapq.heappop(self._order)
+            elif entry[1] == value:
+                own = heapq.heappop(self._order)
+            else:
+                found = alive[0]
+        if own is not None:
+            heapq.heappush(self._order, own)
+        return found
+
+
+class Repetitions:
+    """What was recorded so far, as far as later assertions may repeat or contradict it."""
+
+    def __init__(self, multiple: Multiple, findings: Findings, *, one_value: bool) -> None:
+        self._key = _KEYS[multiple]
+        self._findings = findings
+        self._one_value = one_value
+        # By subject, verb, object and what repetitions have in common.
+        self._alive: dict[tuple[Node, str, str, str], Assertion] = {}
+        self._values: dict[tuple[Node, str], _Values] = {}
+        # By subject, as few have an assertion that somebody watches.
+        self._passes: dict[Node, dict[_Relation, _Passes]] = {}
+
+    def accepts(self, new: Assertion, written: ProvenanceList) -> bool:
+        """Whether an assertion is to be recorded, omitted or not; False for a mere repetition.
+
+        `written` is the provenance as the column reads by itself, which is what earlier ones are compared with.
+        """
+        verb, subject = new.verb, new.subject
+        key = (subject, verb.name, new.object, self._key(written))
+        known = self._alive.get(key)
+        has_to_look = known is not None or subject in self._passes  # as a rule nothing was said before
+        is_repetition = has_to_look and not verb.may_repeat and self._repeats(new, written, known)
+        if self._one_value and verb.predicate.single:
+            self._check_value(new, is_recorded=not is_repetition)
+        if is_repetition:
+            return False
+        if not (verb.may_repeat or new.is_inferred or new.is_omitted):
+            if new.provenance is not written:
+                key = (*key[:3], self._key(new.provenance))
+            self._alive[key] = new
+            if new.provenance.problems:
+                of_subject = self._passes.setdefault(subject, {})
+                of_subject.setdefault(_relation(new), _Passes()).watched.append(new)
+        return True
+
+    def _check_value(self, new: Assertion, *, is_recorded: bool) -> None:
+        """Omit the weaker one where a slot that takes one value has another."""
+        values = self._values.setdefault((new.subject, new.name), _Values())
+        other = values.other_than(new.object)
+        if other is not None:
+            self._findings.report("MULTIPLE_FILLS_ENTITY", new.subject.name, new.name, line=new.line)
+            self.omit(_weaker(new, other))
+        if is_recorded and not new.is_omitted:
+            values.add(new)
+
+    def _repeats(self, new: Assertion, written: ProvenanceList, known: Assertion | None) -> bool:
+        """Whether nothing of an assertion is new, `known` being one that it may repeat.
+
+        The weaker of two that have only a document in common, say, is omitted.
+        """
+        if known is not None and known.is_omitted:
+            known = None
+        if (passes := self._passes_of(new)) is not None:
+            insort(passes.ends, known.line if known else sys.maxsize if new.is_inferred else new.line - 1)
+        if known is None:
+            return False
+        self._findings.look(known)
+        self._findings.report("DUPLICATE_ASSERTION", str(self._findings.place(known.line)), line=new.line)
+        if known.provenance.key == written.key:
+            return True
+        self.omit(_weaker(new, known))
+        return False
+
+    def has_stated(self, subject: Node, name: str, object_: str, provenance: ProvenanceList) -> bool:
+        """Whether an assertion with this provenance is known to have been recorded; False may mean either."""
+        known = self._alive.get((subject, name, object_, provenance.key))
+        return known is not None and known.provenance.text == provenance.text
+
+    def omit(self, assertion: Assertion) -> None:
+        """Mark an assertion as one that is not written."""
+        if assertion.provenance.problems and not assertion.is_omitted:
+            self._count_passes(assertion)
+        assertion.is_omitted = True
+
+    def finish(self) -> None:
+        """Count how often searches came by assertions whose provenance has problems."""
+        for of_subject in self._passes.values():
+            for passes in of_subject.values():
+                for assertion in passes.watched:
+                    if not assertion.is_omitted:
+                        self._count_passes(assertion)
+
+    def _count_passes(self, assertion: Assertion) -> None:
+        if not assertion.is_inferred and (passes := self._passes_of(assertion)) is not None:
+            self._findings.look(assertion, passes.of(assertion))
+
+    def _passes_of(self, assertion: Assertion) -> _Passes | None:
+        """The searches among the assertions of the same relation, where one of them is watched."""
+        of_subject = self._passes.get(assertion.subject)
+        return None if of_subject is None else of_subject.get(_relation(assertion))
+
+
+def _relation(assertion: Assertion) -> _Relation:
+    return assertion.name, assertion.object
+
+
+def _weaker(new: Assertion, known: Assertion) -> Assertion:
+    """The less confident of two assertions, the later one among equals."""
+    confidences = float(new.confidence), float(known.confidence)
+    if confidences[0] != confidences[1]:
+        return new if confidences[0] < confidences[1] else known
+    return known if known.line > new.line else new
+
+
+_MERE_SUBJECT: Final = use_as(SUBJECT)
+_TO_ESCAPE: Final = re.compile(r'["\\]')
+
+
+class Builder:
+    """Adds assertions to a knowledge base."""
+
+    def __init__(
+        self,
+        base: KnowledgeBase,
+        table: PredicateTable,
+        repetitions: Repetitions,
+        findings: Findings,
+        documents: DocumentLengths | None,
+    ) -> None:
+        self.base = base
+        self.repetitions = repetitions
+        self.findings = findings
+        self._nodes = base.nodes
+        self._record = base.assertions.append
+        self._table = table
+        self._readings = table.readings
+        self._lists = ListReader(documents)
+        self._plain = self._lists.plain
+
+    def add(self, line: Line, *, is_inferred: bool = False) -> Assertion | None:
+        """Add what a line says. None where it is rejected or a mere repetition; the findings tell why."""
+        number, subject_text, predicate, object_, is_string, _, _, _ = line
+        subject = self._nodes.get(subject_text) or self._node(subject_text, "SUBJECT", number)
+        if subject is None:
+            return self._reject("NO_SUBJECT")
+        has_event = subject.is_event or (not is_string and object_.startswith(":Event"))
+        key = (predicate, subject.type, has_event)
+        verb, realis, problems = self._readings.get(key) or self._table.read(*key)
+        if problems:
+            self._report_predicate(problems, predicate, number)
+        if verb is None:
+            self._note(subject, _MERE_SUBJECT, number)
+            return self._reject("NO_PREDICATE")
+        written = NO_PROVENANCE
+        if verb.has_provenance:
+            written = self._provenance(verb, subject, line, has_event, is_inferred)
+        if verb.takes_nodes:
+            return self._add_relation(subject, verb, realis, line, written, is_inferred)
+        return self._add_text(subject, verb, realis, line, written, is_inferred)
+
+    def _provenance(self, verb: Verb, subject: Node, line: Line, has_event: bool, is_inferred: bool) -> ProvenanceList:
+        """The provenance as its column reads by itself: the object counts as it is written."""
+        number, _, _, object_, is_string, text, _, _ = line
+        has_string = not is_string and object_.startswith(":String")
+        known = None if has_string or (has_event and not verb.is_mention) else self._plain.get(text)
+        written = known or self._lists.read(text, has_event, has_string, verb.is_mention)
+        if written.problems:
+            self.findings.read(written, subject.name, number, again=is_inferred)
+        if written.spans > 1:
+            for _ in range(verb.one_span):
+                self.findings.report(
+                    "TOO_MANY_PROVENANCE_TRIPLES_E", written.spans, 1, line=number,
+                    detail=Detail("PROVENANCE", written.text),
+                )  # fmt: skip
+        return written
+
+    def _add_relation(
+        self, subject: Node, verb: Verb, realis: str | None, line: Line, written: ProvenanceList, is_inferred: bool
+    ) -> Assertion | None:
+        """Add an assertion whose object is a node."""
+        number, _, _, object_, _, text, confidence, comment = line
+        if verb.as_subject not in subject.uses:
+            self._note(subject, verb.as_subject, number)
+        node = self._nodes.get(object_) or self._node(object_, "OBJECT", number)
+        if node is None:
+            self.base.unrecorded.append((subject, verb.as_subject, number))
+            return self._reject("NO_OBJECT")
+        if verb.as_object not in node.uses:
+            self._note(node, verb.as_object, number)
+        provenance = written if node.name == object_ else self._read_again(subject, verb, node.name, text)
+        assertion = Assertion(
+            subject, verb, realis, node.name, node, provenance, confidence, number, comment, is_inferred
+        )
+        if verb.is_compared and not self.repetitions.accepts(assertion, written):
+            self.base.unrecorded += (subject, verb.as_subject, number), (node, verb.as_object, number)
+            return self._reject("DUPLICATE")
+        self._record(assertion)
+        subject.others.append(assertion)
+        return assertion
+
+    def _add_text(
+        self, subject: Node, verb: Verb, realis: str | None, line: Line, written: ProvenanceList, is_inferred: bool
+    ) -> Assertion | None:
+        """Add an assertion whose object is text: a mention, a type or a link."""
+        number, _, _, object_, is_string, column, confidence, comment = line
+        text = object_ if verb.takes_text and is_string else self._text(verb, object_, number)
+        use = declaration(object_) if verb.name == TYPE else verb.as_subject
+        if use not in subject.uses:
+            self._note(subject, use, number)
+        if text is None:
+            return self._reject("BAD_PREDICATE")
+        is_mended = verb.takes_text and not is_string
+        provenance = self._read_again(subject, verb, text, column) if is_mended else written
+        assertion = Assertion(subject, verb, realis, text, None, provenance, confidence, number, comment, is_inferred)
+        if verb.is_compared and not self.repetitions.accepts(assertion, written):
+            self.base.unrecorded.append((subject, use, number))
+            return self._reject("DUPLICATE")
+        self._record(assertion)
+        if verb.takes_text:
+            subject.add_mention(assertion)
+        else:
+            subject.others.append(assertion)
+        return assertion
+
+    def _reject(self, reason: str) -> Assertion | None:
+        """No assertion, and one more that was rejected."""
+        self.base.rejected[reason] = self.base.rejected.get(reason, 0) + 1
+        return None
+
+    def _report_predicate(self, problems: Iterable[PredicateProblem], predicate: str, line: int) -> None:
+        for code, arguments in problems:
+            repaired = arguments[2] if code == "PREDICATE_ALIAS" else None
+            self.findings.report(code, *arguments, line=line, detail=Detail("PREDICATE", predicate, repaired))
+
+    def _node(self, text: str, column: str, line: int) -> Node | None:
+        """The node of this name, made if need be; None where the text cannot be one."""
+        node = self._nodes.get(text)
+        if node is not None:
+            return node
+        if not is_node_name(text):
+            code = "STRING_USED_FOR_ENTITY" if text.startswith('"') else "ILLEGAL_NODE_NAME"
+            self.findings.report(code, text, line=line, detail=Detail(column, text))
+            return None
+        name = text if text.startswith(":") else f":{text}"
+        if name is not text:
+            self.findings.report("COLON_OMITTED", text, line=line, detail=Detail(column, text, name))
+        node = self._nodes.get(name)
+        if node is None:
+            node = self._nodes[name] = Node(name)
+        return node
+
+    def _read_again(self, subject: Node, verb: Verb, object_: str, text: str) -> ProvenanceList:
+        """The provenance of an assertion whose object lacked its colon or its quotes when the column was first read."""
+        has_event = subject.is_event or object_.startswith(":Event")
+        return self._lists.read(text, has_event, object_.startswith(":String"), verb.is_mention)
+
+    def _text(self, verb: Verb, written: str, line: int) -> str | None:
+        """The object of a mention, a type or a link as it is kept; None where it cannot be that of a link."""
+        if verb.name == TYPE:
+            return written
+        detail = Detail("OBJECT", written)
+        if verb.takes_text:
+            quoted = '"' + _TO_ESCAPE.sub(_escaped, written) + '"'
+            self.findings.report("UNQUOTED_STRING", written, line=line, detail=detail._replace(repaired=quoted))
+            return quoted
+        if ":" in written:
+            return written.removeprefix('"').removesuffix('"')
+        self.findings.report("ILLEGAL_LINK_SPECIFICATION", written, line=line, detail=detail)
+        return None
+
+    def _note(self, node: Node, use: Use, line: int) -> None:
+        """Note how a line uses a node, and the type that it gives to it.
+
+        Where the node cannot have that type the findings tell why, for every line that says so.
+        """
+        if use.only is None:
+            node.uses.setdefault(use, line)
+        elif self._may_have(node, use.only, use.role, line):
+            node.uses.setdefault(use, line)
+            node.add_type(use.only)
+        else:
+            node.uses.setdefault(use_as(use.role), line)
+
+    def _may_have(self, node: Node, node_type: str, role: int, line: int) -> bool:
+        """Whether a node may have a type; if not, the findings tell why."""
+        if node_type not in NODE_TYPES:
+            self.findings.report("ILLEGAL_NODE_TYPE", node_type, line=line, detail=Detail("OBJECT", node_type))
+            return False
+        kind = ":String" if node_type == "string" else ":Entity" if node_type in ENTITY_TYPES else ":Event"
+        if not node.name.startswith(kind):
+            self.findings.report(
+                "INCOMPATIBLE_NODE_NAME", node.name, node_type.upper(), line=line,
+                detail=Detail("OBJECT" if role == OBJECT else "SUBJECT", node.name),
+            )  # fmt: skip
+            return False
+        return True
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return f"\\{match.group()}"

@@ -1,1 +1,0 @@
-"""What only a whole knowledge base can tell: contradictions, what is missing, and what is added for that."""

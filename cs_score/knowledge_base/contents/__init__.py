@@ -1,1 +1,0 @@
-"""What a knowledge base holds: nodes, assertions, predicates, provenances."""

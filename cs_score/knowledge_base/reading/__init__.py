@@ -1,1 +1,0 @@
-"""From the lines of a file to assertions, one after the other."""

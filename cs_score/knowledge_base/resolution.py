@@ -1,0 +1,431 @@
+"""Validated knowledge bases, the queries that are asked of them, and the run that answers them (specification 16).
+
+The reference reads the knowledge base as a ring, line by line, with tasks that wait for lines. Here a queue holds for
+each task the next line that it waits for, so that no line is looked at in vain; everything happens in the same order.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from operator import attrgetter
+from typing import Final
+
+from cs_score.base.display import spreadsheet_cell
+from cs_score.base.errors import InputError
+from cs_score.base.planned_outputs import Format, OwnOption
+from cs_score.base.records import Record, Struct, field
+from cs_score.base.sources import Source
+from cs_score.base.white_space import SPACE, WHITE_SPACE
+from cs_score.coldstart.provenance import Span, read_provenance
+from cs_score.coldstart.queries import Query, follow_on_id, parse_query_id
+from cs_score.coldstart.tab_files import split_comment
+from cs_score.knowledge_base.assertions import CANONICAL, LINK, NAMED, NIL, TYPE
+from cs_score.knowledge_base.entry_points import Entrance, Meeting, Mention, MentionIndex, enter
+from cs_score.knowledge_base.kb_file import split_lines, text_blocks
+
+_CONFIDENCE: Final = re.compile(r"\d+\.\d+")
+_SPAN: Final = re.compile(r"(.*):(\d+)-(\d+)", re.DOTALL)
+_READ_PARTS: Final = 3
+_NO_CONFIDENCE: Final = "1.0"
+_GENERIC: Final = ".generic"
+_OTHER_REALIS: Final = (".actual", ".other")
+
+
+class Fact(Record, eq=False):
+    """A line that says something of a node: its columns, the document of its first span, whether it has a realis."""
+
+    line: int
+    subject: str
+    object: str
+    provenance: str
+    confidence: str
+    docid: str
+    has_realis: bool
+
+    @property
+    def first(self) -> Span | None:
+        """The first span of its provenance."""
+        return first_span(self.provenance)
+
+
+class ValidatedKb(Struct):
+    """What queries may ask for.
+
+    `slots`: lines by subject and predicate. `canonical`: canonical mentions by node and document. `types`: as the last
+    line says. `mentions`: by document.
+    """
+
+    run_id: str
+    slots: dict[tuple[str, str], list[Fact]] = field(default_factory=lambda: defaultdict(list))
+    canonical: dict[tuple[str, str], list[Fact]] = field(default_factory=lambda: defaultdict(list))
+    types: dict[str, str] = field(default_factory=dict)
+    mentions: dict[str, list[Mention]] = field(default_factory=lambda: defaultdict(list))
+
+
+def read_validated(source: Source, slots: Collection[str], docids: Collection[str]) -> ValidatedKb:
+    """Read what queries with these slots and entry points in these documents can ask for.
+
+    Raises InputError where the file is no validated knowledge base.
+    """
+    blocks = text_blocks(source)
+    first_line, line_feed, rest = next(blocks, "").partition("\n")
+    run_id = split_comment(first_line)[0].strip(WHITE_SPACE)
+    if run_id in ("", "0"):
+        raise InputError("No runid found", file=source.name, place="line 1", code="NOT_A_VALIDATED_KB")
+    reader = _Reader(ValidatedKb(run_id), source.name, slots, docids)
+    reader.read(itertools.chain((rest,) if line_feed else (), blocks))
+    return reader.kb
+
+
+class _Reader:
+    """Reads the lines of a knowledge base and keeps those that somebody can ask for."""
+
+    def __init__(self, kb: ValidatedKb, name: str, slots: Collection[str], docids: Collection[str]) -> None:
+        self.kb = kb
+        self._name = name
+        self._slots = slots
+        self._docids = docids
+        names = (NAMED, CANONICAL, *slots)
+        self._wanted = frozenset(f"{name}{realis}" for name in names for realis in ("", *_OTHER_REALIS))
+
+    def read(self, blocks: Iterable[str]) -> None:
+        """Read all lines but the first."""
+        number = 1
+        canonical: list[tuple[int, str, str, str, str]] = []
+        for block in blocks:
+            for subject, predicate, node, text, provenance, confidence, kind, other in split_lines(block):
+                number += 1
+                if predicate == CANONICAL and CANONICAL not in self._slots:
+                    canonical.append((number, subject, node or text, provenance, confidence))
+                elif predicate in self._wanted:
+                    docid = provenance.partition(":")[0]
+                    if predicate != NAMED or docid in self._docids or NAMED in self._slots:
+                        self._keep(predicate, number, subject, node or text, provenance, confidence, docid)
+                elif kind:
+                    self.kb.types[subject] = kind
+                elif other:
+                    self._read_line(number, other)
+        # Most canonical mentions are of nodes that nobody asks for.
+        asked = {name for facts in self.kb.slots.values() for fact in facts for name in (fact.subject, fact.object)}
+        for number, subject, text, provenance, confidence in canonical:
+            if subject in asked:
+                self._keep(CANONICAL, number, subject, text, provenance, confidence, provenance.partition(":")[0])
+        for facts in self.kb.canonical.values():
+            facts.sort(key=attrgetter("line"))
+
+    def _read_line(self, number: int, text: str) -> None:
+        """Read a line of any kind."""
+        if "#" in text:
+            text = split_comment(text)[0]
+        columns = [stripped for column in text.split("\t") if (stripped := column.strip(WHITE_SPACE))]
+        if not columns:
+            return
+        if _CONFIDENCE.fullmatch(columns[-1]) is None:
+            columns.append("")
+        predicate = columns[1] if len(columns) > 1 else ""
+        if len(columns) != (4 if predicate.lower() in (TYPE, LINK) else 5):
+            raise self._illegal(f"Wrong number of arguments for predicate {predicate.lower()}", number)
+        if len(columns) == 4:
+            if predicate == TYPE:
+                self.kb.types[columns[0]] = columns[2]
+            return
+        subject, _, object_, provenance, confidence = columns
+        for span in itertools.chain.from_iterable(map(_spans, _parts(provenance))):
+            if _SPAN.fullmatch(span) is None:
+                raise self._illegal(f"illegal offset specification: {span}", number)
+        if not predicate.endswith(_GENERIC):  # which count for nothing
+            first = first_span(provenance)
+            docid = "" if first is None else first.docid
+            self._keep(predicate, number, subject, object_, provenance, confidence, docid)
+
+    def _keep(
+        self, predicate: str, line: int, subject: str, object_: str, provenance: str, confidence: str, docid: str
+    ) -> None:
+        """Keep a line if somebody can ask for it."""
+        has_realis = predicate.endswith(_OTHER_REALIS)
+        name = predicate.rpartition(".")[0] if has_realis else predicate
+        fact = Fact(line, subject, object_, provenance, confidence or _NO_CONFIDENCE, docid, has_realis)
+        if name == CANONICAL:
+            self.kb.canonical[subject, docid].append(fact)
+        elif name == NAMED and docid in self._docids and (span := fact.first) is not None:
+            self.kb.mentions[docid].append(Mention.at(span, line, subject, object_))
+        if name in self._slots:
+            self.kb.slots[subject, name].append(fact)
+
+    def _illegal(self, problem: str, line: int) -> InputError:
+        return InputError(problem, file=self._name, place=f"line {line}", code="NOT_A_VALIDATED_KB")
+
+
+def _parts(provenance: str) -> list[str]:
+    return provenance.split(";")[:_READ_PARTS]
+
+
+def _spans(part: str) -> Iterable[str]:
+    return (span for span in part.rstrip(",").split(",") if span not in ("", NIL)) if part else ()
+
+
+def first_span(provenance: str) -> Span | None:
+    """The first span of the first part."""
+    for span in _spans(provenance.partition(";")[0]):
+        match = _SPAN.fullmatch(span)
+        return None if match is None else Span(*match.groups())
+    return None
+
+
+def canonical_part(provenance: str, position: int) -> str:
+    """A part in canonical form; empty where there is none."""
+    parts = _parts(provenance)
+    if position >= len(parts):
+        return ""
+    spans = list(_spans(parts[position]))
+    return read_provenance(",".join(spans), len(spans)).canonical
+
+
+_QUOTED: Final = re.compile(r'"(.*)"', re.DOTALL)
+_ESCAPED: Final = re.compile(r"\\(.)", re.DOTALL)
+_WHITE_SPACE: Final = re.compile(SPACE)
+_STRING_TYPE: Final = "STRING"
+
+_STATISTICS: Final = (
+    "Entry points", "Fills", "String fills", "ResolutionTasks", "Entity2NameTasks", "FillSlotTasks",
+    "FindEntrypointsTasks", "RESOLUTION_STATISTICS",
+)  # fmt: skip
+
+
+class _Asked(Record):
+    """A query as it is asked: its full id, the slots still to be filled, and the query that it comes from."""
+
+    full_id: str
+    slots: tuple[str, ...]
+    origin: Query
+
+
+class _SlotTask(Record, eq=False):
+    """Waits for every line that fills the first slot of a query for a node."""
+
+    asked: _Asked
+    facts: Sequence[Fact]
+
+
+class _NameTask(Record, eq=False):
+    """Waits for the canonical mention of a node that a line gives as an answer."""
+
+    asked: _Asked
+    answer: Fact
+    facts: Sequence[Fact]
+
+
+class Counts(Struct):
+    """What happened, for the statistics."""
+
+    entered: int = 0
+    fills: int = 0
+    text_fills: int = 0
+    name_tasks: int = 0
+    slot_tasks: int = 0
+    queries: int = 0
+
+
+class Resolution(Struct):
+    """The queries of a run, what they met in the knowledge base, and the lines that answer them."""
+
+    kb: ValidatedKb
+    entrances: list[tuple[Query, Entrance | None]] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+    counts: Counts = field(default_factory=Counts)
+
+    def statistics(self) -> str:
+        """The two lines that the reference ends with."""
+        counts = self.counts
+        tasks = (counts.name_tasks, counts.slot_tasks, counts.queries)
+        values = (counts.entered, counts.fills, counts.text_fills, sum(tasks), *tasks, _STATISTICS[-1])
+        return "\t".join(("", *_STATISTICS)) + "\n" + "\t".join((self.kb.run_id, *map(str, values))) + "\n"
+
+
+def slots_of(queries: Iterable[Query]) -> frozenset[str]:
+    """The slots that queries ask for."""
+    return frozenset(slot for query in queries for slot in query.slots)
+
+
+def documents_of(queries: Iterable[Query]) -> frozenset[str]:
+    """The documents of the entry points that count."""
+    return frozenset(query.entry_points[0].docid or "" for query in queries if query.entry_points)
+
+
+def resolve(kb: ValidatedKb, queries: Sequence[Query]) -> Resolution:
+    """Answer queries in their order. Raises InputError for a query whose answers cannot be named."""
+    resolution = Resolution(kb)
+    resolution.counts.queries = len(queries)
+    indexes = {docid: MentionIndex(mentions) for docid, mentions in kb.mentions.items()}
+    ring = _Ring(resolution)
+    for query in queries:
+        entrance = enter(query.entry_points[0], indexes) if query.entry_points else None
+        resolution.entrances.append((query, entrance))
+        if entrance is not None and entrance.chosen is not None:
+            resolution.counts.entered += 1
+            ring.ask(_Asked(query.full_id, query.slots, query), entrance.chosen.node, 1, 0)
+    ring.run()
+    return resolution
+
+
+class _Ring:
+    """The queue of tasks by round and line; several that wait for one line act in the order of their making."""
+
+    def __init__(self, resolution: Resolution) -> None:
+        self._kb = resolution.kb
+        self._lines = resolution.lines
+        self._counts = resolution.counts
+        # Round, line, number of the task, how many lines it has met, the task.
+        self._queue: list[tuple[int, int, int, int, _SlotTask | _NameTask]] = []
+        self._made = 0
+
+    def ask(self, asked: _Asked, node: str, round_: int, line: int) -> None:
+        """Make the task that fills the first slot of a query."""
+        self._counts.slot_tasks += 1
+        facts = self._kb.slots.get((node, asked.slots[0]), ())
+        start = bisect_right(facts, line, key=attrgetter("line"))
+        self._await(_SlotTask(asked, (*facts[start:], *facts[:start])), round_, line)
+
+    def _name(self, asked: _Asked, answer: Fact, round_: int, line: int) -> None:
+        self._counts.name_tasks += 1
+        facts = self._kb.canonical.get((answer.object, answer.docid), ())
+        start = bisect_right(facts, line, key=attrgetter("line"))
+        self._await(_NameTask(asked, answer, facts[start : start + 1] or facts[:1]), round_, line)
+
+    def _await(self, task: _SlotTask | _NameTask, round_: int, line: int) -> None:
+        self._made += 1
+        self._await_next(task, self._made, 0, round_, line)
+
+    def _await_next(self, task: _SlotTask | _NameTask, number: int, met: int, round_: int, line: int) -> None:
+        """Queue a task for the next line that it waits for, which is in the next round unless it lies ahead."""
+        if met < len(task.facts):
+            awaited = task.facts[met].line
+            heapq.heappush(self._queue, (round_ if awaited > line else round_ + 1, awaited, number, met, task))
+
+    def run(self) -> None:
+        """Let everything happen."""
+        while self._queue:
+            round_, line, number, met, task = heapq.heappop(self._queue)
+            fact = task.facts[met]
+            if isinstance(task, _NameTask):
+                self._answer(task, fact, round_, line)
+                continue
+            self._counts.fills += 1
+            if fact.object.startswith(":"):
+                self._name(task.asked, fact, round_, line)
+            else:
+                self._counts.text_fills += 1
+                self._lines.append(self._line(task.asked, fact, fact))
+            self._await_next(task, number, met + 1, round_, line)
+
+    def _answer(self, task: _NameTask, mention: Fact, round_: int, line: int) -> None:
+        """Write an answer, and ask about it."""
+        asked = task.asked
+        self._lines.append(self._line(asked, task.answer, mention))
+        span = mention.first
+        provenance = "" if span is None else read_provenance(str(span), 1).canonical
+        follow_on = _Asked(_follow_on(asked, _plain_text(mention.object), provenance), asked.slots[1:], asked.origin)
+        if follow_on.slots:
+            self.ask(follow_on, mention.subject, round_, line)
+
+    def _line(self, asked: _Asked, answer: Fact, mention: Fact) -> str:
+        columns = (
+            asked.full_id,
+            asked.slots[0],
+            self._kb.run_id,
+            self._relation(answer),
+            _plain_text(mention.object),
+            self._kb.types.get(answer.object, _STRING_TYPE),
+            mention.provenance,
+            answer.confidence,
+            answer.object,
+        )
+        return "\t".join(columns) + "\n"
+
+    def _relation(self, answer: Fact) -> str:
+        """The predicate justification; of events the place of the subject comes first, which events lack (18.8)."""
+        justification = canonical_part(answer.provenance, 1 if answer.object.startswith(":String") else 0)
+        if answer.subject.startswith(":Event") or answer.object.startswith(":Event"):
+            mentions = self._kb.canonical.get((answer.subject, answer.docid), ())
+            last = next((mention.provenance for mention in reversed(mentions) if not mention.has_realis), "")
+            return f"{canonical_part(last, 0)},{justification}"
+        return justification
+
+
+def _follow_on(asked: _Asked, value: str, provenance: str) -> str:
+    """The full id of the query about an answer. Raises InputError where there cannot be one (16.6)."""
+    query = asked.origin
+    if len(query.entry_points) > 1:
+        raise InputError(
+            f"Attempt to execute method generate_query on query {query.short_id}, which has multiple entrypoints",
+            file=query.place.file,
+            remedy="split the queries by entry point first (cs-score validate-queries -expand)",
+            code="QUERY_NOT_EXPANDED",
+        )
+    full_id = f"{asked.full_id}_{follow_on_id(asked.full_id, value, provenance)}"
+    if parse_query_id(full_id) is None:
+        raise InputError(
+            f'unexpected argument: "{full_id}" sent to parse_queryid',
+            file=query.place.file,
+            place=str(query.place.line),
+            remedy="answers can be asked about only where the query's id ends in ten hexadecimal digits",
+            code="UNPARSABLE_QUERY_ID",
+        )
+    return full_id
+
+
+def _plain_text(text: str) -> str:
+    """A text without its quotes and escapes; white space becomes blanks."""
+    quoted = _QUOTED.fullmatch(text)
+    if quoted is not None:
+        text = _ESCAPED.sub(r"\1", quoted.group(1))
+    return _WHITE_SPACE.sub(" ", text)
+
+
+_HEADER: Final = "query\tentry point\toutcome\tnode\tmention\toffsets\tline\tcommon\trest\n"
+
+EXPLANATION: Final = OwnOption(
+    "--explain", {".tsv": Format(re.compile(re.escape(_HEADER.encode())))}, "entrances.tsv", takes_dash=True
+)
+"""The option that names the file of the table."""
+
+
+def explanation_text(resolution: Resolution) -> Iterator[str]:
+    """A table: for each query the mentions that its entry point met, the chosen one first, or why there is none.
+
+    Texts of the inputs stand in it as in every table that a spreadsheet may open.
+    """
+    yield _HEADER
+    for query, entrance in resolution.entrances:
+        for row in _rows(query, entrance):
+            yield "\t".join(map(spreadsheet_cell, row)) + "\n"
+
+
+def _rows(query: Query, entrance: Entrance | None) -> Iterator[tuple[str, ...]]:
+    if entrance is None:
+        yield query.full_id, "", "no entry point", "", "", "", "", "", ""
+        return
+    point = entrance.entry_point
+    head = (query.full_id, f"{point.docid or ''}:{point.start or ''}-{point.end or ''}")
+    if entrance.chosen is not None:
+        yield from _met(head, entrance.meetings())
+    elif (nearest := entrance.nearest()) is not None:
+        yield (*head, "nothing met; nearest in the document", *_shown(nearest), "", "")
+    else:
+        yield (*head, "nothing met; no mention in the document", "", "", "", "", "", "")
+
+
+def _met(head: tuple[str, str], meetings: Iterable[Meeting]) -> Iterator[tuple[str, ...]]:
+    for number, meeting in enumerate(meetings):
+        outcome = "met, weaker" if number else "chosen"
+        # Characters in common: both ends of a span are inclusive.
+        yield (*head, outcome, *_shown(meeting.mention), f"{meeting.common + 1:.15g}", f"{meeting.rest:.15g}")
+
+
+def _shown(mention: Mention) -> tuple[str, ...]:
+    return mention.node, mention.text, f"{mention.start:.15g}-{mention.end:.15g}", str(mention.line)

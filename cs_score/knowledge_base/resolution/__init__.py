@@ -1,1 +1,0 @@
-"""Validated knowledge bases and the queries that are asked of them."""

@@ -1,0 +1,243 @@
+"""The formats of a validated knowledge base: tac, edl, statistics, the diff, and their files (10, 11, 15)."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator
+from typing import Final
+
+from cs_score.base.errors import OutputError, UsageError
+from cs_score.base.outputs import encoded, write_folder, write_whole
+from cs_score.base.planned_outputs import Format, OwnOption
+from cs_score.base.records import Record
+from cs_score.base.sources import plain_name, reason_of
+from cs_score.knowledge_base.assertions import CANONICAL, LINK, NAMED, NOMINAL, TYPE, Assertion, KnowledgeBase, Node
+from cs_score.knowledge_base.event_writers import (
+    ARGUMENT_FOLDER,
+    ARGUMENT_FOLDERS,
+    SENTIMENT_FOLDER,
+    SENTIMENT_FOLDERS,
+    argument_files,
+    nugget_text,
+    sentiment_files,
+)
+from cs_score.knowledge_base.predicates import Verb
+from cs_score.preparation.runs import file_differences
+
+
+def tac_text(base: KnowledgeBase, labels: Collection[str]) -> Iterator[str]:
+    """The lines of a validated knowledge base, node by node; predicates of other labels are left out."""
+    yield f"{base.first_line}\n\n"
+    for assertions in base.by_node():
+        yield "".join(tac_lines(assertions, labels))
+
+
+def tac_lines(assertions: Iterable[Assertion], labels: Collection[str]) -> list[str]:
+    """The lines of a node's assertions, without omitted ones and predicates of other labels."""
+    lines = []
+    verb: Verb | None = None
+    realis: str | None = None
+    beginning = ""
+    for assertion in assertions:
+        if assertion.is_omitted or assertion.verb.label not in labels:
+            continue
+        if assertion.verb is not verb or assertion.realis != realis:  # lines that begin alike follow each other
+            verb, realis = assertion.verb, assertion.realis
+            beginning = _beginning(assertion.subject, verb, realis)
+        end = f"{assertion.comment}\n" if verb.name == TYPE else f"\t{assertion.confidence}{assertion.comment}\n"
+        lines.append(f"{beginning}{assertion.object}\t{assertion.provenance.text}{end}")
+    return lines
+
+
+def _beginning(subject: Node, verb: Verb, realis: str | None) -> str:
+    """The first two columns."""
+    name = f"{subject.type}:{verb.name}" if verb.has_domain else verb.name
+    return f"{subject.name}\t{name}\t" if realis is None else f"{subject.name}\t{name}.{realis}\t"
+
+
+_KINDS: Final = {NAMED: "NAM", NOMINAL: "NOM"}
+
+
+def edl_text(base: KnowledgeBase, link_kb: str) -> Iterator[str]:
+    """A line for each mention; `link_kb` is the prefix of the links that name entities."""
+    types: dict[str, str] = {}
+    ids: dict[str, str] = {}
+    linked: dict[str, str] = {}
+    mentions = []
+    for assertion in base.in_order():
+        name = assertion.verb.name
+        subject = assertion.subject.name
+        if name == TYPE:
+            types[subject] = assertion.object.upper()
+            ids.setdefault(subject, f"NIL_{len(ids) + 1:04d}")
+        elif name == LINK:
+            prefix, _, rest = assertion.object.partition(":")
+            if prefix == link_kb:
+                linked[subject] = rest
+        elif name in _KINDS and not assertion.is_omitted and not assertion.subject.is_event:
+            mentions.append(assertion)
+    ids.update(linked)
+    for number, mention in enumerate(mentions, 1):
+        subject = mention.subject.name
+        columns = (
+            base.run_id, f"{subject}_{_mention_id(number)}", mention.text, mention.provenance.text,
+            ids.get(subject, ""), types.get(subject, ""), _KINDS[mention.verb.name], mention.confidence,
+        )  # fmt: skip
+        yield "\t".join(columns) + "\n"
+
+
+def _mention_id(number: int) -> str:
+    """M00001, M00002, ... M99999, N00000."""
+    letter, rest = divmod(number, 100_000)
+    return f"{chr(ord('M') + letter)}{rest:05d}"
+
+
+_WITHOUT_DOMAIN = frozenset((TYPE, NAMED, CANONICAL, LINK))
+
+
+class KbStatistics(Record):
+    """Counts by title and key; titles join the names of the levels by colons."""
+
+    run_id: str
+    has_multiple_confidences: bool
+    counts: dict[str, dict[str, int]]
+
+
+def statistics_of(base: KnowledgeBase) -> KbStatistics:
+    """Count what was asserted, omitted and rejected, and the nodes, by type and predicate."""
+    counts: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for assertion in base.assertions:
+        title = "OMITTED" if assertion.is_omitted else "ASSERTED"
+        node_type, name = assertion.subject.known_type, assertion.verb.name
+        counts[f"{title}:DOMAIN"][node_type] += 1
+        counts[f"{title}:DOMAIN"]["ALL"] += 1
+        counts[f"{title}:PREDICATE"][name if name in _WITHOUT_DOMAIN else f"{node_type}:{name}"] += 1
+    for node in base.nodes.values():
+        counts["ENTITY"][node.known_type] += 1
+        counts["ENTITY"]["ALL"] += 1
+    if base.rejected:
+        counts["REJECTED_ASSERTIONS"] = base.rejected
+    confidences = {float(assertion.confidence) for assertion in base.assertions}
+    ordered = {title: dict(sorted(counts[title].items())) for title in sorted(counts)}
+    return KbStatistics(base.run_id, len(confidences) > 1, ordered)
+
+
+def statistics_text(statistics: KbStatistics) -> Iterator[str]:
+    """The lines of the reference's statistics file."""
+    yield f"RUNID\t\t{statistics.run_id}\n"
+    yield f"HAS_MULTIPLE_CONFIDENCES\t\t{'YES' if statistics.has_multiple_confidences else 'NO'}\n"
+    for title, of_title in statistics.counts.items():
+        for key, count in of_title.items():
+            yield f"{title}\t{key}\t{count}\n"
+
+
+JSON_OPTION: Final = OwnOption(
+    "--json",
+    {".json": Format(re.compile(rb'\{\s*(?:"schema_version":\s*\d+,\s*)?"run_id":'))},
+    "statistics.json",
+    takes_dash=True,
+)
+"""The option that names the file of the statistics as JSON."""
+
+
+SCHEMA_VERSION: Final = 1
+"""Of the JSON object; raised when a key changes its meaning or goes away."""
+
+
+def statistics_json(statistics: KbStatistics) -> str:
+    """The same as a JSON object."""
+    levels: dict[str, object] = {}
+    for title, of_title in statistics.counts.items():
+        first, colon, second = title.lower().partition(":")
+        if colon:
+            of_first = levels.setdefault(first, {})
+            assert isinstance(of_first, dict)
+            of_first[second] = of_title
+        else:
+            levels[first] = of_title
+    whole = {
+        "schema_version": SCHEMA_VERSION,
+        "run_id": statistics.run_id,
+        "has_multiple_confidences": statistics.has_multiple_confidences,
+        **levels,
+    }
+    return json.dumps(whole, ensure_ascii=False, indent=1) + "\n"
+
+
+def differences(base: KnowledgeBase, labels: Collection[str]) -> Iterator[str]:
+    """The diff of a knowledge base file; beside each line stands what is written for it and what follows from it."""
+    written: dict[int, list[str]] = defaultdict(list)
+    written[1].append(base.first_line)
+    for assertion in base.assertions:
+        written[assertion.line] += (line.removesuffix("\n") for line in tac_lines((assertion,), labels))
+    return file_differences(base.name, written)
+
+
+NO_OUTPUT: Final = "none"
+_FILES: Final = ("tac", "edl", "nug")
+_FOLDERS: Final = {"eal": ARGUMENT_FOLDER, "sen": SENTIMENT_FOLDER}
+_ENDING: Final = ".tac"
+
+
+class KbOutputs(Record):
+    """Where a validated knowledge base goes: the path of each format, in the order wanted."""
+
+    folder: str
+    paths: dict[str, str]
+    labels: Collection[str]
+    link_kb: str
+
+    def write(self, base: KnowledgeBase) -> None:
+        """Write all formats, each file and folder whole or not at all. Raises OutputError."""
+        if self.paths and not os.path.isdir(self.folder):
+            try:
+                os.mkdir(self.folder)
+            except OSError as error:
+                raise OutputError(f"Could not create directory {self.folder}: {reason_of(error)}") from None
+        for mode, path in self.paths.items():
+            if mode == "tac":
+                write_whole(path, encoded(tac_text(base, self.labels)))
+            elif mode == "edl":
+                write_whole(path, encoded(edl_text(base, self.link_kb)))
+            elif mode == "nug":
+                write_whole(path, encoded(nugget_text(base)))
+            elif mode == "eal":
+                write_folder(path, ARGUMENT_FOLDERS, argument_files(base))
+            else:
+                write_folder(path, SENTIMENT_FOLDERS, sentiment_files(base))
+
+
+def output_folder(given: str | None, kb_file: str) -> str:
+    """The folder of the outputs. Raises OutputError where there cannot be one."""
+    folder = given if given is not None else os.path.dirname(kb_file) or os.curdir
+    if os.path.exists(folder) and not os.path.isdir(folder):
+        raise OutputError(f"{folder} exists but its not a directory")
+    parent = os.path.dirname(os.path.abspath(folder))
+    if not os.path.isdir(parent):
+        raise OutputError(f"Could not create directory {folder}: {os.strerror(2)}")
+    return folder
+
+
+def output_paths(modes: str, folder: str, kb_file: str) -> dict[str, str]:
+    """The path of each format of a colon-separated list. Raises UsageError for unknown formats and existing outputs."""
+    name = os.path.basename(plain_name(kb_file)).removesuffix(_ENDING)
+    paths: dict[str, str] = {}
+    for mode in filter(None, modes.lower().split(":")):
+        if mode == NO_OUTPUT:
+            continue
+        if mode in _FILES:
+            paths[mode] = f"{folder}/{name}.{mode}.valid"
+        elif mode in _FOLDERS:
+            paths[mode] = f"{folder}/{_FOLDERS[mode]}"
+        else:
+            legal = ", ".join((*_FILES, *_FOLDERS, NO_OUTPUT))
+            raise UsageError(f"Unknown output mode: {mode}; choose from {legal}")
+        if os.path.lexists(paths[mode]):
+            kind = "file" if mode in _FILES else "directory"
+            raise UsageError(
+                f"Output {kind} already exists at {paths[mode]}: remove it first, or name another -output_dir"
+            )
+    return paths

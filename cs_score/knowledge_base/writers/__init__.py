@@ -1,1 +1,0 @@
-"""The formats that a validated knowledge base is written in, one module each."""
