@@ -21,10 +21,10 @@ from cs_score.batch.store import state
 from cs_score.batch.tables import leaderboard_writers, many_writers
 from cs_score.coldstart import documents
 from cs_score.evidence import report
-from cs_score.gates import writers as gate_writers
 from cs_score.knowledge_base import writers
 from cs_score.problems import reports
 from cs_score.statistics import results
+from cs_score.verification import checking as gate_writers
 from tests.cli.forms import FORMS, fill
 from tests.coldstart.command import score_in
 from tests.documents import ROOT, table

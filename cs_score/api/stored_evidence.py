@@ -13,7 +13,6 @@ from cs_score.evidence.report import SCHEMA_VERSION
 from cs_score.evidence.result import Mode
 from cs_score.statistics.units import UnitTable
 from cs_score.verification.recorded import origin_of
-from cs_score.verification.told import Told
 
 
 def stored_evidence(told: Mapping[str, Any], mode_name: str, name: str) -> EvidenceResult:
@@ -26,7 +25,7 @@ def stored_evidence(told: Mapping[str, Any], mode_name: str, name: str) -> Evide
             "stored without the statistics of the units", file=name, remedy="--json FILE and to_json store them"
         )
     try:
-        origin = origin_of(Told(signature, name, "signature"))
+        origin = origin_of(signature, name, "signature")
         units = _units(signature["units"], mode)
         scores = {measure: _number(_score(told, measure)) for measure in mode.measures}
     except MALFORMED as error:

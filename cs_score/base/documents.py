@@ -10,13 +10,17 @@ import json
 import math
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
-from cs_score.base.errors import InputError
+import msgspec
+
+from cs_score.base.errors import InputError, UsageError
 from cs_score.base.sources import Input, open_source
 
 Json: TypeAlias = Any
 """A value as `json` reads it."""
+
+Kind = TypeVar("Kind")
 
 DEEPEST: Final = 50
 """Levels of objects and arrays; a result has fifteen."""
@@ -139,3 +143,15 @@ def _places(value: Json, wanted: _Fault, place: str) -> Iterator[str]:
 
 def _short(digits: str) -> str:
     return digits if len(digits) <= 20 else f"a number of {len(digits)} characters"
+
+
+def converted(value: Json, kind: type[Kind], file: str, place: str = "") -> Kind:
+    """A value of a document as a record or another type. Raises InputError with the place where it is none."""
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        problem, _, within = str(error).partition(" - at `$")
+        problem = re.sub("^Object missing required field `(.*)`$", r"has no \1", problem)
+        raise InputError(problem, file=file, place=f"{place}{within[:-1]}".lstrip(".") or "the whole") from None
+    except UsageError as error:
+        raise InputError(str(error), file=file, place=place or "the whole") from None

@@ -29,6 +29,11 @@ class FoundInput(Record):
     recorded: InputDigest
     path: str
 
+    @property
+    def is_read_whole(self) -> bool:
+        """Whether its content is what is wanted of it, and not the file on the disk."""
+        return self.recorded.role not in _AS_STORED
+
     def content(self) -> bytes:
         """What is in it, unpacked. Raises InputError where it cannot be read."""
         with open_source(self.path, stdin_as_dash=False) as source:

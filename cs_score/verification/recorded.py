@@ -1,16 +1,17 @@
-"""Which kind of result a file records, and what that was computed from."""
+"""What a file records: the kind of result, and what that was computed from."""
 
 from __future__ import annotations
 
-import contextlib
-import re
-from collections.abc import Iterator
+import importlib
+from collections.abc import Mapping
 from enum import Enum
-from typing import Final, cast
+from typing import Final, Literal
 
+from cs_score.base.documents import Json, converted, read_document
+from cs_score.base.documents import Kind as Type
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record
-from cs_score.base.signing.origin import ROLES, Origin
+from cs_score.base.signing.origin import Origin
 from cs_score.base.signing.signature import Signature
 from cs_score.base.sources import InputDigest
 from cs_score.batch.store import state
@@ -18,16 +19,12 @@ from cs_score.batch.tables import leaderboard_writers, many_writers
 from cs_score.coldstart import documents
 from cs_score.coldstart.options import Justifications, Options, Policy
 from cs_score.evidence import report
-from cs_score.measures.registry import COLD_START_MODE, MEASURES
-from cs_score.statistics.options import INTERVAL_METHODS, IntervalMethod, Resampling
-from cs_score.verification.told import Told, read_told
+from cs_score.measures.registry import MEASURES
+from cs_score.statistics.options import Resampling
+from cs_score.statistics.units import UnitTable
 
 MOST_RESAMPLES: Final = 1_000_000
 """More were never drawn; a file that asks for more is not ours."""
-
-EVIDENCE_MODES: Final = tuple(mode for mode in MEASURES if mode != COLD_START_MODE)
-
-_SHA256: Final = re.compile("[0-9a-f]{64}")
 
 
 class Kind(Enum):
@@ -49,23 +46,73 @@ _KINDS: Final[tuple[tuple[Kind, str, int], ...]] = (
     (Kind.COLD_START, "runs", documents.SCHEMA_VERSION),
     (Kind.EVIDENCE, "signature", report.SCHEMA_VERSION),
 )
-"""Each kind with a member that those below it lack, and the version of its schema that is read."""
+"""Each kind with a member that those below it lack, and the version of its schema that is written."""
 
 
 class Recorded(Record):
-    """A file that records a result: its kind, and what it tells.
+    """A document that records a result.
 
     `older` is the version of its schema where that is older than the one that is written now, else None.
     """
 
     kind: Kind
-    told: Told
+    value: Mapping[str, Json]
+    file: str
     older: int | None = None
 
-    @property
-    def file(self) -> str:
-        """The name of the file, as given."""
-        return self.told.file
+    def read(self, type_: type[Type], *members: str) -> Type:
+        """A member of a member of the document, or the whole, as this type. Raises InputError where it is none."""
+        value: Json = self.value
+        for at, name in enumerate(members):
+            if not isinstance(value, dict) or name not in value:
+                place = ".".join(members[:at]) or "the whole"
+                raise InputError(f"has no {name}", file=self.file, place=place)
+            value = value[name]
+        return converted(value, type_, self.file, ".".join(members))
+
+
+class Made(Record):
+    """What a result was computed from, as its `signature` or `made_from` has it, with the settings of a batch."""
+
+    tool: Literal["cs-score"]
+    version: str
+    mode: str
+    line: str
+    options: dict[str, Json]
+    inputs: tuple[InputDigest, ...]
+    bootstrap: dict[str, Json] | None = None
+    fields: tuple[str, ...] = ()
+    tabs: bool = False
+    json: bool = False
+
+
+class Units(Record):
+    """The statistics of each unit, a row each."""
+
+    columns: tuple[str, ...]
+    ids: tuple[str, ...]
+    rows: list[tuple[int | float, ...]]
+    unit: str = ""
+
+    def table(self, file: str, place: str) -> UnitTable:
+        """The table. Raises InputError where rows or their numbers are missing."""
+        if len(self.ids) != len(self.rows) or any(len(row) != len(self.columns) for row in self.rows):
+            problem = "does not have a row for each of ids with a number for each of columns"
+            raise InputError(problem, file=file, place=place)
+        return UnitTable(self.ids, self.columns, self.rows)
+
+
+class _ColdStartOptions(Record):
+    right: tuple[str, ...]
+    wrong: tuple[str, ...]
+    ignore: tuple[str, ...]
+    justifications: str
+    discipline: str
+    expand: str | None
+    queries: str | None
+    samples: str | None
+    runids: tuple[str, ...] | None
+    metrics: tuple[str, ...] = Options().metrics
 
 
 def read_recorded(path: str) -> Recorded:
@@ -73,100 +120,87 @@ def read_recorded(path: str) -> Recorded:
 
     Only the kind and the version are looked at; the rest when it is used.
     """
-    told = read_told(path)
-    kind = next((each for each in _KINDS if told.get(each[1]) is not None), None)
-    if kind is None or (kind[0] is Kind.SCORES and told.get("systems") is not None):
+    value = read_document(path, stdin_as_dash=False)
+    kind, _, newest = next((each for each in _KINDS if value.get(each[1]) is not None), (None, "", 0))
+    if kind is None or (kind is Kind.SCORES and value.get("systems") is not None):
         raise InputError(
             "no result that can be verified",
             file=path,
             remedy="verify takes the JSON of the scorer and of evidence modes, and that of a batch: leaderboard.json, "
             "batch.json, signature.json",
         )
-    versioned = told["signature"] if kind[0] is Kind.EVIDENCE else told
-    version = versioned["schema_version"]
-    if type(version.value) is not int or not 1 <= version.value <= kind[2]:
-        raise version.wrong(
-            f"is {version.value!r}, where this version of cs-score reads 1 to {kind[2]}; use the version that wrote it"
-        )
-    return Recorded(kind[0], told, None if version.value == kind[2] else version.value)
+    place = ("signature", "schema_version") if kind is Kind.EVIDENCE else ("schema_version",)
+    version = Recorded(kind, value, path).read(int, *place)
+    if not 1 <= version <= newest:
+        problem = f"is {version}, where this version of cs-score reads 1 to {newest}; use the version that wrote it"
+        raise InputError(problem, file=path, place=".".join(place))
+    return Recorded(kind, value, path, None if version == newest else version)
 
 
-def origin_of(told: Told) -> Origin:
-    """What a result was computed from, as its `signature` or `made_from` tells. Raises InputError."""
-    told["tool"].text(("cs-score",))
-    mode = told["mode"].text(tuple(MEASURES))
-    with _placed(told["line"]):
-        line = Signature.parse(told["line"].text())
-    options = told["options"].members()
-    return Origin(
-        mode,
-        {name: value.value for name, value in options.items()},
-        tuple(map(_input, told["inputs"].entries())),
-        line.settings,
-        line.measure,
-        told["version"].text(),
-    )
+def made_from(value: Json, file: str, place: str) -> Made:
+    """What stands at a place of a file. Raises InputError."""
+    made = converted(value, Made, file, place)
+    if made.mode not in MEASURES:
+        raise InputError(f"is none of {', '.join(MEASURES)}", file=file, place=f"{place}.mode")
+    return made
 
 
-def _input(told: Told) -> InputDigest:
-    sha256 = told["sha256"]
-    if not _SHA256.fullmatch(sha256.text()):
-        raise sha256.wrong("is no SHA-256")
-    return InputDigest(told["name"].text(), sha256.text(), told["role"].text(ROLES))
+def origin_of(value: Json, file: str, place: str) -> Origin:
+    """The origin that stands at a place of a file. Raises InputError."""
+    made = made_from(value, file, place)
+    try:
+        line = Signature.parse(made.line)
+    except UsageError as error:
+        raise InputError(str(error), file=file, place=f"{place}.line") from None
+    return Origin(made.mode, made.options, made.inputs, line.settings, line.measure, made.version)
 
 
-def cold_start_options(told: Told) -> Options:
-    """The options of a Cold Start scoring, from the `options` of its origin. Raises InputError."""
-    sides = {side: told[side].texts() for side in ("right", "wrong", "ignore")}
-    runids, metrics = told["runids"], told.get("metrics")
-    with _placed(told):
+def cold_start_options(options: Json, file: str, place: str) -> Options:
+    """The options of a Cold Start scoring, from those of its origin. Raises InputError."""
+    found = converted(options, _ColdStartOptions, file, place)
+    try:
         return Options(
-            discipline=told["discipline"].text(),
-            expand=told["expand"].optional_text(),
-            justifications=Justifications.parse(told["justifications"].text()),
-            policy=Policy(**sides),
-            queries=told["queries"].optional_text(),
-            runids=None if runids.value is None else runids.texts(),
-            samples=told["samples"].optional_text(),
-            metrics=Options().metrics if metrics is None else metrics.texts(),
+            discipline=found.discipline,
+            expand=found.expand,
+            justifications=Justifications.parse(found.justifications),
+            policy=Policy(found.right, found.wrong, found.ignore),
+            queries=found.queries,
+            runids=found.runids,
+            samples=found.samples,
+            metrics=found.metrics,
         )
+    except UsageError as error:
+        raise InputError(str(error), file=file, place=place) from None
 
 
-def was_validated(told: Told) -> bool:
-    """Whether runs were validated on the way to the scorer, as the `options` of an origin tell. Raises InputError."""
-    validate = told.get("validate")
-    return validate is not None and validate.flag()
-
-
-def resampling_of(told: Told | None) -> Resampling | None:
+def resampling_of(settings: Json, file: str, place: str) -> Resampling | None:
     """The settings of intervals; None where there are none. Raises InputError."""
-    if told is None or told.value is None:
+    if settings is None:
         return None
-    with _placed(told):
-        return Resampling(
-            told["resamples"].whole_number(1, MOST_RESAMPLES),
-            told["seed"].whole_number(0, 10**100),
-            told["confidence"].number(),
-            cast(IntervalMethod, told["method"].text(INTERVAL_METHODS)),
-            told["unit"].text(),
-        )
-
-
-def evidence_arguments(told: Told) -> dict[str, object]:
-    """The arguments of an evidence mode's `score`, from the `options` of its origin. Raises InputError."""
-    found: dict[str, object] = {}
-    for name, option in told.members().items():
-        if name in ("any_order", "ignore_missing"):
-            found[name] = option.flag()
-        elif name == "references":
-            found[name] = option.whole_number(1, 3)
+    found = converted(settings, Resampling, file, place)
+    if found.resamples > MOST_RESAMPLES or found.can_grow:
+        raise InputError(f"more than {MOST_RESAMPLES} resamples", file=file, place=place)
     return found
 
 
-@contextlib.contextmanager
-def _placed(told: Told) -> Iterator[None]:
-    """A block whose UsageErrors are what is wrong with a value."""
-    try:
-        yield
-    except UsageError as error:
-        raise told.wrong(str(error)) from None
+def evidence_arguments(options: Mapping[str, Json], file: str, place: str) -> dict[str, object]:
+    """The arguments of an evidence mode's `score`, from the options of its origin. Raises InputError."""
+    types: dict[str, type] = {"any_order": bool, "ignore_missing": bool, "references": Literal[1, 2, 3]}  # type: ignore[dict-item]  # it is a type to msgspec
+    known = {name: type_ for name, type_ in types.items() if name in options}
+    return {name: converted(options[name], type_, file, f"{place}.{name}") for name, type_ in known.items()}
+
+
+def evidence_scores(value: Mapping[str, Json], mode: str, file: str) -> dict[str, float]:
+    """The measures of an evidence mode by name; some stand in groups by the first part of their names.
+
+    Raises InputError where one is missing.
+    """
+    found = {}
+    for measure in importlib.import_module(f"cs_score.evidence.{mode}").MODE.measures:
+        group, _, last = measure.rpartition("_")
+        stands = value if measure in value else value.get(group)
+        name = measure if measure in value else last
+        if not isinstance(stands, dict) or name not in stands:
+            raise InputError(f"has no {measure}", file=file, place="the whole")
+        found[measure] = converted(stands[name], float, file, measure)
+    return found

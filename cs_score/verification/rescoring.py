@@ -1,23 +1,33 @@
-"""Single results computed again from the files that were found for them."""
+"""Results scored again from the files that were found for them: single ones, and runs of a batch as the batch does."""
 
 from __future__ import annotations
 
 import importlib
+import json
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from cs_score.base.documents import Json
 from cs_score.base.errors import InputError
 from cs_score.base.garbage_collection import paused_collector
-from cs_score.base.records import replace
+from cs_score.base.records import Record, replace
 from cs_score.base.signing.origin import GOLD, POOL, QUERIES, QUERY_LIST, RUN, SAMPLES, Origin
 from cs_score.base.sources import InMemory, Input
+from cs_score.batch.coldstart import ColdStartPlan
+from cs_score.batch.evidence import EvidencePlan
+from cs_score.batch.plan.inputs import InputFile
+from cs_score.batch.plan.plan import Plan, Prepared
+from cs_score.batch.plan.runs import RunFile
+from cs_score.batch.single_call import SingleCall
+from cs_score.batch.store import state
+from cs_score.batch.store.outcomes import Outcome
 from cs_score.coldstart.documents import ChosenScores, result_object, scores_object
 from cs_score.coldstart.gold import Gold, Run, load_run, open_gold, with_pool
 from cs_score.coldstart.linking import kind_of
-from cs_score.coldstart.options import Options, origin_of
+from cs_score.coldstart.options import NamedPolicy, Options, origin_of
+from cs_score.coldstart.outputs import Layout
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.scorer import APART, score_apart, score_runs
 from cs_score.coldstart.unit_statistics import intervals as cold_start_intervals
@@ -28,70 +38,86 @@ from cs_score.knowledge_base.validation import resolve_knowledge_bases
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.preparation.prevalidation import Preparation, load_prepared, validate_runs
 from cs_score.problems.log import ProblemLog
-from cs_score.verification.inputs import FoundInput
+from cs_score.verification.inputs import FoundInput, Places
 from cs_score.verification.recorded import (
-    EVIDENCE_MODES,
     Kind,
+    Made,
     Recorded,
     cold_start_options,
     evidence_arguments,
+    made_from,
     resampling_of,
-    was_validated,
 )
-from cs_score.verification.told import Told
 
 if TYPE_CHECKING:
     from cs_score.evidence.result import Result as EvidenceResult
     from cs_score.statistics.results import ScoreIntervals
 
 
-def computed_again(recorded: Recorded, found: Sequence[FoundInput]) -> Json:
-    """What the file would say now. Raises InputError for a record that is none, and where scoring stops."""
-    options = recorded.told["signature"]["options"]
-    resampling = resampling_of(options.get("bootstrap"))
+def computed_again(recorded: Recorded, places: Places) -> Json:
+    """What the file would say now. Raises InputError, NotFoundError for inputs, and ScoringStopped."""
+    file = recorded.file
+    made = made_from(recorded.value.get("signature"), file, "signature")
+    found = places.find(made.inputs)
+    if (made.mode != COLD_START_MODE) != (recorded.kind is Kind.EVIDENCE):
+        raise InputError(
+            f"is {made.mode}, which is not that of {recorded.kind.value}", file=file, place="signature.mode"
+        )
+    resampling = resampling_of(made.options.get("bootstrap"), file, "signature.options.bootstrap")
     with paused_collector():
         if recorded.kind is Kind.EVIDENCE:
-            scored = _evidence(recorded.told, found)
+            score = importlib.import_module(f"cs_score.evidence.{made.mode}").score
+            gold, predictions = (_held(_the_one(found, role, file)) for role in (GOLD, RUN))
+            scored: EvidenceResult = score(
+                gold, predictions, **evidence_arguments(made.options, file, "signature.options")
+            )
             of_scores = None if resampling is None else evidence_intervals(scored, resampling)
-            with_units = recorded.told["signature"].get("units") is not None
+            with_units = recorded.value["signature"].get("units") is not None
             return evidence_object(scored, of_scores, with_units=with_units)
-        recorded.told["signature"]["mode"].text((COLD_START_MODE,))
-        result = cold_start_again(options, found)
+        result = _cold_start(made.options, found, file)
         of_runs: Sequence[ScoreIntervals] = () if resampling is None else cold_start_intervals(result, resampling)
         if recorded.kind is Kind.SCORES:
-            return scores_object(ChosenScores(result, recorded.told["measures"].texts(), of_runs))
+            return scores_object(ChosenScores(result, recorded.read(tuple[str, ...], "measures"), of_runs))
         return result_object(result, of_runs)
 
 
-def held(found: FoundInput) -> InMemory:
+def _held(found: FoundInput) -> InMemory:
     """An input in memory, under the name that it had."""
     return InMemory(found.recorded.name, found.content())
 
 
-def cold_start_again(told: Told, found: Sequence[FoundInput]) -> Result:
-    """The result of a call of the scorer whose options are told, with these inputs in their order."""
-    asked, validated = cold_start_options(told), was_validated(told)
+def _the_one(found: Sequence[FoundInput], role: str, file: str) -> FoundInput:
+    """The input that has a role which one input has. Raises InputError for another number."""
+    of_role = [each for each in found if each.recorded.role == role]
+    if len(of_role) != 1:
+        raise InputError(f"has {len(of_role)} of the role {role}", file=file, place="signature.inputs")
+    return of_role[0]
+
+
+def _cold_start(options: Mapping[str, Json], found: Sequence[FoundInput], file: str) -> Result:
+    """The result of a call of the scorer with these options and inputs, in their order."""
+    asked, validated = cold_start_options(options, file, "signature.options"), options.get("validate") is True
     paths = {each.recorded.role: each.path for each in found}
-    check_named(told, paths)
+    _check_named(asked, paths, file)
     located = replace(asked, queries=paths.get(QUERY_LIST, asked.queries), samples=paths.get(SAMPLES, asked.samples))
-    gold = open_gold([held(each) for each in found if each.recorded.role == QUERIES], located)
-    if told.get(APART) is not None:
-        gold = with_pool(gold, [held(each) for each in found if each.recorded.role == POOL])
-        runs = [held(each) for each in found if each.recorded.role == RUN]
+    gold = open_gold([_held(each) for each in found if each.recorded.role == QUERIES], located)
+    if APART in options:
+        gold = with_pool(gold, [_held(each) for each in found if each.recorded.role == POOL])
+        runs = [_held(each) for each in found if each.recorded.role == RUN]
         load = partial(_loaded_alone, validated=validated)
         result = score_apart(gold, runs, gold.problems.branch(), load, validated=validated)
         return _as_asked(result, asked, validated)
-    files = [held(each) for each in found if each.recorded.role in (POOL, RUN)]
+    files = [_held(each) for each in found if each.recorded.role in (POOL, RUN)]
     result = score_runs(_loaded(gold, files, validated), located.policy)
     return _as_asked(result, asked, validated)
 
 
-def check_named(options: Told, roles: Collection[str]) -> None:
+def _check_named(options: Options, roles: Collection[str], file: str) -> None:
     """Raises InputError where options name a file, or anything else on the disk, that is none of the inputs."""
-    for option, role in (("queries", QUERY_LIST), ("samples", SAMPLES)):
-        name = None if role in roles else options[option].optional_text()
-        if name is not None and os.path.lexists(name.replace("\0", "")):
-            raise options[option].wrong(f"names a file that is no input of the role {role}, so that it is not opened")
+    for name, option, role in (("queries", options.queries, QUERY_LIST), ("samples", options.samples, SAMPLES)):
+        if option is not None and role not in roles and os.path.lexists(option.replace("\0", "")):
+            problem = f"names a file that is no input of the role {role}, so that it is not opened"
+            raise InputError(problem, file=file, place=f"signature.options.{name}")
 
 
 def _loaded(gold: Gold, files: Sequence[InMemory], validated: bool, problems: ProblemLog | None = None) -> Run:
@@ -140,17 +166,99 @@ def _as_asked(result: Result, asked: Options, validated: bool) -> Result:
     return replace(result, options=asked, runs=tuple(runs), origin=origin)
 
 
-def _evidence(told: Told, found: Sequence[FoundInput]) -> EvidenceResult:
-    signature = told["signature"]
-    module = importlib.import_module(f"cs_score.evidence.{signature['mode'].text(EVIDENCE_MODES)}")
-    gold, predictions = (held(the_one(found, role, signature)) for role in (GOLD, RUN))
-    scored: EvidenceResult = module.score(gold, predictions, **evidence_arguments(signature["options"]))
-    return scored
+class BatchedRun(Record):
+    """A run of a batch as a file records it: its name in the batch, its policy, and what it was made from.
+
+    `records` is whether its problems were kept with their details.
+    """
+
+    name: str
+    policy: str
+    made_from: Mapping[str, Json]
+    file: str
+    records: bool = False
+
+    @property
+    def made(self) -> Made:
+        """What it was made from. Raises InputError."""
+        return made_from(self.made_from, self.file, "signature")
 
 
-def the_one(found: Sequence[FoundInput], role: str, origin: Told) -> FoundInput:
-    """The input that has a role which one input has. Raises InputError for another number."""
-    of_role = [each for each in found if each.recorded.role == role]
-    if len(of_role) != 1:
-        raise origin["inputs"].wrong(f"has {len(of_role)} of the role {role}")
-    return of_role[0]
+class BatchGold(Record):
+    """What runs are scored with: the plan, and what is prepared from it."""
+
+    plan: Plan
+    prepared: Prepared
+
+
+class BatchRuns:
+    """Scores runs again; gold is read once for those that share it, and each run is scored once."""
+
+    def __init__(self, places: Places) -> None:
+        self._places = places
+        self._read: dict[str, BatchGold] = {}
+        self._gold: dict[str, BatchGold] = {}
+        self._outcomes: dict[str, Outcome] = {}
+
+    def outcome(self, run: BatchedRun, *, with_files: bool) -> Outcome:
+        """What becomes of a run now; `with_files` adds what its files would be. Raises InputError, NotFoundError."""
+        key = _key(run)
+        if key not in self._outcomes:
+            with paused_collector():
+                self._outcomes[key] = self._scored(run, with_files)
+        return self._outcomes[key]
+
+    def gold(self, run: BatchedRun) -> BatchGold:
+        """What a run is scored with. Raises InputError, NotFoundError."""
+        self.outcome(run, with_files=False)
+        return self._gold[_key(run)]
+
+    def _scored(self, run: BatchedRun, with_files: bool) -> Outcome:
+        found = self._places.find(run.made.inputs)
+        of_run = _the_one(found, RUN, run.file)
+        gold = self._prepare(run, [each for each in found if each is not of_run])
+        self._gold[_key(run)] = gold
+        file = InputFile(of_run.recorded.name, content=of_run.content())
+        (scored,) = gold.prepared.score(RunFile(run.name, file), [run.policy])
+        return replace(scored.outcome, files=state.written_files(scored.files)) if with_files else scored.outcome
+
+    def _prepare(self, run: BatchedRun, shared: Sequence[FoundInput]) -> BatchGold:
+        """Gold and options of a run, read once for all runs that have the same."""
+        options = {name: value for name, value in run.made_from.items() if name not in ("line", "inputs")}
+        names = [(each.recorded.name, each.recorded.sha256, each.recorded.role) for each in shared]
+        key = json.dumps([options, names, run.policy, run.records], sort_keys=True)
+        if key not in self._read:
+            plan = _plan(run, shared)
+            self._read[key] = BatchGold(plan, plan.prepare())
+        return self._read[key]
+
+
+def _key(run: BatchedRun) -> str:
+    return json.dumps([run.name, run.policy, run.made_from], sort_keys=True)
+
+
+def _plan(run: BatchedRun, shared: Sequence[FoundInput]) -> Plan:
+    made, file = run.made, run.file
+    resampling = resampling_of(made.bootstrap, file, "signature.bootstrap")
+    content = {each: InputFile(each.recorded.name, content=each.content()) for each in shared if each.is_read_whole}
+    if made.mode != COLD_START_MODE:
+        arguments = evidence_arguments(made.options, file, "signature.options")
+        return EvidencePlan(made.mode, content[_the_one(shared, GOLD, file)], arguments, resampling)
+    asked = cold_start_options(made.options, file, "signature.options")
+    located = {
+        each.recorded.role: InputFile(each.recorded.name, path=None if each.path == each.recorded.name else each.path)
+        for each in shared
+    }
+    _check_named(asked, located, file)
+    return ColdStartPlan(
+        queries=tuple(content[each] for each in shared if each.recorded.role == QUERIES),
+        pool=tuple(content[each] for each in shared if each.recorded.role == POOL),
+        options=asked,
+        policies=(NamedPolicy(run.policy, asked.policy, asked.justifications, asked.policy.texts()),),
+        call=SingleCall(Layout(made.fields, made.tabs), made.json, (), ""),
+        query_list=located.get(QUERY_LIST),
+        samples=located.get(SAMPLES),
+        resampling=resampling,
+        validates=made.options.get("validate") is True,
+        records=run.records,
+    )

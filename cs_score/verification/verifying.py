@@ -17,13 +17,20 @@ from cs_score.base.version import VERSION
 from cs_score.batch.store.state import SIGNATURE
 from cs_score.coldstart.linking import is_on_folder
 from cs_score.coldstart.result import ScoringStopped
-from cs_score.verification.batches import BatchRuns, changed_files, run_again
-from cs_score.verification.differences import Difference, differences, numbers, table_differences
+from cs_score.verification.comparison import Difference, differences, numbers, table_differences
 from cs_score.verification.inputs import Places
-from cs_score.verification.recorded import Kind, Recorded, origin_of, read_recorded
-from cs_score.verification.rescoring import computed_again
-from cs_score.verification.told import Told
-from cs_score.verification.whole_batch import LEADERBOARD, OF_OVERVIEW, OVERVIEW, TABLES, WholeBatch, misplaced_runs
+from cs_score.verification.recorded import Kind, Recorded, read_recorded
+from cs_score.verification.rescoring import BatchRuns, computed_again
+from cs_score.verification.whole_batch import (
+    LEADERBOARD,
+    OF_OVERVIEW,
+    OVERVIEW,
+    TABLES,
+    WholeBatch,
+    changed_files,
+    misplaced_runs,
+    run_again,
+)
 
 _VERSION: Final = re.compile(r"(?<=[|}]cs-score:)[0-9A-Za-z.+-]+")
 """That of a signature, also as LaTeX has it."""
@@ -61,7 +68,7 @@ def verify(path: str, files: Sequence[str] = ()) -> Iterator[Verdict]:
     places = Places(files, path if is_folder else os.path.dirname(path))
     runs = BatchRuns(places)
     batch = _whole_batch(records, runs)
-    misplaced = misplaced_runs(path, records) if is_folder else {}
+    misplaced = misplaced_runs(path, records, batch) if is_folder else {}
     for record in records:
         verdict = _verdict(record, places, runs, batch)
         yield replace(verdict, differences=(*misplaced.get(record.file, ()), *verdict.differences))
@@ -100,37 +107,40 @@ def _there(folder: str, names: Sequence[str]) -> list[str]:
 
 def _whole_batch(records: Sequence[Recorded], runs: BatchRuns) -> WholeBatch | None:
     """The batch that records are over all runs of; for `batch.json` alone the leaderboard beside it is read."""
-    of_kind = {record.kind: record.told for record in records if record.kind in (Kind.LEADERBOARD, Kind.OVERVIEW)}
+    of_kind = {record.kind: record for record in records}
     overview, board = of_kind.get(Kind.OVERVIEW), of_kind.get(Kind.LEADERBOARD)
     if overview is not None and board is None:
         beside = os.path.join(os.path.dirname(overview.file), LEADERBOARD)
         if not os.path.isfile(beside):
-            problem = f"no {LEADERBOARD} beside it, which tells what the runs were scored from"
+            problem = f"no {LEADERBOARD} beside it, which has what the runs were scored from"
             raise InputError(problem, file=overview.file)
-        board = _read_named(beside).told
+        board = _read_named(beside)
     return None if board is None else WholeBatch(board, overview, runs)
 
 
 def _verdict(record: Recorded, places: Places, runs: BatchRuns, batch: WholeBatch | None) -> Verdict:
     """Raises InputError and NotFoundError as `verify` does."""
-    told, kind = record.told, record.kind
-    recorded = _without_folders(told) if kind in (Kind.COLD_START, Kind.SCORES) else told.value
+    kind = record.kind
+    recorded: Json = record.value
+    if kind in (Kind.COLD_START, Kind.SCORES):  # folders that held no file are no inputs
+        remarks = record.read(tuple[str, ...], "remarks")
+        recorded = {**recorded, "remarks": [remark for remark in remarks if not is_on_folder(remark)]}
     found: list[Difference] = []
     notes: list[str] = []
     versions = _versions(recorded)
     try:
         if batch is not None and kind in (Kind.LEADERBOARD, Kind.OVERVIEW):
-            computed = batch.board_again() if kind is Kind.LEADERBOARD else batch.overview_again(told)
+            computed = batch.board_again() if kind is Kind.LEADERBOARD else batch.overview_again()
             notes += [f"{name} failed then, and was not scored again" for name in batch.failed_runs()]
-            versions = _versions(batch.told.value)
+            versions = _versions(batch.recorded.value)
             if kind is Kind.OVERVIEW and not batch.was_scored:
-                recorded = {"runs": told["runs"].value}
+                recorded = {"runs": recorded.get("runs")}
                 notes.append("no run was scored then, so that nothing else is compared")
         elif kind is Kind.BATCH_RUN:
-            computed = run_again(told, runs)
-            found += changed_files(told)
+            computed = run_again(record, runs)
+            found += changed_files(record)
         else:
-            computed = computed_again(record, places.find(origin_of(told["signature"]).inputs))
+            computed = computed_again(record, places)
     except ScoringStopped as stop:
         return Verdict(record.file, (Difference("the scoring", "came to its end", f"is stopped: {stop}"),), 0)
     # As JSON reads it again, so that both are of the same types.
@@ -151,16 +161,10 @@ def _of_table(path: str, places: Places, batch: WholeBatch) -> Verdict:
     with open_source(path, stdin_as_dash=False, decompress=False) as source:
         recorded = source.read_bytes().decode("utf-8", "surrogateescape")
     computed = batch.table_again(os.path.basename(path), recorded, lambda value: _renamed(value, places.renamed()))
-    if _versions(batch.told.value) - {VERSION}:
+    if _versions(batch.recorded.value) - {VERSION}:
         recorded, computed = _VERSION.sub("", recorded), _VERSION.sub("", computed)
     found = table_differences(recorded, computed)
     return Verdict(path, tuple(found), computed.count("\n"), unit="line")
-
-
-def _without_folders(told: Told) -> Json:
-    """A result without its remarks on folders that held no file: they are no inputs."""
-    remarks = [remark for remark in told["remarks"].texts() if not is_on_folder(remark)]
-    return {**told.value, "remarks": remarks}
 
 
 def _renamed(value: Json, names: Mapping[str, str]) -> Json:

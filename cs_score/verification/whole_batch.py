@@ -1,10 +1,10 @@
-"""What a batch tells over all its runs, computed again: its leaderboard records what each was scored from."""
+"""What a batch records over all its runs, computed again: its leaderboard has what each was scored from."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain, pairwise
@@ -12,8 +12,11 @@ from typing import Final
 
 from cs_score.analysis.many.overview import Overview
 from cs_score.base.documents import Json
-from cs_score.base.records import replace
-from cs_score.batch.store.outcomes import FAILED, Outcome, ProblemPlace
+from cs_score.base.errors import InputError
+from cs_score.base.records import Record, replace
+from cs_score.batch.store import state
+from cs_score.batch.store.outcomes import FAILED, Outcome, ProblemPlace, WrittenFile
+from cs_score.batch.store.pages import is_page
 from cs_score.batch.tables.leaderboard import Leaderboard, make_leaderboard, with_standings
 from cs_score.batch.tables.leaderboard_writers import LEADERBOARD as BOARD
 from cs_score.batch.tables.leaderboard_writers import WRITERS as BOARD_WRITERS
@@ -23,10 +26,9 @@ from cs_score.batch.tables.many_writers import WRITERS as OVERVIEW_WRITERS
 from cs_score.batch.tables.many_writers import as_json
 from cs_score.batch.tables.problem_table import HEADER, PROBLEMS, problem_lines
 from cs_score.measures.registry import COLD_START_MODE
-from cs_score.verification.batches import BatchedRun, BatchRuns
-from cs_score.verification.differences import Difference, shown
+from cs_score.verification.comparison import Difference, shown
 from cs_score.verification.recorded import Kind, Recorded
-from cs_score.verification.told import Told
+from cs_score.verification.rescoring import BatchedRun, BatchRuns
 
 LEADERBOARD: Final = f"{BOARD}.json"
 OVERVIEW: Final = "batch.json"
@@ -39,21 +41,60 @@ OF_OVERVIEW: Final = tuple(OVERVIEW_WRITERS)
 TABLES: Final = (*_OF_BOARD, *OF_OVERVIEW, PROBLEMS)
 """The tables over all runs that are no JSON."""
 
-_LARGEST: Final = 1 << 62
-
 Rename = Callable[[Json], Json]
 """A JSON value with files called as the record calls them."""
 
 
-class WholeBatch:
-    """A leaderboard, and the `batch.json` beside it, where there is one, scored again once for all that they tell.
+class BoardRow(Record):
+    """A row of a leaderboard."""
 
-    Runs that failed are taken as they are told. Methods raise InputError and NotFoundError for what cannot be scored.
+    run: str
+    policy: str
+    state: str
+    file: str
+    made_from: dict[str, Json]
+    errors: int
+    warnings: int
+    remarks: tuple[str, ...]
+    failure: str | None = None
+    rank: int | None = None
+
+    @property
+    def is_failed(self) -> bool:
+        """Whether the run was not scored to its end."""
+        return self.state == FAILED
+
+
+class _RunName(Record):
+    run: str
+
+
+class _Overview(Record):
+    runs: tuple[_RunName, ...]
+    pages: bool
+
+
+class RunRecord(Record):
+    """What is read of the record of one run; `occurrences` are its problems with their details."""
+
+    run: str
+    policy: str
+    signature: dict[str, Json]
+    files: tuple[WrittenFile, ...]
+    occurrences: Json = None
+
+
+class WholeBatch:
+    """A leaderboard, and the `batch.json` beside it, where there is one, scored again once for all that they record.
+
+    Runs that failed are taken as they are recorded. Methods raise InputError and NotFoundError for what cannot be
+    scored.
     """
 
-    def __init__(self, board: Told, overview: Told | None, runs: BatchRuns) -> None:
-        self.told = board
-        self._overview = overview
+    def __init__(self, board: Recorded, overview: Recorded | None, runs: BatchRuns) -> None:
+        self.recorded = board
+        self.rows = board.read(tuple[BoardRow, ...], "rows")
+        self._overview = None if overview is None else overview.read(_Overview)
         self._runs = runs
 
     @property
@@ -63,18 +104,17 @@ class WholeBatch:
 
     def failed_runs(self) -> list[str]:
         """The names of the runs that were not scored to their end."""
-        rows = self.told["rows"].entries()
-        return list(dict.fromkeys(row["run"].text() for row in rows if row["state"].text() == FAILED))
+        return list(dict.fromkeys(row.run for row in self.rows if row.is_failed))
 
     def board_again(self) -> Json:
         """What the leaderboard would say now."""
         return json.loads(leaderboard_json(self._board))
 
-    def overview_again(self, told: Told) -> Json:
+    def overview_again(self) -> Json:
         """What `batch.json` would say now; that no run was scored is all that can be said where none was."""
-        if not self.was_scored:
+        if not self.was_scored or self._overview is None:
             return {"runs": []}
-        return as_json(self._found, self._board, with_pages=told["pages"].flag())
+        return as_json(self._found, self._board, with_pages=self._overview.pages)
 
     def table_again(self, name: str, recorded: str, renamed: Rename) -> str:
         """What one of TABLES would say now. Problems of runs that failed are taken from `recorded`."""
@@ -82,33 +122,40 @@ class WholeBatch:
             return "".join(OVERVIEW_WRITERS[name](self._found))
         return _OF_BOARD[name](self._board) if name in _OF_BOARD else self._problems(recorded, renamed)
 
+    def _batched(self, row: BoardRow) -> BatchedRun:
+        return BatchedRun(row.run, row.policy, row.made_from, self.recorded.file)
+
     @cached_property
     def _a_run(self) -> BatchedRun | None:
-        rows = self.told["rows"].entries()
-        return next((_batched(row) for row in rows if row["state"].text() != FAILED), None)
+        return next((self._batched(row) for row in self.rows if not row.is_failed), None)
 
     @cached_property
     def _outcomes(self) -> dict[tuple[str, str], Outcome]:
         """The outcomes by run and policy, as the leaderboard names them."""
         found: dict[tuple[str, str], Outcome] = {}
-        for row in self.told["rows"].entries():
-            run = _batched(row)
-            if (run.name, run.policy) in found:
+        for at, row in enumerate(self.rows):
+            if (row.run, row.policy) in found:
                 continue
-            is_failed = row["state"].text() == FAILED
-            self._check(row, is_failed)
-            found[run.name, run.policy] = _failed(row) if is_failed else self._runs.outcome(run, with_files=False)
+            self._check(row, f"rows[{at}]")
+            if row.is_failed:
+                own = {
+                    name: getattr(row, name) for name in Outcome.__struct_fields__ if name in BoardRow.__struct_fields__
+                }
+                found[row.run, row.policy] = Outcome(**own)
+            else:
+                found[row.run, row.policy] = self._runs.outcome(self._batched(row), with_files=False)
         return found
 
-    def _check(self, row: Told, is_failed: bool) -> None:
+    def _check(self, row: BoardRow, place: str) -> None:
         """Raises InputError for a row that cannot stand beside the others: of another mode or policy."""
         if self._a_run is None:
             return
-        mode = self._a_run.made_from["mode"].text()
-        if not is_failed:
-            row["made_from"]["mode"].text((mode,))
-        if mode != COLD_START_MODE and row["policy"].text():
-            raise row["policy"].wrong(f"is {shown(row['policy'].value)}, where {mode} has no policies")
+        mode, file = self._a_run.made.mode, self.recorded.file
+        if not row.is_failed and self._batched(row).made.mode != mode:
+            raise InputError(f"is not {mode}", file=file, place=f"{place}.made_from.mode")
+        if mode != COLD_START_MODE and row.policy:
+            problem = f"is {shown(row.policy)}, where {mode} has no policies"
+            raise InputError(problem, file=file, place=f"{place}.policy")
 
     @cached_property
     def _policies(self) -> list[str]:
@@ -117,16 +164,17 @@ class WholeBatch:
     @cached_property
     def _in_order(self) -> list[Outcome]:
         """The outcomes run by run and policy by policy."""
-        known = () if self._overview is None else [run["run"].text() for run in self._overview["runs"].entries()]
+        known = () if self._overview is None else [each.run for each in self._overview.runs]
         there = {run for run, _ in self._outcomes}
-        order = _order(self.told["rows"].entries(), [run for run in dict.fromkeys(known) if run in there])
+        order = _order(self.rows, [run for run in dict.fromkeys(known) if run in there])
         by_run = ((run, policy) for run in order for policy in self._policies)
         return [self._outcomes[key] for key in by_run if key in self._outcomes]
 
     @cached_property
     def _board(self) -> Leaderboard:
         headline = () if self._a_run is None else self._runs.gold(self._a_run).plan.headline()
-        return with_standings(make_leaderboard(self._in_order, self._policies, self.told["sorted_by"].text(), headline))
+        sorted_by = self.recorded.read(str, "sorted_by")
+        return with_standings(make_leaderboard(self._in_order, self._policies, sorted_by, headline))
 
     @cached_property
     def _found(self) -> Overview:
@@ -151,16 +199,11 @@ class WholeBatch:
         return "".join([HEADER, *(line for owner in {**told, **own} for line in own.get(owner, ()))])
 
 
-def misplaced_runs(folder: str, records: Sequence[Recorded]) -> dict[str, list[Difference]]:
+def misplaced_runs(folder: str, records: Sequence[Recorded], board: WholeBatch | None) -> dict[str, list[Difference]]:
     """Where the folders of runs are not those of the leaderboard: swapped, missing or added; by the file concerned."""
-    board = next((record for record in records if record.kind is Kind.LEADERBOARD), None)
-    rows = [] if board is None else board.told["rows"].entries()
-    has_policies = len({row["policy"].text() for row in rows}) > 1
-    of_board = {
-        (row["policy"].text(), row["run"].text()): row["made_from"].value
-        for row in rows
-        if row["state"].text() != FAILED
-    }
+    rows = () if board is None else board.rows
+    has_policies = len({row.policy for row in rows}) > 1
+    of_board = {(row.policy, row.run): row.made_from for row in rows if not row.is_failed}
     found: dict[str, list[Difference]] = {}
     missing = dict(of_board)
     for record in records:
@@ -168,22 +211,55 @@ def misplaced_runs(folder: str, records: Sequence[Recorded]) -> dict[str, list[D
             continue
         differences = found.setdefault(record.file, [])
         place = os.path.relpath(os.path.dirname(record.file), folder)
-        policy, run = record.told["policy"].text(), record.told["run"].text()
-        places = (
-            [run, os.path.join(policy, run)] if board is None else [os.path.join(policy if has_policies else "", run)]
-        )
+        one = record.read(RunRecord)
+        key = (one.policy, one.run)
+        places = [os.path.join(one.policy if has_policies else "", one.run)]
+        if board is None:
+            places = [one.run, os.path.join(one.policy, one.run)]
         if place not in places:
-            differences.append(Difference(f"the run in the folder {place}", shown(run), f"belongs into {places[-1]}"))
-        elif missing.pop((policy, run), None) is None and board is not None:
+            differences.append(
+                Difference(f"the run in the folder {place}", shown(one.run), f"belongs into {places[-1]}")
+            )
+        elif missing.pop(key, None) is None and board is not None:
             differences.append(Difference(f"the folder {place}", "a run", f"none that {LEADERBOARD} lists as scored"))
-        elif board is not None and of_board[policy, run] != record.told["signature"].value:
+        elif board is not None and of_board[key] != one.signature:
             differences.append(Difference("signature", "another one", f"that of {LEADERBOARD}"))
     if board is not None:
-        found[board.file] = [
+        found[board.recorded.file] = [
             Difference(f"the folder of the run {run}{f' under {policy}' if policy else ''}", "scored", "no such folder")
             for policy, run in missing
         ]
     return found
+
+
+def run_again(recorded: Recorded, runs: BatchRuns) -> Json:
+    """What the record of one run would say now. Raises InputError, NotFoundError."""
+    one = recorded.read(RunRecord)
+    run = BatchedRun(one.run, one.policy, one.signature, recorded.file, records=one.occurrences is not None)
+    outcome = runs.outcome(run, with_files=True)
+    sizes = {written.name: written.size for written in one.files}
+    files = [
+        # It holds the words and the time of the call.
+        each._replace(size=sizes.get(each.name, each.size)) if each.name.endswith(".params") else each
+        for each in outcome.files
+    ]
+    files += [written for written in one.files if is_page(written.name)]  # they only show what is verified
+    record = state.record_of(replace(outcome, files=tuple(files)))
+    own = {key: value for key, value in recorded.value.items() if key != "digest"}
+    return {**record, "digest": state.digest_of(own)}
+
+
+def changed_files(recorded: Recorded) -> Iterator[Difference]:
+    """The files of a run that are not as its record says. Raises InputError for what is no name of a file."""
+    folder = os.path.dirname(recorded.file)
+    for at, written in enumerate(recorded.read(RunRecord).files):
+        if os.path.basename(written.name) != written.name:
+            raise InputError("is no name of a file", file=recorded.file, place=f"files[{at}][0]")
+        try:
+            state.check_file(os.path.join(folder, written.name), written)
+        except state.UnfitError:
+            described = f"{written.size} bytes" + (f", SHA-256 {written.sha256}" if written.sha256 else "")
+            yield Difference(f"the file {written.name}", described, "another file")
 
 
 def _owner(line: str) -> str:
@@ -191,39 +267,18 @@ def _owner(line: str) -> str:
     return "\t".join(line.split("\t", 2)[:2])
 
 
-def _order(rows: Sequence[Told], known: Sequence[str]) -> list[str]:
-    """The runs in an order that the batch may have had: as `known`, and as rows of equal rank stand.
-
-    What does not follow from these shows nowhere. Where they contradict each other something was changed, which any
-    order shows.
+def _order(rows: Sequence[BoardRow], known: Sequence[str]) -> list[str]:
+    """The order of the runs, from `known` and from the rows of equal rank; if those contradict each other, the files
+    were edited and any order shows it.
     """
-    of_rank: dict[str, list[str]] = {}
+    of_rank: dict[tuple[str, int | None], list[str]] = {}
     for row in rows:
-        rank = row.get("rank")
-        standing = json.dumps([row["policy"].text(), None if rank is None else rank.value])
-        of_rank.setdefault(standing, []).append(row["run"].text())
-    sorter = TopologicalSorter[str]({row["run"].text(): () for row in rows})
+        of_rank.setdefault((row.policy, row.rank), []).append(row.run)
+    sorter = TopologicalSorter[str]({row.run: () for row in rows})
     for first, second in chain(pairwise(known), *map(pairwise, of_rank.values())):
         if first != second:  # a file of several run ids
             sorter.add(second, first)
     try:
         return list(sorter.static_order())
     except CycleError:
-        return list(dict.fromkeys([*known, *(row["run"].text() for row in rows)]))
-
-
-def _batched(row: Told) -> BatchedRun:
-    return BatchedRun(row["run"].text(), row["policy"].text(), row["made_from"])
-
-
-def _failed(row: Told) -> Outcome:
-    return Outcome(
-        run=row["run"].text(),
-        file=row["file"].text(),
-        policy=row["policy"].text(),
-        state=FAILED,
-        errors=row["errors"].whole_number(0, _LARGEST),
-        warnings=row["warnings"].whole_number(0, _LARGEST),
-        remarks=row["remarks"].texts(),
-        failure=row["failure"].optional_text(),
-    )
+        return list(dict.fromkeys([*known, *(row.run for row in rows)]))

@@ -19,11 +19,8 @@ from cs_score.base.errors import InputError, UsageError
 from cs_score.base.signing.origin import GOLD, RUN, Origin
 from cs_score.base.sources import InputDigest
 from cs_score.evidence import hotpotqa
-from cs_score.gates.judging import Check, Gate, Judgement, Kind
-from cs_score.gates.limits import Limit, read_limit
-from cs_score.gates.measured import Measured
-from cs_score.gates.writers import WRITERS
 from cs_score.statistics.options import Resampling
+from cs_score.verification.checking import WRITERS, Asked, Check, Gate, Judgement, Limit, Measured, read_limit
 from tests.cli.forms import fill
 from tests.coldstart.command import Outcome, score_in
 from tests.evidence.test_command import files as evidence_files
@@ -196,7 +193,7 @@ def test_a_baseline_without_units_cannot_be_tested() -> None:
 def judgement(*names: str) -> Judgement:
     """A limit that is not kept and one that is, of each of these measures."""
     checks = [
-        Check(Kind.MIN, name, Decimal("0.4"), score, None, None, None, score >= 0.4)
+        Check(Asked.MIN, name, Decimal("0.4"), score, None, None, None, score >= 0.4)
         for name in names
         for score in (0.3, 0.5)
     ]

@@ -31,9 +31,10 @@ SCORED: Final = ("q.xml", "run.tab", "qrel")
 CALLS: Final = {
     "plain.json": ["--json=plain.json", *SCORED],
     "chosen.json": [
-        "--json=chosen.json", "-queries=ids", "-runids=r1", "-discipline=STRING_EXACT", "--bootstrap=9", *SCORED,
+        "--json=chosen.json", "-queries", "ids", "-runids", "r1", "-discipline", "STRING_EXACT", "--bootstrap=9",
+        *SCORED,
     ],
-    "sf.json": ["--json=sf.json", "--policy=sf", "-right=CORRECT:INEXACT", "--validate", *SCORED],
+    "sf.json": ["--json=sf.json", "--policy=sf", "-right", "CORRECT:INEXACT", "--validate", *SCORED],
     "kb.json": ["--json=kb.json", "--knowledge-base=kb.tac", "q.xml", "qrel"],
     "claims.json": ["claims", "--json=claims.json", "--bootstrap=9", "--gold=gold.jsonl", "--predictions=more.jsonl"],
     **{
@@ -356,17 +357,16 @@ def test_what_is_no_result_is_one_line(text: str, tmp_path: Path) -> None:
 
 def test_bytes_that_are_no_text_are_one_line(tmp_path: Path) -> None:
     (tmp_path / "r.json").write_bytes(b'{"\xff": 1}')
-    assert score_in(tmp_path, ["verify", "r.json"]).stderr == b"cs-score: r.json: not UTF-8\n"
+    assert score_in(tmp_path, ["verify", "r.json"]).stderr == b"cs-score: r.json: byte 3: not UTF-8\n"
 
 
 @pytest.mark.parametrize(
     ("name", "change", "complaint"),
     [
-        ("claims.json", {"mode": "coldstart"}, "signature.mode: is none of scifact, claims, r4c, hotpotqa"),
-        ("plain.json", {"mode": "r4c"}, "signature.mode: is none of coldstart"),
+        ("claims.json", {"mode": "coldstart"}, "signature.mode: is coldstart, which is not that of a result of an "),
+        ("plain.json", {"mode": "r4c"}, "signature.mode: is r4c, which is not that of a Cold Start result"),
         ("r4c.json", {"inputs": []}, "signature.inputs: has 0 of the role gold"),
         ("plain.json", {"options": {}}, "signature.options: has no right"),
-        ("plain.json", {"line": "x"}, "signature.line: not a signature, which looks like "),
     ],
 )
 def test_what_cannot_be_scored_again_is_told_with_its_place(

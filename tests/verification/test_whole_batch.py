@@ -216,7 +216,7 @@ def test_rows_of_another_batch_differ_or_are_refused(is_first: bool, one: str, o
     if (one in MODES and other in MODES) or not {one, other} & {*MODES}:
         assert not by_name(one)["batch.json"].is_reproduced
     else:
-        with pytest.raises(InputError, match=r"rows\[\d+\].made_from.mode: is none of (coldstart|claims)$"):
+        with pytest.raises(InputError, match=r"rows\[\d+\].made_from.mode: is not (coldstart|claims)$"):
             by_name(one)
 
 

@@ -17,7 +17,6 @@ from cs_score.coldstart.options import Justifications, Policy
 from cs_score.coldstart.projection import ALL_LEVELS
 from cs_score.measures.registry import parse
 from cs_score.verification.recorded import origin_of
-from cs_score.verification.told import Told
 
 Object: TypeAlias = Mapping[str, Any]
 
@@ -50,7 +49,7 @@ class Stored:
         self._told = told
         check_version(told.get("schema_version"), SCHEMA_VERSION, name)
         try:
-            self.origin: Final = origin_of(Told(told["signature"], name, "signature"))
+            self.origin: Final = origin_of(told["signature"], name, "signature")
             options = self.origin.options
             self.policy: Final = Policy(*(plain_texts(options[side]) for side in ("right", "wrong", "ignore")))
             self.limits: Final = Justifications.parse(str(options["justifications"]))

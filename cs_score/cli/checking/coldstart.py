@@ -28,7 +28,7 @@ def _run(line: CommandLine) -> int:
     from cs_score.base.garbage_collection import paused_collector
     from cs_score.cli.scorer.results import remark
     from cs_score.cli.scorer.scorer import new_log, scored_apart
-    from cs_score.gates.measured import of_cold_start
+    from cs_score.verification.checking import of_cold_start
 
     gate = read_gate(line)
     line_of_scorer = without_test(line)

@@ -14,7 +14,7 @@ from cs_score.cli.options import CommandLine
 
 def _run(mode: EvidenceMode, line: CommandLine) -> int:
     """Score and judge; the exit status. Raises CsScoreError where that cannot be done."""
-    from cs_score.gates.measured import of_evidence
+    from cs_score.verification.checking import of_evidence
 
     gate = read_gate(line)
     with errors_in_format(line):

@@ -13,8 +13,7 @@ from cs_score.cli.options import Choices, CommandLine, Option
 from cs_score.cli.resampling_options import COMPARISON_OPTIONS, read_resampling
 
 if TYPE_CHECKING:
-    from cs_score.gates.judging import Gate
-    from cs_score.gates.measured import Measured
+    from cs_score.verification.checking import Gate, Measured
 
 FORMATS: Final = ("text", "json", "junit", "github")
 
@@ -52,8 +51,7 @@ def gate_options(measures: Choices) -> tuple[Option, ...]:
 
 def read_gate(line: CommandLine) -> Gate:
     """What the options ask for. Raises UsageError for values that mean nothing."""
-    from cs_score.gates.judging import Gate
-    from cs_score.gates.limits import read_limit
+    from cs_score.verification.checking import Gate, read_limit
 
     if _format(line) not in FORMATS:
         raise UsageError(f"--format takes {', '.join(FORMATS)}, not {_format(line)}")
@@ -75,8 +73,7 @@ def read_gate(line: CommandLine) -> Gate:
 
 def judge(gate: Gate, run: Measured, line: CommandLine) -> int:
     """Hold a run against the limits and print the result; the exit status. Raises UsageError and InputError."""
-    from cs_score.gates.measured import of_record
-    from cs_score.gates.writers import WRITERS
+    from cs_score.verification.checking import WRITERS, of_record
 
     path = line.switches.get("--baseline")
     judgement = gate.judge(run, None if path is None else of_record(path, run.name))
@@ -90,7 +87,7 @@ def errors_in_format(line: CommandLine) -> Iterator[None]:
     try:
         yield
     except CsScoreError as error:
-        from cs_score.gates.writers import error_text
+        from cs_score.verification.checking import error_text
 
         if text := error_text(_format(line), str(error)):
             print_text(text.removesuffix("\n"))

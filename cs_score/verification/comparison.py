@@ -1,4 +1,4 @@
-"""Which values of two JSON objects differ, by name, and which lines and cells of two tables."""
+"""How two documents differ, value by value, and two tables, line by line and cell by cell."""
 
 from __future__ import annotations
 
