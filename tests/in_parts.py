@@ -6,7 +6,7 @@ from types import ModuleType
 
 import pytest
 
-from cs_score.cli.parts_options import Division
+from cs_score.cli.options import Division
 
 Taken = list[bool]
 

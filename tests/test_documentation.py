@@ -13,11 +13,9 @@ from typing import Any, Final
 import pytest
 
 from cs_score.cli import main
-from cs_score.cli.batch.coldstart import BATCH_SWITCHES
-from cs_score.cli.form import load
-from cs_score.cli.registry import COMMANDS
-from cs_score.cli.scorer.command import FORM
-from cs_score.cli.scorer.switches import DEFAULTS
+from cs_score.cli.core import load
+from cs_score.cli.many import BATCH_SWITCHES
+from cs_score.cli.options import DEFAULTS
 from cs_score.coldstart.options import POLICY_ITEMS, PRESETS, SIDES
 from cs_score.coldstart.outputs import OUTPUTS
 from cs_score.coldstart.tab_files import SCHEMAS
@@ -72,14 +70,18 @@ def rows_by_name(text: str, first_header: str) -> dict[str, dict[str, str]]:
     return {spans(row[first_header])[0]: row for row in table(text, first_header)}
 
 
+SWITCHES_OF_ALL: Final = ("-h", "-help", "-version", "--version")
+
+
 def test_every_switch_with_its_default() -> None:
     text = section("Scoring Cold Start runs")
     described = {name: row for row in table(text, "switch") for name in spans(row["switch"])}
-    assert set(described) == {switch.name for switch in FORM.options}
-    for switch in FORM.options:
-        row = described[switch.name]
+    assert set(described) == {*(switch.long for switch in load("").options), *SWITCHES_OF_ALL}
+    defaults = {**DEFAULTS, "--seed": "0", "--confidence": "95", "--interval": "percentile"}
+    for switch in load("").options:
+        row = described[switch.long]
         # What is no value but words, such as "all runs", stands there as words.
-        assert spans(row["default"]) == ([DEFAULTS[switch.name]] if switch.name in DEFAULTS else [])
+        assert spans(row["default"]) == ([defaults[switch.long]] if switch.long in defaults else [])
         assert bool(row["value"]) == (switch.value is not None)
 
 
@@ -141,14 +143,14 @@ def test_every_command_takes_the_common_switches_but_those_that_say_otherwise() 
 
 
 def preparation_switches(command: str) -> set[str]:
-    return {option.name for option in load(COMMANDS[command]).options}
+    return {*(option.long for option in load(command).options), *SWITCHES_OF_ALL}
 
 
 def test_every_switch_and_file_of_a_batch() -> None:
     text = section("Many runs")
     described = set(re.findall(r"`(--?\w[\w-]*)", text))
     # Of these only the batch itself speaks: help, and parts of large runs, which are those of a single call.
-    assert {switch.name for switch in BATCH_SWITCHES} - {"-h", "-help", "--parts"} <= described
+    assert {switch.long for switch in BATCH_SWITCHES} - {"-h", "-help", "--parts"} <= described
     assert "`DIR/RUN/out.intervals`" in text
 
 

@@ -11,6 +11,9 @@ from tests.documents import ROOT
 
 HEAVY: Final = frozenset("concurrent.futures distributed jinja2 lxml multiprocessing numpy pandas scipy".split())
 
+SHOWN_IN_HELP: Final = 15
+"""Modules of ours that the first page may load."""
+
 
 def _imported(code: str, *words: str | Path) -> set[str]:
     """The modules that a fresh interpreter has imported when it has run the code."""
@@ -31,3 +34,8 @@ def test_scoring_imports_nothing_that_few_calls_need(tmp_path: Path) -> None:
 
 def test_the_package_by_itself_imports_next_to_nothing() -> None:
     assert len([name for name in _imported("import cs_score") if name.startswith("cs_score")]) < 5
+
+
+def test_the_first_page_loads_few_modules() -> None:
+    loaded = _imported("from cs_score.cli.main import main; main(['--help'])")
+    assert len([name for name in loaded if name.startswith("cs_score")]) <= SHOWN_IN_HELP

@@ -9,16 +9,27 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
+import click
+
+from cs_score.base.display import one_line
 from cs_score.base.errors import CsScoreError, OutputError, UsageError
-from cs_score.cli import registry
-from cs_score.cli.leaving import FAILED
+from cs_score.base.sources import pipes_are_kept
+from cs_score.cli.core import (
+    COMPLETION_VARIABLE,
+    FIRST_PAGE,
+    Command,
+    Misuse,
+    Root,
+    Status,
+    find,
+    first_page,
+    version_text,
+)
+from cs_score.cli.output import write_text
 
 _NO_MEMORY: Final = "not enough memory"
 _NO_MEMORY_LINE: Final = f"cs-score: {_NO_MEMORY}\n".encode()
 """Made while there was memory for it."""
-
-COMPLETION_VARIABLE: Final = "_CS_SCORE_COMPLETE"
-"""With `bash_source` and the like in it the script of `cs-score completion` is printed, as earlier versions did."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -26,24 +37,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     What goes wrong is one line on standard error, never a traceback.
     """
-    from cs_score.base.sources import pipes_are_kept
-
     words = list(sys.argv[1:] if arguments is None else arguments)
-    if COMPLETION_VARIABLE in os.environ:
-        words = ["completion", os.environ[COMPLETION_VARIABLE].removesuffix("_source")]
-    command, rest = registry.find(words)
-    failed = wrong_usage = FAILED
+    failed: int = Status.REFERENCE
+    wrong_usage: int = Status.WRONG_USAGE
+    command: Command | None = None
     try:
-        from cs_score.cli.form import load
-        from cs_score.cli.running import run_form
-
-        form = load(command)
-        failed, wrong_usage = form.contract.failed, form.contract.wrong_usage
+        if COMPLETION_VARIABLE in os.environ:
+            Root("cs-score").main([], "cs-score", COMPLETION_VARIABLE)
+        if (page := _page(words)) is not None:
+            write_text("stdout", page)
+            return Status.DONE
+        command, rest = find(words)
+        failed, wrong_usage = command.failed, command.wrong_usage
         with pipes_are_kept():
-            status = run_form(form, rest)
+            status = _run(command, rest)
         if sys.stdout is not None:
             sys.stdout.flush()
         return status
+    except Misuse as error:
+        return _misused(command, error, wrong_usage, help_text=None if words else first_page())
     except CsScoreError as error:
         return _complain(str(error), wrong_usage if isinstance(error, UsageError) else failed)
     except BrokenPipeError:
@@ -55,6 +67,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return interrupted()
     return _complain(_NO_MEMORY, failed)
+
+
+def _page(words: Sequence[str]) -> str | None:
+    """The first page or the version, where one of them is asked for by an option without command."""
+    if len(words) != 1:
+        return None
+    return first_page() if words[0] in FIRST_PAGE else version_text() if words[0] in ("-V", "--version") else None
+
+
+def _run(command: Command, words: list[str]) -> int:
+    try:
+        with command.make_context(command.name, words) as context:
+            return command.invoke(context)
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.UsageError as error:
+        raise UsageError(error.format_message()) from None
+
+
+def _misused(command: Command | None, error: Misuse, status: int, help_text: str | None) -> int:
+    """Wrong usage that the reference has a text for, and its usage text, on standard output; our line on the other."""
+    advice = str(error)
+    if command is not None:
+        if command.shows_usage:
+            try:
+                write_text("stdout", f"{error.printed}\n\n{help_text or command.help_text()}")
+            except CsScoreError as closed:
+                return _complain(str(closed), command.failed)
+        advice = advice if advice.endswith("?") else f"{advice}; see {command.called} -help"
+    return _complain(advice, status)
 
 
 def interrupted() -> int:
@@ -77,9 +119,6 @@ def _reason(error: OSError | ImportError) -> str:
 
 def _complain(message: str, status: int) -> int:
     try:
-        from cs_score.base.display import one_line
-        from cs_score.cli.destinations import write_text
-
         with contextlib.suppress(OutputError):
             write_text("stderr", f"cs-score: {one_line(message, keep_tabs=True)}\n")
     except MemoryError:

@@ -1,232 +1,494 @@
-"""One record for an option of any command, and one parser for all of them.
-
-The reference's switches (one dash) and ours (two dashes) stand in the same tables. In calls that follow the reference
-they are written just so (specification 1.1), with the value of ours perhaps behind a `=`. In all others every name may
-be written with one dash or two, with `_` or `-`, and any value behind a `=`.
-"""
+"""The options that several commands share, and what they ask for. Loads no scoring code, so that help is quick."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Final
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import groupby
+from typing import Final, cast
 
-from cs_score.base.display import one_line
-from cs_score.base.errors import CsScoreError, UsageError
-from cs_score.base.nearest import nearest
+from cs_score.base.errors import UsageError
+from cs_score.base.patterns import pattern
 from cs_score.base.records import Record
+from cs_score.base.sources import Input, plain_name
+from cs_score.cli.core import FORCE, Line, Option, Section
+from cs_score.coldstart.editions import AS_GIVEN, EDITIONS, LATEST, MENTION_TYPES, edition_of
+from cs_score.coldstart.linking import members
+from cs_score.coldstart.options import (
+    DISCIPLINES,
+    POLICY_ITEMS,
+    PRESETS,
+    Justifications,
+    Options,
+    Policy,
+    find_preset,
+    listed,
+)
+from cs_score.coldstart.outputs import OUTPUTS, Layout, report_text
+from cs_score.coldstart.tables import DEFAULT_FIELDS, SCORE_FIELDS, resampled_metrics
+from cs_score.measures.registry import COLD_START_MODE, names, rankable
+from cs_score.problems.log import Problem
+from cs_score.statistics.options import DEFAULT_RESAMPLES, INTERVAL_METHODS, IntervalMethod, Resampling
 
-Choices = tuple[str, ...] | Callable[[], Iterable[str]]
-"""What completion offers; a function where that has to be imported first."""
+MOST_RESAMPLES: Final = 1_000_000
+"""More would need gigabytes for the scores alone, and would show no more about the test set."""
+
+INTERVALS: Final = (
+    Option(
+        "--bootstrap",
+        "N",
+        "Bootstrap resamples of intervals and tests; comparisons and differences always have some",
+        f"none, {DEFAULT_RESAMPLES} or more to compare",
+    ),
+    Option("--seed", "S", "Seed of the resamples, a whole number", "0"),
+    Option("--confidence", "PERCENT", "Confidence of the intervals, 50 to 99.99", "95"),
+    Option(
+        "--interval",
+        "METHOD",
+        f"Interval method, {' or '.join(INTERVAL_METHODS)}",
+        "percentile",
+        tuple(INTERVAL_METHODS),
+    ),
+)
+
+_RESAMPLING_DEFAULTS: Final = {"--seed": "0", "--confidence": "95", "--interval": "percentile"}
 
 
-class Option(Record):
-    """One option: its name with its dash or dashes, the name of its value (None: it takes none), and its help.
+PART: Final = 2 << 20
 
-    A value in brackets, `[FILE.json]`, may be left out and is `-` then; it is taken from the next word only where that
-    is `-` or ends in the same way, so that no input is taken by mistake. `default` is what help shows, `choices` what
-    completion offers, with colons or commas between them where the value is a list.
-    `earlier` is a name that it had once and can still be called by.
+"""Bytes of assessments and runs that make one part. Scoring it takes some thirty times as much memory."""
+
+
+# A compressed file holds about this many times its size.
+_COMPRESSION: Final = 6
+
+
+MOST: Final = 1024
+
+
+PARTS: Final = (
+    Option("--jobs", "N", "Processes on this machine", "the number of processors"),
+    Option(
+        "--parts",
+        "N",
+        "Divide the queries of a large run into N parts; 1: take it whole",
+        f"one for each {PART >> 20} MB",
+    ),
+)
+
+
+PROGRAM: Final = "cs-score"
+
+
+DEFAULTS: Final = {
+    "-discipline": "ASSESSED",
+    "-error_file": "stderr",
+    "-fields": ":".join(DEFAULT_FIELDS),
+    "-ignore": "UNASSESSED:DUPLICATE",
+    "-justifications": "1:3",
+    "-output_file": "stdout",
+    "-right": "CORRECT",
+    "-wrong": "INCORRECT:INCORRECT_PARENT:INEXACT",
+}
+
+
+def _with_default(name: str, value: str, help_text: str, choices: tuple[str, ...] = ()) -> Option:
+    return Option(name, value, help_text, DEFAULTS[name], choices)
+
+
+def _policy(side: str, help_text: str) -> Option:
+    legal = tuple(name for name, item in POLICY_ITEMS.items() if side.upper() in item.sides)
+    return _with_default(f"-{side}", "LIST", help_text, legal)
+
+
+PROBLEMS: Final = Option(
+    "--problems", "FILE", "Write every problem to FILE, too: .json, .tsv or .sarif, perhaps packed"
+)
+
+
+RUNIDS: Final = Option("-runids", "LIST", "Colon-separated runs to score, in this order", "all runs")
+RUN: Final = Option("--run", "ID", "Of several runs, this one")
+JSON: Final = Option("--json", "[FILE.json]", "The whole result as JSON, into FILE; without FILE to standard output")
+
+SCORING: Final = (
+    _with_default("-discipline", "NAME", "How a response finds its assessment; see below", tuple(DISCIPLINES)),
+    Option("-expand", "BASE", "Split queries by entry point; BASE begins the names of the queries made"),
+    _policy("ignore", "Colon-separated categories that are left out; see below"),
+    _with_default(
+        "-justifications", "A:B", "Justifications that count: A for each node and document, B for each node; 0-9 or M"
+    ),
+    Option("-queries", "LIST", "File or colon-separated list of the queries to score", "all queries"),
+    _policy("right", "Colon-separated categories that count as right"),
+    _policy("wrong", "Colon-separated categories that count as wrong"),
+    Option(
+        "--follow",
+        "VERSION",
+        "Edition of the reference whose rules hold: " + ", ".join(f"{e.name} ({e.scored})" for e in EDITIONS.values()),
+        LATEST.name,
+        tuple(EDITIONS),
+    ),
+    Option(
+        "--mention-types",
+        "NAME",
+        "What is made of pools without mention types; assume-name takes their answers for names",
+        AS_GIVEN,
+        tuple(MENTION_TYPES),
+    ),
+)
+
+"""The switches that say how a run is scored."""
+
+
+OF_A_BATCH: Final = (
+    *SCORING,
+    _with_default("-fields", "LIST", "Colon-separated columns of the tables; see below", DEFAULT_FIELDS),
+    RUNIDS,
+    Option("-samples", "FILE", "File of bootstrap resamples"),
+    Option("-tabs", None, "Separate columns by one tab instead of aligning them"),
+    PROBLEMS,
+    FORCE,
+    Option("--validate", None, "Validate runs before they are scored, as cs-score validate-run does"),
+    *INTERVALS,
+)
+
+"""The switches that a batch takes, too."""
+
+
+POLICY: Final = Option(
+    "--policy",
+    "NAME",
+    "The policy in force, with its limits, where -right, -wrong, -ignore and -justifications say nothing else",
+    choices=tuple(PRESETS),
+)
+
+
+KNOWLEDGE_BASE: Final = Option(
+    "--knowledge-base", "FILE", "Validate and resolve this knowledge base, and score it; may be repeated", many=True
+)
+
+
+OF_A_CALL: Final = (
+    *OF_A_BATCH,
+    POLICY,
+    KNOWLEDGE_BASE,
+    *PARTS,
+)
+
+"""The switches of every call that scores as the reference does."""
+
+
+SWITCHES: Final = (
+    *OF_A_CALL,
+    _with_default("-error_file", "FILE", "Where problems are reported: a new file, stdout or stderr"),
+    _with_default("-output_file", "PREFIX", "Prefix of the files to write, or stdout or stderr"),
+    JSON,
+)
+
+
+_WHOLE: Final = pattern(r"[0-9]{1,100}")
+
+
+_NUMBER: Final = pattern(r"[0-9]{1,3}(\.[0-9]{0,15})?")
+
+
+def read_resampling(line: Line, *, always: bool = False) -> Resampling | None:
+    """The settings that the options given ask for; None where they ask for no resampling and it is not done `always`.
+
+    Raises UsageError for impossible values, and for settings of a bootstrap that was not asked for.
+    """
+    given = {option.long: line.switches[option.long] or "" for option in INTERVALS if option.long in line.switches}
+    if "--bootstrap" not in given and not always:
+        for name in given:
+            raise UsageError(f"{name} is about intervals: give --bootstrap N, too")
+        return None
+    texts = {"--bootstrap": str(DEFAULT_RESAMPLES), **_RESAMPLING_DEFAULTS, **given}
+    resamples, seed, confidence, method = (texts[option.long] for option in INTERVALS)
+    if not _WHOLE.fullmatch(resamples) or not 1 <= int(resamples) <= MOST_RESAMPLES:
+        raise UsageError(f"--bootstrap takes a whole number from 1 to {MOST_RESAMPLES}, not {resamples}")
+    if not _WHOLE.fullmatch(seed):
+        raise UsageError(f"--seed takes a whole number of at least 0, not {seed}")
+    if not _NUMBER.fullmatch(confidence):
+        raise UsageError(f"--confidence takes a percentage from 50 to 99.99, not {confidence}")
+    if method not in INTERVAL_METHODS:
+        raise UsageError(f"--interval takes {' or '.join(INTERVAL_METHODS)}, not {method}")
+    return Resampling(
+        int(resamples),
+        int(seed),
+        float(confidence),
+        cast(IntervalMethod, method),
+        can_grow="--bootstrap" not in given,
+    )
+
+
+def measure_option(task: str) -> Option:
+    """The option that chooses measures of a task."""
+    return Option(
+        "--measure",
+        "NAME",
+        "The measure that is asked about; where several make sense, names and patterns with commas between: '*F1'",
+        "the headline measure",
+        cold_start_measures if task == COLD_START_MODE else partial(names, task),
+    )
+
+
+def read_measures(line: Line) -> tuple[str, ...]:
+    """The names and patterns given; none where the option was not."""
+    listed = line.switches.get("--measure")
+    return () if listed is None else tuple(name.strip() for name in listed.split(","))
+
+
+class Division(Record):
+    """How many parts and processes were asked for; None: not said."""
+
+    parts: int | None
+    jobs: int | None
+
+    def parts_of(self, files: Sequence[Input]) -> int:
+        """Parts to score these runs and assessments in; 1 where a file can be read only once."""
+        paths = [member for word in files for member in members(word)]
+        if not all(isinstance(path, str) and os.path.isfile(path) for path in paths):
+            return 1
+        return self.parts or min(MOST, sum(map(_plain_size, map(str, paths))) // PART) or 1
+
+
+def read_division(line: Line) -> Division:
+    """What the command line says. Raises UsageError."""
+    return Division(whole_number(line, "--parts", MOST), whole_number(line, "--jobs", MOST))
+
+
+def _plain_size(path: str) -> int:
+    size = os.path.getsize(path)
+    return size if plain_name(path) == path else size * _COMPRESSION
+
+
+POLICY_SWITCHES = ("-ignore", "-right", "-wrong")
+
+
+def options_of(line: Line, defaults: Mapping[str, str] = DEFAULTS) -> Options:
+    """The options that the switches ask for. Raises UsageError for an impossible policy or limit."""
+    policy = Policy(**{name.removeprefix("-"): listed(line.text(name, defaults[name])) for name in POLICY_SWITCHES})
+    return Options(
+        discipline=line.text("-discipline", DEFAULTS["-discipline"]),
+        expand=line.switches.get("-expand"),
+        justifications=Justifications.parse(line.text("-justifications", defaults["-justifications"])),
+        policy=policy,
+        queries=line.switches.get("-queries"),
+        runids=listed(line.text("-runids", "")) or None,
+        samples=line.switches.get("-samples"),
+        metrics=resampled_metrics(layout_of(line).fields),
+        follow=line.text("--follow", LATEST.name),
+        mention_types=line.text("--mention-types", AS_GIVEN),
+    )
+
+
+def layout_of(line: Line) -> Layout:
+    """How tables are laid out."""
+    return Layout(listed(line.text("-fields", DEFAULTS["-fields"])), "-tabs" in line.switches)
+
+
+def policy_texts(line: Line, defaults: Mapping[str, str] = DEFAULTS) -> dict[str, str]:
+    """IGNORE, RIGHT and WRONG as they were typed."""
+    return {name.removeprefix("-").upper(): line.text(name, defaults[name]) for name in POLICY_SWITCHES}
+
+
+def defaults_of(line: Line) -> Mapping[str, str]:
+    """What counts where the switches of a policy are not given: the policy of --policy, if there is one.
+
+    Raises UsageError for a policy that has no name.
+    """
+    edition = edition_of(line.text("--follow", LATEST.name), line.text("--mention-types", AS_GIVEN))
+    if not edition.has_limits and "-justifications" in line.switches:
+        with_it = ", ".join(other.name for other in EDITIONS.values() if other.has_limits)
+        raise UsageError(
+            f"ERROR: Unknown switch: -justifications; version {edition.name} has no such switch; {with_it} have it"
+        )
+    name = line.switches.get(POLICY.long)
+    policy = Policy(wrong=edition.wrong, ignore=edition.ignore) if name is None else find_preset(name).policy
+    limits = DEFAULTS["-justifications"] if name is None else str(find_preset(name).justifications)
+    sides = {f"-{side.lower()}": text for side, text in policy.texts().items()}
+    return {**DEFAULTS, **sides, "-justifications": limits if edition.has_limits else "M:M"}
+
+
+# ---- The tasks of evidence
+
+
+class EvidenceMode(Record):
+    """A task of evidence: its name, what it scores (singular), what help says of it, and what stands in its files.
+
+    `options` are those of the task alone; with `takes_long` a terminal shows how far it is.
     """
 
     name: str
-    value: str | None
-    help: str
-    default: str | None = None
-    choices: Choices = ()
-    earlier: str = ""
-
-    @property
-    def is_addition(self) -> bool:
-        """Whether the reference programs lack it."""
-        return self.name.startswith("--")
-
-    @property
-    def may_lack_value(self) -> bool:
-        """Whether the value may be left out."""
-        return self.value is not None and self.value.startswith("[")
-
-    def spellings(self) -> Iterator[str]:
-        """Its name, and the one that it would have as an option of our own."""
-        yield self.name
-        if not self.is_addition and len(self.name) > 2:
-            yield f"--{_plain(self.name)}"
-
-    def takes(self, word: str) -> bool:
-        """Whether the next word is the value of an option that can do without."""
-        from cs_score.base.planned_outputs import ending_of, is_stream
-
-        assert self.value is not None
-        return word == "-" or ending_of(word) == ending_of(self.value.strip("[]")) or is_stream(word)
+    unit: str
+    summary: str
+    files: str
+    options: tuple[Option, ...] = ()
+    takes_long: bool = False
 
 
-HELP: Final = (Option("-help", None, "Show this text"), Option("-h", None, "Show this text"))
-OUR_VERSION: Final = Option("--version", None, "Show the version of cs-score, and of the programs that it follows")
-QUIET: Final = Option("--quiet", None, "Print nothing on standard error but what ends the command")
-FORCE: Final = Option("--force", None, "Let options of our own replace files that cs-score did not write")
-VERSION: Final = "-version"
+MOST_REFERENCES: Final = 3
+"""Reference derivations of an instance of R4C."""
 
 
-class CommandLine(Record):
-    """What was typed: the options with their last values (None for those that take none), and the other words.
-
-    `given` are the options in the order typed, each time that they were; `typed` are all words as they came; `lacking`
-    is an option at the very end whose value is missing, `wrong_file` a complaint about the word behind an option whose
-    file may be left out, should that word turn out to be one too many.
-    """
-
-    switches: dict[str, str | None]
-    words: tuple[str, ...]
-    given: tuple[tuple[str, str | None], ...] = ()
-    typed: tuple[str, ...] = ()
-    lacking: Option | None = None
-    wrong_file: str | None = None
-
-    def text(self, name: str, default: str) -> str:
-        """Value of an option, or the default."""
-        value = self.switches.get(name)
-        return default if value is None else value
-
-    def texts(self, name: str) -> list[str]:
-        """All values of an option that may be repeated."""
-        return [value for given, value in self.given if given == name and value is not None]
+ANY_ORDER: Final = Option(
+    "--any-order", None, "Match claims by id; the official evaluator refuses another order than gold's"
+)
 
 
-class SwitchError(CsScoreError):
-    """A word that is no option, or a missing word.
-
-    The message is the reference's, which it prints with its usage text; `advice` is our one line for standard error.
-    """
-
-    def __init__(self, message: str, advice: str):
-        super().__init__(message)
-        self.advice = advice
-
-    def __str__(self) -> str:
-        return one_line(super().__str__())
+REFERENCES: Final = Option(
+    "--references", "N", "Reference derivations drawn for each evaluation of an instance, 1 to 3", str(MOST_REFERENCES)
+)
 
 
-class HelpWanted(Exception):
-    """An option of help was met; the words after it do not matter."""
+IGNORE_MISSING: Final = Option("--ignore-missing", None, "Leave out instances without prediction instead of failing")
 
 
-class VersionWanted(Exception):
-    """`-version` or `--version` was met, as its only argument says; the words after it do not matter."""
+EVIDENCE_MODES: Final = {
+    mode.name: mode
+    for mode in (
+        EvidenceMode(
+            "scifact",
+            "claim",
+            "Score SciFact predictions with the measures of the public leaderboard",
+            "Both hold one JSON object per line: gold a claim with its evidence sets, predictions the same claims in "
+            "the same order, each with a label and a list of sentences per abstract.",
+            (ANY_ORDER,),
+        ),
+        EvidenceMode(
+            "claims",
+            "claim",
+            "Score claim verification: documents, evidence with its label, verdict",
+            "Both hold one JSON object per line. Gold is as for scifact; predictions give a list of entries per "
+            "document, and are matched by id.",
+        ),
+        EvidenceMode(
+            "r4c",
+            "instance",
+            "Score R4C derivations by entities (e), relation (r) and both (er)",
+            "Gold is a JSON object from instance id to reference derivations; predictions hold derivations by "
+            'instance id under the key "re". Needs the extra packages of cs-score[r4c].',
+            (REFERENCES, IGNORE_MISSING),
+            takes_long=True,
+        ),
+        EvidenceMode(
+            "hotpotqa",
+            "question",
+            "Score HotpotQA answers, supporting facts, and both jointly",
+            "Gold is the corpus's JSON list of questions; predictions hold answers and supporting facts by question id "
+            'under the keys "answer" and "sp".',
+        ),
+    )
+}
+
+"""The modes by name."""
 
 
-def read_command_line(words: Sequence[str], options: Iterable[Option], *, options_first: bool = True) -> CommandLine:
-    """Tell options from other words.
-
-    With `options_first` they come before all other words, as the reference has it, and a value is the next word
-    whatever it looks like; otherwise they may stand anywhere. Raises SwitchError for an unknown option, UsageError
-    for a misplaced one, HelpWanted and VersionWanted at the moment those are met.
-    """
-    return _Reader(words, options, options_first).read()
+MOST_SHOWN: Final = 1_000_000_000
 
 
-class OptionNames:
-    """Options by all the names that they can be called by."""
-
-    def __init__(self, options: Iterable[Option]):
-        self.exact = {option.name: option for option in options}
-        self._plain = {_plain(name): option for name, option in self.exact.items()}
-        self._plain |= {_plain(option.earlier): option for option in self.exact.values() if option.earlier}
-
-    def find(self, name: str) -> Option | None:
-        """The option of this name, however it is spelt; None for other words."""
-        if name in self.exact:
-            return self.exact[name]
-        return self._plain.get(_plain(name)) if name.startswith("-") and name.lstrip("-") else None
+TSV: Final = "--tsv"
 
 
-class _Reader:
-    """The state of one reading: where it is, and what was found."""
-
-    def __init__(self, words: Sequence[str], options: Iterable[Option], options_first: bool):
-        self._typed = tuple(words)
-        self._at = 0
-        self._names = OptionNames(options)
-        self._first = options_first
-        self._given: list[tuple[str, str | None]] = []
-        self._others: list[str] = []
-        self._lacking: Option | None = None
-        self._wrong_file: str | None = None
-
-    def read(self) -> CommandLine:
-        while self._at < len(self._typed):
-            word = self._typed[self._at]
-            if word == "--" and not self._first:
-                self._others += self._typed[self._at + 1 :]
-                break
-            self._at += 1
-            if not word.startswith("-") or (word == "-" and (self._others or not self._first)):
-                self._others.append(word)
-            elif self._first and self._others:
-                raise Misplaced(word, len(self._others) + len(self._typed) - self._at + 1)
-            else:
-                self._take(word)
-        if self._lacking is not None and not self._first:
-            raise UsageError(f"{self._lacking.name} needs a value: {self._lacking.value}")
-        given = tuple(self._given)
-        return CommandLine(dict(given), tuple(self._others), given, self._typed, self._lacking, self._wrong_file)
-
-    def _take(self, word: str) -> None:
-        name, equals, value = word.partition("=")
-        option = self._names.find(name)
-        if option is None:
-            raise SwitchError(
-                f"ERROR: Unknown switch: {word}", f"unknown switch {name}{nearest(name, self._names.exact)}"
-            )
-        is_spelt_out = name == option.name and not (equals and not option.is_addition)
-        if self._first and option not in HELP and not is_spelt_out:  # the reference knows no other spelling
-            meant = f"{option.name} {value or option.value or ''}".rstrip()
-            raise SwitchError(f"ERROR: Unknown switch: {word}", f"unknown switch {word}; write {meant}")
-        if option in HELP:
-            raise HelpWanted
-        if option.name in (VERSION, OUR_VERSION.name):
-            raise VersionWanted(option.name)
-        if option.value is None:
-            if equals:
-                raise SwitchError(f"ERROR: Unknown switch: {word}", f"{option.name} takes no value")
-            self._given.append((option.name, None))
-        elif equals:
-            self._given.append((option.name, value))
-        elif option.may_lack_value:
-            self._take_or_leave(option)
-        elif self._at < len(self._typed) and (self._first or not self._is_option(self._typed[self._at])):
-            self._given.append((option.name, self._typed[self._at]))
-            self._at += 1
-        else:
-            self._lacking = self._lacking or option
-
-    def _take_or_leave(self, option: Option) -> None:
-        following = self._typed[self._at] if self._at < len(self._typed) else None
-        if following is not None and option.takes(following):
-            self._at += 1
-            self._given.append((option.name, following))
-            return
-        if following is not None and not following.startswith("-"):
-            self._wrong_file = (
-                f"{option.name} takes a file; did you mean {option.name} result.json? {following} does not end in "
-                ".json (perhaps compressed)"
-            )
-            if self._first:
-                raise UsageError(self._wrong_file)
-        self._given.append((option.name, "-"))
-
-    def _is_option(self, word: str) -> bool:
-        return self._names.find(word.partition("=")[0]) is not None
+TOP: Final = Option("--top", "N", "List only so many mistakes, units or answers", "20 in the text, elsewhere all")
 
 
-class Misplaced(UsageError):
-    """An option behind the first file, which the reference takes for a file; `words` counts as it does."""
-
-    def __init__(self, word: str, words: int):
-        super().__init__(
-            f"Could not open {word}: No such file or directory; options come before the files (a file that is called "
-            f"like this is written ./{word})"
-        )
-        self.words = words
+def result_options(*, tables: bool = True) -> tuple[Option, ...]:
+    """The options that say where a result goes."""
+    files = (Option(TSV, "DIR", "Also write the tables of the result into this folder, as .tsv"),) if tables else ()
+    return (JSON, *files, FORCE)
 
 
-def _plain(name: str) -> str:
-    return name.lstrip("-").replace("_", "-")
+def top_of(line: Line) -> int | None:
+    """How many mistakes are to be listed; None where nothing was said. Raises UsageError."""
+    return whole_number(line, TOP.long, MOST_SHOWN)
+
+
+def whole_number(line: Line, name: str, most: int) -> int | None:
+    """The value of an option that takes a whole number from 1 on, None where it was not given. Raises UsageError."""
+    text = line.switches.get(name)
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdecimal() and len(text) <= len(str(most)) and 1 <= int(text) <= most):
+        raise UsageError(f"{name} {text}: a whole number from 1 to {most} is needed")
+    return int(text)
+
+
+def cold_start_measures() -> Iterable[str]:
+    """The names of the measures that can be asked about."""
+    return map(str, rankable(COLD_START_MODE, True))
+
+
+# ---- The problem report
+
+SHOWN_OF_A_CODE: Final = 10
+
+"""Messages of one code that are shown."""
+
+
+def report_on_stderr(problems: Iterable[Problem], *, twice: bool = False) -> str:
+    """The problems as standard error shows them; `twice` where the reference writes its report twice."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        return "".join(_for_people(problems))
+    return "".join(report_text(problems)) * (2 if twice else 1)
+
+
+def _for_people(problems: Iterable[Problem]) -> Iterator[str]:
+    """Messages with their codes; of each code so many, then their number and where to learn more."""
+    for code, found in groupby(problems, key=lambda problem: problem.code):
+        messages = list(found)
+        for text in report_text(messages[:SHOWN_OF_A_CODE]):
+            yield f"{text.rstrip()} [{code}]\n"
+        if len(messages) > SHOWN_OF_A_CODE:
+            yield f"({len(messages) - SHOWN_OF_A_CODE} more of {code}, which cs-score problems {code} explains)\n"
+
+
+# ---- Parts of helps
+
+FILES: Final = (
+    "any number of query files (names ending in .xml, perhaps compressed), assessment files, runs and knowledge bases, "
+    "which are told apart by their first lines; a folder stands for its files *.tab.txt. Parent lines must come before "
+    "the lines below them."
+)
+
+
+def outputs() -> Section:
+    """What is written behind the prefix of the switch `-output_file`."""
+    rows = (
+        (f"PREFIX.{one.ending}", f"{one.content}; with {one.switch}" if one.switch else one.content) for one in OUTPUTS
+    )
+    return "Output files are", [(name, f"{content}.") for name, content in rows]
+
+
+def fields() -> Section:
+    """What the switch `-fields` takes."""
+    return "Fields are", [(name, f"{field.meaning}.") for name, field in SCORE_FIELDS.items()]
+
+
+def policies() -> Section:
+    """What the option `--policy` takes."""
+    return "Named policies are", [(name, f"{preset.meaning}: {preset}.") for name, preset in PRESETS.items()]
+
+
+def policy_form() -> Section:
+    """What the option `--policy` takes where several policies can be given."""
+    return (
+        "Policies",
+        "A policy is NAME:right=A:B,wrong=C,ignore=D,justifications=1:3, parts left out being those of the switches, "
+        "or one of these names:",
+    )
+
+
+def legend() -> tuple[Section, Section]:
+    """What the switches `-discipline`, `-right`, `-wrong` and `-ignore` take."""
+    return (
+        ("Disciplines are", [(name, f"{meaning}.") for name, meaning in DISCIPLINES.items()]),
+        (
+            "Policy options are",
+            [
+                (name, f"{item.meaning}. Legal for {', '.join('-' + side.lower() for side in sorted(item.sides))}.")
+                for name, item in POLICY_ITEMS.items()
+            ],
+        ),
+    )

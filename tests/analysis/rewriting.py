@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from click.exceptions import Exit
+
 from cs_score.base.errors import CsScoreError
 from cs_score.base.records import Record, replace
-from cs_score.cli.form import load
-from cs_score.cli.options import HelpWanted, VersionWanted
-from cs_score.cli.registry import find
-from cs_score.cli.scorer.options import options_of
+from cs_score.cli.core import find
+from cs_score.cli.options import options_of
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.query_files import is_query_file
 from cs_score.coldstart.result import ScoringStopped
@@ -104,9 +104,9 @@ def call_of(case: Case, folder: Path) -> Call | None:
         return None
     copy_inputs(case, folder)
     try:
-        line = load(command).read(words)
+        line = command.read(words)
         options = replace(options_of(line), samples=None)
-    except (CsScoreError, HelpWanted, VersionWanted):  # what the case is about
+    except (CsScoreError, Exit):  # what the case is about
         return None
     switches = [word for name in SCORING if name in line.switches for word in (name, line.text(name, ""))]
     queries = tuple(word for word in line.words if is_query_file(word))

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import cs_score as cs
-from cs_score.cli.options import CommandLine
-from cs_score.cli.scorer.command import FORM
+from cs_score.cli.core import Line, load
 from cs_score.coldstart.linking import kind_of, members
 from cs_score.coldstart.query_files import is_query_file
 from cs_score.coldstart.tab_files import FileKind
@@ -40,7 +39,7 @@ def _is_for_python(case: Case) -> bool:
     if case.program is not None:
         return False
     try:
-        line = FORM.read(case.args)
+        line = load("").read(case.args)
     except Exception:
         return False
     files = [word for word in line.words if not is_query_file(word)]
@@ -60,13 +59,13 @@ def replay(case: Case, folder: Path, *, in_order: bool = False) -> list[str]:
     """
     copy_inputs(case, folder)
     with contextlib.chdir(folder):
-        said, status = _score(FORM.read(case.args), in_order)
+        said, status = _score(load("").read(case.args), in_order)
     written = {path.name: path.read_bytes() for path in folder.glob("out.*")}
     outputs = {name.removeprefix("out."): content for name, content in written.items()} | {"stdout": b""}
     return list(differences(case, Outcome(status, b"", said.encode(), written), outputs))
 
 
-def _score(line: CommandLine, in_order: bool) -> tuple[str, int]:
+def _score(line: Line, in_order: bool) -> tuple[str, int]:
     """What an error said, and the status that the command would have left with."""
     switches = line.switches
     sides: dict[str, Any] = {side: switches.get(f"-{side}") for side in ("right", "wrong", "ignore")}

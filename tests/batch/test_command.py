@@ -31,7 +31,7 @@ def _batch(world: Path, *more: str) -> Outcome:
 
 def _line(outcome: Outcome) -> str:
     """The one line of a batch that scored nothing."""
-    assert outcome.status == 255
+    assert outcome.status in (1, 2)
     assert outcome.stdout == b""
     assert outcome.stderr.count(b"\n") == 1, outcome.stderr
     assert outcome.stderr.startswith(b"cs-score: ")
@@ -217,7 +217,7 @@ class TestLock:
 
     def test_it_is_gone_after_a_failure(self, world: Path) -> None:
         (world / "pool.tab").write_bytes(b"\xff")
-        assert _batch(world, "--out", "out", *FILES).status == 255
+        assert _batch(world, "--out", "out", *FILES).status == 1
         assert not (world / "out" / ".batch.lock").exists()
 
 
@@ -259,7 +259,7 @@ def test_evidence_modes(mode: str, tmp_path: Path) -> None:
     assert alone.files["a.result.json"] == (tmp_path / "more" / "a" / "out.json").read_bytes()
     assert cs_score_in(tmp_path, [mode, *single]).stdout == (tmp_path / "more" / "a" / "out.txt").read_bytes()
     missing = cs_score_in(tmp_path, ["batch", mode, "--gold", "none.json", "--out", "o", "a.json"])
-    assert (missing.status, missing.stderr.count(b"\n")) == (255, 1)
+    assert (missing.status, missing.stderr.count(b"\n")) == (1, 1)
     assert cs_score_in(tmp_path, ["batch", mode, "--out", "o", "a.json"]).status == 2
     assert cs_score_in(tmp_path, ["batch", mode, "--help"]).status == 0
 
@@ -269,7 +269,7 @@ def test_a_table_of_somebody_else_is_replaced_by_force_alone(world: Path, name: 
     (world / "out").mkdir()
     (world / "out" / name).write_text("a shopping list\n")
     outcome = _batch(world, "--out", "out", *FILES)
-    assert (outcome.status, f"{name} was not written by --out" in outcome.stderr.decode()) == (255, True)
+    assert (outcome.status, f"{name} was not written by --out" in outcome.stderr.decode()) == (2, True)
     assert (world / "out" / name).read_text() == "a shopping list\n"
     assert _batch(world, "--out", "out", "--force", *FILES).status == 0
     assert (world / "out" / name).read_text() != "a shopping list\n"
@@ -285,7 +285,7 @@ def test_a_link_in_the_place_of_a_folder_is_refused(world: Path, link: str) -> N
     (world / link).symlink_to(world / "mine")
     policies = ("--policy", "kb", "--policy", "sf") if link == "out/kb" else ()
     done = batch_process(world, "-expand", "CSSF17", *policies, "--out", "out", "queries.xml", "pool.tab", "runs")
-    assert done.returncode == 255
+    assert done.returncode in (1, 2)
     assert done.stderr == (
         f"cs-score: {link} is a link, where --out makes a folder; remove it, or take another --out\n".encode()
     )

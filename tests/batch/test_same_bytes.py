@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from click.exceptions import Exit
 
 from cs_score.base.errors import UsageError
-from cs_score.cli.options import HelpWanted, SwitchError, VersionWanted, read_command_line
-from cs_score.cli.scorer.command import FORM
+from cs_score.cli.core import load
 from tests.batch.command import contents, leaderboard, without_call
 from tests.coldstart.command import score_in as cs_score_in
 from tests.coldstart.recorded import Case, committed_cases, copy_inputs, shared_cases
@@ -22,8 +22,8 @@ NOT_COMPARED: Final = {"-output_file", "-error_file", "--json"}
 def scoring_words(case: Case) -> tuple[list[str], list[str]] | None:
     """Switches and query files of a case with one pool and one run; None for other cases."""
     try:
-        line = read_command_line(case.args, FORM.options)
-    except (SwitchError, UsageError, HelpWanted, VersionWanted):
+        line = load("").read(case.args)
+    except (UsageError, Exit):
         return None
     queries = [word for word in line.words if word.endswith(".xml")]
     others = {word for word in line.words if not word.endswith(".xml")}

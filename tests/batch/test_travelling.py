@@ -14,9 +14,8 @@ from cs_score.batch.execution import tasks
 from cs_score.batch.execution.tasks import Delivery, Task
 from cs_score.batch.plan.inputs import InputFile
 from cs_score.batch.plan.runs import RunFile
-from cs_score.cli.batch.coldstart import BATCH_SWITCHES, _plan
-from cs_score.cli.options import read_command_line
-from cs_score.cli.scorer.switches import SWITCHES
+from cs_score.cli.core import load
+from cs_score.cli.many import _plan_of_runs
 from tests.batch.command import without_time
 from tests.coldstart.recorded import Case, committed_cases, copy_inputs
 
@@ -24,11 +23,11 @@ CASES = [case for case in committed_cases() if case.folder.name in ("samples_009
 
 
 def _plan_of(case: Case) -> ColdStartPlan:
-    line = read_command_line(case.args, SWITCHES)
+    line = load("").read(case.args)
     switches = [(name, value) for name, value in line.switches.items() if name not in ("-output_file", "-error_file")]
     words = [word for name, value in switches for word in ([name] if value is None else [name, value])]
     queries = tuple(word for word in line.words if word.endswith(".xml"))
-    return _plan(read_command_line(["--json", *words, *line.words], BATCH_SWITCHES), queries, ("pool.tab",))
+    return _plan_of_runs(load("batch").read(["--out", "out", "--json", *words, *line.words]), queries, ("pool.tab",))
 
 
 def _scored(plan: ColdStartPlan, run: InputFile) -> Delivery:

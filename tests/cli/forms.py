@@ -119,6 +119,7 @@ FORMS: Final = {
             **PROBLEMS,
         },
         (QUERIES, POOL, RUN),
+        2,
     ),
     "batch claims": Form(
         ("batch", "claims", "--jobs", "1"),

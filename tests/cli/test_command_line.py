@@ -21,8 +21,8 @@ def test_only_the_exact_first_word_is_a_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Capture
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert main(["scifac"]) == 255
-    assert "there is no command scifac, and no such file; did you mean scifact?" in capfd.readouterr().err
+    assert main(["scifac"]) == 2
+    assert "no command `scifac`, and no such file; did you mean scifact?" in capfd.readouterr().err
     assert main(["./scifact"]) == 255
     assert "Could not open ./scifact:" in capfd.readouterr().err
 

@@ -12,13 +12,14 @@ from typing import Final
 
 import pytest
 
-from cs_score.cli.form import load
-from cs_score.cli.help import WIDEST
-from cs_score.cli.options import Option, OptionNames, SwitchError, read_command_line
-from cs_score.cli.registry import COMMANDS, find
+from cs_score.base.errors import UsageError
+from cs_score.cli.about import all_commands
+from cs_score.cli.core import COMMANDS, TASKS, WIDEST, Command, Misuse, Option, Reference, find, load
 from tests.coldstart.command import Outcome, score_in
+from tests.preparation.invented import AskedQuery, Inputs, RunLine
 
-NAMES: Final = sorted(COMMANDS)
+ALL: Final = {command.name or "": command for command in all_commands()}
+NAMES: Final = sorted(ALL)
 SUPERSEDED: Final = "expand-queries"
 """It takes whatever it is given, as the reference says."""
 
@@ -38,29 +39,48 @@ def one_line(outcome: Outcome) -> str:
 def test_the_longest_name_is_the_command() -> None:
     for name in NAMES:
         command, rest = find([*name.split(), "x", "-h"])
-        assert (command.name, list(rest)) == (name, ["x", "-h"])
+        assert (command.name, rest) == (name, ["x", "-h"])
+    assert find(["scifact", "x"]) == find(["score", "scifact", "x"])
+    assert find(["analyze", "coldstart", "x"]) == find(["analyze", "x"])
 
 
 # ---- Help
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_help_has_three_names_and_shows_all_that_the_command_takes(name: str, tmp_path: Path) -> None:
-    form = load(COMMANDS[name])
-    texts = {call(tmp_path, name, word).stdout.decode() for word in ("-h", "-help", "--help")}
+def test_help_has_four_names_and_shows_all_that_the_command_takes(name: str, tmp_path: Path) -> None:
+    command = ALL[name]
+    calls = [[*name.split(), word] for word in ("-h", "-help", "--help")] if name else [["-help"]]
+    calls += [["help", *name.split()]] if name else []
+    texts = {score_in(tmp_path, words).stdout.decode() for words in calls}
     (text,) = texts
-    assert call(tmp_path, name, "--help").status == 0
-    assert text.startswith(f"{form.called}:  {form.summary[:30]}")
+    beginning = f"{command.called}:  {command.help}" if command.shows_usage else f"{command.help}."
+    assert " ".join(text.split()).startswith(" ".join(beginning.split()))
     assert max(map(len, text.splitlines())) <= WIDEST
     listed = [line.split()[0] for line in text.splitlines() if re.match("  -", line)]
-    assert sorted(listed) == sorted(option.name for option in form.options)
-    for parameter in form.parameters:
-        assert f"\n  {parameter.name} " in text
-    has_both = any(not option.is_addition for option in form.switches)
-    assert ("\nLegal switches are:\n" in text) == (has_both or COMMANDS[name].follows is not None)
+    for option in command.options:
+        assert f"{option.long}" in {word.rstrip(",") for word in listed}
+    for parameter in command.parameters:
+        assert f"\n  {parameter.shown} " in text
 
 
-@pytest.mark.parametrize("columns", [30, 50, 80, 200])
+@pytest.mark.parametrize("words", [[], ["help"], ["--help"], ["-h"]], ids=str)
+def test_the_first_page_names_the_commands(words: list[str], tmp_path: Path) -> None:
+    outcome = score_in(tmp_path, words)
+    page = outcome.stdout.decode()
+    if words:
+        assert (outcome.status, outcome.stderr) == (0, b"")
+    else:
+        assert outcome.status == 255
+        assert one_line(outcome) == "cs-score: Not enough arguments; files must be provided; see cs-score -help"
+        page = page.partition("ERROR: Not enough arguments; files must be provided\n\n")[2]
+    lines = page.splitlines()
+    assert len(lines) <= 40
+    assert max(map(len, lines)) <= 80
+    assert {name for name in (*COMMANDS, *TASKS) if name} <= set(re.findall("[a-z0-9-]+", page))
+
+
+@pytest.mark.parametrize("columns", [60, 80, 200])
 def test_help_is_as_wide_as_the_terminal(columns: int) -> None:
     for words in ((), ("batch",), ("scifact",)):
         text = on_terminal([*words, "-help"], columns)
@@ -96,20 +116,20 @@ ROOT: Final = Path(__file__).parents[2]
 
 @pytest.mark.parametrize("name", READING)
 def test_an_unknown_option_is_one_line_with_the_nearest(name: str, tmp_path: Path) -> None:
-    form = load(COMMANDS[name])
+    form = ALL[name]
     outcome = call(tmp_path, name, "--hepl")
-    assert outcome.status == form.contract.wrong_usage
-    assert "unknown switch --hepl; did you mean -help?" in one_line(outcome)
+    assert outcome.status == form.wrong_usage
+    assert "unknown switch --hepl; did you mean " in one_line(outcome)
     shown = outcome.stdout.decode()
-    assert shown.startswith("ERROR: Unknown switch: --hepl\n\n") if form.contract.shows_usage else not shown
+    assert shown.startswith("ERROR: Unknown switch: --hepl\n\n") if form.shows_usage else not shown
 
 
 @pytest.mark.parametrize("name", READING)
 def test_an_option_behind_the_files_is_no_file(name: str, tmp_path: Path) -> None:
-    form = load(COMMANDS[name])
+    form = ALL[name]
     words = ["x"] * max(len(form.parameters), 1)
     outcome = call(tmp_path, name, *words, "-help")
-    if not form.contract.options_first:
+    if not form.options_first:
         assert (outcome.status, outcome.stderr) == (0, b"")
         return
     assert outcome.status == 255
@@ -119,26 +139,26 @@ def test_an_option_behind_the_files_is_no_file(name: str, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("name", READING)
 def test_a_value_that_is_missing_is_asked_for(name: str, tmp_path: Path) -> None:
-    form = load(COMMANDS[name])
+    form = ALL[name]
     for option in form.options:
         if option.value is not None and not option.may_lack_value:
-            outcome = call(tmp_path, name, option.name)
-            assert outcome.status == form.contract.wrong_usage
-            assert f"{option.name} needs a value: {option.value}" in one_line(outcome)
+            outcome = call(tmp_path, name, option.long)
+            assert outcome.status == form.wrong_usage
+            assert f"{option.long} needs a value: {option.value}" in one_line(outcome)
 
 
 @pytest.mark.parametrize(
     ("words", "meant"),
     [
-        (["scifac", "x"], "no command scifac, and no such file; did you mean scifact?"),
+        (["scifac", "x"], "no command `scifac`, and no such file; did you mean scifact?"),
         (["valid"], "did you mean validate-run, validate-queries or validate-assessments?"),
-        (["batch", "scifat"], "no command batch scifat, and no such file; did you mean scifact?"),
-        (["compare", "cold-start"], "no command compare cold-start, and no such file; did you mean coldstart?"),
+        (["batch", "scifat"], "no task `scifat`, and no such file; did you mean scifact?"),
+        (["compare", "cold-start"], "no task `cold-start`, and no such file; did you mean coldstart?"),
     ],
 )
 def test_a_command_that_is_nearly_one_is_named(words: list[str], meant: str, tmp_path: Path) -> None:
     outcome = score_in(tmp_path, words)
-    assert outcome.status == load(find(words)[0]).contract.wrong_usage
+    assert (outcome.status, outcome.stdout) == (2, b"")
     assert meant in one_line(outcome)
 
 
@@ -149,24 +169,17 @@ def test_a_file_that_is_nearly_called_like_a_command_is_a_file(tmp_path: Path) -
 
 # ---- Spelling
 
-
-@pytest.mark.parametrize("name", READING)
-def test_every_option_has_all_its_spellings(name: str) -> None:
-    options = OptionNames(load(COMMANDS[name]).options)
-    for option in options.exact.values():
-        plain = option.name.lstrip("-")
-        for dashes in ("-", "--"):
-            for spelt in (plain, plain.replace("_", "-"), plain.replace("-", "_")):
-                found = options.find(dashes + spelt)
-                if "version" not in option.name:
-                    assert found == option
+OPTIONS: Final = (Option("-output_file", "F", ""), Option("--json", "[FILE.json]", ""), Option("--check", None, ""))
 
 
-def test_a_value_stands_behind_an_equal_sign() -> None:
-    options = (Option("-output_file", "F", ""), Option("--json", "[FILE.json]", ""), Option("--check", None, ""))
-    line = read_command_line(["--output-file=a=b", "-json=x", "-check", "q"], options, options_first=False)
-    assert line.switches == {"-output_file": "a=b", "--json": "x", "--check": None}
-    assert line.words == ("q",)
+def made(contract: type[Command]) -> Command:
+    return contract("made", OPTIONS, (), body=lambda _: 0)
+
+
+def test_switches_have_one_dash_or_two_and_a_value_behind_an_equal_sign() -> None:
+    for spelt in ("-output_file", "--output-file"):
+        line = made(Command).read([f"{spelt}=a=b", "--json=x", "--check"])
+        assert line.switches == {"-output_file": "a=b", "--json": "x", "--check": None}
 
 
 @pytest.mark.parametrize(
@@ -180,11 +193,11 @@ def test_a_value_stands_behind_an_equal_sign() -> None:
     ],
 )
 def test_where_the_reference_is_followed_its_switches_have_one_spelling(word: str, meant: str) -> None:
-    options = (Option("-output_file", "F", ""), Option("--json", "[FILE.json]", ""), Option("--check", None, ""))
-    with pytest.raises(SwitchError, match=f"ERROR: Unknown switch: {word}") as refused:
-        read_command_line([word, "a", "q"], options)
-    assert refused.value.advice == f"unknown switch {word}; write {meant}"
-    line = read_command_line(["-output_file", "a", "--json=x", "--check", "q"], options)
+    with pytest.raises(Misuse) as refused:
+        made(Reference).read([word, "a", "q"])
+    assert refused.value.printed == f"ERROR: Unknown switch: {word}"
+    assert str(refused.value) == f"unknown switch {word}; write {meant}"
+    line = made(Reference).read(["-output_file", "a", "--json=x", "--check"])
     assert line.switches == {"-output_file": "a", "--json": "x", "--check": None}
 
 
@@ -200,9 +213,14 @@ def test_where_the_reference_is_followed_its_switches_have_one_spelling(word: st
     ],
 )
 def test_json_takes_no_input_for_its_file(words: list[str], value: str, rest: tuple[str, ...]) -> None:
-    options = (Option("--json", "[FILE.json]", ""), Option("--check", None, ""))
-    line = read_command_line(words, options, options_first=False)
-    assert (line.switches["--json"], line.words) == (value, rest)
+    typed = ["--force" if word == "--check" else word for word in words]
+    line = load("analyze").read(typed if rest else [*typed, "--", "x"])
+    assert (line.switches["--json"], line.words) == (value, rest or ("x",))
+
+
+def test_where_options_come_first_a_file_behind_json_is_no_input_either() -> None:
+    with pytest.raises(UsageError, match="--json takes a file; did you mean --json result"):
+        load("").read(["--json", "q.xml", "run"])
 
 
 def test_versions_are_those_of_the_programs(tmp_path: Path) -> None:
@@ -210,75 +228,75 @@ def test_versions_are_those_of_the_programs(tmp_path: Path) -> None:
         shown = call(tmp_path, name, "--version").stdout.decode()
         assert shown.startswith("cs-score ")
         assert re.search(r"^  samples +follows 1\.1$", shown, re.MULTILINE)
-        follows = COMMANDS[name].follows
+        entry = ALL[name].entry
+        follows = entry and entry.follows
         if follows:
-            assert (
-                call(tmp_path, name, "-version").stdout.decode() == f"{load(COMMANDS[name]).called} version {follows}\n"
-            )
+            assert call(tmp_path, name, "-version").stdout.decode() == f"{ALL[name].called} version {follows}\n"
+    for word in ("version", "-V"):
+        assert score_in(tmp_path, [word]).stdout == score_in(tmp_path, ["--version"]).stdout
 
 
 # ---- The manual page
+
+
+def test_the_manual_page_has_every_option() -> None:
+    page = score_in(ROOT, ["man"]).stdout.decode()
+    assert page.startswith(".TH CS-SCORE 1 ")
+    for name in NAMES:
+        for option in ALL[name].options:
+            assert option.long.replace("-", r"\-") in page
+    assert not [
+        line for line in page.splitlines() if line[:1] in ".'" and not re.match(r"\.(TH|ad|nh|SH|SS|TP|br)\b", line)
+    ]
 
 
 # ---- Completion in a real bash
 
 _ASK: Final = """
 eval "$(cs-score completion bash)"
-COMP_LINE=$1; COMP_POINT=${#COMP_LINE}
-IFS=' ' read -ra COMP_WORDS <<< "${COMP_LINE//[:=]/ & }"
-[[ $COMP_LINE == *' ' ]] && COMP_WORDS+=("")
+read -ra COMP_WORDS <<< "$1"
+[[ $1 == *' ' ]] && COMP_WORDS+=("")
 COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
-_cs_score cs-score
+compopt() { COMPREPLY+=("files"); }
+_cs_score_completion cs-score
 printf '%s\\n' "${COMPREPLY[@]}"
 """
-
-
-@pytest.fixture
-def completed(tmp_path: Path) -> Path:
-    (tmp_path / "sound.xml").touch()
-    (tmp_path / "gold.jsonl").touch()
-    return tmp_path
 
 
 @pytest.mark.parametrize(
     ("line", "found"),
     [
         ("cs-score sci", ["scifact"]),
-        ("cs-score so", ["sound.xml"]),
+        ("cs-score so", ["files"]),
         ("cs-score batch sci", ["scifact"]),
         ("cs-score -ri", ["-right"]),
-        ("cs-score --output-f", ["--output-file"]),
+        ("cs-score score --exp", ["--expand"]),
         ("cs-score -right DUP", ["DUPLICATE"]),
-        ("cs-score -right CORRECT:DUP", ["DUPLICATE"]),
-        ("cs-score -discipline=STRING_C", ["STRING_CASE"]),
-        ("cs-score -queries so", ["sound.xml"]),
+        ("cs-score -queries so", ["files"]),
         ("cs-score validate-run --ch", ["--check"]),
         ("cs-score validate-run -right", [""]),
         ("cs-score batch --policy k", ["kb"]),
         ("cs-score batch --sort-by LDC-MEAN-AP", ["LDC-MEAN-AP"]),
-        ("cs-score compare claims --measure abstract_f1,label", ["abstract_f1,label_accuracy"]),
-        ("cs-score scifact --gold go", ["gold.jsonl"]),
+        ("cs-score compare claims --measure label", ["label_accuracy"]),
+        ("cs-score scifact --gold go", ["files"]),
         ("cs-score scifact --any", ["--any-order"]),
         ("cs-score claims --any", [""]),
         ("cs-score problems EMPTY_FIE", ["EMPTY_FIELD"]),
         ("cs-score completion z", ["zsh"]),
     ],
 )
-def test_a_bash_completes(line: str, found: list[str], completed: Path) -> None:
+def test_a_bash_completes(line: str, found: list[str], tmp_path: Path) -> None:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         ["bash", "--norc", "-c", _ASK, "bash", line],
-        cwd=completed, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=True, timeout=60,
+        cwd=tmp_path, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=True, timeout=60,
     )  # fmt: skip
     assert (done.stdout.split("\n")[:-1], done.stderr) == (found, "")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_the_scripts_ask_the_table(shell: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    script = call(tmp_path, "completion", shell)
-    assert b"completion candidates -- " in script.stdout
-    monkeypatch.setenv("_CS_SCORE_COMPLETE", f"{shell}_source")
-    assert score_in(tmp_path, []).stdout == script.stdout
+def test_the_scripts_ask_click(shell: str, tmp_path: Path) -> None:
+    assert f"_CS_SCORE_COMPLETE={shell}_complete" in call(tmp_path, "completion", shell).stdout.decode()
 
 
 # ---- Terminals, and --quiet
@@ -312,6 +330,22 @@ def test_a_terminal_shows_codes_ten_of_a_kind_and_the_averages_last(tmp_path: Pa
     ]
 
 
+def test_colours_are_for_terminals(tmp_path: Path) -> None:
+    words = problematic(tmp_path)
+    assert "\x1b[31mERROR\x1b[0m: Illegal confidence value" in on_terminal(words)
+    assert b"\x1b" not in score_in(ROOT, words).stderr
+    compared = ["compare", "coldstart", "-expand", "ISLE26", QUERIES, POOL, RUN, "submissions/gull-sf.tab.txt"]
+    compared += ["--bootstrap", "9", "--measure", "SF-ALL-Micro-F1"]
+    assert re.search(r"\x1b\[3[12]m[-+]0\.\d{4}\x1b\[0m", on_terminal(compared))
+    assert b"\x1b" not in score_in(ROOT, compared).stdout
+    inputs = Inputs(tmp_path)
+    inputs.queries(AskedQuery())
+    inputs.lines(RunLine(confidence="5.0e-01"))
+    validated = ["validate-run", "--diff", str(tmp_path / "q.xml"), str(tmp_path / "run.tab")]
+    assert "\x1b[32m+" in on_terminal(validated)
+    assert b"\x1b" not in score_in(ROOT, validated).stdout
+
+
 def test_quiet_says_only_what_ends_the_command(tmp_path: Path) -> None:
     words = problematic(tmp_path)
     assert score_in(ROOT, words).stderr
@@ -321,3 +355,25 @@ def test_quiet_says_only_what_ends_the_command(tmp_path: Path) -> None:
     assert one_line(score_in(ROOT, ["--quiet", *words[:-1], "nowhere"])) == (
         "cs-score: Could not open nowhere: No such file or directory"
     )
+
+
+def test_blanks_around_measures_do_not_count(tmp_path: Path) -> None:
+    words = ["compare", "coldstart", "-expand", "ISLE26", QUERIES, POOL, RUN, RUN, "--tsv", "--bootstrap", "9"]
+    spaced, plain = (
+        score_in(ROOT, [*words, "--measure", text]) for text in ("SF-AP, LDC-MEAN-AP ", "SF-AP,LDC-MEAN-AP")
+    )
+    assert spaced.status == 0
+    assert spaced.stdout == plain.stdout
+
+
+def test_a_comparison_is_written_as_json_beside_the_text(tmp_path: Path) -> None:
+    out = tmp_path / "c.json"
+    words = ["compare", "coldstart", "-expand", "ISLE26", QUERIES, POOL, RUN, RUN, "--bootstrap", "9"]
+    text = score_in(ROOT, [*words, "--json", str(out)])
+    assert text.stdout == score_in(ROOT, words).stdout
+    assert out.read_bytes() == score_in(ROOT, [*words, "--json"]).stdout
+    assert score_in(ROOT, [*words, "--json", str(out)]).status == 0, "its own file may be replaced"
+    out.write_text("{}", encoding="utf-8")
+    refused = score_in(ROOT, [*words, "--json", str(out)])
+    assert (refused.status, out.read_text(encoding="utf-8")) == (2, "{}")
+    assert "was not written by --json" in one_line(refused)

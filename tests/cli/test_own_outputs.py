@@ -106,8 +106,8 @@ def test_devices_and_standard_output_take_anything(folder: Path) -> None:
         ("validate-queries -index_file o q.xml o", 255, "choose another -index_file"),
         ("generate-queries q.xml notes.txt none", 255, "File none does not exist"),
         ("batch scifact --gold E/leaderboard.json --out E p.jsonl", 2, "E/leaderboard.json is an input"),
-        (f"batch --jobs 1 --out E {L} {P} E/run/out.tsv E/run.tab", 255, "E/run/out.tsv is an input; choose another"),
-        (f"batch --jobs 1 --out E --problems E/run/out.json {L} {P} E/run.tab", 255, "choose another --problems"),
+        (f"batch --jobs 1 --out E {L} {P} E/run/out.tsv E/run.tab", 2, "E/run/out.tsv is an input; choose another"),
+        (f"batch --jobs 1 --out E --problems E/run/out.json {L} {P} E/run.tab", 2, "choose another --problems"),
     ],
 )  # fmt: skip
 def test_calls_that_lost_files(line: str, status: int, said: str, demo: Path, filled: Path) -> None:

@@ -267,7 +267,7 @@ UNITS: Final = {"scifact": "4", "claims": "4", "r4c": "q4", "hotpotqa": "q4"}
 HELP: Final = (
     "", "score", "validate-run", "validate-queries", "expand-queries", "generate-queries", "package-output",
     "validate-assessments", "validate-kb", "resolve-queries", "apply-k", "samples", "plot", "verify", "problems",
-    "schema", "completion", "man", *EVIDENCE, "compare coldstart",
+    "schema", "completion", "man", "help", "version", *EVIDENCE,
     *(verb for verb in ("batch", "compare", "analyze", "check", "explain", "diff", "report")),
     *(f"{verb} {mode}" for verb in ("batch", "compare", "analyze", "check", "explain", "diff", "report")
       for mode in EVIDENCE),

@@ -7,8 +7,7 @@ import shlex
 from pathlib import Path
 from typing import Final
 
-from cs_score.cli.form import load
-from cs_score.cli.registry import find
+from cs_score.cli.core import find
 from tests.coldstart.command import score_in
 from tests.documents import ROOT
 
@@ -27,7 +26,7 @@ def test_every_command_is_understood() -> None:
     assert len(found) == 6
     for words in found:
         command, rest = find(words)
-        line = load(command).read(rest)
+        line = command.read(rest)
         assert command.name in ("score", "check", "check scifact")
         assert "--gold" in line.switches or len(line.words) == 3
 

@@ -33,9 +33,9 @@ def test_shared_case(case: Case, tmp_path: Path) -> None:
 
 
 def test_every_program_has_a_committed_case() -> None:
-    from cs_score.cli.registry import COMMANDS, Group
+    from cs_score.cli.core import BEFORE, COMMANDS
 
-    programs = {command.name for command in COMMANDS.values() if command.group is Group.BEFORE}
+    programs = {name for name, entry in COMMANDS.items() if entry.group == BEFORE}
     assert {case.program for case in COMMITTED} >= programs - {"samples", "validate-kb", "resolve-queries"}
 
 

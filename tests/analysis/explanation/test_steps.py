@@ -424,9 +424,9 @@ def test_a_knowledge_base_is_explained_as_its_run(inputs: Inputs) -> None:
 def test_hostile_text_is_escaped_and_lines_are_wrapped(
     width: str, inputs: Inputs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from cs_score.cli.insight import options
+    from cs_score.cli import verbs
 
-    monkeypatch.setattr(options, "_text_width", lambda: int(width))
+    monkeypatch.setattr(verbs, "text_width", lambda: int(width))
     inputs.lines(Judged(value=HOSTILE), name="qrel")
     inputs.lines(RunLine(HOSTILE), RunLine("日本" * 50, "ENG_2", node=":E2"))
     shown = text(inputs, "--line", "1", "--line", "2", "--node", "E2", "--query", QUERY)

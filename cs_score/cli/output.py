@@ -1,23 +1,67 @@
-"""Where a program's files and its problem report go: a prefix or a file, standard output, standard error."""
+"""Where what a command says and writes goes: files, standard output, standard error; colours; how far a command is."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import re
+import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import ContextVar
-from typing import IO
+from typing import IO, Final, TypeVar
 
 from cs_score.base.display import terminal_safe
 from cs_score.base.errors import OutputError
 from cs_score.base.outputs import write_whole
+from cs_score.base.patterns import pattern
 from cs_score.base.planned_outputs import Existing, PlannedOutput
 from cs_score.base.records import Record
 from cs_score.base.sources import reason_of
-from cs_score.cli import colour
+
+_STATUS: Final = pattern(r"^(?:(?P<mild>WARNING)|(?P<bad>ERROR|FATAL_ERROR))(?=:)", re.MULTILINE)
+
+
+_DELTA: Final = pattern(r"(?<![\w.+-])(?:(?P<good>\+\d+\.\d+)|(?P<bad>-\d+\.\d+))(?![\w.])")
+
+
+_CHANGED_LINE: Final = pattern(r"^(?:(?P<good>\+.*)|(?P<bad>-.*))$", re.MULTILINE)
+
+
+_NUMBERS: Final = {"good": 32, "mild": 33, "bad": 31}
+
+
+def can_show_colours(stream: IO[str] | None) -> bool:
+    """Whether what is written there is seen on a terminal that can show colours."""
+    if stream is None or os.environ.get("NO_COLOR") or os.environ.get("TERM", "dumb") == "dumb":
+        return False
+    try:
+        return os.isatty(stream.fileno())
+    except (OSError, ValueError):
+        return False
+
+
+def with_status(text: str) -> str:
+    """Warnings and errors at the beginning of a line."""
+    return _STATUS.sub(_painted, text)
+
+
+def with_deltas(text: str) -> str:
+    """Differences of scores, which are printed with their sign."""
+    return _DELTA.sub(_painted, text)
+
+
+def with_changes(text: str) -> str:
+    """Lines that a unified diff adds or takes away."""
+    return _CHANGED_LINE.sub(_painted, text)
+
+
+def _painted(match: re.Match[str]) -> str:
+    return f"\x1b[{_NUMBERS[match.lastgroup or 'mild']}m{match.group()}\x1b[0m"
+
 
 STREAMS = ("stdout", "stderr")
+
 
 _IS_QUIET: ContextVar[bool] = ContextVar("is_quiet", default=False)
 
@@ -91,8 +135,8 @@ def write_text(stream: str, text: str) -> None:
     handle = sys.stdout if stream == "stdout" else sys.stderr
     if handle is not None and handle.isatty():
         text = terminal_safe(text)
-        if colour.is_wanted(handle):
-            text = colour.with_status(text)
+        if can_show_colours(handle):
+            text = with_status(text)
     write_to_stream(Destination(stream), [text.encode("utf-8", "surrogateescape")])
 
 
@@ -104,7 +148,7 @@ def print_text(text: str, painted: Callable[[str], str] = str) -> None:
     """
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     text = terminal_safe(text)
-    if colour.is_wanted(sys.stdout):
+    if can_show_colours(sys.stdout):
         text = painted(text)
     write_to_stream(Destination("stdout"), [f"{text}\n".encode(encoding, "backslashreplace")])
 
@@ -129,3 +173,35 @@ def _discard_the_rest(stream: IO[str]) -> None:
     """Point the descriptor elsewhere: the buffer is flushed once more when the interpreter ends."""
     with contextlib.suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+Item = TypeVar("Item")
+
+
+def with_bar(items: Sequence[Item], doing: str = "aligning") -> Iterator[Item]:
+    """Pass `items` on, and show how far they are where standard error is a terminal."""
+    if not _on_terminal():
+        yield from items
+        return
+    shown = -1
+    for number, item in enumerate(items):
+        if (done := 100 * number // len(items)) != shown:
+            shown = done
+            print(f"\r\x1b[K{doing} {done} %", end="", file=sys.stderr, flush=True)
+        yield item
+    print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def _on_terminal() -> bool:
+    return sys.stderr.isatty() and not is_quiet()
+
+
+WIDEST_TEXT: Final = 120
+"""Columns of a text that goes to no terminal."""
+
+
+def text_width() -> int:
+    """The columns that a text may take."""
+    if sys.stdout is None or not sys.stdout.isatty():
+        return WIDEST_TEXT
+    return shutil.get_terminal_size().columns

@@ -1,1 +1,0 @@
-"""Commands about cs-score itself."""

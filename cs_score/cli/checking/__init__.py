@@ -1,1 +1,0 @@
-"""Commands that hold results against what was recorded of them."""

@@ -1,0 +1,212 @@
+"""The programs from a knowledge base to a run."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from cs_score.base.display import terminal_safe
+from cs_score.base.errors import InputError, UsageError
+from cs_score.base.outputs import encoded, write_packed
+from cs_score.base.planned_outputs import Existing, PlannedOutput
+from cs_score.base.sources import open_source
+from cs_score.cli.companions import DOCUMENTS, PROBLEMS, Program, Session, document_list
+from cs_score.cli.core import Finished, Line, Option, Parameter
+from cs_score.cli.output import Destination, write_result, write_text
+from cs_score.coldstart.outputs import report_text
+from cs_score.coldstart.query_files import load_queries
+from cs_score.knowledge_base.assertions import KnowledgeBase
+from cs_score.knowledge_base.building import Multiple
+from cs_score.knowledge_base.kb_file import TASKS
+from cs_score.knowledge_base.predicates import TAC, PredicateTable, load_predicates
+from cs_score.knowledge_base.resolution import (
+    EXPLANATION,
+    Resolution,
+    documents_of,
+    explanation_text,
+    read_validated,
+    resolve,
+    slots_of,
+)
+from cs_score.knowledge_base.validation import IGNORED_BY_DEFAULT, KbOptions, ignored_codes, validate_kb
+from cs_score.knowledge_base.writers import (
+    JSON_OPTION,
+    NO_OUTPUT,
+    KbOutputs,
+    differences,
+    output_folder,
+    output_paths,
+    statistics_json,
+    statistics_of,
+    statistics_text,
+)
+
+DEFAULT_LINK_KB: Final = "LDC2015E42"
+
+
+DEFAULT_TASK: Final = "CSKB"
+
+
+def _validate(line: Line, session: Session) -> int:
+    """Check the command line in the reference's order, so that the same fault is named first; then validate."""
+    kb_file = line.words[0]
+    if not os.path.exists(kb_file):
+        raise InputError(f"File {kb_file} does not exist", code="FILE_MISSING")
+    task = line.text("-task", DEFAULT_TASK).upper()
+    if task not in TASKS:
+        raise UsageError(f"Unknown task: {task} (known tasks are [{', '.join(sorted(TASKS))}]")
+    folder = output_folder(line.switches.get("-output_dir"), kb_file)
+    session.report_to(line.text("-error_file", "stderr"), closing_only=True)
+    labels = frozenset(line.text("-labels", TAC).upper().split(":"))
+    if TAC not in labels:
+        session.announce(f"WARNING: '{TAC}' not included in output labels")
+    only_checks = "--check" in line.switches
+    modes = NO_OUTPUT if only_checks else line.text("-output", NO_OUTPUT)
+    paths = output_paths(modes, folder, kb_file)
+    outputs = KbOutputs(folder, paths, labels, line.text("-linkkb", DEFAULT_LINK_KB).upper())
+    statistics = [] if only_checks else _statistics(line)
+    table = PredicateTable()
+    if (predicates := line.switches.get("-predicates")) is not None:
+        load_predicates(predicates, table)
+    multiple = line.text("-multiple", Multiple.MANY).upper()
+    if multiple not in tuple(Multiple):
+        raise UsageError(f"Argument to -multiple switch must be one of [{', '.join(sorted(Multiple))}]")
+    session.problems.ignored = ignored_codes(line.text("-ignore", IGNORED_BY_DEFAULT))
+    options = KbOptions(task, Multiple(multiple), document_list(line), table)
+    with open_source(kb_file, stdin_as_dash=False) as source:
+        base = validate_kb(source, options, session.problems)
+
+    def write() -> None:
+        outputs.write(base)
+        _write_statistics(statistics, base)
+        if "--diff" in line.switches:
+            _show_differences(base, labels)
+
+    return session.finish(write)
+
+
+def _outputs_of_kb(line: Line) -> Iterator[PlannedOutput]:
+    """The files of statistics; those of the formats must be new, and are checked with their folder."""
+    for switch, output in () if "--check" in line.switches else _statistics(line):
+        if switch == "--json":
+            yield from JSON_OPTION.outputs(line.switches["--json"])
+        else:
+            yield from output.planned(switch, Existing.REPLACED)
+
+
+def _statistics(line: Line) -> list[tuple[str, Destination]]:
+    """Where the statistics go, by switch."""
+    wanted = ((switch, line.switches.get(switch)) for switch in ("-stats_file", "--json"))
+    return [
+        (switch, Destination("stdout" if switch == "--json" and path == "-" else path))
+        for switch, path in wanted
+        if path is not None
+    ]
+
+
+def _write_statistics(wanted: Sequence[tuple[str, Destination]], base: KnowledgeBase) -> None:
+    if not wanted:
+        return
+    statistics = statistics_of(base)
+    for switch, output in wanted:
+        if switch == "--json" and output.stream is None:
+            write_packed(output.text, encoded((statistics_json(statistics),)))
+        else:
+            pieces = (statistics_json(statistics),) if switch == "--json" else statistics_text(statistics)
+            write_result(output, encoded(pieces))
+
+
+def _show_differences(base: KnowledgeBase, labels: frozenset[str]) -> None:
+    diff = differences(base, labels)
+    # What reaches a terminal must not move its cursor; a file or a pipe gets the lines as they are.
+    write_result(Destination("stdout"), encoded(map(terminal_safe, diff) if sys.stdout.isatty() else diff))
+
+
+def _resolve(line: Line, session: Session) -> int:
+    query_file, kb_file, output_file = line.words
+    errors = Destination(line.text("-error_file", "stderr"))
+    session.report_to("stderr" if errors.stream is not None else errors.text)
+    output = Destination(output_file)
+    queries = load_queries([query_file], None, session.problems)
+    for remark in queries.remarks:
+        session.remark(remark)
+    name = os.path.basename(kb_file)
+    if "." in name and ".valid" not in name:
+        session.announce(f"WARNING: {kb_file} might not be a validated Cold Start run file (it doesn't contain .valid)")
+    asked = list(queries.table.by_id.values())
+    for query in asked:
+        if len(query.entry_points) > 1:
+            session.remark(f"query {query.full_id} has several entry points; only the first is used")
+    with open_source(kb_file) as source:
+        kb = read_validated(source, slots_of(asked), documents_of(asked))
+    resolution = resolve(kb, asked)
+    write_result(output, encoded(resolution.lines))
+    _explain(resolution, line.switches.get("--explain"))
+    write_text("stderr", "".join(report_text(session.problems)))
+    session.close(resolution.statistics())
+    return Finished(0, resolution)
+
+
+def _outputs_of_run(line: Line) -> Iterator[PlannedOutput]:
+    yield from Destination(line.words[2]).planned("OUTPUTFILE", Existing.REPLACED)
+    yield from EXPLANATION.outputs(line.switches.get("--explain"))
+
+
+def _explain(resolution: Resolution, path: str | None) -> None:
+    """Write the table of entry points where it is wanted; `-` is standard output."""
+    if path == "-":
+        write_result(Destination("stdout"), encoded(explanation_text(resolution)))
+    elif path is not None:
+        write_packed(path, encoded(explanation_text(resolution)))
+
+
+def validate_kb_program() -> Program:
+    """FILENAME (specification of knowledge bases, 2)."""
+    return Program(
+        "validate-kb",
+        (
+            DOCUMENTS,
+            Option("-error_file", "FILE", "Where problems are reported: a file, stdout or stderr", "STDERR"),
+            Option("-ignore", "LIST", "Colon-separated warnings that are not reported", IGNORED_BY_DEFAULT),
+            Option("-labels", "LIST", "Colon-separated labels of the predicates to write", TAC),
+            Option("-linkkb", "NAME", "The knowledge base whose links name entities in edl output", DEFAULT_LINK_KB),
+            Option("-multiple", "M", "Justifications kept of a relation: one, oneperdoc or many", Multiple.MANY),
+            Option("-output", "LIST", "Colon-separated formats: tac, edl, eal, nug, sen, none", NO_OUTPUT),
+            Option("-output_dir", "DIR", "Folder of the outputs", "that of the knowledge base"),
+            Option("-predicates", "FILE", "Predicates of your own, in a file LABEL.predicates.txt"),
+            Option("-stats_file", "FILE", "Statistics"),
+            Option("-task", "TASK", "What is validated: CSKB, CSED or CSEDL", DEFAULT_TASK),
+            Option("--check", None, "Only check: write nothing, whatever -output says"),
+            Option("--diff", None, "Show on standard output what changes, as a unified diff in the order of the file"),
+            Option("--json", "[FILE.json]", "Statistics as JSON; without FILE to standard output"),
+            *PROBLEMS,
+        ),
+        (Parameter("filename", "The knowledge base"),),
+        _outputs_of_kb,
+        Existing.REPLACED,
+        work=_validate,
+        encoded_once=True,
+    )
+
+
+def resolve_queries() -> Program:
+    """QUERYFILE RUNFILE OUTPUT_FILE (16)."""
+    return Program(
+        "resolve-queries",
+        (
+            Option("-error_file", "FILE", "Where statistics are reported: a file or stderr", "STDERR"),
+            Option("--explain", "FILE.tsv", "Also show which mentions each entry point met; - for standard output"),
+            *PROBLEMS,
+        ),
+        (
+            Parameter("queryfile", "The queries, one entry point each"),
+            Parameter("runfile", "The validated knowledge base"),
+            Parameter("output_file", "The run to write: a file, stdout or stderr", is_output=True),
+        ),
+        _outputs_of_run,
+        Existing.REPLACED,
+        work=_resolve,
+        encoded_once=True,
+    )

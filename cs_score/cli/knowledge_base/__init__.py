@@ -1,1 +1,0 @@
-"""The programs from a knowledge base to a run."""

@@ -1,0 +1,789 @@
+"""Several runs or systems, and results held against what was recorded: `batch`, `compare`, `check`, `verify`."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from cs_score.base.display import one_line
+from cs_score.base.errors import CsScoreError, InputError, OutputError, UsageError
+from cs_score.base.planned_outputs import OutputPlan
+from cs_score.base.records import Record
+from cs_score.base.sources import is_pipe, name_of
+from cs_score.batch.batch import BatchOptions, BatchResult, run_batch
+from cs_score.batch.execution.progress import Progress
+from cs_score.batch.execution.run_tasks import Backend
+from cs_score.batch.plan.inputs import InputFile
+from cs_score.batch.plan.plan import Plan, Prepared
+from cs_score.batch.plan.policies import read_policies
+from cs_score.batch.plan.runs import RunFile, find_runs
+from cs_score.batch.planned_files import planned_batch
+from cs_score.batch.store.outcomes import FAILED
+from cs_score.batch.store.pages import MakePage
+from cs_score.batch.tables.leaderboard_writers import leaderboard_text
+from cs_score.cli.core import FORCE, Command, Line, Option, Parameter, Section, Status
+from cs_score.cli.options import (
+    EVIDENCE_MODES,
+    FILES,
+    INTERVALS,
+    JSON,
+    OF_A_BATCH,
+    OF_A_CALL,
+    POLICY,
+    POLICY_SWITCHES,
+    PROBLEMS,
+    SCORING,
+    EvidenceMode,
+    defaults_of,
+    fields,
+    layout_of,
+    legend,
+    measure_option,
+    options_of,
+    policies,
+    policy_form,
+    policy_texts,
+    read_measures,
+    read_resampling,
+    whole_number,
+)
+from cs_score.cli.output import Destination, is_quiet, print_text, say, with_deltas, write_text
+from cs_score.cli.scoring import (
+    GOLD,
+    PREDICTIONS,
+    call_of,
+    input_files,
+    new_log,
+    own_arguments,
+    planned,
+    remark,
+    score_evidence,
+    scored_apart,
+    tell_notices,
+)
+from cs_score.coldstart.linking import RUN_SUFFIX, members
+from cs_score.coldstart.options import PRESETS, NamedPolicy
+from cs_score.coldstart.query_files import is_query_file
+from cs_score.measures.registry import find
+from cs_score.statistics.options import Resampling
+
+if TYPE_CHECKING:
+    from cs_score.batch.coldstart import ColdStartPlan
+    from cs_score.batch.plan.inputs import InputFile
+    from cs_score.evidence.result import Result
+    from cs_score.statistics.results import Comparison
+    from cs_score.verification.checking import Gate, Measured
+    from cs_score.verification.verifying import Verdict
+
+
+MOST_JOBS: Final = 4096
+
+
+BATCH_OPTIONS: Final = (
+    Option("--out", "DIR", "Output folder; made if missing"),
+    Option("--runs-from", "FILE", "File with further runs, one a line; - is standard input"),
+    Option("--jobs", "N", "Processes on this machine", "the number of processors"),
+    Option("--dask", "ADDRESS", "Compute on the Dask cluster with this scheduler"),
+    Option("--ship-inputs", None, "Send inputs to the workers of --dask, which share no storage"),
+    Option("--html", None, "Write a page for each run, and index.html over all runs, too"),
+    Option("--resume", None, "Keep runs that an earlier batch scored from the same inputs"),
+)
+
+
+SHOWN_ROWS: Final = 10
+
+"""Rows of the leaderboard that are printed."""
+
+
+class Choices(Record):
+    """What both forms of the command line say beside the scoring; `gold` are the files that all runs share."""
+
+    out: str
+    runs: tuple[str, ...]
+    runs_from: str | None = None
+    sort_by: str | None = None
+    jobs: int | None = None
+    dask: str | None = None
+    ship_inputs: bool = False
+    resume: bool = False
+    gold: tuple[str, ...] = ()
+    problems: str | None = None
+    forced: bool = False
+    html: bool = False
+
+
+def choices_of(line: Line, runs: Sequence[str], gold: tuple[str, ...], jobs: int | None) -> Choices:
+    """What the command line says of the batch."""
+    return Choices(
+        out=line.text("--out", ""),
+        runs=tuple(runs),
+        runs_from=line.switches.get("--runs-from"),
+        sort_by=line.switches.get("--sort-by"),
+        jobs=jobs,
+        dask=line.switches.get("--dask"),
+        ship_inputs="--ship-inputs" in line.switches,
+        resume="--resume" in line.switches,
+        gold=gold,
+        problems=line.switches.get("--problems"),
+        forced="--force" in line.switches,
+        html="--html" in line.switches,
+    )
+
+
+def held(path: str) -> InputFile:
+    """An input as all runs share it: standard input and pipes can be read only once."""
+    given = InputFile(path)
+    return given.loaded() if path == "-" or is_pipe(path) else given
+
+
+def page_maker_if(wanted: bool) -> MakePage | None:
+    """What makes pages, where they are wanted. Raises MissingExtraError where it lacks a package."""
+    if not wanted:
+        return None
+    from cs_score.report.documents import page_maker
+
+    return page_maker()
+
+
+def score_batch(plan: Plan, choices: Choices, members: Sequence[str]) -> int:
+    """Find the runs, score them, print the top of the leaderboard; the exit status.
+
+    `members`: endings of the files of a folder that are runs. Raises CsScoreError where nothing can be scored.
+    """
+    measure = None if choices.sort_by is None else _sorting_measure(choices.sort_by, plan.measures())
+    if choices.dask is not None and choices.jobs is not None:
+        raise UsageError("--jobs is for this machine; with --dask the workers of the cluster are used")
+    if choices.ship_inputs and choices.dask is None:
+        raise UsageError("--ship-inputs goes with --dask")
+    runs, remarks = find_runs(choices.runs, choices.runs_from, members)
+    for text in remarks:
+        _remark(text)
+    outputs = _outputs_of_batch(plan, choices, runs)
+    outputs.check()
+    outputs.clear()
+    runs = [_fit_for_task(given, choices) for given in runs]
+    index = page_maker_if(choices.html)
+    options = BatchOptions(choices.out, measure, choices.resume, choices.ship_inputs, choices.problems, index)
+    try:
+        result = run_batch(plan, runs, options, _opener(choices, len(runs)), _watch, _remark)
+    except KeyboardInterrupt:
+        _remark(f"interrupted; the runs in {choices.out} are whole, and the same command with --resume goes on")
+        return Status.INTERRUPTED
+    _report_batch(result, choices.out)
+    return 1 if result.failed else 0
+
+
+def _sorting_measure(wanted: str, known: Sequence[str]) -> str:
+    measure = find(wanted, known)
+    if measure is None:
+        raise UsageError(f"--sort-by {wanted}: no such measure; there are {', '.join(known)}")
+    return measure
+
+
+def _outputs_of_batch(plan: Plan, choices: Choices, runs: Sequence[RunFile]) -> OutputPlan:
+    """What is read and written. Raises UsageError for a file name that --problems refuses."""
+    from cs_score.problems.reports import OPTION
+
+    shared = choices.gold if choices.runs_from is None else (*choices.gold, choices.runs_from)
+    return planned_batch(
+        plan,
+        choices.out,
+        runs,
+        shared,
+        tuple(OPTION.outputs(choices.problems)),
+        choices.forced,
+        with_pages=choices.html,
+    )
+
+
+def _fit_for_task(given: RunFile, choices: Choices) -> RunFile:
+    if given.file.name == "-" or is_pipe(given.file.name):
+        return RunFile(given.name, given.file.loaded())
+    if choices.dask is not None and not choices.ship_inputs:
+        return RunFile(given.name, given.file.located())
+    return given
+
+
+def _opener(choices: Choices, runs: int) -> Callable[[str, Plan, Prepared], contextlib.AbstractContextManager[Backend]]:
+    @contextlib.contextmanager
+    def open_backend(batch: str, plan: Plan, prepared: Prepared) -> Iterator[Backend]:
+        if choices.dask is not None:
+            from cs_score.batch.execution.dask_cluster import dask_backend
+
+            with dask_backend(batch, plan.travelling(choices.ship_inputs), choices.dask) as backend:
+                yield backend
+            return
+        from cs_score.base.processes import processes_for
+        from cs_score.batch.execution.executors import local_backend
+
+        with local_backend(batch, plan, prepared, min(processes_for(choices.jobs), runs)) as backend:
+            yield backend
+
+    return open_backend
+
+
+@contextlib.contextmanager
+def _watch(total: int) -> Iterator[Progress]:
+    if is_quiet():
+        with open(os.devnull, "w") as nothing:
+            yield Progress(nothing, total)
+        return
+    progress = Progress(sys.stderr, total)
+    try:
+        yield progress
+    finally:
+        progress.close()
+
+
+def _remark(text: str) -> None:
+    with contextlib.suppress(OutputError):
+        say(f"cs-score: {one_line(text)}\n")
+
+
+def _report_batch(result: BatchResult, out: str) -> None:
+    print_text(leaderboard_text(result.leaderboard, SHOWN_ROWS))
+    scored = sum(outcome.state != FAILED for outcome in result.outcomes)
+    parts = [f"{scored} scored" if not result.kept else f"{scored} scored ({result.kept} of them before)"]
+    if failed := len(result.outcomes) - scored:
+        parts.append(f"{failed} failed")
+    if with_errors := result.failed - failed:
+        parts.append(f"{with_errors} of those scored with errors in the input")
+    if result.failed:
+        parts[-1] += f" (see {os.path.join(out, 'problems.tsv')})"
+    parts.append(f"all ranks in {os.path.join(out, 'leaderboard.tsv')}")
+    _remark("; ".join(parts))
+
+
+_OF_A_BATCH: Final = (
+    *BATCH_OPTIONS,
+    Option("--json", None, "Write DIR/RUN/out.json for every run, too"),
+    Option(
+        "--policy",
+        "NAME[:LIST]",
+        "Score under this policy; may be repeated; see below",
+        choices=tuple(PRESETS),
+        many=True,
+    ),
+    Option("--pool", "FILE", "Further assessments, after POOL; may be repeated", many=True),
+)
+
+
+# The batch chooses the names of files.
+BATCH_SWITCHES: Final = (*OF_A_BATCH, *_OF_A_BATCH)
+
+
+def _batch_runs(line: Line) -> int:
+    """Score a batch; the exit status. Raises CsScoreError where nothing can be scored."""
+    if (missing := _missing_files(line)) is not None:
+        raise UsageError(missing)
+    queries = tuple(word for word in line.words if is_query_file(word))
+    pool, *runs = (word for word in line.words if not is_query_file(word))
+    jobs = whole_number(line, "--jobs", MOST_JOBS)
+    choices = choices_of(line, runs, _gold(line, queries, (pool, *line.texts("--pool"))), jobs)
+    if [*choices.gold, *runs, choices.runs_from].count("-") > 1:
+        raise UsageError("only one of the files can be standard input")
+    return score_batch(_plan_of_runs(line, queries, (pool, *line.texts("--pool"))), choices, (RUN_SUFFIX,))
+
+
+def _missing_files(line: Line) -> str | None:
+    """What a command line lacks, in words."""
+    if not any(map(is_query_file, line.words)):
+        return "Not enough arguments; a query file (*.xml) must be given"
+    if all(map(is_query_file, line.words)):
+        return "Not enough arguments; assessments and runs must be given after the query files"
+    return None
+
+
+def _plan_of_runs(line: Line, queries: tuple[str, ...], pool: tuple[str, ...]) -> ColdStartPlan:
+    from cs_score.batch.coldstart import ColdStartPlan
+    from cs_score.batch.single_call import SingleCall
+
+    options = options_of(line)
+    texts = policy_texts(line)
+    policies = read_policies(line.texts("--policy"), options, texts)
+    return ColdStartPlan(
+        queries=tuple(map(held, queries)),
+        pool=tuple(map(held, _pool_files(pool))),
+        options=options,
+        policies=tuple(policies) or (NamedPolicy("", options.policy, options.justifications, texts),),
+        call=SingleCall(layout_of(line), "--json" in line.switches, _scoring_switches(line), os.getcwd()),
+        query_list=_option_file(options.queries),
+        samples=_option_file(options.samples),
+        resampling=read_resampling(line),
+        validates="--validate" in line.switches,
+        records="--problems" in line.switches,
+        page=page_maker_if("--html" in line.switches),
+    )
+
+
+def _gold(line: Line, queries: Sequence[str], pool: Sequence[str]) -> tuple[str, ...]:
+    """The files that all runs share, those that options name with them."""
+    named = (line.switches.get(name) for name in ("-queries", "-samples"))
+    of_options = [name for name in named if name is not None and os.path.isfile(name)]
+    return (*queries, *_pool_files(pool), *of_options)
+
+
+def _pool_files(pool: Sequence[str]) -> list[str]:
+    """The files of the pool; a folder stands for its members. Raises InputError for a folder without any."""
+    for word in pool:
+        if not members(word):
+            raise InputError(f"no file *{RUN_SUFFIX} in it", file=word, remedy="name the files of the pool")
+    return [name_of(member) for word in pool for member in members(word)]
+
+
+def _option_file(choice: str | None) -> InputFile | None:
+    """The file that an option names; None where its value is a list, or there is no such file."""
+    from cs_score.batch.plan.inputs import InputFile
+
+    return InputFile(choice) if choice is not None and os.path.isfile(choice) else None
+
+
+def _scoring_switches(line: Line) -> tuple[str, ...]:
+    """The switches that a single call takes as well, but for the policy and its limits."""
+    own = {switch.long for switch in _OF_A_BATCH} | {*POLICY_SWITCHES, "-justifications", "--problems", "--force"}
+    words: list[str] = []
+    for name, value in line.switches.items():
+        if name not in own:
+            words += [name] if value is None else [name, value]
+    return tuple(words)
+
+
+_MEMBERS: Final = (".jsonl", ".json")
+
+
+def _batch_predictions(mode: EvidenceMode, line: Line) -> int:
+    """Score a batch; the exit status. Raises CsScoreError where nothing can be scored."""
+    from cs_score.batch.evidence import EvidencePlan
+
+    gold = line.text("--gold", "")
+    if [gold, *line.words, line.switches.get("--runs-from")].count("-") > 1:
+        raise UsageError("only one of the files can be standard input")
+    resampling = read_resampling(line)
+    choices = choices_of(line, line.words, (gold,), whole_number(line, "--jobs", MOST_JOBS))
+    plan = EvidencePlan(mode.name, held(gold), own_arguments(mode, line), resampling, page_maker_if(choices.html))
+    return score_batch(plan, choices, _MEMBERS)
+
+
+COMPARISON_FORMATS: Final = {"--tsv": "tsv", "--markdown": "markdown", "--latex": "latex"}
+
+"""Option -> writer; without one of them a comparison is printed as aligned text, or as JSON where that has no file."""
+
+
+def comparison_options(task: str) -> tuple[Option, ...]:
+    """The options of a comparison in a task."""
+    return (
+        *INTERVALS,
+        measure_option(task),
+        Option("--common", None, "Compare on the units that all systems have; otherwise they must be the same"),
+        JSON,
+        FORCE,
+        Option("--tsv", None, "Print one table, separated by tabs"),
+        Option("--markdown", None, "Print Markdown"),
+        Option("--latex", None, "Print LaTeX (booktabs)"),
+    )
+
+
+class ComparisonSettings(Record):
+    """What a comparison is to do, and the format of its result."""
+
+    resampling: Resampling | None
+    measures: tuple[str, ...]
+    common: bool
+    format: str
+    json_file: str | None = None
+
+
+def read_settings(line: Line) -> ComparisonSettings:
+    """The settings that the options ask for.
+
+    Raises UsageError for impossible values, and for two formats.
+    """
+    json_file = line.switches.get("--json")
+    formats = [
+        *(["--json"] if json_file == "-" else []),
+        *(name for name in COMPARISON_FORMATS if name in line.switches),
+    ]
+    if len(formats) > 1:
+        raise UsageError(f"{' and '.join(formats)} exclude one another")
+    return ComparisonSettings(
+        read_resampling(line, always=True),
+        read_measures(line),
+        "--common" in line.switches,
+        COMPARISON_FORMATS.get(formats[0], "json") if formats else "text",
+        None if json_file == "-" else json_file,
+    )
+
+
+def make_way(line: Line, inputs: Sequence[str]) -> None:
+    """Check the file of --json, and remove that of an earlier comparison. Raises UsageError or OutputError."""
+    from cs_score.base.planned_outputs import OutputPlan
+    from cs_score.statistics.comparison_tables import OPTION
+
+    plan = OutputPlan(inputs, tuple(OPTION.outputs(line.switches.get("--json"))), "--force" in line.switches)
+    plan.check()
+    plan.clear()
+
+
+def print_comparison(comparison: Comparison, settings: ComparisonSettings) -> None:
+    """Write the comparison to standard output, and to a file as JSON."""
+    from cs_score.base.outputs import encoded, write_packed
+    from cs_score.statistics.comparison_tables import WRITERS
+
+    if settings.json_file is not None:
+        write_packed(settings.json_file, encoded((WRITERS["json"](comparison),)))
+    painted = with_deltas if settings.format == "text" else str
+    print_text(WRITERS[settings.format](comparison).removesuffix("\n"), painted)
+
+
+def _compare_runs(line: Line) -> int:
+    """Compare as the command line says.
+
+    Raises UsageError for an impossible command line, InputError where a run cannot be scored or compared.
+    """
+    from cs_score.coldstart.scorer import run_files, score_separately
+
+    settings = read_settings(line)
+    if "-" in line.words:
+        raise UsageError("standard input cannot be read once for each run: name a file")
+    options = options_of(line, defaults_of(line))
+    queries = [word for word in line.words if is_query_file(word)]
+    runs, assessments = run_files([word for word in line.words if not is_query_file(word)])
+    make_way(line, line.words)
+    if len(runs) < 2:
+        raise UsageError(
+            f"a comparison needs at least two run files, not {len(runs)}; see cs-score compare coldstart -help"
+        )
+
+    from cs_score.analysis.comparison import compare_coldstart, system_names
+
+    results = dict(zip(system_names(runs), score_separately(queries, assessments, runs, options)))
+    for name, result in results.items():
+        for text in result.warnings:
+            _remark_on(name, text)
+        if result.error_count:
+            _remark_on(name, f"{result.error_count} errors in the input; score the run by itself to see them")
+    compared = compare_coldstart(results, settings.resampling, measures=settings.measures, common=settings.common)
+    print_comparison(compared, settings)
+    return 0
+
+
+def _remark_on(system: str, remark: str) -> None:
+    say(f"cs-score: warning: {InputError(remark, file=system)}\n")
+
+
+def _compare_predictions(mode: EvidenceMode, line: Line) -> int:
+    from cs_score.analysis.comparison import compare_evidence, system_names
+
+    gold, predictions = line.text("--gold", ""), line.words
+    settings = read_settings(line)
+    own = own_arguments(mode, line)
+    if "-" in (gold, *predictions):
+        raise UsageError("standard input cannot be read once for each system: name a file")
+    make_way(line, (gold, *predictions))
+    if len(predictions) < 2:
+        raise UsageError("a comparison needs the predictions of at least two systems")
+    results: dict[str, Result] = {
+        name: score_evidence(mode, gold, file, own) for name, file in zip(system_names(predictions), predictions)
+    }
+    for result in results.values():
+        tell_notices(result)
+    compared = compare_evidence(results, settings.resampling, measures=settings.measures, common=settings.common)
+    print_comparison(compared, settings)
+    return 0
+
+
+CHECK_FORMATS: Final = ("text", "json", "junit", "github")
+
+
+_OF_TEST: Final = INTERVALS[:3]
+
+
+STATUSES: Final[Section] = (
+    "Exit status",
+    "0: every limit is kept. 3: one is not. 1: an input cannot be scored, or the baseline cannot be compared.",
+)
+
+
+def gate_options(task: str) -> tuple[Option, ...]:
+    """The options of a check in a task."""
+    measures = measure_option(task).choices
+    return (
+        Option("--baseline", "FILE.json", "An earlier result to compare with, as --json FILE wrote it"),
+        Option(
+            "--max-drop",
+            "MEASURE=N",
+            "How far a measure or pattern may lie below the baseline; may be repeated",
+            "0 for the main measures, where no limit is given",
+            measures,
+            many=True,
+        ),
+        Option(
+            "--min",
+            "MEASURE=N",
+            "Least score of a measure, or those of a pattern; may be repeated",
+            None,
+            measures,
+            many=True,
+        ),
+        Option("--significant", None, "A drop counts only if the paired test calls it significant"),
+        Option("--any-baseline", None, "Take a baseline of other gold or other options"),
+        Option(
+            "--format",
+            "NAME",
+            f"How the result is printed: {', '.join(CHECK_FORMATS)}",
+            CHECK_FORMATS[0],
+            CHECK_FORMATS,
+        ),
+        *_OF_TEST,
+    )
+
+
+def read_gate(line: Line) -> Gate:
+    """What the options ask for. Raises UsageError for values that mean nothing."""
+    from cs_score.verification.checking import Gate, read_limit
+
+    if _check_format(line) not in CHECK_FORMATS:
+        raise UsageError(f"--format takes {', '.join(CHECK_FORMATS)}, not {_check_format(line)}")
+    for option in ("--max-drop", "--significant", "--any-baseline"):
+        if option in line.switches and "--baseline" not in line.switches:
+            raise UsageError(f"{option} is about a baseline: give --baseline FILE, too")
+    resampling = read_resampling(line, always=True)
+    for option in (each.long for each in _OF_TEST):
+        if option in line.switches and "--significant" not in line.switches:
+            raise UsageError(f"{option} is about the test: give --significant, too")
+    return Gate(
+        tuple(read_limit("--min", text) for text in line.texts("--min")),
+        tuple(read_limit("--max-drop", text) for text in line.texts("--max-drop")),
+        resampling if "--significant" in line.switches else None,
+        "--any-baseline" in line.switches,
+    )
+
+
+def judge(gate: Gate, run: Measured, line: Line) -> int:
+    """Hold a run against the limits and print the result; the exit status. Raises UsageError and InputError."""
+    from cs_score.verification.checking import WRITERS, of_record
+
+    path = line.switches.get("--baseline")
+    judgement = gate.judge(run, None if path is None else of_record(path, run.name))
+    print_text(WRITERS[_check_format(line)](judgement).removesuffix("\n"))
+    return 0 if judgement.passed else Status.NOT_KEPT
+
+
+@contextlib.contextmanager
+def errors_in_format(line: Line) -> Iterator[None]:
+    """A block whose errors are printed in the format asked for, for programs that read it, before they end the call."""
+    try:
+        yield
+    except CsScoreError as error:
+        from cs_score.verification.checking import error_text
+
+        if text := error_text(_check_format(line), str(error)):
+            print_text(text.removesuffix("\n"))
+        raise
+
+
+def _check_format(line: Line) -> str:
+    return line.text("--format", CHECK_FORMATS[0])
+
+
+# They are about files that are not written here.
+_LEFT_OUT: Final = frozenset(
+    ("-fields", "-tabs", "-samples", PROBLEMS.long, FORCE.long, *(option.long for option in INTERVALS))
+)
+
+
+def _check_runs(line: Line) -> int:
+    """Score and judge; the exit status. Raises CsScoreError where that cannot be done."""
+    from cs_score.base.garbage_collection import paused_collector
+    from cs_score.verification.checking import of_cold_start
+
+    gate = read_gate(line)
+    of_scorer = line.without(option.long for option in _OF_TEST)
+    call = call_of(of_scorer, planned(of_scorer, ()), None, Destination("stderr"))
+    with errors_in_format(line), paused_collector(), scored_apart(call, new_log(None)) as scoring:
+        result = scoring.result
+        remark(result.warnings)
+        if result.error_count:
+            say(f"cs-score: warning: {result.error_count} errors in the input; score the run by itself to see them\n")
+        return judge(gate, of_cold_start(result), line)
+
+
+def _check_predictions(mode: EvidenceMode, line: Line) -> int:
+    """Score and judge; the exit status. Raises CsScoreError where that cannot be done."""
+    from cs_score.verification.checking import of_evidence
+
+    gate = read_gate(line)
+    with errors_in_format(line):
+        gold, predictions = input_files(line)
+        result = score_evidence(mode, gold, predictions, own_arguments(mode, line))
+        tell_notices(result)
+        return judge(gate, of_evidence(result), line)
+
+
+SHOWN_VALUES: Final = 20
+
+"""Values that differ, of one file, that are printed."""
+
+
+def _verify(line: Line) -> int:
+    """Verify, file by file; the exit status. Raises CsScoreError where something cannot be verified."""
+    from cs_score.verification.inputs import NotFoundError
+    from cs_score.verification.verifying import verify
+
+    result, *files = line.words
+    status = 0
+    try:
+        for verdict in verify(result, files):
+            print_text("\n".join(_lines(verdict)))
+            status = status if verdict.is_reproduced else Status.NOT_KEPT
+    except NotFoundError as error:
+        for text in error.lines:
+            write_text("stderr", f"cs-score: {one_line(f'{result}: {text}')}\n")
+        return 1
+    return status
+
+
+def _lines(verdict: Verdict) -> list[str]:
+    found = verdict.differences
+    lines = [f"{verdict.file}: {difference}" for difference in found[:SHOWN_VALUES]]
+    if len(found) > SHOWN_VALUES:
+        lines.append(f"{verdict.file}: ... and {len(found) - SHOWN_VALUES} more")
+    end = f"differs from its record in {_counted(len(found), 'value')}" if found else "reproduced"
+    lines.append(f"{verdict.file}: {end} ({_counted(verdict.compared, verdict.unit)} compared)")
+    lines += [f"{verdict.file}: note: {note}" for note in verdict.notes]
+    return [one_line(text) for text in lines]
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def sort_by(task: str) -> Option:
+    """The option that ranks a leaderboard."""
+    return Option(
+        "--sort-by",
+        "MEASURE",
+        "Measure that ranks the leaderboard",
+        "the headline measure",
+        measure_option(task).choices,
+    )
+
+
+def batch(task: str) -> Command:
+    """The command of a task."""
+    if task in EVIDENCE_MODES:
+        mode = EVIDENCE_MODES[task]
+        return Command(
+            f"batch {task}",
+            (GOLD, *BATCH_OPTIONS, sort_by(task), FORCE, *INTERVALS, *mode.options),
+            (Parameter("predictions", "Files, folders or quoted patterns", is_optional=True, is_repeated=True),),
+            required=("--gold", "--out"),
+            sections=lambda: (("Files", mode.files),),
+            body=partial(_batch_predictions, mode),
+            summary=f"Score many files of {task} predictions against one gold file",
+        )
+    return Command(
+        "batch",
+        (*BATCH_SWITCHES, sort_by(task)),
+        (
+            Parameter(
+                "files",
+                "Query files (*.xml), the assessments, and the runs in this order. A run is a file, a folder "
+                "(its files *.tab.txt, perhaps compressed) or a quoted pattern",
+                is_repeated=True,
+            ),
+        ),
+        required=("--out",),
+        sections=lambda: (
+            policy_form(),
+            policies(),
+            ("Files", "The files of a run are DIR/RUN/out.sf and so on, with several policies DIR/POLICY/RUN/out.sf."),
+            fields(),
+            *legend(),
+        ),
+        body=_batch_runs,
+    )
+
+
+def compare(task: str) -> Command:
+    """The command of a task."""
+    if task in EVIDENCE_MODES:
+        mode = EVIDENCE_MODES[task]
+        return Command(
+            f"compare {task}",
+            (GOLD, *comparison_options(task), *mode.options),
+            (Parameter("predictions", "One file for each system", is_optional=True, is_repeated=True),),
+            required=("--gold",),
+            sections=lambda: (("Files", mode.files),),
+            body=partial(_compare_predictions, mode),
+            summary=f"Compare {task} systems on the same gold file",
+        )
+    return Command(
+        "compare",
+        (*SCORING, POLICY, *comparison_options(task)),
+        (
+            Parameter(
+                "files",
+                "Query files (*.xml, perhaps compressed), assessment files, and two or more runs, in any "
+                "order. Each run is scored by itself. A folder stands for its files *.tab.txt",
+                is_optional=True,
+                is_repeated=True,
+            ),
+        ),
+        sections=lambda: (policies(), *legend()),
+        body=_compare_runs,
+    )
+
+
+def check(task: str) -> Command:
+    """The command of a task."""
+    if task in EVIDENCE_MODES:
+        mode = EVIDENCE_MODES[task]
+        return Command(
+            f"check {task}",
+            (GOLD, PREDICTIONS, *mode.options, *gate_options(task)),
+            required=(GOLD.long, PREDICTIONS.long),
+            sections=lambda: (STATUSES, ("Files", mode.files)),
+            body=partial(_check_predictions, mode),
+            summary=f"Hold {task} predictions against least scores and a baseline",
+        )
+    return Command(
+        "check",
+        (*(option for option in OF_A_CALL if option.long not in _LEFT_OUT), *gate_options(task)),
+        (Parameter("files", FILES[0].upper() + FILES[1:].rstrip("."), is_repeated=True),),
+        sections=lambda: (STATUSES, policies(), *legend()),
+        body=_check_runs,
+    )
+
+
+def verify() -> Command:
+    """Whether a recorded result is reproduced."""
+    return Command(
+        "verify",
+        (),
+        (
+            Parameter(
+                "result",
+                "A result as JSON: of the scorer, of cs-score score, of a task of evidence, leaderboard.json, "
+                "batch.json or signature.json of a batch; or the folder of a batch, for all of these and its tables",
+            ),
+            Parameter(
+                "files",
+                "Files and folders in which inputs are looked for by their contents; what is not among them is looked "
+                "for where it was",
+                is_optional=True,
+                is_repeated=True,
+            ),
+        ),
+        sections=lambda: (
+            (
+                "Exit status",
+                "0: reproduced; 3: a value differs; 1: an input is missing or changed, or the file is no result.",
+            ),
+        ),
+        body=_verify,
+    )

@@ -1,1 +1,0 @@
-"""The programs before the scorer."""

@@ -1,1 +1,0 @@
-"""The Cold Start scorer's command line."""
