@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from operator import itemgetter
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from cs_score.base.records import Struct, field
 from cs_score.coldstart.editions import LATEST, Edition
 from cs_score.coldstart.judging import (
-    CATEGORIES,
     INCORRECT_PARENT,
     NOWHERE,
     REDUNDANT,
@@ -19,13 +19,14 @@ from cs_score.coldstart.judging import (
     Matched,
     Members,
     as_duplicate,
-    as_ignored,
     labels_of_categories,
+    pre_policy_category,
     without_credit,
+    without_right,
 )
 from cs_score.coldstart.limits import best_first
 from cs_score.coldstart.lines import CORRECT, Response
-from cs_score.coldstart.options import IGNORE, RIGHT, SIDES, WRONG, Policy
+from cs_score.coldstart.options import IGNORE, RIGHT, WRONG, Policy
 from cs_score.measures.formulas import divide, f1
 
 
@@ -86,10 +87,6 @@ def counts_of(labels: Labels, times: int = 1) -> Counts:
     return Counts(0, times, *(times * labels.count(label) for label in _COUNTED))
 
 
-_counts_of: Final[Callable[[Mapping[str, int]], tuple[int, ...]]] = itemgetter(*_COUNTED)
-_NONE_YET: Final = dict.fromkeys((*CATEGORIES, *SIDES, REDUNDANT, NOWHERE), 0)
-
-
 class Tally(NamedTuple):
     """What was counted below one node of the tree: its row, and the responses counted."""
 
@@ -132,11 +129,16 @@ class Counting:
         answers: dict[str, Mapping[str, bool]] = {tree.root: {}, **(known or {})}
         tallies: list[Tally] = []
         for name in tree.inner_nodes:
-            row = Row(name)
+            row = Row()
             for of_class in filled.get(name, ()):
-                right = self._categorise(members[of_class], row, None if name == tree.root else answers.get(name, {}))
+                parents = None if name == tree.root else answers.get(name, {})
+                right = self._categorise(members[of_class], row, parents)
                 if of_class in tree.ground_truth and of_class not in answers:
-                    answers[of_class] = self._answers(members[of_class])
+                    # The first response with an answer decides, before duplicates are found (specification 7.4).
+                    needed = CORRECT if self._edition.needs_correct_parent else RIGHT
+                    answers[of_class] = {
+                        line.follow_on.id: needed in self.labels[line.index] for line in reversed(members[of_class])
+                    }
                 if len(right) > 1:
                     kept, *others = sorted(right, key=self._is_nominal)
                     right = self.keep(kept, others, row)
@@ -152,8 +154,12 @@ class Counting:
                 self._ignore_nominal_lines(row)
             elif row.right:
                 self._ignore_nominal_nodes(row)
-            ground_truth = tree.ground_truth[name]
-            tallies.append(row.tally(min(ground_truth, 1) if is_single else ground_truth))
+            found = Counter([self.labels[line.index] for line in row.submitted])
+            counts = sum_counts(counts_of(labels, times) for labels, times in found.items())
+            to_find = tree.ground_truth[name]
+            tallies.append(
+                Tally(name, counts._replace(ground_truth=min(to_find, 1) if is_single else to_find), row.submitted)
+            )
         return tallies
 
     def _categorise(
@@ -164,36 +170,20 @@ class Counting:
         The path to a response is correct if the answer that its query asks about is right by `parents`; where those are
         None, the responses have none.
         """
-        matched, labels, labels_of = self.matched, self.labels, self._labels_of
         categories: list[str] = []
         for response in responses:
-            index = response.index
             if parents is not None and not parents.get(response.query.short_id):
                 category = INCORRECT_PARENT
             else:
-                assessment = matched.get(index)
-                category = UNASSESSED if assessment is None else assessment.judgment
-            labels[index] = labels_of[category]
+                category = pre_policy_category(self.matched.get(response.index))
+            self.labels[response.index] = self._labels_of[category]
             categories.append(category)
         row.submitted += responses
-        for category in set(categories):
-            times = categories.count(category)
-            for label in labels_of[category]:
-                row.counted[label] += times
         right: list[Response] = []
         for item in self._policy.right:
             if item in categories:
                 right += [response for response, category in zip(responses, categories) if category == item]
         return right
-
-    def _answers(self, responses: Sequence[Response]) -> Mapping[str, bool]:
-        """Whether the answers in a class are right, by the ids of the queries about them; the first response decides.
-
-        Asked before duplicates are found: those of a right answer are right here (specification 7.4).
-        """
-        labels = self.labels
-        needed = CORRECT if self._edition.needs_correct_parent else RIGHT
-        return {response.follow_on.id: needed in labels[response.index] for response in reversed(responses)}
 
     def _is_nominal(self, response: Response) -> bool:
         assessment = self.matched.get(response.index)
@@ -202,11 +192,12 @@ class Counting:
     def keep(self, kept: Response, others: Sequence[Response], row: Row) -> list[Response]:
         """Count `others` as duplicates of the right response `kept`; returns those that count as right all the same."""
         for response in others:
-            self._relabel(response, as_duplicate(self.labels[response.index], self._duplicate_side), row)
+            self.labels[response.index] = as_duplicate(self.labels[response.index], self._duplicate_side)
         row.redundant += others
         return [kept, *others] if self._duplicate_side == RIGHT else [kept]
 
     def _ignore_nominal_nodes(self, row: Row) -> None:
+        """Ignore right responses of nodes that are only described, never named (specification 7.7)."""
         labels = self.labels
         credited = (*row.right, *row.redundant)
         by_node: dict[str | None, list[Response]] = {line.node: [] for line in credited}
@@ -219,24 +210,21 @@ class Counting:
         ignored = {line.number for line in row.submitted if IGNORE in labels[line.index]}
         for line in credited:
             if line.node in blocked:
-                left = without_credit(labels[line.index])
-                self._relabel(line, left if line.number in ignored else as_ignored(left), row)
+                labels[line.index] = without_credit(labels[line.index], line.number in ignored)
                 ignored.add(line.number)
 
     def _ignore_nominal_lines(self, row: Row) -> None:
-        """Right responses that only describe an entity whose name is known are ignored, each for itself.
+        """Ignore right responses that only describe an entity whose name is known, each for itself.
 
         Where the pool has mention types for one of them, those that it has none for are right no more.
         """
         typed = [line for line in row.right if self.matched[line.index].value_mention is not None]
         for line in row.right if typed else ():
             assessment, labels = self.matched[line.index], self.labels[line.index]
-            at = labels.index(RIGHT)
-            without_right = (*labels[:at], *labels[at + 1 :])
-            if assessment.value_mention is None:
-                self._relabel(line, without_right, row)
-            elif assessment.value_mention == "NOM" and assessment.class_mention != "NOM":
-                self._relabel(line, as_ignored(without_right), row)
+            if assessment.value_mention is None or (
+                assessment.value_mention == "NOM" and assessment.class_mention != "NOM"
+            ):
+                self.labels[line.index] = without_right(labels, becomes_ignored=assessment.value_mention == "NOM")
 
     def is_named(self, lines: Sequence[Response]) -> bool:
         """Whether one of a node's best assessed lines names the entity, or the class is known by descriptions only.
@@ -253,30 +241,14 @@ class Counting:
                 return True
         return False
 
-    def _relabel(self, response: Response, labels: Labels, row: Row) -> None:
-        for label in self.labels[response.index]:
-            row.counted[label] -= 1
-        for label in labels:
-            row.counted[label] += 1
-        self.labels[response.index] = labels
 
-
-class Row:
-    """What is counted below one inner node: the responses, those that are right or redundant now, and their labels.
+class Row(Struct):
+    """The responses below one inner node, and those that are right or redundant now.
 
     `last_right` holds the last right response of each class: the candidates for a single-valued slot.
     """
 
-    __slots__ = ("counted", "last_right", "name", "redundant", "right", "submitted")
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.submitted: list[Response] = []
-        self.right: list[Response] = []
-        self.last_right: list[Response] = []
-        self.redundant: list[Response] = []
-        self.counted = _NONE_YET.copy()
-
-    def tally(self, ground_truth: int) -> Tally:
-        """The row as it is counted now."""
-        return Tally(self.name, Counts(ground_truth, len(self.submitted), *_counts_of(self.counted)), self.submitted)
+    submitted: list[Response] = field(default_factory=list)
+    right: list[Response] = field(default_factory=list)
+    last_right: list[Response] = field(default_factory=list)
+    redundant: list[Response] = field(default_factory=list)

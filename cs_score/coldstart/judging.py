@@ -18,8 +18,6 @@ from cs_score.coldstart.options import IGNORE, RIGHT, SIDES, Policy, no_discipli
 from cs_score.coldstart.queries import find_predicate, parse_query_id
 from cs_score.problems.log import ProblemLog
 
-_FINAL_SIGMA: Final = str.maketrans("Σ", "σ")
-
 Matched: TypeAlias = Mapping[int, Assessment]
 """The assessment of each response that has one, by the response's index."""
 
@@ -30,20 +28,12 @@ ByValue: TypeAlias = Mapping[ValueKey, Judgement]
 """How the answers to a query and its follow-on queries were judged, whatever their justification."""
 
 
-def lower_case(text: str) -> str:
-    """`text` in lower case, character by character: a capital sigma never takes its final form."""
-    return (text.translate(_FINAL_SIGMA) if "Σ" in text else text).lower()
-
-
-def _as_written(text: str) -> str:
-    return text
-
-
 # Discipline -> the form in which two values are compared when no assessment has the same justification; None: never.
 _COMPARED: Final[dict[str, Callable[[str], str] | None]] = {
     "ASSESSED": None,
-    "STRING_CASE": lower_case,
-    "STRING_EXACT": _as_written,
+    # Character by character: a capital sigma never takes its final form.
+    "STRING_CASE": lambda text: text.replace("Σ", "σ").lower(),
+    "STRING_EXACT": str,
 }
 
 
@@ -126,12 +116,8 @@ def pre_policy_category(assessment: Assessment | None) -> str:
 
 @functools.cache
 def category_in(labels: Labels) -> str:
-    """The category before the policies that labels tell."""
-    # A side is called IGNORE, too.
-    return next((label for label in labels if label in _TELLING), IGNORE)
-
-
-_TELLING: Final = frozenset(CATEGORIES) - {IGNORE}
+    """The category before the policies among labels; a side is called IGNORE, too."""
+    return next((label for label in labels if label in CATEGORIES and label != IGNORE), IGNORE)
 
 
 def without(labels: Sequence[str], category: str) -> list[str]:
@@ -143,7 +129,9 @@ def without(labels: Sequence[str], category: str) -> list[str]:
 def labels_of_categories(policy: Policy) -> Mapping[str, Labels]:
     """Category before the policies -> the labels of a response to begin with."""
     return {
-        category: _labels(category, *(side for side in SIDES for item in policy.items(side) if item == category))
+        category: tuple(
+            sorted((category, *(side for side in SIDES for item in policy.items(side) if item == category)))
+        )
         for category in CATEGORIES
     }
 
@@ -152,23 +140,21 @@ def labels_of_categories(policy: Policy) -> Mapping[str, Labels]:
 def as_duplicate(labels: Labels, duplicate_side: str) -> Labels:
     """The labels of a right response that counts as a duplicate instead."""
     at = labels.index(RIGHT)
-    return _labels(*labels[:at], *labels[at + 1 :], REDUNDANT, duplicate_side)
+    return tuple(sorted((*labels[:at], *labels[at + 1 :], REDUNDANT, duplicate_side)))
 
 
 @functools.cache
-def without_credit(labels: Labels) -> Labels:
-    """The labels without those of right and of redundant responses."""
-    return tuple(label for label in labels if label not in (RIGHT, REDUNDANT))
+def without_right(labels: Labels, becomes_ignored: bool) -> Labels:
+    """The labels of a right response that is right no more, and perhaps ignored."""
+    at = labels.index(RIGHT)
+    return tuple(sorted((*labels[:at], *labels[at + 1 :], *([IGNORE] if becomes_ignored else []))))
 
 
 @functools.cache
-def as_ignored(labels: Labels) -> Labels:
-    """The labels with one more, that of ignored responses."""
-    return _labels(*labels, IGNORE)
-
-
-def _labels(*names: str) -> Labels:
-    return tuple(sorted(names))
+def without_credit(labels: Labels, is_ignored: bool) -> Labels:
+    """The labels without those of right and of redundant responses; with one more of ignored ones unless it is."""
+    left = [label for label in labels if label not in (RIGHT, REDUNDANT)]
+    return tuple(sorted(left if is_ignored else [*left, IGNORE]))
 
 
 DEEPEST: Final = 100
@@ -217,7 +203,14 @@ class ClassTree(Struct):
             raise InputError(f"equivalence class with {name.count(':')} components: {name}", place=f"query {self.root}")
         if parent != self.root and parent not in self.above:
             if ":" not in parent:
-                raise _foreign_class(name, parent, self.root)
+                raise InputError(
+                    "queryid undefined in QuerySet->get()"
+                    if parse_query_id(parent)
+                    else f'unexpected argument: "{parent}" sent to parse_queryid',
+                    place=f"query {self.root}",
+                    remedy=f"the equivalence class {name} of one of its answers should be {self.root}:n or "
+                    f"{self.root}:n:m; mend VALUE_EC",
+                )
             self.add(parent)
         self.above[name] = parent
         self.ground_truth[parent] = self.ground_truth.get(parent, 0) + (not is_wrong_bin(name, self.root))
@@ -226,15 +219,6 @@ class ClassTree(Struct):
 def is_wrong_bin(name: str, root: str) -> bool:
     """Whether a node of the tree of `root` holds what belongs to no class (specification 7.2)."""
     return name.endswith(":0") or ":0:" in name[len(root) :]
-
-
-def _foreign_class(name: str, root: str, query: str) -> InputError:
-    remedy = f"the equivalence class {name} of one of its answers should be {query}:n or {query}:n:m; mend VALUE_EC"
-    if parse_query_id(root) is None:
-        problem = f'unexpected argument: "{root}" sent to parse_queryid'
-    else:
-        problem = "queryid undefined in QuerySet->get()"
-    return InputError(problem, place=f"query {query}", remedy=remedy)
 
 
 def build_tree(
@@ -250,7 +234,6 @@ def build_tree(
     inexact one stands below a class that holds none at all (specification 13.20).
     """
     tree = ClassTree(root.full_id, {root.full_id: root.single})
-    above, single = tree.above, tree.single
     wrong_bins: dict[LinkedQuery, str] = {}
     holding_accepted: set[str] = set()
     inexact: list[tuple[Assessment, str]] = []
@@ -261,8 +244,8 @@ def build_tree(
             name = assessment.value_class
         elif query in wrong_bins:
             name = wrong_bins[query]
-        elif _is_placed(assessment, links):
-            name = wrong_bins[query] = _wrong_bin(query, links)
+        elif links.is_accepted(query):
+            name = wrong_bins[query] = f"{links.class_of_query(query)}:0"
         elif edition.refuses_orphans:
             raise InputError(
                 f"a wrong answer to the query {query.full_id}, which no accepted answer leads to",
@@ -270,18 +253,21 @@ def build_tree(
                 place=f"line {assessment.number}",
                 remedy=f"{edition.name} stops here; take the line out, or assess the answer that it stands below",
             )
-        else:
-            texts_leading_to = texts_leading_to or _texts_by_target(assessments)
-            _report_orphan(assessment, texts_leading_to.get(query.short_id, ()), problems)
+        else:  # it stands nowhere
+            if not texts_leading_to:
+                for each in assessments:
+                    texts_leading_to.setdefault(each.target, []).append(each.text)
+            parents = "\n".join(texts_leading_to.get(query.short_id, ()))
+            child = f"\nUnexpected child: \n{assessment.text}\n"
+            problems.add("UNEXPECTED_ASSESSMENT_ENTRY", child, f"\nAll parents:\n{parents}\n", place=assessment.place)
             continue
-        if name not in above:
-            tree.add(name)
-        if name not in single and len(query.slots) > 1:
+        tree.add(name)
+        if name not in tree.single and len(query.slots) > 1:
             predicate = find_predicate(query.slots[1])
-            single[name] = predicate is not None and predicate.single
+            tree.single[name] = predicate is not None and predicate.single
         if assessment.is_accepted:
             holding_accepted.add(name)
-            parent = above.get(name, tree.root)
+            parent = tree.above.get(name, tree.root)
             if parent != tree.root and parent not in holding_accepted:
                 if assessment.judgment == CORRECT:
                     raise _without_parent_class(assessment, "before it")
@@ -310,44 +296,17 @@ def place_responses(tree: ClassTree, responses: Iterable[Response], matched: Mat
     wrong_bins: dict[LinkedQuery, str] = {}
     for response in responses:
         query, assessment = response.query, matched.get(response.index)
+        accepting = response.follow_on.accepting
         if assessment is not None and assessment.is_accepted:
             name = assessment.value_class
-        elif (accepting := response.follow_on.accepting) is not None and (
-            assessment is None or not _is_placed(assessment, links)
-        ):
+        elif accepting is not None and (assessment is None or not links.is_accepted(assessment.query)):
             name = accepting.value_class
         elif query in wrong_bins:
             name = wrong_bins[query]
         else:
-            name = wrong_bins[query] = _wrong_bin(query, links)
-        of_class = members.get(name)
-        if of_class is None:
+            name = wrong_bins[query] = f"{links.class_of_query(query)}:0"
+        if name not in members:
             tree.add(name)
-            members[name] = [response]
-        else:
-            of_class.append(response)
+            members[name] = []
+        members[name].append(response)
     return members
-
-
-def _wrong_bin(query: LinkedQuery, links: Links) -> str:
-    return f"{links.class_of_query(query)}:0"
-
-
-def _is_placed(assessment: Assessment, links: Links) -> bool:
-    return assessment.is_accepted or links.is_accepted(assessment.query)
-
-
-def _texts_by_target(assessments: Iterable[Assessment]) -> dict[str, list[str]]:
-    texts: dict[str, list[str]] = {}
-    for assessment in assessments:
-        texts.setdefault(assessment.target, []).append(assessment.text)
-    return texts
-
-
-def _report_orphan(assessment: Assessment, parents: Sequence[str], problems: ProblemLog) -> None:
-    problems.add(
-        "UNEXPECTED_ASSESSMENT_ENTRY",
-        f"\nUnexpected child: \n{assessment.text}\n",
-        "\nAll parents:\n{}\n".format("\n".join(parents)),
-        place=assessment.place,
-    )
