@@ -17,9 +17,8 @@ from cs_score.cli.core import load
 from cs_score.cli.many import BATCH_SWITCHES
 from cs_score.cli.options import DEFAULTS
 from cs_score.coldstart.options import POLICY_ITEMS, PRESETS, SIDES
-from cs_score.coldstart.outputs import OUTPUTS
+from cs_score.coldstart.outputs import DEFAULT_FIELDS, OUTPUTS, SCORE_FIELDS
 from cs_score.coldstart.tab_files import SCHEMAS
-from cs_score.coldstart.tables import DEFAULT_FIELDS, SCORE_FIELDS
 from cs_score.problems.codes import CODES
 from tests.coldstart.command import score_in
 from tests.documents import (

@@ -23,10 +23,9 @@ from cs_score.batch.store.outcomes import FAILED, OK, WITH_ERRORS, Outcome, RunS
 from cs_score.batch.store.pages import MakePage, page_name
 from cs_score.coldstart.gold import Gold, Run, open_gold, with_pool
 from cs_score.coldstart.options import Justifications, NamedPolicy, Options, origin_of
-from cs_score.coldstart.outputs import stopped_report, whole_report
+from cs_score.coldstart.outputs import check_fields, stopped_report, whole_report
 from cs_score.coldstart.result import Result, RunResult, ScoringStopped
 from cs_score.coldstart.scorer import score_runs
-from cs_score.coldstart.tables import check_fields
 from cs_score.coldstart.unit_statistics import intervals, resampled_unit, summary_scores
 from cs_score.knowledge_base.validation import resolve_knowledge_bases
 from cs_score.measures.registry import COLD_START_MODE, LDC_MEAN, headline, rankable

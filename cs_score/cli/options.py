@@ -26,8 +26,7 @@ from cs_score.coldstart.options import (
     find_preset,
     listed,
 )
-from cs_score.coldstart.outputs import OUTPUTS, Layout, report_text
-from cs_score.coldstart.tables import DEFAULT_FIELDS, SCORE_FIELDS, resampled_metrics
+from cs_score.coldstart.outputs import DEFAULT_FIELDS, OUTPUTS, SCORE_FIELDS, Layout, report_text, resampled_metrics
 from cs_score.measures.registry import COLD_START_MODE, names, rankable
 from cs_score.problems.log import Problem
 from cs_score.statistics.options import DEFAULT_RESAMPLES, INTERVAL_METHODS, IntervalMethod, Resampling

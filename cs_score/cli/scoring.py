@@ -62,6 +62,8 @@ from cs_score.coldstart.outputs import (
     MAY_BE_REPLACED,
     Invocation,
     Layout,
+    averages_text,
+    check_fields,
     closing_line,
     doubly_encoded,
     file_blocks,
@@ -74,7 +76,6 @@ from cs_score.coldstart.outputs import (
 from cs_score.coldstart.query_files import is_query_file
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.scorer import Load, load_alone, run_files, score_apart, score_runs
-from cs_score.coldstart.tables import averages_text, check_fields
 from cs_score.problems.log import ProblemLog
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ from cs_score.base.records import Record, field, replace
 from cs_score.base.signing.origin import QUERY_LIST, SAMPLES
 from cs_score.base.sources import Input, InputDigest, digests_of_files
 from cs_score.coldstart.judging import ByValue, ClassTree, build_tree, check_discipline, index_values
-from cs_score.coldstart.limits import CODES, DiscardRules
-from cs_score.coldstart.lines import Assessment, Links, Response
+from cs_score.coldstart.lines import CODES, Assessment, DiscardRules, Links, Response
 from cs_score.coldstart.linking import KnownAnswers, Loading, loading_of, remarks_on_folders
 from cs_score.coldstart.options import Justifications, Options
 from cs_score.coldstart.provenance import are_plain

@@ -19,11 +19,11 @@ from cs_score.base.records import Record, Struct, field
 from cs_score.base.signing.origin import POOL, RUN
 from cs_score.base.sources import Input, InputDigest, name_of, open_source, plain_name
 from cs_score.coldstart.editions import LATEST, Edition
-from cs_score.coldstart.limits import DiscardRules
 from cs_score.coldstart.lines import (
     JUDGMENT_OF_CODE,
     Answer,
     Assessment,
+    DiscardRules,
     FollowOn,
     LinkedQuery,
     Links,

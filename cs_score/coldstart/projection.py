@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from cs_score.base.patterns import pattern
 from cs_score.base.records import Record
-from cs_score.coldstart.counting import Counts, sum_counts
+from cs_score.coldstart.judging import Counts, sum_counts
 from cs_score.coldstart.queries import QuerySet
 from cs_score.measures import measure
 from cs_score.measures.formulas import divide, f1

@@ -15,8 +15,7 @@ from typing import Final, NamedTuple
 from cs_score.base.records import Record
 from cs_score.coldstart.editions import LATEST, Edition
 from cs_score.coldstart.judging import REDUNDANT, Labels, Matched
-from cs_score.coldstart.limits import best_first, node_confidence
-from cs_score.coldstart.lines import CORRECT, Assessment, Response
+from cs_score.coldstart.lines import CORRECT, Assessment, Response, best_first, node_confidence
 from cs_score.coldstart.options import IGNORE, WRONG
 from cs_score.coldstart.projection import ALL_LEVELS, MACRO, by_ldc_query, left_sum, row_order
 from cs_score.coldstart.queries import Query, QuerySet

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Final
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, field
 from cs_score.base.signing.origin import Origin
-from cs_score.coldstart.counting import Tally
-from cs_score.coldstart.judging import Labels
+from cs_score.coldstart.judging import Labels, Tally
 from cs_score.coldstart.lines import Assessment
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.projection import ALL_LEVELS, Table

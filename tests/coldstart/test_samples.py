@@ -15,7 +15,7 @@ from typing import Any, Final
 import pytest
 
 from cs_score.base.records import Record
-from cs_score.coldstart.counting import sum_counts
+from cs_score.coldstart.judging import sum_counts
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.queries import follow_on_id
 from cs_score.coldstart.scorer import score

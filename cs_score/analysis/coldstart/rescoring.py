@@ -29,8 +29,7 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.coldstart.gold import Gold, Run, Unit
 from cs_score.coldstart.judging import compares_values
-from cs_score.coldstart.limits import DiscardRules
-from cs_score.coldstart.lines import Links, Response
+from cs_score.coldstart.lines import DiscardRules, Links, Response
 from cs_score.coldstart.options import Policy
 from cs_score.coldstart.queries import Query, QuerySet
 from cs_score.coldstart.ranking import Nodes

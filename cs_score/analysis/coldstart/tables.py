@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from cs_score.analysis.coldstart.analysis import Analysis
 from cs_score.base.display import spreadsheet_cell
 from cs_score.base.records import Record
-from cs_score.coldstart.counting import Counts
-from cs_score.coldstart.judging import CATEGORIES
+from cs_score.coldstart.judging import CATEGORIES, Counts
 
 if TYPE_CHECKING:
     from cs_score.statistics.results import Interval

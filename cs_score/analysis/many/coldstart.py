@@ -7,9 +7,8 @@ from typing import TypeAlias
 
 from cs_score.analysis.many.findings import Findings, Wanted, bits
 from cs_score.base.records import Record
-from cs_score.coldstart.counting import Counts
 from cs_score.coldstart.gold import Gold
-from cs_score.coldstart.judging import is_wrong_bin
+from cs_score.coldstart.judging import Counts, is_wrong_bin
 from cs_score.coldstart.options import RIGHT, WRONG
 from cs_score.coldstart.projection import averaged_table, counted_row, in_printing_order, ldc_tables
 from cs_score.coldstart.queries import Query

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from cs_score.api.kinds import Values
-from cs_score.coldstart.counting import Counts, sum_counts
-from cs_score.coldstart.judging import pre_policy_category, without
+from cs_score.coldstart.judging import Counts, pre_policy_category, sum_counts, without
 from cs_score.coldstart.projection import ALL_LEVELS
 from cs_score.coldstart.result import Result, RunResult
 

@@ -11,8 +11,8 @@ from cs_score.api.coldstart.records import RECORDS
 from cs_score.api.coldstart.rows import query_values
 from cs_score.api.kinds import Values, field_types
 from cs_score.base.errors import CsScoreError, InputError
-from cs_score.coldstart.counting import Counts, sum_counts
 from cs_score.coldstart.documents import SCHEMA_VERSION
+from cs_score.coldstart.judging import Counts, sum_counts
 from cs_score.coldstart.options import Justifications, Policy
 from cs_score.coldstart.projection import ALL_LEVELS
 from cs_score.measures.registry import parse

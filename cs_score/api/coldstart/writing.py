@@ -14,10 +14,19 @@ from cs_score.base.planned_outputs import Existing, OutputPlan, PlannedOutput
 from cs_score.base.records import replace
 from cs_score.base.signing.origin import QUERY_LIST, SAMPLES
 from cs_score.coldstart.options import Options
-from cs_score.coldstart.outputs import Invocation, Layout, doubly_encoded, file_blocks, whole_report, written
+from cs_score.coldstart.outputs import (
+    DEFAULT_FIELDS,
+    Invocation,
+    Layout,
+    check_fields,
+    doubly_encoded,
+    file_blocks,
+    resampled_metrics,
+    whole_report,
+    written,
+)
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.result import RunResult as OneRun
-from cs_score.coldstart.tables import DEFAULT_FIELDS, check_fields, resampled_metrics
 
 
 def write(

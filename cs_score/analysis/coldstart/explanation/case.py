@@ -14,11 +14,19 @@ from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.coldstart.sections.mistakes import category_of
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
-from cs_score.coldstart.counting import Counting, Row, Tally
 from cs_score.coldstart.gold import QueryGold, Run
-from cs_score.coldstart.judging import REDUNDANT, ClassTree, Labels, Matched, Members, place_responses
-from cs_score.coldstart.limits import Discard, DiscardRules
-from cs_score.coldstart.lines import Assessment, Response, UnreadLine
+from cs_score.coldstart.judging import (
+    REDUNDANT,
+    ClassTree,
+    Counting,
+    Labels,
+    Matched,
+    Members,
+    Row,
+    Tally,
+    place_responses,
+)
+from cs_score.coldstart.lines import Assessment, Discard, DiscardRules, Response, UnreadLine
 from cs_score.coldstart.options import IGNORE, RIGHT, WRONG, Policy
 from cs_score.coldstart.queries import Query
 from cs_score.coldstart.ranking import Node, Nodes, RankedNode

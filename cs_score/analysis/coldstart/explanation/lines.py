@@ -15,7 +15,7 @@ from cs_score.analysis.coldstart.explanation.steps.ranking import ranked_of
 from cs_score.analysis.coldstart.explanation.steps.reading import read_of
 from cs_score.analysis.coldstart.explanation.steps.worth import worth_of_absence
 from cs_score.base.records import replace
-from cs_score.coldstart.counting import Tally
+from cs_score.coldstart.judging import Tally
 from cs_score.coldstart.lines import Response, SkippedLine, UnreadLine
 
 AnyLine = Response | SkippedLine | UnreadLine

@@ -17,8 +17,16 @@ from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.coldstart.sections.mistakes import MISSED, MissedClass, Mistakes
 from cs_score.analysis.grouping import UNKNOWN
 from cs_score.base.records import Record
-from cs_score.coldstart.counting import Counts, Tally, counts_of, sum_counts
-from cs_score.coldstart.judging import UNASSESSED, Labels, category_in, is_wrong_bin
+from cs_score.coldstart.judging import (
+    UNASSESSED,
+    Counts,
+    Labels,
+    Tally,
+    category_in,
+    counts_of,
+    is_wrong_bin,
+    sum_counts,
+)
 from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.options import RIGHT, WRONG
 from cs_score.coldstart.projection import ALL_LEVELS, representatives

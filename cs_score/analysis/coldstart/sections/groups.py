@@ -11,7 +11,7 @@ from cs_score.analysis.grouping import place
 from cs_score.base.errors import UsageError
 from cs_score.base.nearest import nearest
 from cs_score.base.records import Record
-from cs_score.coldstart.counting import Counts
+from cs_score.coldstart.judging import Counts
 from cs_score.measures.formulas import divide
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from cs_score.analysis.coldstart.explanation.case import Case
 from cs_score.analysis.coldstart.explanation.facts import Counted
-from cs_score.coldstart.counting import Counts, Tally
+from cs_score.coldstart.judging import Counts, Tally
 from cs_score.coldstart.projection import (
     ScoreRow,
     by_ldc_query,

@@ -8,8 +8,7 @@ from typing import Final
 from cs_score.analysis.coldstart.explanation.case import Case, Standing, sides_text
 from cs_score.analysis.coldstart.explanation.facts import At, Category, Label
 from cs_score.coldstart.judging import INCORRECT_PARENT, REDUNDANT, UNASSESSED, Labels, pre_policy_category
-from cs_score.coldstart.limits import best_first
-from cs_score.coldstart.lines import Assessment, Response
+from cs_score.coldstart.lines import Assessment, Response, best_first
 from cs_score.coldstart.options import DUPLICATE, IGNORE, RIGHT, SIDES, WRONG, Policy, Side
 
 _SWITCHES: Final = {side: f"-{side.lower()}" for side in SIDES}

@@ -7,8 +7,7 @@ from typing import Final
 
 from cs_score.analysis.coldstart.explanation.case import Case
 from cs_score.analysis.coldstart.explanation.facts import At, Kept
-from cs_score.coldstart.limits import Discard, node_confidence
-from cs_score.coldstart.lines import Response
+from cs_score.coldstart.lines import Discard, Response, node_confidence
 
 _RULES: Final = {"document": "5.1", "node": "5.1", "parent": "5.1", "single-valued": "5.2"}
 

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from cs_score.analysis.coldstart.explanation.case import Case
 from cs_score.analysis.coldstart.explanation.facts import Ranked
 from cs_score.coldstart.gold import QueryGold
-from cs_score.coldstart.limits import best_first, node_confidence
-from cs_score.coldstart.lines import Response
+from cs_score.coldstart.lines import Response, best_first, node_confidence
 from cs_score.coldstart.ranking import Node, RankedNode, is_useful
 from cs_score.coldstart.result import QueryResult, UnitResult
 

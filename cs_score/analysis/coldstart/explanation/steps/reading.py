@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from cs_score.analysis.coldstart.explanation.case import Case
 from cs_score.analysis.coldstart.explanation.facts import At, Noted, Read
-from cs_score.coldstart.limits import CODES
-from cs_score.coldstart.lines import Response, SkippedLine, UnreadLine
+from cs_score.coldstart.lines import CODES, Response, SkippedLine, UnreadLine
 from cs_score.coldstart.tab_files import is_blank_or_comment, split_columns
 from cs_score.problems.log import Place
 

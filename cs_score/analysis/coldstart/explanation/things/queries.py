@@ -12,7 +12,7 @@ from cs_score.analysis.coldstart.explanation.steps.asking import asked_of
 from cs_score.analysis.coldstart.explanation.steps.counting import rows_of
 from cs_score.analysis.coldstart.explanation.things.classes import counted_lines, status_of
 from cs_score.base.errors import InputError
-from cs_score.coldstart.counting import Tally
+from cs_score.coldstart.judging import Tally
 from cs_score.coldstart.lines import LinkedQuery
 
 
