@@ -161,6 +161,13 @@ MUTATIONS: Final[dict[str, Callable[[bytes, float], bytes]]] = {
     **{f"holding {text[:12]!r}": _on_one_line(_holding(text)) for text in FIELDS},
 }
 
+# Each mutation at one of three places, and at the others in `make test-slow`.
+SOMEWHERE: Final = [
+    pytest.param(mutation, place, marks=[pytest.mark.slow] if (at + nth) % 3 else [])
+    for at, mutation in enumerate(MUTATIONS)
+    for nth, place in enumerate((0.0, 0.37, 0.93))
+]
+
 _DISTORTIONS: Final = st.lists(
     st.tuples(st.sampled_from(FILES), st.sampled_from(sorted(MUTATIONS)), st.floats(0, 1, exclude_max=True)),
     min_size=1,
@@ -180,13 +187,11 @@ def test_distorted_files(distortions: list[tuple[str, str, float]]) -> None:
         score_files(folder)
 
 
-@pytest.mark.parametrize("mutation", MUTATIONS)
+@pytest.mark.parametrize(("mutation", "place"), SOMEWHERE)
 @pytest.mark.parametrize("file", FILES)
-def test_every_mutation_of_every_file(file: str, mutation: str, folder: Path) -> None:
-    content = (folder / file).read_bytes()
-    for place in (0.0, 0.37, 0.93):
-        (folder / file).write_bytes(MUTATIONS[mutation](content, place))
-        score_files(folder)
+def test_every_mutation_of_every_file(file: str, mutation: str, place: float, folder: Path) -> None:
+    (folder / file).write_bytes(MUTATIONS[mutation]((folder / file).read_bytes(), place))
+    score_files(folder)
 
 
 @given(st.sampled_from(FILES), st.binary(max_size=200))
@@ -199,9 +204,11 @@ def test_files_of_noise(file: str, noise: bytes) -> None:
         score_files(folder)
 
 
-@pytest.mark.parametrize("mutation", MUTATIONS)
+@pytest.mark.parametrize(("mutation", "place"), SOMEWHERE)
 @pytest.mark.parametrize("switch", ["-queries", "-samples"])
-def test_every_mutation_of_a_list_of_queries_and_of_samples(switch: str, mutation: str, tmp_path: Path) -> None:
+def test_every_mutation_of_a_list_of_queries_and_of_samples(
+    switch: str, mutation: str, place: float, tmp_path: Path
+) -> None:
     """Both lists are separated by blanks; tabs do as well, and let the column mutations reach the columns."""
     case = COMMITTED / "samples_009"
     for name in FILES:
@@ -212,11 +219,8 @@ def test_every_mutation_of_a_list_of_queries_and_of_samples(switch: str, mutatio
         "-samples": (case / "samples.txt").read_text(encoding="utf-8").replace(" ", "\t"),
     }
     outputs = OUTPUTS | SAMPLE_OUTPUTS if switch == "-samples" else OUTPUTS
-    for place in (0.0, 0.37, 0.93):
-        (tmp_path / "list.txt").write_bytes(MUTATIONS[mutation](lists[switch].encode(), place))
-        check(score_in(tmp_path, [*SWITCHES, switch, "list.txt", *FILES], terminal=True), outputs)
-        for output in outputs:
-            (tmp_path / output).unlink(missing_ok=True)
+    (tmp_path / "list.txt").write_bytes(MUTATIONS[mutation](lists[switch].encode(), place))
+    check(score_in(tmp_path, [*SWITCHES, switch, "list.txt", *FILES], terminal=True), outputs)
 
 
 # ---- Sizes and numbers
