@@ -20,5 +20,6 @@ for _profile, _examples in (("quick", 25), ("deep", 200)):
     )  # fmt: skip
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
-# Started in the background by a script, the suite ignores Ctrl-C, and so would the commands that it starts.
+# Started in the background by a script, the suite ignores signals, and so would the commands that it starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)

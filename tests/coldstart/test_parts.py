@@ -61,13 +61,6 @@ def test_parts_and_jobs_change_no_byte(
     assert taken == [True]
 
 
-def test_the_earlier_name_of_the_option_works(evaluation: Evaluation, tmp_path: Path, taken: Taken) -> None:
-    for switch in ("--parts", "--shares", "-shares"):
-        assert outputs(tmp_path, switch, "3", "--jobs", "1", *evaluation.words())[0] == 0
-    assert taken == [True, True, True]
-    assert b"--shares" not in score_in(tmp_path, ("-help",)).stdout
-
-
 @given(worlds(), st.integers(2, 5), st.sampled_from(("ASSESSED", "STRING_CASE", "STRING_EXACT")))
 def test_any_world_in_parts(world: World, parts: int, discipline: str) -> None:
     with tempfile.TemporaryDirectory() as name:
