@@ -314,7 +314,7 @@ def _explain_runs(line: Line) -> int:
 
 def _scored_to_explain(line: Line) -> Scored:
     """Load and score what the command line names, as far as that goes; remarks go to standard error."""
-    from cs_score.analysis.coldstart.explanation.partial import load_as_far_as_possible, score_as_far_as_possible
+    from cs_score.analysis.coldstart.explanation.explanation import load_as_far_as_possible, score_as_far_as_possible
     from cs_score.base.garbage_collection import paused_collector
     from cs_score.coldstart.gold import noting_folders, open_gold
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cs_score.analysis.coldstart.explanation import explanation
-from cs_score.analysis.coldstart.explanation.selection import is_answer
+from cs_score.analysis.coldstart.explanation.explanation import is_answer
 from tests.growth import assert_steps_grow_in_proportion, steps
 from tests.preparation.invented import QUERY, Inputs, Judged, RunLine
 

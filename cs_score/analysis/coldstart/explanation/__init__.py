@@ -1,7 +1,5 @@
-"""Why single things scored as they did: a line, a class, a node, a query (insight specification 3).
+"""Why single lines, classes, nodes and queries scored as they did (insight specification 3).
 
-`facts`      what is told, as values
-`case`       a scored run with what explanations look up in it
-`steps`      the steps of a line, each from the rules of the scorer
-`explanation`  everything that was asked for; `text` shows it
+`facts` are what an explanation says, as records; `case` is a scored run with what is looked up in it; `steps` and
+`counting` explain a line, `subjects` everything else; `explanation` is what was asked for, `text` shows it.
 """

@@ -1,29 +1,51 @@
-"""Why single things scored as they did, as they were asked for (insight specification 3)."""
+"""Why single lines, classes, nodes and queries scored as they did, as they were asked for (insight specification 3)."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
+from msgspec import to_builtins
+
+from cs_score.analysis.coldstart.changes import RunFile
 from cs_score.analysis.coldstart.explanation.case import Case
+from cs_score.analysis.coldstart.explanation.counting import worth_not_scored
 from cs_score.analysis.coldstart.explanation.facts import ClassFacts, LineFacts, NodeFacts, Overview, QueryFacts
-from cs_score.analysis.coldstart.explanation.lines import explain_line
-from cs_score.analysis.coldstart.explanation.plain import as_json
-from cs_score.analysis.coldstart.explanation.selection import answers_of, classes_of, lines_at, nodes_of, queries_of
-from cs_score.analysis.coldstart.explanation.steps.worth import worth_not_scored
-from cs_score.analysis.coldstart.explanation.text.lines import line_tree
-from cs_score.analysis.coldstart.explanation.text.things import class_tree, node_tree, overview_tree, query_tree
-from cs_score.analysis.coldstart.explanation.text.tree import Item, wrapped
-from cs_score.analysis.coldstart.explanation.things.classes import explain_class
-from cs_score.analysis.coldstart.explanation.things.nodes import explain_node
-from cs_score.analysis.coldstart.explanation.things.overview import explain_run
-from cs_score.analysis.coldstart.explanation.things.queries import explain_query
-from cs_score.analysis.coldstart.scored import Scored
+from cs_score.analysis.coldstart.explanation.subjects import (
+    AnyLine,
+    explain_class,
+    explain_line,
+    explain_node,
+    explain_query,
+    explain_run,
+)
+from cs_score.analysis.coldstart.explanation.text import (
+    Item,
+    class_tree,
+    line_tree,
+    node_tree,
+    overview_tree,
+    query_tree,
+    wrapped,
+)
+from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
+from cs_score.base.errors import InputError, UsageError
 from cs_score.base.garbage_collection import paused_collector
+from cs_score.base.nearest import nearest
 from cs_score.base.records import Record, replace
 from cs_score.base.signing.origin import Origin
-from cs_score.coldstart.lines import Response
+from cs_score.base.sources import Input
+from cs_score.coldstart.gold import Gold, Run, run_of, units_of
+from cs_score.coldstart.lines import LinkedQuery, Response, link_follow_on
+from cs_score.coldstart.linking import loading_of
+from cs_score.coldstart.options import Policy
+from cs_score.coldstart.projection import averaged_table
+from cs_score.coldstart.queries import parse_query_id
+from cs_score.coldstart.result import PrecisionRecall, RunResult, ScoringStopped, UnitResult
+from cs_score.coldstart.scorer import Combining, score_unit
 from cs_score.measures.registry import usual
+from cs_score.problems.log import ProblemLog
 
 SCHEMA_VERSION: Final = 1
 """Raised when a key changes its meaning or goes away; new keys do not raise it."""
@@ -87,11 +109,11 @@ class Explanation(Record):
             "signature": self.signature,
             "origin": self.origin.as_json(),
             "fatal": self.fatal,
-            "overview": as_json(self.overview),
-            "lines": as_json(self.lines),
-            "queries": as_json(self.queries),
-            "classes": as_json(self.classes),
-            "nodes": as_json(self.nodes),
+            "overview": to_builtins(self.overview),
+            "lines": to_builtins(list(self.lines)),
+            "queries": to_builtins(list(self.queries)),
+            "classes": to_builtins(list(self.classes)),
+            "nodes": to_builtins(list(self.nodes)),
         }
 
 
@@ -151,3 +173,186 @@ def _of_answers(lines: Iterable[Response], case: Case) -> Iterator[LineFacts]:
 
 def _each(wanted: Wanted) -> tuple[str | int, ...]:
     return (wanted,) if isinstance(wanted, str | int) else tuple(wanted)
+
+
+def lines_at(spec: str | int, case: Case) -> list[AnyLine]:
+    """The lines that `[FILE:]N` names: of one run file, or of each where several have the number.
+
+    Raises UsageError for what is no number, InputError where there is no such line.
+    """
+    name, _, number = str(spec).rpartition(":")
+    if not (number.isascii() and number.isdecimal() and len(number) < 12):
+        raise UsageError(f"--line {spec}: the number of a line is needed, 12 or FILE:12")
+    files = _run_files(name, case)
+    found = [line for file in files for line in _numbered(file, int(number))]
+    if not found:
+        raise InputError(f"there is no line {spec} to explain", remedy=_why_not_there(files, case))
+    return found
+
+
+def _run_files(name: str, case: Case) -> list[RunFile]:
+    """The run files of a name, also of its last part; all without a name. Raises InputError where there is none."""
+    files = case.files.files
+    wanted = [file for each, file in files.items() if name in ("", each)] or [
+        file for each, file in files.items() if os.path.basename(each) == name
+    ]
+    if not wanted:
+        pools = [each for each in case.run.layouts if each not in files and name in (each, os.path.basename(each))]
+        if pools:
+            raise InputError(f"{pools[0]} is a pool, not a run", remedy="ask for a class of it with --class")
+        near = nearest(name, [*files, *map(os.path.basename, files)])
+        wanted_file = f"run file {name}{near}" if name else "run"
+        raise InputError(f"there is no {wanted_file}", remedy=_why_not_there(files.values(), case))
+    return wanted
+
+
+def _numbered(file: RunFile, number: int) -> Iterator[AnyLine]:
+    for lines in (file.responses, file.skipped, file.unread):
+        yield from (line for line in lines if line.number == number)
+
+
+def _why_not_there(files: Iterable[RunFile], case: Case) -> str:
+    if case.fatal is not None:
+        return f"reading stopped: {case.fatal}"
+    return ", ".join(f"{file.name} has lines 1 to {file.last}" for file in files) or "no run was loaded"
+
+
+def queries_of(text: str, case: Case) -> list[LinkedQuery]:
+    """The queries of an id, with or without its prefix: those of the entry points, of an LDC query.
+
+    Raises InputError where there is none.
+    """
+    links, table = case.run.links, case.run.gold.table
+    parts = parse_query_id(text)
+    short = "" if parts is None else parts.short
+    loaded = table.by_id.get(short)
+    found: list[LinkedQuery] = []
+    if loaded is not None:
+        queries = [table.by_id[each] for each in loaded.expansions or ()] or [loaded]
+        found = [links.root(each) for each in queries] if text in (short, loaded.full_id) else []
+    elif (follow_on := links.follow_on(short)) is not None and follow_on.query is not None:
+        query = link_follow_on(follow_on.query, short)
+        found = [query] if text in (short, query.full_id) else []
+    if not found:
+        known = [each.full_id for each in table.by_id.values()]
+        raise InputError(f"there is no query {text}{nearest(text, [*known, *links.queries])}", remedy=_stopped(case))
+    return found
+
+
+def classes_of(text: str, case: Case) -> list[tuple[str, str]]:
+    """The classes of a name, each with the short id of its query; one of an LDC query is that of each entry point.
+
+    Raises InputError where there is none.
+    """
+    table, assessed = case.run.gold.table, case.run.gold.assessed
+    full_id, colon, rest = text.partition(":")
+    loaded = next((each for each in table.by_id.values() if full_id in (each.full_id, each.short_id)), None)
+    bases = [] if loaded is None else list(loaded.expansions or (loaded.short_id,))
+    found = []
+    for base_id in bases if colon else ():
+        name = f"{table.by_id[base_id].full_id}:{rest}"
+        standing = case.standing(base_id)
+        in_pool = any(each.value_class == name for each in assessed.get(base_id, ()))
+        if in_pool or (standing is not None and name in standing.tree.above):
+            found.append((name, base_id))
+    if not found:
+        known = dict.fromkeys(each.value_class for lines in assessed.values() for each in lines if each.is_accepted)
+        raise InputError(f"there is no class {text}{nearest(text, known)}", remedy=_stopped(case))
+    return found
+
+
+def nodes_of(text: str, case: Case) -> list[str]:
+    """The nodes of an id: an FQ node id, or a node id as lines have it, with or without its colon.
+
+    Raises InputError where there is none.
+    """
+    nodes = [name for name, lines in case.run.links.nodes.items() if any(map(case.is_of_run, lines))]
+    bare = text.removeprefix(":")
+    found = [name for name in nodes if name == text] or [name for name in nodes if name.rpartition(":")[2] == bare]
+    if not found:
+        if not nodes:
+            raise InputError(f"there is no node {text}", remedy="the run has no node ids (eight columns)")
+        near = nearest(text, [*nodes, *(name.rpartition(":")[2] for name in nodes)])
+        raise InputError(f"there is no node {text}{near}", remedy=_stopped(case))
+    return found
+
+
+def answers_of(text: str, case: Case) -> list[Response]:
+    """The lines that give an answer: its text, in which `*` stands for any. Raises InputError where there is none."""
+    of_run = [line for line in case.run.links.responses if case.is_of_run(line)]
+    found = [line for line in of_run if is_answer(text, line.value)]
+    if not found:
+        pool = case.run.gold.links.assessments
+        classes = dict.fromkeys(one.value_class for one in pool if one.is_accepted and is_answer(text, one.value))
+        near = nearest(text, dict.fromkeys(line.value for line in of_run)) if len(text) < _LONGEST else ""
+        remedy = f"the pool has it in class {next(iter(classes))}; ask for that with --class" if classes else None
+        raise InputError(f"no line of the run gives the answer {text}{near}", remedy=remedy or _stopped(case))
+    return found
+
+
+def is_answer(pattern: str, value: str) -> bool:
+    """Whether a value is what a pattern wants, in which `*` stands for any text.
+
+    Pieces between the stars are searched from left to right, each after the one before: no choice is ever taken back,
+    so that no pattern takes long.
+    """
+    first, *others = pattern.split("*")
+    if not others:
+        return pattern == value
+    *inner, last = others
+    if not (value.startswith(first) and value.endswith(last)):
+        return False
+    at, end = len(first), len(value) - len(last)
+    for piece in inner:
+        if (found := value.find(piece, at, max(at, end))) < 0:
+            return False
+        at = found + len(piece)
+    return at <= end
+
+
+_LONGEST = 200
+"""Characters of an answer that others are compared with."""
+
+
+def _stopped(case: Case) -> str | None:
+    return None if case.fatal is None else f"scoring stopped: {case.fatal}"
+
+
+def load_as_far_as_possible(gold: Gold, files: Iterable[Input]) -> tuple[Run, InputError | None]:
+    """Load runs and assessments; where that has to stop, what was loaded by then, and why it stopped."""
+    loading = loading_of(gold.table, gold.options.justifications, gold.problems.branch(), below=gold.links)
+    stop = None
+    try:
+        loading.load(files)
+    except InputError as error:
+        stop = error
+    return run_of(gold, loading, gold.options.justifications), stop
+
+
+def score_as_far_as_possible(
+    run: Run, policy: Policy, run_id: str | None = None, stop: InputError | None = None
+) -> Scored:
+    """Score a run, or those of its units that can be scored. `stop` is why loading stopped: then none is.
+
+    Raises UsageError where several runs were loaded and none is named, InputError where there is no such run.
+    """
+    if stop is None:
+        try:
+            return score_for_analysis(run, policy, run_id)
+        except ScoringStopped as error:
+            stop = error
+            units_wanted = True
+    else:
+        units_wanted = False
+    found = list(dict.fromkeys(run.run_ids))
+    if run_id is None and found:
+        run_id = found[0]
+    if run_id is not None and run_id not in found:
+        raise stop
+    units: tuple[UnitResult, ...] = ()
+    if run_id is not None and units_wanted:
+        units = tuple(score_unit(unit, policy) for unit in units_of(run, run_id))
+    nothing = PrecisionRecall(averaged_table([]), None, None)
+    result = Combining(replace(run, remarks=()), policy, ProblemLog()).result([])
+    scored = RunResult(run_id or "", nothing, units)
+    return Scored(run, run_id or "", policy, scored, stop, result.origin, result.signature(scored))
