@@ -12,7 +12,7 @@ from typing import Any, Final
 import pytest
 
 from cs_score.analysis.coldstart import analysis as coldstart_analysis
-from cs_score.analysis.coldstart.difference import difference as coldstart_difference
+from cs_score.analysis.coldstart import difference as coldstart_difference
 from cs_score.analysis.coldstart.explanation import explanation as coldstart_explanation
 from cs_score.analysis.evidence import analysis as evidence_analysis
 from cs_score.analysis.evidence import difference as evidence_difference

@@ -266,13 +266,14 @@ def diff(
     settings = Resampling(resamples or DEFAULT_RESAMPLES, seed, confidence, method, can_grow=resamples is None)
     first, second = names
     if isinstance(a, RunResult) and isinstance(b, RunResult):
-        from cs_score.analysis.coldstart.difference import difference, text
+        from cs_score.analysis.coldstart.difference import diff as diff_of_runs
+        from cs_score.analysis.coldstart.difference_text import difference_text as text_of_runs
 
         _ = a.run_id, b.run_id  # one run each
-        found = difference.diff(
+        found = diff_of_runs(
             a._for_analysis("diff"), b._for_analysis("diff"), measure, names=(first, second), resampling=settings
         )
-        return Difference(found.as_json(top), text.difference_text(found, _WIDTH, top))
+        return Difference(found.as_json(top), text_of_runs(found, _WIDTH, top))
     if not isinstance(a, EvidenceResult) or not isinstance(b, EvidenceResult):
         raise UsageError(f"diff takes two results of one kind, not {a!r} and {b!r}")
     from cs_score.analysis.evidence import difference as of_evidence

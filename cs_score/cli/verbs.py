@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from cs_score.analysis.coldstart.analysis import Analysis
-    from cs_score.analysis.coldstart.difference.difference import Difference
+    from cs_score.analysis.coldstart.difference import Difference
     from cs_score.analysis.coldstart.scored import Scored
     from cs_score.analysis.evidence.difference import Difference as EvidenceDifference
     from cs_score.base.sources import Input
@@ -128,7 +128,7 @@ def deliver(
 
 def dimensions() -> Iterable[str]:
     """What groups are told apart by."""
-    from cs_score.analysis.coldstart.sections.counted import DIMENSIONS
+    from cs_score.analysis.coldstart.groups import DIMENSIONS
 
     return DIMENSIONS
 
@@ -162,7 +162,7 @@ def analysis_of(line: Line) -> Analysis:
 def _analysing(line: Line) -> Callable[[Scored], Analysis]:
     """The analysis that a command line asks for. Raises UsageError, before any file is read or removed."""
     from cs_score.analysis.coldstart.analysis import analyze
-    from cs_score.analysis.coldstart.sections.groups import crossed
+    from cs_score.analysis.coldstart.groups import crossed
 
     if (measure := line.switches.get("--measure")) is not None:
         parse(measure)
@@ -351,7 +351,7 @@ def _diff_runs(line: Line) -> int:
 
     Raises UsageError for an impossible command line, InputError where a run cannot be scored.
     """
-    from cs_score.analysis.coldstart.difference.text import difference_text
+    from cs_score.analysis.coldstart.difference_text import difference_text
 
     if line.wrong_file is not None:  # a bare --json before a file: its name has been forgotten
         raise UsageError(line.wrong_file)
@@ -372,7 +372,7 @@ def difference_of(line: Line, resampling: Resampling | None) -> Difference:
 
     Raises UsageError for an impossible command line, InputError where a run cannot be scored.
     """
-    from cs_score.analysis.coldstart.difference.difference import diff
+    from cs_score.analysis.coldstart.difference import diff
 
     a, b, names = _both(line)
     return diff(a, b, line.switches.get("--measure"), names=names, resampling=resampling)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from cs_score.analysis.coldstart.difference.difference import diff
+from cs_score.analysis.coldstart.difference import diff
 from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace

@@ -16,10 +16,9 @@ from hypothesis import HealthCheck, assume, event, given, settings
 from hypothesis import strategies as st
 
 from cs_score.analysis.coldstart.effects import Effects
+from cs_score.analysis.coldstart.mistakes import KINDS, Mending, mistakes_of, moved
 from cs_score.analysis.coldstart.rescoring import Rescoring
 from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
-from cs_score.analysis.coldstart.sections.budget import KINDS, Mending, moved
-from cs_score.analysis.coldstart.sections.mistakes import mistakes_of
 from cs_score.base.records import replace
 from cs_score.coldstart.gold import load_run, noting_folders, open_gold
 from cs_score.coldstart.options import SIDES, WRONG, Justifications, Policy

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from cs_score.analysis.coldstart.mistakes import NO_RIGHT_PARENT, ONLY_INEXACT, ONLY_NOMINAL, mistakes_of
 from cs_score.analysis.coldstart.rescoring import Rescoring
 from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
-from cs_score.analysis.coldstart.sections.mistakes import NO_RIGHT_PARENT, ONLY_INEXACT, ONLY_NOMINAL, mistakes_of
 from cs_score.base.records import replace
 from cs_score.coldstart.gold import load_run, open_gold, with_pool
 from cs_score.coldstart.options import Options, Policy

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cs_score.analysis.coldstart.sections.reliability import BINS, Judged, reliability
+from cs_score.analysis.coldstart.confidence import BINS, Judged, reliability
 from tests.coldstart.command import score_in
 from tests.coldstart.worlds import Answer, Assessment, Query, Response, Slot, World
 

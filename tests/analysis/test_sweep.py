@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cs_score.analysis.coldstart.sections.sweep import thresholds
+from cs_score.analysis.coldstart.confidence import thresholds
 
 
 def test_thresholds_are_the_confidences_or_their_percentiles() -> None:

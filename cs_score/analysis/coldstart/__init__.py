@@ -1,8 +1,10 @@
 """Why a Cold Start run scored what it did.
 
-`scored`    a run with all that analyses are made of
-`whatif`    what changes to its files would make of its scores
-`sections`  mistakes and what they cost, the error budget
-`analysis`  all sections together
-`tables`, `text`  an analysis as tables and as text
+`scored`       a run with all that analyses are made of
+`changes`, `rescoring`, `effects`  what changes to its files would make of its scores
+`mistakes`     what they cost, one by one and by kind
+`groups`, `confusions`, `confidence`, `scenarios`  the other sections of an analysis
+`analysis`     all sections together; `tables` and `text` show it
+`difference`   why two runs differ; `difference_text` shows it
+`explanation`  how one line, class, node or query came to score what it did
 """

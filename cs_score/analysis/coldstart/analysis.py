@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final
 
-from cs_score.analysis.coldstart.effects import Effects
-from cs_score.analysis.coldstart.progress import Progress, silent
-from cs_score.analysis.coldstart.scored import Scored
-from cs_score.analysis.coldstart.sections.budget import BudgetRow, budget
-from cs_score.analysis.coldstart.sections.confusions import Confusions, confusions_of
-from cs_score.analysis.coldstart.sections.cost_list import Mistake, cost_list
-from cs_score.analysis.coldstart.sections.counted import CountedTable, counted_table
-from cs_score.analysis.coldstart.sections.group_intervals import with_intervals
-from cs_score.analysis.coldstart.sections.groups import Group, crossed, groups_of
-from cs_score.analysis.coldstart.sections.mistakes import Mistakes, mistakes_of
-from cs_score.analysis.coldstart.sections.policies import PolicyRow, policy_rows
-from cs_score.analysis.coldstart.sections.problems import ProblemRow, problems_of
-from cs_score.analysis.coldstart.sections.reliability import (
+from cs_score.analysis.coldstart.confidence import (
     Reliability,
+    SweepRow,
+    best_of,
     reliability_of_judgments,
     reliability_of_labels,
+    sweep,
 )
-from cs_score.analysis.coldstart.sections.scenarios import Scenarios, scenarios
-from cs_score.analysis.coldstart.sections.structure import Structure, structure_of
-from cs_score.analysis.coldstart.sections.sweep import SweepRow, best_of, sweep
+from cs_score.analysis.coldstart.confusions import Confusions, Structure, confusions_of, structure_of
+from cs_score.analysis.coldstart.effects import Effects
+from cs_score.analysis.coldstart.groups import CountedTable, Group, counted_table, crossed, groups_of, with_intervals
+from cs_score.analysis.coldstart.mistakes import BudgetRow, Mistake, Mistakes, budget, cost_list, mistakes_of
+from cs_score.analysis.coldstart.scenarios import PolicyRow, Scenarios, policy_rows, scenarios
+from cs_score.analysis.coldstart.scored import Progress, Scored, silent
 from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.records import Record, replace
 from cs_score.base.signing.origin import Origin
@@ -34,8 +28,42 @@ from cs_score.coldstart.options import NamedPolicy
 from cs_score.coldstart.unit_statistics import drawn_units, intervals_of_run, resampled_unit
 from cs_score.measures.measure import Measure
 from cs_score.measures.registry import COLD_START_MODE, MEASURES
+from cs_score.problems.log import ProblemLog
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.results import ScoreIntervals
+
+
+class ProblemRow(Record):
+    """Problems of one code: how often they were met, and the message of the first one."""
+
+    code: str
+    severity: str
+    count: int
+    message: str
+
+    def as_json(self) -> dict[str, object]:
+        """The row as a JSON object."""
+        return {"code": self.code, "severity": self.severity, "count": self.count, "message": self.message}
+
+
+def problems_of(scored: Scored) -> Sequence[ProblemRow]:
+    """The problems of all that was read and of the queries that were scored, by code."""
+    rows: dict[str, ProblemRow] = {}
+    for log in _logs(scored):
+        for problem in log:
+            before = rows.get(problem.code)
+            count = problem.occurrences + (0 if before is None else before.count)
+            message = problem.message.strip() if before is None else before.message
+            rows[problem.code] = ProblemRow(problem.code, str(problem.severity), count, message)
+    return [rows[code] for code in sorted(rows)]
+
+
+def _logs(scored: Scored) -> Iterator[ProblemLog]:
+    yield scored.run.problems
+    for unit in scored.result.units:
+        yield unit.problems
+        yield from (query.problems for query in unit.queries)
+
 
 SCHEMA_VERSION: Final = 1
 """Raised when a key changes its meaning or goes away; new keys do not raise it."""
@@ -188,7 +216,7 @@ def _sections(
         mistakes=cost_list(effects, asked.progress(mistakes, "weighing mistakes"), asked.top),
         mistake_count=sum(map(len, mistakes)),
         top=asked.top,
-        budget=budget(effects, scored.policy, mistakes, table.rows, asked.progress),
+        budget=budget(effects, scored.policy, mistakes, [row.tally for row in table.rows], asked.progress),
         scenarios=again.scenarios,
         policies=again.policies,
         sweep=again.sweep,

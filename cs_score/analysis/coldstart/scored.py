@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Protocol, TypeVar
 
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record
@@ -89,3 +90,18 @@ def _no_such_run(result: Result, wanted: str | None, run_ids: list[str]) -> Inpu
     if wanted is None:
         return InputError("there is no run to analyse", remedy=next(iter(result.warnings), "name a run with lines"))
     return InputError(f"there is no run {wanted}", remedy=f"the lines are of {', '.join(run_ids) or 'no run'}")
+
+
+Item = TypeVar("Item")
+
+
+class Progress(Protocol):
+    """Passes items on, one after the other, and tells how far they are; `doing` says what is done with them."""
+
+    def __call__(self, items: Sequence[Item], doing: str) -> Iterable[Item]:
+        """The items."""
+
+
+def silent(items: Sequence[Item], doing: str) -> Iterable[Item]:
+    """Pass items on, and tell nobody."""
+    return items

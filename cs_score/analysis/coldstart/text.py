@@ -7,7 +7,7 @@ from textwrap import wrap
 from typing import Final
 
 from cs_score.analysis.coldstart.analysis import Analysis
-from cs_score.analysis.coldstart.sections.reliability import Reliability
+from cs_score.analysis.coldstart.confidence import Reliability
 from cs_score.analysis.coldstart.tables import Gain, Row, Table, Value, tables_of
 from cs_score.base.display import aligned, cell, one_line
 from cs_score.statistics.options import sentences

@@ -10,8 +10,8 @@ from typing import Final
 from cs_score.analysis.coldstart.changes import Dependents, ReadLine, RunFiles, files_of
 from cs_score.analysis.coldstart.effects import Effects
 from cs_score.analysis.coldstart.explanation.facts import At, Counted, Rank, Ranked
+from cs_score.analysis.coldstart.mistakes import category_of
 from cs_score.analysis.coldstart.scored import Scored
-from cs_score.analysis.coldstart.sections.mistakes import category_of
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
 from cs_score.coldstart.gold import QueryGold, Run

@@ -39,8 +39,7 @@ from cs_score.analysis.coldstart.explanation.steps import (
     read_of,
 )
 from cs_score.analysis.coldstart.explanation.text import Item, class_tree, line_tree, query_tree, unwrapped
-from cs_score.analysis.coldstart.sections.cost_list import Mistake, cost_list
-from cs_score.analysis.coldstart.sections.mistakes import mistakes_of
+from cs_score.analysis.coldstart.mistakes import Mistake, cost_list, mistakes_of
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace
 from cs_score.coldstart.judging import Tally, is_wrong_bin

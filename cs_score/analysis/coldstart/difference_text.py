@@ -6,9 +6,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from cs_score.analysis.coldstart.difference.difference import Difference
-from cs_score.analysis.coldstart.difference.fates import Fate
-from cs_score.analysis.coldstart.difference.units import Part
+from cs_score.analysis.coldstart.difference import Difference, Fate, Part
 from cs_score.analysis.significance import significance_lines
 from cs_score.base.display import aligned, cell, one_line
 from cs_score.statistics.options import sentences

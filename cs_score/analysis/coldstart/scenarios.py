@@ -7,26 +7,28 @@ hop under the labels that those above it have brought about, the most confident 
 right by then is not assessed and stays wrong.
 
 They are scenarios: other assessments of the same answers can score less than the one and more than the other.
+
+Beside them the scores under other policies, from one loading of the files (4.5).
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Final
 
-from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
-from cs_score.analysis.coldstart.sections.budget import moved
-from cs_score.analysis.coldstart.sections.mistakes import counted_lines
+from cs_score.analysis.coldstart.mistakes import counted_lines, moved
+from cs_score.analysis.coldstart.scored import Progress, Scored, score_for_analysis, silent
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.coldstart.gold import Run, by_query
 from cs_score.coldstart.judging import UNASSESSED, is_wrong_bin
 from cs_score.coldstart.lines import CORRECT, Assessment, Links, Response
-from cs_score.coldstart.options import IGNORE, RIGHT, WRONG
+from cs_score.coldstart.options import IGNORE, PRESETS, RIGHT, WRONG, NamedPolicy
 from cs_score.coldstart.tab_files import ASSESSMENTS_2016, FileKind, Schema, split_columns
 from cs_score.measures.measure import Measure
+from cs_score.measures.registry import COLD_START_MODE, headline
 
 _NAMED: Final = "NAM"
 
@@ -238,3 +240,51 @@ def _with_assessments(scored: Scored, added: Sequence[Assessment]) -> Scored:
     }
     gold = replace(gold, links=links, assessed=by_query(links.assessments), _queries={}, _values={})
     return score_for_analysis(replace(run, gold=gold, links=links, lines=lines), scored.policy, scored.run_id)
+
+
+class PolicyRow(Record):
+    """The scores of a run under one policy; None where the scorer would not give one, and `reason` says why."""
+
+    under: NamedPolicy
+    scores: Mapping[str, float | None]
+    reason: str | None = None
+
+    def as_json(self) -> dict[str, object]:
+        """The row with the keys of the specification; `policy` has the switches that it stands for."""
+        sides = {side.lower(): text for side, text in self.under.policy.texts().items()}
+        return {
+            "name": self.under.name,
+            "policy": {**sides, "justifications": str(self.under.justifications)},
+            "scores": dict(self.scores),
+            **({} if self.reason is None else {"reason": self.reason}),
+        }
+
+
+def policy_rows(
+    scored: Scored, measure: Measure, given: Sequence[NamedPolicy] = (), progress: Progress = silent
+) -> list[PolicyRow]:
+    """The headline measures and the one that is asked about, under each published policy and each given one.
+
+    A score equals that of scoring the same files with the switches of the policy (law 1). A given policy of the name of
+    a published one stands in its place.
+    """
+    names = [str(measure), *(name for name in headline(COLD_START_MODE) if name in scored.result.scores)]
+    measures = tuple(dict.fromkeys(names))
+    return [_row(scored, policy, measures) for policy in progress([*_policies(given)], "scoring under policies")]
+
+
+def _policies(given: Iterable[NamedPolicy]) -> Iterator[NamedPolicy]:
+    own = {policy.name: policy for policy in given}
+    for name, preset in PRESETS.items():
+        yield own.pop(name, NamedPolicy(name, preset.policy, preset.justifications, preset.policy.texts()))
+    yield from own.values()
+
+
+def _row(scored: Scored, under: NamedPolicy, measures: Sequence[str]) -> PolicyRow:
+    try:
+        found = scored.under(under.policy, under.justifications, with_problems=False)
+    except InputError as stop:
+        return PolicyRow(under, dict.fromkeys(measures), str(stop))
+    scores = {name: found.result.scores.get(name) for name in measures}
+    stopped = found.stopped if None in scores.values() else None
+    return PolicyRow(under, scores, None if stopped is None else str(stopped))

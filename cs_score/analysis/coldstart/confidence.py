@@ -1,0 +1,260 @@
+"""What a run would score without the lines that it is least sure of, and how far its confidences can be relied on.
+
+At a threshold t the run stands without its lines whose confidence is below t and without what hangs below these
+(insight specification 2, `threshold t`): the scores are those of the file without these lines (4.7).
+
+Reliability asks two questions: over judgments, every assessed line of the run once, right (y = 1) if its assessment is
+correct, whatever deduplication, limits and parents make of it; and over the labels of the policy, the assessed lines of
+a table that count as right or as wrong (y = 0). With the confidence c of a line:
+
+* Brier score: the mean of (c - y)^2 (Brier 1950).
+* Expected calibration error: the mean over the bins of |mean y - mean c|, weighted by their lines (Naeini et al. 2015).
+* Area under the ROC curve: the share of pairs of a right and a wrong line in which the right one is the more confident;
+  equal confidences count half (Hanley and McNeil 1982).
+
+Confidences are as the scorer reads them, and lie between 0 and 1: illegal ones count as 1 (specification 4.3).
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from itertools import groupby, pairwise
+from operator import itemgetter
+from typing import Final, TypeAlias
+
+from cs_score.analysis.coldstart.changes import NOTHING, Change, ReadLine
+from cs_score.analysis.coldstart.effects import Recombination
+from cs_score.analysis.coldstart.groups import CountedTable, lines_of
+from cs_score.analysis.coldstart.rescoring import Rescoring
+from cs_score.analysis.coldstart.scored import Progress, Scored, silent
+from cs_score.base.errors import InputError
+from cs_score.base.records import Record, replace
+from cs_score.coldstart.lines import CORRECT
+from cs_score.coldstart.linking import read_confidence
+from cs_score.coldstart.options import RIGHT, WRONG
+from cs_score.coldstart.tab_files import FileKind, split_columns
+from cs_score.measures.measure import MACRO, Measure
+
+MOST: Final = 100
+FEWEST: Final = 10
+"""Thresholds: every confidence of the run, or so many percentiles of them where there are more."""
+
+LARGE: Final = 10_000
+"""Lines of a run from which there are fewer: each threshold scores a part of the run again."""
+
+_SAME: Final = 1e-12
+
+
+class SweepRow(Record):
+    """The scores at one threshold, and how many lines of the run are left; None where the scorer would not give one.
+
+    `gain` is the difference in the measure that is asked about.
+    """
+
+    threshold: float
+    precision: float | None
+    recall: float | None
+    f1: float | None
+    lines: int
+    gain: float | None
+    reason: str | None = None
+
+    def as_json(self) -> dict[str, object]:
+        """The row with the keys of the specification."""
+        return {
+            "threshold": self.threshold,
+            "precision": self.precision,
+            "recall": self.recall,
+            "f1": self.f1,
+            "lines": self.lines,
+            "gain": self.gain,
+            **({} if self.reason is None else {"reason": self.reason}),
+        }
+
+
+def best_of(rows: Sequence[SweepRow]) -> SweepRow | None:
+    """The row with the greatest gain, of equal ones that with the most lines; None where nothing was scored."""
+    best: SweepRow | None = None
+    for row in rows:
+        if row.gain is not None and (best is None or best.gain is None or row.gain > best.gain + _SAME):
+            best = row
+    return best
+
+
+def sweep(scored: Scored, rescoring: Rescoring, measure: Measure, progress: Progress = silent) -> list[SweepRow]:
+    """Precision, recall and F1 of the measure's table and average, macro for one of rankings, by threshold.
+
+    Only units that lose a line from one threshold to the next are scored again.
+    """
+    table = [replace(measure, statistic=name, average=measure.average or MACRO) for name in ("P", "R", "F1")]
+    recombination = Recombination(scored, [measure, *table])
+    before = recombination.base.values[0]
+    confidences, lines = _by_confidence(scored)
+    others = {line.index for line in scored.run.links.responses if line.run_id != scored.run_id}
+    total = len(scored.run.links.responses) - len(others)
+    rows = []
+    gone = NOTHING
+    below = NOTHING
+    at = 0
+    for threshold in progress(thresholds(confidences), "raising the threshold"):
+        first, at = at, bisect_left(confidences, threshold)
+        below = rescoring.dependents.with_dependents(lines[first:at], below)
+        try:
+            units = rescoring.rescored(Change(below), before=gone, is_ranked=not measure.average)
+            scores = recombination.move_to(units)
+            gone = below
+        except InputError as refusal:
+            scores = recombination.refused(refusal)
+        score, precision, recall, f1 = scores.values
+        gain = None if score is None or before is None else score - before
+        left = total - len(below.responses) + len(below.responses & others)
+        rows.append(SweepRow(threshold, precision, recall, f1, left, gain, scores.reason))
+    return rows
+
+
+def thresholds(confidences: Sequence[float]) -> list[float]:
+    """The confidences in ascending order, each once; where they are too many, percentiles of these.
+
+    Up to 100 confidences, or the percentiles 0 to 99; of a large run fewer at equal distances, deciles at least. The
+    percentile p of n values is the one before which p n / 100 of them stand, rounded down.
+    """
+    distinct = sorted(set(confidences))
+    most = max(FEWEST, min(MOST, MOST * LARGE // max(1, len(confidences))))
+    if len(distinct) <= most:
+        return distinct
+    return [distinct[at * len(distinct) // most] for at in range(most)]
+
+
+def _by_confidence(scored: Scored) -> tuple[list[float], list[ReadLine]]:
+    """The confidences of the run's lines in ascending order, and the lines."""
+    lines = sorted(_lines(scored), key=itemgetter(0))
+    return [confidence for confidence, _ in lines], [line for _, line in lines]
+
+
+def _lines(scored: Scored) -> Iterator[tuple[float, ReadLine]]:
+    """The lines of the run with their confidence, those among them that were read but skipped."""
+    run = scored.run
+    for line in run.links.responses:
+        if line.run_id == scored.run_id:
+            yield line.confidence, line
+    for skipped in run.links.skipped:
+        layout = run.layouts[skipped.file]
+        if layout.kind is FileKind.RUN:
+            columns = dict(zip(layout.columns, split_columns(skipped.text)))
+            if columns["RUNID"] == scored.run_id:
+                yield read_confidence(columns["CONFIDENCE"]).value, skipped
+
+
+BINS: Final = 10
+
+Judged: TypeAlias = tuple[float, bool]
+"""The confidence of a line, and whether it is right."""
+
+
+class Bin(Record):
+    """Lines of like confidence: how many, the least and the greatest confidence, the mean, and the share right."""
+
+    lines: int
+    low: float
+    high: float
+    confidence: float
+    right: float
+
+    def as_json(self) -> dict[str, float]:
+        """The numbers by name."""
+        return {
+            "lines": self.lines,
+            "low": self.low,
+            "high": self.high,
+            "confidence": self.confidence,
+            "right": self.right,
+        }
+
+
+class Reliability(Record):
+    """Bins from the least confidence to the greatest, and three numbers of all `lines`, 0..1.
+
+    Brier score and calibration error are 0 at best and None without any line; the area is 1 at best and None where all
+    lines are right or all are wrong.
+    """
+
+    lines: int
+    bins: Sequence[Bin]
+    brier: float | None
+    ece: float | None
+    auc: float | None
+
+    def as_json(self) -> dict[str, object]:
+        """Reliability with the keys of the specification."""
+        return {
+            "lines": self.lines,
+            "bins": [each.as_json() for each in self.bins],
+            "brier": self.brier,
+            "ece": self.ece,
+            "auc": self.auc,
+        }
+
+
+def reliability_of_judgments(scored: Scored) -> Reliability:
+    """Reliability of the confidences of a run's assessed lines, which are right where they were judged correct."""
+    of_run = scored.run.lines.get(scored.run_id, {})
+    judged = sorted(
+        (line.confidence, line.index, assessment.judgment == CORRECT)
+        for unit in scored.result.units
+        for lines in of_run.get(unit.id, {}).values()
+        for line in lines
+        if (assessment := unit.matched.get(line.index)) is not None
+    )
+    return reliability([(confidence, is_right) for confidence, _, is_right in judged])
+
+
+def reliability_of_labels(table: CountedTable) -> Reliability:
+    """Reliability over the labels of a table's lines. A line that counts as right and as wrong is right."""
+    judged = [
+        (line.confidence, line.index, RIGHT in labels)
+        for row in table.rows
+        for line, labels, assessment in lines_of(row)
+        if assessment is not None and (RIGHT in labels or WRONG in labels)
+    ]
+    judged.sort()
+    return reliability([(confidence, is_right) for confidence, _, is_right in judged])
+
+
+def reliability(judged: Sequence[Judged]) -> Reliability:
+    """Reliability of lines in order of confidence; equal ones are in load order.
+
+    Ten bins have as many lines as each other, or one more: bin k of N lines ends before line N * k // 10. A bin without
+    lines is left out.
+    """
+    total = len(judged)
+    ends = [total * at // BINS for at in range(BINS + 1)]
+    bins = [_bin(judged[start:end]) for start, end in pairwise(ends) if start < end]
+    if not judged:
+        return Reliability(0, (), None, None, None)
+    brier = math.fsum((confidence - is_right) ** 2 for confidence, is_right in judged) / total
+    ece = math.fsum(each.lines * abs(each.right - each.confidence) for each in bins) / total
+    return Reliability(total, bins, brier, ece, _area(judged))
+
+
+def _bin(judged: Sequence[Judged]) -> Bin:
+    confidences = [confidence for confidence, _ in judged]
+    right = sum(is_right for _, is_right in judged)
+    lines = len(judged)
+    return Bin(lines, confidences[0], confidences[-1], math.fsum(confidences) / lines, right / lines)
+
+
+def _area(judged: Sequence[Judged]) -> float | None:
+    right = sum(is_right for _, is_right in judged)
+    wrong = len(judged) - right
+    if not right or not wrong:
+        return None
+    wrong_below, pairs_won = 0, 0.0
+    for _, equals in groupby(judged, key=itemgetter(0)):
+        sides = [is_right for _, is_right in equals]
+        right_here = sum(sides)
+        wrong_here = len(sides) - right_here
+        pairs_won += right_here * (wrong_below + wrong_here / 2)
+        wrong_below += wrong_here
+    return pairs_won / (right * wrong)

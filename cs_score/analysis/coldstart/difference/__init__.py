@@ -1,1 +1,0 @@
-"""Why one Cold Start run scores higher than another (insight specification 5)."""

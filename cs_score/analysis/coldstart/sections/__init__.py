@@ -1,1 +1,0 @@
-"""The sections of an analysis, a module each (insight specification 4)."""
