@@ -26,7 +26,7 @@ from cs_score.coldstart.result import RunResult, ScoringStopped
 from cs_score.coldstart.scorer import score
 from tests.analysis.rewriting import EXACT, Call, call_of, wrong_effects
 from tests.analysis.variants import Variant, variants
-from tests.coldstart.recorded import Case, committed_cases, shared_cases
+from tests.coldstart.recorded import Case, committed_cases, shared_cases, thinned
 from tests.coldstart.worlds import Answer, World, worlds
 
 FEW: Final = 6
@@ -67,7 +67,7 @@ def check(call: Call, measures: Sequence[str], most: int) -> Iterator[tuple[str,
             yield run.run_id, analysis
 
 
-@pytest.mark.parametrize("case", committed_cases(), ids=lambda case: case.folder.name)
+@pytest.mark.parametrize("case", thinned(committed_cases()))
 def test_laws_in_a_committed_case(case: Case, tmp_path: Path) -> None:
     _check_case(case, tmp_path, FEW)
 

@@ -102,6 +102,14 @@ def _edition(case: Mapping[str, Any]) -> list[str]:
     return extension or (["--follow", case["follow"]] if "follow" in case else [])
 
 
+def thinned(cases: Iterable[Case]) -> list[ParameterSet]:
+    """The cases for laws, which tell less of neighbours: every third, the others in `make test-slow` alone."""
+    return [
+        pytest.param(case, marks=[pytest.mark.slow] if at % 3 else [], id=case.folder.name)
+        for at, case in enumerate(cases)
+    ]
+
+
 def _case(folder: Path) -> Case:
     case = json.loads((folder / "case.json").read_text(encoding="utf-8"))
     final = case.get("final_message")

@@ -17,7 +17,13 @@ def test_selection_covers_every_mode() -> None:
     assert {case.folder.parent.name for case in cases(COMMITTED)} == set(FAMILIES)
 
 
-@pytest.mark.parametrize("case", cases(SHARED), ids=name)
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, marks=[pytest.mark.slow] if at % 4 else [], id=name(case))
+        for at, case in enumerate(cases(SHARED))
+    ],
+)
 def test_shared_case(case: Case) -> None:
     case.check(cs_score(*case.words()))
 

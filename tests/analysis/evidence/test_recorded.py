@@ -17,7 +17,12 @@ from tests.evidence.recorded import COMMITTED, SHARED, TOLERANCE, Case, cases, n
 MOST: Final = 25
 """Mistakes of a case that are scored one by one; of more, so many evenly spread over the list."""
 
-SCORED: Final = [case for folder in (COMMITTED, SHARED) for case in cases(folder) if case.expected is not None]
+SCORED: Final = [
+    pytest.param(case, marks=marks, id=name(case))
+    for folder, marks in ((COMMITTED, []), (SHARED, [pytest.mark.slow]))
+    for case in cases(folder)
+    if case.expected is not None
+]
 
 
 def option(case: Case, wanted: str) -> str:
@@ -44,7 +49,7 @@ def predictions_of(case: Case) -> Json:
     return [json.loads(line.strip("\ufeff\x1e")) for line in lines if line]
 
 
-@pytest.mark.parametrize("case", SCORED, ids=name)
+@pytest.mark.parametrize("case", SCORED)
 def test_each_effect_is_what_the_rewritten_file_scores(case: Case) -> None:
     mode, *words = case.words()
     outcome = cs_score("analyze", mode, *(word for word in words if word != "--json"), "--json")

@@ -19,7 +19,7 @@ from cs_score.coldstart.scorer import score
 from tests.analysis.rewriting import Call, call_of
 from tests.analysis.variants import Variant, variants
 from tests.coldstart.command import score_in
-from tests.coldstart.recorded import Case, committed_cases, shared_cases
+from tests.coldstart.recorded import Case, committed_cases, shared_cases, thinned
 from tests.coldstart.worlds import World, worlds
 
 SAVED: Final = "explanation.json"
@@ -165,7 +165,7 @@ def _name(case: Case) -> str:
     return case.folder.name
 
 
-@pytest.mark.parametrize("case", committed_cases(), ids=_name)
+@pytest.mark.parametrize("case", thinned(committed_cases()))
 def test_a_committed_case(case: Case, tmp_path: Path) -> None:
     call = call_of(case, tmp_path)
     if call is not None:
