@@ -277,8 +277,7 @@ def diff(
     if not isinstance(a, EvidenceResult) or not isinstance(b, EvidenceResult):
         raise UsageError(f"diff takes two results of one kind, not {a!r} and {b!r}")
     from cs_score.analysis.evidence import difference as of_evidence
-    from cs_score.analysis.evidence.difference_text import difference_text
-    from cs_score.analysis.evidence.text import TOP
+    from cs_score.analysis.evidence.text import TOP, difference_text
 
     other = of_evidence.diff(a._scored("diff"), b._scored("diff"), measure, names=(first, second), resampling=settings)
     return Difference(other.as_json(top), difference_text(other, _WIDTH, top or TOP))

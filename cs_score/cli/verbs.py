@@ -450,9 +450,9 @@ _progress: Final = partial(with_bar, doing="analysing")
 
 
 def _analyze(mode: EvidenceMode, line: Line) -> int:
-    from cs_score.analysis.evidence import tables
+    from cs_score.analysis.evidence import text as tables
     from cs_score.analysis.evidence.analysis import analyze
-    from cs_score.analysis.evidence.modes.examiners import measure_of
+    from cs_score.analysis.evidence.mistakes import measure_of
     from cs_score.analysis.evidence.text import TOP as SHOWN
     from cs_score.analysis.evidence.text import analysis_text
 
@@ -483,8 +483,8 @@ _MEANING: Final = (
 
 def _explain(mode: EvidenceMode, line: Line) -> int:
     from cs_score.analysis.evidence.explanation import explain
-    from cs_score.analysis.evidence.explanation_text import explanation_text
-    from cs_score.analysis.evidence.modes.examiners import measure_of
+    from cs_score.analysis.evidence.mistakes import measure_of
+    from cs_score.analysis.evidence.text import explanation_text
 
     files, own = input_files(line), own_arguments(mode, line)
     measure = measure_of(mode.name, line.switches.get("--measure"))
@@ -497,8 +497,8 @@ def _explain(mode: EvidenceMode, line: Line) -> int:
 
 
 def _diff(mode: EvidenceMode, line: Line) -> int:
-    from cs_score.analysis.evidence.difference_text import difference_text
     from cs_score.analysis.evidence.text import TOP as SHOWN
+    from cs_score.analysis.evidence.text import difference_text
 
     top = top_of(line)
     files, compared = comparing(mode, line)
@@ -512,7 +512,7 @@ def comparing(mode: EvidenceMode, line: Line) -> tuple[tuple[str, str, str], Cal
     """The files of a comparison, gold first, and what compares them. Raises UsageError."""
     from cs_score.analysis.comparison import system_names
     from cs_score.analysis.evidence.difference import diff
-    from cs_score.analysis.evidence.modes.examiners import measure_of
+    from cs_score.analysis.evidence.mistakes import measure_of
 
     own, resampling = own_arguments(mode, line), read_resampling(line, always=True)
     gold, first, second = line.text("--gold", ""), *line.words
@@ -568,7 +568,7 @@ def _analysing_predictions(
 ) -> tuple[Sequence[str], Callable[[], Mapping[str, Any]]]:
     """The files of one analysis, and what analyses them. Raises UsageError."""
     from cs_score.analysis.evidence.analysis import analyze
-    from cs_score.analysis.evidence.modes.examiners import measure_of
+    from cs_score.analysis.evidence.mistakes import measure_of
 
     files, own = input_files(line), own_arguments(mode, line)
     measure = measure_of(mode.name, line.switches.get("--measure"))

@@ -11,12 +11,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from cs_score.analysis.evidence.budget import BudgetRow, error_budget
+from cs_score.analysis.evidence.examiner import Progress, units_of
 from cs_score.analysis.evidence.explanation import tell_everything
-from cs_score.analysis.evidence.groups import ConfusionCount, Group, counted_confusions, groups_of
-from cs_score.analysis.evidence.mending import Progress, units_of
-from cs_score.analysis.evidence.mistakes import Mistake, mistakes_of
-from cs_score.analysis.evidence.modes.examiners import examiner_of
+from cs_score.analysis.evidence.mistakes import (
+    BudgetRow,
+    ConfusionCount,
+    Group,
+    Mistake,
+    counted_confusions,
+    error_budget,
+    examiner_of,
+    groups_of,
+    mistakes_of,
+)
 from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.records import Record, replace
 from cs_score.base.signing.origin import Origin

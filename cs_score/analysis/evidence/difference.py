@@ -1,32 +1,180 @@
-"""`diff`: why one result scores higher than another on the same gold.
-
-from cs_score.evidence import scifact
-
-difference = diff(scifact.score("gold.jsonl", "A.jsonl"), scifact.score("gold.jsonl", "B.jsonl"), "sentence_label_f1")
-print(difference.difference, difference.units[0].contribution)
-"""
+"""`diff`: why one result scores higher than another on the same gold."""
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Final
+from typing import Any, Final, TypeAlias
 
-from cs_score.analysis.evidence.fates import PartPair, counted_outcomes, paired_parts
-from cs_score.analysis.evidence.groups import members_of
-from cs_score.analysis.evidence.modes.examiners import examiner_of
-from cs_score.analysis.evidence.pairing import Paired, pairs_of
-from cs_score.analysis.outcome import Outcome
+import numpy as np
+
+from cs_score.analysis.evidence.examiner import AnyExaminer, Part, Row
+from cs_score.analysis.evidence.mistakes import examiner_of, members_of
+from cs_score.analysis.outcome import Outcome, outcome_of
 from cs_score.analysis.significance import significance
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record, asdict, replace, to_builtins
 from cs_score.base.signing.origin import Origin
 from cs_score.evidence.result import Mode, Result, scores_at
-from cs_score.statistics.arithmetic import ColumnFormula
+from cs_score.measures.formulas import Ratio, divide
+from cs_score.statistics.arithmetic import ColumnFormula, contributions
 from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.options import Note, Resampling
 from cs_score.statistics.results import Comparison, PairedSystems
+
+Examiners: TypeAlias = tuple[AnyExaminer, AnyExaminer]
+
+
+class UnitPair(Record):
+    """A unit by its id in gold and which of those with the id it is, from 1; its positions in the tables of A and B.
+
+    The position is None where the unit was not scored.
+    """
+
+    unit: object
+    occurrence: int
+    positions: tuple[int | None, int | None]
+
+
+def pairs_of(examiners: Examiners) -> list[UnitPair]:
+    """The units of A in their order, then those that only B has."""
+    first, second = (dict(_places(examiner)) for examiner in examiners)
+    return [UnitPair(*key, (first.get(key), second.get(key))) for key in dict.fromkeys((*first, *second))]
+
+
+def _places(examiner: AnyExaminer) -> Iterator[tuple[tuple[object, int], int]]:
+    seen: Counter[object] = Counter()
+    for position in range(len(examiner.result.table.ids)):
+        unit = examiner.unit(position)
+        seen[unit] += 1
+        yield (unit, seen[unit]), position
+
+
+class Paired(Record):
+    """Two results with their units side by side."""
+
+    examiners: Examiners
+    pairs: Sequence[UnitPair]
+
+    @property
+    def measure(self) -> str:
+        """The measure that is asked about."""
+        return self.examiners[0].measure
+
+    def rows(self, side: int, pairs: Iterable[UnitPair]) -> list[Row]:
+        """The statistics of units on one side; zeros for those that were not scored there."""
+        table = self.examiners[side].result.table
+        nothing = (0.0,) * len(table.columns)
+        places = (pair.positions[side] for pair in pairs)
+        return [nothing if place is None else table.rows[place] for place in places]
+
+    def score(self, side: int, pairs: Iterable[UnitPair]) -> float:
+        """The score of some units on one side."""
+        sums = [math.fsum(column) for column in zip(*self.rows(side, pairs))]
+        return float(self._of_measure(sums, divide))
+
+    def ratio(self, side: int) -> Ratio:
+        """Numerator and denominator of the measure by unit."""
+        rows = np.array(self.rows(side, self.pairs), dtype=np.float64)
+        found: Ratio = self._of_measure(list(rows.T), Ratio)
+        return found
+
+    def shares(self) -> list[float] | None:
+        """What each unit contributes to the score of B minus that of A; None where a score is 0/0."""
+        if not self.pairs:
+            return None
+        found = contributions(self.ratio(0), self.ratio(1))
+        return None if found is None else found.tolist()
+
+    def parts(self, side: int, pair: UnitPair) -> list[Part]:
+        """What became of gold's and the prediction's parts of a unit."""
+        place = pair.positions[side]
+        return [] if place is None else list(self.examiners[side].parts(place))
+
+    def groups(self, pair: UnitPair) -> dict[str, str]:
+        """The groups of a unit, which are those of gold."""
+        side, place = next((side, place) for side, place in enumerate(pair.positions) if place is not None)
+        return dict(self.examiners[side].groups(place))
+
+    def _of_measure(self, sums: Sequence[object], by: object) -> Any:
+        mode = self.examiners[0].result.mode
+        return mode.formula(sums, by)[mode.measures.index(self.measure)]
+
+
+class PartPair(Record):
+    """A part in A and in B; None where the part is not among those of the result."""
+
+    what: str
+    value: object
+    a: Part | None
+    b: Part | None
+
+    @property
+    def differs(self) -> bool:
+        """Whether it fared differently."""
+        return _fate(self.a) != _fate(self.b)
+
+    @property
+    def outcome(self) -> Outcome:
+        """In words."""
+        right = _is_right(self.a), _is_right(self.b)
+        return outcome_of(right, (_fate(self.a) is not None, _fate(self.b) is not None))
+
+    def as_json(self) -> dict[str, object]:
+        """The pair as a JSON object; null for A or B where nothing was predicted for the part."""
+        return {
+            "part": self.what,
+            "value": self.value,
+            "a": _as_json(self.a),
+            "b": _as_json(self.b),
+            "outcome": str(self.outcome),
+        }
+
+
+def paired_parts(first: Iterable[Part], second: Iterable[Part]) -> list[PartPair]:
+    """The parts of A, then those that only B has, each beside that of the other which is told by the same value."""
+    ones, others = _by_value(first), _by_value(second)
+    found = []
+    for key in dict.fromkeys((*ones, *others)):
+        one, other = ones.get(key), others.get(key)
+        known = one or other
+        assert known is not None
+        found.append(PartPair(known.what, known.value, one, other))
+    return found
+
+
+def counted_outcomes(pairs: Iterable[PartPair]) -> dict[str, dict[Outcome, int]]:
+    """How many parts of each sort had each outcome."""
+    often = Counter((pair.what, pair.outcome) for pair in pairs)
+    whats = sorted({what for what, _ in often})
+    return {what: {outcome: often[what, outcome] for outcome in Outcome} for what in whats}
+
+
+def _by_value(parts: Iterable[Part]) -> dict[tuple[str, str, int], Part]:
+    """Parts by what they are, their value, and which of equal ones they are."""
+    seen: Counter[tuple[str, str]] = Counter()
+    found = {}
+    for part in parts:
+        key = part.what, json.dumps(part.value, sort_keys=True)
+        seen[key] += 1
+        found[*key, seen[key]] = part
+    return found
+
+
+def _is_right(part: Part | None) -> bool:
+    return part is not None and part.right
+
+
+def _fate(part: Part | None) -> str | None:
+    return None if part is None else part.fate
+
+
+def _as_json(part: Part | None) -> dict[str, object] | None:
+    return None if part is None or part.fate is None else {"right": part.right, "fate": part.fate}
+
 
 SCHEMA_VERSION: Final = 1
 """Of the JSON object; raised when a key changes its meaning or goes away."""

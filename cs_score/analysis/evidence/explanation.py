@@ -11,9 +11,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from cs_score.analysis.evidence.mending import AnyExaminer, Progress, unit_at, units_of
-from cs_score.analysis.evidence.mistakes import Mistake, mistakes_of
-from cs_score.analysis.evidence.modes.examiners import examiner_of
+from cs_score.analysis.evidence.examiner import AnyExaminer, Progress, unit_at, units_of
+from cs_score.analysis.evidence.mistakes import Mistake, examiner_of, mistakes_of
 from cs_score.base.display import one_line
 from cs_score.base.records import Record, replace
 from cs_score.base.signing.origin import Origin

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cs_score.analysis.evidence import tables
+from cs_score.analysis.evidence import text as tables
 from tests.evidence.command import cs_score
 from tests.evidence.recorded import FAMILIES
 from tests.evidence.test_command import words

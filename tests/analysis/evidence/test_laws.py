@@ -12,7 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cs_score.analysis.evidence.analysis import Analysis, analyze
-from cs_score.analysis.evidence.modes.examiner import Fault
+from cs_score.analysis.evidence.examiner import Fault
 from cs_score.base.errors import InputError
 from tests.analysis.evidence.worlds import WORLDS, Json, World, replaced
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from cs_score.analysis.evidence.modes.examiner import Confusion, Examiner, Fault, Part, Row
+from cs_score.analysis.evidence.examiner import Confusion, Examiner, Fault, Part, Row
 from cs_score.evidence.r4c import WEIGHTS, Choice, R4CResult, ScoredInstance, Scorer, row
 from cs_score.evidence.reading import quoted
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from cs_score.analysis.evidence.modes.examiner import NONE, Confusion, Examiner, Fault, Part, Row
+from cs_score.analysis.evidence.examiner import NONE, Confusion, Examiner, Fault, Part, Row
 from cs_score.base.errors import InputError
 from cs_score.evidence.hotpotqa import (
     NOTHING,

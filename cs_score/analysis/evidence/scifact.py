@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from cs_score.analysis.evidence.modes.examiner import NONE, Confusion, Examiner, Fault, Part, Row, exchanged
+from cs_score.analysis.evidence.examiner import NONE, Confusion, Examiner, Fault, Part, Row, exchanged
 from cs_score.base.errors import InputError
 from cs_score.evidence.reading import as_key, text_of
 from cs_score.evidence.result import counted

@@ -11,8 +11,8 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, ClassVar, NamedTuple
 
-from cs_score.analysis.evidence.modes.examiner import NONE, Confusion, Examiner, Fault, Part, Row, exchanged
-from cs_score.analysis.evidence.modes.scifact import (
+from cs_score.analysis.evidence.examiner import NONE, Confusion, Examiner, Fault, Part, Row, exchanged
+from cs_score.analysis.evidence.scifact import (
     EXTRA_ABSTRACT,
     EXTRA_SENTENCE,
     INCOMPLETE_RATIONALE,

@@ -1,1 +1,0 @@
-"""What is wrong in the predictions of each mode, and what they are without it."""
