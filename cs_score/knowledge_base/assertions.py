@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from operator import attrgetter
 from typing import Final, NamedTuple
 
-from cs_score.base.records import Record, Struct, field
+from cs_score.base.records import Record, Struct, field, replace
 from cs_score.coldstart.provenance import (
     NO_DOCUMENT,
     DocumentLengths,
@@ -98,13 +98,24 @@ def _read_list(
     text: str, has_event: bool, has_string: bool, is_mention: bool, documents: DocumentLengths | None
 ) -> ProvenanceList:
     if not text or text == "0":
-        return ProvenanceList(text, NO_DOCUMENT, 0, None, "", 0, Parts(), ())
+        return replace(NO_PROVENANCE, text=text)
     texts = text.rstrip(";").split(";") if text.rstrip(";") else []
     expected = 1 + 2 * has_event + has_string
     problems: list[SpanProblem] = []
     if len(texts) != (1 if is_mention else expected):
         problems.append(SpanProblem("TOO_MANY_PROVENANCES_IN_LIST", (text, len(texts), expected), text))
-    parts = _read_parts(texts, has_string, documents, problems)
+    limits = (_MOST_IN_JUSTIFICATION, _MOST_IN_BASE_FILLER, sys.maxsize)
+    read: list[Provenance | None] = []
+    for part_text, most in zip(texts, (_MOST_IN_FILLER, *limits) if has_string else limits):
+        part = None if part_text == NIL else read_provenance(part_text, most, documents)
+        read.append(part)
+        if part is None:
+            continue
+        problems += part.problems
+        characters = sum(offset_value(span.end) - offset_value(span.start) + 1 for span in part.spans)
+        if characters > _MOST_CHARACTERS:
+            problems.append(SpanProblem("TOO_MANY_TOTAL_CHARS", (_MOST_CHARACTERS,), part_text))
+    parts = Parts(*read) if has_string else Parts(None, *read)
     docids = [part.docid for part in parts if part is not None]
     if len(set(docids)) != 1:
         problems.append(SpanProblem("MULTIPLE_DOCIDS_IN_PROV", (text,), text))
@@ -112,57 +123,17 @@ def _read_list(
     spans = parts.justification.spans if parts.justification is not None else ()
     start = offset_value(spans[0].start) if spans else 0
     place = parts.justification.canonical if parts.justification is not None else None
-    return ProvenanceList(text, docid, start, place, _key(parts), len(spans), parts, tuple(problems))
-
-
-def _read_parts(
-    texts: list[str], has_string: bool, documents: DocumentLengths | None, problems: list[SpanProblem]
-) -> Parts:
-    limits: tuple[int, ...] = (_MOST_IN_JUSTIFICATION, _MOST_IN_BASE_FILLER, sys.maxsize)
-    if has_string:
-        limits = (_MOST_IN_FILLER, *limits)
-    read = [_part(part, most, documents, problems) for part, most in zip(texts, limits)]
-    read += [None] * (len(limits) - len(read))
-    return Parts(*read) if has_string else Parts(None, *read)
-
-
-def _part(text: str, most: int, documents: DocumentLengths | None, problems: list[SpanProblem]) -> Provenance | None:
-    if text == NIL:
-        return None
-    part = read_provenance(text, most, documents)
-    problems += part.problems
-    # Spans have no more than 200 characters each.
-    if len(part.spans) > 4 and _characters(part) > _MOST_CHARACTERS:
-        problems.append(SpanProblem("TOO_MANY_TOTAL_CHARS", (_MOST_CHARACTERS,), text))
-    return part
-
-
-def _characters(part: Provenance) -> float:
-    return sum(offset_value(span.end) - offset_value(span.start) + 1 for span in part.spans)
-
-
-def _key(parts: Parts) -> str:
-    filler, justification, base_filler, additional = parts
-    if justification is not None and filler is base_filler is additional is None:
-        return justification.canonical
-    return ";".join(NIL if part is None else part.canonical for part in parts)
+    key = ";".join(NIL if part is None else part.canonical for part in parts)
+    if place is not None and parts.count(None) == 3:
+        key = place
+    return ProvenanceList(text, docid, start, place, key, len(spans), parts, tuple(problems))
 
 
 def short_form(part: Provenance | None) -> str:
     """The offsets of a part without its document."""
     if part is None:
         return NIL
-    return ",".join(_offsets(part))
-
-
-def _offsets(part: Provenance) -> Iterator[str]:
-    for span in part.canonical.split(",") if part.canonical else ():
-        yield span.rpartition(":")[2]
-
-
-def as_written(part: Provenance) -> str:
-    """The spans of a part in the order written, each with the document of the part."""
-    return ",".join(map(str, part.spans))
+    return ",".join(span.rpartition(":")[2] for span in part.canonical.split(",")) if part.canonical else ""
 
 
 NAMED: Final = "mention"

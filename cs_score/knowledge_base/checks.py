@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
-from typing import Final
+from typing import Final, TypeAlias
 
 from cs_score.base.errors import InputError
-from cs_score.coldstart.linking import plain_confidence, read_confidence
+from cs_score.coldstart.linking import read_confidence
 from cs_score.coldstart.provenance import Provenance, offset_value
 from cs_score.knowledge_base.assertions import (
     CANONICAL,
@@ -23,7 +23,6 @@ from cs_score.knowledge_base.assertions import (
     Assertion,
     KnowledgeBase,
     Node,
-    as_written,
 )
 from cs_score.knowledge_base.building import Builder, Findings
 from cs_score.knowledge_base.predicates import NONE, Use
@@ -44,8 +43,13 @@ def check_types(base: KnowledgeBase, findings: Findings) -> None:
             if not node.declares(node_type):
                 findings.report("MISSING_TYPEDEF", node.name, line=node.definition(node_type))
         has_excluded = has_excluded or any(_excludes(use, node) for use in node.uses)
-    if has_excluded:  # only then all that lines say is looked at once more
-        _check_choices(base, findings)
+    if not has_excluded:  # only then all that lines say is looked at once more
+        return
+    for node, use, line in _uses(base):
+        if _excludes(use, node):
+            choice = " or ".join(sorted(use.types))
+            shown = f"{choice} at line {line} and {node.known_type} at line {node.best_line}"
+            findings.report_without_place("MULTITYPED_ENTITY", node.name, shown, line=line)
 
 
 def _excludes(use: Use, node: Node) -> bool:
@@ -53,16 +57,7 @@ def _excludes(use: Use, node: Node) -> bool:
     return use.only is None and node.type not in use.types and bool(use.types)
 
 
-def _check_choices(base: KnowledgeBase, findings: Findings) -> None:
-    """Report the choices of types that leave out the type that a node has."""
-    for node, use, line in _statements(base):
-        if _excludes(use, node):
-            choice = " or ".join(sorted(use.types))
-            shown = f"{choice} at line {line} and {node.known_type} at line {node.best_line}"
-            findings.report_without_place("MULTITYPED_ENTITY", node.name, shown, line=line)
-
-
-def _statements(base: KnowledgeBase) -> Iterator[tuple[Node, Use, int]]:
+def _uses(base: KnowledgeBase) -> Iterator[tuple[Node, Use, int]]:
     """How each line uses its nodes, those that were not recorded last."""
     for assertion in base.assertions:
         yield assertion.subject, assertion.verb.as_subject, assertion.line
@@ -131,38 +126,37 @@ def check_provenances(assertions: Iterable[Assertion], findings: Findings) -> No
 
 
 def _check_mention(assertion: Assertion, places: MentionPlaces, findings: Findings) -> None:
-    is_normalized = assertion.verb.name == NORMALIZED
     filler, justification, *others = assertion.provenance.parts
     text = assertion.provenance.text
     if justification is None or filler is not None or any(part is not None for part in others):
         findings.report("UNEXPECTED_PROVENANCE", text, line=assertion.line, detail=Detail("PROVENANCE", text))
-    if is_normalized and justification is not None and not places.has(assertion.subject, justification):
-        _report_mention("Provenance", justification, assertion.subject, assertion, findings)
+    if justification is not None and assertion.verb.name == NORMALIZED:
+        _check_is_mention("Provenance", justification, assertion.subject, assertion, places, findings)
 
 
 def _check_relation(assertion: Assertion, node: Node, places: MentionPlaces, findings: Findings) -> None:
     sentiment = _SENTIMENTS.get(assertion.verb.name)
-    has_event = assertion.subject.is_event or node.is_event
     filler, justification, base_filler, _ = assertion.provenance.parts
     text = assertion.provenance.text
     detail = Detail("PROVENANCE", text)
     if node.type == "string" and filler is None:
         findings.report("MISSING_FILLER_STRING_PROV", text, line=assertion.line, detail=detail)
-    if filler is not None and not places.has(node, filler):
-        _report_mention("FILLER_STRING", filler, node, assertion, findings)
+    if filler is not None:
+        _check_is_mention("FILLER_STRING", filler, node, assertion, places, findings)
     if sentiment is not None and justification is not None:
         holder = node if sentiment else assertion.subject
-        if not places.has(holder, justification, or_pronoun=True):
-            _report_mention("PREDICATE_JUSTIFICATION", justification, holder, assertion, findings)
-    if has_event and base_filler is None:
+        _check_is_mention("PREDICATE_JUSTIFICATION", justification, holder, assertion, places, findings)
+    if base_filler is None and (assertion.subject.is_event or node.is_event):
         findings.report("UNEXPECTED_BASE_FILLER", NIL, line=assertion.line, detail=detail)
 
 
-def _report_mention(what: str, part: Provenance, node: Node, assertion: Assertion, findings: Findings) -> None:
-    shown = as_written(part)
-    findings.report(
-        "MISSING_MENTION_E", what, shown, node.name, line=assertion.line, detail=Detail("PROVENANCE", shown)
-    )
+def _check_is_mention(
+    what: str, part: Provenance, node: Node, assertion: Assertion, places: MentionPlaces, findings: Findings
+) -> None:
+    if not places.has(node, part, or_pronoun=what == "PREDICATE_JUSTIFICATION"):
+        shown = ",".join(map(str, part.spans))  # in the order written, each with the document of the part
+        detail = Detail("PROVENANCE", shown)
+        findings.report("MISSING_MENTION_E", what, shown, node.name, line=assertion.line, detail=detail)
 
 
 def check_endpoints(assertions: Iterable[Assertion], findings: Findings) -> None:
@@ -172,96 +166,70 @@ def check_endpoints(assertions: Iterable[Assertion], findings: Findings) -> None
             continue
         if assertion.provenance.problems:
             findings.look(assertion)
-        docid, node = assertion.provenance.docid, assertion.node
-        if docid not in assertion.subject.documents:
-            _report_endpoint(assertion, assertion.subject, findings)
-        if node is not None and docid not in node.documents:
-            _report_endpoint(assertion, node, findings)
+        text, docid = assertion.provenance.text, assertion.provenance.docid
+        for node in (assertion.subject, assertion.node):
+            if node is not None and docid not in node.documents:
+                arguments, detail = (str(assertion), node.name, text), Detail("PROVENANCE", text)
+                findings.report("UNATTESTED_RELATION_ENTITY", *arguments, line=assertion.line, detail=detail)
 
 
-def _report_endpoint(assertion: Assertion, node: Node, findings: Findings) -> None:
-    text = assertion.provenance.text
-    findings.report(
-        "UNATTESTED_RELATION_ENTITY", str(assertion), node.name, text, line=assertion.line,
-        detail=Detail("PROVENANCE", text),
-    )  # fmt: skip
-
-
-def check_confidences(assertions: Iterable[Assertion], findings: Findings) -> None:
+def check_confidences(assertions: Sequence[Assertion], findings: Findings) -> None:
     """Report confidences that are no good; those that can be mended are."""
-    assertions = list(assertions)
-    # Many assertions have few confidences, and few of those are bad.
-    bad = {written for written in {assertion.confidence for assertion in assertions} if not _is_good(written)}
+    # Many assertions have few confidences.
+    read = {written: read_confidence(written) for written in {assertion.confidence for assertion in assertions}}
+    bad = {written: (text, codes) for written, (text, _, codes) in read.items() if codes}
     for assertion in assertions if bad else ():
         written = assertion.confidence
         if written in bad:
-            text, _, codes = read_confidence(written)
+            assertion.confidence, codes = bad[written]
             for code in codes:
-                repaired = text if code == "MISSING_DECIMAL_POINT" else None
+                repaired = assertion.confidence if code == "MISSING_DECIMAL_POINT" else None
                 findings.report(code, written, line=assertion.line, detail=Detail("CONFIDENCE", written, repaired))
-            assertion.confidence = text
-
-
-def _is_good(confidence: str) -> bool:
-    return plain_confidence(confidence) is not None or not read_confidence(confidence).codes
 
 
 _KINDS: Final = {NAMED: 0, NOMINAL: 1, PRONOMINAL: 2, CANONICAL: 3}
 
 
-class MentionStrings:
-    """Compares mentions with the texts of their documents.
+def check_mention_strings(
+    nodes: Iterable[Node], documents: DocumentList | None, findings: Findings
+) -> Iterator[InputError]:
+    """Check that nodes are mentioned, and that mentions stand in their documents; those that cannot be read.
 
-    Mentions are grouped by document, so that each is opened once. `fatal` holds a document that cannot be read.
+    Mentions are grouped by document, so that each is opened once.
     """
-
-    def __init__(self, documents: DocumentList | None, findings: Findings) -> None:
-        self._files = documents.files if documents is not None else {}
-        self._findings = findings
-        self._in_document: dict[str, list[Assertion]] = defaultdict(list)
-        self.fatal: list[InputError] = []
-
-    def check(self, nodes: Iterable[Node]) -> None:
-        """Check the mentions of all nodes that are the subject of an assertion."""
-        for node in nodes:
-            if node.others or node.mentions:
-                self._check_node(node)
-        for docid, mentions in self._in_document.items():
-            try:
-                text = source_text(self._files[docid], self._findings.place(mentions[0].line))
-            except InputError as error:
-                self.fatal.append(error)
-                continue
-            for mention in mentions:
-                self._compare(mention, text)
-
-    def _check_node(self, node: Node) -> None:
+    files = documents.files if documents is not None else {}
+    in_document: dict[str, list[Assertion]] = defaultdict(list)
+    for node in nodes:
+        if not (node.others or node.mentions):
+            continue
         mentions = [mention for mention in node.mentions if mention.verb.name in _KINDS]
         if not mentions:
-            self._findings.report_without_place("NO_MENTIONS", node.name, line=node.best_line)
-        if not self._files and node.name not in self._findings.troubled:
-            return
-        mentions.sort(key=lambda mention: _KINDS[mention.verb.name])
+            findings.report_without_place("NO_MENTIONS", node.name, line=node.best_line)
+        if not files and node.name not in findings.troubled:
+            continue
         first_of: dict[str, Assertion] = {}
-        for mention in mentions:
+        for mention in sorted(mentions, key=lambda mention: _KINDS[mention.verb.name]):
             docid = mention.provenance.docid
             first_of.setdefault(docid, mention)
-            if docid in self._files:
-                self._in_document[docid].append(mention)
+            if docid in files:
+                in_document[docid].append(mention)
         for mention in first_of.values():
-            self._findings.look(mention)
-
-    def _compare(self, mention: Assertion, text: str) -> None:
-        self._findings.look(mention)
-        justification = mention.provenance.parts.justification
-        span = justification.first if justification is not None else None
-        if justification is None or span is None:
-            return
-        if not holds(text, offset_value(span.start), offset_value(span.end), mention.text):
-            self._findings.report(
-                "INACCURACTE_MENTION_STRING", mention.text, justification.canonical, line=mention.line,
-                detail=Detail("OBJECT", mention.text),
-            )  # fmt: skip
+            findings.look(mention)
+    for docid, mentions in in_document.items():
+        try:
+            text = source_text(files[docid], findings.place(mentions[0].line))
+        except InputError as error:
+            yield error
+            continue
+        for mention in mentions:
+            findings.look(mention)
+            justification = mention.provenance.parts.justification
+            span = justification.first if justification is not None else None
+            if justification is None or span is None:
+                continue
+            if not holds(text, offset_value(span.start), offset_value(span.end), mention.text):
+                arguments, detail = (mention.text, justification.canonical), Detail("OBJECT", mention.text)
+                findings.report("INACCURACTE_MENTION_STRING", *arguments, line=mention.line, detail=detail)
 
 
 def infer_inverses(builder: Builder) -> None:
@@ -298,17 +266,12 @@ def infer_inverses(builder: Builder) -> None:
 def _infer(builder: Builder, source: Assertion, subject: str, name: str, object_: str) -> Assertion | None:
     """Add what follows from an assertion, with its realis, provenance and confidence."""
     predicate = name if source.realis is None else f"{name}.{source.realis}"
-    line = (
-        source.line,
-        subject,
-        predicate,
-        object_,
-        source.node is None,
-        source.provenance.text,
-        source.confidence,
-        "",
-    )
+    text, confidence = source.provenance.text, source.confidence
+    line = (source.line, subject, predicate, object_, source.node is None, text, confidence, "")
     return builder.add(line, is_inferred=True)
+
+
+_Mentions: TypeAlias = dict[str, dict[str, Assertion]]
 
 
 def infer_mentions(builder: Builder, nodes: Iterable[Node], *, with_canonical: bool) -> None:
@@ -317,19 +280,17 @@ def infer_mentions(builder: Builder, nodes: Iterable[Node], *, with_canonical: b
     Without `with_canonical` no canonical mention is needed.
     """
     for node in nodes:
-        if node.others or node.mentions:
-            _infer_for_node(builder, node, with_canonical)
-
-
-class _InDocument:
-    """The mentions of a node in a document by provenance text; of several at one place the last counts."""
-
-    __slots__ = ("canonical", "mentions", "nominal")
-
-    def __init__(self) -> None:
-        self.mentions: dict[str, Assertion] = {}
-        self.nominal: dict[str, Assertion] = {}
-        self.canonical: dict[str, Assertion] = {}
+        if not (node.others or node.mentions) or _says_all(node):  # as most do
+            continue
+        # By document, kind and provenance text; of several at one place the last counts.
+        documents: dict[str, _Mentions] = defaultdict(lambda: {NAMED: {}, NOMINAL: {}, CANONICAL: {}})
+        for mention in node.mentions:
+            if mention.verb.name in (NAMED, NOMINAL, CANONICAL):
+                documents[mention.provenance.docid][mention.verb.name][mention.provenance.text] = mention
+        if not documents:
+            builder.findings.report_without_place("NO_MENTIONS", node.name, line=node.best_line)
+        for docid, known in documents.items():
+            _infer_in_document(builder, node, docid, known, with_canonical)
 
 
 def _says_all(node: Node) -> bool:
@@ -346,39 +307,19 @@ def _says_all(node: Node) -> bool:
     return bool(texts) and node.documents == canonical.keys() and texts.issuperset(canonical.values())
 
 
-def _infer_for_node(builder: Builder, node: Node, with_canonical: bool) -> None:
-    if _says_all(node):  # as most do
-        return
-    documents: dict[str, _InDocument] = defaultdict(_InDocument)
-    for assertion in node.mentions:
-        name = assertion.verb.name
-        if name not in MENTIONS and name != CANONICAL:
-            continue
-        in_document = documents[assertion.provenance.docid]
-        kind = (
-            in_document.canonical
-            if name == CANONICAL
-            else (in_document.mentions if name == NAMED else in_document.nominal)
-        )
-        kind[assertion.provenance.text] = assertion
-    if not documents:
-        builder.findings.report_without_place("NO_MENTIONS", node.name, line=node.best_line)
-    for docid, in_document in documents.items():
-        _infer_in_document(builder, node, docid, in_document, with_canonical)
-
-
-def _infer_in_document(builder: Builder, node: Node, docid: str, known: _InDocument, with_canonical: bool) -> None:
+def _infer_in_document(builder: Builder, node: Node, docid: str, known: _Mentions, with_canonical: bool) -> None:
     findings = builder.findings
-    mentions = (*known.mentions.values(), *known.nominal.values())
-    if not known.canonical and with_canonical:
+    named, nominal, all_canonical = known[NAMED], known[NOMINAL], known[CANONICAL]
+    mentions = (*named.values(), *nominal.values())
+    if not all_canonical and with_canonical:
         code = "MULTIPLE_MENTIONS_NO_CANONICAL" if len(mentions) > 1 else "MISSING_CANONICAL"
         findings.report_without_place(code, node.name, docid, line=mentions[0].line)
         if len(mentions) == 1:
             _infer(builder, mentions[0], node.name, CANONICAL, mentions[0].object)
-    elif len(known.canonical) > 1:
-        line = max(canonical.line for canonical in known.canonical.values())
+    elif len(all_canonical) > 1:
+        line = max(canonical.line for canonical in all_canonical.values())
         findings.report_without_place("MULTIPLE_CANONICAL", node.name, docid, line=line)
-    for text, canonical in known.canonical.items():
-        if text not in known.mentions and text not in known.nominal:
+    for text, canonical in all_canonical.items():
+        if text not in named and text not in nominal:
             findings.report("UNASSERTED_MENTION", str(canonical), docid, line=canonical.line)
             _infer(builder, canonical, node.name, NAMED, canonical.object)

@@ -41,32 +41,23 @@ def _of_document(run_id: str, docid: str, mentions: Iterable[Assertion]) -> Iter
     ids: dict[str, list[str]] = defaultdict(list)
     lines: dict[str, list[str]] = defaultdict(list)
     for number, mention in enumerate(mentions, 1):
-        subject = mention.subject
-        columns = (
-            run_id, docid, f"E{number}", _span(mention), mention.text, _type(subject),
-            capitalized(mention.realis or ""),
-        )  # fmt: skip
-        ids[subject.name].append(f"E{number}")
-        lines[subject.name].append("\t".join(columns) + "\n")
+        name = mention.subject.name
+        justification = mention.provenance.parts.justification
+        span = "0,0"
+        if justification is not None and (first := justification.first) is not None:
+            start, end = offset_value(first.start), offset_value(first.end)
+            span = (
+                f"{first.start},{start + (start - end + 1):.15g}"  # the reference subtracts the wrong way round (18.5)
+            )
+        node_type = "_".join(map(capitalized, (mention.subject.type or "").split(".")))
+        columns = (run_id, docid, f"E{number}", span, mention.text, node_type, capitalized(mention.realis or ""))
+        ids[name].append(f"E{number}")
+        lines[name].append("\t".join(columns) + "\n")
     for name in sorted(lines):
         yield from sorted(lines[name])
     for name in sorted(lines):
         if len(ids[name]) > 1:
             yield f"@Coreference\t{name}\t{','.join(sorted(ids[name]))}\n"
-
-
-def _span(mention: Assertion) -> str:
-    """The start of a mention, and what the reference takes for its end: it subtracts the wrong way round (18.5)."""
-    justification = mention.provenance.parts.justification
-    span = justification.first if justification is not None else None
-    if span is None:
-        return "0,0"
-    start, end = offset_value(span.start), offset_value(span.end)
-    return f"{span.start},{start + (start - end + 1):.15g}"
-
-
-def _type(node: Node) -> str:
-    return "_".join(map(capitalized, (node.type or "").split(".")))
 
 
 def capitalized(text: str) -> str:
@@ -77,17 +68,24 @@ def capitalized(text: str) -> str:
 ARGUMENT_FOLDER: Final = "event_arguments"
 ARGUMENT_FOLDERS: Final = ("arguments", "corpusLinking", "linking")
 
-_GENERIC: Final = "generic"
 _InDocument: TypeAlias = dict[tuple[str, str], Assertion]
 """Node and document -> the mention of that node there which stands for it."""
 
 
 def argument_files(base: KnowledgeBase) -> Iterator[FolderFile]:
     """The files below the folder."""
-    canonical, normalized = _standing_mentions(base)
+    canonical: _InDocument = {}
+    normalized: _InDocument = {}  # of several the first recorded (17, rule 4)
+    for assertion in base.assertions:
+        key = (assertion.subject.name, assertion.provenance.docid)
+        if assertion.verb.name == CANONICAL:
+            canonical[key] = assertion
+        elif assertion.verb.name == NORMALIZED:
+            normalized.setdefault(key, assertion)
     by_document: dict[str, list[Assertion]] = defaultdict(list)
     for assertion in base.in_order():
-        if _is_argument(assertion):
+        is_about_mentions = assertion.verb.is_mention or TYPE in assertion.verb.name
+        if assertion.subject.is_event and not (is_about_mentions or assertion.is_omitted):
             by_document[assertion.provenance.docid].append(assertion)
     in_corpus: dict[str, list[str]] = defaultdict(list)
     for docid, arguments in by_document.items():
@@ -96,11 +94,12 @@ def argument_files(base: KnowledgeBase) -> Iterator[FolderFile]:
         for number, argument in enumerate(arguments, 1):
             event = f"{base.run_id}{argument.subject.name}.{docid}"
             argument_lines.append(_line(f"{event}.{number}", docid, argument, canonical, normalized))
-            if argument.realis != _GENERIC:
+            if argument.realis != "generic":
                 linked[argument.subject.name].append(f"{event}.{number}")
         yield "arguments", docid, encoded(argument_lines)
         if linked:
-            yield "linking", docid, encoded(_links(base.run_id, docid, linked))
+            links = (f"{base.run_id}{name}.{docid}\t{' '.join(sorted(linked[name]))}\n" for name in sorted(linked))
+            yield "linking", docid, encoded(links)
         for name in linked:
             in_corpus[name].append(f"{docid}-{base.run_id}{name}.{docid}")
     if in_corpus:
@@ -108,49 +107,16 @@ def argument_files(base: KnowledgeBase) -> Iterator[FolderFile]:
         yield "corpusLinking", "corpusLinking", encoded(lines)
 
 
-def _is_argument(assertion: Assertion) -> bool:
-    verb = assertion.verb
-    return assertion.subject.is_event and not (verb.is_mention or TYPE in verb.name or assertion.is_omitted)
-
-
-def _standing_mentions(base: KnowledgeBase) -> tuple[_InDocument, _InDocument]:
-    """The canonical and the normalized mentions; of several normalized ones the first recorded (17, rule 4)."""
-    canonical: _InDocument = {}
-    normalized: _InDocument = {}
-    for assertion in base.assertions:
-        key = (assertion.subject.name, assertion.provenance.docid)
-        if assertion.verb.name == CANONICAL:
-            canonical[key] = assertion
-        elif assertion.verb.name == NORMALIZED:
-            normalized.setdefault(key, assertion)
-    return canonical, normalized
-
-
 def _line(argument_id: str, docid: str, argument: Assertion, canonical: _InDocument, normalized: _InDocument) -> str:
     mention = canonical.get((argument.object, docid))
     text = mention.text if mention is not None else ""
     if argument.object.startswith(":String") and (argument.object, docid) in normalized:
         text = normalized[argument.object, docid].text
-    _, justification, base_filler, additional = argument.provenance.parts
-    columns = (
-        argument_id,
-        docid,
-        ".".join(part.capitalize() for part in (argument.subject.type or "").split(".")),
-        argument.verb.name.capitalize(),
-        text,
-        short_form(mention.provenance.parts.justification) if mention is not None else "",
-        short_form(justification),
-        short_form(base_filler),
-        short_form(additional),
-        capitalized(argument.realis or ""),
-        argument.confidence,
-    )
-    return "\t".join(columns) + "\n"
-
-
-def _links(run_id: str, docid: str, linked: Mapping[str, Iterable[str]]) -> Iterator[str]:
-    for name in sorted(linked):
-        yield f"{run_id}{name}.{docid}\t{' '.join(sorted(linked[name]))}\n"
+    node_type = ".".join(part.capitalize() for part in (argument.subject.type or "").split("."))
+    place = short_form(mention.provenance.parts.justification) if mention is not None else ""
+    parts = "\t".join(map(short_form, argument.provenance.parts[1:]))
+    head = f"{argument_id}\t{docid}\t{node_type}\t{argument.verb.name.capitalize()}\t{text}\t{place}\t{parts}"
+    return f"{head}\t{capitalized(argument.realis or '')}\t{argument.confidence}\n"
 
 
 SENTIMENT_FOLDER: Final = "sentiments"
@@ -186,38 +152,33 @@ class _Document(Struct):
     canonical: dict[str, str] = field(default_factory=dict)
     sentiments: list[Assertion] = field(default_factory=list)
 
+    def add_mention(self, assertion: Assertion) -> None:
+        justification = assertion.provenance.parts.justification
+        if justification is None or justification.first is None:
+            return
+        name = assertion.subject.name
+        mention = _Mention(f"{name}.{_FIRST_ID + len(self.mentions[name])}", assertion, justification.first)
+        self.mentions[name].append(mention)
+        self.at_place[name, justification.canonical] = mention
+
 
 def sentiment_files(base: KnowledgeBase) -> Iterator[FolderFile]:
     """The files below the folder."""
-    documents = _documents(base)
+    documents: dict[str, _Document] = defaultdict(_Document)
+    for assertion in base.assertions:
+        name, provenance = assertion.verb.name, assertion.provenance
+        document = documents[provenance.docid]
+        if name in _KINDS:
+            document.add_mention(assertion)
+        elif name == CANONICAL:
+            document.canonical[assertion.subject.name] = provenance.place or ""
+        elif name in _POLARITIES:
+            document.sentiments.append(assertion)
     for docid in sorted(documents):
         document = documents[docid]
         if document.mentions:
             yield "predicted-ere", f"{docid}.rich_ere.xml", encoded(_ere(base.run_id, docid, document, base.nodes))
             yield "predicted-best", f"{docid}.best.xml", encoded(_best(docid, document))
-
-
-def _documents(base: KnowledgeBase) -> dict[str, _Document]:
-    documents: dict[str, _Document] = defaultdict(_Document)
-    for assertion in base.assertions:
-        name = assertion.verb.name
-        if name in _KINDS:
-            _note_mention(documents[assertion.provenance.docid], assertion)
-        elif name == CANONICAL:
-            documents[assertion.provenance.docid].canonical[assertion.subject.name] = assertion.provenance.place or ""
-        elif name in _POLARITIES:
-            documents[assertion.provenance.docid].sentiments.append(assertion)
-    return documents
-
-
-def _note_mention(document: _Document, assertion: Assertion) -> None:
-    justification = assertion.provenance.parts.justification
-    if justification is None or justification.first is None:
-        return
-    name = assertion.subject.name
-    mention = _Mention(f"{name}.{_FIRST_ID + len(document.mentions[name])}", assertion, justification.first)
-    document.mentions[name].append(mention)
-    document.at_place[name, justification.canonical] = mention
 
 
 def _ere(run_id: str, docid: str, document: _Document, nodes: Mapping[str, Node]) -> Iterator[str]:

@@ -25,7 +25,7 @@ from cs_score.coldstart.provenance import Span, read_provenance
 from cs_score.coldstart.queries import Query, follow_on_id, parse_query_id
 from cs_score.coldstart.tab_files import split_comment
 from cs_score.knowledge_base.assertions import CANONICAL, LINK, NAMED, NIL, TYPE
-from cs_score.knowledge_base.entry_points import Entrance, Meeting, Mention, MentionIndex, enter
+from cs_score.knowledge_base.entry_points import Entrance, Mention, MentionIndex, enter
 from cs_score.knowledge_base.kb_file import split_lines, text_blocks
 
 _CONFIDENCE: Final = re.compile(r"\d+\.\d+")
@@ -205,19 +205,12 @@ class _Asked(Record):
     origin: Query
 
 
-class _SlotTask(Record, eq=False):
-    """Waits for every line that fills the first slot of a query for a node."""
+class _Task(Record, eq=False):
+    """Waits for every line that fills the first slot of a query, or for the canonical mention of an answer."""
 
     asked: _Asked
     facts: Sequence[Fact]
-
-
-class _NameTask(Record, eq=False):
-    """Waits for the canonical mention of a node that a line gives as an answer."""
-
-    asked: _Asked
-    answer: Fact
-    facts: Sequence[Fact]
+    answer: Fact | None = None
 
 
 class Counts(Struct):
@@ -281,27 +274,22 @@ class _Ring:
         self._lines = resolution.lines
         self._counts = resolution.counts
         # Round, line, number of the task, how many lines it has met, the task.
-        self._queue: list[tuple[int, int, int, int, _SlotTask | _NameTask]] = []
+        self._queue: list[tuple[int, int, int, int, _Task]] = []
         self._made = 0
 
     def ask(self, asked: _Asked, node: str, round_: int, line: int) -> None:
         """Make the task that fills the first slot of a query."""
         self._counts.slot_tasks += 1
-        facts = self._kb.slots.get((node, asked.slots[0]), ())
-        start = bisect_right(facts, line, key=attrgetter("line"))
-        self._await(_SlotTask(asked, (*facts[start:], *facts[:start])), round_, line)
+        self._start(asked, self._kb.slots.get((node, asked.slots[0]), ()), None, round_, line)
 
-    def _name(self, asked: _Asked, answer: Fact, round_: int, line: int) -> None:
-        self._counts.name_tasks += 1
-        facts = self._kb.canonical.get((answer.object, answer.docid), ())
+    def _start(self, asked: _Asked, facts: Sequence[Fact], answer: Fact | None, round_: int, line: int) -> None:
+        """Start a task at a line; it comes to the lines after that first. Of canonical mentions it takes one."""
         start = bisect_right(facts, line, key=attrgetter("line"))
-        self._await(_NameTask(asked, answer, facts[start : start + 1] or facts[:1]), round_, line)
-
-    def _await(self, task: _SlotTask | _NameTask, round_: int, line: int) -> None:
+        ahead = (*facts[start:], *facts[:start]) if answer is None else facts[start : start + 1] or facts[:1]
         self._made += 1
-        self._await_next(task, self._made, 0, round_, line)
+        self._await_next(_Task(asked, ahead, answer), self._made, 0, round_, line)
 
-    def _await_next(self, task: _SlotTask | _NameTask, number: int, met: int, round_: int, line: int) -> None:
+    def _await_next(self, task: _Task, number: int, met: int, round_: int, line: int) -> None:
         """Queue a task for the next line that it waits for, which is in the next round unless it lies ahead."""
         if met < len(task.facts):
             awaited = task.facts[met].line
@@ -311,54 +299,43 @@ class _Ring:
         """Let everything happen."""
         while self._queue:
             round_, line, number, met, task = heapq.heappop(self._queue)
-            fact = task.facts[met]
-            if isinstance(task, _NameTask):
-                self._answer(task, fact, round_, line)
+            fact, asked = task.facts[met], task.asked
+            if task.answer is not None:
+                self._lines.append(self._line(asked, task.answer, fact))
+                follow_on = _follow_on(asked, fact)
+                if follow_on.slots:
+                    self.ask(follow_on, fact.subject, round_, line)
                 continue
             self._counts.fills += 1
             if fact.object.startswith(":"):
-                self._name(task.asked, fact, round_, line)
+                self._counts.name_tasks += 1
+                self._start(asked, self._kb.canonical.get((fact.object, fact.docid), ()), fact, round_, line)
             else:
                 self._counts.text_fills += 1
-                self._lines.append(self._line(task.asked, fact, fact))
+                self._lines.append(self._line(asked, fact, fact))
             self._await_next(task, number, met + 1, round_, line)
 
-    def _answer(self, task: _NameTask, mention: Fact, round_: int, line: int) -> None:
-        """Write an answer, and ask about it."""
-        asked = task.asked
-        self._lines.append(self._line(asked, task.answer, mention))
-        span = mention.first
-        provenance = "" if span is None else read_provenance(str(span), 1).canonical
-        follow_on = _Asked(_follow_on(asked, _plain_text(mention.object), provenance), asked.slots[1:], asked.origin)
-        if follow_on.slots:
-            self.ask(follow_on, mention.subject, round_, line)
-
     def _line(self, asked: _Asked, answer: Fact, mention: Fact) -> str:
+        justification = canonical_part(answer.provenance, 1 if answer.object.startswith(":String") else 0)
+        if answer.subject.startswith(":Event") or answer.object.startswith(":Event"):
+            # The place of the subject comes first, which events lack (18.8).
+            mentions = self._kb.canonical.get((answer.subject, answer.docid), ())
+            last = next((mention.provenance for mention in reversed(mentions) if not mention.has_realis), "")
+            justification = f"{canonical_part(last, 0)},{justification}"
+        value_type = self._kb.types.get(answer.object, _STRING_TYPE)
         columns = (
             asked.full_id,
             asked.slots[0],
             self._kb.run_id,
-            self._relation(answer),
+            justification,
             _plain_text(mention.object),
-            self._kb.types.get(answer.object, _STRING_TYPE),
-            mention.provenance,
-            answer.confidence,
-            answer.object,
+            value_type,
         )
-        return "\t".join(columns) + "\n"
-
-    def _relation(self, answer: Fact) -> str:
-        """The predicate justification; of events the place of the subject comes first, which events lack (18.8)."""
-        justification = canonical_part(answer.provenance, 1 if answer.object.startswith(":String") else 0)
-        if answer.subject.startswith(":Event") or answer.object.startswith(":Event"):
-            mentions = self._kb.canonical.get((answer.subject, answer.docid), ())
-            last = next((mention.provenance for mention in reversed(mentions) if not mention.has_realis), "")
-            return f"{canonical_part(last, 0)},{justification}"
-        return justification
+        return "\t".join((*columns, mention.provenance, answer.confidence, answer.object)) + "\n"
 
 
-def _follow_on(asked: _Asked, value: str, provenance: str) -> str:
-    """The full id of the query about an answer. Raises InputError where there cannot be one (16.6)."""
+def _follow_on(asked: _Asked, mention: Fact) -> _Asked:
+    """The query about an answer. Raises InputError where there cannot be one (16.6)."""
     query = asked.origin
     if len(query.entry_points) > 1:
         raise InputError(
@@ -367,7 +344,9 @@ def _follow_on(asked: _Asked, value: str, provenance: str) -> str:
             remedy="split the queries by entry point first (cs-score validate-queries -expand)",
             code="QUERY_NOT_EXPANDED",
         )
-    full_id = f"{asked.full_id}_{follow_on_id(asked.full_id, value, provenance)}"
+    span = mention.first
+    provenance = "" if span is None else read_provenance(str(span), 1).canonical
+    full_id = f"{asked.full_id}_{follow_on_id(asked.full_id, _plain_text(mention.object), provenance)}"
     if parse_query_id(full_id) is None:
         raise InputError(
             f'unexpected argument: "{full_id}" sent to parse_queryid',
@@ -376,7 +355,7 @@ def _follow_on(asked: _Asked, value: str, provenance: str) -> str:
             remedy="answers can be asked about only where the query's id ends in ten hexadecimal digits",
             code="UNPARSABLE_QUERY_ID",
         )
-    return full_id
+    return _Asked(full_id, asked.slots[1:], query)
 
 
 def _plain_text(text: str) -> str:
@@ -408,23 +387,20 @@ def explanation_text(resolution: Resolution) -> Iterator[str]:
 
 def _rows(query: Query, entrance: Entrance | None) -> Iterator[tuple[str, ...]]:
     if entrance is None:
-        yield query.full_id, "", "no entry point", "", "", "", "", "", ""
+        yield query.full_id, "", "no entry point", *[""] * 6
         return
     point = entrance.entry_point
     head = (query.full_id, f"{point.docid or ''}:{point.start or ''}-{point.end or ''}")
-    if entrance.chosen is not None:
-        yield from _met(head, entrance.meetings())
-    elif (nearest := entrance.nearest()) is not None:
-        yield (*head, "nothing met; nearest in the document", *_shown(nearest), "", "")
-    else:
-        yield (*head, "nothing met; no mention in the document", "", "", "", "", "", "")
-
-
-def _met(head: tuple[str, str], meetings: Iterable[Meeting]) -> Iterator[tuple[str, ...]]:
-    for number, meeting in enumerate(meetings):
+    for number, (mention, common, rest) in enumerate(entrance.meetings()):
         outcome = "met, weaker" if number else "chosen"
         # Characters in common: both ends of a span are inclusive.
-        yield (*head, outcome, *_shown(meeting.mention), f"{meeting.common + 1:.15g}", f"{meeting.rest:.15g}")
+        yield (*head, outcome, *_shown(mention), f"{common + 1:.15g}", f"{rest:.15g}")
+    if entrance.chosen is not None:
+        return
+    if (nearest := entrance.nearest()) is not None:
+        yield (*head, "nothing met; nearest in the document", *_shown(nearest), "", "")
+    else:
+        yield (*head, "nothing met; no mention in the document", *[""] * 6)
 
 
 def _shown(mention: Mention) -> tuple[str, ...]:

@@ -19,9 +19,9 @@ from cs_score.coldstart.queries import Query, QuerySet
 from cs_score.knowledge_base.assertions import KnowledgeBase
 from cs_score.knowledge_base.building import Builder, Findings, Multiple, Repetitions
 from cs_score.knowledge_base.checks import (
-    MentionStrings,
     check_confidences,
     check_endpoints,
+    check_mention_strings,
     check_provenances,
     check_strings,
     check_types,
@@ -94,26 +94,19 @@ def validate_kb(source: Source, options: KbOptions, problems: ProblemLog) -> Kno
     builder = Builder(base, options.table, repetitions, findings, lengths)
     for line in file.lines():
         builder.add(line)
-    check(builder, options, problems)
-    problems.end_if_fatal()
-    return base
-
-
-def check(builder: Builder, options: KbOptions, problems: ProblemLog) -> None:
-    """All that only a whole knowledge base can tell, in the order of the reference."""
-    base, findings = builder.base, builder.findings
+    # In the order of the reference.
     nodes = list(base.nodes.values())
     check_types(base, findings)
     check_strings(nodes, findings)
     check_provenances(base.assertions, findings)
-    strings = MentionStrings(options.documents, findings)
-    strings.check(nodes)
-    problems.fatal += strings.fatal
+    problems.fatal += check_mention_strings(nodes, options.documents, findings)
     infer_inverses(builder)
     infer_mentions(builder, base.nodes.values(), with_canonical=options.task == "CSKB")
     check_endpoints(base.assertions, findings)
     check_confidences(base.assertions, findings)
-    builder.repetitions.finish()
+    repetitions.finish()
+    problems.end_if_fatal()
+    return base
 
 
 def resolve_knowledge_bases(

@@ -7,14 +7,14 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
-from typing import Final
+from typing import Any, Final
 
 from cs_score.base.errors import OutputError, UsageError
 from cs_score.base.outputs import encoded, write_folder, write_whole
 from cs_score.base.planned_outputs import Format, OwnOption
 from cs_score.base.records import Record
 from cs_score.base.sources import plain_name, reason_of
-from cs_score.knowledge_base.assertions import CANONICAL, LINK, NAMED, NOMINAL, TYPE, Assertion, KnowledgeBase, Node
+from cs_score.knowledge_base.assertions import CANONICAL, LINK, NAMED, NOMINAL, TYPE, Assertion, KnowledgeBase
 from cs_score.knowledge_base.event_writers import (
     ARGUMENT_FOLDER,
     ARGUMENT_FOLDERS,
@@ -46,16 +46,11 @@ def tac_lines(assertions: Iterable[Assertion], labels: Collection[str]) -> list[
             continue
         if assertion.verb is not verb or assertion.realis != realis:  # lines that begin alike follow each other
             verb, realis = assertion.verb, assertion.realis
-            beginning = _beginning(assertion.subject, verb, realis)
+            name = f"{assertion.subject.type}:{verb.name}" if verb.has_domain else verb.name
+            beginning = f"{assertion.subject.name}\t{name}{'' if realis is None else f'.{realis}'}\t"
         end = f"{assertion.comment}\n" if verb.name == TYPE else f"\t{assertion.confidence}{assertion.comment}\n"
         lines.append(f"{beginning}{assertion.object}\t{assertion.provenance.text}{end}")
     return lines
-
-
-def _beginning(subject: Node, verb: Verb, realis: str | None) -> str:
-    """The first two columns."""
-    name = f"{subject.type}:{verb.name}" if verb.has_domain else verb.name
-    return f"{subject.name}\t{name}\t" if realis is None else f"{subject.name}\t{name}.{realis}\t"
 
 
 _KINDS: Final = {NAMED: "NAM", NOMINAL: "NOM"}
@@ -82,17 +77,12 @@ def edl_text(base: KnowledgeBase, link_kb: str) -> Iterator[str]:
     ids.update(linked)
     for number, mention in enumerate(mentions, 1):
         subject = mention.subject.name
-        columns = (
-            base.run_id, f"{subject}_{_mention_id(number)}", mention.text, mention.provenance.text,
-            ids.get(subject, ""), types.get(subject, ""), _KINDS[mention.verb.name], mention.confidence,
-        )  # fmt: skip
-        yield "\t".join(columns) + "\n"
-
-
-def _mention_id(number: int) -> str:
-    """M00001, M00002, ... M99999, N00000."""
-    letter, rest = divmod(number, 100_000)
-    return f"{chr(ord('M') + letter)}{rest:05d}"
+        letter, digits = divmod(number, 100_000)  # N00000 comes after M99999
+        head = (
+            f"{base.run_id}\t{subject}_{chr(ord('M') + letter)}{digits:05d}\t{mention.text}\t{mention.provenance.text}"
+        )
+        kind = _KINDS[mention.verb.name]
+        yield f"{head}\t{ids.get(subject, '')}\t{types.get(subject, '')}\t{kind}\t{mention.confidence}\n"
 
 
 _WITHOUT_DOMAIN = frozenset((TYPE, NAMED, CANONICAL, LINK))
@@ -149,21 +139,17 @@ SCHEMA_VERSION: Final = 1
 
 def statistics_json(statistics: KbStatistics) -> str:
     """The same as a JSON object."""
-    levels: dict[str, object] = {}
-    for title, of_title in statistics.counts.items():
-        first, colon, second = title.lower().partition(":")
-        if colon:
-            of_first = levels.setdefault(first, {})
-            assert isinstance(of_first, dict)
-            of_first[second] = of_title
-        else:
-            levels[first] = of_title
-    whole = {
+    whole: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
         "run_id": statistics.run_id,
         "has_multiple_confidences": statistics.has_multiple_confidences,
-        **levels,
     }
+    for title, of_title in statistics.counts.items():
+        first, colon, second = title.lower().partition(":")
+        if colon:
+            whole.setdefault(first, {})[second] = of_title
+        else:
+            whole[first] = of_title
     return json.dumps(whole, ensure_ascii=False, indent=1) + "\n"
 
 
@@ -179,7 +165,6 @@ def differences(base: KnowledgeBase, labels: Collection[str]) -> Iterator[str]:
 NO_OUTPUT: Final = "none"
 _FILES: Final = ("tac", "edl", "nug")
 _FOLDERS: Final = {"eal": ARGUMENT_FOLDER, "sen": SENTIMENT_FOLDER}
-_ENDING: Final = ".tac"
 
 
 class KbOutputs(Record):
@@ -197,13 +182,10 @@ class KbOutputs(Record):
                 os.mkdir(self.folder)
             except OSError as error:
                 raise OutputError(f"Could not create directory {self.folder}: {reason_of(error)}") from None
+        texts = {"tac": tac_text(base, self.labels), "edl": edl_text(base, self.link_kb), "nug": nugget_text(base)}
         for mode, path in self.paths.items():
-            if mode == "tac":
-                write_whole(path, encoded(tac_text(base, self.labels)))
-            elif mode == "edl":
-                write_whole(path, encoded(edl_text(base, self.link_kb)))
-            elif mode == "nug":
-                write_whole(path, encoded(nugget_text(base)))
+            if mode in texts:
+                write_whole(path, encoded(texts[mode]))
             elif mode == "eal":
                 write_folder(path, ARGUMENT_FOLDERS, argument_files(base))
             else:
@@ -223,7 +205,7 @@ def output_folder(given: str | None, kb_file: str) -> str:
 
 def output_paths(modes: str, folder: str, kb_file: str) -> dict[str, str]:
     """The path of each format of a colon-separated list. Raises UsageError for unknown formats and existing outputs."""
-    name = os.path.basename(plain_name(kb_file)).removesuffix(_ENDING)
+    name = os.path.basename(plain_name(kb_file)).removesuffix(".tac")
     paths: dict[str, str] = {}
     for mode in filter(None, modes.lower().split(":")):
         if mode == NO_OUTPUT:
