@@ -17,8 +17,9 @@ from cs_score.analysis.coldstart.explanation import explanation as coldstart_exp
 from cs_score.analysis.evidence import analysis as evidence_analysis
 from cs_score.analysis.evidence import difference as evidence_difference
 from cs_score.analysis.evidence import explanation as evidence_explanation
-from cs_score.batch.store import state
-from cs_score.batch.tables import leaderboard_writers, many_writers
+from cs_score.batch import leaderboard as leaderboard_writers
+from cs_score.batch import overview as many_writers
+from cs_score.batch import store as state
 from cs_score.coldstart import documents
 from cs_score.evidence import report
 from cs_score.knowledge_base import writers

@@ -32,7 +32,7 @@ ROOMS: Final = {
     # a measure as a value, the registry
     "measures": Budget(400, 4),  # plan: 250, 3
     # resampling, intervals, paired tests, families of tests, planning; knows no task
-    "statistics": Budget(2300, 23),  # plan: 2300, 13
+    "statistics": Budget(1800, 10),  # plan: 2300, 13
     # layout, renderers, frames
     "tables": Budget(400, 4),  # plan: 400, 4
     # queries, lines, judging, counting, ranking, resampling, gold, run, scorer, parts, writers
@@ -48,7 +48,7 @@ ROOMS: Final = {
     # mistakes, effects, budget, groups, differences, many runs; Cold Start's what-ifs and explanation
     "analysis": Budget(10500, 61),  # plan: 5000, 22
     # plan, execution (processes, Dask), store, tables
-    "batch": Budget(2900, 28),  # plan: 1500, 9
+    "batch": Budget(2520, 10),  # plan: 1500, 9
     # verify and check: score again, hold document against document
     "verification": Budget(1700, 9),  # plan: 800, 6
     # limits and baselines of check; becomes part of verification

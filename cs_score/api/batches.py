@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     from cs_score.batch.batch import BatchResult, OpenBackend
     from cs_score.batch.coldstart import ColdStartPlan
-    from cs_score.batch.execution.run_tasks import Backend
-    from cs_score.batch.plan.inputs import InputFile
-    from cs_score.batch.plan.plan import Plan, Prepared
+    from cs_score.batch.execution import Backend
+    from cs_score.batch.plan import Plan, Prepared
+    from cs_score.batch.runs import InputFile
     from cs_score.coldstart.options import NamedPolicy
 
 
@@ -166,10 +166,9 @@ def batch(
     What is wrong with one run stands in its row.
     """
     from cs_score.batch.batch import BatchOptions, run_batch
-    from cs_score.batch.coldstart import ColdStartPlan
-    from cs_score.batch.plan.runs import find_runs
-    from cs_score.batch.planned_files import planned_batch
-    from cs_score.batch.single_call import SingleCall
+    from cs_score.batch.coldstart import ColdStartPlan, SingleCall
+    from cs_score.batch.runs import find_runs
+    from cs_score.batch.store import planned_batch
 
     page = None
     if html:
@@ -216,7 +215,7 @@ def batch(
 
 def _policies(given: str | Iterable[str] | Mapping[str, Policy], options: Options) -> list[NamedPolicy]:
     """The policies by name. Raises UsageError for names that are none, and for an empty list."""
-    from cs_score.batch.plan.policies import read_policies
+    from cs_score.batch.runs import read_policies
 
     words = policy_words(given)
     if not words:
@@ -234,14 +233,14 @@ def _measure(sort_by: str, plan: ColdStartPlan) -> str:
 
 
 def _shared_file(given: Input) -> InputFile:
-    from cs_score.batch.plan.inputs import InputFile
+    from cs_score.batch.runs import InputFile
 
     file = held(given)
     return InputFile(file.name, content=file.content)
 
 
 def _existing(choice: str | None) -> InputFile | None:
-    from cs_score.batch.plan.inputs import InputFile
+    from cs_score.batch.runs import InputFile
 
     return InputFile(choice) if choice is not None and os.path.isfile(choice) else None
 
@@ -255,7 +254,7 @@ def _opener(jobs: int | None, runs: int) -> OpenBackend:
     @contextlib.contextmanager
     def open_backend(batch_id: str, plan: Plan, prepared: Prepared) -> Iterator[Backend]:
         from cs_score.base.processes import processes_for
-        from cs_score.batch.execution.executors import local_backend
+        from cs_score.batch.execution import local_backend
 
         with local_backend(batch_id, plan, prepared, min(processes_for(jobs), runs)) as backend:
             yield backend

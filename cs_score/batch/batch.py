@@ -12,20 +12,21 @@ from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.outputs import make_folder
 from cs_score.base.records import Record
 from cs_score.base.signing.origin import RUN
-from cs_score.batch.execution.run_tasks import Backend, Watcher, run_tasks
-from cs_score.batch.execution.tasks import Delivery, Task, failures
-from cs_score.batch.plan.inputs import InputFile
-from cs_score.batch.plan.plan import Plan, Prepared
-from cs_score.batch.plan.runs import RunFile
-from cs_score.batch.store.lock import locked
-from cs_score.batch.store.outcomes import FAILED, Outcome
-from cs_score.batch.store.pages import MakePage, is_page
-from cs_score.batch.store.state import SIGNATURE, UnfitError, clear, clear_leftovers, read_whole_run, write_run
-from cs_score.batch.tables.leaderboard import Leaderboard, make_leaderboard, with_standings
-from cs_score.batch.tables.leaderboard_writers import write_leaderboard
-from cs_score.batch.tables.many import overview_of
-from cs_score.batch.tables.many_writers import write_overview
-from cs_score.batch.tables.problem_table import write_problem_report, write_problem_table
+from cs_score.batch.execution import Backend, Delivery, Task, Watcher, failures, run_tasks
+from cs_score.batch.leaderboard import Leaderboard, make_leaderboard, write_leaderboard
+from cs_score.batch.overview import overview_of, write_overview, write_problem_report, write_problem_table
+from cs_score.batch.plan import FAILED, MakePage, Outcome, Plan, Prepared, is_page
+from cs_score.batch.runs import InputFile, RunFile
+from cs_score.batch.store import (
+    SIGNATURE,
+    UnfitError,
+    clear,
+    clear_leftovers,
+    folder_of_run,
+    locked,
+    read_whole_run,
+    write_run,
+)
 
 OpenBackend = Callable[[str, Plan, Prepared], contextlib.AbstractContextManager[Backend]]
 """Makes the executor of a batch from its id, its plan and the gold prepared here."""
@@ -83,61 +84,35 @@ def run_batch(
         with paused_collector():
             prepared = plan.prepare()
         measure = _measure(options.measure, prepared.measures())
-        if others := _other_results(
-            options.out, {folder_of_run(options.out, plan, r.name, p) for r in runs for p in policies}
-        ):
+        folders = {folder_of_run(options.out, plan, run.name, policy) for run in runs for policy in policies}
+        if others := _other_results(options.out, folders):
             remark(f"{options.out} holds results of other runs, too ({others}); the leaderboard has those of this call")
         found: dict[tuple[str, str], Outcome] = {}
         tasks = [task for run in runs if (task := _task(run, plan, prepared, options, found, remark)) is not None]
         kept = len(found)
-        _score(tasks, plan, prepared, options, open_backend, watch, found)
+        try:
+            if tasks:
+                with open_backend(os.urandom(16).hex(), plan, prepared) as backend, watch(len(tasks)) as watcher:
+                    todo = list(_sent(tasks, options, found)) if options.ships else tasks
+                    for deliveries in run_tasks(todo, backend, watcher):
+                        for delivery in deliveries:
+                            outcome = _stored(_checked(delivery, prepared), options, plan)
+                            found[outcome.run, outcome.policy] = outcome
+        finally:  # no worker writes any more
+            for task in tasks:
+                for policy in task.folders:
+                    clear_leftovers(folder_of_run(options.out, plan, task.run.name, policy))
         outcomes = tuple(found[run.name, policy] for run in runs for policy in policies)
-        leaderboard = with_standings(make_leaderboard(outcomes, policies, measure, plan.headline()))
-        if not any(measure in row.scores for row in leaderboard.rows) and any(row.scores for row in leaderboard.rows):
+        board = make_leaderboard(outcomes, policies, measure, plan.headline())
+        if not any(measure in row.scores for row in board.rows) and any(row.scores for row in board.rows):
             remark(f"no run has a score {measure}, so none has a rank")
-        _write_tables(options, outcomes, policies, leaderboard, prepared)
-        return BatchResult(outcomes, leaderboard, kept)
-
-
-def _write_tables(
-    options: BatchOptions,
-    outcomes: tuple[Outcome, ...],
-    policies: Sequence[str],
-    leaderboard: Leaderboard,
-    prepared: Prepared,
-) -> None:
-    """Everything that is over all runs."""
-    write_leaderboard(options.out, leaderboard)
-    overview = overview_of(outcomes, policies, leaderboard, prepared.evaluation)
-    write_overview(options.out, overview, leaderboard, options.index)
-    write_problem_table(options.out, outcomes)
-    if options.problems is not None:
-        write_problem_report(options.problems, prepared.occurrences, outcomes)
-
-
-def _score(
-    tasks: Sequence[Task],
-    plan: Plan,
-    prepared: Prepared,
-    options: BatchOptions,
-    open_backend: OpenBackend,
-    watch: Callable[[int], contextlib.AbstractContextManager[Watcher]],
-    found: dict[tuple[str, str], Outcome],
-) -> None:
-    """Do the tasks, and put their outcomes into `found` as they come."""
-    if not tasks:
-        return
-    try:
-        with open_backend(os.urandom(16).hex(), plan, prepared) as backend, watch(len(tasks)) as watcher:
-            todo = list(_sent(tasks, options, found)) if options.ships else tasks
-            for deliveries in run_tasks(todo, backend, watcher):
-                for delivery in deliveries:
-                    outcome = _stored(_checked(delivery, prepared), options, plan)
-                    found[outcome.run, outcome.policy] = outcome
-    finally:  # no worker writes any more
-        for task in tasks:
-            for policy in task.folders:
-                clear_leftovers(folder_of_run(options.out, plan, task.run.name, policy))
+        write_leaderboard(options.out, board)
+        overview = overview_of(outcomes, policies, board, prepared.evaluation)
+        write_overview(options.out, overview, board, options.index)
+        write_problem_table(options.out, outcomes)
+        if options.problems is not None:
+            write_problem_report(options.problems, prepared.occurrences, outcomes)
+        return BatchResult(outcomes, board, kept)
 
 
 def _measure(wanted: str | None, known: Mapping[str, Sequence[str]]) -> str:
@@ -157,11 +132,6 @@ def _other_results(out: str, folders: Set[str]) -> str:
     found = sorted({os.path.dirname(path) for pattern in patterns for path in glob.glob(pattern)} - folders)
     names = [os.path.relpath(folder, out) for folder in found]
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-
-
-def folder_of_run(out: str, plan: Plan, run: str, policy: str) -> str:
-    """The folder of a run: below that of its policy where there are several."""
-    return os.path.join(out, policy, run) if len(plan.policy_names()) > 1 else os.path.join(out, run)
 
 
 def _task(
@@ -211,15 +181,18 @@ def _sent(tasks: Sequence[Task], options: BatchOptions, found: dict[tuple[str, s
                 found[delivery.outcome.run, delivery.outcome.policy] = delivery.outcome
 
 
+def _failed(outcome: Outcome, reason: str) -> Delivery:
+    return failures(Task(RunFile(outcome.run, InputFile(outcome.file)), {outcome.policy: None}), reason)[0]
+
+
 def _checked(delivery: Delivery, prepared: Prepared) -> Delivery:
     """The delivery, failed if its worker prepared something else: another file may lie under the same path there."""
-    outcome = delivery.outcome
-    inputs = outcome.signature.get("inputs", ())
+    inputs = delivery.outcome.signature.get("inputs", ())
     seen = {(given["name"], given["sha256"]) for given in inputs} if isinstance(inputs, list) else set()
     for digest in prepared.digests:
         if seen and (digest.name, digest.sha256) not in seen:
             reason = f"the worker read another {digest.name} than this machine; put it on shared storage or ship inputs"
-            return failures(Task(RunFile(outcome.run, InputFile(outcome.file)), {outcome.policy: None}), reason)[0]
+            return _failed(delivery.outcome, reason)
     return delivery
 
 
@@ -231,8 +204,7 @@ def _stored(delivery: Delivery, options: BatchOptions, plan: Plan) -> Outcome:
         try:
             return write_run(folder, outcome, [(name, [data]) for name, data in delivery.contents.items()])
         except OutputError as error:
-            [failed] = failures(Task(RunFile(outcome.run, InputFile(outcome.file)), {outcome.policy: None}), str(error))
-            return failed.outcome
+            return _failed(outcome, str(error)).outcome
     if outcome.state == FAILED and not outcome.files:
         clear(folder)  # files of an earlier batch are out of date
     return outcome

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from itertools import chain, groupby
+from typing import Final
 
 from cs_score.analysis.many.coldstart import ToFind, run_findings, to_find, union_scores, unit_measure
 from cs_score.analysis.many.findings import Findings
@@ -15,15 +18,30 @@ from cs_score.base.outputs import encoded
 from cs_score.base.records import Record, replace
 from cs_score.base.signing.origin import QUERY_LIST, SAMPLES, Origin
 from cs_score.base.sources import Input, InputDigest
-from cs_score.batch.plan.inputs import InputFile
-from cs_score.batch.plan.plan import Plan, Scored
-from cs_score.batch.plan.runs import RunFile
-from cs_score.batch.single_call import SingleCall
-from cs_score.batch.store.outcomes import FAILED, OK, WITH_ERRORS, Outcome, RunScores, problem_places
-from cs_score.batch.store.pages import MakePage, page_name
+from cs_score.batch.plan import (
+    FAILED,
+    OK,
+    WITH_ERRORS,
+    MakePage,
+    Outcome,
+    Plan,
+    RunScores,
+    Scored,
+    page_name,
+    problem_places,
+)
+from cs_score.batch.runs import InputFile, RunFile
 from cs_score.coldstart.gold import Gold, Run, open_gold, with_pool
 from cs_score.coldstart.options import Justifications, NamedPolicy, Options, origin_of
-from cs_score.coldstart.outputs import check_fields, stopped_report, whole_report
+from cs_score.coldstart.outputs import (
+    Invocation,
+    Layout,
+    check_fields,
+    doubly_encoded,
+    file_blocks,
+    stopped_report,
+    whole_report,
+)
 from cs_score.coldstart.result import Result, RunResult, ScoringStopped
 from cs_score.coldstart.scorer import score_runs
 from cs_score.coldstart.unit_statistics import intervals, resampled_unit, summary_scores
@@ -39,6 +57,57 @@ from cs_score.problems.codes import Severity
 from cs_score.problems.log import Problem, ProblemLog
 from cs_score.problems.occurrences import Occurrence, RecordingLog
 from cs_score.statistics.options import Resampling
+from cs_score.statistics.results import ScoreIntervals
+
+PREFIX: Final = "out"
+"""Files of a run are called `out.sf`, `out.summary` and so on, whatever the run is called."""
+
+
+class SingleCall(Record):
+    """A call of the scorer for one run alone.
+
+    `layout` and `with_json` choose its files. `switches` are its words beside the policy, `folder` is the working
+    folder of the user: both are only for the `.params` file.
+    """
+
+    layout: Layout
+    with_json: bool
+    switches: tuple[str, ...]
+    folder: str
+
+    def files(
+        self,
+        result: Result,
+        policy: NamedPolicy,
+        inputs: Sequence[str],
+        report: str,
+        intervals: Sequence[ScoreIntervals] = (),
+        *,
+        was_stopped: bool = False,
+    ) -> Iterator[tuple[str, Iterable[bytes]]]:
+        """The name and content of each file; `inputs` names what the call reads, `report` is its `.errlog`."""
+        if self.with_json and not was_stopped:
+            from cs_score.coldstart.documents import json_text
+
+            yield f"{PREFIX}.json", encoded(json_text(result, intervals))
+        words = self._words(policy, inputs)
+        has_samples = result.options.samples is not None
+        invocation = Invocation(time.localtime(), self.folder, words, policy.texts, has_samples)
+        for ending, blocks in file_blocks(result, self.layout, invocation, intervals, was_stopped):
+            yield f"{PREFIX}.{ending}", blocks
+        yield from self.report_only(report)
+
+    def report_only(self, report: str) -> Iterator[tuple[str, Iterable[bytes]]]:
+        """The report alone: of a run that came to nothing there is no other file."""
+        yield f"{PREFIX}.errlog", [doubly_encoded(report)]
+
+    def _words(self, policy: NamedPolicy, inputs: Sequence[str]) -> list[str]:
+        """The command line that gives the same files."""
+        words = [*self.switches, "-justifications", str(policy.justifications)]
+        for side, text in policy.texts.items():
+            words += [f"-{side.lower()}", text]
+        words += ["-output_file", PREFIX, "-error_file", f"{PREFIX}.errlog", *inputs]
+        return ["cs-score", *map(shlex.quote, words)]
 
 
 class ColdStartPlan(Record):

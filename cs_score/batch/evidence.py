@@ -15,11 +15,8 @@ from cs_score.base.outputs import encoded
 from cs_score.base.records import Record, replace
 from cs_score.base.signing.origin import GOLD
 from cs_score.base.sources import Input, InputDigest
-from cs_score.batch.plan.inputs import InputFile
-from cs_score.batch.plan.plan import Plan, Scored
-from cs_score.batch.plan.runs import RunFile
-from cs_score.batch.store.outcomes import FAILED, OK, Outcome, RunScores
-from cs_score.batch.store.pages import MakePage, page_name
+from cs_score.batch.plan import FAILED, OK, MakePage, Outcome, Plan, RunScores, Scored, page_name
+from cs_score.batch.runs import InputFile, RunFile
 from cs_score.evidence import intervals
 from cs_score.evidence.report import intervals_text, json_text, table_text, unit_blocks
 from cs_score.evidence.result import Mode, Result

@@ -15,16 +15,11 @@ from cs_score.base.planned_outputs import OutputPlan
 from cs_score.base.records import Record
 from cs_score.base.sources import is_pipe, name_of
 from cs_score.batch.batch import BatchOptions, BatchResult, run_batch
-from cs_score.batch.execution.progress import Progress
-from cs_score.batch.execution.run_tasks import Backend
-from cs_score.batch.plan.inputs import InputFile
-from cs_score.batch.plan.plan import Plan, Prepared
-from cs_score.batch.plan.policies import read_policies
-from cs_score.batch.plan.runs import RunFile, find_runs
-from cs_score.batch.planned_files import planned_batch
-from cs_score.batch.store.outcomes import FAILED
-from cs_score.batch.store.pages import MakePage
-from cs_score.batch.tables.leaderboard_writers import leaderboard_text
+from cs_score.batch.execution import Backend, Progress
+from cs_score.batch.leaderboard import leaderboard_text
+from cs_score.batch.plan import FAILED, MakePage, Plan, Prepared
+from cs_score.batch.runs import InputFile, RunFile, find_runs, read_policies
+from cs_score.batch.store import planned_batch
 from cs_score.cli.core import FORCE, Command, Line, Option, Parameter, Section, Status
 from cs_score.cli.options import (
     EVIDENCE_MODES,
@@ -73,7 +68,7 @@ from cs_score.statistics.options import Resampling
 
 if TYPE_CHECKING:
     from cs_score.batch.coldstart import ColdStartPlan
-    from cs_score.batch.plan.inputs import InputFile
+    from cs_score.batch.runs import InputFile
     from cs_score.evidence.result import Result
     from cs_score.statistics.results import Comparison
     from cs_score.verification.checking import Gate, Measured
@@ -212,13 +207,13 @@ def _opener(choices: Choices, runs: int) -> Callable[[str, Plan, Prepared], cont
     @contextlib.contextmanager
     def open_backend(batch: str, plan: Plan, prepared: Prepared) -> Iterator[Backend]:
         if choices.dask is not None:
-            from cs_score.batch.execution.dask_cluster import dask_backend
+            from cs_score.batch.execution import dask_backend
 
             with dask_backend(batch, plan.travelling(choices.ship_inputs), choices.dask) as backend:
                 yield backend
             return
         from cs_score.base.processes import processes_for
-        from cs_score.batch.execution.executors import local_backend
+        from cs_score.batch.execution import local_backend
 
         with local_backend(batch, plan, prepared, min(processes_for(choices.jobs), runs)) as backend:
             yield backend
@@ -299,8 +294,7 @@ def _missing_files(line: Line) -> str | None:
 
 
 def _plan_of_runs(line: Line, queries: tuple[str, ...], pool: tuple[str, ...]) -> ColdStartPlan:
-    from cs_score.batch.coldstart import ColdStartPlan
-    from cs_score.batch.single_call import SingleCall
+    from cs_score.batch.coldstart import ColdStartPlan, SingleCall
 
     options = options_of(line)
     texts = policy_texts(line)
@@ -337,7 +331,7 @@ def _pool_files(pool: Sequence[str]) -> list[str]:
 
 def _option_file(choice: str | None) -> InputFile | None:
     """The file that an option names; None where its value is a list, or there is no such file."""
-    from cs_score.batch.plan.inputs import InputFile
+    from cs_score.batch.runs import InputFile
 
     return InputFile(choice) if choice is not None and os.path.isfile(choice) else None
 

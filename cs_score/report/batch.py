@@ -8,7 +8,7 @@ from typing import Final
 from urllib.parse import quote
 
 from cs_score.base.display import cell
-from cs_score.batch.store.pages import page_name
+from cs_score.batch.plan import page_name
 from cs_score.report.charts import DOT_PLACES, Bar, Dots, bars, dots, grid, lines, shade
 from cs_score.report.drawing import Drawing, Scale
 from cs_score.report.model import (

@@ -14,8 +14,9 @@ from cs_score.base.records import Record
 from cs_score.base.signing.origin import Origin
 from cs_score.base.signing.signature import Signature
 from cs_score.base.sources import InputDigest
-from cs_score.batch.store import state
-from cs_score.batch.tables import leaderboard_writers, many_writers
+from cs_score.batch import leaderboard as leaderboard_writers
+from cs_score.batch import overview as many_writers
+from cs_score.batch import store as state
 from cs_score.coldstart import documents
 from cs_score.coldstart.options import Justifications, Options, Policy
 from cs_score.evidence import report

@@ -15,14 +15,11 @@ from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.records import Record, replace
 from cs_score.base.signing.origin import GOLD, POOL, QUERIES, QUERY_LIST, RUN, SAMPLES, Origin
 from cs_score.base.sources import InMemory, Input
-from cs_score.batch.coldstart import ColdStartPlan
+from cs_score.batch import store as state
+from cs_score.batch.coldstart import ColdStartPlan, SingleCall
 from cs_score.batch.evidence import EvidencePlan
-from cs_score.batch.plan.inputs import InputFile
-from cs_score.batch.plan.plan import Plan, Prepared
-from cs_score.batch.plan.runs import RunFile
-from cs_score.batch.single_call import SingleCall
-from cs_score.batch.store import state
-from cs_score.batch.store.outcomes import Outcome
+from cs_score.batch.plan import Outcome, Plan, Prepared
+from cs_score.batch.runs import InputFile, RunFile
 from cs_score.coldstart.documents import ChosenScores, result_object, scores_object
 from cs_score.coldstart.gold import Gold, Run, load_run, open_gold, with_pool
 from cs_score.coldstart.linking import kind_of

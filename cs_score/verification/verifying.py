@@ -14,7 +14,7 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.base.sources import open_source
 from cs_score.base.version import VERSION
-from cs_score.batch.store.state import SIGNATURE
+from cs_score.batch.store import SIGNATURE
 from cs_score.coldstart.linking import is_on_folder
 from cs_score.coldstart.result import ScoringStopped
 from cs_score.verification.comparison import Difference, differences, numbers, table_differences

@@ -14,17 +14,13 @@ from cs_score.analysis.many.overview import Overview
 from cs_score.base.documents import Json
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
-from cs_score.batch.store import state
-from cs_score.batch.store.outcomes import FAILED, Outcome, ProblemPlace, WrittenFile
-from cs_score.batch.store.pages import is_page
-from cs_score.batch.tables.leaderboard import Leaderboard, make_leaderboard, with_standings
-from cs_score.batch.tables.leaderboard_writers import LEADERBOARD as BOARD
-from cs_score.batch.tables.leaderboard_writers import WRITERS as BOARD_WRITERS
-from cs_score.batch.tables.leaderboard_writers import leaderboard_json
-from cs_score.batch.tables.many import overview_of
-from cs_score.batch.tables.many_writers import WRITERS as OVERVIEW_WRITERS
-from cs_score.batch.tables.many_writers import as_json
-from cs_score.batch.tables.problem_table import HEADER, PROBLEMS, problem_lines
+from cs_score.batch import store as state
+from cs_score.batch.leaderboard import LEADERBOARD as BOARD
+from cs_score.batch.leaderboard import WRITERS as BOARD_WRITERS
+from cs_score.batch.leaderboard import Leaderboard, leaderboard_json, make_leaderboard
+from cs_score.batch.overview import HEADER, PROBLEMS, as_json, overview_of, problem_lines
+from cs_score.batch.overview import WRITERS as OVERVIEW_WRITERS
+from cs_score.batch.plan import FAILED, Outcome, ProblemPlace, WrittenFile, is_page
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.verification.comparison import Difference, shown
 from cs_score.verification.recorded import Kind, Recorded
@@ -174,7 +170,7 @@ class WholeBatch:
     def _board(self) -> Leaderboard:
         headline = () if self._a_run is None else self._runs.gold(self._a_run).plan.headline()
         sorted_by = self.recorded.read(str, "sorted_by")
-        return with_standings(make_leaderboard(self._in_order, self._policies, sorted_by, headline))
+        return make_leaderboard(self._in_order, self._policies, sorted_by, headline)
 
     @cached_property
     def _found(self) -> Overview:

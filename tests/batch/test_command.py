@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from cs_score.batch.plan.runs import FILES as FILES_OF_BATCH
+from cs_score.batch.runs import FILES as FILES_OF_BATCH
 from tests.batch.command import batch_process, contents, leaderboard, problems
 from tests.coldstart.command import Outcome
 from tests.coldstart.command import score_in as cs_score_in

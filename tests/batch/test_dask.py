@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from cs_score.base.records import Record
-from cs_score.batch.execution import dask_cluster
+from cs_score.batch import execution as dask_cluster
 from tests.batch.cluster import Cluster, local_cluster
 from tests.batch.command import batch_process, contents, invented_runs, leaderboard
 from tests.coldstart.command import score_in

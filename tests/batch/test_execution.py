@@ -8,13 +8,10 @@ from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future
 from typing import Any
 
-from cs_score.batch.execution import tasks
-from cs_score.batch.execution.progress import Progress
-from cs_score.batch.execution.run_tasks import Backend, run_tasks
-from cs_score.batch.execution.tasks import Delivery, Task
-from cs_score.batch.plan.inputs import InputFile
-from cs_score.batch.plan.runs import RunFile
-from cs_score.batch.store.outcomes import FAILED, OK, Outcome
+from cs_score.batch import execution as tasks
+from cs_score.batch.execution import Backend, Delivery, Progress, Task, run_tasks
+from cs_score.batch.plan import FAILED, OK, Outcome
+from cs_score.batch.runs import InputFile, RunFile
 
 
 class Died(Exception):

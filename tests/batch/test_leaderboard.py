@@ -13,10 +13,9 @@ from cs_score.base.records import replace
 from cs_score.base.signing.origin import GOLD, RUN, Origin
 from cs_score.base.signing.signature import Signature
 from cs_score.base.sources import InputDigest
-from cs_score.batch.store.outcomes import FAILED, OK, Outcome, RunScores
-from cs_score.batch.tables.leaderboard import make_leaderboard, signatures
-from cs_score.batch.tables.leaderboard_writers import WRITERS, leaderboard_text
-from cs_score.batch.tables.problem_table import write_problem_table
+from cs_score.batch.leaderboard import WRITERS, leaderboard_text, make_leaderboard, signatures
+from cs_score.batch.overview import write_problem_table
+from cs_score.batch.plan import FAILED, OK, Outcome, RunScores
 from tests.batch.command import leaderboard, problems, table
 from tests.coldstart.command import score_in as cs_score_in
 

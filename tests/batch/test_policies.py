@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cs_score.base.errors import UsageError
-from cs_score.batch.plan.policies import read_policies
+from cs_score.batch.runs import read_policies
 from cs_score.coldstart.options import Justifications, Options, Policy
 from tests.batch.command import contents, leaderboard, without_call
 from tests.coldstart.command import score_in as cs_score_in

@@ -57,7 +57,7 @@ def test_nothing_is_scored_twice(scored: Path) -> None:
 
 def test_intervals_of_an_earlier_version_are_found_again(world: Path) -> None:
     """It kept them in the run's own files, and none for the leaderboard."""
-    from cs_score.batch.store.state import digest_of
+    from cs_score.batch.store import digest_of
 
     assert _batch(world, "--bootstrap", "5").status == 0
     before = contents(world / "out")

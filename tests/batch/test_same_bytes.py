@@ -11,6 +11,7 @@ from click.exceptions import Exit
 
 from cs_score.base.errors import UsageError
 from cs_score.cli.core import load
+from cs_score.coldstart.outputs import MAY_BE_REPLACED
 from tests.batch.command import contents, leaderboard, without_call
 from tests.coldstart.command import score_in as cs_score_in
 from tests.coldstart.recorded import Case, committed_cases, copy_inputs, shared_cases
@@ -57,6 +58,7 @@ def differing(case: Case, folder: Path, *more: str) -> list[str]:
     ours, theirs = contents(folder / "batch" / "run"), contents(folder / "single")
     ours.pop("signature.json", None)
     names = sorted({*ours, *theirs})
+    theirs = {name: data.removesuffix(MAY_BE_REPLACED.encode()) for name, data in theirs.items()}
     return different + [n for n in names if without_call(ours.get(n, b"-")) != without_call(theirs.get(n, b"-"))]
 
 

@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from cs_score.batch import execution as tasks
 from cs_score.batch.coldstart import ColdStartPlan
-from cs_score.batch.execution import tasks
-from cs_score.batch.execution.tasks import Delivery, Task
-from cs_score.batch.plan.inputs import InputFile
-from cs_score.batch.plan.runs import RunFile
+from cs_score.batch.execution import Delivery, Task
+from cs_score.batch.runs import InputFile, RunFile
 from cs_score.cli.core import load
 from cs_score.cli.many import _plan_of_runs
 from tests.batch.command import without_time

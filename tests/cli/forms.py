@@ -13,8 +13,8 @@ from typing import Final
 
 from cs_score.analysis.coldstart.tables import LAYOUTS
 from cs_score.base.records import Record, field
-from cs_score.batch.plan.runs import FILES as BATCH_FILES
-from cs_score.batch.plan.runs import INDEX
+from cs_score.batch.runs import FILES as BATCH_FILES
+from cs_score.batch.runs import INDEX
 from tests.coldstart.command import Outcome, score_in
 from tests.evidence.test_claims import GOLD, PREDICTIONS
 from tests.evidence.test_command import EXAMPLES

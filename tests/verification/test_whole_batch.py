@@ -16,8 +16,8 @@ import pytest
 
 from cs_score.base.errors import InputError
 from cs_score.batch.coldstart import PreparedColdStart
-from cs_score.batch.plan.runs import FILES, INDEX
-from cs_score.batch.store.state import digest_of
+from cs_score.batch.runs import FILES, INDEX
+from cs_score.batch.store import digest_of
 from cs_score.verification.verifying import Verdict, verify
 from cs_score.verification.whole_batch import TABLES
 from tests.cli.forms import fill

@@ -1,17 +1,21 @@
-"""A leaderboard as tab-separated text, JSON, Markdown, LaTeX and aligned text."""
+"""The runs of a batch from best to worst by one measure, policy by policy, and the files that show them."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
 
+from cs_score.analysis.many.findings import findings_of
+from cs_score.analysis.many.measured import measured
 from cs_score.base.display import aligned, cell, one_line, spreadsheet_cell
 from cs_score.base.markup import escape_latex, escape_markdown
 from cs_score.base.outputs import write_whole
-from cs_score.batch.tables.leaderboard import BEFORE, Column, Leaderboard, Row, resampling_of, signatures
-from cs_score.statistics.options import Note, sentences
+from cs_score.base.records import Record, field, replace
+from cs_score.base.signing.signature import Signature
+from cs_score.batch.plan import Outcome
+from cs_score.statistics.options import Note, Resampling, sentences
 
 LEADERBOARD: Final = "leaderboard"
 
@@ -20,6 +24,155 @@ SCHEMA_VERSION: Final = 1
 
 # Columns that readable tables leave out: they are for machines, or too wide.
 _NOT_SHOWN: Final = frozenset({"file", "signature", "failure"})
+
+
+class Row(Record):
+    """One run id of one run under one policy.
+
+    `rank` counts from 1 within the policy; equal scores share it and the next rank is left out. It is None where the
+    run has no such score. `signature` is the citable line of the score that ranks it, empty where nothing tells
+    what it was made from; `intervals` are those of the scores as JSON has them, empty without resampling. `tier` groups
+    rows that do not differ significantly from the first one of the group, and `p_above` is the p-value of the
+    difference from the row above, both corrected for all pairs of rows (`analysis.many.tiers`); None where nothing was
+    tested.
+    """
+
+    rank: int | None
+    run: str
+    run_id: str
+    policy: str
+    scores: Mapping[str, float]
+    outcome: Outcome
+    signature: str = ""
+    intervals: Mapping[str, Any] = field(default_factory=dict)
+    findings: Mapping[str, Any] = field(default_factory=dict)
+    tier: int | None = None
+    p_above: float | None = None
+
+    def limits(self, measure: str) -> tuple[float | None, float | None]:
+        """The limits of the interval of a score; None where it has none."""
+        of_score = self.intervals.get("scores", {}).get(measure, {})
+        return of_score.get("low"), of_score.get("high")
+
+
+class Leaderboard(Record):
+    """Rows by policy and rank. `measures` are all measures that any row has, that of the ranking first; `headline`
+    are those that readable tables show, in the same order; `notes` are on the tests of rows.
+    """
+
+    measure: str
+    measures: tuple[str, ...]
+    headline: tuple[str, ...]
+    has_policies: bool
+    rows: tuple[Row, ...]
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether resampling was asked for."""
+        return any(row.intervals for row in self.rows)
+
+    @property
+    def after(self) -> tuple[Column, ...]:
+        """The columns behind the measures."""
+        return (*TESTED, *AFTER) if self.has_intervals else AFTER
+
+
+class Column(Record):
+    """A column beside the measures: its name in tables for machines, its heading for people, and its cell."""
+
+    name: str
+    heading: str
+    cell: Callable[[Row], str | float | None]
+    is_number: bool = False
+
+
+BEFORE: Final = (
+    Column("rank", "Rank", lambda row: row.rank, is_number=True),
+    Column("policy", "Policy", lambda row: row.policy),
+    Column("run", "Run", lambda row: row.run),
+    Column("run_id", "Run id", lambda row: row.run_id),
+)
+TESTED: Final = (
+    Column("tier", "Tier", lambda row: row.tier, is_number=True),
+    Column("p_above", "p (row above)", lambda row: row.p_above, is_number=True),
+)
+"""Columns behind the measures where there are intervals."""
+
+AFTER: Final = (
+    Column("errors", "Errors", lambda row: row.outcome.errors, is_number=True),
+    Column("warnings", "Warnings", lambda row: row.outcome.warnings, is_number=True),
+    Column("state", "State", lambda row: row.outcome.state),
+    Column("file", "File", lambda row: row.outcome.file),
+    Column("signature", "Signature", lambda row: row.signature),
+    Column("failure", "Failure", lambda row: row.outcome.failure),
+)
+
+
+def make_leaderboard(
+    outcomes: Sequence[Outcome], policies: Sequence[str], measure: str, headline: Sequence[str]
+) -> Leaderboard:
+    """Rank the outcomes by `measure`, policy by policy in the order of `policies`; runs without scores come last.
+
+    Where there are intervals, rows get tiers and p-values.
+    """
+    rows: list[Row] = []
+    notes: dict[Note, None] = {}
+    for policy in policies:
+        ranked = _ranked([outcome for outcome in outcomes if outcome.policy == policy], measure)
+        tested = [row for row in ranked if row.rank is not None and row.intervals and row.findings]
+        if tested:
+            from cs_score.analysis.many.tiers import standings  # it loads numpy
+
+            by = measured(str(tested[0].outcome.signature["mode"]), [measure])
+            tables = [findings_of(row.findings).table for row in tested]
+            found, of_tests = standings(tables, by, resampling_of(tested[0].intervals))
+            notes.update(dict.fromkeys(of_tests))
+            places = {id(row): each for row, each in zip(tested, found)}
+            ranked = [
+                replace(row, tier=places[id(row)].tier, p_above=places[id(row)].p_above) if id(row) in places else row
+                for row in ranked
+            ]
+        rows += ranked
+    shown = dict.fromkeys([measure, *headline])
+    known = dict.fromkeys([*shown, *(name for row in rows for name in row.scores)])
+    return Leaderboard(measure, tuple(known), tuple(shown), len(policies) > 1, tuple(rows), tuple(notes))
+
+
+def resampling_of(intervals: Mapping[str, Any]) -> Resampling:
+    """The settings of the resampling that intervals come from, as JSON has them."""
+    return Resampling(**{name: intervals[name] for name in Resampling().as_json()})
+
+
+def signatures(board: Leaderboard) -> list[str]:
+    """What the scores of all rows have in common, as a citable line for each policy."""
+    wholes = (_signature(row.outcome) for row in board.rows)
+    return list(dict.fromkeys(str(whole.of(board.measure).of_all_runs()) for whole in wholes if whole is not None))
+
+
+def _signature(outcome: Outcome) -> Signature | None:
+    """The signature of all that was scored of one file."""
+    return Signature.parse(str(outcome.signature["line"])) if outcome.signature else None
+
+
+def _ranked(outcomes: Sequence[Outcome], measure: str) -> list[Row]:
+    rows: list[Row] = []
+    for outcome in outcomes:
+        if not outcome.scores:
+            rows.append(Row(None, outcome.run, "", outcome.policy, {}, outcome))
+        whole = _signature(outcome)
+        nothing: Sequence[Mapping[str, Any]] = [{}] * len(outcome.scores)
+        parts = zip(outcome.scores, outcome.intervals or nothing, outcome.findings or nothing)
+        for (run_id, scores), intervals, findings in parts:
+            line = "" if whole is None else str((whole if len(nothing) == 1 else whole.of_run(run_id)).of(measure))
+            rows.append(Row(None, outcome.run, run_id, outcome.policy, scores, outcome, line, intervals, findings))
+    scored = sorted((row for row in rows if measure in row.scores), key=lambda row: -row.scores[measure])
+    ranked: list[Row] = []
+    for place, row in enumerate(scored, 1):
+        is_tie = bool(ranked) and ranked[-1].scores[measure] == row.scores[measure]
+        rank = ranked[-1].rank if is_tie else place
+        ranked.append(replace(row, rank=rank))
+    return ranked + [row for row in rows if measure not in row.scores]
 
 
 def write_leaderboard(folder: str, board: Leaderboard) -> None:
@@ -34,19 +187,18 @@ def leaderboard_tsv(board: Leaderboard) -> str:
 
     No text is a formula to a spreadsheet.
     """
-    columns = (*BEFORE, *board.after)
     parts = ("", ":low", ":high") if board.has_intervals else ("",)
     measures = [spreadsheet_cell(f"{measure}{part}") for measure in board.measures for part in parts]
-    lines = ["\t".join([*_names(BEFORE), *measures, *_names(board.after)])]
+    lines = ["\t".join([*(column.name for column in BEFORE), *measures, *(column.name for column in board.after)])]
     for row in board.rows:
-        cells = {column.name: _tsv_cell(column, row) for column in columns}
         numbers = [
             number
             for measure in board.measures
             for number in (row.scores.get(measure), *row.limits(measure))[: len(parts)]
         ]
         scores = ["" if number is None else repr(number) for number in numbers]
-        lines.append("\t".join([*(cells[c.name] for c in BEFORE), *scores, *(cells[c.name] for c in board.after)]))
+        before, after = ([_exact(column, row) for column in columns] for columns in (BEFORE, board.after))
+        lines.append("\t".join([*before, *scores, *after]))
     return "\n".join(lines) + "\n"
 
 
@@ -191,21 +343,13 @@ def _is_shown(column: Column, board: Leaderboard) -> bool:
     return column.name not in _NOT_SHOWN
 
 
-def _text(column: Column, row: Row) -> str:
-    cell = column.cell(row)
-    return "" if cell is None else str(cell)
-
-
 def _short(column: Column, row: Row) -> str:
     """The cell for people, numbers with as many decimals as scores have."""
-    cell = column.cell(row)
-    return f"{cell:.4f}" if isinstance(cell, float) else _text(column, row)
+    value = column.cell(row)
+    return "" if value is None else f"{value:.4f}" if isinstance(value, float) else str(value)
 
 
-def _tsv_cell(column: Column, row: Row) -> str:
-    text = _text(column, row)
+def _exact(column: Column, row: Row) -> str:
+    value = column.cell(row)
+    text = "" if value is None else str(value)
     return text if column.is_number else spreadsheet_cell(text)
-
-
-def _names(columns: Sequence[Column]) -> list[str]:
-    return [column.name for column in columns]

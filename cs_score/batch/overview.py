@@ -1,23 +1,65 @@
-"""What the runs of a batch tell together: `answers.tsv`, `agreement.tsv`, `stability.tsv` and `batch.json`."""
+"""What is over all runs of a batch beside the leaderboard: answers, agreement, stability, problems, `batch.json`."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final
 
 from cs_score.analysis.many.agreement import FOUND, Overlap
-from cs_score.analysis.many.overview import OfPolicy, Overview
+from cs_score.analysis.many.findings import findings_of
+from cs_score.analysis.many.overview import Evaluation, OfPolicy, Overview, System, Told, overview
 from cs_score.analysis.many.stability import Ranked
 from cs_score.base.display import spreadsheet_cell
+from cs_score.base.errors import InputError
 from cs_score.base.outputs import encoded, write_whole
 from cs_score.base.records import to_builtins
-from cs_score.batch.plan.runs import INDEX
-from cs_score.batch.store.pages import MakePage
-from cs_score.batch.tables.leaderboard import Leaderboard, Row
-from cs_score.batch.tables.many import labels_of
+from cs_score.batch.leaderboard import Leaderboard, Row, resampling_of
+from cs_score.batch.plan import MakePage, Outcome
+from cs_score.batch.runs import INDEX
+from cs_score.problems.occurrences import Occurrence, merged, of_error
+from cs_score.problems.reports import write_occurrences
+
+
+def overview_of(
+    outcomes: Sequence[Outcome], policies: Sequence[str], board: Leaderboard, evaluation: Evaluation
+) -> Overview:
+    """Everything about many runs, in the order of the batch; rankings are by the measures that people are shown."""
+    systems = list(dict.fromkeys(System(each.run, run_id) for each in outcomes for run_id, _ in each.scores))
+
+    def told(policy: str) -> list[Told | None]:
+        found = {
+            System(each.run, run_id): Told(scores, findings_of(findings))
+            for each in outcomes
+            if each.policy == policy
+            for (run_id, scores), findings in zip(each.scores, each.findings)
+        }
+        return [found.get(system) for system in systems]
+
+    resampling = next((resampling_of(row.intervals) for row in board.rows if row.intervals), None)
+    return overview(evaluation, systems, policies, told, board.headline, resampling)
+
+
+def labels_of(systems: Sequence[System]) -> list[str]:
+    """What tables call each run: by its name, with the run id where a file holds several; no two alike."""
+    often = Counter(system.run for system in systems)
+    names = [system.run if often[system.run] == 1 else f"{system.run} ({system.run_id})" for system in systems]
+    taken = set(names)
+    seen: Counter[str] = Counter()
+    labels = []
+    for name in names:
+        seen[name] += 1
+        label = name
+        while seen[name] > 1 and label in taken:
+            label = f"{name} ({seen[name]})"
+            seen[name] += 1
+        taken.add(label)
+        labels.append(label)
+    return labels
+
 
 SCHEMA_VERSION: Final = 1
 """Of the JSON object; raised when a key changes its meaning or goes away."""
@@ -213,3 +255,49 @@ def _line(cells: Iterable[Any]) -> str:
     """A line of a table; text is no formula to a spreadsheet, numbers have full precision, None is empty."""
     texts = [spreadsheet_cell(cell) if isinstance(cell, str) else "" if cell is None else repr(cell) for cell in cells]
     return "\t".join(texts) + "\n"
+
+
+PROBLEMS: Final = "problems.tsv"
+HEADER: Final = "\t".join(("run", "policy", "severity", "code", "file", "line", "message")) + "\n"
+
+REMARK: Final = "REMARK"
+"""Code of what the scorer remarks beside its report; such rows have the severity NOTE."""
+
+FATAL: Final = "FATAL"
+"""Code of the reason why a run was not scored to its end; such rows have the severity ERROR."""
+
+
+def write_problem_table(folder: str, outcomes: Sequence[Outcome]) -> None:
+    """Write `problems.tsv` into the folder. Raises OutputError."""
+    write_whole(os.path.join(folder, PROBLEMS), _blocks(outcomes))
+
+
+def problem_lines(outcome: Outcome) -> list[str]:
+    """The lines of one run under one policy."""
+    return ["\t".join(map(spreadsheet_cell, (outcome.run, outcome.policy, *cells))) + "\n" for cells in _cells(outcome)]
+
+
+def write_problem_report(path: str, of_gold: Iterable[Occurrence], outcomes: Iterable[Outcome]) -> None:
+    """Write the problems of the shared inputs and of all runs with their details, each once. Raises OutputError."""
+    found = [*of_gold]
+    for outcome in outcomes:
+        if outcome.occurrences is not None:
+            found += outcome.occurrences
+        elif outcome.failure is not None:  # its worker died, so this is all that is known
+            found.append(of_error(InputError(outcome.failure, file=outcome.file)))
+    write_occurrences(merged(found), path)
+
+
+def _blocks(outcomes: Iterable[Outcome]) -> Iterator[bytes]:
+    yield HEADER.encode()
+    for outcome in outcomes:
+        yield "".join(problem_lines(outcome)).encode("utf-8", "backslashreplace")
+
+
+def _cells(outcome: Outcome) -> Iterator[tuple[str, str, str, str, str]]:
+    for problem in outcome.problems:
+        yield problem.severity, problem.code, problem.file, problem.line, problem.message.strip()
+    for remark in outcome.remarks:
+        yield "NOTE", REMARK, "", "", remark
+    if outcome.failure is not None:
+        yield "ERROR", FATAL, outcome.file, "", outcome.failure

@@ -1,1 +1,0 @@
-"""Tasks on this process, a pool of processes or a Dask cluster."""

@@ -1,1 +1,0 @@
-"""What a batch is to do: inputs, runs, policies."""

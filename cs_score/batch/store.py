@@ -1,0 +1,419 @@
+"""The output folder: its lock, the files of a run, last of all the signature that says that they are complete."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import hashlib
+import io
+import json
+import os
+import re
+import socket
+import stat
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from cs_score.analysis.many.findings import findings_of
+from cs_score.base.documents import document_in
+from cs_score.base.errors import InputError, UsageError
+from cs_score.base.outputs import cannot_write, write_whole
+from cs_score.base.planned_outputs import Existing, Format, OutputPlan, PlannedOutput
+from cs_score.base.records import convert, replace, to_builtins
+from cs_score.batch.plan import FAILED, Outcome, Plan, WrittenFile, is_page
+from cs_score.batch.runs import FILES, INDEX, RunFile
+from cs_score.coldstart.outputs import OUTPUTS
+
+LOCK: Final = ".batch.lock"
+
+SIGNATURE: Final = "signature.json"
+
+SCHEMA_VERSION: Final = 3
+"""Raised when a key changes its meaning or goes away: `--resume` keeps nothing that another version wrote."""
+
+# The workers of a batch that was killed hold its lock until they notice.
+_PATIENCE_SECONDS: Final = 3.0
+
+_LARGEST_PID: Final = (1 << 31) - 1
+
+_ENDINGS: Final = (*(output.ending for output in OUTPUTS), "errlog", "json", "txt", "tsv")
+
+_NAMES: Final = frozenset({SIGNATURE, *(f"out.{ending}" for ending in _ENDINGS)})
+"""All that batches of any kind write into the folder of a run; whatever else lies there is the user's."""
+
+_LARGEST_SIGNATURE: Final = 1 << 28
+"""Bytes; it may hold the problems of a run with their details."""
+
+_TIMED: Final = ".params"
+"""Ending of the file that holds the time of the call."""
+
+_BEGINNINGS: Final = {
+    "leaderboard.tsv": rb"rank\tpolicy\trun\t",
+    "leaderboard.json": rb'\{\s*(?:"schema_version":\s*\d+,\s*)?"sorted_by":',
+    "leaderboard.md": rb"\| Rank \| ",
+    "leaderboard.tex": rb"% \\usepackage\{booktabs\}",
+    "answers.tsv": rb"policy\tpart\tunit\t",
+    "agreement.tsv": rb"policy\twhat\trun\t",
+    "stability.tsv": rb"what\tmeasure\tpolicy\t",
+    "batch.json": rb'\{"schema_version": \d+, "mode": ',
+    INDEX: rb'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta name="generator" content="cs-sc',
+    "problems.tsv": rb"run\tpolicy\tseverity\tcode\t",
+}
+"""How the tables of batches begin: somebody else's file of such a name is not replaced without --force."""
+
+
+def folder_of_run(out: str, plan: Plan, run: str, policy: str) -> str:
+    """The folder of a run: below that of its policy where there are several."""
+    return os.path.join(out, policy, run) if len(plan.policy_names()) > 1 else os.path.join(out, run)
+
+
+def planned_batch(
+    plan: Plan,
+    out: str,
+    runs: Sequence[RunFile],
+    shared: Iterable[str],
+    problems: Sequence[PlannedOutput],
+    forced: bool,
+    *,
+    with_pages: bool = False,
+) -> OutputPlan:
+    """What a batch into the folder `out` reads and writes; `shared` are the inputs of all runs.
+
+    Raises UsageError where a link lies in the place of a folder: what it leads to is no part of the batch.
+    """
+    index = os.path.join(out, INDEX)
+    paths = [*(os.path.join(out, name) for name in FILES if name != INDEX), *files_in(out, is_leftover)]
+    folders = [folder_of_run(out, plan, run.name, policy) for run in runs for policy in plan.policy_names()]
+    for folder in folders:
+        for place in (os.path.dirname(folder), folder)[len(plan.policy_names()) == 1 :]:
+            if os.path.islink(place):
+                raise UsageError(f"{place} is a link, where --out makes a folder; remove it, or take another --out")
+        paths += _in_folder_of_run(folder, problems)
+    outputs = [_planned(path) for path in dict.fromkeys(paths)]
+    if with_pages:
+        outputs.append(_planned(index))
+    elif _planned(index).is_recognised():  # an earlier batch's, with other scores
+        outputs.append(PlannedOutput("--out", index, Existing.CLEARED))
+    return OutputPlan((*shared, *(run.file.name for run in runs)), (*outputs, *problems), forced, folder=out)
+
+
+def _planned(path: str) -> PlannedOutput:
+    beginning = _BEGINNINGS.get(os.path.basename(path))
+    if beginning is None:
+        return PlannedOutput("--out", path, Existing.REPLACED)
+    return PlannedOutput("--out", path, Existing.KNOWN, Format(re.compile(beginning)))
+
+
+def _in_folder_of_run(folder: str, others: Iterable[PlannedOutput]) -> Iterator[str]:
+    """The files that scoring a run replaces or removes there, and the names of `others` that it may use as well."""
+    yield from files_in(folder, is_of_run)
+    for other in others:
+        where, name = os.path.split(os.path.realpath(other.path))
+        if is_of_run(name) and where == os.path.realpath(folder) and not os.path.exists(other.path):
+            yield os.path.join(folder, name)
+
+
+@contextlib.contextmanager
+def locked(folder: str) -> Iterator[str | None]:
+    """Hold the folder's lock for the block; gives a remark where a batch that was killed had left it.
+
+    The kernel releases the lock of a process that ends, however it ends. A lock file of another host that was not
+    removed cannot be judged from here, since not every shared storage passes locks on. Raises UsageError where another
+    batch holds the folder, OutputError where no file can be made in it.
+    """
+    path = os.path.join(folder, LOCK)
+    descriptor = _acquire(path)
+    try:
+        owner = _owner_to_replace(descriptor, path)
+        try:
+            _write_owner(descriptor, path)
+            gone = f"process {owner}, which had locked {folder}, is gone; its lock is taken over"
+            yield None if owner is None else gone
+        finally:
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+    finally:
+        os.close(descriptor)
+
+
+def _acquire(path: str) -> int:
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while True:
+        descriptor = _opened(path)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if _is_same_file(descriptor, path):
+                return descriptor
+        except OSError:
+            owner = _owner(descriptor)
+            if time.monotonic() > deadline or _lives(owner):
+                os.close(descriptor)
+                raise _refused(path, owner) from None
+            time.sleep(0.05)
+        os.close(descriptor)
+
+
+def _opened(path: str) -> int:
+    """The lock file, made where there is none. Raises OutputError, and UsageError where something else has its name.
+
+    It will be written over, so a file that has another name, too, is no lock file.
+    """
+    while True:
+        try:
+            return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        except FileExistsError:
+            pass
+        except OSError as error:
+            raise cannot_write(path, error) from None
+        try:
+            found = os.lstat(path)
+            if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+                raise UsageError(f"{path} is not the lock file of a batch; remove it, or take another --out")
+            return os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        except FileNotFoundError:  # its owner has just removed it
+            continue
+        except OSError as error:
+            raise cannot_write(path, error) from None
+
+
+def _is_same_file(descriptor: int, path: str) -> bool:
+    """Whether the locked file is still the one of that name: its owner may have removed it in between."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.lstat(path))
+    except FileNotFoundError:
+        return False
+
+
+def _owner_to_replace(descriptor: int, path: str) -> int | None:
+    """The process that left the lock; None where none did. Raises UsageError for a process of another host."""
+    pid, host = _owner(descriptor)
+    if pid is not None and host != socket.gethostname():
+        raise _refused(path, (pid, host))
+    return pid
+
+
+def _write_owner(descriptor: int, path: str) -> None:
+    try:
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, json.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode(), 0)
+    except OSError as error:  # the disk is full
+        raise cannot_write(path, error) from None
+
+
+def _owner(descriptor: int) -> tuple[int | None, str]:
+    """Process id and host in a lock file; no id where nothing stands in it that a batch has written."""
+    try:
+        owner = document_in(os.pread(descriptor, 4096, 0), "the lock")
+    except (InputError, OSError):
+        return None, ""
+    pid, host = owner.get("pid"), owner.get("host")
+    if type(pid) is not int or not 0 < pid <= _LARGEST_PID or not isinstance(host, str):
+        return None, ""
+    return pid, host
+
+
+def _lives(owner: tuple[int | None, str]) -> bool:
+    pid, host = owner
+    if pid is None:
+        return False
+    if host != socket.gethostname():
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _refused(path: str, owner: tuple[int | None, str]) -> UsageError:
+    pid, host = owner
+    who = "another batch" if pid is None else f"another batch (process {pid} on {host})"
+    return UsageError(
+        f"{who} is at work in {os.path.dirname(path)}; wait for it, take another --out, or, if it is gone for "
+        f"certain, remove {path}"
+    )
+
+
+def write_run(folder: str, outcome: Outcome, files: Iterable[tuple[str, Iterable[bytes]]]) -> Outcome:
+    """Replace what the folder holds of an earlier scoring; returns the outcome with the files written.
+
+    A failed run gets no signature, so that `--resume` tries it again. Raises OutputError where the folder cannot be
+    written.
+    """
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        raise cannot_write(folder, error) from None
+    clear(folder)
+    written = []
+    for name, blocks in files:
+        counted = _Counted(blocks)
+        write_whole(os.path.join(folder, name), counted)
+        written.append(counted.written(name))
+    outcome = replace(outcome, files=tuple(written))
+    if outcome.state != FAILED:
+        text = json.dumps(record_of(outcome), indent=1)
+        write_whole(os.path.join(folder, SIGNATURE), [text.encode("ascii"), b"\n"])
+    return outcome
+
+
+def record_of(outcome: Outcome) -> dict[str, Any]:
+    """The object that the signature file of a run holds, with the digest of all its other members."""
+    # As JSON reads it again, so that the digest is of the same.
+    record = json.loads(json.dumps({"schema_version": SCHEMA_VERSION, **to_builtins(outcome)}))
+    if not outcome.intervals:  # nobody asked for them
+        del record["intervals"]
+    return {**record, "digest": digest_of(record)}
+
+
+def written_files(files: Iterable[tuple[str, Iterable[bytes]]]) -> tuple[WrittenFile, ...]:
+    """What a signature would say of these files, which are not written."""
+    written = []
+    for name, blocks in files:
+        counted = _Counted(blocks)
+        for _ in counted:
+            pass
+        written.append(counted.written(name))
+    return tuple(written)
+
+
+class UnfitError(Exception):
+    """A file of an earlier batch that is not as the batch has written it; its text names the file."""
+
+
+def read_whole_run(folder: str, signature: Mapping[str, object]) -> Outcome | None:
+    """The outcome of a run that was scored before; None where there is none, or it was made from something else.
+
+    Raises UnfitError where the signature or one of the files that it lists was changed.
+    """
+    path = os.path.join(folder, SIGNATURE)
+    if not os.path.lexists(path):
+        return None
+    record = _read_record(path)
+    if _without_names(record["signature"]) != _without_names(json.loads(json.dumps(signature))):
+        return None
+    try:
+        outcome = convert(record, Outcome)
+        counts = {len(outcome.scores), len([findings_of(each) for each in outcome.findings])}
+    except (InputError, ValueError, TypeError, KeyError, AttributeError):
+        raise UnfitError(path) from None
+    if signature.get("bootstrap") is not None:  # earlier versions kept intervals in the run's own files only
+        counts.add(len(outcome.intervals))
+    if len(counts) > 1:
+        raise UnfitError(path)
+    for written in outcome.files:
+        check_file(os.path.join(folder, written.name), written)
+    return outcome
+
+
+def _without_names(signature: Mapping[str, Any]) -> dict[str, Any]:
+    """A signature with the digests of the inputs alone; options that name an input have its digest, too."""
+    digests = {given["name"]: given["sha256"] for given in signature["inputs"]}
+    options = {
+        name: digests.get(value, value) if isinstance(value, str) else value
+        for name, value in signature["options"].items()
+    }
+    inputs = [(given["role"], given["sha256"]) for given in signature["inputs"]]
+    return {**signature, "options": options, "inputs": inputs}
+
+
+def _read_record(path: str) -> dict[str, Any]:
+    """What a batch has written into a signature file, without its version and digest. Raises UnfitError."""
+    try:
+        with _plain_file(path) as file:
+            record = document_in(file.read(_LARGEST_SIGNATURE), path)
+        digest = record.pop("digest")
+        if record.get("schema_version") != SCHEMA_VERSION or digest != digest_of(record):
+            raise UnfitError(path)
+        del record["schema_version"]
+        return record
+    except (InputError, OSError, ValueError, TypeError, KeyError, MemoryError):
+        raise UnfitError(path) from None
+
+
+def digest_of(record: Mapping[str, object]) -> str:
+    """The SHA-256 of a record, by which a change of it is noticed. Raises ValueError for what JSON does not know."""
+    return hashlib.sha256(json.dumps(record, sort_keys=True, allow_nan=False).encode("ascii")).hexdigest()
+
+
+def check_file(path: str, written: WrittenFile) -> None:
+    """Raises UnfitError where a file is not as it was written."""
+    try:
+        with _plain_file(path) as file:
+            if os.fstat(file.fileno()).st_size != written.size:
+                raise UnfitError(path)
+            if written.sha256 not in ("", hashlib.file_digest(file, "sha256").hexdigest()):
+                raise UnfitError(path)
+    except (OSError, ValueError):
+        raise UnfitError(path) from None
+
+
+def _plain_file(path: str) -> io.BufferedReader:
+    """A file that is neither a link nor a pipe, where reading might never end. Raises OSError."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "not a file")
+    return open(descriptor, "rb")
+
+
+def clear(folder: str) -> None:
+    """Remove the signature, then the files of an earlier scoring and what a killed one left half written."""
+    clear_leftovers(folder)
+    with contextlib.suppress(OSError):
+        os.unlink(os.path.join(folder, SIGNATURE))
+    _remove(folder, is_of_run)
+
+
+def clear_leftovers(folder: str) -> None:
+    """Remove the temporary files that a killed process left behind."""
+    _remove(folder, is_leftover)
+
+
+def is_of_run(name: str) -> bool:
+    """Whether a file of this name in the folder of a run is replaced or removed when the run is scored again."""
+    return name in _NAMES or is_page(name) or is_leftover(name)
+
+
+def is_leftover(name: str) -> bool:
+    """Whether a file is called like what a killed process left half written."""
+    return name.startswith(".") and name.endswith(".part")
+
+
+def files_in(folder: str, is_meant: Callable[[str], bool]) -> list[str]:
+    """What has such a name in a folder and is no folder: files, links, pipes; none where there is no folder."""
+    try:
+        names = sorted(filter(is_meant, os.listdir(folder)))
+    except OSError:
+        return []
+    paths = [os.path.join(folder, name) for name in names]
+    return [path for path in paths if os.path.islink(path) or not os.path.isdir(path)]
+
+
+def _remove(folder: str, is_meant: Callable[[str], bool]) -> None:
+    for path in files_in(folder, is_meant):
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+
+
+class _Counted:
+    """Blocks that are counted and hashed as they pass."""
+
+    def __init__(self, blocks: Iterable[bytes]) -> None:
+        self._blocks = blocks
+        self.size = 0
+        self.sha256 = hashlib.sha256()
+
+    def __iter__(self) -> Iterator[bytes]:
+        for block in self._blocks:
+            self.size += len(block)
+            self.sha256.update(block)
+            yield block
+
+    def written(self, name: str) -> WrittenFile:
+        """What has passed, as a file of this name."""
+        return WrittenFile(name, self.size, "" if name.endswith(_TIMED) else self.sha256.hexdigest())

@@ -1,1 +1,0 @@
-"""The output folder: state, lock, outcomes."""
