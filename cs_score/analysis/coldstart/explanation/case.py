@@ -60,7 +60,7 @@ class Witness(Counting):
         return is_named
 
 
-class Standing(Record, eq=False):
+class Placement(Record, eq=False):
     """Where the lines of one query stand: the tree of its classes, the lines in each, what counting them decided.
 
     `class_of` has the class of each line, by index.
@@ -96,19 +96,19 @@ class Case:
         self.measure: Measure | None = None if self.fatal else scored.measure(measure)
         self.units = {unit.id: unit for unit in scored.result.units}
         self.ranked: dict[tuple[str | None, str], tuple[Ranked | None, str | None]] = {}
-        """What has been told of nodes, by name and query."""
+        """Ranks of nodes that were asked for, by name and query."""
         self.counted: dict[str, tuple[Counted, ...]] = {}
-        """What has been told of the rows of the SF table, by name."""
+        """Rows of the SF table with their projections, by name."""
         self.pools: dict[str, Mapping[tuple[object, ...], Sequence[tuple[int, Assessment]]]] = {}
         """The assessments near a query by what lines may have in common with them, by its short id."""
-        self.told: dict[tuple[object, ...], tuple[str, tuple[At, ...]]] = {}
+        self.reasons: dict[tuple[object, ...], tuple[str, tuple[At, ...]]] = {}
         """Reasons of categories that lines share, by what they share."""
         self._found: dict[str, dict[str, dict[str, list[Response]]]] = {}
         self._accepted: dict[str, dict[str, list[Assessment]]] = {}
         self._givers: dict[str, dict[str, list[Response]]] = {}
         self._ranks: dict[str, RankedNodes] = {}
         self._nodes: dict[str, Mapping[str, Node]] = {}
-        self._standings: dict[str, Standing | None] = {}
+        self._placements: dict[str, Placement | None] = {}
         self._rows: dict[str, dict[int, Tally]] = {}
 
     @cached_property
@@ -245,14 +245,14 @@ class Case:
             self._rows[base_id] = {each.index: tally for tally in tallies for each in tally.responses}
         return self._rows[base_id].get(line.index)
 
-    def standing(self, base_id: str) -> Standing | None:
+    def placement(self, base_id: str) -> Placement | None:
         """Where the lines of a query stand; None where it was not scored."""
-        if base_id not in self._standings:
+        if base_id not in self._placements:
             result = self.query_result(base_id)
-            self._standings[base_id] = None if result is None else self._new_standing(result.query)
-        return self._standings[base_id]
+            self._placements[base_id] = None if result is None else self._new_placement(result.query)
+        return self._placements[base_id]
 
-    def _new_standing(self, query: Query) -> Standing | None:
+    def _new_placement(self, query: Query) -> Placement | None:
         unit = self.units[self.run.gold.unit_of(query.base_id)]
         gold = self.run.gold.of_query(query, self.run.links)
         if gold.tree is None or unit.unmatched is not None:
@@ -265,7 +265,7 @@ class Case:
         witness = Witness(unit.matched, self.policy, self.run.limits.most)
         witness.tally(tree, members)
         class_of = {line.index: name for name, lines in members.items() for line in lines}
-        return Standing(gold, tree, members, witness, class_of)
+        return Placement(gold, tree, members, witness, class_of)
 
     @cached_property
     def discards(self) -> dict[int, Discard]:

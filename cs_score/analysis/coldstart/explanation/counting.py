@@ -1,4 +1,4 @@
-"""What a line counts in and is worth: its rows with their arithmetic, its ranks, and the effect of its absence."""
+"""What a line counts in: its rows with their arithmetic, its ranks, and the effect of its absence."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from cs_score.analysis.coldstart.changes import Change, ReadLine
 from cs_score.analysis.coldstart.effects import Effect
 from cs_score.analysis.coldstart.explanation.case import Case
-from cs_score.analysis.coldstart.explanation.facts import At, Counted, Ranked, Worth
+from cs_score.analysis.coldstart.explanation.facts import At, Counted, LineEffect, Ranked
 from cs_score.coldstart.gold import QueryGold
 from cs_score.coldstart.judging import Counts, Tally
 from cs_score.coldstart.lines import Assessment, Response, best_first, node_confidence
@@ -185,8 +185,8 @@ def _value(
         )
     if found.mapped_class is None:
         return "V = 0: every class of its useful lines is taken by a node before it", taken_by
-    standing = case.run.gold.of_query(result.query, case.run.links)
-    text, value = _share(useful[found.mapped_class], found.mapped_class, standing, case.run.limits.most)
+    placement = case.run.gold.of_query(result.query, case.run.links)
+    text, value = _share(useful[found.mapped_class], found.mapped_class, placement, case.run.limits.most)
     if value and not found.value and node.level:
         text += f"; but its parent, {nodes[node.parent].name}, is worth 0, and so it is: V = 0"
     return text, taken_by
@@ -215,36 +215,36 @@ def _share(lines: Sequence[Response], name: str, gold: QueryGold, most: int | No
     return f"V = {len(kept)} / {denominator} = {value:.4f} ({lines_text}, {shown})", value
 
 
-def worth_of_absence(lines: Iterable[ReadLine], case: Case) -> Worth | None:
+def effect_of_absence(lines: Iterable[ReadLine], case: Case) -> LineEffect | None:
     """What the absence of lines and of their dependents makes of the scores; None where there are none."""
-    return _worth("absent", Change(case.dependents.with_dependents(lines)), case) if case.measure else None
+    return _effect("absent", Change(case.dependents.with_dependents(lines)), case) if case.measure else None
 
 
-def worth_not_scored(line: ReadLine, case: Case) -> Worth | None:
+def effect_not_scored(line: ReadLine, case: Case) -> LineEffect | None:
     """What would go with a line, without its effect."""
     if case.measure is None:
         return None
     places = case.dependents.with_dependents([line]).places
     effects = dict.fromkeys(map(str, case.measures))
     reason = f"not computed for so many lines; --line {line.number} asks for it"
-    return Worth("absent", effects, tuple(At(*place) for place in places), (), reason)
+    return LineEffect("absent", effects, tuple(At(*place) for place in places), (), reason)
 
 
-def worth_of_finding(assessment: Assessment, case: Case) -> Worth | None:
+def effect_of_finding(assessment: Assessment, case: Case) -> LineEffect | None:
     """What finding the class of an assessment would make of the scores; None where there are none."""
     if case.measure is None:
         return None
-    return _worth("found", Change(added=case.effects.rescoring.finding.lines(assessment)), case)
+    return _effect("found", Change(added=case.effects.rescoring.finding.lines(assessment)), case)
 
 
-def _worth(what: str, change: Change, case: Case) -> Worth:
-    return worth_of(what, change, case.effects.of(change), case.measures)
+def _effect(what: str, change: Change, case: Case) -> LineEffect:
+    return effect_facts(what, change, case.effects.of(change), case.measures)
 
 
-def worth_of(what: str, change: Change, effect: Effect, measures: Iterable[Measure]) -> Worth:
+def effect_facts(what: str, change: Change, effect: Effect, measures: Iterable[Measure]) -> LineEffect:
     """An effect that is known, on these measures."""
     differences = effect.as_json()
-    return Worth(
+    return LineEffect(
         what,
         {name: differences[name] for name in map(str, measures)},
         tuple(At(*place) for place in change.removal.places),

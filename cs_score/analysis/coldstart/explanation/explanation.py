@@ -10,7 +10,7 @@ from msgspec import to_builtins
 
 from cs_score.analysis.coldstart.changes import RunFile
 from cs_score.analysis.coldstart.explanation.case import Case
-from cs_score.analysis.coldstart.explanation.counting import worth_not_scored
+from cs_score.analysis.coldstart.explanation.counting import effect_not_scored
 from cs_score.analysis.coldstart.explanation.facts import ClassFacts, LineFacts, NodeFacts, Overview, QueryFacts
 from cs_score.analysis.coldstart.explanation.subjects import (
     AnyLine,
@@ -127,19 +127,19 @@ def explain(
     answer: Wanted = (),
     measure: str | None = None,
 ) -> Explanation:
-    """Tell why lines, queries, classes and nodes of a run scored as they did; without any of them, the run as a whole.
+    """Why lines, queries, classes and nodes of a run scored as they did; without any of them, the run as a whole.
 
     `line`: numbers, or `FILE:N`. `query`: ids of the SF or LDC form, of any hop. `class_name`: equivalence classes.
     `node`: FQ node ids, or ids as lines have them. `answer`: values, in which `*` stands for any text; their lines are
-    told. `measure`: what effects are told of beside average precision; None for the one that ranks leaderboards.
+    explained. `measure`: what effects are given for beside average precision; None for the one that ranks leaderboards.
     Raises InputError where a selector meets nothing, with the nearest names, UsageError for what cannot be one.
     """
     with paused_collector():
         case = Case(scored, measure)
         is_whole = not any(map(_each, (line, query, class_name, node, answer)))
         lines = [found for each in _each(line) for found in lines_at(each, case)]
-        told = [explain_line(each, case) for each in lines]
-        told += _of_answers([found for each in _each(answer) for found in answers_of(str(each), case)], case)
+        explained = [explain_line(each, case) for each in lines]
+        explained += _of_answers([found for each in _each(answer) for found in answers_of(str(each), case)], case)
         queries = [found for each in _each(query) for found in queries_of(str(each), case)]
         classes = [found for each in _each(class_name) for found in classes_of(str(each), case)]
         nodes = [found for each in _each(node) for found in nodes_of(str(each), case)]
@@ -153,7 +153,7 @@ def explain(
             scored.origin,
             None if case.fatal is None else str(case.fatal),
             explain_run(case) if is_whole else None,
-            tuple(told),
+            tuple(explained),
             tuple(explain_query(each, case) for each in queries),
             tuple(explain_class(name, base_id, case) for name, base_id in classes),
             tuple(explain_node(name, case) for name in nodes),
@@ -161,13 +161,13 @@ def explain(
 
 
 def _of_answers(lines: Iterable[Response], case: Case) -> Iterator[LineFacts]:
-    """Lines that were found by their answers; effects are told until scoring for them would take too long."""
+    """Lines that were found by their answers; effects are computed until scoring for them would take too long."""
     scored_again = 0
     for line in lines:
         if scored_again < MOST_SCORED_AGAIN:
             yield explain_line(line, case)
         else:
-            yield replace(explain_line(line, case, with_worth=False), worth=worth_not_scored(line, case))
+            yield replace(explain_line(line, case, with_effect=False), worth=effect_not_scored(line, case))
         scored_again += case.unit_size(line.query.base_id)
 
 
@@ -251,9 +251,9 @@ def classes_of(text: str, case: Case) -> list[tuple[str, str]]:
     found = []
     for base_id in bases if colon else ():
         name = f"{table.by_id[base_id].full_id}:{rest}"
-        standing = case.standing(base_id)
+        placement = case.placement(base_id)
         in_pool = any(each.value_class == name for each in assessed.get(base_id, ()))
-        if in_pool or (standing is not None and name in standing.tree.above):
+        if in_pool or (placement is not None and name in placement.tree.above):
             found.append((name, base_id))
     if not found:
         known = dict.fromkeys(each.value_class for lines in assessed.values() for each in lines if each.is_accepted)

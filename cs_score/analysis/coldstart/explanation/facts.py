@@ -1,4 +1,4 @@
-"""What is told of a line, as values: its steps in order, each with the rule that it rests on.
+"""What an explanation says, as records. Of a line its steps in order, each with the rule that it rests on.
 
 Rules are sections of the Cold Start specification. Keys of the JSON are the names of these fields.
 """
@@ -26,7 +26,7 @@ class Noted(Record):
 
 
 class Read(Record):
-    """Step 1. `columns` are those of the line as written, by name; `counted_as` has those that were mended.
+    """Step 1. `columns` are those of the line as written, by name; `counted_as` has those that were repaired.
 
     `not_read` is why nothing is scored of the line, None where it is; `rests_on` the line that it repeats.
     """
@@ -40,7 +40,7 @@ class Read(Record):
 
 
 class Parent(Record):
-    """A line that gives the answer which another one's query asks about, with its own fate."""
+    """A line that gives the answer which another one's query asks about, with its own outcome."""
 
     file: str
     line: int
@@ -150,7 +150,7 @@ class Counted(Record):
 
 
 class Rank(Record):
-    """A node in one ranking: `precision` is what the nodes down to it are worth, divided by its rank."""
+    """A node in one ranking: `precision` is the sum of the values of the nodes down to it, divided by its rank."""
 
     level: str
     rank: int
@@ -161,7 +161,7 @@ class Rank(Record):
 
 
 class Ranked(Record):
-    """Step 8. `mapped_class` is None where no class was free, and `taken_by` tells who has the ones it could have.
+    """Step 8. `mapped_class` is None where no class was free, `taken_by` who has those it could have.
 
     `value` is V (0 or more), `arithmetic` has confidence and V written out.
     """
@@ -177,8 +177,8 @@ class Ranked(Record):
     ranks: tuple[Rank, ...]
 
 
-class Worth(Record):
-    """Step 9: the effect of a change by measure; None where the scorer would not tell, and `reason` says why.
+class LineEffect(Record):
+    """Step 9: the effect of a change by measure; None where it is not known, and `reason` says why.
 
     `removed` lines go and `added` ones come.
     """
@@ -190,7 +190,7 @@ class Worth(Record):
     reason: str | None
 
 
-class Fate(Record):
+class LineSummary(Record):
     """A line in short: its `status` is `counted` (in a row of the tables), `outside` (of them), `skipped` or `unread`.
 
     `category` is that of policies, `labels` those of the debug file, `row` that of the SF table.
@@ -209,9 +209,9 @@ class Fate(Record):
 
 
 class LineFacts(Record):
-    """A line, told in order. Steps that do not apply are None or empty; `untold` is why."""
+    """Explanation of one line. Steps that were not reached are None or empty; `untold` says why."""
 
-    fate: Fate
+    fate: LineSummary
     text: str
     read: Read
     asked: Asked | None = None
@@ -222,7 +222,7 @@ class LineFacts(Record):
     rows: tuple[Counted, ...] = ()
     ranked: Ranked | None = None
     not_ranked: str | None = None
-    worth: Worth | None = None
+    worth: LineEffect | None = None
     untold: str | None = None
 
 
@@ -242,21 +242,21 @@ class ClassFacts(Record):
     status: str
     reason: str
     assessments: tuple[Assessed, ...]
-    lines: tuple[Fate, ...]
+    lines: tuple[LineSummary, ...]
     counted: tuple[At, ...]
-    worth: Worth | None
+    worth: LineEffect | None
 
 
 class NodeFacts(Record):
-    """A node: its lines, the classes of those that are accepted (several: it merges them), its ranks, its worth."""
+    """A node: its lines, the classes of those that are accepted (several: it merges them), its ranks, its effect."""
 
     name: str
     query: str
-    lines: tuple[Fate, ...]
+    lines: tuple[LineSummary, ...]
     classes: tuple[str, ...]
     ranked: Ranked | None
     not_ranked: str | None
-    worth: Worth | None
+    worth: LineEffect | None
 
 
 class EntryPoint(Record):
@@ -268,7 +268,7 @@ class EntryPoint(Record):
     end: str | None
 
 
-class ClassFate(Record):
+class ClassSummary(Record):
     """A class in short, with the first line that has found it."""
 
     name: str
@@ -288,16 +288,16 @@ class QueryFacts(Record):
     asked: Asked
     slots: tuple[str, ...]
     entry_points: tuple[EntryPoint, ...]
-    classes: tuple[ClassFate, ...]
+    classes: tuple[ClassSummary, ...]
     categories: Mapping[str, int]
-    lines: tuple[Fate, ...]
+    lines: tuple[LineSummary, ...]
     rows: tuple[Counted, ...]
     average_precision: Mapping[str, float]
     untold: str | None
 
 
 class Cost(Record):
-    """A mistake with what mending it would gain."""
+    """A mistake with what correcting it would gain."""
 
     kind: str
     change: str
@@ -322,4 +322,4 @@ class Overview(Record):
     errors: int
     warnings: int
     costs: tuple[Cost, ...]
-    lines: tuple[Fate, ...]
+    lines: tuple[LineSummary, ...]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Final
 
-from cs_score.analysis.coldstart.explanation.case import Case, Standing, sides_text
+from cs_score.analysis.coldstart.explanation.case import Case, Placement, sides_text
 from cs_score.analysis.coldstart.explanation.facts import (
     Asked,
     Assessed,
@@ -48,26 +48,26 @@ def read_of(line: Response | SkippedLine | UnreadLine, case: Case) -> Read:
         return Read("4.2", columns, {}, problems, reason, rests_on)
     if isinstance(line, SkippedLine):
         return Read("4.2", columns, {}, problems, _why_skipped(line, columns), None)
-    return Read("4.2", columns, _mended(line, columns), problems, None, None)
+    return Read("4.2", columns, _counted_as(line, columns), problems, None, None)
 
 
 def _problems(file: str, number: int, case: Case) -> Iterator[Noted]:
     for problem in case.problems.get(Place(file, number), ()):
-        if problem.code not in CODES:  # told where it is kept or discarded
+        if problem.code not in CODES:  # reported where it is kept or discarded
             yield Noted(problem.code, str(problem.severity), problem.message.strip())
 
 
-def _mended(line: Response, columns: dict[str, str]) -> dict[str, str]:
+def _counted_as(line: Response, columns: dict[str, str]) -> dict[str, str]:
     """The columns that count as something else than what is written."""
     relation, _, provenance = line.answer
     counted = {"RELATION_PROVENANCE_TRIPLES": relation, "VALUE_PROVENANCE_TRIPLES": provenance}
-    mended = {name: text for name, text in counted.items() if columns[name] != text}
+    repaired = {name: text for name, text in counted.items() if columns[name] != text}
     written = columns["CONFIDENCE"]
     try:
         is_as_written = float(written) == line.confidence
     except ValueError:
         is_as_written = False
-    return mended if is_as_written else {**mended, "CONFIDENCE": repr(line.confidence)}
+    return repaired if is_as_written else {**repaired, "CONFIDENCE": repr(line.confidence)}
 
 
 def _why_skipped(line: SkippedLine, columns: dict[str, str]) -> str:
@@ -234,7 +234,7 @@ def met_of(line: Response, case: Case) -> Met | None:
 
 
 def assessed_of(assessment: Assessment, case: Case) -> Assessed:
-    """An assessment as it is told."""
+    """An assessment as explanations show it."""
     columns = case.run.layouts[assessment.file].columns
     written = dict(zip(columns, split_columns(assessment.text)))
     return Assessed(
@@ -306,23 +306,25 @@ _SWITCHES: Final = {side: f"-{side.lower()}" for side in SIDES}
 
 def category_of(line: Response, case: Case) -> Category | None:
     """The category of a line and why it has it; None where its query was not counted."""
-    standing, unit = case.standing(line.query.base_id), case.unit_of(line)
-    if standing is None or unit is None or line.index not in unit.labels:
+    placement, unit = case.placement(line.query.base_id), case.unit_of(line)
+    if placement is None or unit is None or line.index not in unit.labels:
         return None
     labels, assessment = unit.labels[line.index], unit.matched.get(line.index)
-    stands_in = standing.class_of[line.index]
-    kept = standing.witness.in_favour_of.get(line.index)
+    stands_in = placement.class_of[line.index]
+    kept = placement.witness.in_favour_of.get(line.index)
     name = before_policies(labels, assessment)
     if name == INCORRECT_PARENT:
-        shared: tuple[object, ...] = (line.query.short_id, standing.tree.above[stands_in])
-        reason, lines = case.told.get(shared) or case.told.setdefault(shared, _incorrect_parent(line, standing, case))
+        shared: tuple[object, ...] = (line.query.short_id, placement.tree.above[stands_in])
+        reason, lines = case.reasons.get(shared) or case.reasons.setdefault(
+            shared, _incorrect_parent(line, placement, case)
+        )
         return Category("7.4", name, stands_in, reason, lines)
-    if _is_blocked(labels, line, standing, case.policy):
-        shared = ("nominal", id(standing.witness.not_named[line.index]))
-        reason, lines = case.told.get(shared) or case.told.setdefault(shared, _nominal(line, standing, case))
+    if _is_blocked(labels, line, placement, case.policy):
+        shared = ("nominal", id(placement.witness.not_named[line.index]))
+        reason, lines = case.reasons.get(shared) or case.reasons.setdefault(shared, _nominal(line, placement, case))
         return Category("7.7", name, stands_in, reason, lines)
     if REDUNDANT in labels and kept is not None:
-        reason, lines = _duplicate(line, kept, standing, case)
+        reason, lines = _duplicate(line, kept, placement, case)
         return Category("7.5", DUPLICATE, stands_in, reason, lines)
     if assessment is None:
         return Category("7.5", name, stands_in, _unassessed(line, stands_in), ())
@@ -334,17 +336,17 @@ def before_policies(labels: Labels, assessment: Assessment | None) -> str:
     return INCORRECT_PARENT if INCORRECT_PARENT in labels else pre_policy_category(assessment)
 
 
-def _is_blocked(labels: Labels, line: Response, standing: Standing, policy: Policy) -> bool:
+def _is_blocked(labels: Labels, line: Response, placement: Placement, policy: Policy) -> bool:
     """Whether the nominal rule took the credit of a line."""
-    if line.index not in standing.witness.not_named or RIGHT in labels or REDUNDANT in labels:
+    if line.index not in placement.witness.not_named or RIGHT in labels or REDUNDANT in labels:
         return False
-    assessment = standing.witness.matched.get(line.index)
+    assessment = placement.witness.matched.get(line.index)
     return assessment is not None and assessment.judgment in policy.right
 
 
-def _incorrect_parent(line: Response, standing: Standing, case: Case) -> tuple[str, tuple[At, ...]]:
-    above = standing.tree.above[standing.class_of[line.index]]
-    parents = [each for each in standing.members.get(above, ()) if each.target == line.query.short_id]
+def _incorrect_parent(line: Response, placement: Placement, case: Case) -> tuple[str, tuple[At, ...]]:
+    above = placement.tree.above[placement.class_of[line.index]]
+    parents = [each for each in placement.members.get(above, ()) if each.target == line.query.short_id]
     if parents:
         parent = parents[0]
         judged = case.category_of(parent) or UNASSESSED
@@ -353,17 +355,17 @@ def _incorrect_parent(line: Response, standing: Standing, case: Case) -> tuple[s
         return f"{first} is {judged}, so that the path to it is not right ({side})", (_at(parent),)
     elsewhere = [each for each in case.lines_of(line.query.base_id) if each.target == line.query.short_id]
     if elsewhere:
-        where = standing.class_of[elsewhere[0].index]
+        where = placement.class_of[elsewhere[0].index]
         reason = f"its parent stands in {where}, while its own answer belongs below {above}"
         return reason, tuple(map(_at, elsewhere))
     return f"no line of the run gives the answer which its query asks about ({above})", ()
 
 
-def _nominal(line: Response, standing: Standing, case: Case) -> tuple[str, tuple[At, ...]]:
+def _nominal(line: Response, placement: Placement, case: Case) -> tuple[str, tuple[At, ...]]:
     """Why the node of a line is not named: the lines that were looked at, and those that they outrank."""
     most = case.run.limits.most
-    matched, labels = standing.witness.matched, standing.witness.labels
-    assessed = best_first(each for each in standing.witness.not_named[line.index] if each.index in matched)
+    matched, labels = placement.witness.matched, placement.witness.labels
+    assessed = best_first(each for each in placement.witness.not_named[line.index] if each.index in matched)
     looked_at, others = (assessed, []) if most is None else (assessed[:most], assessed[most:])
     would = [each for each in others if _names(matched[each.index]) and WRONG not in labels[each.index]]
     node = f"node {line.node}" if line.node is not None else "the lines without node, which count as one node,"
@@ -384,12 +386,12 @@ def _mention(assessment: Assessment) -> str:
     return f"{assessment.value_mention} of a {assessment.class_mention} class" if assessment.is_accepted else "wrong"
 
 
-def _duplicate(line: Response, kept: Response, standing: Standing, case: Case) -> tuple[str, tuple[At, ...]]:
-    own, others = standing.class_of[line.index], standing.class_of[kept.index]
+def _duplicate(line: Response, kept: Response, placement: Placement, case: Case) -> tuple[str, tuple[At, ...]]:
+    own, others = placement.class_of[line.index], placement.class_of[kept.index]
     if own != others:
         reason = f"right, but its slot takes one value, and the response of class {others} stays"
         return f"{reason}: {_higher(kept, line)}", (_at(kept),)
-    if _is_nominal(line, standing) and not _is_nominal(kept, standing):
+    if _is_nominal(line, placement) and not _is_nominal(kept, placement):
         order = "it is a name, and this a description"
     else:
         order = "it comes first in the file"
@@ -404,8 +406,8 @@ def _higher(kept: Response, line: Response) -> str:
     return "it comes first of those that are best in their class"
 
 
-def _is_nominal(line: Response, standing: Standing) -> bool:
-    assessment = standing.witness.matched.get(line.index)
+def _is_nominal(line: Response, placement: Placement) -> bool:
+    assessment = placement.witness.matched.get(line.index)
     return assessment is not None and assessment.value_mention == "NOM"
 
 

@@ -8,26 +8,26 @@ from itertools import accumulate
 from typing import Final
 
 from cs_score.analysis.coldstart.effects import Effects
-from cs_score.analysis.coldstart.explanation.case import Case, Standing, sides_text
+from cs_score.analysis.coldstart.explanation.case import Case, Placement, sides_text
 from cs_score.analysis.coldstart.explanation.counting import (
+    effect_facts,
+    effect_of_absence,
+    effect_of_finding,
     ranked_of,
     rows_of,
-    worth_of,
-    worth_of_absence,
-    worth_of_finding,
 )
 from cs_score.analysis.coldstart.explanation.facts import (
     At,
     ClassFacts,
-    ClassFate,
+    ClassSummary,
     Cost,
     EntryPoint,
-    Fate,
+    LineEffect,
     LineFacts,
+    LineSummary,
     NodeFacts,
     Overview,
     QueryFacts,
-    Worth,
 )
 from cs_score.analysis.coldstart.explanation.steps import (
     asked_of,
@@ -50,37 +50,37 @@ from cs_score.problems.codes import Severity
 AnyLine = Response | SkippedLine | UnreadLine
 
 
-def explain_line(line: AnyLine, case: Case, *, with_worth: bool = True) -> LineFacts:
-    """All steps of a line; without its worth, which takes the longest, where that is not wanted."""
+def explain_line(line: AnyLine, case: Case, *, with_effect: bool = True) -> LineFacts:
+    """All steps of a line; without its effect, which takes the longest, where that is not wanted."""
     read = read_of(line, case)
     if isinstance(line, UnreadLine):
-        return LineFacts(fate_of(line, None, case), line.text, read)
+        return LineFacts(summary_of(line, None, case), line.text, read)
     asked = asked_of(line.query, case)
     if isinstance(line, SkippedLine):
         # One that creates a query that others depend on takes them with it.
-        worth = worth_of_absence([line], case) if with_worth else None
-        return LineFacts(fate_of(line, None, case), line.text, read, asked, worth=worth)
+        effect = effect_of_absence([line], case) if with_effect else None
+        return LineFacts(summary_of(line, None, case), line.text, read, asked, worth=effect)
     tally = case.tally_of(line)
-    told = LineFacts(fate_of(line, tally, case), line.text, read, asked)
+    facts = LineFacts(summary_of(line, tally, case), line.text, read, asked)
     if case.units:  # limits are applied when a file has been read
-        told = replace(told, kept=kept_of(line, case))
-    if (untold := _why_untold(line, case)) is not None:
-        return replace(told, untold=untold)
+        facts = replace(facts, kept=kept_of(line, case))
+    if (stopped := _stopped_by(line, case)) is not None:
+        return replace(facts, untold=stopped)
     category = category_of(line, case)
     ranked, not_ranked = ranked_of(line.node, line.query.base_id, case)
     return replace(
-        told,
+        facts,
         met=met_of(line, case),
         category=category,
         label=label_of(line, category, case),
         rows=() if tally is None else rows_of(tally, line.query.base_id, case),
         ranked=ranked,
         not_ranked=not_ranked,
-        worth=worth_of_absence([line], case) if with_worth else None,
+        worth=effect_of_absence([line], case) if with_effect else None,
     )
 
 
-def _why_untold(line: Response, case: Case) -> str | None:
+def _stopped_by(line: Response, case: Case) -> str | None:
     """Why nothing more is known of a line than how it was read; None where there is more."""
     if not case.is_of_run(line):
         return f"it belongs to run {line.run_id}; this is about run {case.scored.run_id} (--run {line.run_id})"
@@ -97,16 +97,16 @@ def _why_untold(line: Response, case: Case) -> str | None:
     return None
 
 
-def fate_of(line: AnyLine, tally: Tally | None, case: Case) -> Fate:
+def summary_of(line: AnyLine, tally: Tally | None, case: Case) -> LineSummary:
     """A line in short; `tally` is the row that has it."""
     if isinstance(line, UnreadLine):
-        return Fate(line.file, line.number, "unread", None, None, None, "not read", (), None, None)
+        return LineSummary(line.file, line.number, "unread", None, None, None, "not read", (), None, None)
     query = line.query.full_id
     if isinstance(line, SkippedLine):
-        return Fate(line.file, line.number, "skipped", query, None, None, "skipped", (), None, None)
+        return LineSummary(line.file, line.number, "skipped", query, None, None, "skipped", (), None, None)
     status = "outside" if tally is None else "counted"
     labels = case.labels_of(line)
-    return Fate(
+    return LineSummary(
         line.file,
         line.number,
         status,
@@ -120,28 +120,28 @@ def fate_of(line: AnyLine, tally: Tally | None, case: Case) -> Fate:
     )
 
 
-def all_fates(case: Case) -> Iterator[Fate]:
+def all_summaries(case: Case) -> Iterator[LineSummary]:
     """Every line of the run's files in order; those of other runs in the same call are left out."""
     for file in case.files.files.values():
         lines: list[AnyLine] = [*file.responses, *file.skipped, *file.unread]
         for line in sorted(lines, key=lambda each: each.number):
             if not isinstance(line, Response) or case.is_of_run(line):
-                yield fate_of(line, case.tally_of(line) if isinstance(line, Response) else None, case)
+                yield summary_of(line, case.tally_of(line) if isinstance(line, Response) else None, case)
 
 
-def explain_class(name: str, base_id: str, case: Case, *, with_worth: bool = True) -> ClassFacts:
-    """All of a class of a query, by the short id of that; without its worth where that is not wanted."""
-    standing = case.standing(base_id)
+def explain_class(name: str, base_id: str, case: Case, *, with_effect: bool = True) -> ClassFacts:
+    """All of a class of a query, by the short id of that; without its effect where that is not wanted."""
+    placement = case.placement(base_id)
     members = case.accepted(base_id).get(name, ())
     first = members[0] if members else None
     row = name.rpartition(":")[0]
     status, reason = "not counted", "its query was not scored"
     counted: Sequence[Response] = ()
     lines: Sequence[Response] = ()
-    if standing is not None:
-        lines = standing.members.get(name, ())
+    if placement is not None:
+        lines = placement.members.get(name, ())
         counted = counted_lines(name, base_id, case)
-        status, reason = status_of(name, base_id, standing, case)
+        status, reason = status_of(name, base_id, placement, case)
     correct = next((each for each in members if each.judgment == "CORRECT"), first)
     return ClassFacts(
         name,
@@ -153,15 +153,15 @@ def explain_class(name: str, base_id: str, case: Case, *, with_worth: bool = Tru
         status,
         reason,
         tuple(assessed_of(each, case) for each in members),
-        tuple(fate_of(line, case.tally_of(line), case) for line in lines),
+        tuple(summary_of(line, case.tally_of(line), case) for line in lines),
         tuple(At(line.file, line.number) for line in counted),
-        worth_of_finding(correct, case) if with_worth and status == "missed" and correct is not None else None,
+        effect_of_finding(correct, case) if with_effect and status == "missed" and correct is not None else None,
     )
 
 
-def status_of(name: str, base_id: str, standing: Standing, case: Case) -> tuple[str, str]:
+def status_of(name: str, base_id: str, placement: Placement, case: Case) -> tuple[str, str]:
     """Whether a class is found, missed or not counted, and why."""
-    tree = standing.tree
+    tree = placement.tree
     if is_wrong_bin(name, tree.root):
         return "not counted", "it holds what belongs to no class, and is no ground truth (CS 7.2)"
     row = tree.above.get(name)
@@ -174,7 +174,7 @@ def status_of(name: str, base_id: str, standing: Standing, case: Case) -> tuple[
             found = next(each for each in tree.above if each in others) if len(others) > 1 else next(iter(others))
             return "not counted", f"its slot takes one value, and class {found} was found (CS 7.6)"
         return "missed", "its slot takes one value, and none was found: any class would do (CS 7.6)"
-    if standing.members.get(name):
+    if placement.members.get(name):
         return "missed", "none of the lines that stand in it counts as right"
     return "missed", "no line of the run gives one of its answers"
 
@@ -198,11 +198,11 @@ def explain_node(name: str, case: Case) -> NodeFacts:
     return NodeFacts(
         name,
         case.run.links.nodes[name][0].query.full_id,
-        tuple(fate_of(line, case.tally_of(line), case) for line in lines),
+        tuple(summary_of(line, case.tally_of(line), case) for line in lines),
         tuple(classes),
         ranked,
         not_ranked,
-        worth_of_absence(lines, case),
+        effect_of_absence(lines, case),
     )
 
 
@@ -216,7 +216,7 @@ def explain_query(query: LinkedQuery, case: Case) -> QueryFacts:
         row = _row_of(query, case)
         tallies = tuple(tally for tally in tallies if tally.name == row)
     rows = {line.index: tally for tally in tallies for line in tally.responses}
-    fates = tuple(fate_of(line, rows.get(line.index), case) for line in lines)
+    summaries = tuple(summary_of(line, rows.get(line.index), case) for line in lines)
     ranked = {} if result is None else {ranking.level: ranking.score for ranking in result.rankings}
     return QueryFacts(
         query.full_id,
@@ -224,8 +224,8 @@ def explain_query(query: LinkedQuery, case: Case) -> QueryFacts:
         query.slots,
         tuple(EntryPoint(each.name, each.docid, each.start, each.end) for each in known.entry_points) if known else (),
         tuple(_classes({tally.name for tally in tallies}, base_id, case)),
-        Counter(fate.category for fate in fates if fate.category is not None),
-        fates,
+        Counter(summary.category for summary in summaries if summary.category is not None),
+        summaries,
         tuple(row for tally in tallies for row in rows_of(tally, base_id, case)),
         ranked if not query.level else {},
         _why_not_scored(base_id, case),
@@ -245,17 +245,17 @@ def _why_not_scored(base_id: str, case: Case) -> str | None:
     return next((str(stop) for stop in stops if stop is not None), None)
 
 
-def _classes(rows: set[str], base_id: str, case: Case) -> Iterator[ClassFate]:
-    standing = case.standing(base_id)
-    if standing is None:
+def _classes(rows: set[str], base_id: str, case: Case) -> Iterator[ClassSummary]:
+    placement = case.placement(base_id)
+    if placement is None:
         return
     answers = case.accepted(base_id)
-    for name, row in standing.tree.above.items():
+    for name, row in placement.tree.above.items():
         if row in rows and name in answers:
             found = counted_lines(name, base_id, case)
-            status, _ = status_of(name, base_id, standing, case)
+            status, _ = status_of(name, base_id, placement, case)
             found_by = At(found[0].file, found[0].number) if found else None
-            yield ClassFate(name, row, status, answers[name][0].value, found_by)
+            yield ClassSummary(name, row, status, answers[name][0].value, found_by)
 
 
 _COSTS: Final = 3
@@ -264,8 +264,8 @@ _FIRST: Final = ("right", "wrong", "ignored")
 
 def explain_run(case: Case) -> Overview:
     """What became of the lines of a run, and its three largest costs."""
-    fates = tuple(all_fates(case))
-    counted = [fate for fate in fates if fate.status == "counted"]
+    summaries = tuple(all_summaries(case))
+    counted = [summary for summary in summaries if summary.status == "counted"]
     lines = [
         line
         for of_unit in case.run.lines.get(case.scored.run_id, {}).values()
@@ -275,15 +275,15 @@ def explain_run(case: Case) -> Overview:
     units = (case.unit_of(line) for line in lines)
     problems = case.run.problems
     return Overview(
-        dict(Counter(fate.status for fate in fates)),
+        dict(Counter(summary.status for summary in summaries)),
         sum(unit is not None and line.index in unit.matched for line, unit in zip(lines, units)),
         sum(line.index in case.run.discarded for line in lines),
-        dict(sorted(Counter(fate.side for fate in counted).items(), key=lambda item: _order(item[0]))),
-        dict(Counter(fate.category for fate in counted if fate.category is not None)),
+        dict(sorted(Counter(summary.side for summary in counted).items(), key=lambda item: _order(item[0]))),
+        dict(Counter(summary.category for summary in counted if summary.category is not None)),
         problems.count(Severity.ERROR),
         problems.count(Severity.WARNING),
         tuple(map(_cost, _costliest(case))),
-        fates,
+        summaries,
     )
 
 
@@ -307,13 +307,13 @@ def _cost(mistake: Mistake) -> Cost:
 
 
 MOST_LINES: Final = 20_000
-"""Lines that are told of one run."""
+"""Lines of one run that are explained."""
 
 
-def tell_everything(case: Case, mistakes: Sequence[Mistake], *, with_others: bool) -> dict[str, object]:
+def explain_everything(case: Case, mistakes: Sequence[Mistake], *, with_others: bool) -> dict[str, object]:
     """At most `MOST_LINES`, those of as many mistakes first, with their queries and the missed classes.
 
-    `with_others`: lines that are no mistakes, too; what those are worth is not told. The keys of the result stand in
+    `with_others`: lines that are no mistakes, too; their effects are left out. The keys of the result stand in
     the JSON of an analysis below `explanations`.
     """
     mistakes = mistakes[:MOST_LINES]
@@ -325,13 +325,13 @@ def tell_everything(case: Case, mistakes: Sequence[Mistake], *, with_others: boo
     missed = [each for each in mistakes if each.kind == "class"]
     asked = [line.query for line in lines if not isinstance(line, UnreadLine)]
     asked += [_assessment(each).query for each in missed]
-    teller = _Teller(case, mistakes)
+    collection = _Collection(case, mistakes)
     return {
         "left_out": len(every) - len(lines),
-        "lines": [teller.line(line) for line in lines],
-        "queries": [teller.query(query) for query in {query.full_id: query for query in asked}.values()],
-        "classes": [teller.missed(each) for each in missed],
-        "texts": list(teller.texts),
+        "lines": [collection.line(line) for line in lines],
+        "queries": [collection.query(query) for query in {query.full_id: query for query in asked}.values()],
+        "classes": [collection.missed(each) for each in missed],
+        "texts": list(collection.texts),
     }
 
 
@@ -349,27 +349,27 @@ def _assessment(missed: Mistake) -> Assessment:
     return missed.change.added[-1].assessment
 
 
-class _Teller:
-    """Tells lines, queries and classes. `texts` numbers the texts of their steps, each of them once."""
+class _Collection:
+    """Explains lines, queries and classes. `texts` numbers the texts of their steps, each of them once."""
 
     def __init__(self, case: Case, mistakes: Iterable[Mistake]) -> None:
         self.texts: dict[str, int] = {}
         self._case = case
-        self._worth_of_line = {(each.file, each.line): each for each in mistakes if each.kind == "line"}
+        self._mistake_at = {(each.file, each.line): each for each in mistakes if each.kind == "line"}
 
     def line(self, line: AnyLine) -> dict[str, object]:
-        facts = explain_line(line, self._case, with_worth=False)
-        if (mistake := self._worth_of_line.get((line.file, line.number))) is not None:
-            facts = replace(facts, worth=self._worth("absent", mistake))
-        fate = facts.fate
+        facts = explain_line(line, self._case, with_effect=False)
+        if (mistake := self._mistake_at.get((line.file, line.number))) is not None:
+            facts = replace(facts, worth=self._effect("absent", mistake))
+        summary = facts.fate
         return {
-            "file": fate.file,
-            "line": fate.line,
-            "query": fate.query,
-            "node": fate.node,
-            "value": fate.value,
-            "category": fate.category,
-            "side": fate.side,
+            "file": summary.file,
+            "line": summary.line,
+            "query": summary.query,
+            "node": summary.node,
+            "value": summary.value,
+            "category": summary.category,
+            "side": summary.side,
             "steps": self._numbered(line_tree(facts).below),
         }
 
@@ -384,7 +384,7 @@ class _Teller:
             "name": facts.asked.name,
             "slot": facts.asked.slot,
             "hop": facts.asked.hop,
-            "lines": Counter(fate.side for fate in facts.lines if fate.query == facts.query),
+            "lines": Counter(summary.side for summary in facts.lines if summary.query == facts.query),
             "classes": Counter(each.status for each in facts.classes),
             "precision_at": {each.level: list(_precisions(each)) for each in rankings},
             "steps": self._numbered(query_tree(facts, with_lines=False).below),
@@ -392,8 +392,8 @@ class _Teller:
 
     def missed(self, mistake: Mistake) -> dict[str, object]:
         assessment = _assessment(mistake)
-        facts = explain_class(assessment.value_class, assessment.query.base_id, self._case, with_worth=False)
-        facts = replace(facts, worth=self._worth("found", mistake))
+        facts = explain_class(assessment.value_class, assessment.query.base_id, self._case, with_effect=False)
+        facts = replace(facts, worth=self._effect("found", mistake))
         return {
             "class": facts.name,
             "query": assessment.query.full_id,
@@ -401,8 +401,8 @@ class _Teller:
             "steps": self._numbered(class_tree(facts).below),
         }
 
-    def _worth(self, what: str, mistake: Mistake) -> Worth:
-        return worth_of(what, mistake.change, mistake.effect, self._case.measures)
+    def _effect(self, what: str, mistake: Mistake) -> LineEffect:
+        return effect_facts(what, mistake.change, mistake.effect, self._case.measures)
 
     def _numbered(self, items: Iterable[Item]) -> list[int]:
         texts = ("\n".join(unwrapped(item)) for item in items)
@@ -410,6 +410,6 @@ class _Teller:
 
 
 def _precisions(ranking: Ranking) -> Iterator[float]:
-    """Precision at each rank: what the nodes down to it are worth, divided by the rank (CS 9.7)."""
+    """Precision at each rank: the values of the nodes down to it, divided by the rank (CS 9.7)."""
     values = accumulate(node.value for node in ranking.nodes)
     return (value / rank for rank, value in enumerate(values, 1))

@@ -11,19 +11,19 @@ from cs_score.analysis.coldstart.explanation.facts import (
     At,
     Category,
     ClassFacts,
-    ClassFate,
+    ClassSummary,
     Cost,
     Counted,
-    Fate,
     Kept,
+    LineEffect,
     LineFacts,
+    LineSummary,
     Met,
     NodeFacts,
     Overview,
     QueryFacts,
     Ranked,
     Read,
-    Worth,
 )
 from cs_score.base.display import columns_of, one_line
 from cs_score.base.records import Record
@@ -82,9 +82,9 @@ _MOST_PLACES: Final = 5
 
 def line_tree(facts: LineFacts) -> Item:
     """The steps of a line."""
-    fate = facts.fate
-    category = "" if fate.category is None else f" ({fate.category})"
-    return Item(f"{fate.file} line {fate.line}: {fate.side}{category}", tuple(_steps(facts)))
+    summary = facts.fate
+    category = "" if summary.category is None else f" ({summary.category})"
+    return Item(f"{summary.file} line {summary.line}: {summary.side}{category}", tuple(_steps(facts)))
 
 
 def _steps(facts: LineFacts) -> Iterator[Item]:
@@ -110,7 +110,7 @@ def _steps(facts: LineFacts) -> Iterator[Item]:
     elif facts.not_ranked is not None:
         yield Item(f"Ranks nowhere: {facts.not_ranked} (CS 9.1)")
     if facts.worth is not None:
-        yield worth_item(facts.worth)
+        yield effect_item(facts.worth)
 
 
 def _read(read: Read) -> Item:
@@ -220,16 +220,16 @@ def ranked_item(ranked: Ranked) -> Item:
     return Item(f"Ranks as node {ranked.node}", below)
 
 
-def worth_item(worth: Worth) -> Item:
+def effect_item(effect: LineEffect) -> Item:
     """An effect."""
     effects = ", ".join(
-        f"{name} {'not told' if effect is None else f'{effect:+.4f}'}" for name, effect in worth.effects.items()
+        f"{name} {'not told' if change is None else f'{change:+.4f}'}" for name, change in effect.effects.items()
     )
-    below = [] if worth.reason is None else [Item(worth.reason)]
-    if len(worth.removed) > 1:
-        below.append(Item(f"{len(worth.removed)} lines would go: {_places(worth.removed)}"))
-    below += [Item("would be added: " + text.replace("\t", " | ")) for text in worth.added]
-    if worth.change == "absent":
+    below = [] if effect.reason is None else [Item(effect.reason)]
+    if len(effect.removed) > 1:
+        below.append(Item(f"{len(effect.removed)} lines would go: {_places(effect.removed)}"))
+    below += [Item("would be added: " + text.replace("\t", " | ")) for text in effect.added]
+    if effect.change == "absent":
         return Item(f"Worth: without it, {effects}", below)
     return Item(f"Worth: if it were found, {effects}", below)
 
@@ -282,18 +282,18 @@ def class_tree(facts: ClassFacts) -> Item:
         below.append(Item("The pool has no accepted answer of it"))
     counted = {(at.file, at.line) for at in facts.counted}
     lines = [
-        Item(_line_in_short(fate) + ("; it counts for the class" if (fate.file, fate.line) in counted else ""))
-        for fate in facts.lines
+        Item(_line_in_short(summary) + ("; it counts for the class" if (summary.file, summary.line) in counted else ""))
+        for summary in facts.lines
     ]
     below.append(Item("Lines that stand in it:", lines) if lines else Item("No line stands in it"))
     if facts.worth is not None:
-        below.append(worth_item(facts.worth))
+        below.append(effect_item(facts.worth))
     return Item(f"Class {facts.name}: {facts.status}, {facts.reason}", below)
 
 
 def node_tree(facts: NodeFacts) -> Item:
     """A node with its lines and ranks."""
-    below = [Item("Lines:", [Item(_line_in_short(fate)) for fate in facts.lines])]
+    below = [Item("Lines:", [Item(_line_in_short(summary)) for summary in facts.lines])]
     if len(facts.classes) > 1:
         below.append(Item(f"It merges {len(facts.classes)} classes: {', '.join(facts.classes)}"))
     elif facts.classes:
@@ -305,7 +305,7 @@ def node_tree(facts: NodeFacts) -> Item:
     elif facts.not_ranked is not None:
         below.append(Item(f"Ranks nowhere: {facts.not_ranked}"))
     if facts.worth is not None:
-        below.append(worth_item(facts.worth))
+        below.append(effect_item(facts.worth))
     return Item(f"Node {facts.name}, {len(facts.lines)} line{'s' if len(facts.lines) != 1 else ''}", below)
 
 
@@ -329,7 +329,7 @@ def _of_query(facts: QueryFacts, with_lines: bool) -> Iterator[Item]:
     else:
         yield Item("No class of it is to be found")
     lines = [
-        Item(f"{category} ({len(of)})", [Item(_line_in_short(fate)) for fate in of])
+        Item(f"{category} ({len(of)})", [Item(_line_in_short(summary)) for summary in of])
         for category, of in _by_category(facts.lines if with_lines else ()).items()
     ]
     if lines:
@@ -343,22 +343,22 @@ def _of_query(facts: QueryFacts, with_lines: bool) -> Iterator[Item]:
         yield Item(f"Average precision: {shown} (CS 9.7)")
 
 
-def _class(one: ClassFate) -> Item:
+def _class(one: ClassSummary) -> Item:
     by = "" if one.found_by is None else f" by {one.found_by.file} line {one.found_by.line}"
     return Item(f"{one.name} {quoted(one.value or '')}: {one.status}{by}")
 
 
-def _by_category(fates: Iterable[Fate]) -> Mapping[str, list[Fate]]:
-    lines: dict[str, list[Fate]] = {}
-    for fate in fates:
-        lines.setdefault(fate.category or "without category", []).append(fate)
+def _by_category(summaries: Iterable[LineSummary]) -> Mapping[str, list[LineSummary]]:
+    lines: dict[str, list[LineSummary]] = {}
+    for summary in summaries:
+        lines.setdefault(summary.category or "without category", []).append(summary)
     return lines
 
 
-def _line_in_short(fate: Fate) -> str:
-    value = "" if fate.value is None else f" {quoted(fate.value)}"
-    category = "" if fate.category is None else f" ({fate.category})"
-    return f"{fate.file} line {fate.line}:{value} is {fate.side}{category}"
+def _line_in_short(summary: LineSummary) -> str:
+    value = "" if summary.value is None else f" {quoted(summary.value)}"
+    category = "" if summary.category is None else f" ({summary.category})"
+    return f"{summary.file} line {summary.line}:{value} is {summary.side}{category}"
 
 
 def _count(names: Iterable[str]) -> Mapping[str, int]:
