@@ -7,7 +7,7 @@ import re
 import sys
 from bisect import bisect_left, insort
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from enum import StrEnum
 from operator import attrgetter
 from typing import Final, TypeAlias
@@ -28,7 +28,6 @@ from cs_score.knowledge_base.kb_file import Line
 from cs_score.knowledge_base.predicates import (
     OBJECT,
     SUBJECT,
-    PredicateProblem,
     PredicateTable,
     Use,
     Verb,
@@ -77,10 +76,8 @@ class Findings:
     def _report_spans(self, provenance: ProvenanceList, line: int, times: int, *, with_fatal: bool) -> None:
         for code, arguments, text, repaired in provenance.problems:
             if with_fatal or CODES[code].severity is not Severity.FATAL:
-                self._problems.add(
-                    code, *arguments, place=self.place(line), times=times,
-                    detail=Detail("PROVENANCE", text, repaired),
-                )  # fmt: skip
+                detail = Detail("PROVENANCE", text, repaired)
+                self._problems.add(code, *arguments, place=self.place(line), times=times, detail=detail)
 
 
 class Multiple(StrEnum):
@@ -277,7 +274,6 @@ class Builder:
         self.repetitions = repetitions
         self.findings = findings
         self._nodes = base.nodes
-        self._record = base.assertions.append
         self._table = table
         self._readings = table.readings
         self._lists = ListReader(documents)
@@ -292,8 +288,9 @@ class Builder:
         has_event = subject.is_event or (not is_string and object_.startswith(":Event"))
         key = (predicate, subject.type, has_event)
         verb, realis, problems = self._readings.get(key) or self._table.read(*key)
-        if problems:
-            self._report_predicate(problems, predicate, number)
+        for code, arguments in problems:
+            repaired = arguments[2] if code == "PREDICATE_ALIAS" else None
+            self.findings.report(code, *arguments, line=number, detail=Detail("PREDICATE", predicate, repaired))
         if verb is None:
             self._note(subject, _MERE_SUBJECT, number)
             return self._reject("NO_PREDICATE")
@@ -314,10 +311,8 @@ class Builder:
             self.findings.read(written, subject.name, number, again=is_inferred)
         if written.spans > 1:
             for _ in range(verb.one_span):
-                self.findings.report(
-                    "TOO_MANY_PROVENANCE_TRIPLES_E", written.spans, 1, line=number,
-                    detail=Detail("PROVENANCE", written.text),
-                )  # fmt: skip
+                detail = Detail("PROVENANCE", written.text)
+                self.findings.report("TOO_MANY_PROVENANCE_TRIPLES_E", written.spans, 1, line=number, detail=detail)
         return written
 
     def _add_relation(
@@ -337,12 +332,7 @@ class Builder:
         assertion = Assertion(
             subject, verb, realis, node.name, node, provenance, confidence, number, comment, is_inferred
         )
-        if verb.is_compared and not self.repetitions.accepts(assertion, written):
-            self.base.unrecorded += (subject, verb.as_subject, number), (node, verb.as_object, number)
-            return self._reject("DUPLICATE")
-        self._record(assertion)
-        subject.others.append(assertion)
-        return assertion
+        return self._record(assertion, written, (subject, verb.as_subject, number), (node, verb.as_object, number))
 
     def _add_text(
         self, subject: Node, verb: Verb, realis: str | None, line: Line, written: ProvenanceList, is_inferred: bool
@@ -358,25 +348,24 @@ class Builder:
         is_mended = verb.takes_text and not is_string
         provenance = self._read_again(subject, verb, text, column) if is_mended else written
         assertion = Assertion(subject, verb, realis, text, None, provenance, confidence, number, comment, is_inferred)
-        if verb.is_compared and not self.repetitions.accepts(assertion, written):
-            self.base.unrecorded.append((subject, use, number))
+        return self._record(assertion, written, (subject, use, number))
+
+    def _record(self, assertion: Assertion, written: ProvenanceList, *uses: tuple[Node, Use, int]) -> Assertion | None:
+        """Record an assertion unless it merely repeats another; what it says of nodes counts all the same."""
+        if assertion.verb.is_compared and not self.repetitions.accepts(assertion, written):
+            self.base.unrecorded += uses
             return self._reject("DUPLICATE")
-        self._record(assertion)
-        if verb.takes_text:
-            subject.add_mention(assertion)
+        self.base.assertions.append(assertion)
+        if assertion.verb.takes_text:
+            assertion.subject.add_mention(assertion)
         else:
-            subject.others.append(assertion)
+            assertion.subject.others.append(assertion)
         return assertion
 
     def _reject(self, reason: str) -> Assertion | None:
         """No assertion, and one more that was rejected."""
         self.base.rejected[reason] = self.base.rejected.get(reason, 0) + 1
         return None
-
-    def _report_predicate(self, problems: Iterable[PredicateProblem], predicate: str, line: int) -> None:
-        for code, arguments in problems:
-            repaired = arguments[2] if code == "PREDICATE_ALIAS" else None
-            self.findings.report(code, *arguments, line=line, detail=Detail("PREDICATE", predicate, repaired))
 
     def _node(self, text: str, column: str, line: int) -> Node | None:
         """The node of this name, made if need be; None where the text cannot be one."""
@@ -406,7 +395,7 @@ class Builder:
             return written
         detail = Detail("OBJECT", written)
         if verb.takes_text:
-            quoted = '"' + _TO_ESCAPE.sub(_escaped, written) + '"'
+            quoted = '"' + _TO_ESCAPE.sub(r"\\\g<0>", written) + '"'
             self.findings.report("UNQUOTED_STRING", written, line=line, detail=detail._replace(repaired=quoted))
             return quoted
         if ":" in written:
@@ -419,28 +408,16 @@ class Builder:
 
         Where the node cannot have that type the findings tell why, for every line that says so.
         """
-        if use.only is None:
-            node.uses.setdefault(use, line)
-        elif self._may_have(node, use.only, use.role, line):
-            node.uses.setdefault(use, line)
-            node.add_type(use.only)
-        else:
-            node.uses.setdefault(use_as(use.role), line)
-
-    def _may_have(self, node: Node, node_type: str, role: int, line: int) -> bool:
-        """Whether a node may have a type; if not, the findings tell why."""
-        if node_type not in NODE_TYPES:
-            self.findings.report("ILLEGAL_NODE_TYPE", node_type, line=line, detail=Detail("OBJECT", node_type))
-            return False
-        kind = ":String" if node_type == "string" else ":Entity" if node_type in ENTITY_TYPES else ":Event"
-        if not node.name.startswith(kind):
-            self.findings.report(
-                "INCOMPATIBLE_NODE_NAME", node.name, node_type.upper(), line=line,
-                detail=Detail("OBJECT" if role == OBJECT else "SUBJECT", node.name),
-            )  # fmt: skip
-            return False
-        return True
-
-
-def _escaped(match: re.Match[str]) -> str:
-    return f"\\{match.group()}"
+        only = use.only
+        if only is not None:
+            kind = ":String" if only == "string" else ":Entity" if only in ENTITY_TYPES else ":Event"
+            if only not in NODE_TYPES:
+                self.findings.report("ILLEGAL_NODE_TYPE", only, line=line, detail=Detail("OBJECT", only))
+                use = use_as(use.role)
+            elif not node.name.startswith(kind):
+                detail = Detail("OBJECT" if use.role == OBJECT else "SUBJECT", node.name)
+                self.findings.report("INCOMPATIBLE_NODE_NAME", node.name, only.upper(), line=line, detail=detail)
+                use = use_as(use.role)
+            else:
+                node.add_type(only)
+        node.uses.setdefault(use, line)

@@ -278,35 +278,28 @@ def _add(columns: list[str], label: str, table: PredicateTable, path: str, line:
         return InputError(problem, file=path, place=f"line {line}", code="ILLEGAL_USER_PREDICATES")
 
     domains, name, ranges, inverse = (*columns, "", "", "")[:4]  # missing columns are empty
-    domain, range_ = _types(domains), _types(ranges)
+    domain, range_ = ([one for one in text.split(",") if one] for text in (domains, ranges))
     for node_type in domain:
         if node_type not in NODE_TYPES:
             raise reject(f"Illegal domain type: {node_type}")
     for node_type in range_:
         if node_type not in NODE_TYPES and node_type != "type":
             raise reject(f"Illegal range type: {node_type}")
-    plain, inverse_plain = name.removesuffix("*"), inverse.removesuffix("*")
-    defined = [(domains, _predicate(name, domain, range_, inverse_plain))]
+    defined = [(domains, name, domain, range_, inverse)]
     back = [node_type for node_type in range_ if node_type != "string"]
-    if inverse_plain != NONE and back:
-        defined.append((",".join(back), _predicate(inverse, back, domain, plain)))
-    for written, predicate in defined:
+    if inverse.removesuffix("*") != NONE and back:
+        defined.append((",".join(back), inverse, back, domain, name))
+    for written, starred, its_domain, its_range, its_inverse in defined:
+        plain_inverse = its_inverse.removesuffix("*")
+        predicate = Predicate(
+            starred.removesuffix("*"),
+            frozenset(its_domain),
+            frozenset(its_range),
+            starred.endswith("*"),
+            None if plain_inverse == NONE else plain_inverse,
+        )
         if not _is_known(predicate, written, table, reject):
             table.define(predicate, label)
-
-
-def _types(text: str) -> list[str]:
-    return [node_type for node_type in text.split(",") if node_type]
-
-
-def _predicate(name: str, domain: list[str], range_: list[str], inverse: str) -> Predicate:
-    return Predicate(
-        name.removesuffix("*"),
-        frozenset(domain),
-        frozenset(range_),
-        name.endswith("*"),
-        None if inverse == NONE else inverse,
-    )
 
 
 def _is_known(predicate: Predicate, domain: str, table: PredicateTable, reject: Callable[[str], InputError]) -> bool:
@@ -317,16 +310,10 @@ def _is_known(predicate: Predicate, domain: str, table: PredicateTable, reject: 
             continue
         what = f"of predicate {domain}:{predicate.name} from"
         if predicate.inverse != known.inverse:
-            raise reject(f"Attempt to redefine inverse {what} {_inverse(known)} to {_inverse(predicate)}")
+            before, after = (NONE if one.inverse is None else one.inverse for one in (known, predicate))
+            raise reject(f"Attempt to redefine inverse {what} {before} to {after}")
         if predicate.single != known.single:
-            raise reject(f"Attempt to redefine quantity {what} {_quantity(known)} to {_quantity(predicate)}")
+            before, after = ("single" if one.single else "list" for one in (known, predicate))
+            raise reject(f"Attempt to redefine quantity {what} {before} to {after}")
         return True
     return False
-
-
-def _inverse(predicate: Predicate) -> str:
-    return NONE if predicate.inverse is None else predicate.inverse
-
-
-def _quantity(predicate: Predicate) -> str:
-    return "single" if predicate.single else "list"
