@@ -73,7 +73,7 @@ class _Found:
 
     def to_json(self) -> str:
         """The whole of it as JSON, the text that `--json` writes; `load` reads it."""
-        from cs_score.analysis.json_text import json_text
+        from cs_score.analysis.outcomes import json_text
 
         return "".join(json_text(self._told))
 

@@ -10,8 +10,7 @@ from functools import cached_property, partial
 from itertools import chain, groupby
 from typing import Final
 
-from cs_score.analysis.many.coldstart import ToFind, run_findings, to_find, union_scores, unit_measure
-from cs_score.analysis.many.findings import Findings
+from cs_score.analysis.many.findings import Findings, ToFind, run_findings, to_find, union_scores, unit_measure
 from cs_score.analysis.many.overview import Evaluation
 from cs_score.base.errors import InputError
 from cs_score.base.outputs import encoded

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from cs_score.analysis.many.findings import findings_of
-from cs_score.analysis.many.measured import measured
+from cs_score.analysis.many.stability import measured
 from cs_score.base.display import aligned, cell, one_line, spreadsheet_cell
 from cs_score.base.markup import escape_latex, escape_markdown
 from cs_score.base.outputs import write_whole
@@ -122,7 +122,7 @@ def make_leaderboard(
         ranked = _ranked([outcome for outcome in outcomes if outcome.policy == policy], measure)
         tested = [row for row in ranked if row.rank is not None and row.intervals and row.findings]
         if tested:
-            from cs_score.analysis.many.tiers import standings  # it loads numpy
+            from cs_score.analysis.many.resampled import standings  # it loads numpy
 
             by = measured(str(tested[0].outcome.signature["mode"]), [measure])
             tables = [findings_of(row.findings).table for row in tested]

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final
 
-from cs_score.analysis.many.agreement import FOUND, Overlap
-from cs_score.analysis.many.findings import findings_of
+from cs_score.analysis.many.findings import FOUND, Overlap, findings_of
 from cs_score.analysis.many.overview import Evaluation, OfPolicy, Overview, System, Told, overview
 from cs_score.analysis.many.stability import Ranked
 from cs_score.base.display import spreadsheet_cell

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from cs_score.analysis.json_text import json_text
+from cs_score.analysis.outcomes import json_text
 from cs_score.base.errors import InputError, OutputError, UsageError
 from cs_score.base.outputs import encoded, make_folder, write_packed, write_together
 from cs_score.base.planned_outputs import Existing, Format, OutputPlan, OwnOption, PlannedOutput, ending_of

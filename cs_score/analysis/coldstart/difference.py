@@ -26,9 +26,7 @@ from cs_score.analysis.coldstart.groups import (
 )
 from cs_score.analysis.coldstart.mistakes import category_of, classes_found, classes_to_find, counted_lines, mistakes_of
 from cs_score.analysis.coldstart.scored import Scored
-from cs_score.analysis.grouping import UNKNOWN
-from cs_score.analysis.outcome import Outcome, outcome_of
-from cs_score.analysis.significance import significance
+from cs_score.analysis.outcomes import UNKNOWN, Outcome, outcome_of, significance
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace, to_builtins
 from cs_score.base.signing.origin import Origin

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from cs_score.analysis.coldstart.difference import Difference, Fate, Part
-from cs_score.analysis.significance import significance_lines
+from cs_score.analysis.outcomes import significance_lines
 from cs_score.base.display import aligned, cell, one_line
 from cs_score.statistics.options import sentences
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeGuard
 
 from cs_score.analysis.coldstart.mistakes import MISSED, MissedClass, Mistakes
 from cs_score.analysis.coldstart.scored import Scored
-from cs_score.analysis.grouping import UNKNOWN, place
+from cs_score.analysis.outcomes import UNKNOWN, place
 from cs_score.base.errors import UsageError
 from cs_score.base.nearest import nearest
 from cs_score.base.records import Record, replace

@@ -13,8 +13,7 @@ import numpy as np
 
 from cs_score.analysis.evidence.examiner import AnyExaminer, Part, Row
 from cs_score.analysis.evidence.mistakes import examiner_of, members_of
-from cs_score.analysis.outcome import Outcome, outcome_of
-from cs_score.analysis.significance import significance
+from cs_score.analysis.outcomes import Outcome, outcome_of, significance
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record, asdict, replace, to_builtins
 from cs_score.base.signing.origin import Origin

@@ -20,7 +20,7 @@ from cs_score.analysis.evidence.examiner import (
     rows_without_each,
     scores_with,
 )
-from cs_score.analysis.grouping import UNKNOWN, place
+from cs_score.analysis.outcomes import UNKNOWN, place
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.nearest import nearest
 from cs_score.base.records import Record, asdict, replace

@@ -11,8 +11,7 @@ from cs_score.analysis.evidence.difference import Difference, GroupDifference
 from cs_score.analysis.evidence.examiner import Part
 from cs_score.analysis.evidence.explanation import ExplainedUnit, Explanation
 from cs_score.analysis.evidence.mistakes import ConfusionCount, Group, Mistake
-from cs_score.analysis.outcome import Outcome
-from cs_score.analysis.significance import significance_lines
+from cs_score.analysis.outcomes import Outcome, significance_lines
 from cs_score.base.display import one_line, spreadsheet_cell
 from cs_score.evidence.reading import text_of
 from cs_score.evidence.report import aligned, table_text

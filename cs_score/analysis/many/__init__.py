@@ -1,5 +1,1 @@
-"""What many runs tell together: which answers are found by how many, who agrees, which ranks are firm.
-
-from cs_score.analysis.many.agreement import recall_by_systems
-from cs_score.analysis.many.kendall import tau_b
-"""
+"""What many runs show together: which answers are found by how many, who agrees, which ranks are firm."""

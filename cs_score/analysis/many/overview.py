@@ -1,30 +1,64 @@
 """Everything that the tables over many runs show, computed from what each run has handed over.
 
 The values do not depend on who scored the runs or in which order: runs are named by their position in the batch.
+
+What runs of an evidence mode found is read off the statistics of their units. A unit is right by a measure where
+nothing that the measure looks at is wrong or missing: its own value is 1, or 0/0 because neither gold nor the run has
+anything there. So a claim is right by `abstract_label_only_f1` where just its gold abstracts are predicted, each with
+gold's label, and a question is right by `em` where its answer is gold's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from cs_score.analysis.many.agreement import (
+from cs_score.analysis.many.findings import (
     WHOLE,
     Answers,
+    Findings,
     Overlap,
     Pooled,
+    Wanted,
     as_bits,
+    bits,
     found_by,
     marks,
     overlaps,
     recall_by_systems,
 )  # fmt: skip
-from cs_score.analysis.many.evidence import unit_answers, unit_parts, units_to_find
-from cs_score.analysis.many.findings import Findings, Wanted
-from cs_score.analysis.many.measured import Unit, Values, measured, united_units
-from cs_score.analysis.many.stability import Ranked, Stability, stability
+from cs_score.analysis.many.stability import Ranked, Stability, Unit, Values, measured, stability, united_units
 from cs_score.base.records import Record
 from cs_score.statistics.options import Resampling
+
+_WHOLE: Final = 1 - 1e-12
+"""A value that is 1 but for rounding."""
+
+
+def units_to_find(units: Sequence[Unit], measures: Sequence[str]) -> list[Wanted]:
+    """Every unit by every measure; the place tells which one it is of those with its id, where it is not the first."""
+    return [Wanted(measure, unit, str(n) if n > 1 else "", unit, "") for measure in measures for unit, n in units]
+
+
+def unit_parts(units: int, measures: Sequence[str]) -> dict[str, int]:
+    """The bits of `unit_answers` that belong to each measure, given the number of units."""
+    return {measure: ((1 << units) - 1) << place * units for place, measure in enumerate(measures)}
+
+
+def unit_answers(values: Mapping[Unit, Sequence[float | None]], units: Sequence[Unit], measures: int) -> Answers:
+    """The units of a run that are right, and those that are wrong, by so many measures, given its own values in them.
+
+    A unit that the run was not scored on is neither.
+    """
+    size = len(units) * measures
+    right: list[int] = []
+    wrong: list[int] = []
+    for place, unit in enumerate(units):
+        for thing, value in zip(range(place, size, len(units)), values.get(unit, ())):
+            (right if value is None or value >= _WHOLE else wrong).append(thing)
+    found = bits(right, size)
+    return Answers(found, found, bits(wrong, size))
+
 
 if TYPE_CHECKING:  # it loads numpy, which only resampling needs
     from cs_score.statistics.arithmetic import Floats
@@ -119,13 +153,13 @@ def overview(
                 scores[measure, policy] = of_runs
         ranked = [measure for measure in measures if (measure, policy) in scores]
         if resampling is not None and ranked:
-            from cs_score.analysis.many.resampled_ranks import resampled_scores
+            from cs_score.analysis.many.resampled import resampled_scores
 
             drawn = resampled_scores(tables, units, measured(evaluation.mode, ranked), resampling)
             resampled.update(((measure, policy), found) for measure, found in zip(ranked, drawn))
     firm = stability(scores)
     if resampling is not None and resampled:
-        from cs_score.analysis.many.resampled_ranks import with_resamples
+        from cs_score.analysis.many.resampled import with_resamples
 
         firm = with_resamples(firm, scores, resampled, resampling.level)
     return Overview(evaluation, wanted, systems, of_policies, firm, resampling)

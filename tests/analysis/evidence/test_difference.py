@@ -12,7 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cs_score.analysis.evidence.difference import Difference, diff
-from cs_score.analysis.outcome import Outcome
+from cs_score.analysis.outcomes import Outcome
 from cs_score.base.errors import InputError
 from cs_score.evidence import claims, hotpotqa, r4c, scifact
 from cs_score.evidence.result import Result

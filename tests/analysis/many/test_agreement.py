@@ -8,9 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cs_score.analysis.many.agreement import as_bits, found_by, marks, overlaps, recall_by_systems
-from cs_score.analysis.many.evidence import unit_parts
-from cs_score.analysis.many.findings import Findings, bits, findings_of
+from cs_score.analysis.many.findings import (
+    Findings,
+    as_bits,
+    bits,
+    findings_of,
+    found_by,
+    marks,
+    overlaps,
+    recall_by_systems,
+)
+from cs_score.analysis.many.overview import unit_parts
+from cs_score.base.errors import InputError
 from cs_score.statistics.units import UnitTable
 
 ids = st.integers(0, 30).map(lambda number: f"{number:012x}")
@@ -76,5 +85,5 @@ def test_findings_that_no_batch_has_written_are_refused(key: str, value: object)
     if (key, value) == ("right", "x,y;z"):
         assert findings_of({**record, key: value}).right == []
         return
-    with pytest.raises((ValueError, TypeError, KeyError, AttributeError)):
+    with pytest.raises((InputError, ValueError, TypeError, KeyError, AttributeError)):
         findings_of({**record, key: value})

@@ -11,11 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cs_score.analysis.many import kendall
-from cs_score.analysis.many.measured import measured
-from cs_score.analysis.many.resampled_ranks import with_resamples
-from cs_score.analysis.many.stability import stability
-from cs_score.analysis.many.tiers import standings
+from cs_score.analysis.many import stability as kendall
+from cs_score.analysis.many.resampled import standings, with_resamples
+from cs_score.analysis.many.stability import measured, stability
 from cs_score.statistics import arithmetic
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.units import UnitTable
