@@ -18,15 +18,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cs_score.analysis.coldstart.explanation.explanation import Explanation
     from cs_score.api.batches import Leaderboard, LeaderboardRow, batch
-    from cs_score.api.coldstart.gold import Gold, prepare, score
-    from cs_score.api.coldstart.records import ProblemRow, QueryRow, RankingRow, ResponseRow, TableRow
-    from cs_score.api.coldstart.results import RunResult
-    from cs_score.api.comparison import Comparison, PairRow, SystemRow, compare
     from cs_score.api.evidence import EvidenceResult, claims, hotpotqa, r4c, scifact
-    from cs_score.api.insight import Analysis, Difference, analyze, diff
-    from cs_score.api.intervals import IntervalRow
-    from cs_score.api.loading import load
-    from cs_score.api.report import Report
+    from cs_score.api.frames import Report
+    from cs_score.api.insight import Analysis, Comparison, Difference, PairRow, SystemRow, analyze, compare, diff, load
+    from cs_score.api.records import IntervalRow, ProblemRow, QueryRow, RankingRow, ResponseRow, TableRow
+    from cs_score.api.runs import Gold, RunResult, prepare, score
     from cs_score.api.validation import FoundProblem, ValidatedRun, validate_run
     from cs_score.base.errors import CsScoreError, InputError, MissingExtraError, OutputError, UsageError
     from cs_score.base.signing.signature import Signature
@@ -82,15 +78,11 @@ __all__ = [
 _HOMES = {
     "analysis.coldstart.explanation.explanation": "Explanation",
     "api.batches": "Leaderboard LeaderboardRow batch",
-    "api.comparison": "Comparison PairRow SystemRow compare",
     "api.evidence": "EvidenceResult claims hotpotqa r4c scifact",
-    "api.coldstart.gold": "Gold prepare score",
-    "api.insight": "Analysis Difference analyze diff",
-    "api.intervals": "IntervalRow",
-    "api.loading": "load",
-    "api.coldstart.records": "ProblemRow QueryRow RankingRow ResponseRow TableRow",
-    "api.coldstart.results": "RunResult",
-    "api.report": "Report",
+    "api.frames": "Report",
+    "api.insight": "Analysis Comparison Difference PairRow SystemRow analyze compare diff load",
+    "api.records": "IntervalRow ProblemRow QueryRow RankingRow ResponseRow TableRow",
+    "api.runs": "Gold RunResult prepare score",
     "api.validation": "FoundProblem ValidatedRun validate_run",
     "coldstart.options": "Policy",
     "coldstart.result": "ScoringStopped",

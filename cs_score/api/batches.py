@@ -9,9 +9,9 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from cs_score.api.arguments import Files, file_of, files_of, held, policy_words, query_choice
-from cs_score.api.coldstart.writing import other_switches, words_of
-from cs_score.api.html import table
-from cs_score.api.kinds import Values, field_types
+from cs_score.api.frames import frame_of, html_table
+from cs_score.api.records import Values, field_types
+from cs_score.api.runs import other_switches, words_of
 from cs_score.base.errors import UsageError
 from cs_score.base.sources import Input, name_of
 from cs_score.coldstart.linking import RUN_SUFFIX, members
@@ -97,8 +97,6 @@ class Leaderboard:
 
         Raises MissingExtraError without pandas (`pip install 'cs-score[frames]'`).
         """
-        from cs_score.api.frames import frame_of
-
         measures = self._result.leaderboard.measures
         limits = [f"{measure}:{side}" for measure in self._with_limits() for side in ("low", "high")]
         columns = {"scores": measures, "intervals": limits}
@@ -125,7 +123,7 @@ class Leaderboard:
         shown = self._result.leaderboard.headline
         header = ("rank", "policy", "run", *shown, "state")
         rows = [(row.rank, row.policy, row.run, *map(row.scores.get, shown), row.state) for row in self.rows()]
-        return table(f"by {self.measure}", header, rows, self.remarks)
+        return html_table(f"by {self.measure}", header, rows, self.remarks)
 
 
 # Long for what its arguments mean: all it does is to check them and to hand them on.

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 from collections import namedtuple
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from cs_score.api.html import table
-from cs_score.api.intervals import IntervalRow, interval_rows
-from cs_score.base.errors import UsageError
+from cs_score.api.frames import Report, frame_of, html_table
+from cs_score.api.records import IntervalRow, interval_rows
+from cs_score.api.runs import check_version
+from cs_score.base.documents import converted
+from cs_score.base.errors import InputError, UsageError
+from cs_score.base.records import Record
 from cs_score.base.sources import Input
+from cs_score.evidence.report import SCHEMA_VERSION
 from cs_score.measures.registry import headline
 from cs_score.statistics.units import UnitTable
+from cs_score.verification.recorded import Units, evidence_scores, origin_of
 
 if TYPE_CHECKING:
     import pandas
 
-    from cs_score.api.report import Report
     from cs_score.base.signing.origin import Origin
     from cs_score.base.signing.signature import Signature
     from cs_score.evidence.result import Result
@@ -80,8 +85,6 @@ class EvidenceResult:
 
         Raises MissingExtraError without pandas (`pip install 'cs-score[frames]'`).
         """
-        from cs_score.api.frames import frame_of
-
         types = {"id": "str"}
         for name, column in zip(self._units.columns, zip(*self._units.rows) if self._units.rows else ()):
             types[name] = "int" if all(isinstance(value, int) for value in column) else "float"
@@ -119,7 +122,6 @@ class EvidenceResult:
         (`pip install 'cs-score[report]'`).
         """
         from cs_score.analysis.evidence.analysis import analyze
-        from cs_score.api.report import Report
 
         return Report(analyze(self._scored("report"), measure).as_json())
 
@@ -137,7 +139,7 @@ class EvidenceResult:
 
     def _repr_html_(self) -> str:
         caption = f"{self.mode}, {len(self._units.ids)} units"
-        return table(caption, ("measure", "score"), self.scores.items(), (*self.remarks, str(self.signature)))
+        return html_table(caption, ("measure", "score"), self.scores.items(), (*self.remarks, str(self.signature)))
 
     def _scored(self, what: str) -> Result:
         if isinstance(self._source, Mapping):
@@ -190,6 +192,26 @@ def hotpotqa(gold: Lines, predictions: Lines) -> EvidenceResult:
 def result_of(result: Result) -> EvidenceResult:
     """What people use of a result of an evidence mode."""
     return EvidenceResult(result.scores, result.table, result.origin, result.notices, result)
+
+
+def loaded_evidence(document: Mapping[str, Any], name: str) -> EvidenceResult:
+    """The result that a JSON object holds. Raises InputError, which calls it `name`, where it is none."""
+    signature = converted(document, _Signed, name).signature
+    check_version(signature.get("schema_version"), SCHEMA_VERSION, name)
+    if "units" not in signature:
+        raise InputError(
+            "stored without the statistics of the units", file=name, remedy="--json FILE and to_json store them"
+        )
+    origin = origin_of(signature, name, "signature")
+    units = converted(signature["units"], Units, name, "signature.units")
+    if units.columns != importlib.import_module(f"cs_score.evidence.{origin.mode}").MODE.columns:
+        raise InputError(f"are not those of {origin.mode}", file=name, place="signature.units.columns")
+    scores = evidence_scores(document, origin.mode, name)
+    return EvidenceResult(scores, units.table(name, "signature.units"), origin, (), document)
+
+
+class _Signed(Record):
+    signature: dict[str, Any]
 
 
 def _given(source: Lines, what: str) -> Lines:

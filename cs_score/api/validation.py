@@ -6,8 +6,8 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from cs_score.api.arguments import Files, Limits, file_of, files_of, held, limits_of
-from cs_score.api.html import table
-from cs_score.api.kinds import field_types
+from cs_score.api.frames import frame_of, html_table
+from cs_score.api.records import field_types
 from cs_score.base.errors import UsageError
 from cs_score.base.outputs import encoded, write_whole
 from cs_score.base.planned_outputs import Existing, OutputPlan, PlannedOutput
@@ -83,8 +83,6 @@ class ValidatedRun:
 
     def to_frame(self) -> pandas.DataFrame:
         """The same as a pandas data frame. Raises MissingExtraError without pandas (`cs-score[frames]`)."""
-        from cs_score.api.frames import frame_of
-
         return frame_of(field_types(FoundProblem), iter(self.rows()), {})
 
     def write(self, path: str | os.PathLike[str]) -> None:
@@ -103,7 +101,7 @@ class ValidatedRun:
     def _repr_html_(self) -> str:
         header = ("severity", "code", "file", "line", "message")
         rows = [[getattr(row, name) for name in header] for row in self.rows()[:_SHOWN]]
-        return table(repr(self)[1:-1], header, rows, self.remarks)
+        return html_table(repr(self)[1:-1], header, rows, self.remarks)
 
 
 _SHOWN = 50

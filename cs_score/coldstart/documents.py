@@ -179,19 +179,11 @@ def result_object(result: Result, intervals: Sequence[ScoreIntervals] = ()) -> d
     if intervals:
         origin = origin.with_option("bootstrap", intervals[0].resampling.as_json())
     of_runs: list[dict[str, object]] = [{"intervals": each.as_json()} for each in intervals] or [{}] * len(result.runs)
-    problems = [
-        {
-            **_fields(problem, "code", "severity", "message", "occurrences"),
-            "severity": str(problem.severity),
-            "places": [None if place is None else _fields(place, "file", "line") for place in problem.places],
-        }
-        for problem in result.problems
-    ]
     return {
         "schema_version": SCHEMA_VERSION,
         "signature": origin.as_json(),
         "runs": [_run(result, run) | of_run for run, of_run in zip(result.runs, of_runs)],
-        "problems": problems,
+        "problems": problem_objects(result),
         "errors": result.error_count,
         "warnings": result.warning_count,
         "remarks": list(result.warnings),
@@ -202,22 +194,38 @@ def _fields(record: object, *names: str) -> dict[str, Any]:
     return {name: getattr(record, name) for name in names}
 
 
-def _run(result: Result, run: RunResult) -> dict[str, object]:
+def run_parts(result: Result, run: RunResult) -> dict[str, Callable[[], object]]:
+    """What the object of a run has, each member made when it is called for; responses one after the other."""
     ranked, bootstrap = run.average_precision, run.bootstrap
     return {
-        "run_id": run.run_id,
-        "signature": str(result.signature(run)),
-        "scores": run.scores,
-        "units": {"unit": unit_name(result), **unit_table(run, run.measures).as_json()},
-        "queries": dict(run.unit_of),
-        "tables": {
+        "run_id": lambda: run.run_id,
+        "signature": lambda: str(result.signature(run)),
+        "scores": lambda: run.scores,
+        "units": lambda: {"unit": unit_name(result), **unit_table(run, run.measures).as_json()},
+        "queries": lambda: dict(run.unit_of),
+        "tables": lambda: {
             name: {part: [_score_row(row) for row in getattr(table, part)] for part in ("rows", "micro", "macro")}
             for name, table in run.tables.variants
         },
-        "average_precision": None if ranked is None else _average_precision(ranked),
-        "bootstrap": None if bootstrap is None else _bootstrap(bootstrap),
-        "responses": list(_responses(run)),
+        "average_precision": lambda: None if ranked is None else _average_precision(ranked),
+        "bootstrap": lambda: None if bootstrap is None else _bootstrap(bootstrap),
+        "responses": lambda: _responses(run),
     }
+
+
+def _run(result: Result, run: RunResult) -> dict[str, object]:
+    return {name: part() for name, part in run_parts(result, run).items()} | {"responses": list(_responses(run))}
+
+
+def problem_objects(result: Result) -> list[dict[str, Any]]:
+    return [
+        {
+            **_fields(problem, "code", "severity", "message", "occurrences"),
+            "severity": str(problem.severity),
+            "places": [None if place is None else _fields(place, "file", "line") for place in problem.places],
+        }
+        for problem in result.problems
+    ]
 
 
 def _bootstrap(bootstrap: Bootstrap) -> dict[str, object]:

@@ -27,7 +27,6 @@ from cs_score.coldstart.ranking import ApRow
 from cs_score.coldstart.result import Result, RunResult
 from cs_score.measures.measure import Measure
 from cs_score.measures.registry import RANKED, formula_of, sums_of
-from cs_score.statistics.intervals import score_intervals
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.results import ScoreIntervals
 from cs_score.statistics.units import UnitTable
@@ -129,7 +128,8 @@ def intervals(
 
 
 def intervals_of_run(run: RunResult, resampling: Resampling, executor: Executor | None = None) -> ScoreIntervals:
-    """The intervals of one run; `resampling` names the unit."""
+    from cs_score.statistics.intervals import score_intervals  # brings numpy, which scoring does without
+
     measures = list(summary_scores(run))
     return score_intervals(
         unit_table(run, measures), list(map(str, measures)), formula_of(measures), resampling, executor

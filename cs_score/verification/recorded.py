@@ -114,6 +114,8 @@ class _ColdStartOptions(Record):
     samples: str | None
     runids: tuple[str, ...] | None
     metrics: tuple[str, ...] = Options().metrics
+    follow: str = Options().follow
+    mention_types: str = Options().mention_types
 
 
 def read_recorded(path: str) -> Recorded:
@@ -169,6 +171,8 @@ def cold_start_options(options: Json, file: str, place: str) -> Options:
             runids=found.runids,
             samples=found.samples,
             metrics=found.metrics,
+            follow=found.follow,
+            mention_types=found.mention_types,
         )
     except UsageError as error:
         raise InputError(str(error), file=file, place=place) from None

@@ -84,9 +84,9 @@ def test_arguments_are_checked(mode: str, arguments: dict[str, Any], said: str) 
     [
         (lambda told: told["signature"].pop("units"), "stored without the statistics of the units; --json FILE and"),
         (lambda told: told["signature"].update(schema_version=0), "schema version 0 where this version of cs-score"),
-        (lambda told: told.pop("abstract_label_only_f1"), "no whole result of cs-score"),
-        (lambda told: told["signature"]["units"]["rows"].pop(), "no whole result of cs-score .ValueError: units"),
-        (lambda told: told["signature"]["units"]["rows"][0].append("x"), "no whole result of cs-score .TypeError: 'x'"),
+        (lambda told: told.pop("abstract_label_only_f1"), "has no abstract_label_only_f1"),
+        (lambda told: told["signature"]["units"]["rows"].pop(), "signature.units: does not have a row for each of ids"),
+        (lambda told: told["signature"]["units"]["rows"][0].append("x"), r"signature\.units\.rows\[0\]\[8\]: Expected"),
         (lambda told: told.update(signature={"mode": "scifact"}), "schema version None"),
         (lambda told: told["signature"].update(mode="nothing"), "no result of cs-score"),
     ],

@@ -87,7 +87,7 @@ def test_several_runs_another_policy_and_samples(inputs: Inputs) -> None:
         ('{"a": NaN}', "^the JSON: a: no JSON: NaN is no number"),
         ("{}", "^the JSON: no result of cs-score; cs.load reads what to_json and --json make$"),
         ('{"signature": {"mode": "coldstart"}}', "^the JSON: schema version None where this version of cs-score reads"),
-        ('{"schema_version": 3, "signature": {"mode": "coldstart"}}', "^the JSON: signature: has no tool$"),
+        ('{"schema_version": 3, "signature": {"mode": "coldstart"}}', "^the JSON: the whole: has no runs$"),
         ("[" * 100_000, "^the JSON: line 1, column 51: no JSON that can be read: it is nested more than 50 levels"),
         ('{"runs": [{"score": 1e400}]}', r"^the JSON: runs\[0\]\.score: no JSON: 1e400 is too large a number$"),
     ],

@@ -1,0 +1,726 @@
+"""Cold Start runs from Python: gold that is read once, runs scored against it, results as people use them.
+
+A result holds either what has just been scored, with the lines, or the document (the JSON of `--json`) that it was
+loaded from; records are read off the document in both cases, whose parts are made when they are asked for.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, overload
+
+from cs_score.api.arguments import Files, HeldFile, Limits, Names, file_of, files_of, held, policy_of, query_choice
+from cs_score.api.frames import Report, frame_of, html_table
+from cs_score.api.records import (
+    RECORDS,
+    ROWS_OF_RUN,
+    IntervalRow,
+    ProblemRow,
+    QueryRow,
+    RankingRow,
+    ResponseRow,
+    TableRow,
+    Values,
+    field_types,
+    interval_rows,
+    known,
+    problem_rows,
+)
+from cs_score.base.display import one_line
+from cs_score.base.documents import converted
+from cs_score.base.errors import InputError, UsageError
+from cs_score.base.garbage_collection import paused_collector
+from cs_score.base.outputs import write_whole
+from cs_score.base.planned_outputs import Existing, OutputPlan, PlannedOutput
+from cs_score.base.records import Record, replace
+from cs_score.base.signing.origin import QUERY_LIST, SAMPLES, Origin
+from cs_score.base.sources import Input
+from cs_score.coldstart.documents import SCHEMA_VERSION, json_text, problem_objects, run_parts
+from cs_score.coldstart.gold import Gold as Prepared
+from cs_score.coldstart.gold import Run, load_run, noting_folders, open_gold, under_limits, with_pool
+from cs_score.coldstart.linking import NoAnswerYetError, members
+from cs_score.coldstart.options import Justifications, Options, Policy, as_list, as_validated
+from cs_score.coldstart.outputs import (
+    DEFAULT_FIELDS,
+    Invocation,
+    Layout,
+    check_fields,
+    doubly_encoded,
+    file_blocks,
+    resampled_metrics,
+    whole_report,
+    written,
+)
+from cs_score.coldstart.result import Result
+from cs_score.coldstart.result import RunResult as OneRun
+from cs_score.coldstart.scorer import score_runs
+from cs_score.coldstart.unit_statistics import intervals
+from cs_score.knowledge_base.recognition import is_knowledge_base
+from cs_score.knowledge_base.validation import resolve_knowledge_bases
+from cs_score.measures.registry import COLD_START_MODE, headline, parse
+from cs_score.preparation.prevalidation import Preparation, load_prepared, validate_runs
+from cs_score.problems.log import ProblemLog
+from cs_score.statistics.options import IntervalMethod, Resampling
+from cs_score.verification.recorded import cold_start_options, origin_of
+
+if TYPE_CHECKING:
+    import pandas
+
+    from cs_score.analysis.coldstart.explanation.explanation import Explanation, Wanted
+    from cs_score.analysis.coldstart.scored import Scored as ToAnalyse
+    from cs_score.base.signing.signature import Signature
+
+Document: TypeAlias = Mapping[str, Any]
+"""A JSON object."""
+
+Kind: TypeAlias = Literal["rows", "queries", "responses", "rankings", "problems"]
+"""What records can be about: rows of the tables, queries, lines of the run, ranked nodes, problems."""
+
+_SHOWN: Final = 5
+"""Remarks that a notebook shows."""
+
+
+class _Scored:
+    """A result with the lines that it was made from.
+
+    What limits on justifications discard changes no score and is only reported, so it is worked out when somebody asks
+    for the problems.
+    """
+
+    def __init__(
+        self,
+        loaded: Run,
+        policy: Policy,
+        limits: Justifications,
+        before: Sequence[OneRun] = (),
+        *,
+        validated: bool = False,
+    ) -> None:
+        """Score lines that have been loaded. `before`: results of the same lines under another policy.
+
+        Raises InputError where scoring has to stop.
+        """
+        self._loaded = loaded
+        self._limits = limits
+        self._validated = validated
+        self._found = ProblemLog()
+        with paused_collector():
+            if limits.most is None:
+                _ = self.run  # such limits may be impossible
+            scored = score_runs(replace(loaded, limits=limits), policy, self._found, before)
+        self._scores_only = replace(scored, origin=as_validated(scored.origin)) if validated else scored
+
+    def under(self, policy: Policy, limits: Justifications) -> _Scored:
+        """The same lines under another policy and other limits; no file is read.
+
+        Raises UsageError for other limits than those that the run was validated for: they choose its lines.
+        """
+        if self._validated and limits != self._limits:
+            raise UsageError(
+                f"the run was validated for justifications {self._limits}, which leaves out what is beyond; score its "
+                f"files again for {limits}, or rescore with justifications={str(self._limits)!r}"
+            )
+        return _Scored(self._loaded, policy, limits, self._scores_only.runs, validated=self._validated)
+
+    @cached_property
+    def run(self) -> Run:
+        """The lines, held to the limits."""
+        with paused_collector():
+            return under_limits(self._loaded, self._limits)
+
+    @cached_property
+    def result(self) -> Result:
+        """The whole result."""
+        problems = self.run.problems.branch()
+        problems.take_over(self._found)
+        return replace(self._scores_only, problems=tuple(problems))
+
+    @property
+    def policy(self) -> Policy:
+        return self._scores_only.options.policy
+
+    @property
+    def limits(self) -> Justifications:
+        return self._limits
+
+    @property
+    def scores(self) -> Mapping[str, Mapping[str, float]]:
+        return {run.run_id: run.scores for run in self._scores_only.runs}
+
+    @property
+    def origin(self) -> Origin:
+        return self._scores_only.origin
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        return self._scores_only.warnings
+
+    @property
+    def errors(self) -> int:
+        return self.result.error_count
+
+    @property
+    def warnings(self) -> int:
+        return self.result.warning_count
+
+    def problems(self) -> Iterable[Document]:
+        return problem_objects(self.result)
+
+    def runs(self, members: Sequence[str]) -> Iterator[Document]:
+        for run in self._scores_only.runs:
+            parts = run_parts(self._scores_only, run)
+            yield {name: parts[name]() for name in ("run_id", *members)}
+
+    def json(self) -> str:
+        return "".join(json_text(self.result))
+
+
+class _Stored:
+    """A result that was stored as JSON (`--json`, `RunResult.to_json`), without the lines of its runs.
+
+    Raises InputError where it is no whole result.
+    """
+
+    def __init__(self, document: Document, name: str) -> None:
+        self._document = document
+        check_version(document.get("schema_version"), SCHEMA_VERSION, name)
+        whole = converted(document, _Whole, name)
+        self.origin = origin_of(document["signature"], name, "signature")
+        options = cold_start_options(self.origin.options, name, "signature.options")
+        self.policy, self.limits = options.policy, options.justifications
+        self.scores: Mapping[str, Mapping[str, float]] = {run.run_id: run.scores for run in whole.runs}
+        self.remarks, self.errors, self.warnings = whole.remarks, whole.errors, whole.warnings
+        try:
+            for measure in {measure for scores in self.scores.values() for measure in scores}:
+                parse(measure)
+            for kind, record in RECORDS.items():
+                converted(list(_values(self, kind)), list[record], name, kind)  # type: ignore[valid-type]  # to msgspec
+        except (KeyError, TypeError, ValueError, AttributeError, UsageError) as error:
+            raise InputError(f"no whole result of cs-score ({type(error).__name__}: {error})", file=name) from None
+
+    def problems(self) -> Iterable[Document]:
+        problems: Iterable[Document] = self._document["problems"]
+        return problems
+
+    def runs(self, members: Sequence[str]) -> Iterator[Document]:
+        yield from self._document["runs"]
+
+    def json(self) -> str:
+        return json.dumps(self._document, indent=1) + "\n"
+
+
+class _Run(Record):
+    run_id: str
+    scores: dict[str, float]
+
+
+class _Whole(Record):
+    signature: dict[str, Any]
+    runs: tuple[_Run, ...]
+    remarks: tuple[str, ...]
+    errors: int
+    warnings: int
+
+
+def check_version(version: object, known_version: int, name: str) -> None:
+    """Raises InputError for JSON of another schema."""
+    if version != known_version:
+        raise InputError(
+            f"schema version {version!r} where this version of cs-score reads {known_version}",
+            file=name,
+            remedy="score the files again",
+        )
+
+
+def _values(content: _Scored | _Stored, kind: str) -> Iterator[Values]:
+    """The values of all records of a kind."""
+    if kind == "problems":
+        return chain.from_iterable(map(problem_rows, content.problems()))
+    of_run, members = ROWS_OF_RUN[kind]
+    return chain.from_iterable(map(of_run, content.runs(members)))
+
+
+class RunResult:
+    """The result of scoring a run, or all runs of one call.
+
+    Results are made by `Gold.score`, `score`, `rescore` and `load`. They never change, and may be read by several
+    threads at a time and pickled.
+    """
+
+    def __init__(self, content: _Scored | _Stored) -> None:
+        self._content = content
+
+    @property
+    def run_id(self) -> str:
+        """The id of the run. Raises UsageError where the files held none or several (see `run_ids`)."""
+        return self._the_run[0]
+
+    @property
+    def run_ids(self) -> tuple[str, ...]:
+        """The ids of the runs that were scored, in order."""
+        return tuple(self._content.scores)
+
+    @property
+    def scores(self) -> Mapping[str, float]:
+        """Every average of the run, by the one name of its measure (`LDC-MEAN-ALL-Macro-F1`, `SF-AP@0`); 0 to 1.
+
+        In the order of `.summary` and `.ap`. Raises UsageError where the files held none or several runs: see
+        `scores_by_run`.
+        """
+        return self._the_run[1]
+
+    @property
+    def scores_by_run(self) -> Mapping[str, Mapping[str, float]]:
+        """The scores of each run, by its id."""
+        return self._content.scores
+
+    @property
+    def policy(self) -> Policy:
+        """The policy in force."""
+        return self._content.policy
+
+    @property
+    def justifications(self) -> str:
+        """The limits on justifications in force, such as `1:3`."""
+        return str(self._content.limits)
+
+    @property
+    def errors(self) -> int:
+        """Occurrences of problems that are errors: the command line would have left with status 255."""
+        return self._content.errors
+
+    @property
+    def warnings(self) -> int:
+        """Occurrences of problems that are warnings."""
+        return self._content.warnings
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What you should know beside the problems, one line each: a run that met no assessment, a doubtful policy."""
+        return tuple(self._content.remarks)
+
+    @property
+    def signature(self) -> Signature:
+        """One citable line that tells what the scores were computed from: `str` prints it, `Signature.parse` reads it.
+
+        `signature.of("SF-AP")` is that of another measure.
+        """
+        return self._content.origin.signature
+
+    def rescore(self, policy: str | Policy | None = None, *, justifications: Limits | None = None) -> RunResult:
+        """The same run under another policy; no file is read again, and what the lines met is kept.
+
+        `policy` is `kb`, `sf` (both with their limits on justifications) or a `Policy`; what is not given stays as it
+        is. The result equals that of scoring the files anew. Raises UsageError for an unknown policy, for a result that
+        was loaded from JSON and for other limits than a run was validated for, InputError where scoring has to stop.
+        """
+        scored = self._scored("rescore")
+        return RunResult(scored.under(*policy_of(policy, justifications, self.policy, scored.limits)))
+
+    @overload
+    def rows(self, kind: Literal["rows"] = "rows") -> list[TableRow]: ...
+    @overload
+    def rows(self, kind: Literal["queries"]) -> list[QueryRow]: ...
+    @overload
+    def rows(self, kind: Literal["responses"]) -> list[ResponseRow]: ...
+    @overload
+    def rows(self, kind: Literal["rankings"]) -> list[RankingRow]: ...
+    @overload
+    def rows(self, kind: Literal["problems"]) -> list[ProblemRow]: ...
+
+    def rows(self, kind: Kind = "rows") -> Sequence[TableRow | QueryRow | ResponseRow | RankingRow | ProblemRow]:
+        """The records of a kind: `rows` (of the tables), `queries`, `responses`, `rankings` or `problems`.
+
+        Each is a named tuple; its fields are the columns of `to_frame`. Raises UsageError for another kind.
+        """
+        record = known(RECORDS, kind)
+        with paused_collector():
+            return list(map(record._make, _values(self._content, kind)))
+
+    def to_frame(self, kind: Kind = "rows") -> pandas.DataFrame:
+        """The same records as a pandas data frame, whose `attrs` hold the `signature` and, as in JSON, its `origin`.
+
+        Texts that repeat are categories, numbers that may be missing are `Int64` or NaN. Raises UsageError for another
+        kind, MissingExtraError without pandas (`pip install 'cs-score[frames]'`).
+        """
+        fields = field_types(known(RECORDS, kind))
+        attrs = {"signature": str(self.signature), "origin": self._content.origin.as_json()}
+        with paused_collector():
+            return frame_of(fields, _values(self._content, kind), attrs)
+
+    def intervals(
+        self, resamples: int = 10_000, *, seed: int = 0, confidence: float = 95.0, method: IntervalMethod = "percentile"
+    ) -> list[IntervalRow]:
+        """Bootstrap intervals of all scores, from resamples of LDC queries (of SF queries where none are known).
+
+        `confidence` is a percentage, `method` `percentile` or `bca`. Raises UsageError for impossible arguments, where
+        the files held no run or several, and for a result that was loaded from JSON.
+        """
+        _ = self.run_id
+        settings = Resampling(resamples, seed, confidence, method)
+        return interval_rows(intervals(self._scored("intervals").result, settings)[0])
+
+    def explain(
+        self,
+        *,
+        line: Wanted = (),
+        query: Wanted = (),
+        class_name: Wanted = (),
+        node: Wanted = (),
+        answer: Wanted = (),
+        measure: str | None = None,
+        policy: str | Policy | None = None,
+    ) -> Explanation:
+        """Why lines, queries, classes and nodes scored as they did; without any of them, the run as a whole.
+
+        Each is one name or several, as in `cs-score explain`: `line` takes numbers or `FILE:N`, `query` ids of any form
+        and hop, `answer` values in which `*` stands for any text. `measure` is what things are worth in; None for the
+        one that ranks leaderboards; `policy` is the one in force, None for that of the result. Raises InputError for
+        what is not there, with the nearest names, UsageError where
+        the files held no run or several, and for a result that was loaded from JSON.
+        """
+        from cs_score.analysis.coldstart.explanation.explanation import explain
+
+        _ = self.run_id
+        given = (self if policy is None else self.rescore(policy))._for_analysis("explain")
+        return explain(given, line=line, query=query, class_name=class_name, node=node, answer=answer, measure=measure)
+
+    def report(
+        self, measure: str | None = None, *, policy: str | Policy | None = None, run_id: str | None = None
+    ) -> Report:
+        """A page of what each mistake of the run costs, as `cs-score report` makes it; a notebook shows it.
+
+        `measure` is what gains are measured by, None for the one that ranks leaderboards; `policy` is the one in force,
+        None for that of the result; `run_id` chooses one of several runs. Raises UsageError for a measure that there is
+        not and for a result that was loaded from JSON, InputError for a run without that score, MissingExtraError
+        without jinja2 (`pip install 'cs-score[report]'`).
+        """
+        from cs_score.analysis.coldstart.analysis import analyze
+
+        result = self if policy is None else self.rescore(policy)
+        return Report(analyze(result._for_analysis("report", run_id), measure).as_json())
+
+    def write(
+        self,
+        prefix: str | os.PathLike[str],
+        *,
+        fields: Names | None = None,
+        tabs: bool = False,
+        error_file: str | os.PathLike[str] | None = None,
+    ) -> list[str]:
+        """Write the files of the command line, `PREFIX.sf` and so on, with the same bytes; returns their paths.
+
+        `fields` and `tabs` are the switches -fields and -tabs; `error_file` names a new file for the problem report.
+        Each file appears whole or not at all, and no input is overwritten. Raises UsageError for an output that may
+        not be written and an unknown field, OutputError for one that cannot be, and UsageError for a result that was
+        loaded from JSON.
+        """
+        names = None if fields is None else as_list(fields, "fields")
+        with paused_collector():
+            return _write(self._scored("write"), prefix, names, tabs, error_file)
+
+    def to_json(self) -> str:
+        """The whole result as JSON, the text that `--json` writes; `load` reads it."""
+        with paused_collector():
+            return self._content.json()
+
+    def __repr__(self) -> str:
+        runs = " ".join(self.run_ids) or "no run"
+        shown = next(iter(self.scores_by_run.values()), {}) if len(self.run_ids) == 1 else {}
+        scores = [f"{name} {shown[name]:.4f}" for name in headline(COLD_START_MODE) if name in shown]
+        under = f"{runs} under {self._policy_name}, {self.justifications}"
+        return one_line(f"<{under}{': ' if scores else ''}{', '.join(scores[:3])}>")
+
+    def _repr_html_(self) -> str:
+        """The summary: every average by table, average and hop, as in `.summary` and `.ap`."""
+        statistics = dict.fromkeys(parse(name).statistic for scores in self.scores_by_run.values() for name in scores)
+        found: dict[tuple[str, str, str], dict[str, float]] = {}
+        for run_id, scores in self.scores_by_run.items():
+            for name, score in scores.items():
+                measure = parse(name)
+                averaged = f"{measure.table}-ALL-{measure.average}" if measure.average else measure.table
+                found.setdefault((run_id, averaged, measure.level), {})[measure.statistic] = score
+        rows = [(*key, *map(of_row.get, statistics)) for key, of_row in found.items()]
+        problems = f"{self.errors} errors, {self.warnings} warnings"
+        caption = f"{self._policy_name}, {self.justifications}; {problems}"
+        notes = (*self.remarks[:_SHOWN], str(self.signature))
+        return html_table(caption, ("run", "average", "hop", *statistics), rows, notes)
+
+    @property
+    def _policy_name(self) -> str:
+        return self._content.origin.settings[0]
+
+    @property
+    def _the_run(self) -> tuple[str, Mapping[str, float]]:
+        """The id and the scores of the only run."""
+        runs = self.scores_by_run
+        if len(runs) != 1:
+            there = f"{len(runs)} runs ({', '.join(runs)})" if runs else "no run"
+            raise UsageError(f"the result holds {there}, not one; see run_ids and scores_by_run")
+        return next(iter(runs.items()))
+
+    def _for_analysis(self, what: str, run_id: str | None = None) -> ToAnalyse:
+        """The run, or that of this id, as analyses take it. Raises UsageError, for a result that was loaded, too."""
+        from cs_score.analysis.coldstart.scored import Scored as ToAnalyse
+        from cs_score.analysis.coldstart.scored import score_for_analysis
+
+        scored = self._scored(what)
+        if len(self.run_ids) != 1 or run_id not in (None, self.run_id):
+            return score_for_analysis(scored.run, self.policy, run_id)
+        (result,) = scored.result.runs
+        return ToAnalyse(scored.run, self.run_id, scored.policy, result, None, scored.origin, self.signature)
+
+    def _scored(self, what: str) -> _Scored:
+        if not isinstance(self._content, _Scored):
+            raise UsageError(f"{what} needs the lines of the run, which JSON does not hold; score its files again")
+        return self._content
+
+
+def loaded_result(document: Document, name: str) -> RunResult:
+    """The result that a JSON object holds. Raises InputError, which calls it `name`, where it is no whole one."""
+    return RunResult(_Stored(document, name))
+
+
+# ---- Gold
+
+
+class Gold(Record, eq=False):
+    """Queries and pool, read and indexed once; made by `prepare`.
+
+    It never changes: any number of runs can be scored against it, by several threads at a time, and a pickle of it
+    scores the same.
+    """
+
+    _prepared: Prepared
+    # The pool, where lines of it stand below answers that only runs give: it is read behind each run then.
+    _pool: tuple[HeldFile, ...] = ()
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """Full ids of the queries that are scored, in order."""
+        return tuple(query.full_id for query in self._prepared.selected())
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What you should know of queries and pool, one line each."""
+        return tuple(self._prepared.remarks)
+
+    def score(
+        self,
+        run: Files,
+        policy: str | Policy | None = None,
+        *,
+        justifications: Limits | None = None,
+        validate: bool = False,
+    ) -> RunResult:
+        """Score a run: a file, a folder, or several; knowledge bases are validated and resolved to runs.
+
+        `policy` is `kb`, `sf` (both with their limits on justifications) or a `Policy`; what is not given is that of
+        `prepare`. With `validate` the run is validated in memory before, as `cs-score validate-run` does. Raises
+        UsageError for impossible arguments, InputError for a run that cannot be read or linked, and ScoringStopped (an
+        InputError) where scoring has to stop.
+        """
+        options = self._prepared.options
+        chosen, limits = policy_of(policy, justifications, options.policy, options.justifications)
+        files = [held(file).open() for file in files_of(run, "run")]
+        if not files:
+            raise UsageError("run takes at least one file")
+        with paused_collector():
+            gold = noting_folders(self._prepared, files)
+            pool = [file.open() for file in self._pool]
+            loaded = _loaded_run(gold, files, pool, limits, validate=validate)
+            return RunResult(_Scored(loaded, chosen, limits, validated=validate))
+
+    def __repr__(self) -> str:
+        found = len(self._prepared.links.assessments)
+        pool = f"{len(self._pool)} files of assessments, read with each run" if self._pool else f"{found} assessments"
+        return f"<gold: {len(self._prepared.hop_limits)} queries to score, {pool}>"
+
+
+def prepare(
+    queries: Files,
+    pool: Files = (),
+    *,
+    expand: str | None = None,
+    policy: str | Policy = "kb",
+    justifications: Limits | None = None,
+    discipline: str = "ASSESSED",
+    query_ids: str | os.PathLike[str] | Iterable[str] | None = None,
+    run_ids: Names | None = None,
+    samples: str | os.PathLike[str] | None = None,
+) -> Gold:
+    """Read queries and pool once, for any number of runs.
+
+    `queries` are query files, `pool` assessment files (none: every response is unassessed). `expand` makes a query of
+    each entry point of LDC queries; the text begins their names. `policy` is `kb` (knowledge-base runs), `sf`
+    (slot-filling runs) or a `Policy`; `justifications` limits what supports a node (`1:3`) and belongs to a named
+    policy unless given. `discipline` says how a response finds its assessment: `ASSESSED`, `STRING_CASE` or
+    `STRING_EXACT`. `query_ids` chooses queries (a file that lists them, or their ids), `run_ids` runs of files that
+    hold several. `samples` is a file of bootstrap resamples. Specification 1.2 and 1.4 say what each does.
+
+    Raises UsageError for impossible arguments, InputError for files that cannot be read or linked.
+    """
+    chosen, limits = policy_of(policy, justifications, Policy(), Justifications(1, 3))
+    options = Options(
+        discipline=discipline,
+        expand=expand,
+        justifications=limits,
+        policy=chosen,
+        queries=query_choice(query_ids),
+        runids=None if run_ids is None else as_list(run_ids, "run_ids") or None,
+        samples=file_of(samples, "samples"),
+    )
+    options.check()
+    query_files = files_of(queries, "queries")
+    if not query_files:
+        raise UsageError("queries takes at least one file")
+    with paused_collector():
+        opened = open_gold(query_files, options)
+        return _with_pool(opened, files_of(pool, "pool"))
+
+
+def _with_pool(opened: Prepared, pool: Sequence[Input]) -> Gold:
+    if not pool:
+        return Gold(opened)
+    opened = noting_folders(opened, pool)
+    files = tuple(map(held, pool))
+    try:
+        return Gold(with_pool(opened, [file.open() for file in files]))
+    except NoAnswerYetError:
+        return Gold(opened, files)
+
+
+def score(
+    queries: Files,
+    run: Files,
+    pool: Files = (),
+    *,
+    expand: str | None = None,
+    policy: str | Policy = "kb",
+    justifications: Limits | None = None,
+    discipline: str = "ASSESSED",
+    query_ids: str | os.PathLike[str] | Iterable[str] | None = None,
+    run_ids: Names | None = None,
+    samples: str | os.PathLike[str] | None = None,
+    validate: bool = False,
+) -> RunResult:
+    """Score one run: `prepare` and `Gold.score` in one call, with the arguments and errors of both."""
+    gold = prepare(
+        queries, pool, expand=expand, policy=policy, justifications=justifications, discipline=discipline,
+        query_ids=query_ids, run_ids=run_ids, samples=samples,
+    )  # fmt: skip
+    return gold.score(run, validate=validate)
+
+
+def _loaded_run(
+    gold: Prepared, files: Sequence[Input], pool: Sequence[Input], limits: Justifications, *, validate: bool
+) -> Run:
+    """The lines of a run, of knowledge bases what they answer; with `validate` as validation leaves them.
+
+    `pool`: assessments that are read behind the run. Raises InputError for what cannot be prepared or linked.
+    """
+    if not validate and not any(is_knowledge_base(member) for file in files for member in members(file)):
+        return load_run(gold, [*files, *pool], limits)
+
+    prepared = resolve_knowledge_bases(files, gold.table)
+    for one in prepared.runs:
+        one.check()
+    if validate:
+        validated = validate_runs(prepared.files, gold.table, limits)
+        for one in validated.runs:
+            one.check()
+        prepared = Preparation(validated.files, [*prepared.runs, *validated.runs])
+    run = load_prepared(gold, Preparation([*prepared.files, *pool], prepared.runs), limits)
+    return replace(run, remarks=[*(one.account for one in prepared.runs), *run.remarks])
+
+
+# ---- Files of the command line
+
+
+def _write(
+    scored: _Scored,
+    prefix: str | os.PathLike[str],
+    fields: Sequence[str] | None,
+    tabs: bool,
+    error_file: str | os.PathLike[str] | None,
+) -> list[str]:
+    """Write the files of a result, and its problem report; returns their paths. Raises as `RunResult.write`."""
+    layout = Layout(DEFAULT_FIELDS if fields is None else fields, tabs)
+    try:
+        check_fields(layout.fields)
+    except InputError as error:
+        raise UsageError(str(error)) from None
+    result, stem = scored.result, os.fspath(prefix)
+    options = result.options
+    switches = other_switches(options, layout) | policy_switches(options)
+    outputs = [PlannedOutput("prefix", f"{stem}.{file.ending}", Existing.CLEARED) for file in written(switches)]
+    errors = None if error_file is None else os.fspath(error_file)
+    if errors is not None:
+        outputs.append(PlannedOutput("error_file", errors, Existing.REFUSED))
+    plan = OutputPlan([given.name for given in result.origin.inputs], outputs)
+    plan.check()
+    words = [*words_of(switches), "-output_file", stem, *_files(result)]
+    invocation = Invocation(
+        time.localtime(), os.getcwd(), ["cs-score", *map(shlex.quote, words)], options.policy.texts(),
+        options.samples is not None,
+    )  # fmt: skip
+    for ending, blocks in file_blocks(_resampled_as_shown(scored, layout), layout, invocation):
+        write_whole(f"{stem}.{ending}", blocks)
+    if errors is not None:
+        report = whole_report(result.problems, result.error_count, result.warning_count)
+        write_whole(errors, [doubly_encoded(report)])
+    return [output.path for output in outputs]
+
+
+def _resampled_as_shown(scored: _Scored, layout: Layout) -> Result:
+    """The result with resamples of just the scores that its tables show: the reference resamples these."""
+    result = scored.result
+    metrics = resampled_metrics(layout.fields)
+    if all(run.bootstrap is None for run in result.runs) or metrics == result.options.metrics:
+        return result
+    queries = scored.run.gold.table
+    from cs_score.coldstart.resampling import bootstrap  # brings numpy
+
+    runs: list[OneRun] = []
+    for run in result.runs:
+        if run.bootstrap is not None:
+            tables, samples = run.tables, run.bootstrap.samples
+            run = replace(run, bootstrap=bootstrap(tables.sf, tables.measures, samples, queries, metrics))
+        runs.append(run)
+    return replace(result, runs=tuple(runs))
+
+
+def policy_switches(options: Options) -> dict[str, str]:
+    """The switches that choose a policy and its limits, with their values."""
+    sides = {f"-{side.lower()}": text for side, text in options.policy.texts().items()}
+    return {"-justifications": str(options.justifications), **sides}
+
+
+def other_switches(options: Options, layout: Layout) -> dict[str, str | None]:
+    """The other switches of a command line that scores like this, with their values."""
+    given = {
+        "-discipline": options.discipline,
+        "-expand": options.expand,
+        "-queries": options.queries,
+        "-runids": None if options.runids is None else ":".join(options.runids),
+        "-samples": options.samples,
+        "-fields": None if layout.fields == DEFAULT_FIELDS else ":".join(layout.fields),
+    }
+    chosen: dict[str, str | None] = {name: value for name, value in given.items() if value is not None}
+    return chosen | ({"-tabs": None} if layout.tabs else {})
+
+
+def words_of(switches: Mapping[str, str | None]) -> list[str]:
+    """Switches as words of a command line."""
+    return [word for name, value in switches.items() for word in (name, value) if word is not None]
+
+
+def _files(result: Result) -> list[str]:
+    """The files of that command line, without those that switches name."""
+    return [given.name for given in result.origin.inputs if given.role not in (QUERY_LIST, SAMPLES)]
