@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from cs_score.analysis.evidence.examiner import Progress, units_of
-from cs_score.analysis.evidence.explanation import tell_everything
+from cs_score.analysis.evidence.explanation import explain_everything
 from cs_score.analysis.evidence.mistakes import (
     BudgetRow,
     ConfusionCount,
@@ -25,7 +25,7 @@ from cs_score.analysis.evidence.mistakes import (
     mistakes_of,
 )
 from cs_score.base.garbage_collection import paused_collector
-from cs_score.base.records import Record, replace
+from cs_score.base.records import Record, asdict, replace
 from cs_score.base.signing.origin import Origin
 from cs_score.evidence.result import Mode, Result
 
@@ -37,8 +37,8 @@ class Analysis(Record):
     """Why a score is what it is (insight specification, sections 4 and 8).
 
     `measure` is the one that was asked about and `score` its value, 0..1. `mistakes` are sorted by gain, `budget` has a
-    line per kind of mistakes, `groups` are by dimension; `units` is the number of units that were scored. `tell` gives
-    what the JSON holds below `explanations`: how units were scored, those of the first mistakes, or all.
+    line per kind of mistakes, `groups` are by dimension; `units` counts those that were scored. `explanations`
+    makes what the JSON has below that key: how units were scored, those of the first mistakes, or all.
     """
 
     mode: Mode
@@ -51,7 +51,7 @@ class Analysis(Record):
     groups: Mapping[str, tuple[Group, ...]]
     confusions: tuple[ConfusionCount, ...]
     origin: Origin
-    tell: Callable[[int | None], Mapping[str, object]]
+    explanations: Callable[[int | None], Mapping[str, object]]
 
     def as_json(self, top: int | None = None) -> dict[str, object]:
         """The analysis as a JSON object, with at most `top` mistakes."""
@@ -64,11 +64,11 @@ class Analysis(Record):
             "units": self.units,
             **({} if top is None else {"top": top}),
             "mistakes": [mistake.as_json() for mistake in self.mistakes[:top]],
-            "budget": [line.as_json() for line in self.budget],
-            "groups": {name: [group.as_json() for group in groups] for name, groups in self.groups.items()},
-            "confusions": [confusion.as_json() for confusion in self.confusions],
+            "budget": [asdict(line) for line in self.budget],
+            "groups": {name: [asdict(group) for group in groups] for name, groups in self.groups.items()},
+            "confusions": [asdict(confusion) for confusion in self.confusions],
             "signature": self.origin.as_json(),
-            "explanations": self.tell(top),
+            "explanations": self.explanations(top),
         }
 
 
@@ -98,5 +98,5 @@ def analyze(result: Result, measure: str | None = None, *, progress: Progress = 
             )
         ),
         origin=replace(result.origin, measure=examiner.measure),
-        tell=lambda top: tell_everything(examiner, mistakes[:top], with_others=top is None),
+        explanations=lambda top: explain_everything(examiner, mistakes[:top], with_others=top is None),
     )

@@ -104,8 +104,8 @@ class ClaimsExaminer(Examiner[ClaimsResult]):
             *_wrong_verdict(gold, prediction),
         ]
 
-    def mended(self, position: int, prediction: object, faults: Iterable[Fault]) -> object:
-        return _mended(self.result.claims[position][0], prediction, faults)
+    def corrected(self, position: int, prediction: object, faults: Iterable[Fault]) -> object:
+        return _corrected(self.result.claims[position][0], prediction, faults)
 
     def rows_without_each(
         self, position: int, prediction: object, row: Row, faults: Sequence[Fault]
@@ -134,7 +134,7 @@ class ClaimsExaminer(Examiner[ClaimsResult]):
             try:
                 if number not in rows:
                     rows[number] = count(part, claim_of(given), *names)
-                after = count(part, claim_of(_mended(part, given, [fault])), *names)
+                after = count(part, claim_of(_corrected(part, given, [fault])), *names)
             except InputError as error:
                 yield error
             else:
@@ -188,8 +188,8 @@ class ClaimsExaminer(Examiner[ClaimsResult]):
         for verdict in judge(gold, predicted, *names):
             number = numbers[verdict.document] = numbers.get(verdict.document, 0) + 1
             value = _set_value(verdict.document, number, listed[verdict.document][number - 1])
-            told = f"{verdict.tp} right, {verdict.fp} wrong, {verdict.fn} missed"
-            yield Part("evidence set", value, not verdict.fn, told if verdict.retrieved else None)
+            shown = f"{verdict.tp} right, {verdict.fp} wrong, {verdict.fn} missed"
+            yield Part("evidence set", value, not verdict.fn, shown if verdict.retrieved else None)
 
 
 EXAMINER = ClaimsExaminer
@@ -230,7 +230,7 @@ def _is_entry(value: object) -> bool:
     return not any(isinstance(sentence, (dict, list)) for sentence in value["sentences"])
 
 
-def _mended(gold: Claim, prediction: object, faults: Iterable[Fault]) -> object:
+def _corrected(gold: Claim, prediction: object, faults: Iterable[Fault]) -> object:
     """The prediction of a claim without these faults."""
     claim: dict[str, Any] = dict(prediction) if isinstance(prediction, dict) else {"id": gold.id}
     wanted = _gold_sets(gold)
@@ -248,7 +248,7 @@ def _mended(gold: Claim, prediction: object, faults: Iterable[Fault]) -> object:
         elif fault.kind == EXTRA_SENTENCE:
             extra.setdefault(document, []).append(fault.predicted)
         else:
-            _mend_entries(evidence[document], fault, wanted[document])
+            _correct_entries(evidence[document], fault, wanted[document])
         claim["evidence"] = evidence
     for document, sentences in extra.items():
         for entry in evidence[document]:
@@ -357,7 +357,7 @@ def _wrong_verdict(gold: Claim, prediction: object) -> Iterator[Fault]:
         yield Fault(WRONG_VERDICT, None, None if label is ABSENT else label, gold.label)
 
 
-def _mend_entries(entries: Any, fault: Fault, sets: Sequence[_Entry]) -> None:
+def _correct_entries(entries: Any, fault: Fault, sets: Sequence[_Entry]) -> None:
     """Mend the entries of a document in their place."""
     sound = [each for each in entries if _is_entry(each)]
     gold: Any = fault.gold

@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from cs_score.analysis.evidence.examiner import AnyExaminer, Part, Row
+from cs_score.analysis.evidence.examiner import AnyExaminer, Part, Row, numbered_units
 from cs_score.analysis.evidence.mistakes import examiner_of, members_of
 from cs_score.analysis.outcomes import Outcome, outcome_of, significance
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record, asdict, replace, to_builtins
 from cs_score.base.signing.origin import Origin
+from cs_score.evidence.reading import as_key
 from cs_score.evidence.result import Mode, Result, scores_at
 from cs_score.measures.formulas import Ratio, divide
 from cs_score.statistics.arithmetic import ColumnFormula, contributions
@@ -40,16 +41,14 @@ class UnitPair(Record):
 
 def pairs_of(examiners: Examiners) -> list[UnitPair]:
     """The units of A in their order, then those that only B has."""
-    first, second = (dict(_places(examiner)) for examiner in examiners)
-    return [UnitPair(*key, (first.get(key), second.get(key))) for key in dict.fromkeys((*first, *second))]
-
-
-def _places(examiner: AnyExaminer) -> Iterator[tuple[tuple[object, int], int]]:
-    seen: Counter[object] = Counter()
-    for position in range(len(examiner.result.table.ids)):
-        unit = examiner.unit(position)
-        seen[unit] += 1
-        yield (unit, seen[unit]), position
+    names = [numbered_units(examiner) for examiner in examiners]
+    first, second = ({(as_key(unit), number): at for at, (unit, number) in enumerate(each)} for each in names)
+    found = []
+    for key in dict.fromkeys((*first, *second)):
+        a, b = first.get(key), second.get(key)
+        unit, occurrence = names[0][a] if a is not None else names[1][b or 0]
+        found.append(UnitPair(unit, occurrence, (a, b)))
+    return found
 
 
 class Paired(Record):
@@ -113,14 +112,14 @@ class PartPair(Record):
 
     @property
     def differs(self) -> bool:
-        """Whether it fared differently."""
-        return _fate(self.a) != _fate(self.b)
+        """Whether it was judged differently."""
+        return _judgment(self.a) != _judgment(self.b)
 
     @property
     def outcome(self) -> Outcome:
         """In words."""
-        right = _is_right(self.a), _is_right(self.b)
-        return outcome_of(right, (_fate(self.a) is not None, _fate(self.b) is not None))
+        right = self.a is not None and self.a.right, self.b is not None and self.b.right
+        return outcome_of(right, (_judgment(self.a) is not None, _judgment(self.b) is not None))
 
     def as_json(self) -> dict[str, object]:
         """The pair as a JSON object; null for A or B where nothing was predicted for the part."""
@@ -134,7 +133,7 @@ class PartPair(Record):
 
 
 def paired_parts(first: Iterable[Part], second: Iterable[Part]) -> list[PartPair]:
-    """The parts of A, then those that only B has, each beside that of the other which is told by the same value."""
+    """The parts of A, then those that only B has, each beside that of the other with the same value."""
     ones, others = _by_value(first), _by_value(second)
     found = []
     for key in dict.fromkeys((*ones, *others)):
@@ -163,16 +162,12 @@ def _by_value(parts: Iterable[Part]) -> dict[tuple[str, str, int], Part]:
     return found
 
 
-def _is_right(part: Part | None) -> bool:
-    return part is not None and part.right
-
-
-def _fate(part: Part | None) -> str | None:
-    return None if part is None else part.fate
+def _judgment(part: Part | None) -> str | None:
+    return None if part is None else part.judgment
 
 
 def _as_json(part: Part | None) -> dict[str, object] | None:
-    return None if part is None or part.fate is None else {"right": part.right, "fate": part.fate}
+    return None if part is None or part.judgment is None else {"right": part.right, "fate": part.judgment}
 
 
 SCHEMA_VERSION: Final = 1
@@ -193,15 +188,15 @@ class UnitDifference(Record):
 
 
 class Answer(Record):
-    """A part of a unit that fared differently in A and B."""
+    """A part of a unit that was judged differently in A and B."""
 
     unit: object
     occurrence: int
-    fates: PartPair
+    pair: PartPair
 
     def as_json(self) -> dict[str, object]:
         """The answer as a JSON object."""
-        return {"unit": self.unit, "occurrence": self.occurrence, **self.fates.as_json()}
+        return {"unit": self.unit, "occurrence": self.occurrence, **self.pair.as_json()}
 
 
 class GroupDifference(Record):
@@ -217,8 +212,9 @@ class Difference(Record):
     """Why B scores otherwise than A under `measure` (insight specification, sections 5 and 8).
 
     `names` are what people call A and B, `a` and `b` their scores. `units` are those that count differently, the
-    largest contribution first; `answers` the parts of gold and predictions that fared differently, and `outcomes` how
-    often each sort of part fared how, equal fates included. `compared` has the interval of the difference and its
+    largest contribution first; `answers` the parts of gold and predictions that were judged differently, and
+    `outcomes` how often each sort of part had which outcome, equal ones included.
+    `compared` has the interval of the difference and its
     p-values, None where the two have different units.
     """
 
@@ -299,9 +295,9 @@ def diff(
     shares = paired.shares()
     compared, remarks = _compared(paired, names, resampling, is_defined=shares is not None)
     parts = [
-        Answer(pair.unit, pair.occurrence, fates)
-        for pair in paired.pairs
-        for fates in paired_parts(paired.parts(0, pair), paired.parts(1, pair))
+        Answer(unit.unit, unit.occurrence, pair)
+        for unit in paired.pairs
+        for pair in paired_parts(paired.parts(0, unit), paired.parts(1, unit))
     ]
     return Difference(
         mode=a.mode,
@@ -310,8 +306,8 @@ def diff(
         a=a.scores[paired.measure],
         b=b.scores[paired.measure],
         units=tuple(_units(paired, shares)),
-        answers=tuple(part for part in parts if part.fates.differs),
-        outcomes=counted_outcomes(part.fates for part in parts),
+        answers=tuple(part for part in parts if part.pair.differs),
+        outcomes=counted_outcomes(part.pair for part in parts),
         groups=_groups(paired, shares),
         compared=compared,
         remarks=remarks,

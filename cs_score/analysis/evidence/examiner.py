@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
+from cs_score.evidence.reading import as_key
 from cs_score.evidence.result import Result
 from cs_score.measures.formulas import divide
 
@@ -48,20 +50,20 @@ class Confusion(Record):
 
 
 class Part(Record):
-    """A part of gold or of a prediction, and how it fared.
+    """A part of gold or of a prediction, and how it was judged.
 
     `what` is an abstract, an evidence set, a sentence, a fact, an answer or a label, `value` (JSON) tells it from
-    others of the unit, `fate` says in words what became of it, None where nothing was predicted for it.
+    others of the unit, `judgment` says in words what became of it, None where nothing was predicted for it.
     """
 
     what: str
     value: object
     right: bool
-    fate: str | None
+    judgment: str | None
 
 
 class Examiner(Record, Generic[Scored]):
-    """How the predictions of one result are taken apart, mended and scored again (insight specification, section 8).
+    """How the predictions of one result are taken apart, corrected and scored again (insight specification, section 8).
 
     `measure` is the one that is asked about. Units are named by their position in the result's table.
     """
@@ -93,7 +95,7 @@ class Examiner(Record, Generic[Scored]):
         """What is wrong in a prediction that `row` accepts, kind by kind in the order of `kinds`."""
 
     @abstractmethod
-    def mended(self, position: int, prediction: object, faults: Iterable[Fault]) -> object:
+    def corrected(self, position: int, prediction: object, faults: Iterable[Fault]) -> object:
         """The prediction without these faults, which `faults` has found in it."""
 
     def rows_without_each(
@@ -106,7 +108,7 @@ class Examiner(Record, Generic[Scored]):
         """
         for fault in faults:
             try:
-                yield self.row(position, self.mended(position, prediction, [fault]))
+                yield self.row(position, self.corrected(position, prediction, [fault]))
             except InputError as error:
                 yield error
 
@@ -139,6 +141,18 @@ Progress: TypeAlias = Callable[[Sequence[Unit]], Iterable[Unit]]
 """Hands back the units it is given one after the other, and may show how far the work has come."""
 
 
+def numbered_units(examiner: AnyExaminer) -> list[tuple[object, int]]:
+    """The id of the unit at each position, and which of those with the id it is, from 1."""
+    seen: Counter[Hashable] = Counter()
+    found = []
+    for position in range(len(examiner.result.table.ids)):
+        unit = examiner.unit(position)
+        key = as_key(unit)
+        seen[key] += 1
+        found.append((unit, seen[key]))
+    return found
+
+
 def units_of(examiner: AnyExaminer) -> list[Unit]:
     """The units of the result that is examined, as they were predicted."""
     return [unit_at(examiner, positions) for positions in examiner.together()]
@@ -156,7 +170,7 @@ def _unit(examiner: AnyExaminer, positions: tuple[int, ...], prediction: object,
 
 def rows_without(examiner: AnyExaminer, unit: Unit, faults: Iterable[Fault]) -> tuple[Row, ...]:
     """The rows of a unit without these faults. Raises InputError where the scorer would refuse that prediction."""
-    prediction = examiner.mended(unit.positions[0], unit.prediction, faults)
+    prediction = examiner.corrected(unit.positions[0], unit.prediction, faults)
     return tuple(examiner.row(position, prediction) for position in unit.positions)
 
 
@@ -175,7 +189,7 @@ def rows_without_each(
             yield error
 
 
-class Mending(Record):
+class Correction(Record):
     """Faults of a unit that can be mended together, and the unit's rows without them."""
 
     faults: tuple[Fault, ...]
@@ -185,21 +199,21 @@ class Mending(Record):
         """The unit as it is once they are mended, with the faults that are left or have come to light."""
         if not self.faults:
             return unit
-        prediction = examiner.mended(unit.positions[0], unit.prediction, self.faults)
+        prediction = examiner.corrected(unit.positions[0], unit.prediction, self.faults)
         return _unit(examiner, unit.positions, prediction, self.rows)
 
 
-def mending_of_kind(examiner: AnyExaminer, unit: Unit, kind: str) -> Mending:
+def correction_of_kind(examiner: AnyExaminer, unit: Unit, kind: str) -> Correction:
     """All faults of one kind; those without which the scorer would refuse the prediction are left out."""
     faults = tuple(fault for fault in unit.faults if fault.kind == kind)
     if not faults:
-        return Mending((), unit.rows)
+        return Correction((), unit.rows)
     try:
-        return Mending(faults, rows_without(examiner, unit, faults))
+        return Correction(faults, rows_without(examiner, unit, faults))
     except InputError:  # the scorer refuses a part for what is wrong in it, whatever the others are
         each_alone = zip(faults, rows_without_each(examiner, unit, faults))
         left = tuple(fault for fault, rows in each_alone if not isinstance(rows, InputError))
-        return Mending(left, rows_without(examiner, unit, left)) if left else Mending((), unit.rows)
+        return Correction(left, rows_without(examiner, unit, left)) if left else Correction((), unit.rows)
 
 
 def scores_with(result: Result, sums: Row, before: Sequence[Row], after: Sequence[Row]) -> tuple[float, ...]:

@@ -7,11 +7,10 @@ print("\\n".join(explain(scifact.score("gold.jsonl", "run.jsonl"), ["52"]).units
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from cs_score.analysis.evidence.examiner import AnyExaminer, Progress, unit_at, units_of
+from cs_score.analysis.evidence.examiner import AnyExaminer, Progress, numbered_units, unit_at, units_of
 from cs_score.analysis.evidence.mistakes import Mistake, examiner_of, mistakes_of
 from cs_score.base.display import one_line
 from cs_score.base.records import Record, replace
@@ -29,7 +28,7 @@ LARGEST_COSTS: Final = 3
 class ExplainedUnit(Record):
     """How one unit was scored.
 
-    `lines` tell it in words, text from the inputs as it was read; `statistics` are what it adds to the totals, `scores`
+    `lines` say it in words, text from the inputs as it was read; `statistics` are what it adds to the totals, `scores`
     the measures (0..1) that it would have alone; `mistakes` are sorted by gain.
     """
 
@@ -82,8 +81,8 @@ def explain(
 ) -> Explanation:
     """How units were scored and what their mistakes cost; without units the largest costs of the run.
 
-    A unit is named by its id; where gold repeats it, all that are called so are told. `progress` hands back all units
-    where none is named. Raises InputError, with the nearest ids, where no unit is called so, and UsageError for a
+    A unit is named by its id; where gold repeats it, all that are called so are explained. `progress` hands back all
+    units where none is named. Raises InputError, with the nearest ids, where no unit is called so, and UsageError for a
     measure that the mode lacks.
     """
     examiner = examiner_of(result, measure)
@@ -107,15 +106,14 @@ def _explained(examiner: AnyExaminer, positions: Sequence[int]) -> list[Explaine
     }
     mistakes = mistakes_of(examiner, [unit_at(examiner, unit) for unit in dict.fromkeys(together.values())])
     found = []
-    occurrences: Counter[object] = Counter()
+    names = numbered_units(examiner)
     for position in positions:
         row = result.table.rows[position]
-        name = examiner.unit(position)
-        occurrences[name] += 1
+        unit, occurrence = names[position]
         found.append(
             ExplainedUnit(
-                unit=name,
-                occurrence=occurrences[name],
+                unit=unit,
+                occurrence=occurrence,
                 lines=tuple(result.explained(position)),
                 statistics=dict(zip(result.table.columns, row)),
                 scores=dict(zip(mode.measures, mode.formula(row, divide))),
@@ -127,10 +125,10 @@ def _explained(examiner: AnyExaminer, positions: Sequence[int]) -> list[Explaine
 
 
 MOST_UNITS: Final = 20_000
-"""Units that are told of one run."""
+"""Units of one run that are explained."""
 
 
-def tell_everything(examiner: AnyExaminer, mistakes: Sequence[Mistake], *, with_others: bool) -> dict[str, object]:
+def explain_everything(examiner: AnyExaminer, mistakes: Sequence[Mistake], *, with_others: bool) -> dict[str, object]:
     """How units were scored, at most `MOST_UNITS`: those of the mistakes first, and without mistakes `with_others`.
 
     The keys of the result stand in the JSON of an analysis below `explanations`.
@@ -141,11 +139,8 @@ def tell_everything(examiner: AnyExaminer, mistakes: Sequence[Mistake], *, with_
     chosen = set(wanted[:MOST_UNITS])
     units: list[dict[str, object]] = []
     texts: list[str] = []
-    occurrences: Counter[object] = Counter()
-    for position in positions:
-        name = examiner.unit(position)
-        occurrences[name] += 1
+    for position, (unit, occurrence) in enumerate(numbered_units(examiner)):
         if position in chosen:
-            units.append({"unit": name, "occurrence": occurrences[name], "steps": [len(texts)]})
+            units.append({"unit": unit, "occurrence": occurrence, "steps": [len(texts)]})
             texts.append("\n".join(map(one_line, result.explained(position))))
     return {"left_out": len(positions) - len(units), "units": units, "texts": texts}

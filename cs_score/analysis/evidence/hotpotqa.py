@@ -35,7 +35,7 @@ ANSWER, FACTS = "answer", "sp"
 class HotpotQAExaminer(Examiner[HotpotQAResult]):
     """The faults of answers and supporting facts; a question's prediction is an object with `answer` and `sp`.
 
-    A question that gold repeats has one prediction, which is mended as its first occurrence has it.
+    A question that gold repeats has one prediction, which is corrected as its first occurrence has it.
     """
 
     kinds: ClassVar[tuple[str, ...]] = (WRONG_ANSWER, EXTRA_FACT, MISSED_FACT)
@@ -79,7 +79,7 @@ class HotpotQAExaminer(Examiner[HotpotQAResult]):
             *(Fault(MISSED_FACT, FACTS, None, fact) for key, fact in gold_facts.items() if key not in predicted),
         ]
 
-    def mended(self, position: int, prediction: object, faults: Iterable[Fault]) -> object:
+    def corrected(self, position: int, prediction: object, faults: Iterable[Fault]) -> object:
         given = dict(_given(prediction))
         missed: list[object] = []
         extra: list[Any] = []

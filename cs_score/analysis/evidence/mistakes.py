@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import importlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from cs_score.analysis.evidence.examiner import (
     AnyExaminer,
     Confusion,
+    Correction,
     Examiner,
     Fault,
-    Mending,
     Row,
     Unit,
-    mending_of_kind,
+    correction_of_kind,
+    numbered_units,
     rows_without_each,
     scores_with,
 )
 from cs_score.analysis.outcomes import UNKNOWN, place
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.nearest import nearest
-from cs_score.base.records import Record, asdict, replace
+from cs_score.base.records import Record, replace
 from cs_score.evidence.result import Mode, Result, scores_of
 from cs_score.measures.formulas import divide
 from cs_score.measures.registry import find, names, usual
@@ -52,18 +53,13 @@ def examiner_of(result: Result, measure: str | None = None) -> Examiner[Any]:
     return made
 
 
-class Mended(Protocol):
-    """Makes a prediction, which costs memory in proportion to its unit, when it is asked for."""
-
-    def __call__(self) -> object: ...
-
-
 class Mistake(Record):
     """One fault of a prediction, and what it costs.
 
-    `unit` is the id of the claim, instance or question as it stands in gold, `occurrence` tells repetitions of an id
-    (from 1). `effects` has the difference that mending makes to each measure, None where the scorer would refuse the
-    mended prediction, and `reason` says why; `gain` is the effect on the measure that was asked about.
+    `unit` is the id of the claim, instance or question as it stands in gold, `occurrence` which of those with the id it
+    is (from 1). `effects` has the difference that correcting it makes to each measure, None where the scorer would
+    refuse that prediction, and `reason` says why; `gain` is the effect on the measure that was asked about. `corrected`
+    makes the prediction when it is asked for, for it takes memory in proportion to its unit.
     """
 
     unit: object
@@ -73,12 +69,12 @@ class Mistake(Record):
     gain: float | None
     effects: Mapping[str, float | None]
     reason: str | None
-    mended: Mended
+    corrected: Callable[[], object]
 
     @property
     def prediction(self) -> object:
         """The unit's new value in the predictions file (JSON); None: the unit is left out."""
-        return self.mended()
+        return self.corrected()
 
     def as_json(self) -> dict[str, object]:
         """The mistake as a JSON object."""
@@ -104,16 +100,13 @@ def mistakes_of(examiner: AnyExaminer, units: Iterable[Unit]) -> list[Mistake]:
     """
     sums = examiner.result.table.sums()
     now = examiner.result.mode.formula(sums, divide)
-    found = [
-        mistake
-        for unit, occurrence in _counted(examiner, units)
-        for mistake in _of_unit(examiner, unit, occurrence, sums, now)
-    ]
+    names = numbered_units(examiner)
+    found = [mistake for unit in units for mistake in _of_unit(examiner, unit, names[unit.positions[0]], sums, now)]
     return sorted(found, key=lambda mistake: (mistake.gain is None, -(mistake.gain or 0.0), mistake.position))
 
 
 def _of_unit(
-    examiner: AnyExaminer, unit: Unit, occurrence: int, sums: tuple[float, ...], now: Sequence[float]
+    examiner: AnyExaminer, unit: Unit, name: tuple[object, int], sums: tuple[float, ...], now: Sequence[float]
 ) -> Iterator[Mistake]:
     measures = examiner.result.mode.measures
     position = unit.positions[0]
@@ -126,31 +119,21 @@ def _of_unit(
             then = scores_with(examiner.result, sums, unit.rows, rows)
             effects = {name: new - old for name, new, old in zip(measures, then, now)}
         yield Mistake(
-            examiner.unit(position),
-            occurrence,
+            *name,
             position,
             fault,
             effects[examiner.measure],
             effects,
             reason,
-            partial(examiner.mended, position, unit.prediction, [fault]),
+            partial(examiner.corrected, position, unit.prediction, [fault]),
         )
 
 
-def _counted(examiner: AnyExaminer, units: Iterable[Unit]) -> Iterator[tuple[Unit, int]]:
-    """Units, and which of those with its id each is, from 1."""
-    seen: Counter[object] = Counter()
-    for unit in units:
-        name = examiner.unit(unit.positions[0])
-        seen[name] += 1
-        yield unit, seen[name]
-
-
 class BudgetRow(Record):
-    """A kind of mistakes: how many there are, the score if they and no others were mended, and what that gains.
+    """A kind of mistakes: how many there are, the score if they and no others were corrected, and what that gains.
 
-    `cumulated` is the score if they and those of all kinds before were mended, one kind after the other: what mending
-    a kind uncovers is mended with its own kind.
+    `cumulated` is the score if they and those of all kinds before were corrected, one kind after the other: what that
+    uncovers is corrected with its own kind.
     """
 
     kind: str
@@ -159,15 +142,11 @@ class BudgetRow(Record):
     score: float
     cumulated: float
 
-    def as_json(self) -> dict[str, object]:
-        """The line as a JSON object."""
-        return asdict(self)
-
 
 def error_budget(examiner: AnyExaminer, units: Iterable[Unit]) -> list[BudgetRow]:
-    """The budget in the order of the mode's kinds. A mistake that cannot be mended (the scorer would refuse it) stays.
+    """The budget in the order of the mode's kinds. A mistake that the scorer would not let be corrected stays.
 
-    The score as it is plus the `gain` is the `score`; the last row's `cumulated` is that of the fully mended run.
+    The score as it is plus the `gain` is the `score`; the last row's `cumulated` is that of the fully corrected run.
     """
     as_it_is = examiner.result.table.rows
     alone = {kind: list(as_it_is) for kind in examiner.kinds}
@@ -175,14 +154,14 @@ def error_budget(examiner: AnyExaminer, units: Iterable[Unit]) -> list[BudgetRow
     counts: Counter[str] = Counter()
     for unit in units:
         counts.update(fault.kind for fault in unit.faults)
-        mended = unit
+        corrected = unit
         for kind in examiner.kinds:
-            mending = mending_of_kind(examiner, unit, kind)
-            _enter(alone[kind], unit, mending)
-            if mended is not unit:
-                mending = mending_of_kind(examiner, mended, kind)
-            _enter(cumulated[kind], unit, mending)
-            mended = mending.of(examiner, mended)
+            correction = correction_of_kind(examiner, unit, kind)
+            _enter(alone[kind], unit, correction)
+            if corrected is not unit:
+                correction = correction_of_kind(examiner, corrected, kind)
+            _enter(cumulated[kind], unit, correction)
+            corrected = correction.of(examiner, corrected)
     now = examiner.result.scores[examiner.measure]
     scores = {kind: _score(examiner, alone[kind]) for kind in examiner.kinds}
     return [
@@ -191,8 +170,8 @@ def error_budget(examiner: AnyExaminer, units: Iterable[Unit]) -> list[BudgetRow
     ]
 
 
-def _enter(rows: list[Row], unit: Unit, mending: Mending) -> None:
-    for position, row in zip(unit.positions, mending.rows):
+def _enter(rows: list[Row], unit: Unit, correction: Correction) -> None:
+    for position, row in zip(unit.positions, correction.rows):
         rows[position] = row
 
 
@@ -215,38 +194,21 @@ class Group(Record):
     group: str
     units: int
     counts: Mapping[str, float]
-    scores: Mapping[str, float]
     precision: float | None
     recall: float | None
     f1: float | None
+    scores: Mapping[str, float]
     mistakes: int
     share: float
 
-    def as_json(self) -> dict[str, object]:
-        """The group as a JSON object."""
-        return {
-            "group": self.group,
-            "units": self.units,
-            "counts": dict(self.counts),
-            "precision": self.precision,
-            "recall": self.recall,
-            "f1": self.f1,
-            "scores": dict(self.scores),
-            "mistakes": self.mistakes,
-            "share": self.share,
-        }
-
 
 class ConfusionCount(Record):
-    """How often a label of gold met a predicted label."""
+    """How often a label of gold stands beside a predicted label."""
 
-    confusion: Confusion
+    of: str
+    gold: str
+    predicted: str
     count: int
-
-    def as_json(self) -> dict[str, object]:
-        """The count as a JSON object."""
-        met = self.confusion
-        return {"of": met.of, "gold": met.gold, "predicted": met.predicted, "count": self.count}
 
 
 def groups_of(examiner: AnyExaminer, mistakes: Sequence[Mistake]) -> dict[str, list[Group]]:
@@ -264,28 +226,24 @@ def groups_of(examiner: AnyExaminer, mistakes: Sequence[Mistake]) -> dict[str, l
     return found
 
 
-def members_of(told: Sequence[Mapping[str, str]]) -> dict[str, dict[str, list[int]]]:
+def members_of(of_units: Sequence[Mapping[str, str]]) -> dict[str, dict[str, list[int]]]:
     """The positions of the units in each group of each dimension, the groups in order (numbers by value).
 
-    `told` has the groups of each unit.
+    `of_units` has the groups of each unit.
     """
     members: defaultdict[str, defaultdict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
-    for dimension in dict.fromkeys(name for groups in told for name in groups):
-        for position, groups in enumerate(told):
+    for dimension in dict.fromkeys(name for groups in of_units for name in groups):
+        for position, groups in enumerate(of_units):
             members[dimension][groups.get(dimension, UNKNOWN)].append(position)
     return {name: {group: groups[group] for group in sorted(groups, key=place)} for name, groups in members.items()}
 
 
 def counted_confusions(confusions: Iterable[Confusion]) -> list[ConfusionCount]:
-    """Confusions with their numbers, things of one kind together, the most frequent first."""
+    """Confusions with their numbers, those of one kind together, the most frequent first."""
     often = Counter(confusions)
     kinds = list(dict.fromkeys(confusion.of for confusion in often))
-    found = [ConfusionCount(confusion, count) for confusion, count in often.items()]
-    return sorted(found, key=lambda each: (kinds.index(each.confusion.of), -each.count, *_labels(each.confusion)))
-
-
-def _labels(confusion: Confusion) -> tuple[str, str]:
-    return confusion.gold, confusion.predicted
+    found = [ConfusionCount(each.of, each.gold, each.predicted, count) for each, count in often.items()]
+    return sorted(found, key=lambda each: (kinds.index(each.of), -each.count, each.gold, each.predicted))
 
 
 def _group(examiner: AnyExaminer, name: str, positions: Sequence[int], mistakes: int, of: int) -> Group:

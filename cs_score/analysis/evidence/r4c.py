@@ -62,7 +62,7 @@ class R4CExaminer(Examiner[R4CResult]):
             ),
         ]
 
-    def mended(self, position: int, prediction: object, faults: Iterable[Fault]) -> object:
+    def corrected(self, position: int, prediction: object, faults: Iterable[Fault]) -> object:
         derivation: Any = prediction
         steps = list(derivation)
         dropped = set()
@@ -100,8 +100,8 @@ class R4CExaminer(Examiner[R4CResult]):
                 yield Part("fact", list(gold), False, None)
                 continue
             fact, weight = predicted_as[place]
-            told = f"[{', '.join(map(quoted, fact))}], weight {weight:.4f}"
-            yield Part("fact", list(gold), not any(map(_differ, fact, gold)), told)
+            shown = f"[{', '.join(map(quoted, fact))}], weight {weight:.4f}"
+            yield Part("fact", list(gold), not any(map(_differ, fact, gold)), shown)
         aligned = {pair.predicted for pair in choice.pairs}
         for place, fact in enumerate(scored.predicted):
             if place not in aligned:

@@ -86,7 +86,7 @@ class SciFactExaminer(Examiner[SciFactResult]):
             ),
         ]
 
-    def mended(self, position: int, prediction: object, faults: Iterable[Fault]) -> object:
+    def corrected(self, position: int, prediction: object, faults: Iterable[Fault]) -> object:
         claim: Any = prediction
         evidence = {abstract: dict(given) for abstract, given in claim["evidence"].items()}
         extra: dict[str, list[object]] = {}
@@ -94,7 +94,7 @@ class SciFactExaminer(Examiner[SciFactResult]):
             if fault.kind == EXTRA_SENTENCE:
                 extra.setdefault(str(fault.part), []).append(fault.predicted)
             else:
-                _mend(evidence, fault)
+                _correct(evidence, fault)
         for abstract, sentences in extra.items():
             evidence[abstract]["sentences"] = without_sentences(evidence[abstract]["sentences"], sentences)
         return {**claim, "evidence": evidence}
@@ -125,7 +125,7 @@ class SciFactExaminer(Examiner[SciFactResult]):
                     yield (*row[:_GIVEN], row[_GIVEN] - times[abstract][key], *row[_GIVEN + 1 :])
                     continue
             try:
-                after = count(part, predicted_claim(self.mended(position, part_claim, [fault])))
+                after = count(part, predicted_claim(self.corrected(position, part_claim, [fault])))
             except InputError as error:
                 yield error
             else:
@@ -208,7 +208,7 @@ def _as_json(label: object, sentences: Iterable[object]) -> dict[str, object]:
     return {"label": label, "sentences": list(sentences)}
 
 
-def _mend(evidence: dict[str, Any], fault: Fault) -> None:
+def _correct(evidence: dict[str, Any], fault: Fault) -> None:
     abstract = str(fault.part)
     gold: Any = fault.gold
     if fault.kind == EXTRA_ABSTRACT:
@@ -232,8 +232,8 @@ def _abstract_part(abstract: str, wanted: GoldAbstract, given: PredictedAbstract
     verdict: Verdict = judge(wanted, given)
     if not verdict.label_right:
         return Part("abstract", abstract, False, f"{given.label}, gold {text_of(wanted.label)}")
-    told = "rationalized" if verdict.rationalized else f"no whole gold set among its first {verdict.cap} sentences"
-    return Part("abstract", abstract, True, f"{given.label}, {told}")
+    shown = "rationalized" if verdict.rationalized else f"no whole gold set among its first {verdict.cap} sentences"
+    return Part("abstract", abstract, True, f"{given.label}, {shown}")
 
 
 def _sentence_parts(abstract: str, wanted: GoldAbstract, predicted: Sequence[object]) -> Iterator[Part]:
@@ -241,8 +241,8 @@ def _sentence_parts(abstract: str, wanted: GoldAbstract, predicted: Sequence[obj
     for number, listed in enumerate(wanted.sets, start=1):
         gold_set = frozenset(map(as_key, listed))
         found = len(gold_set & every)
-        told = "complete" if found == len(gold_set) else f"{found} of {counted(len(gold_set), 'sentence')}"
+        shown = "complete" if found == len(gold_set) else f"{found} of {counted(len(gold_set), 'sentence')}"
         value = {"abstract": abstract, "set": number, "sentences": list(listed)}
-        yield Part("evidence set", value, found == len(gold_set), told if found or not gold_set else None)
+        yield Part("evidence set", value, found == len(gold_set), shown if found or not gold_set else None)
     for sentence in extra_sentences(predicted, wanted.sets):
         yield Part("sentence", {"abstract": abstract, "sentence": sentence}, False, "in no gold set")

@@ -85,7 +85,7 @@ def tables(analysis: Analysis, top: int | None = None) -> list[Table]:
         Table(
             "confusions.tsv",
             CONFUSIONS,
-            [tuple(confusion.as_json().values()) for confusion in analysis.confusions],
+            [(each.of, each.gold, each.predicted, each.count) for each in analysis.confusions],
         ),
     ]  # fmt: skip
 
@@ -223,12 +223,8 @@ def _groups(unit: str, dimension: str, groups: Sequence[Group], top: int) -> lis
 def _confusions(confusions: Sequence[ConfusionCount], top: int) -> list[list[str]]:
     """A table per thing that has labels, the most frequent pairs first."""
     blocks = []
-    for of in dict.fromkeys(each.confusion.of for each in confusions):
-        met = [
-            (each.confusion.gold, each.confusion.predicted, str(each.count))
-            for each in confusions
-            if each.confusion.of == of
-        ]
+    for of in dict.fromkeys(each.of for each in confusions):
+        met = [(each.gold, each.predicted, str(each.count)) for each in confusions if each.of == of]
         blocks.append(limited(("gold", "predicted", f"{of}s"), met, top))
     return blocks
 
@@ -287,18 +283,18 @@ def _answers(difference: Difference, width: int, top: int) -> list[str]:
         return []
     rows = [(difference.mode.unit, "part", "value", "A", "B")]
     for each in difference.answers[:top]:
-        value = shortened(value_text(each.fates.value), LONGEST_NAME)
-        a, b = map(_fate, (each.fates.a, each.fates.b))
-        rows.append((unit_name(each.unit, each.occurrence), each.fates.what, value, a, b))
+        value = shortened(value_text(each.pair.value), LONGEST_NAME)
+        a, b = map(_fate, (each.pair.a, each.pair.b))
+        rows.append((unit_name(each.unit, each.occurrence), each.pair.what, value, a, b))
     more = len(difference.answers) - top
     lines = aligned(fitted(rows, width))
     return ["What fared differently:", *lines, *([f"({more} more)"] if more > 0 else [])]
 
 
 def _fate(part: Part | None) -> str:
-    if part is None or part.fate is None:
+    if part is None or part.judgment is None:
         return "-"
-    return f"{'right' if part.right else 'wrong'}: {part.fate}"
+    return f"{'right' if part.right else 'wrong'}: {part.judgment}"
 
 
 def _compared_groups(dimension: str, groups: Sequence[GroupDifference], top: int) -> list[str]:

@@ -33,9 +33,7 @@ def groups(analysis: Analysis, dimension: str) -> dict[str, int]:
 
 
 def met(analysis: Analysis) -> list[tuple[str, str, str, int]]:
-    return [
-        (each.confusion.of, each.confusion.gold, each.confusion.predicted, each.count) for each in analysis.confusions
-    ]
+    return [(each.of, each.gold, each.predicted, each.count) for each in analysis.confusions]
 
 
 def abstract(*sentences: int, label: str = "SUPPORT") -> Json:

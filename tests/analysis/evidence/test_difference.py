@@ -93,11 +93,11 @@ def told(found: Difference) -> list[tuple[object, str, Any, object, object, str]
     return [
         (
             each.unit,
-            each.fates.what,
-            each.fates.value,
-            each.fates.a and each.fates.a.fate,
-            each.fates.b and each.fates.b.fate,
-            str(each.fates.outcome),
+            each.pair.what,
+            each.pair.value,
+            each.pair.a and each.pair.a.judgment,
+            each.pair.b and each.pair.b.judgment,
+            str(each.pair.outcome),
         )
         for each in found.answers
     ]
@@ -159,7 +159,7 @@ def test_r4c_by_hand() -> None:
     assert told(found) == [
         ("q", "fact", ada, "['Ada', 'born in', 'Londn'], weight 1.0000", "['Ada', 'born in', 'London'], weight 1.0000",
          "right in B only"),
-        ("q", "fact", london, None, found.answers[1].fates.b and found.answers[1].fates.b.fate, "wrong in B only"),
+        ("q", "fact", london, None, found.answers[1].pair.b and found.answers[1].pair.b.judgment, "wrong in B only"),
         ("q", "fact", ada, None, "aligned with nothing", "wrong in B only"),
     ]  # fmt: skip
 
@@ -220,7 +220,7 @@ SCIFACT = ("diff", "scifact", "--gold", "gold.jsonl", "a.jsonl", "b.jsonl")
 def test_interval_and_p_are_those_of_compare(folder: Path) -> None:
     found = json.loads(cs_score(*SCIFACT, "--json", "--seed", "5").out)
     compared = json.loads(
-        cs_score("compare", *SCIFACT[1:-2], "b.jsonl", "a.jsonl", "--json", "--seed", "5",
+        cs_score("compare", *SCIFACT[1:-2], "a.jsonl", "b.jsonl", "--json", "--seed", "5",
                  "--measure", "abstract_label_only_f1").out
     )  # fmt: skip
     (pair,) = compared["measures"][0]["pairs"]
