@@ -94,7 +94,6 @@ def scores_text(scores: ChosenScores) -> str:
 
 
 def scores_markdown(scores: ChosenScores) -> str:
-    """The same as a Markdown table and a list."""
     runs = range(len(scores.result.runs))
     rows = [
         ["Measure", *map(escape_markdown, scores.headings())],

@@ -93,7 +93,6 @@ class Gold(Record, eq=False):
 
     @property
     def has_clusters(self) -> bool:
-        """Whether the LDC queries of the queries to score are known."""
         return bool(self.table.ldc_of) or any(self.cluster_of(query) != query.full_id for query in self.selected())
 
     def of_query(self, query: Query, links: Links) -> QueryGold:
@@ -109,7 +108,6 @@ class Gold(Record, eq=False):
         return found
 
     def values_of(self, base_id: str, links: Links) -> ByValue:
-        """The assessments of a query by value, as the discipline compares it (6.2). Raises InputError."""
         found = self._values.get(base_id)
         if found is None:
             found = index_values(self.assessed.get(base_id, ()), links, self.options.discipline)
@@ -117,7 +115,6 @@ class Gold(Record, eq=False):
         return found
 
     def samples_of(self, name: str) -> SampleFile:
-        """The resamples in a file, which is read when they are first asked for. Raises InputError."""
         found = self._samples.get(name)
         if found is None:
             found = self._samples[name] = read_samples(name)
@@ -197,7 +194,6 @@ def with_pool(gold: Gold, pool: Iterable[Input], problems: ProblemLog | None = N
 
 
 def by_query(assessments: Iterable[Assessment]) -> dict[str, list[Assessment]]:
-    """Assessments by the base id of their query, in load order."""
     grouped: dict[str, list[Assessment]] = defaultdict(list)
     for assessment in assessments:
         grouped[assessment.query.base_id].append(assessment)
@@ -268,7 +264,6 @@ def under_limits(run: Run, limits: Justifications, *, with_problems: bool = True
 
 
 def run_of(gold: Gold, loading: Loading, limits: Justifications) -> Run:
-    """The run whose lines have been loaded."""
     links = loading.links
     if links.assessments:  # gold is built for this run: its lines may stand among those of the pool
         gold = replace(gold, links=links, assessed=by_query(links.assessments), _queries={}, _values={})

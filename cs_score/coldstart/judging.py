@@ -49,13 +49,11 @@ _COMPARED: Final[dict[str, Callable[[str], str] | None]] = {
 
 
 def check_discipline(name: str) -> None:
-    """Raises InputError for a discipline that is not there."""
     if name not in _COMPARED:
         raise InputError(no_discipline(name))
 
 
 def compares_values(discipline: str) -> bool:
-    """Whether an assessment of the same value counts where none has the same justification."""
     return _COMPARED[discipline] is not None
 
 
@@ -195,7 +193,6 @@ class ClassTree(Struct):
 
     @property
     def inner_nodes(self) -> list[str]:
-        """The query and the classes that have classes below them, in the order in which they were first met."""
         return [name for name in (self.root, *self.above) if name in self.ground_truth]
 
     def depth(self, name: str) -> int:
@@ -349,22 +346,18 @@ class Counts(NamedTuple):
 
     @property
     def precision(self) -> float:
-        """Right / answered."""
         return divide(self.right, self.answered)
 
     @property
     def recall(self) -> float:
-        """Right / ground truth."""
         return divide(self.right, self.ground_truth)
 
     @property
     def f1(self) -> float:
-        """Harmonic mean of precision and recall."""
         return float(f1(self.precision, self.recall))
 
 
 def sum_counts(counts: Iterable[Counts]) -> Counts:
-    """Field by field."""
     return Counts(*map(sum, zip(*counts))) if (counts := tuple(counts)) else Counts()
 
 

@@ -95,7 +95,6 @@ class FollowOn(Struct, eq=False):
         return FollowOn(self.id, self.query, self.accepting, self.assessment, judgements)
 
     def add(self, assessment: Assessment) -> None:
-        """Take in an assessment, in load order."""
         if assessment.is_accepted:
             self.accepting = assessment
         if self.assessment is None:
@@ -116,8 +115,6 @@ class FollowOn(Struct, eq=False):
 
 
 class AnswerLine:
-    """Columns common to responses and assessments."""
-
     __slots__ = ()
 
     number: int
@@ -130,22 +127,18 @@ class AnswerLine:
 
     @property
     def relation(self) -> str:
-        """The canonical relation provenance."""
         return self.answer[0]
 
     @property
     def value(self) -> str:
-        """The text that answers the query."""
         return self.answer[1]
 
     @property
     def provenance(self) -> str:
-        """The canonical value provenance."""
         return self.answer[2]
 
     @property
     def place(self) -> Place:
-        """File and line number."""
         return Place(self.file, self.number)
 
 
@@ -173,7 +166,6 @@ class Response(Record, AnswerLine):
 
     @property
     def target(self) -> str:
-        """Short id of the query that asks about this answer."""
         return self.follow_on.id
 
     @property
@@ -186,7 +178,6 @@ class Response(Record, AnswerLine):
 
     @property
     def target_full_id(self) -> str:
-        """Full id of the query that asks about this answer."""
         return f"{self.query.full_id}_{self.follow_on.id}"
 
 
@@ -283,12 +274,10 @@ class Links:
         )
 
     def follow_on(self, short_id: str) -> FollowOn | None:
-        """What is known of the query with this short id that asks about an answer."""
         found = self.follow_ons.get(short_id)
         return found if found is not None or self.below is None else self.below.follow_on(short_id)
 
     def query(self, full_id: str) -> LinkedQuery | None:
-        """The query with this full id, where a line has named it."""
         found = self.queries.get(full_id)
         return found if found is not None or self.below is None else self.below.query(full_id)
 
@@ -302,7 +291,6 @@ class Links:
         return self.below._is_given(short_id)
 
     def root(self, query: Query) -> LinkedQuery:
-        """The query of a query file in the form that lines are linked to."""
         return self.query(query.full_id) or _link_loaded(query)
 
     def class_of_query(self, query: LinkedQuery) -> str:
@@ -342,7 +330,6 @@ def _link_loaded(query: Query) -> LinkedQuery:
 
 
 def link_follow_on(parent: LinkedQuery, short_id: str) -> LinkedQuery:
-    """The query that asks about an answer to `parent`."""
     full_id, slots = f"{parent.full_id}_{short_id}", parent.slots[1:]
     return LinkedQuery(full_id, short_id, parent.base_id, parent.level + 1, slots, *_about_slots(slots), parent)
 
@@ -373,7 +360,6 @@ class Discard(NamedTuple):
 
 
 def load_order(line: Response) -> tuple[int, int]:
-    """Sort key: line number, then load order among equal numbers of several files."""
     return line.number, line.index
 
 

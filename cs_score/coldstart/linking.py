@@ -141,7 +141,6 @@ class KnownAnswers:
         self.find = by_key.get
 
     def add(self, key: str, target: str) -> None:
-        """Keep an answer of a run, as long as there is room, with the short id of its follow-on query."""
         if len(self._by_key) < _MOST:
             self._by_key[key] = None, target
 
@@ -152,11 +151,6 @@ NO_NODE: Final = "0"
 
 class NoAnswerYetError(InputError):
     """A line answers a query about an answer that no line before it gives; files that are loaded first may give it."""
-
-    @classmethod
-    def of(cls, error: InputError) -> NoAnswerYetError:
-        """The same error as one of this kind."""
-        return cls(error.problem, file=error.file, place=error.place, remedy=error.remedy, code=error.code)
 
 
 class Linker:
@@ -195,7 +189,10 @@ class Linker:
     def link_run(self, tab_file: TabFile) -> None:
         """Add the lines of a run. Raises InputError where a line names a query that is not there."""
         name = self._file = tab_file.name
-        self._refuse_run_of_2014(tab_file)
+        if tab_file.schema is RUN_2014:
+            number, *_ = next(tab_file.lines)
+            remedy = "runs of 2014 (seven columns) cannot be scored"
+            raise self._error(number, "Query  not loaded", remedy, "RUN_OF_2014")
         has_nodes = tab_file.schema.position("NODEID") is not None
         links, value_types, known, slots = self._links, self._value_types, self._known, self._slots
         queries, responses, nodes, given = links.queries, links.responses, links.nodes, links.given
@@ -234,12 +231,6 @@ class Linker:
                 if not prefix:
                     links.without_parent.append(response)
 
-    def _refuse_run_of_2014(self, tab_file: TabFile) -> None:
-        if tab_file.schema is RUN_2014:
-            number, *_ = next(tab_file.lines)
-            remedy = "runs of 2014 (seven columns) cannot be scored"
-            raise self._error(number, "Query  not loaded", remedy, "RUN_OF_2014")
-
     def _prefix(self, query: LinkedQuery) -> str:
         """What the ids of the nodes that answer a follow-on query begin with.
 
@@ -268,17 +259,28 @@ class Linker:
             answer = columns[at_relation], columns[at_value], columns[at_provenance]
             kept, target = self._read_answer(query, *answer, number, text)
             answer = kept or answer
-            follow_on = follow_ons.get(target) or self._gold_or_new(target, query, answer[2], number)
+            follow_on = follow_ons.get(target)
+            if follow_on is None and (known := self._below.get(target)) is not None:
+                follow_on = follow_ons[target] = known.copy()  # gold's own never changes
+            follow_on = follow_on or self._new_follow_on(target, query, answer[2], number)
             code, value_class = columns[at_code], columns[at_class]
             is_accepted = code == "C" or code == "X"
-            if is_accepted is (value_class == "0" or not value_class):
-                raise self._contradiction(query, is_accepted, value_class, number)
+            if is_accepted is (value_class == "0" or not value_class):  # exactly accepted answers have one (4.8)
+                of_query = f"query = {query.short_id}"
+                if is_accepted:
+                    problem = f"Correct entry without equivalence class, {of_query} at line {number}"
+                    raise self._error(number, problem, None, "CORRECT_WITHOUT_CLASS")
+                problem = f"Equivalence class without correct entry, {of_query}, judgment = , ec = {value_class}"
+                raise self._error(number, problem, None, "CLASS_WITHOUT_CORRECT")
             is_plain = slot == query.known_slot and all(map(str.strip, columns)) and (slots is None or slot in slots)
             if not is_plain and not self._is_accepted(tab_file, columns, slot, query, number):
                 self._skip(target, answer[2], len(assessments), number, query, text)
                 continue
-            if code not in JUDGMENT_OF_CODE or columns[at_provenance_code] not in JUDGMENT_OF_CODE:
-                raise self._unknown_code(code, columns[at_provenance_code], number)
+            unknown = next((x for x in (code, columns[at_provenance_code]) if x not in JUDGMENT_OF_CODE), None)
+            if unknown is not None:
+                where = f"{unknown} in file: {name} at line: {number}" if self._edition.names_unknown_code else ""
+                remedy = f"the codes are {' '.join(JUDGMENT_OF_CODE)}"
+                raise self._error(number, f"Unknown assessment code: {where}", remedy, "UNKNOWN_ASSESSMENT_CODE")
             assessment = Assessment(
                 number, text, query, answer, JUDGMENT_OF_CODE[code], is_accepted,
                 sys.intern(value_class),
@@ -327,9 +329,20 @@ class Linker:
         elif follow_on is not None and follow_on.query is not None:
             found = link_follow_on(follow_on.query, parts.short)
         if found is None or found.full_id != full_id:
-            remedy = _missing_query_remedy(full_id, parts.level, found)
-            error = self._error(number, f"Query {full_id} not loaded", remedy, "QUERY_NOT_LOADED")
-            raise NoAnswerYetError.of(error) if found is None and parts.level else error
+            problem, kind = f"Query {full_id} not loaded", InputError
+            if full_id.startswith("\ufeff"):
+                remedy = (
+                    "the file begins with a byte-order mark, which becomes part of this id; save the file without it"
+                )
+            elif found is not None:
+                remedy = f"the query with that short id is {found.full_id}; compare the prefix (switch -expand)"
+            elif parts.level:
+                remedy = "no earlier line has given the answer that it asks about; parent lines must come first"
+            else:
+                remedy = "no query file defines it; are the query files and -expand the right ones?"
+            if found is None and parts.level:
+                kind = NoAnswerYetError
+            raise self._error(number, problem, remedy, "QUERY_NOT_LOADED", kind)
         return found
 
     def _read_answer(
@@ -360,13 +373,6 @@ class Linker:
             self._report_follow_on(target, query, provenance, number)
         follow_on = self._links.follow_ons[target] = FollowOn(target, query)
         return follow_on
-
-    def _gold_or_new(self, target: str, query: LinkedQuery, provenance: str, number: int) -> FollowOn:
-        known = self._below.get(target)
-        if known is None:
-            return self._new_follow_on(target, query, provenance, number)
-        copy = self._links.follow_ons[target] = known.copy()
-        return copy
 
     def _report_follow_on(self, target: str, query: LinkedQuery, provenance: str, number: int) -> None:
         if query.is_ldc and parse_query_id(f"{query.full_id}_{target}") is None:
@@ -421,32 +427,10 @@ class Linker:
         self._links.skipped.append(SkippedLine(target, docid, before, self._file, number, query, text))
         self._links.passed_over.add(target)
 
-    def _error(self, number: int, problem: str, remedy: str | None, code: str) -> InputError:
-        return InputError(problem, file=self._file, place=f"line {number}", remedy=remedy, code=code)
-
-    def _contradiction(self, query: LinkedQuery, is_accepted: bool, value_class: str, number: int) -> InputError:
-        if is_accepted:
-            problem = f"Correct entry without equivalence class, query = {query.short_id} at line {number}"
-            return self._error(number, problem, None, "CORRECT_WITHOUT_CLASS")
-        problem = f"Equivalence class without correct entry, query = {query.short_id}, judgment = , ec = {value_class}"
-        return self._error(number, problem, None, "CLASS_WITHOUT_CORRECT")
-
-    def _unknown_code(self, code: str, provenance_code: str, number: int) -> InputError:
-        unknown = provenance_code if code in JUDGMENT_OF_CODE else code
-        problem = "Unknown assessment code: "
-        if self._edition.names_unknown_code:
-            problem += f"{unknown} in file: {self._file} at line: {number}"
-        return self._error(number, problem, f"the codes are {' '.join(JUDGMENT_OF_CODE)}", "UNKNOWN_ASSESSMENT_CODE")
-
-
-def _missing_query_remedy(full_id: str, level: int, found: LinkedQuery | None) -> str:
-    if full_id.startswith("\ufeff"):
-        return "the file begins with a byte-order mark, which becomes part of this id; save the file without it"
-    if found is not None:
-        return f"the query with that short id is {found.full_id}; compare the prefix (switch -expand)"
-    if level:
-        return "no earlier line has given the answer that it asks about; parent lines must come first"
-    return "no query file defines it; are the query files and -expand the right ones?"
+    def _error(
+        self, number: int, problem: str, remedy: str | None, code: str, kind: type[InputError] = InputError
+    ) -> InputError:
+        return kind(problem, file=self._file, place=f"line {number}", remedy=remedy, code=code)
 
 
 RUN_SUFFIX = ".tab.txt"
@@ -465,7 +449,7 @@ class Reading(Record):
     after_run: Callable[[], None] | None = None
 
 
-SCORING = Reading()
+SCORING: Final = Reading()
 
 
 class Loading(Struct):
@@ -550,7 +534,6 @@ def loading_of(
 
 
 def members(given: Input) -> list[Input]:
-    """The files that one argument stands for."""
     if isinstance(given, (str, os.PathLike)) and os.path.isdir(given):
         folder = os.fspath(given)
         return [f"{folder}/{name}" for name in sorted(os.listdir(folder)) if plain_name(name).endswith(RUN_SUFFIX)]
@@ -569,12 +552,10 @@ def remarks_on_folders(files: Sequence[Input]) -> list[str]:
 
 
 def is_on_folder(remark: str) -> bool:
-    """Whether a remark is on a folder that holds no file to load, and so is no input."""
     return remark.startswith(_NO_FILE) and remark.endswith(_NOT_LOADED)
 
 
 def role_of(schema: Schema | None) -> str:
-    """What a file is read for; an empty one, of which nobody can tell, passes for a run."""
     return POOL if schema is not None and schema.kind is FileKind.ASSESSMENTS else RUN
 
 

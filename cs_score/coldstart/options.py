@@ -34,8 +34,6 @@ DUPLICATE: Final = "DUPLICATE"
 
 
 class PolicyItem(Record):
-    """A category that policies speak of: the sides it may be put on, and what it counts."""
-
     sides: frozenset[str]
     meaning: str
 
@@ -57,7 +55,6 @@ DISCIPLINES: Final = {
 
 
 def no_discipline(name: str) -> str:
-    """What is said of a discipline that is not there."""
     return f"No matcher called {name}; there are {', '.join(DISCIPLINES)}{nearest(name, DISCIPLINES)}"
 
 
@@ -85,7 +82,6 @@ class Justifications(Record):
         return cls(per_document, most)
 
     def __str__(self) -> str:
-        """As `parse` reads it."""
         return ":".join(MANY if limit is None else str(limit) for limit in (self.per_document, self.most))
 
 
@@ -129,7 +125,6 @@ class Policy(Record):
                     raise UsageError(f"Unexpected choice {item} for {side}; {_legal_items(side)}{near}")
 
     def items(self, side: Side) -> tuple[str, ...]:
-        """The categories of one side."""
         return {RIGHT: self.right, WRONG: self.wrong, IGNORE: self.ignore}[side]
 
     def texts(self) -> dict[str, str]:
@@ -144,8 +139,6 @@ class Policy(Record):
 
 
 class Preset(Record):
-    """A policy known by a name, with the limits on justifications that belong to it."""
-
     policy: Policy
     justifications: Justifications
     meaning: str
@@ -166,7 +159,6 @@ PRESETS: Final[Mapping[str, Preset]] = {
 
 
 def find_preset(name: str) -> Preset:
-    """The policy of this name. Raises UsageError where there is none."""
     if name not in PRESETS:
         raise UsageError(f"no policy called {name}; there are {', '.join(PRESETS)}{nearest(name, PRESETS)}")
     return PRESETS[name]
@@ -217,7 +209,6 @@ class Options(Record):
 
     @property
     def edition(self) -> Edition:
-        """The rules that are followed."""
         return edition_of(self.follow, self.mention_types)
 
     def check(self) -> None:
@@ -258,7 +249,6 @@ class NamedPolicy(Record):
     texts: dict[str, str]
 
     def options(self, base: Options) -> Options:
-        """`base` under this policy."""
         return replace(base, policy=self.policy, justifications=self.justifications)
 
 

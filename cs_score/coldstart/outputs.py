@@ -114,7 +114,6 @@ class TableLayout:
         self._widths = {name: len(fields[name].header) for name in shown}
 
     def table(self, names: Sequence[str], rows: Sequence[ScoreRow | ApRow]) -> list[str]:
-        """The lines of rows, after widening all columns to hold the rows' cells."""
         columns: dict[str, list[str]] = {}
         for name in self._widths:
             # Most columns repeat few values; each value is formatted and padded once.
@@ -129,7 +128,6 @@ class TableLayout:
         return [f"{separator.join(line)}\n" for line in lines]
 
     def header(self, names: Sequence[str]) -> str:
-        """The header line of a table with these columns."""
         return self._line(names, [self._fields[name].header for name in names])
 
     def row(self, names: Sequence[str], row: ScoreRow | ApRow, prefix: str) -> str:
@@ -232,7 +230,6 @@ class Invocation(Record):
 
 
 def params_text(invocation: Invocation) -> Iterator[str]:
-    """The parameters as the reference lays them out."""
     yield f"#At: {time.asctime(invocation.at)}\n\n"
     yield f"#Invoked as:\n{invocation.folder}$ {' '.join(invocation.words)}\n\n"
     yield "#Policy Selected:\n"
@@ -282,7 +279,6 @@ def whole_report(problems: Iterable[Problem], errors: int, warnings: int, editio
 
 
 def stopped_report(problems: Iterable[Problem], cause: Exception, edition: Edition = LATEST) -> str:
-    """The report of a scoring that was stopped: the problems so far and what stopped it."""
     return "".join(report_text(problems, edition)) + f"{cause}\n"
 
 
@@ -402,7 +398,6 @@ class Scored(Record, dict=True):
 
     @cached_property
     def tables(self) -> TableText:
-        """The tables as text."""
         return table_texts(self.run, self.layout.fields, self.layout.tabs)
 
 
@@ -527,7 +522,6 @@ def _scored(result: Result, layout: Layout, intervals: Sequence[ScoreIntervals])
 def stream_blocks(
     result: Result, layout: Layout, invocation: Invocation, intervals: Sequence[ScoreIntervals] = ()
 ) -> Iterator[Iterable[bytes]]:
-    """What goes to a stream, in order."""
     yield from (encoded(output.of_call(invocation)) for output in OUTPUTS)
     runs = _scored(result, layout, intervals)
     for stages in ((Stage.SCORED, Stage.RANKED, Stage.RESAMPLED), (Stage.ESTIMATED,)):

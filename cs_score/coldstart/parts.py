@@ -145,7 +145,6 @@ def _spread(source: Source, schema: Schema, cut: Cut) -> list[list[Block]]:
 
 
 def queries_of_part(queries: QuerySet, cut: Cut, part: int) -> QuerySet:
-    """The queries of one part."""
     return QuerySet(cut.queries[part], queries.ldc_of, queries.was_expanded, queries.edition)
 
 
@@ -160,7 +159,6 @@ def open_part(gold: Gold, cut: Cut, part: int) -> Gold:
 
 
 def load_part(loading: Loading, files: Iterable[DividedFile], part: int) -> None:
-    """Link the lines of one part. Raises InputError as `Loading.load` does."""
     for file in files:
         texts = _numbered(file.blocks[part], file.name)
         lines = accepted_lines(texts, file.name, len(file.schema.columns), loading.problems, [], loading.table.edition)

@@ -54,7 +54,6 @@ class Table(Record):
 
     @property
     def averages(self) -> tuple[ScoreRow, ...]:
-        """Micro rows, then macro rows."""
         return self.micro + self.macro
 
 
@@ -90,15 +89,14 @@ def counted_row(name: str, counts: Counts, level: str | None = None) -> ScoreRow
 
 
 def in_printing_order(rows: Iterable[ScoreRow]) -> list[ScoreRow]:
-    """Rows as a table shows them."""
     return sorted(rows, key=lambda row: row_order(row.name))
 
 
 def averaged_table(ordered: Iterable[ScoreRow]) -> Table:
-    """A table of rows in printing order, with their averages."""
     rows = tuple(ordered)
     by_level = _by_level(rows)
-    return Table(rows, _micro(by_level), _macro(by_level))
+    micro = tuple(counted_row(MICRO, _sum(members), level) for level, members in by_level)
+    return Table(rows, micro, _macro(by_level))
 
 
 def ldc_max_rows(full_id: str, rows: Iterable[ScoreRow]) -> list[ScoreRow]:
@@ -116,24 +114,23 @@ def ldc_max_rows(full_id: str, rows: Iterable[ScoreRow]) -> list[ScoreRow]:
 
 
 def ldc_tables(table: Table, queries: QuerySet) -> tuple[Table, Table]:
-    """The LDC-MAX and the LDC-MEAN variant of an SF table."""
-    ldc_queries = list(by_ldc_query(_by_query(table.rows), queries))
-    return _ldc_max_table(ldc_queries), _ldc_mean_table(ldc_queries)
-
-
-def _ldc_max_table(ldc_queries: Iterable[OfLdcQuery[ScoreRow]]) -> Table:
+    """LDC-MAX and LDC-MEAN of an SF table (specification 8.2 and 8.3)."""
     chosen: list[ScoreRow] = []
-    for full_id, entry_points in ldc_queries:
-        _, rows = _representing(entry_points)
-        chosen += ldc_max_rows(full_id, rows)
-    return averaged_table(in_printing_order(chosen))
+    means: list[ScoreRow] = []
+    for full_id, entry_points in by_ldc_query(_by_query(table.rows), queries):
+        chosen += ldc_max_rows(full_id, _representing(entry_points)[1])
+        members: dict[str, list[ScoreRow]] = {}
+        for _, rows in sorted(entry_points):
+            for row in rows:
+                _, colon, components = row.name.partition(":")
+                members.setdefault(f"{full_id}{colon}{components.partition(':')[0]}", []).append(row)
+        means += (_mean_row(name, of_name) for name, of_name in members.items())
+    ordered = tuple(in_printing_order(means))
+    return averaged_table(in_printing_order(chosen)), Table(ordered, (), _macro(_by_level(ordered)))
 
 
 def _representing(entry_points: Sequence[tuple[str, Sequence[ScoreRow]]]) -> tuple[str, Sequence[ScoreRow]]:
-    """The entry point with the highest F1 over all hops.
-
-    Equal F1: the first entry point in query-file order (14, rule 1).
-    """
+    """The entry point with the highest F1 over all hops, the first in query-file order where equal (14, rule 1)."""
     return entry_points[0] if len(entry_points) == 1 else max(entry_points, key=lambda item: counted_f1(item[1]))
 
 
@@ -142,35 +139,13 @@ def representatives(table: Table, queries: QuerySet) -> frozenset[str]:
     return frozenset(_representing(entry_points)[0] for _, entry_points in by_ldc_query(_by_query(table.rows), queries))
 
 
-def _ldc_mean_table(ldc_queries: Iterable[OfLdcQuery[ScoreRow]]) -> Table:
-    means: list[ScoreRow] = []
-    for full_id, entry_points in ldc_queries:
-        members: dict[str, list[ScoreRow]] = {}
-        for _, rows in sorted(entry_points):
-            for row in rows:
-                _, colon, components = row.name.partition(":")
-                members.setdefault(f"{full_id}{colon}{components.partition(':')[0]}", []).append(row)
-        means += (_mean_row(name, of_name) for name, of_name in members.items())
-    ordered = tuple(in_printing_order(means))
-    return Table(ordered, (), _macro(_by_level(ordered)))
-
-
 def _mean_row(name: str, members: Sequence[ScoreRow]) -> ScoreRow:
     level = str(name.count(":"))
-    if len(members) == 1:  # most LDC queries have one entry point
-        (row,) = members
-        return ScoreRow(name, level, None, row.precision, row.recall, row.f1, row.ground_truth)
-    size = len(members)
+    if len(members) == 1:  # most LDC queries have one entry point; a mean of one is what it is, negative zero too
+        return members[0]._replace(name=name, level=level, counts=None)
     *_, precisions, recalls, f1s, ground_truths = zip(*members)
-    return ScoreRow(
-        name,
-        level,
-        None,
-        left_sum(precisions) / size,
-        left_sum(recalls) / size,
-        left_sum(f1s) / size,
-        max(ground_truths),
-    )
+    precision, recall, f1_ = (left_sum(scores) / len(members) for scores in (precisions, recalls, f1s))
+    return ScoreRow(name, level, None, precision, recall, f1_, max(ground_truths))
 
 
 def left_sum(values: Iterable[float]) -> float:
@@ -206,12 +181,11 @@ def by_ldc_query(rows_of: Mapping[str, Sequence[Row]], queries: QuerySet) -> Ite
 
 
 def counted_f1(rows: Iterable[ScoreRow]) -> float:
-    """F1 of the counts of all rows together."""
-    return sum_counts(_counts(rows)).f1
+    return _sum(rows).f1
 
 
-def _counts(rows: Iterable[ScoreRow]) -> list[Counts]:
-    return [row.counts for row in rows if row.counts is not None]
+def _sum(rows: Iterable[ScoreRow]) -> Counts:
+    return sum_counts(row.counts for row in rows if row.counts is not None)
 
 
 def _by_level(rows: Sequence[ScoreRow]) -> list[tuple[str, Sequence[ScoreRow]]]:
@@ -221,19 +195,12 @@ def _by_level(rows: Sequence[ScoreRow]) -> list[tuple[str, Sequence[ScoreRow]]]:
     return [*sorted(by_level.items()), (ALL_LEVELS, rows)] if rows else []
 
 
-def _micro(by_level: Iterable[tuple[str, Sequence[ScoreRow]]]) -> tuple[ScoreRow, ...]:
-    return tuple(counted_row(MICRO, sum_counts(_counts(members)), level) for level, members in by_level)
-
-
 def _macro(by_level: Iterable[tuple[str, Sequence[ScoreRow]]]) -> tuple[ScoreRow, ...]:
-    return tuple(_macro_row(level, members) for level, members in by_level)
-
-
-def _macro_row(level: str, members: Sequence[ScoreRow]) -> ScoreRow:
-    *_, precisions, recalls, f1s, ground_truths = zip(*members)
-    divisor = sum(ground_truth > 0 for ground_truth in ground_truths)
-
-    def mean(values: Iterable[float]) -> float:
-        return divide(left_sum(values), divisor)
-
-    return ScoreRow(MACRO, level, None, mean(precisions), mean(recalls), mean(f1s), 0)
+    """Sums of the scores of all rows, divided by the number of rows that have something to find."""
+    macro: list[ScoreRow] = []
+    for level, members in by_level:
+        *_, precisions, recalls, f1s, ground_truths = zip(*members)
+        divisor = sum(ground_truth > 0 for ground_truth in ground_truths)
+        precision, recall, f1_ = (divide(left_sum(scores), divisor) for scores in (precisions, recalls, f1s))
+        macro.append(ScoreRow(MACRO, level, None, precision, recall, f1_, 0))
+    return tuple(macro)

@@ -133,7 +133,6 @@ class Predicate(Record):
 
 @functools.cache
 def inventory() -> dict[tuple[str, str], Predicate]:
-    """All predicates by (domain type, name); read from the data table at first use."""
     table: dict[tuple[str, str], Predicate] = {}
     with open(os.path.join(os.path.dirname(__file__), "predicates.tsv"), encoding="utf-8") as file:
         rows = file.read().splitlines()[1:]
@@ -211,11 +210,9 @@ class Query(Record):
 
     @property
     def full_id(self) -> str:
-        """The id that runs and assessments use: prefix, underscore, short id."""
         return f"{self.prefix or ''}_{self.short_id}"
 
     def slot_at(self, hop: int) -> str | None:
-        """The slot that answers of this hop fill, None where the query does not go so far."""
         return self.slots[hop] if hop < len(self.slots) else None
 
     def unknown_slots(self, edition: Edition) -> tuple[str, ...]:
@@ -258,7 +255,6 @@ def report_slots(query: Query, problems: ProblemLog, times: int = 1, edition: Ed
 
 
 def query_id(text: str, place: Place) -> QueryId:
-    """The parts of an id in a query file. Raises InputError where it is none (specification 2.3)."""
     parts = parse_query_id(text)
     if parts is None:
         raise InputError(

@@ -41,14 +41,12 @@ class AssessedClasses:
         self._by_level = {str(hop): tuple(of_hop) for hop, of_hop in by_hop.items()} | {ALL_LEVELS: tuple(names)}
 
     def documents(self, name: str) -> int:
-        """Number of documents in which the class was found."""
         documents = self._documents.get(name)
         if documents is None:
             documents = self._documents[name] = len({assessment.docid for assessment in self._members[name]})
         return documents
 
     def of_level(self, level: str) -> tuple[str, ...]:
-        """The classes of a level, sorted as strings."""
         return self._by_level[level]
 
     def ground_truth(self, single: Sequence[bool | None]) -> dict[str, int | None]:
@@ -98,8 +96,6 @@ class Node(Record):
 
 
 class Nodes:
-    """All nodes of the input by query, whatever run they come from (specification 9.1)."""
-
     def __init__(self, lines_of: Mapping[str, Sequence[Response]], most: int | None) -> None:
         """`lines_of`: the lines of every node by FQ node id; `most`: how many justifications count, None for all."""
         self._lines_of = lines_of
@@ -172,7 +168,6 @@ class Ranking(Record):
 
     @property
     def score(self) -> float:
-        """Average precision."""
         return self.scores[0]
 
     @property
@@ -330,7 +325,6 @@ class ApRow(NamedTuple):
 
     @property
     def score(self) -> float:
-        """Average precision."""
         return self.scores[0]
 
 
@@ -342,7 +336,6 @@ class ApTable(Record):
 
 
 def slot_filling_ap(rankings: Iterable[Ranking]) -> list[ApRow]:
-    """The rows of the SF variant of the AP report in printing order: every entry point is a query of its own (9.8)."""
     return ap_rows_in_printing_order(
         ApRow(ranking.query, ranking.level, ranking.scores, ranking.ground_truth or 0) for ranking in rankings
     )
@@ -374,7 +367,6 @@ def _means(rows: Sequence[ApRow], divisor: int) -> tuple[float, ...]:
 
 
 def ap_rows_in_printing_order(rows: Iterable[ApRow]) -> list[ApRow]:
-    """Rows as the AP report shows them."""
     return sorted(rows, key=lambda row: (row_order(row.name), row.level))
 
 

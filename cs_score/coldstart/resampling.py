@@ -108,7 +108,6 @@ class _Replicates:
                     self._times[sample, self._position[short_id]] = times
 
     def averages(self, variant: str) -> _Averages:
-        """Micro and macro averages of a variant in every sample."""
         if variant == "LDCMEAN":
             return self._macro(self._mean_rows())
         rows = list(self._slot_filling_rows() if variant == "SLOTFLG" else self._best_rows())

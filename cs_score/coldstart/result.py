@@ -72,13 +72,11 @@ class PrecisionRecall(Record):
 
     @property
     def variants(self) -> list[tuple[str, Table]]:
-        """The variants that exist, by the name that summaries give them."""
         named = (("SF", self.sf), ("LDC-MAX", self.ldc_max), ("LDC-MEAN", self.ldc_mean))
         return [(name, table) for name, table in named if table is not None]
 
     @property
     def measures(self) -> dict[Measure, float]:
-        """Every average, in the order of `.summary`."""
         return {
             Measure(statistic, name, row.name.removeprefix(_ROW_PREFIX)).at(row.level): score
             for name, table in self.variants
@@ -100,13 +98,11 @@ class AveragePrecision(Record):
 
     @property
     def variants(self) -> list[tuple[str, ApTable]]:
-        """The variants that exist, by the name that summaries give them."""
         named = (("SF", self.sf), ("LDC-MEAN", self.ldc_mean))
         return [(name, table) for name, table in named if table is not None]
 
     @property
     def measures(self) -> dict[Measure, float]:
-        """Every average, in the order of `.ap`."""
         return {
             Measure(statistic, name).at(row.level): score
             for name, table in self.variants
@@ -142,12 +138,10 @@ class RunResult(Record):
     origin: Origin | None = None
 
     def tallies(self) -> list[tuple[Tally, UnitResult]]:
-        """The scored nodes of all queries, sorted by name as a string, each with its unit."""
         return tallies_of(self.units)
 
     @property
     def measures(self) -> dict[Measure, float]:
-        """Every average: those of the score tables, then those of rankings."""
         ranked = self.average_precision
         return self.tables.measures | ({} if ranked is None else ranked.measures)
 
@@ -175,7 +169,6 @@ class Result(Record):
     origin: Origin
 
     def signature(self, run: RunResult) -> Signature:
-        """The citable line of one of its runs."""
         if run.origin is not None:
             return run.origin.signature
         whole = self.origin.signature
@@ -183,12 +176,10 @@ class Result(Record):
 
     @property
     def error_count(self) -> int:
-        """Occurrences of problems that are errors."""
         return sum(problem.occurrences for problem in self.problems if problem.severity == "ERROR")
 
     @property
     def warning_count(self) -> int:
-        """Occurrences of problems that are warnings."""
         return sum(problem.occurrences for problem in self.problems if problem.severity == "WARNING")
 
     def __repr__(self) -> str:

@@ -226,7 +226,6 @@ class ValueCode(Record):
 
     @property
     def measure(self) -> Measure:
-        """What it is a value of."""
         measure = Measure(METRICS[self.metric], _VARIANTS[self.variant], _AVERAGES[self.average])
         return measure.at(LEVELS[self.level])
 

@@ -80,7 +80,6 @@ def remarks_on_runs(run: Run, run_ids: Sequence[str]) -> Iterator[str]:
 
 
 def remark_on_no_run(run: Run) -> str:
-    """The remark that there is no run to score, and why."""
     runs = [name for name, schema in run.layouts.items() if schema.kind is FileKind.RUN]
     pools = [name for name in run.layouts if name not in runs]
     if runs:
@@ -90,7 +89,6 @@ def remark_on_no_run(run: Run) -> str:
 
 
 def remarks_on_policy(policy: Policy) -> Iterator[str]:
-    """Remarks on categories that a policy names more than once (specification 7.5)."""
     named = [(item, side) for side in SIDES for item in policy.items(side)]
     for item in dict.fromkeys(item for item, _ in named):
         sides = [side for other, side in named if other == item]
@@ -183,7 +181,6 @@ def _some(texts: Iterable[str]) -> str:
 
 
 def score_rows(units: Iterable[UnitResult]) -> list[ScoreRow]:
-    """The rows of the SF table, in printing order."""
     tallies = (tally for query in _queries(units, "full_id") for tally in query.tallies)
     return in_printing_order(counted_row(tally.name, tally.counts) for tally in tallies)
 
@@ -293,7 +290,6 @@ class Combining:
         return replace(run, bootstrap=drawn)
 
     def result(self, runs: Sequence[RunResult]) -> Result:
-        """What has been computed, with the problems and remarks so far."""
         has_ldc_index = bool(self._gold.table.ldc_of)
         origin = origin_of(self.options, self._run.digests, has_ldc_index, validated=False)
         problems = tuple(self._problems) if self._reported is None else self._reported
@@ -448,7 +444,6 @@ APART: Final = "runs_apart"
 
 
 def load_alone(gold: Gold, files: Sequence[Input], problems: ProblemLog) -> Run:
-    """The run in a file as the scorer loads it."""
     return load_run(gold, files, problems=problems)
 
 

@@ -19,8 +19,6 @@ from cs_score.problems.log import Place, ProblemLog
 
 
 class FileKind(Enum):
-    """What the lines of a tab file are."""
-
     RUN = "run"
     ASSESSMENTS = "assessments"
 
@@ -68,11 +66,9 @@ class Schema(Record):
     columns: tuple[str, ...]
 
     def position(self, column: str) -> int | None:
-        """Index of a column, or None where the layout lacks it."""
         return self.columns.index(column) if column in self.columns else None
 
     def exists(self, edition: Edition) -> bool:
-        """Whether an edition reads this layout."""
         return edition.has_nodes or "NODEID" not in self.columns
 
     def misfits(self, columns: list[str], edition: Edition) -> list[tuple[int, str]]:
@@ -125,7 +121,6 @@ _FEWEST: Final = min(len(schema.columns) for schema in SCHEMAS)
 
 
 def detect_schema(columns: list[str], edition: Edition = LATEST) -> Schema | None:
-    """The layout of a file whose first line has these columns, or None."""
     for schema in _of_width(len(columns), edition):
         if not schema.misfits(columns, edition):
             return schema
