@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cs_score.analysis.coldstart.confidence import BINS, Judged, reliability
+from cs_score.base.records import to_builtins
 from tests.coldstart.command import score_in
 from tests.coldstart.worlds import Answer, Assessment, Query, Response, Slot, World
 
@@ -23,7 +24,7 @@ def test_four_lines_by_hand() -> None:
     assert found.brier == pytest.approx((0.04 + 0.36 + 0.16 + 0.01) / 4, abs=CLOSE)
     assert found.ece == pytest.approx((0.2 + 0.6 + 0.4 + 0.1) / 4, abs=CLOSE)
     assert found.auc == 3.5 / 4
-    assert [each.as_json() for each in found.bins[:2]] == [
+    assert [to_builtins(each) for each in found.bins[:2]] == [
         {"lines": 1, "low": 0.2, "high": 0.2, "confidence": 0.2, "right": 0.0},
         {"lines": 1, "low": 0.4, "high": 0.4, "confidence": 0.4, "right": 1.0},
     ]
@@ -54,7 +55,7 @@ def test_one_class_alone_has_no_area(is_right: bool) -> None:
 
 
 def test_no_line_at_all() -> None:
-    assert reliability([]).as_json() == {"lines": 0, "bins": [], "brier": None, "ece": None, "auc": None}
+    assert to_builtins(reliability([])) == {"lines": 0, "bins": [], "brier": None, "ece": None, "auc": None}
 
 
 @given(st.lists(st.tuples(st.integers(1, 20).map(lambda at: at / 20), st.booleans()), max_size=60))

@@ -21,7 +21,7 @@ from cs_score.analysis.coldstart.mistakes import BudgetRow, Mistake, Mistakes, b
 from cs_score.analysis.coldstart.scenarios import PolicyRow, Scenarios, policy_rows, scenarios
 from cs_score.analysis.coldstart.scored import Progress, Scored, silent
 from cs_score.base.garbage_collection import paused_collector
-from cs_score.base.records import Record, replace
+from cs_score.base.records import Record, replace, to_builtins
 from cs_score.base.signing.origin import Origin
 from cs_score.base.signing.signature import Signature
 from cs_score.coldstart.options import NamedPolicy
@@ -40,10 +40,6 @@ class ProblemRow(Record):
     severity: str
     count: int
     message: str
-
-    def as_json(self) -> dict[str, object]:
-        """The row as a JSON object."""
-        return {"code": self.code, "severity": self.severity, "count": self.count, "message": self.message}
 
 
 def problems_of(scored: Scored) -> Sequence[ProblemRow]:
@@ -95,7 +91,6 @@ class Analysis(Record):
     groups: Mapping[str, Sequence[Group]]
     confusions: Confusions
     reliability: Reliability
-    reliability_of_labels: Reliability
     scenarios: Scenarios
     policies: Sequence[PolicyRow]
     sweep: Sequence[SweepRow]
@@ -127,17 +122,17 @@ class Analysis(Record):
             **({} if self.top is None else {"top": self.top}),
             "mistakes": [mistake.as_json() for mistake in self.mistakes[:most]],
             "budget": [row.as_json() for row in self.budget],
-            "structure": self.structure.as_json(),
+            "structure": to_builtins(self.structure),
             "table": self.table,
             "groups": {name: [group.as_json() for group in groups] for name, groups in self.groups.items()},
-            "confusions": self.confusions.as_json(),
-            "reliability": {**self.reliability.as_json(), "labels": self.reliability_of_labels.as_json()},
-            "scenarios": self.scenarios.as_json(),
+            "confusions": to_builtins(self.confusions),
+            "reliability": to_builtins(self.reliability),
+            "scenarios": to_builtins(self.scenarios),
             "policies": [row.as_json() for row in self.policies],
-            "sweep": [row.as_json() for row in self.sweep],
+            "sweep": to_builtins(self.sweep),
             "best": None if self.best is None else {"threshold": self.best.threshold, "gain": self.best.gain},
             **({} if self.intervals is None else {"intervals": self.intervals.as_json()}),
-            "problems": [row.as_json() for row in self.problems],
+            "problems": to_builtins(self.problems),
             "explanations": self.tell(self.mistakes),
         }
 
@@ -211,8 +206,7 @@ def _sections(
         table=table.name,
         groups=groups_of(table, asked.crossings),
         confusions=confusions_of(scored, table),
-        reliability=reliability_of_judgments(scored),
-        reliability_of_labels=reliability_of_labels(table),
+        reliability=replace(reliability_of_judgments(scored), labels=reliability_of_labels(table)),
         mistakes=cost_list(effects, asked.progress(mistakes, "weighing mistakes"), asked.top),
         mistake_count=sum(map(len, mistakes)),
         top=asked.top,

@@ -47,7 +47,7 @@ LARGE: Final = 10_000
 _SAME: Final = 1e-12
 
 
-class SweepRow(Record):
+class SweepRow(Record, omit_defaults=True):
     """The scores at one threshold, and how many lines of the run are left; None where the scorer would not give one.
 
     `gain` is the difference in the measure that is asked about.
@@ -60,18 +60,6 @@ class SweepRow(Record):
     lines: int
     gain: float | None
     reason: str | None = None
-
-    def as_json(self) -> dict[str, object]:
-        """The row with the keys of the specification."""
-        return {
-            "threshold": self.threshold,
-            "precision": self.precision,
-            "recall": self.recall,
-            "f1": self.f1,
-            "lines": self.lines,
-            "gain": self.gain,
-            **({} if self.reason is None else {"reason": self.reason}),
-        }
 
 
 def best_of(rows: Sequence[SweepRow]) -> SweepRow | None:
@@ -162,22 +150,12 @@ class Bin(Record):
     confidence: float
     right: float
 
-    def as_json(self) -> dict[str, float]:
-        """The numbers by name."""
-        return {
-            "lines": self.lines,
-            "low": self.low,
-            "high": self.high,
-            "confidence": self.confidence,
-            "right": self.right,
-        }
 
-
-class Reliability(Record):
+class Reliability(Record, omit_defaults=True):
     """Bins from the least confidence to the greatest, and three numbers of all `lines`, 0..1.
 
     Brier score and calibration error are 0 at best and None without any line; the area is 1 at best and None where all
-    lines are right or all are wrong.
+    lines are right or all are wrong. `labels` is the same over the labels of the policy.
     """
 
     lines: int
@@ -185,16 +163,7 @@ class Reliability(Record):
     brier: float | None
     ece: float | None
     auc: float | None
-
-    def as_json(self) -> dict[str, object]:
-        """Reliability with the keys of the specification."""
-        return {
-            "lines": self.lines,
-            "bins": [each.as_json() for each in self.bins],
-            "brier": self.brier,
-            "ece": self.ece,
-            "auc": self.auc,
-        }
+    labels: Reliability | None = None
 
 
 def reliability_of_judgments(scored: Scored) -> Reliability:

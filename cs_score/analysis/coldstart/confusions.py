@@ -31,10 +31,6 @@ class SlotCategory(Record):
     category: str
     count: int
 
-    def as_json(self) -> dict[str, object]:
-        """The count as a JSON object."""
-        return {"slot": self.slot, "category": self.category, "count": self.count}
-
 
 class WrongValue(Record):
     """How many lines of a slot that count as wrong give a value."""
@@ -42,10 +38,6 @@ class WrongValue(Record):
     slot: str
     value: str
     count: int
-
-    def as_json(self) -> dict[str, object]:
-        """The count as a JSON object."""
-        return {"slot": self.slot, "value": self.value, "count": self.count}
 
 
 class NearMisses(Record):
@@ -63,17 +55,6 @@ class NearMisses(Record):
     same_value: int
     same_value_accepted: int
 
-    def as_json(self) -> dict[str, object]:
-        """The numbers by name."""
-        return {
-            "category": self.category,
-            "lines": self.lines,
-            "same_place": self.same_place,
-            "same_place_accepted": self.same_place_accepted,
-            "same_value": self.same_value,
-            "same_value_accepted": self.same_value_accepted,
-        }
-
 
 class Confusions(Record):
     """Lines by slot and category; the most frequent wrong values; lines near to what the pool has."""
@@ -81,14 +62,6 @@ class Confusions(Record):
     slots: Sequence[SlotCategory]
     wrong_values: Sequence[WrongValue]
     near: Sequence[NearMisses]
-
-    def as_json(self) -> dict[str, object]:
-        """The three tables by name."""
-        return {
-            "slots": [each.as_json() for each in self.slots],
-            "wrong_values": [each.as_json() for each in self.wrong_values],
-            "near": [each.as_json() for each in self.near],
-        }
 
 
 def confusions_of(scored: Scored, table: CountedTable) -> Confusions:
@@ -167,14 +140,6 @@ class Structure(Record):
     merged_nodes: int
     split_classes: int
     discarded_lines: int
-
-    def as_json(self) -> dict[str, int]:
-        """The numbers by name."""
-        return {
-            "merged_nodes": self.merged_nodes,
-            "split_classes": self.split_classes,
-            "discarded_lines": self.discarded_lines,
-        }
 
 
 def structure_of(scored: Scored) -> Structure:

@@ -39,14 +39,10 @@ class SlotShare(Record):
     slot: str
     lines: int
     unassessed: int
-
-    @property
-    def share(self) -> float:
-        """Unassessed / lines."""
-        return self.unassessed / self.lines
+    share: float
 
 
-class Scenarios(Record):
+class Scenarios(Record, omit_defaults=True):
     """The score in both scenarios and as it is, the number of unassessed lines, and their share of each slot's lines.
 
     A score is None where the scorer would not give it, for the `reason`. `added_pool` are the lines that the optimistic
@@ -58,25 +54,9 @@ class Scenarios(Record):
     optimistic: float | None
     unassessed: int
     slots: Sequence[SlotShare]
-    added_pool: Sequence[str] = ()
-    added_pool_to: str | None = None
+    added_pool: Sequence[str]
+    added_pool_to: str | None
     reason: str | None = None
-
-    def as_json(self) -> dict[str, object]:
-        """The scenarios with the keys of the specification."""
-        return {
-            "pessimistic": self.pessimistic,
-            "score": self.score,
-            "optimistic": self.optimistic,
-            "unassessed": self.unassessed,
-            "slots": [
-                {"slot": each.slot, "lines": each.lines, "unassessed": each.unassessed, "share": each.share}
-                for each in self.slots
-            ],
-            "added_pool": list(self.added_pool),
-            "added_pool_to": self.added_pool_to,
-            **({} if self.reason is None else {"reason": self.reason}),
-        }
 
 
 def scenarios(scored: Scored, measure: Measure) -> Scenarios:
@@ -87,7 +67,7 @@ def scenarios(scored: Scored, measure: Measure) -> Scenarios:
         for line in counted_lines(unit):
             lines[line.query.slots[0]] += 1
             unassessed[line.query.slots[0]] += UNASSESSED in unit.labels[line.index]
-    slots = [SlotShare(slot, lines[slot], unassessed[slot]) for slot in sorted(lines)]
+    slots = [SlotShare(slot, lines[slot], unassessed[slot], unassessed[slot] / lines[slot]) for slot in sorted(lines)]
     pool = _last_of_pool(scored.run)
     if not unassessed.total():
         return Scenarios(score, score, score, 0, slots, (), pool)

@@ -117,8 +117,8 @@ def _near(analysis: Analysis) -> Iterator[Row]:
 
 
 def _reliability(analysis: Analysis) -> Iterator[Row]:
-    for over, found in (("judgments", analysis.reliability), ("labels", analysis.reliability_of_labels)):
-        for each in found.bins:
+    for over, found in (("judgments", analysis.reliability), ("labels", analysis.reliability.labels)):
+        for each in found.bins if found is not None else ():
             yield over, each.lines, each.low, each.high, each.confidence, each.right
 
 

@@ -88,11 +88,11 @@ def _best(analysis: Analysis) -> str:
 
 
 def _reliability(analysis: Analysis) -> str:
-    over = {"judgments": analysis.reliability, "labels of the policy": analysis.reliability_of_labels}
+    over = {"judgments": analysis.reliability, "labels of the policy": analysis.reliability.labels}
     return " ".join(
         f"Confidences of {found.lines} assessed lines over {name}: {told}."
         for name, found in over.items()
-        if (told := _in_numbers(found))
+        if found is not None and (told := _in_numbers(found))
     )
 
 
