@@ -140,13 +140,15 @@ def _analyze_runs(line: Line) -> int:
     """
     from cs_score.analysis.coldstart import tables
     from cs_score.analysis.coldstart.text import analysis_text
+    from cs_score.tables.renderers import tsv
 
     if line.wrong_file is not None:  # a bare --json before a file: its name has been forgotten
         raise UsageError(line.wrong_file)
     top, analyse = top_of(line), _analysing(line)
-    make_way(line, list(inputs(line)), "run", {f"{name}.tsv": tables.header(name) for name in tables.COLUMNS})
+    headers = {f"{layout.name}.tsv": "\t".join(layout.keys).encode() for layout in tables.LAYOUTS}
+    make_way(line, list(inputs(line)), "run", headers)
     analysis = analyse(_scored_run(line))
-    written = ((f"{table.name}.tsv", table.blocks()) for table in tables.tables_of(analysis))
+    written = ((f"{table.layout.name}.tsv", tsv(table)) for table in tables.tables_of(analysis))
     deliver(line, analysis.as_json, lambda width: analysis_text(analysis, width, top), written)
     return 0
 

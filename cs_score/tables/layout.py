@@ -58,6 +58,11 @@ class Layout(Record):
     most: Literal["top", "whole", "spread"] = "top"
     total: Callable[[Any], int] | None = None
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of the columns, as the first line of a file for programs names them."""
+        return tuple(column.key for column in self.columns)
+
     def table(self, document: Any) -> Table:
         """The table of one document."""
         rows = [tuple(_value(row, column.key) for column in self.columns) for row in self.rows(document)]
@@ -73,8 +78,8 @@ class Table(Record):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys of the columns, as the first line of a file for programs names them."""
-        return tuple(column.key for column in self.layout.columns)
+        """The keys of the layout's columns."""
+        return self.layout.keys
 
     def parts(self) -> Iterator[Table]:
         """A table for each value of the column `by`; the table itself where there is no such column."""

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from textwrap import wrap
 from typing import Final
 
 from cs_score.analysis.coldstart.analysis import Analysis
 from cs_score.analysis.coldstart.confidence import Reliability
-from cs_score.analysis.coldstart.tables import Gain, Row, Table, Value, tables_of
-from cs_score.base.display import aligned, cell, one_line
+from cs_score.analysis.coldstart.tables import tables_of
+from cs_score.base.display import one_line
 from cs_score.statistics.options import sentences
-
-TOP: Final = 20
-"""Rows of a table that are shown unless another number of mistakes is asked for."""
-
-_LONGEST_CELL: Final = 40
+from cs_score.tables.renderers import TOP, text
 
 
 def analysis_text(analysis: Analysis, width: int, top: int | None = None) -> str:
     """The sections one after the other in lines of at most `width` columns; the inputs' texts are made safe."""
     lines = [_headline(analysis), *wrap(_scenarios(analysis), width)]
     for table in tables_of(analysis):
-        for part in _parts(table) if table.layout.is_shown else ():
-            if len(part.rows) >= table.layout.fewest:
-                lines += ["", *_section(part, top or TOP)]
+        lines += text(table, top or TOP)
     for sentence in _SENTENCES:
         if told := sentence(analysis):
             lines += ["", *wrap(told, width)]
@@ -115,47 +109,3 @@ def _resampling(analysis: Analysis) -> str:
 
 _SENTENCES: Final[tuple[Callable[[Analysis], str], ...]] = (_unreachable, _best, _structure, _reliability, _resampling)
 """What the text says below its tables; nothing where a sentence is empty."""
-
-
-def _parts(table: Table) -> Iterator[Table]:
-    """The table in parts, one for each value of the column that its layout names."""
-    if table.layout.by is None:
-        yield table
-        return
-    at = table.layout.columns.index(table.layout.by)
-    parts: dict[Value, list[Row]] = {}
-    for row in table.rows:
-        parts.setdefault(row[at], []).append(row)
-    yield from (Table(table.layout, rows, len(rows)) for rows in parts.values())
-
-
-def _section(table: Table, top: int) -> Iterator[str]:
-    layout = table.layout
-    rows = table.rows if layout.is_whole else table.rows[:top]
-    if layout.is_spread:
-        rows = table.rows[:: max(1, -(-len(table.rows) // top))]
-    names = [name for name in layout.shown or layout.columns if name != layout.by]
-    title = layout.title
-    if layout.by is not None and rows:
-        title = title.replace(
-            "%",
-            cell(str(rows[0][layout.columns.index(layout.by)]), _LONGEST_CELL),
-        )
-    yield title if len(rows) == table.total else f"{title.removesuffix(':')} ({len(rows)} of {table.total}):"
-    yield from _columns(rows, [(name, layout.columns.index(name)) for name in names]) if rows else ("none",)
-
-
-def _columns(rows: Sequence[Row], columns: Sequence[tuple[str, int]]) -> list[str]:
-    """Rows in aligned columns below their names; columns without any value are left out."""
-    filled = [(name, at) for name, at in columns if any(row[at] is not None for row in rows)]
-    cells = [[name for name, _ in filled], *([_text(row[at]) for _, at in filled] for row in rows)]
-    numbers = [not any(isinstance(row[at], str) for row in rows) for _, at in filled]
-    return aligned(cells, numbers)
-
-
-def _text(value: Value) -> str:
-    if value is None:
-        return "-"
-    if isinstance(value, Gain):
-        return f"{value:+.4f}"
-    return f"{value:.4f}" if isinstance(value, float) else cell(str(value), _LONGEST_CELL)
