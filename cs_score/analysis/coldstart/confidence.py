@@ -201,7 +201,7 @@ def reliability(judged: Sequence[Judged]) -> Reliability:
     ends = [total * at // BINS for at in range(BINS + 1)]
     bins = [_bin(judged[start:end]) for start, end in pairwise(ends) if start < end]
     if not judged:
-        return Reliability(0, (), None, None, None)
+        return Reliability(0, [], None, None, None)
     brier = math.fsum((confidence - is_right) ** 2 for confidence, is_right in judged) / total
     ece = math.fsum(each.lines * abs(each.right - each.confidence) for each in bins) / total
     return Reliability(total, bins, brier, ece, _area(judged))

@@ -70,7 +70,7 @@ def scenarios(scored: Scored, measure: Measure) -> Scenarios:
     slots = [SlotShare(slot, lines[slot], unassessed[slot], unassessed[slot] / lines[slot]) for slot in sorted(lines)]
     pool = _last_of_pool(scored.run)
     if not unassessed.total():
-        return Scenarios(score, score, score, 0, slots, (), pool)
+        return Scenarios(score, score, score, 0, slots, [], pool)
     added: list[Assessment] = []
     wrong = moved(scored.policy, UNASSESSED, IGNORE, WRONG)
     pessimistic, why_not = _score_of(lambda: scored.under(wrong), measure)
