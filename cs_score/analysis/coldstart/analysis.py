@@ -16,8 +16,8 @@ from cs_score.analysis.coldstart.confidence import (
 )
 from cs_score.analysis.coldstart.confusions import Confusions, Structure, confusions_of, structure_of
 from cs_score.analysis.coldstart.effects import Effects
-from cs_score.analysis.coldstart.groups import CountedTable, Group, counted_table, crossed, groups_of, with_intervals
-from cs_score.analysis.coldstart.mistakes import BudgetRow, Mistake, Mistakes, budget, cost_list, mistakes_of
+from cs_score.analysis.coldstart.groups import Group, counted_table, crossed, groups_of, with_intervals
+from cs_score.analysis.coldstart.mistakes import BudgetRow, Mistake, budget, cost_list, mistakes_of
 from cs_score.analysis.coldstart.scenarios import PolicyRow, Scenarios, policy_rows, scenarios
 from cs_score.analysis.coldstart.scored import Progress, Scored, silent
 from cs_score.base.garbage_collection import paused_collector
@@ -71,8 +71,8 @@ class Analysis(Record):
     `mistakes` are all, or the first of them where only so many (`top`) were asked for; `added_to` is the file that
     lines which find classes are appended to. `groups` by dimension and `confusions` are those of `table`, the one whose
     lines the measure is made of (`SF`, `LDC-MAX`, of one hop `SF@1`). `intervals` are those of all scores, where
-    resamples were asked for. `tell` gives what the JSON holds below `explanations` of the mistakes listed: how lines,
-    queries and missed classes are explained.
+    resamples were asked for. `explain` gives what the JSON holds below `explanations`: how lines, queries and missed
+    classes of the mistakes listed are explained.
     """
 
     run_id: str
@@ -96,7 +96,7 @@ class Analysis(Record):
     sweep: Sequence[SweepRow]
     intervals: ScoreIntervals | None
     problems: Sequence[ProblemRow]
-    tell: Callable[[Sequence[Mistake]], Mapping[str, object]]
+    explain: Callable[[Sequence[Mistake]], Mapping[str, object]]
 
     def __repr__(self) -> str:
         return f"<analysis of run {self.run_id}: {self.measure} {self.score:.4f}, {self.mistake_count} mistakes>"
@@ -133,7 +133,7 @@ class Analysis(Record):
             "best": None if self.best is None else {"threshold": self.best.threshold, "gain": self.best.gain},
             **({} if self.intervals is None else {"intervals": self.intervals.as_json()}),
             "problems": to_builtins(self.problems),
-            "explanations": self.tell(self.mistakes),
+            "explanations": self.explain(self.mistakes),
         }
 
 
@@ -151,77 +151,43 @@ def analyze(
 
     `top`: the number of mistakes in the cost list, None for all; `policies`: those to score under beside the published
     ones; `by`: dimensions of groups that are crossed, such as `slot,language`; `resampling`: the settings of bootstrap
-    intervals, None for none; `progress` is told what is being done. Raises UsageError for an unknown measure or
+    intervals, None for none; `progress` is shown what is being done. Raises UsageError for an unknown measure or
     dimension, InputError for a measure that the run has no score of.
     """
     chosen, crossings = scored.measure(measure), crossed(by)
-    asked = _Asked(chosen, top, tuple(crossings), progress)
     with paused_collector():
         # What scores the whole run again needs the most memory for a while: it comes before what is kept.
         unassessed, under = scenarios(scored, chosen), policy_rows(scored, chosen, policies, progress)
         effects = Effects(scored, _measures(scored, chosen))
-        again = _Again(unassessed, under, sweep(scored, effects.rescoring, chosen, progress))
+        swept = sweep(scored, effects.rescoring, chosen, progress)
         mistakes = list(mistakes_of(scored, effects.rescoring.finding))
         table = counted_table(scored, chosen, mistakes)
-        analysis = _sections(scored, asked, again, effects, mistakes, table)
-    return analysis if resampling is None else _resampled(analysis, scored, table, resampling)
-
-
-class _Asked(Record):
-    """What was asked: the measure, how many mistakes are listed, and dimensions that are crossed."""
-
-    measure: Measure
-    top: int | None
-    crossings: tuple[str, ...]
-    progress: Progress
-
-
-class _Again(Record):
-    """What scoring the whole run again and again has told."""
-
-    scenarios: Scenarios
-    policies: Sequence[PolicyRow]
-    sweep: Sequence[SweepRow]
-
-
-def _sections(
-    scored: Scored,
-    asked: _Asked,
-    again: _Again,
-    effects: Effects,
-    mistakes: Sequence[Mistakes],
-    table: CountedTable,
-) -> Analysis:
-    """All sections of the analysis, a line for each."""
-    measure = asked.measure
-    return Analysis(
-        run_id=scored.run_id,
-        measure=measure,
-        score=scored.result.measures[measure],
-        scores=scored.result.scores,
-        signature=scored.signature.of(str(measure)),
-        origin=scored.origin,
-        added_to=effects.rescoring.finding.file.name,
-        structure=structure_of(scored),
-        table=table.name,
-        groups=groups_of(table, asked.crossings),
-        confusions=confusions_of(scored, table),
-        reliability=replace(reliability_of_judgments(scored), labels=reliability_of_labels(table)),
-        mistakes=cost_list(effects, asked.progress(mistakes, "weighing mistakes"), asked.top),
-        mistake_count=sum(map(len, mistakes)),
-        top=asked.top,
-        budget=budget(effects, scored.policy, mistakes, [row.tally for row in table.rows], asked.progress),
-        scenarios=again.scenarios,
-        policies=again.policies,
-        sweep=again.sweep,
-        intervals=None,
-        problems=problems_of(scored),
-        tell=partial(_explanations, scored, measure, asked.top is None),
-    )
-
-
-def _resampled(analysis: Analysis, scored: Scored, table: CountedTable, resampling: Resampling) -> Analysis:
-    """The analysis with intervals of all scores, and of those of groups."""
+        analysis = Analysis(
+            run_id=scored.run_id,
+            measure=chosen,
+            score=scored.result.measures[chosen],
+            scores=scored.result.scores,
+            signature=scored.signature.of(str(chosen)),
+            origin=scored.origin,
+            added_to=effects.rescoring.finding.file.name,
+            structure=structure_of(scored),
+            table=table.name,
+            groups=groups_of(table, crossings),
+            confusions=confusions_of(scored, table),
+            reliability=replace(reliability_of_judgments(scored), labels=reliability_of_labels(table)),
+            mistakes=cost_list(effects, progress(mistakes, "weighing mistakes"), top),
+            mistake_count=sum(map(len, mistakes)),
+            top=top,
+            budget=budget(effects, scored.policy, mistakes, [row.tally for row in table.rows], progress),
+            scenarios=unassessed,
+            policies=under,
+            sweep=swept,
+            intervals=None,
+            problems=problems_of(scored),
+            explain=partial(_explanations, scored, chosen, top is None),
+        )
+    if resampling is None:
+        return analysis
     settings = replace(resampling, unit=resampled_unit(scored.run.gold.has_clusters))
     return replace(
         analysis,

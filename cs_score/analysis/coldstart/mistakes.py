@@ -286,41 +286,36 @@ def cost_list(effects: Effects, units: Iterable[Mistakes], top: int | None = Non
 
 
 def _mistakes(units: Iterable[Mistakes], effects: Effects) -> Iterator[Mistake]:
+    without, finding = effects.rescoring.dependents.with_dependents, effects.rescoring.finding
     for of_unit in units:
-        yield from (_wrong_line(wrong, effects) for wrong in of_unit.lines)
-        yield from (_wrong_node(node, effects) for node in of_unit.nodes)
-        yield from (_missed_class(missed, effects) for missed in of_unit.classes)
+        for wrong in of_unit.lines:
+            known = wrong.assessment
+            name = known.value_class if known is not None and known.is_accepted else None
+            change = Change(without([wrong.line]))
+            yield _mistake("line", wrong.line, change, effects, wrong.unit, wrong.category, wrong.line.node, name)
+        for node in of_unit.nodes:
+            change = Change(without(node.lines))
+            yield _mistake("node", node.lines[0], change, effects, node.unit, None, node.name, None)
+        for missed in of_unit.classes:
+            change = Change(added=finding.lines(missed.assessment))
+            found = _mistake("class", missed.assessment, change, effects, missed.unit, MISSED, None, missed.name)
+            yield replace(found, unreachable=missed.unreachable) if missed.unreachable else found
 
 
-def _wrong_line(mistake: WrongLine, effects: Effects) -> Mistake:
-    line, assessment = mistake.line, mistake.assessment
-    change = Change(effects.rescoring.dependents.with_dependents([line]))
-    effect = effects.of(change)
-    class_name = assessment.value_class if assessment is not None and assessment.is_accepted else None
+def _mistake(
+    kind: Literal["line", "node", "class"],
+    line: Response | Assessment,
+    change: Change,
+    effects: Effects,
+    unit: str,
+    category: str | None,
+    node: str | None,
+    class_name: str | None,
+) -> Mistake:
+    query = line.query
     return Mistake(
-        "line", change, line.file, line.number, line.query.full_id, line.query.slots[0], line.query.level, line.value,
-        mistake.category, line.node, class_name, mistake.unit, effect,
-    )  # fmt: skip
-
-
-def _wrong_node(node: WrongNode, effects: Effects) -> Mistake:
-    change = Change(effects.rescoring.dependents.with_dependents(node.lines))
-    effect = effects.of(change)
-    first = node.lines[0]
-    return Mistake(
-        "node", change, first.file, first.number, first.query.full_id, first.query.slots[0], first.query.level,
-        first.value, None, node.name, None, node.unit, effect,
-    )  # fmt: skip
-
-
-def _missed_class(missed: MissedClass, effects: Effects) -> Mistake:
-    assessment = missed.assessment
-    query = assessment.query
-    change = Change(added=effects.rescoring.finding.lines(assessment))
-    effect = effects.of(change)
-    return Mistake(
-        "class", change, assessment.file, assessment.number, query.full_id, query.slots[0], query.level,
-        assessment.value, MISSED, None, missed.name, missed.unit, effect, missed.unreachable,
+        kind, change, line.file, line.number, query.full_id, query.slots[0], query.level, line.value, category, node,
+        class_name, unit, effects.of(change),
     )  # fmt: skip
 
 
