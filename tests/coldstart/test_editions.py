@@ -1,0 +1,139 @@
+"""Editions: their names and defaults, what each refuses, and laws between them. Their bytes are recorded cases."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, given
+
+from cs_score.base.errors import UsageError
+from cs_score.coldstart.editions import EDITIONS, edition_of
+from cs_score.coldstart.options import Options, origin_of
+from tests.coldstart.handmade import CHILDREN, Inputs, Line, report, row
+from tests.coldstart.worlds import World, score, worlds
+
+ANN, BO = Line("Ann", "N_ENG_1", node=None), Line("Bo", "N_ENG_2", node=None)
+OLD = [name for name, edition in EDITIONS.items() if edition.reports_first]
+
+
+def without_types(pool: str) -> str:
+    """Assessments of ten columns as those of eight."""
+    rows = (line.split("\t") for line in pool.splitlines())
+    return "".join("\t".join((*row[:6], *row[7:9])) + "\n" for row in rows)
+
+
+def as_names(pool: str) -> str:
+    """Assessments of ten columns with the mention types that stand for none."""
+    rows = (line.split("\t") for line in pool.splitlines())
+    return "".join("\t".join((*row[:6], "NAM", *row[7:9], "0" if row[8] == "0" else "NAM")) + "\n" for row in rows)
+
+
+def test_a_name_that_is_none_is_refused_with_those_there_are() -> None:
+    with pytest.raises(UsageError, match=r"no edition 2017\.2 to follow; there are 3\.0, 2017\.1\.5, 2017\.2\.0"):
+        Options(follow="2017.2")
+    with pytest.raises(UsageError, match="no --mention-types names; there are as-given, assume-name"):
+        Options(mention_types="names")
+
+
+def test_the_two_editions_of_june_are_one() -> None:
+    assert Options(follow="2017.1.6") == Options(follow="2017.1.5")
+
+
+@pytest.mark.parametrize("name", OLD)
+def test_editions_that_score_pools_without_types_assume_nothing(name: str) -> None:
+    with pytest.raises(UsageError, match=f"{name} scores pools without mention types as they are"):
+        edition_of(name, "assume-name")
+
+
+def test_signatures_name_what_is_not_usual() -> None:
+    def signature(options: Options) -> str:
+        return str(origin_of(options, (), True, validated=False).signature)
+
+    assert "follow" not in signature(Options())
+    assert "|follow=3.0|" in signature(Options(follow="3.0"))
+    assert "|mention-types=assume-name|" in signature(Options(mention_types="assume-name"))
+
+
+@pytest.mark.parametrize("name", EDITIONS)
+def test_duplicates_are_wrong_in_2016_and_ignored_since(name: str, inputs: Inputs) -> None:
+    again = Line("Ann", "N_ENG_3", node=None)
+    inputs.pool(ANN.judged("1"), again.judged("1"))
+    inputs.run(ANN, again)
+    counts = row(inputs.score("--follow", name), ANN.query).counts
+    assert (counts["Wrong"], counts["Ignored"]) == ((1, 0) if name == "3.0" else (0, 1))
+
+
+@pytest.mark.parametrize("name", OLD)
+def test_errors_end_a_scoring_before_anything_is_scored(name: str, inputs: Inputs) -> None:
+    inputs.pool(ANN.judged("1"))
+    inputs.run(ANN, Line("Bo", "N_ENG_2", node=None, slot="per:childen"))
+    said = inputs.refusal("--follow", name)
+    assert said.endswith("1 error encountered")
+    assert not list(inputs.folder.glob("call.sf"))
+
+
+def test_a_run_of_nine_columns_is_refused_in_2016_with_the_reason(inputs: Inputs) -> None:
+    inputs.pool(ANN.judged("1"))
+    inputs.run(Line("Ann", "N_ENG_1"))
+    assert "3.0 reads runs of eight columns" in inputs.refusal("--follow", "3.0")
+
+
+def test_limits_are_refused_in_2016(inputs: Inputs) -> None:
+    inputs.pool(ANN.judged("1"))
+    inputs.run(ANN)
+    outcome = inputs.call("--follow", "3.0", "-justifications", "1:3")
+    assert outcome.status == 255
+    assert b"Unknown switch: -justifications" in outcome.stdout + outcome.stderr
+
+
+def test_a_pool_without_types_scores_nothing_and_says_both_ways_out(inputs: Inputs) -> None:
+    inputs.write("pool.tab", *without_types(ANN.judged("1")).splitlines())
+    inputs.run(ANN)
+    scored = inputs.score()
+    assert row(scored, ANN.query).scores[2] == 0
+    assert b"--follow 3.0" in scored.outcome.stderr
+    assert b"--mention-types assume-name" in scored.outcome.stderr
+    for way_out in (("--follow", "3.0"), ("--follow", "2017.1.5"), ("--mention-types", "assume-name")):
+        assert row(inputs.score(*way_out), ANN.query).scores[2] == 1, way_out
+
+
+def test_a_nominal_answer_is_ignored_beside_a_name_of_its_node_in_2016_only(inputs: Inputs) -> None:
+    """One row of eight columns is one node: since October 2017 one name in it keeps all its answers."""
+    inputs.pool(ANN.judged("1"), BO.judged("2", mention="NOM"))
+    inputs.run(ANN, BO)
+    counts = {name: row(inputs.score("--follow", name), ANN.query).counts for name in ("3.0", "2017.2.0")}
+    assert {name: (found["Right"], found["Ignored"]) for name, found in counts.items()} == {
+        "3.0": (1, 1),
+        "2017.2.0": (2, 0),
+    }
+
+
+def test_messages_read_as_in_their_edition(inputs: Inputs) -> None:
+    inputs.pool(ANN.judged("1"))
+    inputs.run(ANN, Line("Bo", "DOC_2", node=None, slot=CHILDREN))
+    old = report(inputs.score("--follow", "2017.1.5"))
+    assert "Unable to infer language from DOCID DOC_2. Using default language ENGLISH." in old
+    assert "\n\n" not in old
+
+
+@given(worlds())
+def test_assumed_names_are_the_pool_with_names_written_into_it(world: World) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder)
+        (path / "queries.xml").write_text(world.query_xml())
+        (path / "run.tab").write_text(world.run_text())
+        pool = world.pool_text()
+        assume(pool and world.run_text())
+        tables = []
+        for name, text, switches in (
+            ("without.tab", without_types(pool), ("--mention-types", "assume-name")),
+            ("names.tab", as_names(pool), ()),
+        ):
+            (path / name).write_text(text)
+            files = score(path, ("queries.xml", "run.tab", name), *switches).outcome.files
+            tables.append(
+                {ending: files.get(f"out.{ending}") for ending in ("sf", "ldcmax", "ldcmean", "summary", "ap")}
+            )
+        assert tables[0] == tables[1]
