@@ -13,7 +13,7 @@ from click.exceptions import Exit
 from cs_score.base.errors import CsScoreError
 from cs_score.base.records import Record, replace
 from cs_score.cli.core import find
-from cs_score.cli.options import options_of
+from cs_score.cli.options import defaults_of, options_of
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.query_files import is_query_file
 from cs_score.coldstart.result import ScoringStopped
@@ -23,7 +23,18 @@ from tests.coldstart.recorded import Case, copy_inputs
 
 EXACT: Final = 1e-12
 SAVED: Final = "analysis.json"
-SCORING: Final = ("-discipline", "-expand", "-ignore", "-justifications", "-queries", "-right", "-wrong", "-runids")
+SCORING: Final = (
+    "-discipline",
+    "-expand",
+    "-ignore",
+    "-justifications",
+    "-queries",
+    "-right",
+    "-wrong",
+    "-runids",
+    "--follow",
+    "--mention-types",
+)
 
 
 class Call(Record):
@@ -105,7 +116,7 @@ def call_of(case: Case, folder: Path) -> Call | None:
     copy_inputs(case, folder)
     try:
         line = command.read(words)
-        options = replace(options_of(line), samples=None)
+        options = replace(options_of(line, defaults_of(line)), samples=None)
     except (CsScoreError, Exit):  # what the case is about
         return None
     switches = [word for name in SCORING if name in line.switches for word in (name, line.text(name, ""))]
