@@ -282,9 +282,7 @@ def candidates(
     useful: dict[str, list[Response]] = {}
     for line in lines:
         assessment = matched.get(line.index)
-        if assessment is None or not assessment.is_accepted:
-            continue
-        if assessment.judgment == CORRECT if classes.edition.ranks_correct_lines else is_useful(labels[line.index]):
+        if assessment is not None and can_find(assessment, labels[line.index], classes.edition):
             useful.setdefault(assessment.value_class, []).append(line)
     return [
         (
@@ -295,6 +293,13 @@ def candidates(
         for name, of_class in useful.items()
         if name not in taken
     ]
+
+
+def can_find(assessment: Assessment, labels: Labels, edition: Edition) -> bool:
+    """Whether a line with this assessment and these labels can find a class (specification 9.4)."""
+    if edition.ranks_correct_lines:
+        return assessment.judgment == CORRECT
+    return assessment.is_accepted and is_useful(labels)
 
 
 @functools.cache

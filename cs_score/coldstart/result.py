@@ -89,12 +89,14 @@ class AveragePrecision(Record):
     """The rankings of one run, sorted by query and level, and the tables made from them.
 
     `run_id` is the run that the rows name: that of the first run line of the input, whichever run is scored.
+    `averages_all_levels`: the average of level ALL is that of the rows of all levels, those of ALL twice.
     """
 
     run_id: str
     sf: ApTable
     ldc_mean: ApTable | None
     rankings: tuple[Ranking, ...] = ()
+    averages_all_levels: bool = False
 
     @property
     def variants(self) -> list[tuple[str, ApTable]]:

@@ -267,7 +267,8 @@ class Combining:
     def averaged(self, run_id: str, sf: ApTable) -> AveragePrecision:
         """The AP report with this SF table; `run_id` is the run that its rows name."""
         table = self._gold.table
-        return AveragePrecision(run_id, sf, ldc_mean_ap(sf, table) if table.ldc_of else None)
+        ldc_mean = ldc_mean_ap(sf, table) if table.ldc_of else None
+        return AveragePrecision(run_id, sf, ldc_mean, averages_all_levels=self.edition.ranks_all_levels)
 
     def with_bootstrap(self, run: RunResult, samples_file: str) -> RunResult:
         """The run with the scores of its resamples. Raises InputError without LDC queries to resample (11.1)."""

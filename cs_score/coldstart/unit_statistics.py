@@ -50,7 +50,7 @@ def _score_at(position: int) -> Callable[[ApRow], float]:
     return lambda row: row.scores[position]
 
 
-# An AP table has rows of level ALL of its own.
+# An AP table has rows of level ALL of its own; some editions average them together with all others.
 _OF_AP_ROW: Final[dict[str, Callable[[ApRow], float]]] = {
     **{name: _score_at(position) for position, name in enumerate(RANKED)},
     "rankings": lambda row: int(row.ground_truth > 0),
@@ -105,8 +105,9 @@ def unit_table(run: RunResult, measures: Iterable[Measure]) -> UnitTable:
 
     for variant, table in run.tables.variants:
         add(variant, table.rows, _OF_SCORE_ROW, total=True)
-    for variant, ap_table in run.average_precision.variants if run.average_precision is not None else ():
-        add(variant, ap_table.rows, _OF_AP_ROW, total=False)
+    if (ranked := run.average_precision) is not None:
+        for variant, ap_table in ranked.variants:
+            add(variant, ap_table.rows, _OF_AP_ROW, total=ranked.averages_all_levels)
     return UnitTable(tuple(sums), columns, [tuple(row) for row in sums.values()])
 
 

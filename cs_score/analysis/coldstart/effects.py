@@ -333,8 +333,14 @@ def unit_sums(unit: UnitResult, table: QuerySet, columns: Sequence[str]) -> Sums
         if is_counted:
             added = _total([each[level] for each in counted[of_table] if level in each], len(COUNTED))
         else:
-            rankings = (ranking for short_id in ranked[of_table] for ranking in queries[short_id].rankings)
-            added = _ranked([each for each in rankings if each.level == level], as_mean=of_table == LDC_MEAN)
+            of_level: dict[str, list[Ranking]] = defaultdict(list)
+            for ranking in (each for short_id in ranked[of_table] for each in queries[short_id].rankings):
+                of_level[ranking.level].append(ranking)
+            levels = [level]
+            if table.edition.ranks_all_levels and level == ALL_LEVELS:
+                levels += of_level
+            parts = [_ranked(of_level.get(each, ()), as_mean=of_table == LDC_MEAN) for each in levels]
+            added = _total(parts, len(RANKED_COLUMNS))
         values += [added[at] for at in places]
     numbers: RowCounts = Counter((True, _level(name)) for of_query in rows.values() for name in of_query)
     numbers[True, ALL_LEVELS] = numbers.total()
