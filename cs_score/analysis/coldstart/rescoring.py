@@ -202,9 +202,10 @@ class Rescoring:
         ]
         if file is None:
             return linked
-        # Node ids keep added lines apart; without them a line may be there already, and is passed over.
+        # Node ids keep added lines apart; without them a line may be there already, and is usually passed over.
         texts: set[str] = set()
-        if any(line.node_id is None for _, line in added):
+        keeps_repeated = self._run.gold.table.edition.keeps_repeated_lines
+        if not keeps_repeated and any(line.node_id is None for _, line in added):
             texts = {line.text for line, *_ in linked if line.file == file.name}
         last = numbers.number(file.name, file.last + 1)
         for loaded, end in enumerate(ends):

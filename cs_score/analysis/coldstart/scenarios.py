@@ -155,6 +155,7 @@ class _PoolForm:
         self._like = {each.query.base_id: each for each in reversed(of_file)}
         self._first = of_file[0] if of_file else None
         self._last = max((each.number for each in of_file), default=0)
+        self._assumed = run.gold.table.edition.assumed_mention
 
     def assessment(self, line: Response, name: str, number: int) -> Assessment:
         """The assessment by which an answer of the run is correct, and a member of this class."""
@@ -174,8 +175,8 @@ class _PoolForm:
             "VALUE_EC": name,
             "EC_MENTION_TYPE": _NAMED,
         }
-        mention = None if self._schema.position("VALUE_MENTION_TYPE") is None else _NAMED
-        class_mention = None if self._schema.position("EC_MENTION_TYPE") is None else _NAMED
+        mention = self._assumed if self._schema.position("VALUE_MENTION_TYPE") is None else _NAMED
+        class_mention = self._assumed if self._schema.position("EC_MENTION_TYPE") is None else _NAMED
         text = "\t".join(columns.get(column, "0") for column in self._schema.columns)
         return Assessment(
             self._last + number, text, line.query, line.answer, CORRECT, True, name, mention, class_mention,
