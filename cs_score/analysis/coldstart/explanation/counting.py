@@ -8,6 +8,7 @@ from cs_score.analysis.coldstart.changes import Change, ReadLine
 from cs_score.analysis.coldstart.effects import Effect
 from cs_score.analysis.coldstart.explanation.case import Case
 from cs_score.analysis.coldstart.explanation.facts import At, Counted, LineEffect, Ranked
+from cs_score.coldstart.editions import Edition
 from cs_score.coldstart.gold import QueryGold
 from cs_score.coldstart.judging import Counts, Tally
 from cs_score.coldstart.lines import Assessment, Response, best_first, node_confidence
@@ -20,7 +21,7 @@ from cs_score.coldstart.projection import (
     left_sum,
 )
 from cs_score.coldstart.queries import QuerySet
-from cs_score.coldstart.ranking import Node, RankedNode, is_useful
+from cs_score.coldstart.ranking import Node, RankedNode, can_find
 from cs_score.coldstart.result import QueryResult, UnitResult
 from cs_score.coldstart.scorer import score_rows
 from cs_score.measures.measure import Measure
@@ -175,14 +176,13 @@ def _value(
     node: Node, nodes: Mapping[str, Node], found: RankedNode, unit: UnitResult, result: QueryResult, case: Case
 ) -> tuple[str, Mapping[str, str]]:
     """V with its arithmetic, and the nodes that have taken the classes which the node could have had (9.4, 9.5)."""
-    useful = useful_lines(node.lines, unit)
+    edition = case.run.gold.table.edition
+    useful = useful_lines(node.lines, unit, edition)
     takers = case.ranks_of(result).takers
     taken_by = {name: takers[name] for name in useful if name != found.mapped_class and name in takers}
     if not useful:
-        return (
-            "V = 0: none of its lines is correct or inexact and counts as right, or is the duplicate of one that does",
-            {},
-        )
+        why = "none of its lines is correct or inexact and counts as right, or is the duplicate of one that does"
+        return f"V = 0: {'none of its lines is correct' if edition.ranks_correct_lines else why}", {}
     if found.mapped_class is None:
         return "V = 0: every class of its useful lines is taken by a node before it", taken_by
     placement = case.run.gold.of_query(result.query, case.run.links)
@@ -192,12 +192,12 @@ def _value(
     return text, taken_by
 
 
-def useful_lines(lines: Iterable[Response], unit: UnitResult) -> dict[str, list[Response]]:
+def useful_lines(lines: Iterable[Response], unit: UnitResult, edition: Edition) -> dict[str, list[Response]]:
     """The lines by which a node can find classes, by class (specification 9.4)."""
     useful: dict[str, list[Response]] = {}
     for line in lines:
         assessment = unit.matched.get(line.index)
-        if assessment is not None and assessment.is_accepted and is_useful(unit.labels[line.index]):
+        if assessment is not None and can_find(assessment, unit.labels[line.index], edition):
             useful.setdefault(assessment.value_class, []).append(line)
     return useful
 
@@ -210,9 +210,10 @@ def _share(lines: Sequence[Response], name: str, gold: QueryGold, most: int | No
         denominator, shown = documents, f"{documents} documents of its class" if documents != 1 else "1 document"
     else:
         denominator, shown = most * asked, f"{most} that count" + (f" for each of {asked} queries" if asked > 1 else "")
-    value = len(kept) / denominator if denominator else 0.0
-    lines_text = "1 useful line" if len(kept) == 1 else f"{len(kept)} useful lines"
-    return f"V = {len(kept)} / {denominator} = {value:.4f} ({lines_text}, {shown})", value
+    number = len(lines if gold.classes.edition.ranks_correct_lines else kept)
+    value = number / denominator if denominator else 0.0
+    lines_text = "1 useful line" if number == 1 else f"{number} useful lines"
+    return f"V = {number} / {denominator} = {value:.4f} ({lines_text}, {shown})", value
 
 
 def effect_of_absence(lines: Iterable[ReadLine], case: Case) -> LineEffect | None:
