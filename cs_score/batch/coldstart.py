@@ -30,6 +30,7 @@ from cs_score.batch.plan import (
     problem_places,
 )
 from cs_score.batch.runs import InputFile, RunFile
+from cs_score.coldstart.editions import LATEST, Edition
 from cs_score.coldstart.gold import Gold, Run, open_gold, with_pool
 from cs_score.coldstart.options import Justifications, NamedPolicy, Options, origin_of
 from cs_score.coldstart.outputs import (
@@ -73,6 +74,7 @@ class SingleCall(Record):
     with_json: bool
     switches: tuple[str, ...]
     folder: str
+    edition: Edition = LATEST
 
     def files(
         self,
@@ -98,11 +100,13 @@ class SingleCall(Record):
 
     def report_only(self, report: str) -> Iterator[tuple[str, Iterable[bytes]]]:
         """The report alone: of a run that came to nothing there is no other file."""
-        yield f"{PREFIX}.errlog", [doubly_encoded(report)]
+        yield f"{PREFIX}.errlog", [doubly_encoded(report, self.edition)]
 
     def _words(self, policy: NamedPolicy, inputs: Sequence[str]) -> list[str]:
         """The command line that gives the same files."""
-        words = [*self.switches, "-justifications", str(policy.justifications)]
+        words = list(self.switches)
+        if self.edition.has_limits:
+            words += ["-justifications", str(policy.justifications)]
         for side, text in policy.texts.items():
             words += [f"-{side.lower()}", text]
         words += ["-output_file", PREFIX, "-error_file", f"{PREFIX}.errlog", *inputs]
@@ -280,7 +284,7 @@ class PreparedColdStart:
             intervals=tuple(of_run.as_json() for of_run in of_runs),
             findings=tuple(self._findings(of_run).as_json() for of_run in result.runs),
         )
-        report = whole_report(result.problems, result.error_count, result.warning_count)
+        report = whole_report(result.problems, result.error_count, result.warning_count, self._plan.call.edition)
         inputs = self._inputs(run)
         files = self._plan.call.files(result, policy, inputs, report, of_runs)
         return Scored(outcome, chain(files, self._pages(loaded, policy, result)))
@@ -349,8 +353,8 @@ class PreparedColdStart:
             failure=str(error),
             occurrences=self._noted(run, log, validated, error),
         )
-        report = stopped_report(problems, error)
         call = self._plan.call
+        report = stopped_report(problems, error, call.edition)
         if partial is None:
             return Scored(outcome, call.report_only(report))
         asked = self._as_asked(partial, policy)

@@ -296,15 +296,17 @@ def _missing_files(line: Line) -> str | None:
 def _plan_of_runs(line: Line, queries: tuple[str, ...], pool: tuple[str, ...]) -> ColdStartPlan:
     from cs_score.batch.coldstart import ColdStartPlan, SingleCall
 
-    options = options_of(line)
-    texts = policy_texts(line)
+    defaults = defaults_of(line, None)
+    options, texts = options_of(line, defaults), policy_texts(line, defaults)
     policies = read_policies(line.texts("--policy"), options, texts)
     return ColdStartPlan(
         queries=tuple(map(held, queries)),
         pool=tuple(map(held, _pool_files(pool))),
         options=options,
         policies=tuple(policies) or (NamedPolicy("", options.policy, options.justifications, texts),),
-        call=SingleCall(layout_of(line), "--json" in line.switches, _scoring_switches(line), os.getcwd()),
+        call=SingleCall(
+            layout_of(line), "--json" in line.switches, _scoring_switches(line), os.getcwd(), options.edition
+        ),
         query_list=_option_file(options.queries),
         samples=_option_file(options.samples),
         resampling=read_resampling(line),

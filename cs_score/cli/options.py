@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -14,7 +15,7 @@ from cs_score.base.patterns import pattern
 from cs_score.base.records import Record
 from cs_score.base.sources import Input, plain_name
 from cs_score.cli.core import FORCE, Line, Option, Section
-from cs_score.coldstart.editions import AS_GIVEN, EDITIONS, LATEST, MENTION_TYPES, edition_of
+from cs_score.coldstart.editions import AS_GIVEN, EDITIONS, LATEST, MENTION_TYPES, Edition, edition_of
 from cs_score.coldstart.linking import members
 from cs_score.coldstart.options import (
     DISCIPLINES,
@@ -292,18 +293,30 @@ def policy_texts(line: Line, defaults: Mapping[str, str] = DEFAULTS) -> dict[str
     return {name.removeprefix("-").upper(): line.text(name, defaults[name]) for name in POLICY_SWITCHES}
 
 
-def defaults_of(line: Line) -> Mapping[str, str]:
-    """What counts where the switches of a policy are not given: the policy of --policy, if there is one.
-
-    Raises UsageError for a policy that has no name.
-    """
+def _edition(line: Line) -> Edition:
+    """The edition that is followed. Raises UsageError for switches and measures that it lacks."""
     edition = edition_of(line.text("--follow", LATEST.name), line.text("--mention-types", AS_GIVEN))
     if not edition.has_limits and "-justifications" in line.switches:
         with_it = ", ".join(other.name for other in EDITIONS.values() if other.has_limits)
         raise UsageError(
             f"ERROR: Unknown switch: -justifications; version {edition.name} has no such switch; {with_it} have it"
         )
-    name = line.switches.get(POLICY.long)
+    asked = [text for name in ("--measure", "--min") if name in line.switches for text in line.texts(name)]
+    ranked = next((text for text in asked if re.search(r"-AP\b", text)), None)
+    if ranked is not None and not edition.has_rankings:
+        with_it = ", ".join(other.name for other in EDITIONS.values() if other.has_rankings)
+        raise UsageError(f"{ranked}: version {edition.name} has no average precision; {with_it} have it")
+    return edition
+
+
+def defaults_of(line: Line, policy_option: str | None = POLICY.long) -> Mapping[str, str]:
+    """What counts where the switches of a policy are not given: the policy of an option, if there is one, otherwise
+    that of the edition that is followed.
+
+    Raises UsageError for a policy that has no name, and for switches that the edition lacks.
+    """
+    edition = _edition(line)
+    name = None if policy_option is None else line.switches.get(policy_option)
     policy = Policy(wrong=edition.wrong, ignore=edition.ignore) if name is None else find_preset(name).policy
     limits = DEFAULTS["-justifications"] if name is None else str(find_preset(name).justifications)
     sides = {f"-{side.lower()}": text for side, text in policy.texts().items()}

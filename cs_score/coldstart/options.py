@@ -278,13 +278,16 @@ def _read(text: str, base: Options, texts: dict[str, str], switch: str) -> Named
         if name not in PRESETS:
             raise UsageError(f"{switch} {name}: no such preset; there are {', '.join(PRESETS)}, others are {_FORM}")
         preset = PRESETS[name]
-        return NamedPolicy(name, preset.policy, preset.justifications, preset.policy.texts())
+        limits = preset.justifications if base.edition.has_limits else base.justifications
+        return NamedPolicy(name, preset.policy, limits, preset.policy.texts())
     chosen = dict(texts)
     limits = base.justifications
     for part in parts.split(","):
         key, equals, value = part.partition("=")
         if not equals or key not in (*_SIDES, _LIMITS):
             raise UsageError(f"{switch} {text}: {part or 'an empty part'} is not understood; the form is {_FORM}")
+        if key == _LIMITS and not base.edition.has_limits:
+            raise UsageError(f"{switch} {text}: edition {base.follow} has no limits on justifications")
         if key == _LIMITS:
             limits = Justifications.parse(value)
         else:
