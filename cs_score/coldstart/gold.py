@@ -101,10 +101,21 @@ class Gold(Record, eq=False):
         `links`: those of the run that is scored.
         """
         found = self._queries.get(query.short_id)
-        if found is None:
-            found = _query_gold(query, self, links)
-            if found.failure is None and not found.problems.total:
-                self._queries[query.short_id] = found
+        if found is not None:
+            return found
+        problems, edition = ProblemLog(), self.table.edition
+        assessments = self.assessed.get(query.base_id, ())
+        if self.table.was_expanded:  # the reference makes a copy of the query here, and one for AP
+            report_languages(query, problems, times=2, edition=edition)
+            report_slots(query, problems, times=2, edition=edition)
+        tree, failure = None, None
+        try:
+            tree = build_tree(links.root(query), assessments, links, problems, edition)
+        except InputError as error:
+            failure = error
+        found = QueryGold(query, tree, AssessedClasses(assessments, edition), problems, failure)
+        if failure is None and not problems.total:
+            self._queries[query.short_id] = found
         return found
 
     def values_of(self, base_id: str, links: Links) -> ByValue:
@@ -119,20 +130,6 @@ class Gold(Record, eq=False):
         if found is None:
             found = self._samples[name] = read_samples(name)
         return found
-
-
-def _query_gold(query: Query, gold: Gold, links: Links) -> QueryGold:
-    problems = ProblemLog()
-    assessments = gold.assessed.get(query.base_id, ())
-    if gold.table.was_expanded:  # the reference makes a copy of the query here, and one for AP
-        report_languages(query, problems, times=2, edition=gold.table.edition)
-        report_slots(query, problems, times=2, edition=gold.table.edition)
-    tree, failure = None, None
-    try:
-        tree = build_tree(links.root(query), assessments, links, problems, gold.table.edition)
-    except InputError as error:
-        failure = error
-    return QueryGold(query, tree, AssessedClasses(assessments, gold.table.edition), problems, failure)
 
 
 def open_gold(queries: Iterable[Input], options: Options, problems: ProblemLog | None = None) -> Gold:

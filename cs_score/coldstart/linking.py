@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from cs_score.base.errors import InputError
 from cs_score.base.garbage_collection import paused_collector
-from cs_score.base.patterns import pattern
 from cs_score.base.records import Record, Struct, field
 from cs_score.base.signing.origin import POOL, RUN
 from cs_score.base.sources import Input, InputDigest, name_of, open_source, plain_name
@@ -61,8 +61,8 @@ from cs_score.coldstart.tab_files import (
 )
 from cs_score.problems.log import Detail, Place, ProblemLog
 
-_SCIENTIFIC: Final = pattern(r"\d+\.\d+e[-+]?\d\d")
-_LEGAL: Final = pattern(r"1\.0*|0?\.0*+[1-9][0-9]*+")
+_SCIENTIFIC: Final = re.compile(r"\d+\.\d+e[-+]?\d\d")
+_LEGAL: Final = re.compile(r"1\.0*|0?\.0*+[1-9][0-9]*+")
 
 
 class Confidence(NamedTuple):

@@ -8,7 +8,6 @@ from typing import Final, Literal, TypeAlias
 
 from cs_score.base.errors import UsageError
 from cs_score.base.nearest import nearest
-from cs_score.base.patterns import pattern
 from cs_score.base.records import Record, field, force_setattr, replace
 from cs_score.base.signing.origin import QUERY_LIST, SAMPLES, Origin, digest_of, short_digest
 from cs_score.base.sources import InputDigest
@@ -237,7 +236,7 @@ class Options(Record):
 # The parts of `--policy NAME:PART=VALUE,...` that choose categories, as the switches of the scorer are called.
 _SIDES: Final = ("right", "wrong", "ignore")
 _LIMITS: Final = "justifications"
-_NAME: Final = pattern(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
 
 
 class NamedPolicy(Record):

@@ -6,11 +6,11 @@ Source: specification, section 8.
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias, TypeVar
 
-from cs_score.base.patterns import pattern
 from cs_score.base.records import Record
 from cs_score.coldstart.judging import Counts, sum_counts
 from cs_score.coldstart.queries import QuerySet
@@ -26,7 +26,7 @@ Row = TypeVar("Row")
 OfLdcQuery: TypeAlias = tuple[str, list[tuple[str, Sequence[Row]]]]
 """Full id of an LDC query; the short ids of its slot-filling queries, in query-file order, with their rows."""
 
-_LEADING_NUMBER: Final = pattern(r"\s*[-+]?\d+")
+_LEADING_NUMBER: Final = re.compile(r"\s*[-+]?\d+")
 
 
 class ScoreRow(NamedTuple):

@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping
 from typing import Final, NamedTuple, TypeAlias
 
-from cs_score.base.patterns import pattern
 from cs_score.base.white_space import SPACE
 from cs_score.coldstart.editions import LATEST, Edition
 
@@ -82,19 +81,21 @@ VALUE_SPANS: Final = LATEST.most_value_spans
 NO_DOCUMENT: Final = "NO DOCUMENT"
 """Document id of a provenance without any valid span."""
 
-_SEPARATED_BY_SEMICOLON: Final = pattern(r"([^:;]+:\d+-\d+[,;]){0,3}[^:;]+:\d+-\d+")
+_SEPARATED_BY_SEMICOLON: Final = re.compile(r"([^:;]+:\d+-\d+[,;]){0,3}[^:;]+:\d+-\d+")
 # Possessive, so that a column of white space is looked at once; a document id that is nothing else is its last
 # character.
-_SPAN: Final = pattern(rf"(?:{SPACE}*+(?=[^:])|{SPACE}*(?={SPACE}:))([^:]++):(\d+)-(\d+){SPACE}*")
+_SPAN: Final = re.compile(rf"(?:{SPACE}*+(?=[^:])|{SPACE}*(?={SPACE}:))([^:]++):(\d+)-(\d+){SPACE}*")
 # A relation and a value provenance of one document, a blank between them: a span each, and several spans each.
-_ONE_SPAN_EACH: Final = pattern(r"([A-Za-z0-9_.+-]++):([0-9]{1,15})-([0-9]{1,15}) \1:([0-9]{1,15})-([0-9]{1,15})")
-_SPANS_EACH: Final = pattern(
+_ONE_SPAN_EACH: Final = re.compile(r"([A-Za-z0-9_.+-]++):([0-9]{1,15})-([0-9]{1,15}) \1:([0-9]{1,15})-([0-9]{1,15})")
+_SPANS_EACH: Final = re.compile(
     r"([A-Za-z0-9_.+-]++):[0-9]{1,15}-[0-9]{1,15}(?:,\1:[0-9]{1,15}-[0-9]{1,15}){0,3} "
     r"\1:[0-9]{1,15}-[0-9]{1,15}(?:,\1:[0-9]{1,15}-[0-9]{1,15})?"
 )
-_PLAIN_SPAN: Final = pattern(r"([A-Za-z0-9_.+-]++):([0-9]{1,15})-([0-9]{1,15})")
-_ONE_COLUMN: Final = pattern(r"([A-Za-z0-9_.+-]++):([0-9]{1,15})-([0-9]{1,15})((?:,\1:[0-9]{1,15}-[0-9]{1,15}){0,2})")
-_OFFSETS: Final = pattern(":([0-9]+)-([0-9]+)")
+_PLAIN_SPAN: Final = re.compile(r"([A-Za-z0-9_.+-]++):([0-9]{1,15})-([0-9]{1,15})")
+_ONE_COLUMN: Final = re.compile(
+    r"([A-Za-z0-9_.+-]++):([0-9]{1,15})-([0-9]{1,15})((?:,\1:[0-9]{1,15}-[0-9]{1,15}){0,2})"
+)
+_OFFSETS: Final = re.compile(":([0-9]+)-([0-9]+)")
 
 
 class Provenance(NamedTuple):

@@ -7,11 +7,11 @@ import functools
 import hashlib
 import importlib
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from cs_score.base.errors import InputError
-from cs_score.base.patterns import pattern
 from cs_score.base.records import Record, replace
 from cs_score.coldstart.editions import LATEST, Edition
 from cs_score.problems.log import Place, ProblemLog
@@ -24,8 +24,8 @@ with contextlib.suppress(
 
 _NIL_NAMESPACE: Final = bytes(16)
 
-_SLOT_FILLING_ID: Final = pattern(r"(?:(.+)_)?([0-9a-fA-F]{10})((?:_[0-9a-fA-F]{12})*)")
-_LDC_ID: Final = pattern(r"(?:(.+)_)?(\d+)")
+_SLOT_FILLING_ID: Final = re.compile(r"(?:(.+)_)?([0-9a-fA-F]{10})((?:_[0-9a-fA-F]{12})*)")
+_LDC_ID: Final = re.compile(r"(?:(.+)_)?(\d+)")
 
 # What a JSON string must escape; every other character is hashed as it is, U+007F and U+2028 included.
 _JSON_ESCAPES: Final = {

@@ -9,12 +9,12 @@ says of one that is not becomes a warning with a line number; it expands no enti
 from __future__ import annotations
 
 import os
+import re
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from cs_score.base.errors import InputError
-from cs_score.base.patterns import pattern
 from cs_score.base.records import Record
 from cs_score.base.signing.origin import QUERIES
 from cs_score.base.sources import Input, InputDigest, Source, is_pipe, name_of, open_source, plain_name
@@ -36,14 +36,14 @@ from cs_score.problems.log import Detail, Place, ProblemLog
 SINGLE_FIELDS: Final = ("ENTTYPE", "NODEID", "SLOT", "SLOT0", "SLOT1", "SLOT2")
 SLOT_FIELDS: Final = ("SLOT0", "SLOT1", "SLOT2")
 
-_QUERY_HEAD: Final = pattern(rf'<query{SPACE}+id="')
-_MENTION_TAGS: Final = pattern("</?mentions?>")
+_QUERY_HEAD: Final = re.compile(rf'<query{SPACE}+id="')
+_MENTION_TAGS: Final = re.compile("</?mentions?>")
 _KNOWN_TAGS: Final = frozenset((*SINGLE_FIELDS, *ENTRY_POINT_FIELDS, "ENTRYPOINTS"))
 # Possessive throughout, so that a pair which never closes is given up after one look, and begun at the first "<" only:
 # where no pair begins there, none begins behind it.
-_TAG_PAIR: Final = pattern("[^<]*+<([^>]*+)>((?:[^<]++|<(?!/))*+)</([^>]*+)>")
+_TAG_PAIR: Final = re.compile("[^<]*+<([^>]*+)>((?:[^<]++|<(?!/))*+)</([^>]*+)>")
 _USUAL_DECLARATIONS: Final = (b"", b'<?xml version="1.0"', b'<?xml version="1.0" encoding="utf-8"')
-_DIGITS: Final = pattern(r"\d+")
+_DIGITS: Final = re.compile(r"\d+")
 
 
 class QueryFile(Record):
@@ -256,8 +256,8 @@ def load_queries(
     return QueryFiles(build_query_set(loaded, base, problems, edition), remarks, digests)
 
 
-_SPACES: Final = pattern(f"{SPACE}+")
-_LEADING_NUMBER: Final = pattern(r"[-+]?[0-9]{1,9}(\.[0-9]{0,9})?")
+_SPACES: Final = re.compile(f"{SPACE}+")
+_LEADING_NUMBER: Final = re.compile(r"[-+]?[0-9]{1,9}(\.[0-9]{0,9})?")
 
 
 class Selection(NamedTuple):

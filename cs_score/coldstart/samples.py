@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 from typing import Final, TypeAlias
 
 from cs_score.base.errors import InputError
-from cs_score.base.patterns import pattern
 from cs_score.base.records import Record
 from cs_score.base.sources import Input, open_source
 from cs_score.base.white_space import NO_SPACE, SPACE
@@ -25,8 +24,8 @@ from cs_score.coldstart.queries import parse_query_id
 from cs_score.measures import registry
 from cs_score.measures.measure import MACRO, MICRO, Measure
 
-_SPACE: Final = pattern(SPACE)
-_LEADING_NUMBER: Final = pattern(r"\s*([-+]?[0-9]{1,18})")
+_SPACE: Final = re.compile(SPACE)
+_LEADING_NUMBER: Final = re.compile(r"\s*([-+]?[0-9]{1,18})")
 
 
 class Draw(Record):
@@ -93,11 +92,6 @@ def read_samples(name: str) -> SampleFile:
         raise InputError(f"Could not open {name}: {error.strerror}") from None
     ordered = sorted(samples.values(), key=lambda sample: (sample.number, sample.label))
     return SampleFile(tuple(ordered), True, tuple(blank), tuple(repeated))
-
-
-def last_by_label(samples: Iterable[Sample]) -> Sample | None:
-    """The sample whose number sorts last as a string (specification 13.8)."""
-    return max(samples, key=lambda sample: sample.label, default=None)
 
 
 def _read_sample(line: str, known: dict[str, Draw], name: str, line_number: int) -> Sample:

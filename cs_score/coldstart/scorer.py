@@ -40,7 +40,7 @@ from cs_score.coldstart.result import (
     ScoringStopped,
     UnitResult,
 )
-from cs_score.coldstart.samples import SampleFile, last_by_label
+from cs_score.coldstart.samples import SampleFile
 from cs_score.coldstart.tab_files import FileKind
 from cs_score.problems.codes import Severity
 from cs_score.problems.log import ProblemLog
@@ -285,7 +285,7 @@ class Combining:
             self.remarks += remarks_on_samples(samples_file, file, table)
             self._has_resampled = True
         drawn = bootstrap(run.tables.sf, run.tables.measures, file.samples, table, self.options.metrics)
-        last = last_by_label(file.samples)
+        last = max(file.samples, key=lambda sample: sample.label, default=None)
         if last is not None:  # later runs are scored on its queries only, draws as hop limits (quirk 8, warned of)
             self._hop_limits = dict(last.one_entry_point())
         return replace(run, bootstrap=drawn)

@@ -9,7 +9,6 @@ from enum import Enum
 from typing import Final, TypeAlias
 
 from cs_score.base.errors import InputError
-from cs_score.base.patterns import pattern
 from cs_score.base.records import Record
 from cs_score.base.sources import READING_ERRORS, Source, reason_of
 from cs_score.base.white_space import SPACE, WHITE_SPACE
@@ -157,9 +156,9 @@ _MAYBE_SKIPPED: Final = frozenset((*WHITE_SPACE, "\x1c", "\x1d", "\x1e", "\x1f",
 
 # What may stand before a comment at the end of a line: text and closed quotations, in which a backslash takes the next
 # character with it. Possessive, so that a quotation which is never closed hides every # behind it.
-_BEFORE_COMMENT: Final = pattern(r'(?:[^#"]|"(?:[^"\\]|\\.)*+")*+(?=#)', re.DOTALL)
+_BEFORE_COMMENT: Final = re.compile(r'(?:[^#"]|"(?:[^"\\]|\\.)*+")*+(?=#)', re.DOTALL)
 
-_BLANK_OR_COMMENT: Final = pattern(rf"{SPACE}*(?:#.*)?", re.DOTALL)
+_BLANK_OR_COMMENT: Final = re.compile(rf"{SPACE}*(?:#.*)?", re.DOTALL)
 
 
 Line: TypeAlias = tuple[int, str, list[str]]
