@@ -79,7 +79,8 @@ def _group_charts(document: Document) -> Iterator[Drawing]:
 
 
 def _scores(document: Document) -> Section:
-    interval, p_values = document["interval"], document["p"] or {}
+    interval, tests = document["interval"], document["p"] or {}
+    p_values = {name: tests[name] for name in ("randomisation", "bootstrap") if name in tests}
     detail = ""
     if interval is not None and interval["low"] is not None:
         confidence = document["resampling"]["confidence"]

@@ -67,7 +67,8 @@ class Recorded(Record):
         for at, name in enumerate(members):
             if not isinstance(value, dict) or name not in value:
                 place = ".".join(members[:at]) or "the whole"
-                raise InputError(f"has no {name}", file=self.file, place=place)
+                problem = f"has no {name}" if isinstance(value, dict) else "is no object"
+                raise InputError(problem, file=self.file, place=place)
             value = value[name]
         return converted(value, type_, self.file, ".".join(members))
 

@@ -85,6 +85,13 @@ def test_hostile_names_are_text_also_in_addresses(tmp_path: Path) -> None:
         assert re.fullmatch(r"[A-Za-z0-9%._~/#=-]+", address)
 
 
+def test_a_score_beyond_all_limits_has_a_shade(tmp_path: Path) -> None:
+    value = batch()
+    value["queries"][0]["scores"][0] = 1e308
+    write(tmp_path, value, "batch.json")
+    assert score_in(tmp_path, ["report", "batch.json", "--out", "page.html"]).status == 0
+
+
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [

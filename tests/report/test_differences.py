@@ -34,6 +34,11 @@ def difference(tmp_path: Path) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.parametrize("extra", ["x", {}, [1], None])
+def test_a_member_that_nobody_knows_is_passed_over(extra: object, difference: dict[str, Any], tmp_path: Path) -> None:
+    page_in(tmp_path, {**difference, "p": {**difference["p"], "another": extra}, "another": extra})
+
+
 def page_in(folder: Path, value: object) -> Any:
     write(folder, value, "diff.json")
     data = done(score_in(folder, ["report", "diff.json", "--out", "diff.html"])).files["diff.html"]
