@@ -28,7 +28,7 @@ from cs_score.analysis.coldstart.mistakes import category_of, classes_found, cla
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.outcomes import UNKNOWN, Outcome, outcome_of, significance
 from cs_score.base.errors import InputError
-from cs_score.base.records import Record, replace, to_builtins
+from cs_score.base.records import Record, field, replace, to_builtins
 from cs_score.base.signing.origin import Origin
 from cs_score.coldstart.judging import pre_policy_category
 from cs_score.coldstart.lines import Response
@@ -154,31 +154,20 @@ AnswerKey: TypeAlias = tuple[str, str, str]
 """What a line says: its query, value and canonical value provenance (insight specification 1)."""
 
 
-class Fate(Record):
-    """What an answer counted as in a run, told by the line that fared best; `lines` give the same answer."""
+class AnswerLabel(Record):
+    """What an answer counted as in a run: the best label of the lines that give it, with the first line of that."""
 
     label: Label
     category: str
-    class_name: str | None
+    class_name: str | None = field(name="class")
     file: str
     line: int
     lines: int = 1
 
     @property
     def meaning(self) -> tuple[str, str, str | None]:
-        """What makes two fates different."""
+        """What makes two of them different."""
         return self.label, self.category, self.class_name
-
-    def as_json(self) -> dict[str, object]:
-        """The fate as a JSON object."""
-        return {
-            "label": self.label,
-            "category": self.category,
-            "class": self.class_name,
-            "file": self.file,
-            "line": self.line,
-            "lines": self.lines,
-        }
 
 
 class AnswerPair(Record):
@@ -187,12 +176,12 @@ class AnswerPair(Record):
     query: str
     value: str
     provenance: str
-    a: Fate | None
-    b: Fate | None
+    a: AnswerLabel | None
+    b: AnswerLabel | None
 
     @property
     def differs(self) -> bool:
-        """Whether it fared differently."""
+        """Whether it counted differently."""
         return (self.a and self.a.meaning) != (self.b and self.b.meaning)
 
     @property
@@ -209,8 +198,8 @@ class AnswerPair(Record):
             "query": self.query,
             "value": self.value,
             "provenance": self.provenance,
-            "a": self.a and self.a.as_json(),
-            "b": self.b and self.b.as_json(),
+            "a": to_builtins(self.a),
+            "b": to_builtins(self.b),
             "outcome": self.outcome,
         }
 
@@ -236,23 +225,23 @@ class ClassPair(Record):
 
 def answer_pairs(a: Scored, b: Scored) -> list[AnswerPair]:
     """The answers of A in load order, then those that only B gives."""
-    ones, others = fates_of(a), fates_of(b)
+    ones, others = labels_of(a), labels_of(b)
     return [AnswerPair(*key, ones.get(key), others.get(key)) for key in dict.fromkeys((*ones, *others))]
 
 
-def fates_of(scored: Scored) -> dict[AnswerKey, Fate]:
+def labels_of(scored: Scored) -> dict[AnswerKey, AnswerLabel]:
     """What became of each answer of a run."""
-    found: dict[AnswerKey, Fate] = {}
+    found: dict[AnswerKey, AnswerLabel] = {}
     often: Counter[AnswerKey] = Counter()
     for unit in scored.result.units:
         counted = {line.index for line in counted_lines(unit)}
         for line in _lines(scored, unit):
             key = line.query.full_id, line.value, line.provenance
-            fate = _fate(line, unit, scored, line.index in counted)
+            labelled = _label_of(line, unit, scored, line.index in counted)
             often[key] += 1
             best = found.get(key)
-            if best is None or _BEST_FIRST.index(fate.label) < _BEST_FIRST.index(best.label):
-                found[key] = fate
+            if best is None or _BEST_FIRST.index(labelled.label) < _BEST_FIRST.index(best.label):
+                found[key] = labelled
     repeated = {key: replace(found[key], lines=times) for key, times in often.items() if times > 1}
     return found | repeated
 
@@ -262,14 +251,14 @@ def _lines(scored: Scored, unit: UnitResult) -> Iterator[Response]:
     return (line for lines in lines_of.values() for line in lines)
 
 
-def _fate(line: Response, unit: UnitResult, scored: Scored, is_counted: bool) -> Fate:
+def _label_of(line: Response, unit: UnitResult, scored: Scored, is_counted: bool) -> AnswerLabel:
     assessment = unit.matched.get(line.index)
     class_name = None if assessment is None or not assessment.is_accepted else assessment.value_class
     if not is_counted:
-        return Fate("not counted", pre_policy_category(assessment), class_name, line.file, line.number)
+        return AnswerLabel("not counted", pre_policy_category(assessment), class_name, line.file, line.number)
     labels = unit.labels[line.index]
     label: Label = "right" if RIGHT in labels else "wrong" if WRONG in labels else "ignored"
-    return Fate(label, category_of(labels, scored.policy), class_name, line.file, line.number)
+    return AnswerLabel(label, category_of(labels, scored.policy), class_name, line.file, line.number)
 
 
 def class_pairs(a: Scored, b: Scored) -> list[ClassPair]:

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from cs_score.analysis.coldstart.difference import Difference, Fate, Part
+from cs_score.analysis.coldstart.difference import AnswerLabel, Difference, Part
 from cs_score.analysis.outcomes import significance_lines
 from cs_score.base.display import aligned, cell, one_line
 from cs_score.statistics.options import sentences
@@ -61,7 +61,7 @@ def _counts(what: str, often: Mapping[str, int]) -> list[str]:
 
 def _answers(difference: Difference, top: int) -> list[str]:
     rows = [
-        (cell(pair.value, _LONGEST_VALUE), _fate(pair.a), _fate(pair.b), cell(pair.query, _LONGEST_CELL))
+        (cell(pair.value, _LONGEST_VALUE), _label(pair.a), _label(pair.b), cell(pair.query, _LONGEST_CELL))
         for pair in difference.answers
     ]
     return _limited(("fared differently", "A", "B", "query"), rows, top)
@@ -72,10 +72,10 @@ def _classes(difference: Difference, top: int) -> list[str]:
     return _limited(("class", ""), rows, top)
 
 
-def _fate(fate: Fate | None) -> str:
-    if fate is None:
+def _label(found: AnswerLabel | None) -> str:
+    if found is None:
         return "-"
-    return f"{fate.label} ({fate.category}, line {fate.line})"
+    return f"{found.label} ({found.category}, line {found.line})"
 
 
 def _limited(
