@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import shlex
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from itertools import chain, groupby
 from typing import Final
 
-from cs_score.analysis.many.findings import Findings, ToFind, run_findings, to_find, union_scores, unit_measure
+from cs_score.analysis.many.findings import ToFind, run_findings, to_find, union_scores, unit_measure
 from cs_score.analysis.many.overview import Evaluation
 from cs_score.base.errors import InputError
 from cs_score.base.outputs import encoded
@@ -30,6 +31,7 @@ from cs_score.batch.plan import (
     problem_places,
 )
 from cs_score.batch.runs import InputFile, RunFile
+from cs_score.coldstart.documents import json_text
 from cs_score.coldstart.editions import LATEST, Edition
 from cs_score.coldstart.gold import Gold, Run, open_gold, with_pool
 from cs_score.coldstart.options import Justifications, NamedPolicy, Options, origin_of
@@ -42,7 +44,7 @@ from cs_score.coldstart.outputs import (
     stopped_report,
     whole_report,
 )
-from cs_score.coldstart.result import Result, RunResult, ScoringStopped
+from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.scorer import score_runs
 from cs_score.coldstart.unit_statistics import intervals, resampled_unit, summary_scores
 from cs_score.knowledge_base.validation import resolve_knowledge_bases
@@ -88,12 +90,17 @@ class SingleCall(Record):
     ) -> Iterator[tuple[str, Iterable[bytes]]]:
         """The name and content of each file; `inputs` names what the call reads, `report` is its `.errlog`."""
         if self.with_json and not was_stopped:
-            from cs_score.coldstart.documents import json_text
-
             yield f"{PREFIX}.json", encoded(json_text(result, intervals))
-        words = self._words(policy, inputs)
+        words = list(self.switches)
+        if self.edition.has_limits:
+            words += ["-justifications", str(policy.justifications)]
+        for side, text in policy.texts.items():
+            words += [f"-{side.lower()}", text]
+        words += ["-output_file", PREFIX, "-error_file", f"{PREFIX}.errlog", *inputs]
         has_samples = result.options.samples is not None
-        invocation = Invocation(time.localtime(), self.folder, words, policy.texts, has_samples)
+        invocation = Invocation(
+            time.localtime(), self.folder, ["cs-score", *map(shlex.quote, words)], policy.texts, has_samples
+        )
         for ending, blocks in file_blocks(result, self.layout, invocation, intervals, was_stopped):
             yield f"{PREFIX}.{ending}", blocks
         yield from self.report_only(report)
@@ -101,16 +108,6 @@ class SingleCall(Record):
     def report_only(self, report: str) -> Iterator[tuple[str, Iterable[bytes]]]:
         """The report alone: of a run that came to nothing there is no other file."""
         yield f"{PREFIX}.errlog", [doubly_encoded(report, self.edition)]
-
-    def _words(self, policy: NamedPolicy, inputs: Sequence[str]) -> list[str]:
-        """The command line that gives the same files."""
-        words = list(self.switches)
-        if self.edition.has_limits:
-            words += ["-justifications", str(policy.justifications)]
-        for side, text in policy.texts.items():
-            words += [f"-{side.lower()}", text]
-        words += ["-output_file", PREFIX, "-error_file", f"{PREFIX}.errlog", *inputs]
-        return ["cs-score", *map(shlex.quote, words)]
 
 
 class ColdStartPlan(Record):
@@ -266,28 +263,78 @@ class PreparedColdStart:
         result: Result,
         validated: Sequence[PreparedRun],
     ) -> Scored:
-        found = [*_problems_of(validated), *result.problems]
         resampling = self._plan.resampling
         of_runs = () if resampling is None else intervals(result, resampling)
-        outcome = Outcome(
-            run=run.name,
-            file=run.file.name,
-            policy=policy.name,
+        # Statistics of all measures are needed for resampling only.
+        findings = [
+            run_findings(
+                of_run, self._sought, [unit_measure(self._gold)] if resampling is None else list(summary_scores(of_run))
+            )
+            for of_run in result.runs
+        ]
+        outcome = replace(
+            self._outcome(run, policy, log, result.problems, validated),
             state=WITH_ERRORS if result.error_count else OK,
             scores=tuple(RunScores(of_run.run_id, of_run.scores) for of_run in result.runs),
-            errors=_count(found, Severity.ERROR),
-            warnings=_count(found, Severity.WARNING),
-            problems=tuple(place for problem in found for place in problem_places(problem)),
             remarks=(*(one.account for one in validated), *result.warnings),
             signature=self.signature(loaded.digests[-1], policy.name),
-            occurrences=self._noted(run, log, validated),
             intervals=tuple(of_run.as_json() for of_run in of_runs),
-            findings=tuple(self._findings(of_run).as_json() for of_run in result.runs),
+            findings=tuple(of_run.as_json() for of_run in findings),
         )
         report = whole_report(result.problems, result.error_count, result.warning_count, self._plan.call.edition)
-        inputs = self._inputs(run)
-        files = self._plan.call.files(result, policy, inputs, report, of_runs)
+        files = self._plan.call.files(result, policy, self._inputs(run), report, of_runs)
         return Scored(outcome, chain(files, self._pages(loaded, policy, result)))
+
+    def _stopped(
+        self,
+        run: RunFile,
+        policy: NamedPolicy,
+        log: ProblemLog,
+        error: InputError,
+        validated: Sequence[PreparedRun],
+    ) -> Scored:
+        """A run that could not be scored to its end, with the files that a single call leaves of it.
+
+        `log` has the problems that the single call would have met until then.
+        """
+        problems = list(log)
+        partial = error.partial if isinstance(error, ScoringStopped) else None
+        outcome = replace(
+            self._outcome(run, policy, log, problems, validated, error),
+            remarks=() if partial is None else partial.warnings,
+            failure=str(error),
+        )
+        call = self._plan.call
+        report = stopped_report(problems, error, call.edition)
+        if partial is None:
+            return Scored(outcome, call.report_only(report))
+        asked = self._as_asked(partial, policy)
+        return Scored(outcome, call.files(asked, policy, self._inputs(run), report, was_stopped=True))
+
+    def _outcome(
+        self,
+        run: RunFile,
+        policy: NamedPolicy,
+        log: ProblemLog,
+        problems: Iterable[Problem],
+        validated: Sequence[PreparedRun],
+        error: InputError | None = None,
+    ) -> Outcome:
+        """The problems of a run, those that validation has found before those of the scorer."""
+        found = [*(problem for one in validated for problem in one.problems), *problems]
+        times = Counter[Severity]()
+        for problem in found:
+            times[problem.severity] += problem.occurrences
+        return Outcome(
+            run.name,
+            run.file.name,
+            policy.name,
+            FAILED,
+            errors=times[Severity.ERROR],
+            warnings=times[Severity.WARNING],
+            problems=tuple(place for problem in found for place in problem_places(problem)),
+            occurrences=self._noted(run, log, validated, error),
+        )
 
     def _pages(self, loaded: Run, policy: NamedPolicy, result: Result) -> Iterator[tuple[str, Iterable[bytes]]]:
         """The page of each run id, where pages are wanted; none of one that cannot be analysed."""
@@ -302,11 +349,6 @@ class PreparedColdStart:
             scored = Analysed(loaded, of_run.run_id, policy.policy, of_run, None, result.origin, signature)
             with suppress(InputError):
                 yield page_name(at, len(result.runs)), encoded([page(analyze(scored).as_json())])
-
-    def _findings(self, run: RunResult) -> Findings:
-        """What a run tells the tables over many runs; statistics of all measures are needed for resampling only."""
-        measures = [unit_measure(self._gold)] if self._plan.resampling is None else list(summary_scores(run))
-        return run_findings(run, self._sought, measures)
 
     @cached_property
     def _sought(self) -> ToFind:
@@ -326,42 +368,8 @@ class PreparedColdStart:
         """The files of a single call, in its order."""
         return [given.name for given in (*self._plan.queries, *self._plan.pool, run.file)]
 
-    def _stopped(
-        self,
-        run: RunFile,
-        policy: NamedPolicy,
-        log: ProblemLog,
-        error: InputError,
-        validated: Sequence[PreparedRun],
-    ) -> Scored:
-        """A run that could not be scored to its end, with the files that a single call leaves of it.
-
-        `log` has the problems that the single call would have met until then.
-        """
-        problems = list(log)
-        found = [*_problems_of(validated), *problems]
-        partial = error.partial if isinstance(error, ScoringStopped) else None
-        outcome = Outcome(
-            run=run.name,
-            file=run.file.name,
-            policy=policy.name,
-            state=FAILED,
-            errors=_count(found, Severity.ERROR),
-            warnings=_count(found, Severity.WARNING),
-            problems=tuple(place for problem in found for place in problem_places(problem)),
-            remarks=() if partial is None else partial.warnings,
-            failure=str(error),
-            occurrences=self._noted(run, log, validated, error),
-        )
-        call = self._plan.call
-        report = stopped_report(problems, error, call.edition)
-        if partial is None:
-            return Scored(outcome, call.report_only(report))
-        asked = self._as_asked(partial, policy)
-        return Scored(outcome, call.files(asked, policy, self._inputs(run), report, was_stopped=True))
-
     def _noted(
-        self, run: RunFile, log: ProblemLog, validated: Iterable[PreparedRun], error: InputError | None = None
+        self, run: RunFile, log: ProblemLog, validated: Iterable[PreparedRun], error: InputError | None
     ) -> tuple[Occurrence, ...] | None:
         """What a log holds of a run beyond what all runs share, with what validation found and what stopped it."""
         shared = self._gold.problems
@@ -380,12 +388,3 @@ def _as_named(digests: Sequence[InputDigest], asked: Options) -> list[InputDiges
     """The digests with the files of options called as the user called them, wherever they were read from."""
     names = {QUERY_LIST: asked.queries, SAMPLES: asked.samples}
     return [replace(digest, name=names.get(digest.role) or digest.name) for digest in digests]
-
-
-def _problems_of(validated: Iterable[PreparedRun]) -> Iterator[Problem]:
-    """What validation has found."""
-    return chain.from_iterable(one.problems for one in validated)
-
-
-def _count(problems: Iterable[Problem], severity: Severity) -> int:
-    return sum(problem.occurrences for problem in problems if problem.severity is severity)

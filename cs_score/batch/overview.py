@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final
 
-from cs_score.analysis.many.findings import FOUND, Overlap, findings_of
+from cs_score.analysis.many.findings import FOUND, findings_of
 from cs_score.analysis.many.overview import Evaluation, OfPolicy, Overview, System, Told, overview
 from cs_score.analysis.many.stability import Ranked
 from cs_score.base.display import spreadsheet_cell
@@ -73,8 +73,6 @@ STABILITY: Final = (
     "first_changes",
 )  # fmt: skip
 
-Cell = str | int | float | None
-
 
 def write_overview(folder: str, found: Overview, board: Leaderboard, index: MakePage | None = None) -> None:
     """Write the four files into the folder, and the page that `index` makes, each whole or not at all.
@@ -84,7 +82,7 @@ def write_overview(folder: str, found: Overview, board: Leaderboard, index: Make
     for name, lines in WRITERS.items():
         write_whole(os.path.join(folder, name), encoded(lines(found)))
     value = as_json(found, board, with_pages=index is not None)
-    write_whole(os.path.join(folder, "batch.json"), encoded([json_text(value)]))
+    write_whole(os.path.join(folder, "batch.json"), encoded([json.dumps(value, allow_nan=False), "\n"]))
     if index is not None:
         write_whole(os.path.join(folder, INDEX), encoded([index(value)]))
 
@@ -107,11 +105,11 @@ def answers_lines(found: Overview) -> Iterator[str]:
 def agreement_lines(found: Overview) -> Iterator[str]:
     """Pairs of runs, then what more and more runs find together, then what all of them would score."""
     yield _line(AGREEMENT)
-    names = ["\t".join(map(spreadsheet_cell, system)) for system in found.systems]
     for each in found.policies:
         for right, wrong in zip(each.right, each.wrong):
-            overlap = _line([*_overlap(right), *_overlap(wrong), right.part, *[None] * 5])
-            yield "\t".join((spreadsheet_cell(each.policy), "pair", names[right.a], names[right.b], overlap))
+            overlaps = (right.shared, right.either, right.jaccard, wrong.shared, wrong.either, wrong.jaccard)
+            runs = (*found.systems[right.a], *found.systems[right.b])
+            yield _line([each.policy, "pair", *runs, *overlaps, right.part, *[None] * 5])
         for part, pooled in each.pooled.items():
             for one in pooled:
                 told = (part, one.systems, one.recall, one.agreed)
@@ -140,11 +138,6 @@ WRITERS: Final[Mapping[str, Callable[[Overview], Iterator[str]]]] = {
     "stability.tsv": stability_lines,
 }
 """The tables by the names of their files."""
-
-
-def json_text(value: Mapping[str, object]) -> str:
-    """The object as text."""
-    return json.dumps(value, allow_nan=False) + "\n"
 
 
 def as_json(found: Overview, board: Leaderboard, *, with_pages: bool) -> dict[str, object]:
@@ -177,16 +170,11 @@ def as_json(found: Overview, board: Leaderboard, *, with_pages: bool) -> dict[st
 
 
 def _ranked(row: Row, measure: str) -> dict[str, object]:
-    interval = None
-    if measure in row.intervals.get("scores", ()):
-        interval = dict(zip(("low", "high"), row.limits(measure)))
+    has_interval = measure in row.intervals.get("scores", ())
     return {
-        "policy": row.policy,
-        "rank": row.rank,
-        "run": row.run,
-        "run_id": row.run_id,
+        **{name: getattr(row, name) for name in ("policy", "rank", "run", "run_id")},
         "score": row.scores.get(measure),
-        "interval": interval,
+        "interval": dict(zip(("low", "high"), row.limits(measure))) if has_interval else None,
         "tier": row.tier,
         "p_above": row.p_above,
     }
@@ -246,10 +234,6 @@ def _by(ranked: Ranked) -> dict[str, str]:
     return dict(zip(("measure", "policy"), ranked))
 
 
-def _overlap(overlap: Overlap) -> tuple[Cell, ...]:
-    return overlap.shared, overlap.either, overlap.jaccard
-
-
 def _line(cells: Iterable[Any]) -> str:
     """A line of a table; text is no formula to a spreadsheet, numbers have full precision, None is empty."""
     texts = [spreadsheet_cell(cell) if isinstance(cell, str) else "" if cell is None else repr(cell) for cell in cells]
@@ -266,14 +250,19 @@ FATAL: Final = "FATAL"
 """Code of the reason why a run was not scored to its end; such rows have the severity ERROR."""
 
 
-def write_problem_table(folder: str, outcomes: Sequence[Outcome]) -> None:
+def write_problem_table(folder: str, outcomes: Iterable[Outcome]) -> None:
     """Write `problems.tsv` into the folder. Raises OutputError."""
-    write_whole(os.path.join(folder, PROBLEMS), _blocks(outcomes))
+    lines = chain([HEADER], *map(problem_lines, outcomes))
+    write_whole(os.path.join(folder, PROBLEMS), (line.encode("utf-8", "backslashreplace") for line in lines))
 
 
 def problem_lines(outcome: Outcome) -> list[str]:
     """The lines of one run under one policy."""
-    return ["\t".join(map(spreadsheet_cell, (outcome.run, outcome.policy, *cells))) + "\n" for cells in _cells(outcome)]
+    rows = [(each.severity, each.code, each.file, each.line, each.message.strip()) for each in outcome.problems]
+    rows += [("NOTE", REMARK, "", "", remark) for remark in outcome.remarks]
+    if outcome.failure is not None:
+        rows.append(("ERROR", FATAL, outcome.file, "", outcome.failure))
+    return ["\t".join(map(spreadsheet_cell, (outcome.run, outcome.policy, *row))) + "\n" for row in rows]
 
 
 def write_problem_report(path: str, of_gold: Iterable[Occurrence], outcomes: Iterable[Outcome]) -> None:
@@ -285,18 +274,3 @@ def write_problem_report(path: str, of_gold: Iterable[Occurrence], outcomes: Ite
         elif outcome.failure is not None:  # its worker died, so this is all that is known
             found.append(of_error(InputError(outcome.failure, file=outcome.file)))
     write_occurrences(merged(found), path)
-
-
-def _blocks(outcomes: Iterable[Outcome]) -> Iterator[bytes]:
-    yield HEADER.encode()
-    for outcome in outcomes:
-        yield "".join(problem_lines(outcome)).encode("utf-8", "backslashreplace")
-
-
-def _cells(outcome: Outcome) -> Iterator[tuple[str, str, str, str, str]]:
-    for problem in outcome.problems:
-        yield problem.severity, problem.code, problem.file, problem.line, problem.message.strip()
-    for remark in outcome.remarks:
-        yield "NOTE", REMARK, "", "", remark
-    if outcome.failure is not None:
-        yield "ERROR", FATAL, outcome.file, "", outcome.failure

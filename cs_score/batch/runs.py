@@ -37,11 +37,7 @@ class InputFile(Record):
             return InMemory(self.name, self.content)
         if self.path is None:
             return self.name
-        try:
-            with open(self.path, "rb") as file:
-                return InMemory(self.name, file.read())
-        except (OSError, ValueError) as error:
-            raise InputError(f"Could not open {self.name}: {reason_of(error)}") from None
+        return InMemory(self.name, self._read(self.path))
 
     def on_disk(self) -> str:
         """A path to read it from, for a reader that takes nothing else; shipped bytes go into a temporary file."""
@@ -59,9 +55,12 @@ class InputFile(Record):
         """The same input with its bytes. Raises InputError where it cannot be read."""
         if self.content is not None:
             return self
+        return replace(self, content=self._read(sys.stdin.fileno() if self.name == "-" else self.name))
+
+    def _read(self, path: str | int) -> bytes:
         try:
-            with open(sys.stdin.fileno() if self.name == "-" else self.name, "rb", closefd=self.name != "-") as file:
-                return replace(self, content=file.read())
+            with open(path, "rb", closefd=isinstance(path, str)) as file:
+                return file.read()
         except (OSError, ValueError) as error:
             raise InputError(f"Could not open {self.name}: {reason_of(error)}") from None
 

@@ -21,7 +21,7 @@ from cs_score.base.documents import document_in
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import cannot_write, write_whole
 from cs_score.base.planned_outputs import Existing, Format, OutputPlan, PlannedOutput
-from cs_score.base.records import convert, replace, to_builtins
+from cs_score.base.records import Record, convert, replace, to_builtins
 from cs_score.batch.plan import FAILED, Outcome, Plan, WrittenFile, is_page
 from cs_score.batch.runs import FILES, INDEX, RunFile
 from cs_score.coldstart.outputs import OUTPUTS
@@ -124,18 +124,39 @@ def locked(folder: str) -> Iterator[str | None]:
     batch holds the folder, OutputError where no file can be made in it.
     """
     path = os.path.join(folder, LOCK)
+    ours = _Owner(os.getpid(), socket.gethostname())
     descriptor = _acquire(path)
     try:
-        owner = _owner_to_replace(descriptor, path)
+        owner = _owner(descriptor)
+        if owner is not None and owner.host != ours.host:
+            raise _refused(path, owner)
         try:
-            _write_owner(descriptor, path)
-            gone = f"process {owner}, which had locked {folder}, is gone; its lock is taken over"
-            yield None if owner is None else gone
+            _write(descriptor, path, json.dumps(to_builtins(ours)).encode())
+            gone = None if owner is None else f"process {owner.pid}, which had locked {folder}, is gone"
+            yield gone and f"{gone}; its lock is taken over"
         finally:
             with contextlib.suppress(OSError):
                 os.unlink(path)
     finally:
         os.close(descriptor)
+
+
+class _Owner(Record):
+    """What a lock file says of the process that has made it."""
+
+    pid: int
+    host: str
+
+    def lives(self) -> bool:
+        """Whether the process may be there; of another host nobody knows."""
+        try:
+            if self.host == socket.gethostname():
+                os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return False
+        except OSError:
+            pass
+        return True
 
 
 def _acquire(path: str) -> int:
@@ -144,11 +165,12 @@ def _acquire(path: str) -> int:
         descriptor = _opened(path)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if _is_same_file(descriptor, path):
-                return descriptor
+            with contextlib.suppress(FileNotFoundError):  # its owner may have removed the file in between
+                if os.path.samestat(os.fstat(descriptor), os.lstat(path)):
+                    return descriptor
         except OSError:
             owner = _owner(descriptor)
-            if time.monotonic() > deadline or _lives(owner):
+            if time.monotonic() > deadline or (owner is not None and owner.lives()):
                 os.close(descriptor)
                 raise _refused(path, owner) from None
             time.sleep(0.05)
@@ -178,60 +200,25 @@ def _opened(path: str) -> int:
             raise cannot_write(path, error) from None
 
 
-def _is_same_file(descriptor: int, path: str) -> bool:
-    """Whether the locked file is still the one of that name: its owner may have removed it in between."""
-    try:
-        return os.path.samestat(os.fstat(descriptor), os.lstat(path))
-    except FileNotFoundError:
-        return False
-
-
-def _owner_to_replace(descriptor: int, path: str) -> int | None:
-    """The process that left the lock; None where none did. Raises UsageError for a process of another host."""
-    pid, host = _owner(descriptor)
-    if pid is not None and host != socket.gethostname():
-        raise _refused(path, (pid, host))
-    return pid
-
-
-def _write_owner(descriptor: int, path: str) -> None:
+def _write(descriptor: int, path: str, data: bytes) -> None:
     try:
         os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, json.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode(), 0)
+        os.pwrite(descriptor, data, 0)
     except OSError as error:  # the disk is full
         raise cannot_write(path, error) from None
 
 
-def _owner(descriptor: int) -> tuple[int | None, str]:
-    """Process id and host in a lock file; no id where nothing stands in it that a batch has written."""
+def _owner(descriptor: int) -> _Owner | None:
+    """The process and the host in a lock file; None where nothing stands in it that a batch has written."""
     try:
-        owner = document_in(os.pread(descriptor, 4096, 0), "the lock")
-    except (InputError, OSError):
-        return None, ""
-    pid, host = owner.get("pid"), owner.get("host")
-    if type(pid) is not int or not 0 < pid <= _LARGEST_PID or not isinstance(host, str):
-        return None, ""
-    return pid, host
+        owner = convert(document_in(os.pread(descriptor, 4096, 0), "the lock"), _Owner)
+    except (InputError, OSError, ValueError):
+        return None
+    return owner if 0 < owner.pid <= _LARGEST_PID else None
 
 
-def _lives(owner: tuple[int | None, str]) -> bool:
-    pid, host = owner
-    if pid is None:
-        return False
-    if host != socket.gethostname():
-        return True
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
-
-
-def _refused(path: str, owner: tuple[int | None, str]) -> UsageError:
-    pid, host = owner
-    who = "another batch" if pid is None else f"another batch (process {pid} on {host})"
+def _refused(path: str, owner: _Owner | None) -> UsageError:
+    who = "another batch" if owner is None else f"another batch (process {owner.pid} on {owner.host})"
     return UsageError(
         f"{who} is at work in {os.path.dirname(path)}; wait for it, take another --out, or, if it is gone for "
         f"certain, remove {path}"

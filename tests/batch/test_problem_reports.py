@@ -82,6 +82,6 @@ def test_files_that_the_problems_cannot_go_to(world: Path, path: str, said: str)
     shutil.copy(world / "pool.tab", world / "pool.json")
     shutil.copy(world / "runs" / "alpha.tab.txt", world / "runs" / "alpha.json")
     done = _batch(world, "--problems", path, files=("queries.xml", "pool.json", "runs", "runs/*.json"))
-    assert done.status == 255
+    assert done.status in (1, 2)
     assert said in done.stderr.decode()
     assert not (world / "out").exists()
