@@ -34,6 +34,7 @@ CALLS: Final = {
         "--json=chosen.json", "-queries", "ids", "-runids", "r1", "-discipline", "STRING_EXACT", "--bootstrap=9",
         *SCORED,
     ],
+    "june.json": ["--json=june.json", "--follow=2017.1.5", *SCORED],
     "sf.json": ["--json=sf.json", "--policy=sf", "-right", "CORRECT:INEXACT", "--validate", *SCORED],
     "kb.json": ["--json=kb.json", "--knowledge-base=kb.tac", "q.xml", "qrel"],
     "claims.json": ["claims", "--json=claims.json", "--bootstrap=9", "--gold=gold.jsonl", "--predictions=more.jsonl"],
