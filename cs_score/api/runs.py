@@ -42,6 +42,7 @@ from cs_score.base.records import Record, replace
 from cs_score.base.signing.origin import QUERY_LIST, SAMPLES, Origin
 from cs_score.base.sources import Input
 from cs_score.coldstart.documents import SCHEMA_VERSION, json_text, problem_objects, run_parts
+from cs_score.coldstart.editions import AS_GIVEN, LATEST
 from cs_score.coldstart.gold import Gold as Prepared
 from cs_score.coldstart.gold import Run, load_run, noting_folders, open_gold, under_limits, with_pool
 from cs_score.coldstart.linking import NoAnswerYetError, members
@@ -554,6 +555,8 @@ def prepare(
     query_ids: str | os.PathLike[str] | Iterable[str] | None = None,
     run_ids: Names | None = None,
     samples: str | os.PathLike[str] | None = None,
+    follow: str = LATEST.name,
+    mention_types: str = AS_GIVEN,
 ) -> Gold:
     """Read queries and pool once, for any number of runs.
 
@@ -562,7 +565,9 @@ def prepare(
     (slot-filling runs) or a `Policy`; `justifications` limits what supports a node (`1:3`) and belongs to a named
     policy unless given. `discipline` says how a response finds its assessment: `ASSESSED`, `STRING_CASE` or
     `STRING_EXACT`. `query_ids` chooses queries (a file that lists them, or their ids), `run_ids` runs of files that
-    hold several. `samples` is a file of bootstrap resamples. Specification 1.2 and 1.4 say what each does.
+    hold several. `samples` is a file of bootstrap resamples. `follow` is the edition of the reference whose rules hold
+    (`3.0`, `2017.1.5`, `2017.2.0`), `mention_types` what is made of pools without them (`as-given`, `assume-name`).
+    Specification 1.2 and 1.4 say what each does.
 
     Raises UsageError for impossible arguments, InputError for files that cannot be read or linked.
     """
@@ -575,6 +580,8 @@ def prepare(
         queries=query_choice(query_ids),
         runids=None if run_ids is None else as_list(run_ids, "run_ids") or None,
         samples=file_of(samples, "samples"),
+        follow=follow,
+        mention_types=mention_types,
     )
     options.check()
     query_files = files_of(queries, "queries")
@@ -608,12 +615,14 @@ def score(
     query_ids: str | os.PathLike[str] | Iterable[str] | None = None,
     run_ids: Names | None = None,
     samples: str | os.PathLike[str] | None = None,
+    follow: str = LATEST.name,
+    mention_types: str = AS_GIVEN,
     validate: bool = False,
 ) -> RunResult:
     """Score one run: `prepare` and `Gold.score` in one call, with the arguments and errors of both."""
     gold = prepare(
         queries, pool, expand=expand, policy=policy, justifications=justifications, discipline=discipline,
-        query_ids=query_ids, run_ids=run_ids, samples=samples,
+        query_ids=query_ids, run_ids=run_ids, samples=samples, follow=follow, mention_types=mention_types,
     )  # fmt: skip
     return gold.score(run, validate=validate)
 

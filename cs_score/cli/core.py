@@ -16,6 +16,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
+from itertools import pairwise
 from typing import Any, Final, TypeAlias
 
 import click
@@ -166,6 +167,10 @@ class Parameter(click.Argument):
         return [CompletionItem(each) for each in chosen(self.choices) if each.startswith(current)]
 
 
+TYPED: Final = "cs_score.typed"
+"""Where a context keeps the words as they came."""
+
+
 class Line:
     """What was typed: the options given with their last values (None for those that take none), and the other words.
 
@@ -194,6 +199,12 @@ class Line:
         left = copy.copy(self)
         left.switches = {name: value for name, value in self.switches.items() if name not in set(names)}
         return left
+
+    def with_value(self, name: str, value: str) -> Line:
+        """The command line with another value of an option."""
+        other = copy.copy(self)
+        other.switches = {**self.switches, name: value}
+        return other
 
     def texts(self, name: str) -> list[str]:
         """All values of an option that may be repeated."""
@@ -256,9 +267,14 @@ class Command(click.Command):
             ["our_version", "--version"], help="Show the version of cs-score", callback=shows(version_text), **eager
         )
         if self.entry is not None and self.entry.follows:
-            text = f"{self.called} version {self.entry.follows}\n"
             yield click.Option(["followed", "-version"], help="Show the version that is followed",
-                               callback=shows(lambda: text), **eager)  # fmt: skip
+                               callback=shows(self._followed), **eager)  # fmt: skip
+
+    def _followed(self) -> str:
+        assert self.entry is not None
+        words = click.get_current_context().meta.get(TYPED, ())
+        chosen = [after for word, after in pairwise(words) if word == "--follow"]
+        return f"{self.called} version {chosen[-1] if chosen else self.entry.follows}\n"
 
     @property
     def called(self) -> str:
@@ -274,7 +290,7 @@ class Command(click.Command):
         """Bring what was typed into one spelling and let click read it. Raises UsageError."""
         if ctx.resilient_parsing:
             return super().parse_args(ctx, args)
-        typed = list(args)
+        typed = ctx.meta[TYPED] = list(args)
         options, words, wrong_file = self._spelled(typed)
         if options is None:  # help or version, at once
             return super().parse_args(ctx, words)

@@ -48,6 +48,7 @@ from cs_score.cli.scoring import (
     score_evidence,
     tell_notices,
 )
+from cs_score.coldstart.editions import EDITIONS
 from cs_score.coldstart.options import PRESETS, read_policies
 from cs_score.coldstart.query_files import is_query_file
 from cs_score.measures.registry import COLD_START_MODE, parse
@@ -348,6 +349,11 @@ POLICY_B: Final = Option(
 POOL_B: Final = Option("--pool-b", "FILE", "Take one run, and score it as B with these assessments")
 
 
+FOLLOW_B: Final = Option(
+    "--follow-b", "VERSION", "Take one run, and score it as B under this edition", choices=tuple(EDITIONS)
+)
+
+
 def _diff_runs(line: Line) -> int:
     """Show the difference that the command line asks for.
 
@@ -394,8 +400,8 @@ def _both(line: Line) -> tuple[Scored, Scored, tuple[str, str]]:
     files, knowledge_bases = run_words(line)
     runs, assessments = run_files(files, knowledge_bases)
     scored = partial(_scored_as, knowledge_bases=knowledge_bases)
-    policy_b, pool_b = line.switches.get(POLICY_B.long), line.switches.get(POOL_B.long)
-    wanted = 2 if policy_b is None and pool_b is None else 1
+    policy_b, pool_b, follow_b = (line.switches.get(option.long) for option in (POLICY_B, POOL_B, FOLLOW_B))
+    wanted = 2 if policy_b is None and pool_b is None and follow_b is None else 1
     if len(runs) != wanted:
         raise UsageError(f"name {_RUNS[wanted]}; there are {len(runs)} among the files; see cs-score diff -help")
     with paused_collector():
@@ -405,9 +411,13 @@ def _both(line: Line) -> tuple[Scored, Scored, tuple[str, str]]:
             names = system_names(runs)
             return a, scored(gold, runs[1], options), (names[0], names[1])
         other, name = options, []
+        if follow_b is not None:
+            line = line.with_value("--follow", follow_b)
+            other = options_of(line, defaults_of(line))
+            name.append(f"edition {other.follow}")
         if policy_b is not None:
-            [policy] = read_policies([policy_b], options, policy_texts(line, defaults_of(line)), POLICY_B.long)
-            other = policy.options(options)
+            [policy] = read_policies([policy_b], other, policy_texts(line, defaults_of(line)), POLICY_B.long)
+            other = policy.options(other)
             name.append(f"policy {policy.name}")
         if pool_b is not None or other != options:
             gold = with_pool(open_gold(queries, other), assessments if pool_b is None else [pool_b])
@@ -415,7 +425,7 @@ def _both(line: Line) -> tuple[Scored, Scored, tuple[str, str]]:
         return a, scored(gold, runs[0], other), ("as given", ", ".join(name))
 
 
-_RUNS: Final = {1: "one run, with --policy-b or --pool-b", 2: "two runs"}
+_RUNS: Final = {1: "one run, with --policy-b, --pool-b or --follow-b", 2: "two runs"}
 
 
 def _scored_as(gold: Gold, file: Input, options: Options, knowledge_bases: Collection[str]) -> Scored:
@@ -438,6 +448,7 @@ COMPARED: Final = (
     measure_option(COLD_START_MODE),
     POLICY_B,
     POOL_B,
+    FOLLOW_B,
     TOP,
     *INTERVALS,
 )

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from cs_score.base.errors import InputError
 from cs_score.base.garbage_collection import paused_collector
-from cs_score.base.records import Record, Struct, field
+from cs_score.base.records import Record, Struct, field, replace
 from cs_score.base.signing.origin import POOL, RUN
 from cs_score.base.sources import Input, InputDigest, name_of, open_source, plain_name
 from cs_score.coldstart.editions import LATEST, Edition
@@ -336,6 +336,11 @@ class Linker:
                 )
             elif found is not None:
                 remedy = f"the query with that short id is {found.full_id}; compare the prefix (switch -expand)"
+            elif parts.short in self._ids_of_other_editions:
+                other = "3.0" if not self._edition.hashes_text_once else LATEST.name
+                remedy = (
+                    f"an earlier line gives its answer; ids of letters outside ASCII are those of --follow {other} here"
+                )
             elif parts.level:
                 remedy = "no earlier line has given the answer that it asks about; parent lines must come first"
             else:
@@ -344,6 +349,17 @@ class Linker:
                 kind = NoAnswerYetError
             raise self._error(number, problem, remedy, "QUERY_NOT_LOADED", kind)
         return found
+
+    @functools.cached_property
+    def _ids_of_other_editions(self) -> frozenset[str]:
+        """Follow-on ids of the answers so far, as editions make them that hash text in the other way; made once."""
+        other = replace(self._edition, hashes_text_once=not self._edition.hashes_text_once)
+        below = self._links.below
+        layers = [self._links] if below is None else [self._links, below]
+        lines: list[Assessment | Response] = [line for layer in layers for line in layer.assessments]
+        lines += [line for layer in layers for line in layer.responses]
+        answers = ((line.query.full_id, line.value, line.provenance) for line in lines if not line.text.isascii())
+        return frozenset(follow_on_id(*answer, other) for answer in answers)
 
     def _read_answer(
         self, query: LinkedQuery, relation: str, value: str, provenance: str, number: int, text: str

@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 from hypothesis import assume, given
 
+import cs_score
 from cs_score.base.errors import UsageError
 from cs_score.coldstart.editions import EDITIONS, edition_of
 from cs_score.coldstart.options import Options, origin_of
-from tests.coldstart.handmade import CHILDREN, Inputs, Line, report, row
+from cs_score.coldstart.queries import follow_on_id
+from tests.coldstart.command import score_in
+from tests.coldstart.handmade import CHILDREN, SCHOOLS, Inputs, Line, report, row
 from tests.coldstart.worlds import World, score, worlds
 
 ANN, BO = Line("Ann", "N_ENG_1", node=None), Line("Bo", "N_ENG_2", node=None)
@@ -116,6 +119,54 @@ def test_messages_read_as_in_their_edition(inputs: Inputs) -> None:
     old = report(inputs.score("--follow", "2017.1.5"))
     assert "Unable to infer language from DOCID DOC_2. Using default language ENGLISH." in old
     assert "\n\n" not in old
+
+
+@pytest.mark.parametrize(("words", "version"), [((), "2017.2.0"), (("--follow", "3.0"), "3.0")])
+def test_the_version_is_that_which_is_followed(words: tuple[str, ...], version: str, inputs: Inputs) -> None:
+    outcome = score_in(inputs.folder, (*words, "-version"))
+    assert (outcome.status, outcome.stdout) == (0, f"cs-score version {version}\n".encode())
+
+
+def test_a_run_is_compared_with_itself_under_another_edition(inputs: Inputs) -> None:
+    inputs.pool(ANN.judged("1"), BO.judged("2", mention="NOM"))
+    inputs.run(ANN, BO)
+    words = ("diff", "--follow-b", "3.0", "--measure", "SF-ALL-Micro-R", "-expand", "CSX")
+    outcome = score_in(inputs.folder, (*words, "queries.xml", "run.tab", "pool.tab"))
+    assert outcome.status == 0, outcome.stderr
+    assert b"edition 3.0" in outcome.stdout
+    assert b"1.0000" in outcome.stdout
+    assert b"-0.5000" in outcome.stdout
+
+
+def test_what_an_edition_lacks_is_refused_by_name(inputs: Inputs) -> None:
+    inputs.pool(ANN.judged("1"))
+    inputs.run(ANN)
+    for words in (("score", "--measure", "SF-AP"), ("analyze", "--measure", "SF-AP"), ("check", "--min", "SF-AP=0.5")):
+        outcome = score_in(
+            inputs.folder, (*words, "--follow", "3.0", "-expand", "CSX", "queries.xml", "run.tab", "pool.tab")
+        )
+        assert outcome.status == 2, words
+        assert b"version 3.0 has no average precision; 2017.1.5, 2017.2.0 have it" in outcome.stderr
+
+
+def test_python_follows_an_edition(inputs: Inputs) -> None:
+    inputs.pool(ANN.judged("1"), BO.judged("2", mention="NOM"))
+    inputs.run(ANN, BO)
+    queries, run, pool = (inputs.folder / name for name in ("queries.xml", "run.tab", "pool.tab"))
+    result = cs_score.score(queries, run, pool, expand="CSX", follow="3.0")
+    assert result.scores["SF-ALL-Micro-R"] == 0.5
+    assert "SF-AP" not in result.scores
+    assert "follow=3.0" in str(result.signature)
+
+
+@pytest.mark.parametrize(("follow", "other"), [("2017.2.0", "3.0"), ("3.0", "2017.2.0")])
+def test_ids_of_another_edition_are_recognised(follow: str, other: str, inputs: Inputs) -> None:
+    """The ids of follow-on queries differ where letters stand outside ASCII: the file is sound, its edition another."""
+    parent = Line("Zoë", "N_ENG_1", node=None)
+    asked = follow_on_id(parent.query, "Zoë", "N_ENG_1:3-5", edition_of(other))
+    inputs.pool(parent.judged("1"))
+    inputs.run(parent, Line("Sch", "N_ENG_1", node=None, query=f"{parent.query}_{asked}", slot=SCHOOLS))
+    assert f"are those of --follow {other} here" in inputs.refusal("--follow", follow)
 
 
 @given(worlds())
