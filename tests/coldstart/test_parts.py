@@ -86,7 +86,7 @@ def test_most_committed_cases_are_scored_in_parts(
         if case.mode == "ok" and case.program is None:
             (tmp_path / case.folder.name).mkdir()
             replay(case, tmp_path / case.folder.name)
-    assert sum(taken) > 0.7 * len(taken) > 15
+    assert sum(taken) > 0.5 * len(taken) > 15  # odd pools and other editions are scored whole
 
 
 class Indivisible:
