@@ -200,9 +200,9 @@ def _name(path: str, depth: int) -> str:
 
 
 def read_policies(given: Sequence[str], base: Options, texts: dict[str, str]) -> list[NamedPolicy]:
-    """The policies of `--policy` switches. Raises UsageError as for other commands, and for the name of a file."""
-    policies = options.read_policies(given, base, texts)
+    """The policies of `--also-policy`. Raises UsageError as for other commands, and for the name of a file."""
+    policies = options.read_policies(given, base, texts, "--also-policy")
     for policy in policies:
         if policy.name in RESERVED:
-            raise UsageError(f"--policy {policy.name}: that is a file of every batch; choose another name")
+            raise UsageError(f"--also-policy {policy.name}: that is a file of every batch; choose another name")
     return policies

@@ -26,7 +26,8 @@ from click.shell_completion import CompletionItem
 from cs_score.base.display import one_line
 from cs_score.base.errors import UsageError
 from cs_score.base.nearest import nearest
-from cs_score.cli.output import quietly, write_text
+from cs_score.base.outputs import write_whole
+from cs_score.cli.output import captured, quietly, write_text
 
 WIDEST: Final = 100
 """Columns of a help that goes to no terminal."""
@@ -92,7 +93,7 @@ class Option(click.Option):
 
     def __init__(
         self, name: str, value: str | None, help: str, shown: str | None = None, choices: Choices = (),
-        *, many: bool = False, short: str = "",
+        *, many: bool = False, short: str = "", hidden: bool = False,
     ) -> None:  # fmt: skip
         self.long, self.value, self.shown, self.choices = name, value, shown, choices
         flag = (
@@ -101,7 +102,7 @@ class Option(click.Option):
             else {"multiple": many, "metavar": value, "shell_complete": self._offered}
         )
         spelt = [name.lstrip("-").replace("-", "_"), name, *([short] if short else [])]
-        super().__init__(spelt, help=help, **flag)
+        super().__init__(spelt, help=help, hidden=hidden, **flag)
 
     @property
     def is_addition(self) -> bool:
@@ -127,8 +128,10 @@ class Option(click.Option):
 
         return word == "-" or ending_of(word) == ending_of((self.value or "").strip("[]")) or is_stream(word)
 
-    def get_help_record(self, ctx: click.Context) -> tuple[str, str]:
-        """Its names with its value, and its meaning with its default."""
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Its names with its value, and its meaning with its default; none for another name of the same."""
+        if self.hidden:
+            return None
         names = ", ".join(sorted({self.long, *(name for name in self.opts if len(name) == 2)}, key=len))
         value = "" if self.value is None else f" {self.value}"
         default = "" if self.shown is None else f" [default: {self.shown}]"
@@ -215,6 +218,23 @@ QUIET: Final = Option("--quiet", None, "Print nothing on standard error but what
 FORCE: Final = Option("--force", None, "Overwrite existing files, also those that cs-score did not write")
 
 
+FORMAT: Final = Option("--format", "NAME", "How the result is printed or written", "by the ending of -o, else text")
+OUTPUT: Final = Option(
+    "--output", "PATH", "Write there instead of printing; a folder where there are several tables or runs", short="-o"
+)
+
+_FORMAT_OF: Final = {
+    ".json": "json",
+    ".tsv": "tsv",
+    ".md": "markdown",
+    ".tex": "latex",
+    ".html": "html",
+    ".txt": "text",
+}
+_FILES: Final = {"json": "--json", "html": "--out"}
+"""Options of the bodies that name a file, by the format that is written into it."""
+
+
 class Command(click.Command):
     """A command of our own: options anywhere, status 2 for wrong usage.
 
@@ -238,7 +258,14 @@ class Command(click.Command):
         sections: Callable[[], Sequence[Section]] = tuple,
         example: str = "",
         summary: str = "",
+        formats: Sequence[str] = (),
     ) -> None:
+        self.formats = tuple(formats)
+        if formats:
+            shown = ", ".join(each for each in formats if each not in ("folder", "chart"))
+            format_ = Option(FORMAT.long, FORMAT.value, f"{FORMAT.help}: {shown}", FORMAT.shown, tuple(formats))
+            options = [*(option for option in options if option.long != FORMAT.long), OUTPUT]
+            options += [format_] if shown else []
         self.name = name
         self.body, self.required, self.sections, self.example = body, tuple(required), sections, example
         self.parameters, self.entry = tuple(parameters), COMMANDS.get(name)
@@ -282,6 +309,17 @@ class Command(click.Command):
         return f"cs-score {self.name}".rstrip()
 
     @property
+    def place(self) -> tuple[str, str]:
+        """The command and the task that it is for, as the table has them."""
+        verb, _, task = (self.name or "").partition(" ")
+        return ("score", verb) if verb in TASKS else (verb, task or TASKS[0])
+
+    @property
+    def spellings(self) -> list[str]:
+        """All names of all options."""
+        return [name for param in self.params if isinstance(param, click.Option) for name in param.opts]
+
+    @property
     def options(self) -> list[Option]:
         """Its own options."""
         return [param for param in self.params if isinstance(param, Option)]
@@ -308,7 +346,44 @@ class Command(click.Command):
     def invoke(self, ctx: click.Context) -> int:
         """Do what the command line asks for."""
         with quietly(QUIET.long in ctx.obj.switches):
+            if self.formats:
+                return self._delivered(ctx.obj)
             return self.body(ctx.obj)
+
+    def _delivered(self, line: Line) -> int:
+        """Do it with the result in the format and at the place that --format and -o say. Raises UsageError."""
+        path = line.switches.get(OUTPUT.long)
+        if path is None and FORMAT.long not in line.switches:
+            return self.body(line)
+        ending = "" if path is None else os.path.splitext(path)[1]
+        wanted = line.switches.get(FORMAT.long) or _FORMAT_OF.get(ending) or ("folder" if path else "text")
+        known = [each for each in self.formats if each != "folder"]
+        if wanted not in self.formats:
+            meant = nearest(wanted, known)
+            raise UsageError(f"--format takes {', '.join(known)}, not {wanted}{meant}")
+        own = {option.long: option for option in self.options}
+        wanted = "tsv" if wanted == "folder" and "--tsv" in own else wanted
+        if wanted in known and (path is not None or FORMAT.long in line.switches):
+            line.switches[FORMAT.long] = wanted
+        if wanted == "json" and "--json" in own:
+            line.switches["--json"] = path or "-"
+        elif (option := own.get(f"--{wanted}")) is not None:
+            if option.value is not None and path is None:
+                raise UsageError(f"{wanted} is several tables: give -o FOLDER")
+            line.switches[option.long] = path if option.value is not None else None
+        elif path is not None and "--out" in own and wanted in ("folder", "html", "chart"):
+            line.switches["--out"] = path
+            return self.body(line)
+        if path is None:
+            return self.body(line)
+        is_written = line.switches.get("--json") == path or line.switches.get("--tsv") == path
+        if not is_written and os.path.exists(path) and FORCE.long not in line.switches:
+            raise UsageError(f"{path} exists; --force replaces it")
+        with captured() as blocks:
+            status = self.body(line)
+        if not is_written:
+            write_whole(path, blocks)
+        return status
 
     def _spelled(self, typed: Sequence[str]) -> tuple[list[str] | None, list[str], str | None]:
         """Options as `NAME=VALUE`, the other words, and what is wrong with one of them, perhaps.
@@ -378,9 +453,11 @@ class Command(click.Command):
     def _check_words(self, options: Sequence[str], words: Sequence[str], wrong_file: str | None) -> None:
         """Raises UsageError where an option or a word is missing, or there is one too many."""
         given = {option.partition("=")[0] for option in options}
+        given |= {"--out"} if OUTPUT.long in given else set()
         for option in self.options:
             if option.long in self.required and option.long not in given:
-                raise UsageError(f"{option.long} {option.value} must be given")
+                shown = "-o" if option.long == "--out" else option.long
+                raise UsageError(f"{shown} {option.value} must be given")
         for parameter in self.parameters[len(words) :]:
             if parameter.required:
                 missing = f"Not enough arguments; {parameter.shown} must be provided"
@@ -410,7 +487,8 @@ class Command(click.Command):
             if _plain(option.long) == _plain(name):  # the reference knows no other spelling
                 value = word.partition("=")[2] or option.value or ""
                 return Misuse(f"unknown switch {word}; write {f'{option.long} {value}'.rstrip()}", printed)
-        return Misuse(f"unknown switch {name}{nearest(name, names)}", printed)
+        elsewhere = "" if self.options_first else _option_elsewhere(self, name)
+        return Misuse(elsewhere or f"unknown switch {name}{nearest(name, names)}", printed)
 
     # ---- Help
 
@@ -429,7 +507,7 @@ class Command(click.Command):
         """The words behind its name."""
         values = {option.long: option.value for option in self.options}
         words = ["{-switch {-switch ...}}" if self.options_first else "[OPTIONS]"]
-        words += [f"{name} {values[name]}" for name in self.required]
+        words += [f"{'-o' if name == '--out' else name} {values[name]}" for name in self.required]
         for parameter in self.parameters:
             shown = parameter.shown.upper() + ("..." if parameter.nargs < 0 else "")
             words.append(shown if parameter.required else f"[{shown}]")
@@ -465,6 +543,30 @@ class Command(click.Command):
         if self.parameters:
             yield "Words", [(parameter.shown, parameter.meaning) for parameter in self.parameters]
         yield from self.sections()
+
+
+OTHER_NAMES: Final = {
+    **dict.fromkeys(("--label", "--labels", "--gold-file", "--gold_file", "--corpus"), "--gold"),
+    **dict.fromkeys(("--prediction", "--pred", "--preds", "--predictions-file", "--prediction_file"), "--predictions"),
+}
+"""What the official evaluators call the files, and what they are called here."""
+
+
+def _option_elsewhere(command: Command, name: str) -> str:
+    """What is said of an option that other tasks or commands have, or that evaluators spell otherwise; empty else."""
+    own = {option.long for option in command.options}
+    if (meant := OTHER_NAMES.get(name)) in own:
+        return f"{name} is called {meant} here: {command.called} --gold GOLD --predictions PREDICTIONS"
+    verb, task = command.place
+    if verb and COMMANDS[verb].by_task:
+        tasks = [other for other in TASKS if other != task and name in load(verb, other).spellings]
+        if tasks:
+            of = "evidence tasks" if "coldstart" not in tasks and task == "coldstart" else ", ".join(tasks)
+            return f"{name} is an option of {of}: cs-score {verb} {tasks[0]} {name} ..."
+    if name in command.spellings or nearest(name, command.spellings):
+        return ""
+    others = [each for each in COMMANDS if each and each != verb and name in load(each).spellings][:3]
+    return f"{name} is no option of {command.called}, but of {', '.join(others)}" if others else ""
 
 
 def _plain(name: str) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from cs_score.base.display import one_line
 from cs_score.base.errors import CsScoreError, InputError, OutputError, UsageError
 from cs_score.base.planned_outputs import OutputPlan
-from cs_score.base.records import Record
+from cs_score.base.records import Record, replace
 from cs_score.base.sources import is_pipe, name_of
 from cs_score.batch.batch import BatchOptions, BatchResult, run_batch
 from cs_score.batch.execution import Backend, Progress
@@ -22,10 +22,14 @@ from cs_score.batch.runs import InputFile, RunFile, find_runs, read_policies
 from cs_score.batch.store import planned_batch
 from cs_score.cli.core import FORCE, Command, Line, Option, Parameter, Section, Status
 from cs_score.cli.options import (
+    ALL,
+    ALSO,
     EVIDENCE_MODES,
+    EXAMPLE,
+    EXAMPLE_OF_TWO,
     FILES,
+    HIDDEN_JSON,
     INTERVALS,
-    JSON,
     OF_A_BATCH,
     OF_A_CALL,
     POLICY,
@@ -48,9 +52,11 @@ from cs_score.cli.options import (
 )
 from cs_score.cli.output import Destination, is_quiet, print_text, say, with_deltas, write_text
 from cs_score.cli.scoring import (
+    FILES_OF_EVIDENCE,
     GOLD,
     PREDICTIONS,
     call_of,
+    gold_and_words,
     input_files,
     new_log,
     own_arguments,
@@ -61,9 +67,9 @@ from cs_score.cli.scoring import (
     tell_notices,
 )
 from cs_score.coldstart.linking import RUN_SUFFIX, members
-from cs_score.coldstart.options import PRESETS, NamedPolicy
+from cs_score.coldstart.options import NamedPolicy
 from cs_score.coldstart.query_files import is_query_file
-from cs_score.measures.registry import find
+from cs_score.measures.registry import find, headline
 from cs_score.statistics.options import Resampling
 
 if TYPE_CHECKING:
@@ -79,7 +85,7 @@ MOST_JOBS: Final = 4096
 
 
 BATCH_OPTIONS: Final = (
-    Option("--out", "DIR", "Output folder; made if missing"),
+    Option("--out", "DIR", "Output folder; made if missing", hidden=True),
     Option("--runs-from", "FILE", "File with further runs, one a line; - is standard input"),
     Option("--jobs", "N", "Processes on this machine", "the number of processors"),
     Option("--dask", "ADDRESS", "Compute on the Dask cluster with this scheduler"),
@@ -255,14 +261,10 @@ def _report_batch(result: BatchResult, out: str) -> None:
 
 _OF_A_BATCH: Final = (
     *BATCH_OPTIONS,
-    Option("--json", None, "Write DIR/RUN/out.json for every run, too"),
-    Option(
-        "--policy",
-        "NAME[:LIST]",
-        "Score under this policy; may be repeated; see below",
-        choices=tuple(PRESETS),
-        many=True,
-    ),
+    Option("--json", None, "Write DIR/RUN/out.json for every run, too", hidden=True),
+    Option("--with-json", None, "Write DIR/RUN/out.json for every run, too"),
+    POLICY,
+    ALSO,
     Option("--pool", "FILE", "Further assessments, after POOL; may be repeated", many=True),
 )
 
@@ -296,16 +298,24 @@ def _missing_files(line: Line) -> str | None:
 def _plan_of_runs(line: Line, queries: tuple[str, ...], pool: tuple[str, ...]) -> ColdStartPlan:
     from cs_score.batch.coldstart import ColdStartPlan, SingleCall
 
-    defaults = defaults_of(line, None)
+    defaults = defaults_of(line)
     options, texts = options_of(line, defaults), policy_texts(line, defaults)
-    policies = read_policies(line.texts("--policy"), options, texts)
+    also = read_policies(line.texts(ALSO.long), options, texts)
+    name = line.switches.get(POLICY.long) or "given" if also else ""
+    if name in (policy.name for policy in also):
+        raise UsageError(f"{ALSO.long} {name} is the policy in force already")
+    policies = (NamedPolicy(name, options.policy, options.justifications, texts), *also)
     return ColdStartPlan(
         queries=tuple(map(held, queries)),
         pool=tuple(map(held, _pool_files(pool))),
         options=options,
-        policies=tuple(policies) or (NamedPolicy("", options.policy, options.justifications, texts),),
+        policies=policies,
         call=SingleCall(
-            layout_of(line), "--json" in line.switches, _scoring_switches(line), os.getcwd(), options.edition
+            layout_of(line),
+            not {"--json", "--with-json"}.isdisjoint(line.switches),
+            _scoring_switches(line),
+            os.getcwd(),
+            options.edition,
         ),
         query_list=_option_file(options.queries),
         samples=_option_file(options.samples),
@@ -355,11 +365,11 @@ def _batch_predictions(mode: EvidenceMode, line: Line) -> int:
     """Score a batch; the exit status. Raises CsScoreError where nothing can be scored."""
     from cs_score.batch.evidence import EvidencePlan
 
-    gold = line.text("--gold", "")
-    if [gold, *line.words, line.switches.get("--runs-from")].count("-") > 1:
+    gold, predictions = gold_and_words(line)
+    if [gold, *predictions, line.switches.get("--runs-from")].count("-") > 1:
         raise UsageError("only one of the files can be standard input")
     resampling = read_resampling(line)
-    choices = choices_of(line, line.words, (gold,), whole_number(line, "--jobs", MOST_JOBS))
+    choices = choices_of(line, predictions, (gold,), whole_number(line, "--jobs", MOST_JOBS))
     plan = EvidencePlan(mode.name, held(gold), own_arguments(mode, line), resampling, page_maker_if(choices.html))
     return score_batch(plan, choices, _MEMBERS)
 
@@ -375,11 +385,12 @@ def comparison_options(task: str) -> tuple[Option, ...]:
         *INTERVALS,
         measure_option(task),
         Option("--common", None, "Compare on the units that all systems have; otherwise they must be the same"),
-        JSON,
+        HIDDEN_JSON,
+        ALL,
         FORCE,
-        Option("--tsv", None, "Print one table, separated by tabs"),
-        Option("--markdown", None, "Print Markdown"),
-        Option("--latex", None, "Print LaTeX (booktabs)"),
+        Option("--tsv", None, "Print one table, separated by tabs", hidden=True),
+        Option("--markdown", None, "Print Markdown", hidden=True),
+        Option("--latex", None, "Print LaTeX (booktabs)", hidden=True),
     )
 
 
@@ -391,6 +402,7 @@ class ComparisonSettings(Record):
     common: bool
     format: str
     json_file: str | None = None
+    everything: bool = False
 
 
 def read_settings(line: Line) -> ComparisonSettings:
@@ -411,6 +423,7 @@ def read_settings(line: Line) -> ComparisonSettings:
         "--common" in line.switches,
         COMPARISON_FORMATS.get(formats[0], "json") if formats else "text",
         None if json_file == "-" else json_file,
+        ALL.long in line.switches,
     )
 
 
@@ -431,6 +444,10 @@ def print_comparison(comparison: Comparison, settings: ComparisonSettings) -> No
 
     if settings.json_file is not None:
         write_packed(settings.json_file, encoded((WRITERS["json"](comparison),)))
+    if settings.format == "text" and not settings.measures and not settings.everything:
+        mode = next(iter(comparison.origins.values())).mode
+        first = [each for measure in headline(mode) for each in comparison.measures if each.measure == measure]
+        comparison = replace(comparison, measures=tuple((first or list(comparison.measures))[:1]))
     painted = with_deltas if settings.format == "text" else str
     print_text(WRITERS[settings.format](comparison).removesuffix("\n"), painted)
 
@@ -474,7 +491,7 @@ def _remark_on(system: str, remark: str) -> None:
 def _compare_predictions(mode: EvidenceMode, line: Line) -> int:
     from cs_score.analysis.comparison import compare_evidence, system_names
 
-    gold, predictions = line.text("--gold", ""), line.words
+    gold, predictions = gold_and_words(line)
     settings = read_settings(line)
     own = own_arguments(mode, line)
     if "-" in (gold, *predictions):
@@ -677,8 +694,9 @@ def batch(task: str) -> Command:
             f"batch {task}",
             (GOLD, *BATCH_OPTIONS, sort_by(task), FORCE, *INTERVALS, *mode.options),
             (Parameter("predictions", "Files, folders or quoted patterns", is_optional=True, is_repeated=True),),
-            required=("--gold", "--out"),
+            required=("--out",),
             sections=lambda: (("Files", mode.files),),
+            formats=("folder",),
             body=partial(_batch_predictions, mode),
             summary=f"Score many files of {task} predictions against one gold file",
         )
@@ -701,6 +719,8 @@ def batch(task: str) -> Command:
             fields(),
             *legend(),
         ),
+        formats=("folder",),
+        example=f"-o scored {EXAMPLE_OF_TWO}",
         body=_batch_runs,
     )
 
@@ -713,8 +733,8 @@ def compare(task: str) -> Command:
             f"compare {task}",
             (GOLD, *comparison_options(task), *mode.options),
             (Parameter("predictions", "One file for each system", is_optional=True, is_repeated=True),),
-            required=("--gold",),
             sections=lambda: (("Files", mode.files),),
+            formats=("text", "json", "tsv", "markdown", "latex"),
             body=partial(_compare_predictions, mode),
             summary=f"Compare {task} systems on the same gold file",
         )
@@ -731,6 +751,8 @@ def compare(task: str) -> Command:
             ),
         ),
         sections=lambda: (policies(), *legend()),
+        formats=("text", "json", "tsv", "markdown", "latex"),
+        example=EXAMPLE_OF_TWO,
         body=_compare_runs,
     )
 
@@ -742,8 +764,9 @@ def check(task: str) -> Command:
         return Command(
             f"check {task}",
             (GOLD, PREDICTIONS, *mode.options, *gate_options(task)),
-            required=(GOLD.long, PREDICTIONS.long),
+            (FILES_OF_EVIDENCE,),
             sections=lambda: (STATUSES, ("Files", mode.files)),
+            formats=("text", "json", "junit", "github"),
             body=partial(_check_predictions, mode),
             summary=f"Hold {task} predictions against least scores and a baseline",
         )
@@ -752,6 +775,8 @@ def check(task: str) -> Command:
         (*(option for option in OF_A_CALL if option.long not in _LEFT_OUT), *gate_options(task)),
         (Parameter("files", FILES[0].upper() + FILES[1:].rstrip("."), is_repeated=True),),
         sections=lambda: (STATUSES, policies(), *legend()),
+        formats=("text", "json", "junit", "github"),
+        example=f"--min SF-AP=0.4 {EXAMPLE}",
         body=_check_runs,
     )
 

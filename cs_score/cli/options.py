@@ -164,6 +164,15 @@ POLICY: Final = Option(
 )
 
 
+HIDDEN_JSON: Final = Option(JSON.long, JSON.value, JSON.help or "", hidden=True)
+ALL: Final = Option("--all", None, "Every measure, and every list whole")
+ALSO: Final = Option(
+    "--also-policy",
+    "NAME[:LIST]",
+    "Scores under this policy, too; may be repeated; see below",
+    choices=tuple(PRESETS),
+    many=True,
+)
 KNOWLEDGE_BASE: Final = Option(
     "--knowledge-base", "FILE", "Validate and resolve this knowledge base, and score it; may be repeated", many=True
 )
@@ -408,8 +417,8 @@ TOP: Final = Option("--top", "N", "List only so many mistakes, units or answers"
 
 def result_options(*, tables: bool = True) -> tuple[Option, ...]:
     """The options that say where a result goes."""
-    files = (Option(TSV, "DIR", "Also write the tables of the result into this folder, as .tsv"),) if tables else ()
-    return (JSON, *files, FORCE)
+    files = (Option(TSV, "DIR", "Also write the tables of the result into this folder, as .tsv", hidden=True),)
+    return (HIDDEN_JSON, *(files if tables else ()), FORCE)
 
 
 def top_of(line: Line) -> int | None:
@@ -504,3 +513,9 @@ def legend() -> tuple[Section, Section]:
             ],
         ),
     )
+
+
+EXAMPLE: Final = "-expand ISLE26 queries/ldc-queries.xml assessments/pool-2016.tab submissions/tide-kb.tab.txt"
+"""A run of the samples, with its queries and assessments."""
+
+EXAMPLE_OF_TWO: Final = f"{EXAMPLE} submissions/gull-sf.tab.txt"

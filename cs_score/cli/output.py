@@ -33,7 +33,12 @@ _NUMBERS: Final = {"good": 32, "mild": 33, "bad": 31}
 
 def can_show_colours(stream: IO[str] | None) -> bool:
     """Whether what is written there is seen on a terminal that can show colours."""
-    if stream is None or os.environ.get("NO_COLOR") or os.environ.get("TERM", "dumb") == "dumb":
+    if (
+        stream is None
+        or _CAPTURED.get() is not None
+        or os.environ.get("NO_COLOR")
+        or os.environ.get("TERM", "dumb") == "dumb"
+    ):
         return False
     try:
         return os.isatty(stream.fileno())
@@ -64,6 +69,20 @@ STREAMS = ("stdout", "stderr")
 
 
 _IS_QUIET: ContextVar[bool] = ContextVar("is_quiet", default=False)
+
+
+_CAPTURED: ContextVar[list[bytes] | None] = ContextVar("captured", default=None)
+
+
+@contextlib.contextmanager
+def captured() -> Iterator[list[bytes]]:
+    """Within, what is written on standard output is kept instead."""
+    blocks: list[bytes] = []
+    token = _CAPTURED.set(blocks)
+    try:
+        yield blocks
+    finally:
+        _CAPTURED.reset(token)
 
 
 @contextlib.contextmanager
@@ -113,6 +132,10 @@ def write_to_stream(destination: Destination, blocks: Iterable[bytes]) -> None:
 
     Raises OutputError where the stream is closed, full, or nobody reads it any more.
     """
+    kept = _CAPTURED.get()
+    if kept is not None and destination.stream == "stdout":
+        kept.extend(blocks)
+        return
     name = "standard output" if destination.stream == "stdout" else "standard error"
     stream = sys.stdout if destination.stream == "stdout" else sys.stderr
     if stream is None:  # the process was started with the stream closed

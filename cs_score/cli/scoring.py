@@ -20,9 +20,12 @@ from cs_score.base.records import Record, replace
 from cs_score.base.sources import InMemory, Input, name_of, open_source
 from cs_score.cli.core import FORCE, Command, Finished, Line, Option, Parameter, Reference, Status
 from cs_score.cli.options import (
+    ALL,
     DEFAULTS,
     EVIDENCE_MODES,
+    EXAMPLE,
     FILES,
+    HIDDEN_JSON,
     INTERVALS,
     MOST_REFERENCES,
     OF_A_CALL,
@@ -501,7 +504,7 @@ def _score_runs(line: Line) -> int:
     try:
         with paused_collector(), scored_apart(call, problems) as scoring:
             result = scoring.result
-            chosen = choose(result, read_measures(line), scoring.intervals)
+            chosen = choose(result, ("*",) if ALL.long in line.switches else read_measures(line), scoring.intervals)
             write_files(call, result, scoring.intervals)
     except CsScoreError as error:
         if isinstance(error, ScoringStopped):
@@ -516,7 +519,10 @@ def _score_runs(line: Line) -> int:
         say(closing_line(result.error_count, result.warning_count))
     if call.problems_file is not None:
         write_problems_file(problems, call.problems_file)
-    print_text(WRITERS[format_](chosen).removesuffix("\n"))
+    if "--format" in line.switches and format_ == "text" and len(chosen.measures) == len(result.runs) == 1:
+        print_text(chosen.shown(0, chosen.measures[0]))
+    else:
+        print_text(WRITERS[format_](chosen).removesuffix("\n"))
     return Finished(1 if result.error_count else 0, scoring)
 
 
@@ -547,23 +553,41 @@ GOLD: Final = Option("--gold", "FILE", "Gold annotation; - is standard input")
 PREDICTIONS: Final = Option("--predictions", "FILE", "The system's output; - is standard input")
 
 
-def _shared(unit: str) -> tuple[Option, ...]:
+def _shared() -> tuple[Option, ...]:
     return (
         GOLD,
         PREDICTIONS,
-        Option("--json", "[FILE.json]", "The result as JSON in full precision; without FILE instead of the table"),
-        Option("--per-item", "FILE", f"Also write the statistics of each {unit}, as .tsv"),
+        HIDDEN_JSON,
+        Option("--per-item", "FILE", "Also write the statistics of each unit, as .tsv"),
         FORCE,
-        Option(
-            "--explain", "ID", f"Print how this {unit} was scored, instead of the scores; may be repeated", many=True
-        ),
+        Option("--explain", "ID", "Print how this unit was scored, instead of the scores; may be repeated", many=True),
         *INTERVALS,
     )
 
 
+FILES_OF_EVIDENCE: Final = Parameter(
+    "files", "Gold and predictions in this order, where --gold and --predictions do not name them",
+    is_optional=True, is_repeated=True,
+)  # fmt: skip
+
+
+def gold_and_words(line: Line) -> tuple[str, list[str]]:
+    """The file of gold, which --gold names or the first word, and the other words. Raises UsageError without any."""
+    words = list(line.words)
+    gold = line.switches.get("--gold") or (words.pop(0) if words else None)
+    if gold is None:
+        raise UsageError("--gold FILE must be given")
+    return gold, words
+
+
 def input_files(line: Line) -> tuple[str, str]:
-    """The files of gold and predictions. Raises UsageError where both are standard input."""
-    gold, predictions = line.text("--gold", ""), line.text("--predictions", "")
+    """The files of gold and predictions. Raises UsageError where one is missing, or both are standard input."""
+    gold, words = gold_and_words(line)
+    predictions = line.switches.get("--predictions") or (words.pop(0) if words else None)
+    if predictions is None:
+        raise UsageError("--predictions FILE must be given")
+    if words:
+        raise UsageError(f"too many words: {' '.join(words)}")
     if gold == predictions == "-":
         raise UsageError("only one of --gold and --predictions can be standard input")
     return gold, predictions
@@ -599,8 +623,56 @@ def own_arguments(mode: EvidenceMode, line: Line) -> dict[str, Any]:
 def score_evidence(mode: EvidenceMode, gold: str, predictions: str, own: Mapping[str, Any]) -> EvidenceResult:
     """Score predictions; `own` as `own_arguments` gives them."""
     progress = {"progress": with_bar} if mode.takes_long else {}
-    result: EvidenceResult = _module(mode.name).score(gold, predictions, **own, **progress)
+    try:
+        result: EvidenceResult = _module(mode.name).score(gold, predictions, **own, **progress)
+    except InputError as error:
+        if (advice := _advice(mode.name, gold, predictions)) is not None:
+            raise UsageError(advice) from None
+        raise error
     return result
+
+
+_OF_LINES: Final = ("scifact", "claims")
+
+
+def _advice(task: str, gold: str, predictions: str) -> str | None:
+    """What is wrong with files that cannot be scored as a whole: they are swapped, or of another form of JSON."""
+    if "-" in (gold, predictions):
+        return None
+    looks = [_looks_like(task, file) for file in (gold, predictions)]
+    if looks == ["predictions", "gold"]:
+        return f"the files are swapped: {predictions} is gold; write --gold {predictions} --predictions {gold}"
+    for file, look in zip((gold, predictions), looks):
+        if look == "list":
+            return (
+                f"{file} is a JSON list, where one object a line is expected; convert it: jq -c '.[]' {file} > {file}l"
+            )
+        if look == "lines":
+            return f"{file} has one JSON object a line, where a single value is expected; convert it: jq -s . {file}"
+    return None
+
+
+def _looks_like(task: str, file: str) -> str | None:
+    """What a file seems to be, by its beginning: gold, predictions, or another form of JSON; None: nobody can tell."""
+    import json
+
+    try:
+        with open_source(file) as source:
+            text = source.read_bytes().decode("utf-8", "replace").lstrip("\ufeff \r\n\t")
+        if task in _OF_LINES and text.startswith("["):
+            return "list"
+        first = json.loads(text.partition("\n")[0] if task in _OF_LINES else text)
+    except InputError:
+        return None
+    except (ValueError, RecursionError):
+        lines = text.splitlines()
+        is_of_lines = len(lines) > 1 and all(line[:1] == "{" and line[-1:] == "}" for line in lines[:2])
+        return "lines" if is_of_lines and task not in _OF_LINES else None
+    if task == "hotpotqa":
+        return "gold" if isinstance(first, list) else "predictions"
+    if not isinstance(first, dict):
+        return None
+    return "predictions" if ("re" in first if task == "r4c" else "claim" not in first) else "gold"
 
 
 def _module(mode: str) -> Any:
@@ -667,21 +739,25 @@ def score(task: str) -> Command:
         mode = EVIDENCE_MODES[task]
         return Command(
             task,
-            (*_shared(mode.unit), *mode.options),
-            required=("--gold", "--predictions"),
+            (*_shared(), *mode.options),
+            (FILES_OF_EVIDENCE,),
             sections=lambda: (("Files", mode.files),),
+            formats=("text", "json"),
             body=partial(_score_predictions, mode),
             summary=mode.summary,
         )
     own = (
         measure_option(task),
+        ALL,
         Option("--format", "NAME", f"How it is printed: {', '.join(FORMATS)}", FORMATS[0], FORMATS),
-        Option("--out", "DIR", "Write the scorer's files into this folder, too: DIR/out.sf and so on, DIR/out.json"),
+        Option("--out", "DIR", "Write the scorer's files into this folder, too: DIR/out.sf and so on", hidden=True),
     )
     return Command(
         "score",
         (*OF_A_CALL, *own),
         (Parameter("files", FILES[0].upper() + FILES[1:].rstrip("."), is_repeated=True),),
         sections=lambda: (policies(), fields(), *legend()),
+        formats=("text", "json", "tsv", "markdown", "folder"),
+        example=EXAMPLE,
         body=_score_runs,
     )

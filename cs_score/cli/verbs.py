@@ -13,9 +13,12 @@ from cs_score.analysis.outcomes import json_text
 from cs_score.base.errors import InputError, OutputError, UsageError
 from cs_score.base.outputs import encoded, make_folder, write_packed, write_together
 from cs_score.base.planned_outputs import Existing, Format, OutputPlan, OwnOption, PlannedOutput, ending_of
-from cs_score.cli.core import FORCE, QUIET, Command, Line, Option, Parameter
+from cs_score.cli.core import FORCE, FORMAT, OUTPUT, QUIET, Command, Line, Option, Parameter
 from cs_score.cli.options import (
+    ALSO,
     EVIDENCE_MODES,
+    EXAMPLE,
+    EXAMPLE_OF_TWO,
     FILES,
     INTERVALS,
     KNOWLEDGE_BASE,
@@ -39,8 +42,10 @@ from cs_score.cli.options import (
 )
 from cs_score.cli.output import Destination, print_text, say, text_width, with_bar, with_deltas, write_to_stream
 from cs_score.cli.scoring import (
+    FILES_OF_EVIDENCE,
     GOLD,
     PREDICTIONS,
+    gold_and_words,
     input_files,
     knowledge_bases_in,
     load_as_prepared,
@@ -237,20 +242,11 @@ def load(gold: Gold, files: Sequence[Input], knowledge_bases: Collection[str]) -
     return load_as_prepared(gold, files, knowledge_bases, gold.problems.branch(), validates=False)
 
 
-ALSO: Final = Option(
-    "--also-policy",
-    "NAME[:LIST]",
-    "Tell the scores under this policy, too; may be repeated; see below",
-    choices=tuple(PRESETS),
-    many=True,
-)
-
-
 ANALYZED: Final = (
     *SCORING,
     KNOWLEDGE_BASE,
     Option("-runids", "LIST", "Colon-separated runs to score, in this order", "all runs"),
-    Option("--run", "ID", "The run to analyse, where there are several"),
+    RUN,
     measure_option(COLD_START_MODE),
     POLICY,
     ALSO,
@@ -528,7 +524,10 @@ def comparing(mode: EvidenceMode, line: Line) -> tuple[tuple[str, str, str], Cal
     from cs_score.analysis.evidence.mistakes import measure_of
 
     own, resampling = own_arguments(mode, line), read_resampling(line, always=True)
-    gold, first, second = line.text("--gold", ""), *line.words
+    gold, words = gold_and_words(line)
+    if len(words) != 2:
+        raise UsageError(f"name two files of predictions, A and B, not {len(words)}")
+    first, second = words
     if "-" in (gold, first, second):
         raise UsageError("standard input cannot be read once for each of the two: name a file")
     measure = measure_of(mode.name, line.switches.get("--measure"))
@@ -627,10 +626,12 @@ def _page(line: Line, inputs: Sequence[str], document: Callable[[], Mapping[str,
     return 0
 
 
-_OUT_PAGE: Final = Option(_OUT_NAME, "FILE", "The page, one file that loads nothing from elsewhere, or the chart")
+_OUT_PAGE: Final = Option(
+    _OUT_NAME, "FILE", "The page, one file that loads nothing from elsewhere, or the chart", hidden=True
+)
 COMPARE: Final = Option("--compare", None, "The page of a difference: of two runs, as diff takes them")
 _MEASURE: Final = measure_option(COLD_START_MODE)
-_OF_EVERY_PAGE: Final = (_OUT_PAGE, FORCE, QUIET)
+_OF_EVERY_PAGE: Final = (_OUT_PAGE, OUTPUT, FORMAT, FORCE, QUIET)
 
 
 def _together(*options: Option) -> tuple[Option, ...]:
@@ -703,8 +704,9 @@ def analyze(task: str) -> Command:
         return Command(
             f"analyze {task}",
             (GOLD, PREDICTIONS, measure_option(task), TOP, *result_options(), *mode.options),
-            required=("--gold", "--predictions"),
+            (FILES_OF_EVIDENCE,),
             sections=lambda: (("Files", mode.files), *_MEANING),
+            formats=("text", "json", "tsv", "folder"),
             body=partial(_analyze, mode),
             summary=f"What each mistake of {task} predictions costs",
         )
@@ -720,6 +722,8 @@ def analyze(task: str) -> Command:
             ),
             policy_form(), policies(), *legend(),
         ),
+        formats=("text", "json", "tsv", "folder"),
+        example=EXAMPLE,
         body=_analyze_runs,
     )  # fmt: skip
 
@@ -737,8 +741,9 @@ def explain(task: str) -> Command:
         return Command(
             f"explain {task}",
             (GOLD, PREDICTIONS, unit, measure_option(task), *result_options(tables=False), *mode.options),
-            required=("--gold", "--predictions"),
+            (FILES_OF_EVIDENCE,),
             sections=lambda: (("Files", mode.files), *_MEANING),
+            formats=("text", "json"),
             body=partial(_explain, mode),
             summary=f"How one {mode.unit} of {task} was scored, and what it costs",
         )
@@ -755,6 +760,8 @@ def explain(task: str) -> Command:
             ),
             *legend(),
         ),
+        formats=("text", "json"),
+        example=f"--line 7 {EXAMPLE}",
         body=_explain_runs,
     )
 
@@ -766,12 +773,9 @@ def diff(task: str) -> Command:
         return Command(
             f"diff {task}",
             (GOLD, measure_option(task), TOP, *INTERVALS, *result_options(tables=False), *mode.options),
-            (
-                Parameter("A", "The predictions that are compared with"),
-                Parameter("B", "The predictions that are compared; a positive difference is in their favour"),
-            ),
-            required=("--gold",),
+            (Parameter("files", "Predictions A and B, behind gold where --gold does not name it", is_repeated=True),),
             sections=lambda: (("Files", mode.files), ("Result", _DIFFERENCE + ".")),
+            formats=("text", "json"),
             body=partial(_diff, mode),
             summary=f"Why one {task} system scores higher than another, unit by unit",
         )
@@ -780,6 +784,8 @@ def diff(task: str) -> Command:
         (*COMPARED, *result_options(tables=False)),
         (Parameter("files", _BOTH_RUNS, is_optional=True, is_repeated=True),),
         sections=lambda: (("Result", _DIFFERENCE + "."), policy_form(), policies(), *legend()),
+        formats=("text", "json"),
+        example=EXAMPLE_OF_TWO,
         body=_diff_runs,
     )
 
@@ -803,6 +809,7 @@ def report(task: str) -> Command:
             ),
             required=(GOLD.long, _OUT_NAME),
             sections=lambda: (("Files", mode.files), *_PAGE_MEANING),
+            formats=("html",),
             body=partial(_report_evidence, mode),
             summary=f"The page of {task} predictions",
         )
@@ -819,6 +826,8 @@ def report(task: str) -> Command:
         ),
         required=(_OUT_NAME,),
         sections=lambda: _PAGE_MEANING,
+        formats=("html",),
+        example=f"-o report.html {EXAMPLE}",
         body=_report,
     )
 
@@ -858,5 +867,6 @@ def plot() -> Command:
                 ),
             ),
         ),
+        formats=("chart", "folder"),
         body=_plot,
     )

@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any, Final, TypeAlias
 
 from cs_score.base.errors import UsageError
+from cs_score.base.nearest import nearest
 from cs_score.base.records import Record
 from cs_score.measures import formulas
 from cs_score.measures.measure import MACRO, MICRO, Measure
@@ -128,15 +129,16 @@ WHY: Final[Mapping[str, str]] = {
 """Why a measure is the one that ranks Cold Start runs, of those that can be; the first with LDC queries."""
 
 _BY_NAME: Final = {str(measure): measure for of_mode in MEASURES.values() for measure in of_mode}
+_BY_FOLDED_NAME: Final = {name.casefold(): measure for name, measure in _BY_NAME.items()}
 _HOP: Final = "0|[1-9][0-9]{0,5}"
 
 
 def parse(text: str) -> Measure:
     """The measure that prints as `text`. Raises UsageError where there is none."""
     name, at, hop = text.partition("@")
-    measure = _BY_NAME.get(name)
+    measure = _BY_FOLDED_NAME.get(name.casefold())
     if measure is None or (at and not (measure.table and re.fullmatch(_HOP, hop))):
-        raise UsageError(f"no measure called {text}")
+        raise UsageError(f"no measure called {text}{meant_measures(name, _BY_NAME)}")
     return measure.at(hop) if at else measure
 
 
@@ -145,6 +147,14 @@ def find(wanted: str, known: Iterable[str]) -> str | None:
     name, at, hop = wanted.partition("@")
     found = [each for each in known if each.casefold() == name.casefold()]
     return f"{found[0]}{at}{hop}" if found and (not at or re.fullmatch(_HOP, hop)) else None
+
+
+def meant_measures(word: str, known: Iterable[str]) -> str:
+    """What a message adds for a measure that there is not: the nearest three, those that contain the word otherwise."""
+    known = [name for name in known if "@" not in name]
+    plain = word.strip("*").casefold()
+    containing = [name for name in known if plain in name.casefold()][:3]
+    return nearest(word, known) or (f"; did you mean {', '.join(containing)}?" if plain and containing else "")
 
 
 def names(mode: str) -> tuple[str, ...]:
@@ -175,9 +185,14 @@ def chosen(known: Sequence[str], patterns: Sequence[str]) -> list[str]:
     Raises UsageError for a pattern that no measure matches.
     """
     for pattern in patterns:
-        if not any(fnmatchcase(name, pattern) for name in known):
-            raise UsageError(f"no measure called {pattern}; there are {', '.join(known)}")
-    return [name for name in known if not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)]
+        if not any(_matches(name, pattern) for name in known):
+            meant = meant_measures(pattern, known) or f"; there are {', '.join(known)}"
+            raise UsageError(f"no measure called {pattern}{meant}")
+    return [name for name in known if not patterns or any(_matches(name, pattern) for pattern in patterns)]
+
+
+def _matches(name: str, pattern: str) -> bool:
+    return fnmatchcase(name.casefold(), pattern.casefold())
 
 
 def sums_of(measures: Iterable[Measure]) -> tuple[str, ...]:

@@ -283,7 +283,7 @@ def test_a_link_in_the_place_of_a_folder_is_refused(world: Path, link: str) -> N
     (world / "mine/out.sf").write_text("of somebody else\n", encoding="utf-8")
     (world / "out").mkdir()
     (world / link).symlink_to(world / "mine")
-    policies = ("--policy", "kb", "--policy", "sf") if link == "out/kb" else ()
+    policies = ("--policy", "kb", "--also-policy", "sf") if link == "out/kb" else ()
     done = batch_process(world, "-expand", "CSSF17", *policies, "--out", "out", "queries.xml", "pool.tab", "runs")
     assert done.returncode in (1, 2)
     assert done.stderr == (

@@ -37,7 +37,7 @@ def told(page: bytes) -> bytes:
 
 
 def test_every_run_has_its_page_and_the_index_leads_to_it(folder: Path) -> None:
-    assert score_in(folder, [*BATCH, "--html", "--policy", "kb", "--policy", "sf"]).status == 0
+    assert score_in(folder, [*BATCH, "--html", "--policy", "kb", "--also-policy", "sf"]).status == 0
     index = parsed(folder / "out/index.html")
     links = index.xpath("//td/a/@href")
     policies = {urlsplit(each).path.split("/")[0] for each in links}

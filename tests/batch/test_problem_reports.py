@@ -52,7 +52,7 @@ def test_one_run_gives_the_file_of_a_single_call(flawed: Path, ending: str, more
 
 
 def test_all_runs_and_policies_with_each_problem_once_and_its_file(flawed: Path) -> None:
-    words = ("--policy", "kb", "--policy", "sf", "--policy", "open:ignore=DUPLICATE")
+    words = ("--policy", "kb", "--also-policy", "sf", "--also-policy", "open:ignore=DUPLICATE")
     assert _batch(flawed, *words, "--problems", "p.json").status == 0
     found = _found(flawed / "p.json")
     places = [(one["file"], one["code"], one["line"], one["message"]) for one in found]

@@ -200,7 +200,7 @@ def _killed_and_resumed(folder: Path, seed: int, kills: int) -> None:
         shutil.copy(COMMITTED / "medium_001" / name, folder / name)
     names = [f"run{number:02}" for number in range(10)]
     invented_runs(folder, COMMITTED / "medium_001" / "run.tab", names)
-    words = ("-expand", "CSSF17", "--policy", "kb", "--policy", "sf")
+    words = ("-expand", "CSSF17", "--policy", "kb", "--also-policy", "sf")
     start = time.monotonic()
     done = batch_process(folder, *words, "--jobs", "2", "--out", "calm", *FILES)
     took = time.monotonic() - start

@@ -10,11 +10,12 @@ import sys
 from pathlib import Path
 from typing import Final
 
+import click
 import pytest
 
 from cs_score.base.errors import UsageError
 from cs_score.cli.about import all_commands
-from cs_score.cli.core import COMMANDS, TASKS, WIDEST, Command, Misuse, Option, Reference, find, load
+from cs_score.cli.core import COMMANDS, TASKS, WIDEST, Command, Misuse, Option, Reference, Root, find, load
 from tests.coldstart.command import Outcome, score_in
 from tests.preparation.invented import AskedQuery, Inputs, RunLine
 
@@ -57,9 +58,9 @@ def test_help_has_four_names_and_shows_all_that_the_command_takes(name: str, tmp
     beginning = f"{command.called}:  {command.help}" if command.shows_usage else f"{command.help}."
     assert " ".join(text.split()).startswith(" ".join(beginning.split()))
     assert max(map(len, text.splitlines())) <= WIDEST
-    listed = [line.split()[0] for line in text.splitlines() if re.match("  -", line)]
-    for option in command.options:
-        assert f"{option.long}" in {word.rstrip(",") for word in listed}
+    listed = {word.rstrip(",") for line in text.splitlines() if re.match("  -", line) for word in line.split()[:2]}
+    assert {option.long for option in command.options if not option.hidden} <= listed
+    assert f"Usage: {command.called}" in text
     for parameter in command.parameters:
         assert f"\n  {parameter.shown} " in text
 
@@ -167,6 +168,47 @@ def test_a_file_that_is_nearly_called_like_a_command_is_a_file(tmp_path: Path) -
     assert "no command" not in score_in(tmp_path, ["scifac"]).stderr.decode()
 
 
+# ---- Laws of the tree of commands
+
+
+def test_an_option_of_one_name_means_the_same_in_every_command() -> None:
+    """Of our own commands; what formats there are and which default holds may differ."""
+    helps: dict[str, set[str]] = {}
+    for command in ALL.values():
+        for option in command.options if not isinstance(command, Reference) else ():
+            if not option.hidden:
+                helps.setdefault(option.long, set()).add((option.help or "").partition(":")[0])
+    assert {name: found for name, found in helps.items() if len(found) > 1} == {}
+
+
+def test_no_help_is_that_of_two_options() -> None:
+    for command in ALL.values():
+        helps = [option.help for option in command.options if not option.hidden]
+        assert len(helps) == len(set(helps))
+
+
+def test_click_walks_the_whole_tree() -> None:
+    """What completion, the manual page and `help` see is one tree."""
+    root = Root("cs-score")
+    context = click.Context(root)
+    found = set()
+    for name in root.list_commands(context):
+        command = root.get_command(context, name)
+        if isinstance(command, click.Group):
+            found |= {(command.get_command(context, task) or command).name for task in command.list_commands(context)}
+        else:
+            found.add(command.name if command else None)
+    assert found == set(NAMES) - {""}
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if ALL[name].example])
+def test_the_examples_run_on_the_samples(name: str, tmp_path: Path) -> None:
+    for folder in ("queries", "assessments", "submissions"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
+    words = ALL[name].example.replace("-o ", f"-o {tmp_path}/").split()
+    assert score_in(tmp_path, [*name.split(), *words]).status in (0, 3)
+
+
 # ---- Spelling
 
 OPTIONS: Final = (Option("-output_file", "F", ""), Option("--json", "[FILE.json]", ""), Option("--check", None, ""))
@@ -244,6 +286,8 @@ def test_the_manual_page_has_every_option() -> None:
     assert page.startswith(".TH CS-SCORE 1 ")
     for name in NAMES:
         for option in ALL[name].options:
+            if option.hidden:
+                continue
             assert option.long.replace("-", r"\-") in page
     assert not [
         line for line in page.splitlines() if line[:1] in ".'" and not re.match(r"\.(TH|ad|nh|SH|SS|TP|br)\b", line)

@@ -160,7 +160,7 @@ plot of something else: plot budget --out o.svg difference.json
 
 SEVERAL: Final = """
 batch: batch --jobs 1 --out o $COLD $KB $SF
-batch, everything: batch --jobs 1 --json --bootstrap 99 --policy kb --policy sf --problems o.json --out o $COLD $KB $SF
+batch, everything: batch --json --bootstrap 99 --policy kb --also-policy sf --problems o.json --out o $COLD $KB $SF
 batch, pages: batch --jobs 1 --html --bootstrap 99 --out o $COLD $KB $SF
 batch, resumed: batch --jobs 1 --json --bootstrap 99 --resume --out batch $COLD $KB $SF
 batch, a run missing: batch --jobs 1 --out o $COLD $KB nothing.tab
@@ -172,7 +172,6 @@ compare, tsv: compare coldstart --bootstrap 99 --tsv $COLD $KB $SF
 compare, markdown: compare coldstart --bootstrap 99 --markdown $COLD $KB $SF
 compare, latex: compare coldstart --bootstrap 99 --latex $COLD $KB $SF
 compare, json: compare coldstart --bootstrap 99 --json o.json $COLD $KB $SF
-compare, nothing: compare
 check: check --min SF-AP=0.1 $COLD $KB
 check, fails: check --min SF-AP=0.99 $COLD $KB
 check, json: check --format json --min SF-AP=0.99 $COLD $KB

@@ -43,7 +43,7 @@ CALLS: Final = {
         for mode, words in (("scifact", ["--any-order"]), ("r4c", ["--references=2"]), ("hotpotqa", []))
     },
     "batch": [
-        "batch", "--jobs=1", "--out=batch", "--json", "--policy=kb", "--policy=own:right=CORRECT:INEXACT",
+        "batch", "--jobs=1", "--out=batch", "--json", "--policy=kb", "--also-policy=own:right=CORRECT:INEXACT",
         "--bootstrap=9", "--problems=p.json", "q.xml", "qrel", "run.tab", "round2.tab",
     ],
     "modes": ["batch", "claims", "--jobs=1", "--out=modes", "--gold=gold.jsonl", "predictions.jsonl", "more.jsonl"],

@@ -28,7 +28,7 @@ RUNS: Final = ("good.tab", "two.tab", "bad.tab", "wrong.tab", "none.tab")
 
 CASES: Final = {
     "policies": [
-        "--policy=kb", "--policy=own:right=CORRECT:INEXACT", "--bootstrap=9", "--sort-by=SF-ALL-Macro-R",
+        "--policy=kb", "--also-policy=own:right=CORRECT:INEXACT", "--bootstrap=9", "--sort-by=SF-ALL-Macro-R",
         "--problems=p.json", "-queries", "ids", "q.xml", "pool", *RUNS,
     ],
     "plain": ["q.xml", "pool", *reversed(RUNS)],

@@ -1,0 +1,160 @@
+"""What people type first, and what they are told: the stumbles of a trial with seven kinds of new users."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.coldstart.command import score_in
+from tests.documents import ROOT
+
+SAMPLES: Final = ROOT / "tests" / "freeze" / "samples"
+FILES: Final = {
+    "q.xml": ROOT / "queries" / "ldc-queries.xml",
+    "pool.tab": ROOT / "assessments" / "pool-2016.tab",
+    "run.tab.txt": ROOT / "submissions" / "tide-kb.tab.txt",
+    "sf.tab.txt": ROOT / "submissions" / "gull-sf.tab.txt",
+    "gold.jsonl": SAMPLES / "scifact-gold.jsonl",
+    "pred.jsonl": SAMPLES / "scifact-a.jsonl",
+    "hotpot.json": SAMPLES / "hotpotqa-gold.json",
+    "answers.json": SAMPLES / "hotpotqa-a.json",
+}
+X: Final = "-expand ISLE26"
+COLD: Final = f"{X} q.xml pool.tab run.tab.txt"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, source in FILES.items():
+        shutil.copy(source, tmp_path / name)
+    lines = (tmp_path / "pred.jsonl").read_text(encoding="utf-8").splitlines()
+    (tmp_path / "list.json").write_text(json.dumps([json.loads(line) for line in lines]), encoding="utf-8")
+    (tmp_path / "windows.jsonl").write_text("\r\n".join(lines) + "\r\n", encoding="utf-8", newline="")
+    run = (tmp_path / "run.tab.txt").read_bytes()
+    (tmp_path / "windows.tab.txt").write_bytes(run.replace(b"\n", b"\r\n"))
+    (tmp_path / "empty.tab.txt").write_bytes(b"")
+    (tmp_path / "bad.tab.gz").write_bytes(b"no gzip\n")
+    (tmp_path / "folder").mkdir()
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        ("scifct", 2, "no command `scifct`, and no such file; did you mean scifact?"),
+        ("analyze scifat gold.jsonl pred.jsonl", 2, "no task `scifat`, and no such file; did you mean scifact?"),
+        ("analyze --gold gold.jsonl", 2, "--gold is an option of evidence tasks: cs-score analyze scifact --gold ..."),
+        (
+            "scifact gold.jsonl list.json",
+            2,
+            "list.json is a JSON list, where one object a line is expected; convert it: jq",
+        ),
+        (
+            "hotpotqa gold.jsonl pred.jsonl",
+            2,
+            "one JSON object a line, where a single value is expected; convert it: jq",
+        ),
+        (
+            "scifact pred.jsonl gold.jsonl",
+            2,
+            "the files are swapped: gold.jsonl is gold; write --gold gold.jsonl --pred",
+        ),
+        ("hotpotqa answers.json hotpot.json", 2, "the files are swapped: hotpot.json is gold"),
+        (f"score --measure f1 {COLD}", 2, "no measure called f1; did you mean SF-ALL-Micro-F1, "),
+        (
+            "scifact --gold gold.jsonl --prediction pred.jsonl",
+            2,
+            "is called --predictions here: cs-score scifact --gold ",
+        ),
+        ("scifact --labels gold.jsonl pred.jsonl", 2, "--labels is called --gold here"),
+        ("scifact gold.jsonl", 2, "--predictions FILE must be given"),
+        (
+            "validate-run q.xml run.tab.txt --check",
+            255,
+            "Could not open --check: No such file or directory; options come",
+        ),
+        (f"score --bootstrap 9 --confidence 0.95 {COLD}", 2, "percent: did you mean 95?"),
+        (f"score {X} q.xml run.tab.txt", 2, "no assessments (pool) among the files: there is run.tab.txt"),
+        (f"score {X} q.xml pool.tab", 2, "no run among the files: there is pool.tab"),
+        (f"analyze --boostrap 9 {COLD}", 2, "unknown switch --boostrap; did you mean --bootstrap?"),
+        (f"score --sort-by SF-AP {COLD}", 2, "--sort-by is no option of cs-score score, but of batch"),
+        ("scifact folder pred.jsonl", 1, "Could not open folder: Is a directory"),
+        (f"score {X} q.xml pool.tab bad.tab.gz", 1, "bad.tab.gz: cannot be read: Not a gzipped file"),
+        (f"score --policy kbb {COLD}", 2, "no policy called kbb; there are kb, sf; did you mean kb?"),
+        (
+            f"explain --query ISLE26_ENG_4d265 {COLD}",
+            1,
+            "there is no query ISLE26_ENG_4d265; did you mean ISLE26_ENG_4d",
+        ),
+        ("explain scifact gold.jsonl pred.jsonl --unit 9999", 1, "9999"),
+        (f"score {X} q.xml pool.tab empty.tab.txt", 1, "empty.tab.txt: empty: neither a run nor assessments"),
+        (f"analyze --format xml {COLD}", 2, "--format takes text, json, tsv, not xml"),
+        ("-discipline=ASSESSED q.xml", 255, "unknown switch -discipline=ASSESSED; write -discipline ASSESSED"),
+    ],
+)
+def test_what_is_refused_says_what_to_type(words: str, status: int, said: str, folder: Path) -> None:
+    outcome = score_in(folder, words.split())
+    assert (outcome.status, outcome.files) == (status, {})
+    assert said in outcome.stderr.decode().splitlines()[-1]
+    assert status == 255 or outcome.stdout == b""
+
+
+@pytest.mark.parametrize(
+    ("words", "begins"),
+    [
+        ("help", "Scores TAC Cold Start runs"),
+        ("version", "cs-score "),
+        ("-V", "cs-score "),
+        ("help compare", "Compare systems"),
+        (f"analyze coldstart {COLD}", "TIDE_KB: LDC-MEAN-ALL-Macro-F1 = 0.7917"),
+        (f"compare --bootstrap 9 {COLD} sf.tab.txt", "LDC-MEAN-ALL-Macro-F1\n"),
+        ("scifact gold.jsonl pred.jsonl", "scifact: "),
+        ("analyze scifact gold.jsonl pred.jsonl", "scifact"),
+        ("diff scifact --bootstrap 9 gold.jsonl pred.jsonl windows.jsonl", "scifact: "),
+        ("scifact gold.jsonl windows.jsonl", "scifact: "),
+        (f"score q.xml run.tab.txt pool.tab {X}", "                       TIDE_KB"),
+        (f"score {X} run.tab.txt q.xml pool.tab", "                       TIDE_KB"),
+        (f"score {X} q.xml windows.tab.txt pool.tab", "                       TIDE_KB"),
+        (f"score {COLD} sf.tab.txt", "                       TIDE_KB  GULL_SF"),
+        (f"score --measure ldc-mean-ap --format text {COLD}", "0.6734"),
+    ],
+)
+def test_what_means_something_is_done(words: str, begins: str, folder: Path) -> None:
+    outcome = score_in(folder, words.split())
+    assert (outcome.status, outcome.files) == (0, {})
+    assert outcome.stdout.decode().startswith(begins)
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (f"score {COLD}", "s.json"),
+        (f"score {COLD}", "s.md"),
+        (f"analyze {COLD}", "a.json"),
+        (f"analyze {COLD}", "a.txt"),
+        (f"compare --bootstrap 9 {COLD} sf.tab.txt", "c.tex"),
+        ("scifact gold.jsonl pred.jsonl", "e.json"),
+        ("analyze scifact gold.jsonl pred.jsonl", "tables"),
+        (f"check --min SF-AP=0.1 {COLD}", "c.json"),
+    ],
+)
+def test_the_result_goes_where_it_is_wanted_in_the_format_of_the_ending(words: str, name: str, folder: Path) -> None:
+    outcome = score_in(folder, [*words.split(), "-o", name])
+    assert (outcome.status, outcome.stdout) == (0, b"")
+    assert set(outcome.files) == {name} if "." in name else all(file.startswith(f"{name}/") for file in outcome.files)
+    if name.endswith(".json"):
+        json.loads(outcome.files[name])
+    if name.endswith((".txt", ".md")):
+        assert score_in(folder, [*words.split(), "--force", "-o", name]).status == 0
+        refused = score_in(folder, [*words.split(), "-o", name])
+        assert (refused.status, f"{name} exists; --force replaces it" in refused.stderr.decode()) == (2, True)
+
+
+def test_the_first_screen_of_a_comparison_is_one(folder: Path) -> None:
+    words = f"compare --bootstrap 9 {COLD} sf.tab.txt".split()
+    first, everything = (score_in(folder, [*words, *more]).stdout.decode().splitlines() for more in ([], ["--all"]))
+    assert len(first) <= 40 < len(everything)
