@@ -401,6 +401,8 @@ class DiscardRules:
         """Indexes of the discarded responses."""
         self.why: dict[int, Discard] = {}
         """Why, by the same indexes."""
+        self.needs_all_queries = False
+        """Whether lines of a third hop stand below discarded ones: single values of other queries decide on them."""
         self.applied: list[int] = []
         """How many lines had been loaded each time the rules were applied."""
         self._limits = limits
@@ -500,6 +502,7 @@ class DiscardRules:
                 for line in asking[target]:
                     if line.index not in self.marked:
                         self._mark(line, Discard("parent"), answers, orphaned)
+                        self.needs_all_queries |= line.follow_on.id in asking
                         self._problems.add("DISCARDED_DEPENDENT", f"\n{line.text}\n", place=line.place)
 
     def _single_valued(self, nodes: Mapping[str, Sequence[Response]]) -> list[tuple[str, int, list[str]]]:

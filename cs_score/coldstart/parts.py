@@ -291,6 +291,8 @@ def _score_part(task: _Task, part: int) -> _PartScore:
         run_ids = frozenset(run.lines)
         if len(run_ids) > 1 or run.links.without_parent:  # AP mixes the nodes of such lines across queries
             raise NeedsWholeError
+        if loading.discard.needs_all_queries:
+            raise NeedsWholeError
         units = Combining(run, gold.options.policy, gold.problems).score_units(next(iter(run_ids), ""))
         rankings = rankings_of(units)
     except InputError:
