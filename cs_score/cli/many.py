@@ -366,6 +366,8 @@ def _batch_predictions(mode: EvidenceMode, line: Line) -> int:
     from cs_score.batch.evidence import EvidencePlan
 
     gold, predictions = gold_and_words(line)
+    if not predictions and "--runs-from" not in line.switches:
+        raise UsageError("a batch needs the gold file and files of predictions: --gold GOLD PREDICTIONS...")
     if [gold, *predictions, line.switches.get("--runs-from")].count("-") > 1:
         raise UsageError("only one of the files can be standard input")
     resampling = read_resampling(line)

@@ -24,7 +24,7 @@ def _batch(world: Path, out: str, **options: Any) -> cs.Leaderboard:
 
 def test_a_batch_writes_the_files_of_the_command(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(world)
-    words = ["batch", "-expand", "CSSF17", "--jobs", "1", "--policy", "kb", "--policy", "sf", "--out", "command"]
+    words = ["batch", "-expand", "CSSF17", "--jobs", "1", "--policy", "kb", "--also-policy", "sf", "--out", "command"]
     score_in(world, [*words, "queries.xml", "pool.tab", "runs"])
     board = cs.batch(
         "runs", "python", queries="queries.xml", pool="pool.tab", expand="CSSF17", policies="kb:sf", jobs=1
@@ -44,14 +44,27 @@ def test_a_batch_writes_the_files_of_the_command(world: Path, monkeypatch: pytes
 def test_pages_and_intervals_are_those_of_the_command(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(world)
     pytest.importorskip("jinja2")
-    words = ["batch", "-expand", "CSSF17", "--jobs", "1", "--policy", "kb", "--html", "--bootstrap", "99"]
+    words = [
+        "batch",
+        "-expand",
+        "CSSF17",
+        "--jobs",
+        "1",
+        "--policy",
+        "kb",
+        "--also-policy",
+        "sf",
+        "--html",
+        "--bootstrap",
+        "99",
+    ]
     words += ["--seed", "3", "--out", "command"]
     score_in(world, [*words, "queries.xml", "pool.tab", "runs"])
     board = cs.batch(
-        "runs", "python", queries="queries.xml", pool="pool.tab", expand="CSSF17", jobs=1, html=True, resamples=99,
-        seed=3,
+        "runs", "python", queries="queries.xml", pool="pool.tab", expand="CSSF17", policies="kb:sf", jobs=1, html=True,
+        resamples=99, seed=3,
     )  # fmt: skip
-    for name in ("leaderboard.tsv", "agreement.tsv", "stability.tsv", "alpha/out.html", "index.html"):
+    for name in ("leaderboard.tsv", "agreement.tsv", "stability.tsv", "alpha/kb/out.html", "index.html"):
         ours, theirs = ((world / folder / name).read_text() for folder in ("python", "command"))
         assert ours == theirs, name
     told = leaderboard(world / "command")

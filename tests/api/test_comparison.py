@@ -22,7 +22,19 @@ def results(world: Path) -> dict[str, cs.RunResult]:
 
 
 def test_a_comparison_is_that_of_the_command(world: Path, results: dict[str, cs.RunResult]) -> None:
-    words = ["compare", "coldstart", "-expand", "CSSF17", "--bootstrap", "50", "--seed", "3", "queries.xml", "pool.tab"]
+    words = [
+        "compare",
+        "coldstart",
+        "--all",
+        "-expand",
+        "CSSF17",
+        "--bootstrap",
+        "50",
+        "--seed",
+        "3",
+        "queries.xml",
+        "pool.tab",
+    ]
     files = [f"runs/{name}.tab.txt" for name in RUNS]
     outcome = score_in(world, [*words, *files])
     compared = cs.compare(results, resamples=50, seed=3)

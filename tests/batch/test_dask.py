@@ -91,7 +91,7 @@ def test_what_hinders_a_cluster_is_told(cluster: Cluster, world: Path, monkeypat
         done = score_in(
             world, ["batch", *SWITCHES, "--dask", address, "--out", "never", "queries.xml", "pool.tab", "runs"]
         )
-        assert done.status == 255
+        assert done.status == 1
         return done.stderr.decode()
 
     monkeypatch.setattr(dask_cluster, "CONNECT_SECONDS", 0.2)
@@ -115,7 +115,7 @@ def test_shipped_inputs_give_the_bytes_of_a_local_batch(cluster: Cluster, world:
 def test_an_address_that_does_not_answer_is_one_line_within_half_a_minute(unanswered: Future[Unanswered]) -> None:
     asked = unanswered.result()
     assert asked.seconds < 30
-    assert (asked.done.returncode, asked.done.stdout) == (255, b"")
+    assert (asked.done.returncode, asked.done.stdout) == (1, b"")
     assert asked.done.stderr.count(b"\n") == 1
     assert f"no Dask scheduler answers at {asked.address}".encode() in asked.done.stderr
 
