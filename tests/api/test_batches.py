@@ -64,7 +64,9 @@ def test_pages_and_intervals_are_those_of_the_command(world: Path, monkeypatch: 
         "runs", "python", queries="queries.xml", pool="pool.tab", expand="CSSF17", policies="kb:sf", jobs=1, html=True,
         resamples=99, seed=3,
     )  # fmt: skip
-    for name in ("leaderboard.tsv", "agreement.tsv", "stability.tsv", "alpha/kb/out.html", "index.html"):
+    pages = [str(path.relative_to(world / "python")) for path in (world / "python").rglob("out.html")]
+    assert len(pages) == 6
+    for name in ("leaderboard.tsv", "agreement.tsv", "stability.tsv", "index.html", *pages):
         ours, theirs = ((world / folder / name).read_text() for folder in ("python", "command"))
         assert ours == theirs, name
     told = leaderboard(world / "command")
