@@ -33,8 +33,8 @@ class Row(Record):
     run has no such score. `signature` is the citable line of the score that ranks it, empty where nothing tells
     what it was made from; `intervals` are those of the scores as JSON has them, empty without resampling. `tier` groups
     rows that do not differ significantly from the first one of the group, and `p_above` is the p-value of the
-    difference from the row above, both corrected for all pairs of rows (`analysis.many.tiers`); None where nothing was
-    tested.
+    difference from the row above, both corrected for all pairs of rows (`analysis.many.resampled`). They are None where
+    nothing was tested.
     """
 
     rank: int | None
