@@ -40,7 +40,7 @@ SCIFACT = ("scifact", "--gold", "gold.jsonl", "--predictions", "predictions.json
         (["--measure", "abstract_label_only"], "; did you mean abstract_label_only_"),
         (["--top", "0"], "--top 0: a whole number from 1 to "),
         (["--tsv", "gold.jsonl"], "gold.jsonl is a file, where --tsv makes a folder"),
-        (["--json", "gold.jsonl"], "did you mean --json result.json? gold.jsonl does not end in .json"),
+        (["--json", "gold.jsonl"], "too many words: gold.jsonl"),
         (["--gold", "-", "--predictions", "-"], "only one of --gold and --predictions can be standard input"),
     ],
 )

@@ -232,8 +232,8 @@ def test_interval_and_p_are_those_of_compare(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        (["--gold", "gold.jsonl", "a.jsonl"], "Not enough arguments; B must be provided"),
-        (["--gold", "gold.jsonl", "a.jsonl", "b.jsonl", "a.jsonl"], "too many words: a.jsonl"),
+        (["--gold", "gold.jsonl", "a.jsonl"], "name two files of predictions, A and B, not 1"),
+        (["--gold", "gold.jsonl", "a.jsonl", "b.jsonl", "a.jsonl"], "name two files of predictions, A and B, not 3"),
         (["--gold", "-", "a.jsonl", "b.jsonl"], "standard input cannot be read once for each of the two"),
         (["--gold", "gold.jsonl", "a.jsonl", "b.jsonl", "--measure", "em"], "no measure called em; there are "),
         (["--gold", "gold.jsonl", "a.jsonl", "b.jsonl", "--bootstrap", "x"], "--bootstrap takes a whole number"),
