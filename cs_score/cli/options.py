@@ -302,7 +302,7 @@ def policy_texts(line: Line, defaults: Mapping[str, str] = DEFAULTS) -> dict[str
     return {name.removeprefix("-").upper(): line.text(name, defaults[name]) for name in POLICY_SWITCHES}
 
 
-def _edition(line: Line) -> Edition:
+def edition_followed(line: Line) -> Edition:
     """The edition that is followed. Raises UsageError for switches and measures that it lacks."""
     edition = edition_of(line.text("--follow", LATEST.name), line.text("--mention-types", AS_GIVEN))
     if not edition.has_limits and "-justifications" in line.switches:
@@ -324,7 +324,7 @@ def defaults_of(line: Line, policy_option: str | None = POLICY.long) -> Mapping[
 
     Raises UsageError for a policy that has no name, and for switches that the edition lacks.
     """
-    edition = _edition(line)
+    edition = edition_followed(line)
     name = None if policy_option is None else line.switches.get(policy_option)
     policy = Policy(wrong=edition.wrong, ignore=edition.ignore) if name is None else find_preset(name).policy
     limits = DEFAULTS["-justifications"] if name is None else str(find_preset(name).justifications)

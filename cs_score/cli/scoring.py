@@ -34,6 +34,7 @@ from cs_score.cli.options import (
     Division,
     EvidenceMode,
     defaults_of,
+    edition_followed,
     fields,
     layout_of,
     legend,
@@ -57,7 +58,7 @@ from cs_score.cli.output import (
     write_text,
     write_to_stream,
 )
-from cs_score.coldstart.editions import AS_GIVEN, LATEST, edition_of
+from cs_score.coldstart.editions import LATEST
 from cs_score.coldstart.gold import Gold, Run, load_run, noting_folders, open_gold, with_pool
 from cs_score.coldstart.linking import members
 from cs_score.coldstart.options import Options, as_validated
@@ -162,8 +163,7 @@ def planned(line: Line, outputs: Sequence[PlannedOutput], folder: str | None = N
 def tables(option: str, output: Destination, line: Line) -> Iterator[PlannedOutput]:
     """The files behind the prefix that an option names; none for a stream."""
     if output.stream is None:
-        edition = edition_of(line.text("--follow", LATEST.name), line.text("--mention-types", AS_GIVEN))
-        for file in written(line.switches, edition):
+        for file in written(line.switches, edition_followed(line)):
             yield PlannedOutput(option, f"{output.text}.{file.ending}", Existing.CLEARED)
 
 

@@ -160,6 +160,6 @@ def edition_of(name: str, mention_types: str = AS_GIVEN) -> Edition:
         return edition
     if edition.ignores_each_nominal:
         raise UsageError(
-            f"--mention-types is for 2017.2.0: {edition.name} scores pools without mention types as they are"
+            f"--mention-types is for {LATEST.name}: {edition.name} scores pools without mention types as they are"
         )
     return replace(edition, assumed_mention="NAM")

@@ -18,7 +18,7 @@ from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.records import Record, Struct, field, replace
 from cs_score.base.signing.origin import POOL, RUN
 from cs_score.base.sources import Input, InputDigest, name_of, open_source, plain_name
-from cs_score.coldstart.editions import LATEST, Edition
+from cs_score.coldstart.editions import EDITIONS, LATEST, Edition
 from cs_score.coldstart.lines import (
     JUDGMENT_OF_CODE,
     Answer,
@@ -337,7 +337,8 @@ class Linker:
             elif found is not None:
                 remedy = f"the query with that short id is {found.full_id}; compare the prefix (switch -expand)"
             elif parts.short in self._ids_of_other_editions:
-                other = "3.0" if not self._edition.hashes_text_once else LATEST.name
+                hashes = self._edition.hashes_text_once
+                other = next(e.name for e in reversed(EDITIONS.values()) if e.hashes_text_once != hashes)
                 remedy = (
                     f"an earlier line gives its answer; ids of letters outside ASCII are those of --follow {other} here"
                 )
