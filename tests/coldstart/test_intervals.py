@@ -195,7 +195,7 @@ def test_one_unit_gives_the_point_and_a_note() -> None:
         (["--bootstrap", ""], "--bootstrap takes a whole number from 1 to 1000000, not "),
         (["--bootstrap", "5", "--seed", "-1"], "--seed takes a whole number of at least 0, not -1"),
         (["--bootstrap", "5", "--seed", "x\x1b"], "--seed takes a whole number of at least 0, not x\\x1b"),
-        (["--bootstrap", "5", "--confidence", "100"], "--confidence takes a percentage from 50 to 99.99, not 100"),
+        (["--bootstrap", "5", "--confidence", "100"], "the confidence is a percentage from 50 to 99.99, not 100.0"),
         (["--bootstrap", "5", "--confidence", "nan"], "--confidence takes a percentage from 50 to 99.99, not nan"),
         (["--bootstrap", "5", "--interval", "normal"], "--interval takes percentile or bca, not normal"),
         (["--seed", "1"], "--seed is about intervals: give --bootstrap N, too"),
