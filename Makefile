@@ -36,9 +36,12 @@ demo: $(VENV)/run.stamp
 	$(BIN)/cs-score -output_file demo-out/gull-sf -queries queries/queryids.txt -error_file demo-out/gull-sf.errlog \
 	  -expand ISLE26 -justifications 1:1 -ignore UNASSESSED -wrong INCORRECT:INCORRECT_PARENT:INEXACT:DUPLICATE \
 	  queries/ldc-queries.xml submissions/gull-sf.tab.txt assessments/pool-2016.tab
-	@for run in tide tide-kb gull-sf; do \
+	$(BIN)/cs-score -output_file demo-out/gull-2016 -queries queries/queryids.txt -error_file demo-out/gull-2016.errlog \
+	  -expand ISLE26 --follow 3.0 \
+	  queries/ldc-queries.xml submissions/gull-2016.tab.txt assessments/pool-2015.tab
+	@for run in tide tide-kb gull-sf gull-2016; do \
 	  echo; echo "== demo-out/$$run.summary"; cat demo-out/$$run.summary; \
-	  echo; echo "== demo-out/$$run.ap, from SUMMARY on"; sed -n '/^SUMMARY/,$$p' demo-out/$$run.ap; \
+	  [ ! -e demo-out/$$run.ap ] || { echo; echo "== demo-out/$$run.ap, from SUMMARY on"; sed -n '/^SUMMARY/,$$p' demo-out/$$run.ap; }; \
 	done
 	$(BIN)/cs-score report -queries queries/queryids.txt -expand ISLE26 --out demo-out/report.html \
 	  queries/ldc-queries.xml submissions/tide-kb.tab.txt assessments/pool-2016.tab

@@ -77,7 +77,7 @@ def _without_outputs(words: list[str]) -> list[str]:
 
 
 def test_the_demo_scores_without_errors(demo: Demo) -> None:
-    assert len(demo.outcomes) == 6
+    assert len(demo.outcomes) == 7
     assert {outcome.status for outcome in demo.outcomes} == {0}
     assert {outcome.stderr for outcome in demo.outcomes} == {b""}
 
