@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import cs_score
+from cs_score.base.documents import KINDS, schema_of
 
 FOLDER: Final = Path(cs_score.__file__).parent / "schemas"
 ENDING: Final = ".schema.json"
@@ -21,8 +22,9 @@ CAN_VALIDATE: Final = importlib.util.find_spec("jsonschema") is not None
 
 @cache
 def schemas() -> dict[str, dict[str, Any]]:
-    """The schemas by name, as they are in the package."""
+    """The schemas by name: generated from records, and those that are files of the package."""
     found = {path.name.removesuffix(ENDING): json.loads(path.read_bytes()) for path in FOLDER.iterdir()}
+    found |= {kind: schema_of(kind) for kind in KINDS}
     return {name: found[name] for name in sorted(found)}
 
 
@@ -40,7 +42,11 @@ def name_of(value: dict[str, Any]) -> str | None:
     """The schema that describes an object: the one most of whose keys it has; None for SARIF, which is not ours."""
     if "$schema" in value:
         return None
-    fitting = [name for name, schema in schemas().items() if set(schema["required"]) <= set(value)]
+    if "kind" in value:
+        return str(value["kind"])
+    fitting = [
+        name for name, schema in schemas().items() if name not in KINDS and set(schema["required"]) <= set(value)
+    ]
     assert fitting, f"no schema describes an object with the keys {', '.join(value)}"
     return max(fitting, key=lambda name: len(schemas()[name]["required"]))
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
-from cs_score.base.documents import DEEPEST, document_in, read_document, value_in
+from cs_score.base.documents import DEEPEST, Document, document_in, json_text, read_document, record_in, value_in
 from cs_score.base.errors import InputError
+from cs_score.base.signing.origin import Origin
+from cs_score.base.sources import InputDigest
 
 _IN_TWO = '{"signature": {"inputs": [1,\n {"name": "a", "size": 2, "name": "b"}]}}'
 
@@ -60,3 +63,35 @@ def test_a_file_is_called_by_its_name(tmp_path: Path) -> None:
     with pytest.raises(InputError) as refused:
         read_document(path)
     assert refused.value.file == str(path)
+
+
+class _Counts(Document, frozen=True, kw_only=True, tag="counts"):
+    schema_version: Literal[2] = 2
+    counts: dict[str, float]
+
+
+def test_a_document_is_read_as_it_was_written() -> None:
+    origin = Origin("claims", {"a": [1]}, (InputDigest("g", "0" * 64, "gold"),), ("claims",), "F1")
+    counts = _Counts(task="claims", signature=str(origin.signature), origin=origin, counts={"a\udcff": 1e-05})
+    text = json_text(counts)
+    assert list(json.loads(text)) == ["kind", "schema_version", "task", "signature", "origin", "counts"]
+    assert text.endswith("}\n")
+    assert '"a\\udcff": 1e-05' in text
+    assert record_in(document_in(text, "f"), _Counts, "f") == counts
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"kind": "scores"}, "f: kind: is no counts that cs-score wrote"),
+        ({"schema_version": 1}, "f: schema_version: is 1, where this version of cs-score reads 2"),
+        ({"counts": {"a": 1, "b": "2"}}, "f: counts[...]: Expected `float`, got `str`"),
+        ({"task": None}, "f: task: Expected `str`, got `null`"),
+        ({"origin": {"task": "claims"}}, "f: origin: has no options"),
+    ],
+)
+def test_what_is_no_document_of_its_kind_is_refused_with_the_place(changed: dict[str, object], message: str) -> None:
+    value = {"kind": "counts", "schema_version": 2, "task": "claims", "counts": {}, **changed}
+    with pytest.raises(InputError) as refused:
+        record_in(value, _Counts, "f")
+    assert str(refused.value).startswith(message)

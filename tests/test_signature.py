@@ -94,11 +94,11 @@ def _input(content: str, role: str) -> InputDigest:
 
 
 def test_gold_is_queries_and_pool_in_whatever_order() -> None:
-    read = [_input("q", QUERIES), _input("p1", POOL), _input("r", RUN), _input("p2", POOL), _input("r2", RUN)]
+    read = (_input("q", QUERIES), _input("p1", POOL), _input("r", RUN), _input("p2", POOL), _input("r2", RUN))
     signature = Origin("m", {}, read, ()).signature
     assert Origin("m", {}, read[::-1], ()).signature == signature
     for left_out in range(len(read)):
-        other = Origin("m", {}, [given for at, given in enumerate(read) if at != left_out], ()).signature
+        other = Origin("m", {}, read[:left_out] + read[left_out + 1 :], ()).signature
         assert (other.gold == signature.gold) == (read[left_out].role == RUN)
         assert (other.run == signature.run) == (read[left_out].role != RUN)
 

@@ -54,7 +54,7 @@ class EvidenceResult:
     @property
     def mode(self) -> str:
         """`scifact`, `claims`, `r4c` or `hotpotqa`."""
-        return self._origin.mode
+        return self._origin.task
 
     @property
     def scores(self) -> Mapping[str, float]:
@@ -204,9 +204,9 @@ def loaded_evidence(document: Mapping[str, Any], name: str) -> EvidenceResult:
         )
     origin = origin_of(signature, name, "signature")
     units = converted(signature["units"], Units, name, "signature.units")
-    if units.columns != importlib.import_module(f"cs_score.evidence.{origin.mode}").MODE.columns:
-        raise InputError(f"are not those of {origin.mode}", file=name, place="signature.units.columns")
-    scores = evidence_scores(document, origin.mode, name)
+    if units.columns != importlib.import_module(f"cs_score.evidence.{origin.task}").MODE.columns:
+        raise InputError(f"are not those of {origin.task}", file=name, place="signature.units.columns")
+    scores = evidence_scores(document, origin.task, name)
     return EvidenceResult(scores, units.table(name, "signature.units"), origin, (), document)
 
 

@@ -1,4 +1,8 @@
-"""The one reader of the package's own JSON, which anybody may have written.
+"""Documents: what the package writes as JSON, and the strict reader of it, since anybody may have written a file.
+
+    class Comparison(Document, frozen=True, kw_only=True, tag="comparison"):   # and a row of KINDS; fields are the keys
+        schema_version: Literal[2] = 2
+    json_text(comparison); record_in(document_in(data, file), Comparison, file); cs-score schema comparison
 
 A document is an object whose numbers are finite, whose members have different names, and that is nested no deeper than
 any of ours. Strings may hold single surrogates: names of files that are not UTF-8 are written so.
@@ -6,15 +10,19 @@ any of ours. Strings may hold single surrogates: names of files that are not UTF
 
 from __future__ import annotations
 
+import importlib
 import json
 import math
 import re
-from collections.abc import Iterator, Sequence
-from typing import Any, Final, TypeAlias, TypeVar
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, TypeAlias, TypeVar, get_args, get_type_hints
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from cs_score.base.errors import InputError, UsageError
+from cs_score.base.records import Record, to_builtins
+from cs_score.base.signing.origin import Origin
 from cs_score.base.sources import Input, open_source
 
 Json: TypeAlias = Any
@@ -24,6 +32,45 @@ Kind = TypeVar("Kind")
 
 DEEPEST: Final = 50
 """Levels of objects and arrays; a result has fifteen."""
+
+
+class Document(Record, frozen=True, kw_only=True, tag_field="kind"):
+    """The head that all documents share; a subclass names its kind as `tag` and gives `schema_version` its number.
+
+    `measure` is the one that the document is about, `signature` the citable line, `origin` what it was computed from.
+    What is about several runs has signatures and origins of its own.
+    """
+
+    schema_version: int
+    task: str
+    measure: str | UnsetType = UNSET
+    signature: str | UnsetType = UNSET
+    origin: Origin | UnsetType = UNSET
+
+
+DocumentKind = TypeVar("DocumentKind", bound=Document)
+
+KINDS: Final[Mapping[str, Sequence[str]]] = {}
+"""The records of each kind of document, `module:class`, loaded when a schema is asked for."""
+
+_DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+
+
+def json_text(value: object) -> str:
+    """A record as JSON. Numbers are written as Python's `json` writes them, which reads them back as the same."""
+    return json.dumps(to_builtins(value), indent=1, allow_nan=False) + "\n"
+
+
+def schema_of(kind: str) -> dict[str, Json]:
+    """The JSON Schema of a kind of documents, as its records have it."""
+    records = []
+    for name in KINDS[kind]:
+        module, _, record = name.partition(":")
+        records.append(getattr(importlib.import_module(f"cs_score.{module}"), record))
+    choices, definitions = msgspec.json.schema_components(records, ref_template="#/$defs/{name}")
+    whole = choices[0] if len(choices) == 1 else {"anyOf": list(choices)}
+    return {"$schema": _DIALECT, "$id": f"urn:cs-score:schema:{kind}", **whole, "$defs": definitions}
+
 
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{\]}]', re.DOTALL)
 
@@ -143,6 +190,22 @@ def _places(value: Json, wanted: _Fault, place: str) -> Iterator[str]:
 
 def _short(digits: str) -> str:
     return digits if len(digits) <= 20 else f"a number of {len(digits)} characters"
+
+
+def record_in(value: Mapping[str, Json], kind: type[DocumentKind], file: str) -> DocumentKind:
+    """An object as a document of a kind. Raises InputError with the place for another kind, version or shape."""
+    tag = kind.__struct_config__.tag
+    if value.get("kind") != tag:
+        raise InputError(f"is no {tag} that cs-score wrote", file=file, place="kind")
+    (known,) = get_args(get_type_hints(kind)["schema_version"])
+    if value.get("schema_version") != known:
+        raise InputError(
+            f"is {value.get('schema_version')!r}, where this version of cs-score reads {known}",
+            file=file,
+            place="schema_version",
+            remedy="make it anew with this version",
+        )
+    return converted(value, kind, file)
 
 
 def converted(value: Json, kind: type[Kind], file: str, place: str = "") -> Kind:

@@ -10,6 +10,7 @@ from typing import Final
 import click
 from click.shell_completion import get_completion_class
 
+from cs_score.base.documents import KINDS, json_text, schema_of
 from cs_score.base.errors import UsageError
 from cs_score.base.nearest import nearest
 from cs_score.base.version import VERSION
@@ -83,8 +84,8 @@ _FOLDER: Final = files("cs_score") / "schemas"
 
 
 def schema_names() -> Iterable[str]:
-    """What there are schemas of."""
-    return sorted(file.name.removesuffix(_ENDING) for file in _FOLDER.iterdir())
+    """What there are schemas of: kinds of documents, and files of objects that are no documents yet."""
+    return sorted({*KINDS, *(file.name.removesuffix(_ENDING) for file in _FOLDER.iterdir())})
 
 
 def schema() -> Command:
@@ -98,7 +99,9 @@ def schema() -> Command:
         (name,) = line.words
         if name not in known:
             raise UsageError(f"there is no schema {name}; there are {', '.join(known)}{nearest(name, known)}")
-        write_text("stdout", (_FOLDER / f"{name}{_ENDING}").read_text("utf-8"))
+        write_text(
+            "stdout", json_text(schema_of(name)) if name in KINDS else (_FOLDER / f"{name}{_ENDING}").read_text()
+        )
         return 0
 
     meaning = "A kind of JSON object; without one all are listed"

@@ -447,7 +447,7 @@ def print_comparison(comparison: Comparison, settings: ComparisonSettings) -> No
     if settings.json_file is not None:
         write_packed(settings.json_file, encoded((WRITERS["json"](comparison),)))
     if settings.format == "text" and not settings.measures and not settings.everything:
-        mode = next(iter(comparison.origins.values())).mode
+        mode = next(iter(comparison.origins.values())).task
         first = [each for measure in headline(mode) for each in comparison.measures if each.measure == measure]
         comparison = replace(comparison, measures=tuple((first or list(comparison.measures))[:1]))
     painted = with_deltas if settings.format == "text" else str

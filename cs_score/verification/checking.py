@@ -87,7 +87,7 @@ class Measured(Record):
     @property
     def headline(self) -> list[str]:
         """The measures that people are shown first."""
-        return [measure for measure in headline(self.origin.mode) if measure in self.scores]
+        return [measure for measure in headline(self.origin.task) if measure in self.scores]
 
 
 def of_cold_start(result: ColdStartResult) -> Measured:
@@ -103,7 +103,7 @@ def of_cold_start(result: ColdStartResult) -> Measured:
 
 def of_evidence(result: EvidenceResult) -> Measured:
     """The result of an evidence mode."""
-    return Measured(result.origin.mode, result.origin, result.scores, result.mode.unit, result.table)
+    return Measured(result.origin.task, result.origin, result.scores, result.mode.unit, result.table)
 
 
 class _Run(Record):
@@ -120,12 +120,12 @@ def of_record(path: str, run_id: str) -> Measured:
             f"{recorded.kind.value}, which is no baseline", file=path, remedy="a baseline is what --json FILE wrote"
         )
     origin = origin_of(recorded.value.get("signature"), path, "signature")
-    if (origin.mode == COLD_START_MODE) != (recorded.kind is Kind.COLD_START):
-        raise InputError(f"is {origin.mode}", file=path, place="signature.mode")
+    if (origin.task == COLD_START_MODE) != (recorded.kind is Kind.COLD_START):
+        raise InputError(f"is {origin.task}", file=path, place="signature.mode")
     if recorded.kind is Kind.EVIDENCE:
         has_units = recorded.value["signature"].get("units") is not None
         units = recorded.read(Units, "signature", "units") if has_units else None
-        scores: Mapping[str, float] = evidence_scores(recorded.value, origin.mode, path)
+        scores: Mapping[str, float] = evidence_scores(recorded.value, origin.task, path)
     else:
         runs = recorded.read(list[_Run], "runs")
         found = runs if len(runs) == 1 else [run for run in runs if run.run_id == run_id]
@@ -149,7 +149,7 @@ def comparable_tables(
             file=baseline.name,
             remedy="make it anew with --json FILE, or leave out --significant",
         )
-    mode = run.origin.mode
+    mode = run.origin.task
     tables = {"the run": run.units, "the baseline": baseline.units}
     if mode != COLD_START_MODE:
         described = importlib.import_module(f"cs_score.evidence.{mode}").MODE
@@ -311,8 +311,8 @@ def check_comparable(run: Measured, baseline: Measured) -> None:
     """Raises InputError where a baseline was computed from other gold or with other options."""
     ours, theirs = run.origin.signature, baseline.origin.signature
     problem = None
-    if run.origin.mode != baseline.origin.mode:
-        problem = f"it is of {baseline.origin.mode}, the run of {run.origin.mode}"
+    if run.origin.task != baseline.origin.task:
+        problem = f"it is of {baseline.origin.task}, the run of {run.origin.task}"
     elif ours.gold != theirs.gold:
         problem = f"it was scored against other gold (gold:{theirs.gold}, now gold:{ours.gold})"
     elif ours.settings != theirs.settings:

@@ -28,7 +28,7 @@ def _outcome(run: str, score: float | None, policy: str = "") -> Outcome:
     if score is None:
         return Outcome(run, f"{run}.tab", policy, FAILED, failure="no reason")
     digests = [hashlib.sha256(os.fsencode(name)).hexdigest() for name in (run, "gold")]
-    read = [InputDigest(run, digests[0], RUN), InputDigest("gold", digests[1], GOLD)]
+    read = (InputDigest(run, digests[0], RUN), InputDigest("gold", digests[1], GOLD))
     made_from = Origin("mode", {}, read, ("mode",)).as_json()
     return Outcome(run, f"{run}.tab", policy, OK, (RunScores(run, {"F1": score, "P": 1.0}),), signature=made_from)
 

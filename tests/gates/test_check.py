@@ -36,7 +36,7 @@ def measured(
 ) -> Measured:
     """A result with these scores, or with this F1, and no statistics of units."""
     scores = {F1: scores} if isinstance(scores, float) else scores
-    read = [InputDigest(gold, (gold * 64)[:64], GOLD), InputDigest(name, "0" * 64, RUN)]
+    read = (InputDigest(gold, (gold * 64)[:64], GOLD), InputDigest(name, "0" * 64, RUN))
     origin = Origin("coldstart", {}, read, settings, F1)
     return Measured(name, origin, scores, "", None)
 

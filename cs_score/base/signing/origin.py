@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, Literal
 
 from cs_score.base.records import Record, replace
+from cs_score.base.signing.signature import Signature
 from cs_score.base.sources import InputDigest
 from cs_score.base.version import VERSION
-
-if TYPE_CHECKING:
-    from cs_score.base.signing.signature import Signature
 
 ANY_MEASURE: Final = "*"
 """Stands for every measure of a result."""
@@ -33,17 +31,18 @@ _GOLD: Final = frozenset({QUERIES, POOL, GOLD})
 class Origin(Record):
     """All that a score was computed from: enough to compute it again.
 
-    `mode` is `coldstart`, `scifact` and so on, `options` are those in force, `inputs` all files in the order in which
+    `task` is `coldstart`, `scifact` and so on, `options` are those in force, `inputs` all files in the order in which
     they were read. `settings` are the options that change scores as a signature shows them, `measure` is the one that
     it is about unless another is wanted.
     """
 
-    mode: str
-    options: Mapping[str, object]
-    inputs: Sequence[InputDigest]
+    task: str
+    options: Mapping[str, Any]
+    inputs: tuple[InputDigest, ...]
     settings: tuple[str, ...]
     measure: str = ANY_MEASURE
     version: str = VERSION
+    tool: Literal["cs-score"] = "cs-score"
 
     def with_option(self, name: str, value: object, setting: str | None = None) -> Origin:
         """The origin of a computation that one more option went into; `setting` shows it where it changes scores."""
@@ -57,19 +56,18 @@ class Origin(Record):
         The digest of gold covers queries and assessments as a set of contents: in which order they were read, which
         `inputs` tell, does not show.
         """
-        from cs_score.base.signing.signature import Signature
-
         gold = digest_of(given for given in self.inputs if given.role in _GOLD)
         run = digest_of(given for given in self.inputs if given.role == RUN)
         return Signature(self.measure, self.settings, gold, run, self.version)
 
+    # Goes with the last document that still has its origin in the place of its signature.
     def as_json(self) -> dict[str, object]:
         """A JSON object: `tool`, `version`, `mode`, `line` (the signature), `options`, and `inputs` (`role`, `name` and
         SHA-256 of the content each)."""
         return {
             "tool": "cs-score",
             "version": self.version,
-            "mode": self.mode,
+            "mode": self.task,
             "line": str(self.signature),
             "options": dict(self.options),
             "inputs": [{"role": given.role, "name": given.name, "sha256": given.sha256} for given in self.inputs],
