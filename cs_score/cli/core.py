@@ -53,16 +53,12 @@ class Status(IntEnum):
 class Finished(int):
     """An exit status that keeps what was computed in memory as long as it is kept itself.
 
-    A process that ends while it has the status saves the time to free millions of rows one by one, or to walk them once
-    more to find cycles.
+    A process that ends while it has the status saves the time to free millions of rows one by one.
     """
 
     def __new__(cls, status: int, kept: object) -> Finished:
-        import gc
-
         finished = super().__new__(cls, status)
         finished._kept = kept
-        gc.freeze()
         return finished
 
     _kept: object

@@ -78,8 +78,9 @@ def mended_kind(world: World, predictions: Json, kind: str, measure: str) -> Jso
         left = [mistake for mistake in found if mistake.fault.kind == kind and mistake.gain is not None]
         if not left:
             return predictions
-        first = left[0]
-        predictions = replaced(world.mode, predictions, first.unit, first.occurrence, first.prediction)
+        # One of each unit at a time: the mistakes of a unit may hang on each other, those of two units cannot.
+        for first in {str([mistake.unit, mistake.occurrence]): mistake for mistake in reversed(left)}.values():
+            predictions = replaced(world.mode, predictions, first.unit, first.occurrence, first.prediction)
 
 
 def derivations_without(world: World, predictions: Json, kind: str, measure: str) -> Iterator[tuple[Any, Json]]:
