@@ -109,15 +109,12 @@ def test_what_was_recorded_is_reproduced(name: str, folder: Path) -> None:
 
 
 def _numbers(value: Any, at: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    """The places of the numbers of a JSON value: of a list's first item and last, all others are compared as they are."""
+    """The places of all numbers of a JSON value."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         yield at
-    if isinstance(value, dict):
-        for key, each in value.items():
-            yield from _numbers(each, (*at, key))
-    elif isinstance(value, list):
-        for index in sorted({0, len(value) - 1}) if value else ():
-            yield from _numbers(value[index], (*at, index))
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, each in items:
+        yield from _numbers(each, (*at, key))
 
 
 def _put(value: Any, at: Sequence[str | int], new: Callable[[Any], Any]) -> None:
