@@ -25,7 +25,6 @@ from cs_score.coldstart import documents
 from cs_score.evidence import report
 from cs_score.knowledge_base import writers
 from cs_score.problems import reports
-from cs_score.statistics import results
 from cs_score.verification import checking as gate_writers
 from tests.cli.forms import FORMS, fill
 from tests.coldstart.command import score_in
@@ -40,7 +39,6 @@ VERSIONS: Final = {
     "explanation": coldstart_explanation.SCHEMA_VERSION,
     "coldstart-result": documents.SCHEMA_VERSION,
     "evidence-result": report.SCHEMA_VERSION,
-    "comparison": results.SCHEMA_VERSION,
     "leaderboard": leaderboard_writers.SCHEMA_VERSION,
     "batch": many_writers.SCHEMA_VERSION,
     "batch-run": state.SCHEMA_VERSION,

@@ -15,6 +15,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from functools import partial
 
+from msgspec import UNSET
+
 from cs_score.base.errors import UsageError
 from cs_score.base.records import replace
 from cs_score.base.signing.origin import ANY_MEASURE, Origin, short_digest
@@ -151,12 +153,19 @@ def _compare(
 ) -> Comparison:
     scores = ColumnFormula(formula)
     compared = compare_tables(tables, measures, scores, settings, common=common, executor=executor)
-    if compared.dropped is not None:
+    if compared.dropped:
         origins = {
             name: _on_common_units(origin, compared.units, compared.dropped[name]) for name, origin in origins.items()
         }
     measure = measures[0] if len(measures) == 1 else ANY_MEASURE
-    return replace(compared, origins={name: replace(origin, measure=measure) for name, origin in origins.items()})
+    origins = {name: replace(origin, measure=measure) for name, origin in origins.items()}
+    return replace(
+        compared,
+        task=next(iter(origins.values())).task,
+        measure=measure if len(measures) == 1 else UNSET,
+        signatures={name: str(origin.signature) for name, origin in origins.items()},
+        origins=origins,
+    )
 
 
 def _on_common_units(origin: Origin, units: int, dropped: Sequence[str]) -> Origin:

@@ -6,6 +6,8 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, overload
 
+from msgspec import UNSET
+
 from cs_score.api.arguments import policy_words
 from cs_score.api.evidence import EvidenceResult, loaded_evidence
 from cs_score.api.frames import Report, frame_of, frame_of_rows, html_table
@@ -267,7 +269,7 @@ def diff(
     Raises UsageError for impossible arguments, results of different kinds and one that was loaded from JSON,
     InputError for a run without that score.
     """
-    settings = Resampling(resamples or DEFAULT_RESAMPLES, seed, confidence, method, can_grow=resamples is None)
+    settings = Resampling(resamples or DEFAULT_RESAMPLES, seed, confidence, method, can_grow=resamples is None or UNSET)
     first, second = names
     if isinstance(a, RunResult) and isinstance(b, RunResult):
         from cs_score.analysis.coldstart.difference import diff as diff_of_runs
@@ -403,16 +405,15 @@ class Comparison:
 
         Raises UsageError for another kind, MissingExtraError without pandas (`pip install 'cs-score[frames]'`).
         """
-        signatures = {name: str(origin.signature) for name, origin in self._compared.origins.items()}
         fields = field_types(known(_RECORDS, kind))
-        return frame_of(fields, _ROWS_OF[kind](self._compared), {"signatures": signatures})
+        return frame_of(fields, _ROWS_OF[kind](self._compared), {"signatures": self._compared.signatures})
 
     def to_text(self, format: Format = "text") -> str:
         """What `cs-score compare` prints: aligned text, `json`, `tsv`, `markdown` or `latex`.
 
         Raises UsageError for another format.
         """
-        from cs_score.statistics.comparison_tables import WRITERS
+        from cs_score.tables.comparison import WRITERS
 
         if format not in WRITERS:
             raise UsageError(f"no format called {format}; there are {', '.join(WRITERS)}{nearest(format, WRITERS)}")
@@ -454,7 +455,11 @@ def compare(
     from cs_score.analysis.comparison import compare_coldstart, compare_evidence
 
     settings = Resampling(
-        DEFAULT_RESAMPLES if resamples is None else resamples, seed, confidence, method, can_grow=resamples is None
+        DEFAULT_RESAMPLES if resamples is None else resamples,
+        seed,
+        confidence,
+        method,
+        can_grow=resamples is None or UNSET,
     )
     texts = measures.split(",") if isinstance(measures, str) else as_list(measures, "measures")
     wanted = [name.strip() for name in texts if name.strip()]
@@ -477,9 +482,8 @@ def compare(
 def _system_rows(compared: Compared) -> Iterator[Values]:
     for measure in compared.measures:
         for one in measure.systems:
-            score = one.score
             yield (
-                measure.measure, one.system, score.point, score.low, score.high, score.standard_error,
+                measure.measure, one.system, one.point, one.low, one.high, one.standard_error,
                 one.rank, one.rank_low, one.rank_high, one.tier,
             )  # fmt: skip
 
@@ -487,11 +491,11 @@ def _system_rows(compared: Compared) -> Iterator[Values]:
 def _pair_rows(compared: Compared) -> Iterator[Values]:
     for measure in compared.measures:
         for pair in measure.pairs:
-            difference, record = pair.difference, pair.record
+            difference = pair.difference
             yield (
                 measure.measure, pair.first, pair.second, difference.point, difference.low, difference.high,
                 pair.randomisation.raw, pair.randomisation.holm, pair.bootstrap.raw, pair.bootstrap.holm,
-                *((None, None, None) if record is None else (record.wins, record.ties, record.losses)),
+                pair.wins, pair.ties, pair.losses,
             )  # fmt: skip
 
 

@@ -50,7 +50,7 @@ class Document(Record, frozen=True, kw_only=True, tag_field="kind"):
 
 DocumentKind = TypeVar("DocumentKind", bound=Document)
 
-KINDS: Final[Mapping[str, Sequence[str]]] = {}
+KINDS: Final[Mapping[str, Sequence[str]]] = {"comparison": ("statistics.results:Comparison",)}
 """The records of each kind of document, `module:class`, loaded when a schema is asked for."""
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -68,8 +68,11 @@ def schema_of(kind: str) -> dict[str, Json]:
         module, _, record = name.partition(":")
         records.append(getattr(importlib.import_module(f"cs_score.{module}"), record))
     choices, definitions = msgspec.json.schema_components(records, ref_template="#/$defs/{name}")
+    for definition in definitions.values():
+        definition["description"] = " ".join(definition["description"].split())
     whole = choices[0] if len(choices) == 1 else {"anyOf": list(choices)}
-    return {"$schema": _DIALECT, "$id": f"urn:cs-score:schema:{kind}", **whole, "$defs": definitions}
+    schema = {"$schema": _DIALECT, "$id": f"urn:cs-score:schema:{kind}", **whole, "$defs": definitions}
+    return document_in(json.dumps(schema), kind)
 
 
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{\]}]', re.DOTALL)

@@ -432,7 +432,7 @@ def read_settings(line: Line) -> ComparisonSettings:
 def make_way(line: Line, inputs: Sequence[str]) -> None:
     """Check the file of --json, and remove that of an earlier comparison. Raises UsageError or OutputError."""
     from cs_score.base.planned_outputs import OutputPlan
-    from cs_score.statistics.comparison_tables import OPTION
+    from cs_score.tables.comparison import OPTION
 
     plan = OutputPlan(inputs, tuple(OPTION.outputs(line.switches.get("--json"))), "--force" in line.switches)
     plan.check()
@@ -442,14 +442,14 @@ def make_way(line: Line, inputs: Sequence[str]) -> None:
 def print_comparison(comparison: Comparison, settings: ComparisonSettings) -> None:
     """Write the comparison to standard output, and to a file as JSON."""
     from cs_score.base.outputs import encoded, write_packed
-    from cs_score.statistics.comparison_tables import WRITERS
+    from cs_score.tables.comparison import WRITERS
 
     if settings.json_file is not None:
         write_packed(settings.json_file, encoded((WRITERS["json"](comparison),)))
     if settings.format == "text" and not settings.measures and not settings.everything:
-        mode = next(iter(comparison.origins.values())).task
-        first = [each for measure in headline(mode) for each in comparison.measures if each.measure == measure]
-        comparison = replace(comparison, measures=tuple((first or list(comparison.measures))[:1]))
+        by_name = {each.measure: each for each in comparison.measures}
+        first = next((name for name in headline(comparison.task) if name in by_name), next(iter(by_name)))
+        comparison = replace(comparison, measures=(by_name[first],))
     painted = with_deltas if settings.format == "text" else str
     print_text(WRITERS[settings.format](comparison).removesuffix("\n"), painted)
 

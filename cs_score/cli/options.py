@@ -10,6 +10,8 @@ from functools import partial
 from itertools import groupby
 from typing import Final, cast
 
+from msgspec import UNSET
+
 from cs_score.base.errors import UsageError
 from cs_score.base.patterns import pattern
 from cs_score.base.records import Record
@@ -227,7 +229,7 @@ def read_resampling(line: Line, *, always: bool = False) -> Resampling | None:
         int(seed),
         float(confidence),
         cast(IntervalMethod, method),
-        can_grow="--bootstrap" not in given,
+        can_grow="--bootstrap" not in given or UNSET,
     )
 
 

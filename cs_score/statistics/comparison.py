@@ -8,14 +8,23 @@ from itertools import combinations
 from typing import Final
 
 import numpy as np
+from msgspec import UNSET
 from numpy.typing import ArrayLike
 
 from cs_score.base.errors import UsageError
-from cs_score.base.records import Record, replace
+from cs_score.base.records import Record, asdict
 from cs_score.measures.formulas import Ratio
 from cs_score.statistics.arithmetic import Floats, Formula, exact_statistics
 from cs_score.statistics.intervals import interval, jackknife_for
-from cs_score.statistics.options import PAIRED_TESTS, PairedTest, Resampling
+from cs_score.statistics.options import (
+    PAIRED_TESTS,
+    PairedTest,
+    Resampling,
+    common_only,
+    is_enumerated,
+    never_significant,
+    notes_of,
+)
 from cs_score.statistics.paired_tests import (
     Pair,
     holm,
@@ -42,11 +51,13 @@ def compare(
     resampling: Resampling | None = None,
     *,
     test: PairedTest = "randomisation",
+    dropped: Mapping[str, tuple[str, ...]] | None = None,
     executor: Executor | None = None,
 ) -> Comparison:
     """Compare systems by name, given their statistics (units, k) in the same order of `units`.
 
-    `scores` gives one column per name in `measures`; a higher score is better. The executor spreads the resampling.
+    `scores` gives one column per name in `measures`; a higher score is better. `dropped` are units of systems that are
+    not among `units`. The executor spreads the resampling.
     Without settings, or where these let their number grow, there are as many resamples as significance needs.
     Raises UsageError for fewer than two systems or an unknown test, InputError where statistics cannot be resampled.
     """
@@ -74,7 +85,22 @@ def compare(
     for column, measure in enumerate(measures):
         of_pairs = _pairs(found, column)
         compared.append(MeasureComparison(measure, _ranked(found, column, of_pairs), of_pairs))
-    return Comparison(found.names, statistics.units, settings, test, tuple(compared))
+    size = statistics.units
+    return Comparison(
+        task="",
+        systems=found.names,
+        units=size,
+        resampling=settings,
+        test=test,
+        enumerated=is_enumerated(size, settings.resamples),
+        notes=(
+            *(() if dropped is None else (common_only(size, dropped),)),
+            *never_significant(test, size, len(systems), settings),
+            *notes_of(size, settings),
+        ),
+        dropped=UNSET if dropped is None else dropped,
+        measures=tuple(compared),
+    )
 
 
 def compare_tables(
@@ -94,8 +120,10 @@ def compare_tables(
     """
     _check(tables, test)
     aligned = common_units(tables) if common else same_units(tables)
-    compared = compare(aligned.rows, aligned.ids, measures, scores, resampling, test=test, executor=executor)
-    return replace(compared, dropped=aligned.dropped) if common else compared
+    dropped = aligned.dropped if common else None
+    return compare(
+        aligned.rows, aligned.ids, measures, scores, resampling, test=test, dropped=dropped, executor=executor
+    )
 
 
 def _check(systems: Sized, test: PairedTest) -> None:
@@ -146,7 +174,7 @@ def _pairs(found: _Found, column: int) -> tuple[PairedSystems, ...]:
             difference,
             PValues(*of_randomisation),
             PValues(*of_bootstrap),
-            unit_record(found.ratio(second, column), found.ratio(first, column)),
+            *unit_record(found.ratio(second, column), found.ratio(first, column)),
         )
         for (first, second), difference, of_randomisation, of_bootstrap in zip(
             found.pairs,
@@ -164,20 +192,25 @@ def _ranked(found: _Found, column: int, pairs: tuple[PairedSystems, ...]) -> tup
     order = sorted(range(len(points)), key=rank.__getitem__)  # equal systems as they were given
     tier = tiers(order, lambda best, system: adjusted[frozenset((best, system))] <= level)
     ranges = rank_ranges(found.resampled[column], level)
-    return tuple(
-        RankedSystem(
-            found.names[system],
-            interval(
-                float(points[system]),
-                found.resampled[column, system],
-                found.jackknife[:, system, column],
-                len(found.unit.denominator),
-                found.resampling,
-                counted=int(np.count_nonzero(found.ratio(system, column).denominator)),
-            ),
-            rank[system],
-            *ranges[system],
-            tier[system],
+    ranked = []
+    for system in order:
+        score = interval(
+            float(points[system]),
+            found.resampled[column, system],
+            found.jackknife[:, system, column],
+            len(found.unit.denominator),
+            found.resampling,
+            counted=int(np.count_nonzero(found.ratio(system, column).denominator)),
         )
-        for system in order
-    )
+        low, high = ranges[system]
+        ranked.append(
+            RankedSystem(
+                **asdict(score),
+                system=found.names[system],
+                rank=rank[system],
+                rank_low=low,
+                rank_high=high,
+                tier=tier[system],
+            )
+        )
+    return tuple(ranked)

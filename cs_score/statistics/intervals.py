@@ -41,6 +41,7 @@ from cs_score.statistics.options import (
     faultless,
     few_counted,
     left_out,
+    notes_of,
     withheld,
 )
 from cs_score.statistics.resampling import bootstrap_scores, defined, jackknife_scores, point_scores, unit_ratios
@@ -63,7 +64,8 @@ def score_intervals(
     The executor spreads the resamples and changes no number. Raises InputError where there is no unit.
     """
     found = bootstrap_intervals(table.rows, ColumnFormula(formula), resampling, executor=executor) if measures else ()
-    return ScoreIntervals(len(table.ids), resampling, dict(zip(measures, found)))
+    units = len(table.ids)
+    return ScoreIntervals(resampling, units, dict(zip(measures, found)), notes_of(units, resampling))
 
 
 def bootstrap_intervals(

@@ -10,6 +10,8 @@ import operator
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Literal, TypeAlias, get_args
 
+from msgspec import UNSET, UnsetType
+
 from cs_score.base.errors import UsageError
 from cs_score.base.records import Record, asdict, force_setattr, replace
 from cs_score.statistics.units import named_units
@@ -43,7 +45,7 @@ class Resampling(Record):
     confidence: float = 95.0
     method: IntervalMethod = "percentile"
     unit: str = "unit"
-    can_grow: bool = False
+    can_grow: Literal[True] | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         # The checked value replaces a numpy number, which JSON cannot print.
@@ -64,8 +66,9 @@ class Resampling(Record):
         With N resamples the smallest p that Holm's correction leaves is pairs / (N + 1).
         """
         needed = math.ceil(pairs / self.level) if self.can_grow else 0
-        return replace(self, resamples=max(self.resamples, min(needed, most)), can_grow=False)
+        return replace(self, resamples=max(self.resamples, min(needed, most)), can_grow=UNSET)
 
+    # Goes with the last object that is no document.
     def as_json(self) -> dict[str, object]:
         return {name: value for name, value in asdict(self).items() if name != "can_grow"}
 

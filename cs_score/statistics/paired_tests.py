@@ -39,7 +39,6 @@ from cs_score.statistics.resampling import (
     scores_of,
     swap_flags,
 )
-from cs_score.statistics.results import UnitRecord
 
 Pair: TypeAlias = tuple[int, int]
 """Two systems by their position."""
@@ -118,7 +117,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def unit_record(first: Ratio, second: Ratio) -> UnitRecord | None:
+def unit_record(first: Ratio, second: Ratio) -> tuple[int, int, int] | tuple[None, None, None]:
     """Wins, ties and losses of the first under one measure, by the sign of what each unit adds to the difference.
 
     The score of a unit alone would not do: a system that is right where the other says nothing has 1 against 0/0, and
@@ -126,11 +125,11 @@ def unit_record(first: Ratio, second: Ratio) -> UnitRecord | None:
     """
     shares = contributions(second, first)
     if shares is None:
-        return None
+        return None, None, None
     largest = noise(first.numerator, first.denominator, second.numerator, second.denominator)
     slack = 2 * largest / (np.sum(first.denominator) + np.sum(second.denominator))
     wins, losses = int(np.count_nonzero(shares > slack)), int(np.count_nonzero(-shares > slack))
-    return UnitRecord(wins, len(shares) - wins - losses, losses)
+    return wins, len(shares) - wins - losses, losses
 
 
 def ranks(scores: Floats) -> NDArray[np.int64]:

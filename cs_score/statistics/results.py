@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Literal
 
-from cs_score.base.records import Record, asdict, field, to_builtins
+from msgspec import UNSET, UnsetType
+
+from cs_score.base.documents import Document
+from cs_score.base.records import Record, field, to_builtins
 from cs_score.base.signing.origin import Origin
-from cs_score.statistics.options import (
-    Note,
-    PairedTest,
-    Resampling,
-    common_only,
-    is_enumerated,
-    never_significant,
-    notes_of,
-)
-
-SCHEMA_VERSION: Final = 1
-"""Of a comparison as JSON; raised when a key changes its meaning or goes away."""
+from cs_score.statistics.options import Note, PairedTest, Resampling, never_significant
 
 
 class Interval(Record, omit_defaults=True):
@@ -37,8 +29,8 @@ class Interval(Record, omit_defaults=True):
     note: str = ""
     notes: tuple[Note, ...] = ()
 
+    # Goes with the last object that is no document.
     def as_json(self) -> dict[str, Any]:
-        """The fields, those of undefined resamples and notes only where there are any."""
         found: dict[str, Any] = to_builtins(self)
         return found if not self.notes else {**found, "notes": list(found["notes"])}
 
@@ -46,18 +38,15 @@ class Interval(Record, omit_defaults=True):
 class ScoreIntervals(Record):
     """The interval of each score, by the name of the measure in the order of tables, from `units` resampled units."""
 
-    units: int
     resampling: Resampling
+    units: int
     scores: Mapping[str, Interval]
+    notes: tuple[Note, ...] = ()
 
     def __repr__(self) -> str:
         return f"<{len(self.scores)} intervals, {self.units} units>"
 
-    @property
-    def notes(self) -> tuple[Note, ...]:
-        """What a reader must know of all of them; notes on single ones stand with these."""
-        return notes_of(self.units, self.resampling)
-
+    # Goes with the last object that is no document.
     def as_json(self) -> dict[str, object]:
         return {
             **self.resampling.as_json(),
@@ -67,15 +56,14 @@ class ScoreIntervals(Record):
         }
 
 
-class RankedSystem(Record):
-    """One system under one measure.
+class RankedSystem(Interval, frozen=True, kw_only=True):
+    """One system under one measure, with its score.
 
     `rank` counts from 1, equal systems sharing the better rank; `rank_low` to `rank_high` is the range of the rank
     over the resamples, without the extremes (`paired_tests.rank_ranges`); `tier` is explained in `paired_tests.tiers`.
     """
 
     system: str
-    score: Interval
     rank: int
     rank_low: int
     rank_high: int
@@ -85,22 +73,15 @@ class RankedSystem(Record):
 class PValues(Record):
     """The p-value of one pair by one test, as it is and after Holm's correction over all pairs of the measure."""
 
-    raw: float
-    holm: float
-
-
-class UnitRecord(Record):
-    """How many units speak for a system, for neither, and for the other one."""
-
-    wins: int
-    ties: int
-    losses: int
+    raw: float = field(name="p")
+    holm: float = field(name="p_holm")
 
 
 class PairedSystems(Record):
-    """Two systems under one measure: `difference` is the score of `second` minus that of `first`, as in `diff`.
+    """Two systems under one measure: `difference` is the score of `second` minus that of `first`.
 
-    `record` counts the units that speak for `second` as wins. There is none where one of the scores is undefined (0/0).
+    `wins` are the units that speak for `second`, `ties` those for neither, `losses` those for `first`: None where one
+    of the scores is undefined (0/0).
     """
 
     first: str
@@ -108,7 +89,9 @@ class PairedSystems(Record):
     difference: Interval
     randomisation: PValues
     bootstrap: PValues
-    record: UnitRecord | None
+    wins: int | None
+    ties: int | None
+    losses: int | None
 
     def p_values(self, test: PairedTest) -> PValues:
         return self.randomisation if test == "randomisation" else self.bootstrap
@@ -122,74 +105,28 @@ class MeasureComparison(Record):
     pairs: tuple[PairedSystems, ...]
 
 
-class Comparison(Record):
-    """The comparison of two or more systems on the same units.
+class Comparison(Document, frozen=True, kw_only=True, tag="comparison"):
+    """Two or more systems on the same units.
 
-    `test` is the one that decides about the tiers, at the level 1 - confidence, after Holm's correction. `origins`
-    has by system what its scores were computed from, where that is known. `dropped` are the units that were left out
-    of each system to compare all on the same; None where all units had to be the same.
+    `test` is the one that decides about the tiers, at the level 1 - confidence, after Holm's correction; `enumerated`
+    says that randomisation has made every exchange of units, so that its p-values are exact. `dropped` are the units
+    of each system that were left out to compare all on the same. `signatures` and `origins` are by system; `task` is
+    empty where it is known to nobody.
     """
 
+    schema_version: Literal[2] = 2
     systems: tuple[str, ...]
     units: int
     resampling: Resampling
     test: PairedTest
+    enumerated: bool
+    notes: tuple[Note, ...]
+    dropped: Mapping[str, tuple[str, ...]] | UnsetType = UNSET
     measures: tuple[MeasureComparison, ...]
+    signatures: Mapping[str, str] = field(default_factory=dict)
     origins: Mapping[str, Origin] = field(default_factory=dict)
-    dropped: Mapping[str, tuple[str, ...]] | None = None
-
-    @property
-    def is_enumerated(self) -> bool:
-        """Whether randomisation has made every exchange of units, so that its p-values are exact."""
-        return is_enumerated(self.units, self.resampling.resamples)
 
     @property
     def can_be_significant(self) -> bool:
         """Whether any difference could have been called significant by the test that decides about the tiers."""
         return not never_significant(self.test, self.units, len(self.systems), self.resampling)
-
-    @property
-    def notes(self) -> tuple[Note, ...]:
-        """What a reader must know about all of it; notes on single numbers stand with their intervals."""
-        return (
-            *(() if self.dropped is None else (common_only(self.units, self.dropped),)),
-            *never_significant(self.test, self.units, len(self.systems), self.resampling),
-            *notes_of(self.units, self.resampling),
-        )
-
-    def as_json(self) -> dict[str, object]:
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "systems": list(self.systems),
-            "units": self.units,
-            "resampling": self.resampling.as_json(),
-            "test": self.test,
-            "enumerated": self.is_enumerated,
-            "notes": list(to_builtins(self.notes)),
-            **({} if self.dropped is None else {"dropped": {name: list(ids) for name, ids in self.dropped.items()}}),
-            "measures": [
-                {
-                    "measure": measure.measure,
-                    "systems": [_system_json(entry) for entry in measure.systems],
-                    "pairs": [_pair_json(pair) for pair in measure.pairs],
-                }
-                for measure in self.measures
-            ],
-            **({"signatures": {name: each.as_json() for name, each in self.origins.items()}} if self.origins else {}),
-        }
-
-
-def _system_json(entry: RankedSystem) -> dict[str, object]:
-    ranks = {"rank": entry.rank, "rank_low": entry.rank_low, "rank_high": entry.rank_high, "tier": entry.tier}
-    return {"system": entry.system, **entry.score.as_json(), **ranks}
-
-
-def _pair_json(pair: PairedSystems) -> dict[str, object]:
-    return {
-        "first": pair.first,
-        "second": pair.second,
-        "difference": pair.difference.as_json(),
-        "randomisation": {"p": pair.randomisation.raw, "p_holm": pair.randomisation.holm},
-        "bootstrap": {"p": pair.bootstrap.raw, "p_holm": pair.bootstrap.holm},
-        **(dict.fromkeys(("wins", "ties", "losses")) if pair.record is None else asdict(pair.record)),
-    }

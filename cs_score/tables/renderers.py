@@ -48,7 +48,8 @@ def text(table: Table, top: int = TOP) -> Iterator[str]:
         yield ""
         title = _title(part)
         yield title if len(rows) == part.total else f"{title.removesuffix(':')} ({len(rows)} of {part.total}):"
-        cells = [[column.title for column in head], *([*map(shown, row, head)] for row in rows)]
+        longest = [layout.longest] * len(head)
+        cells = [[column.title for column in head], *([*map(shown, row, head, longest)] for row in rows)]
         yield from aligned(cells, _to_the_right(head, rows)) if rows else ["none"]
 
 

@@ -14,7 +14,7 @@ from cs_score.statistics.comparison import compare, compare_tables
 from cs_score.statistics.intervals import bootstrap_intervals
 from cs_score.statistics.options import ALL_EQUAL, ONE_UNIT, Resampling, smallest_p
 from cs_score.statistics.paired_tests import holm
-from cs_score.statistics.results import Comparison, UnitRecord
+from cs_score.statistics.results import Comparison, Interval, RankedSystem
 from cs_score.statistics.units import UnitTable
 from tests.statistics.cases import FORMULA, MEASURES, ROUNDING, present, system
 
@@ -30,6 +30,10 @@ def comparison(given: dict[str, Floats], settings: Resampling = SETTINGS, **how:
     return compare(given, units, MEASURES, FORMULA, settings, **how)
 
 
+def score_of(entry: RankedSystem) -> Interval:
+    return Interval(*(getattr(entry, name) for name in Interval.__struct_fields__))
+
+
 def test_intervals_are_those_of_each_system_alone() -> None:
     for method in ("percentile", "bca"):
         settings = replace(SETTINGS, method=method)
@@ -37,7 +41,7 @@ def test_intervals_are_those_of_each_system_alone() -> None:
         for name, matrix in systems().items():
             alone = bootstrap_intervals(matrix, FORMULA, settings)
             assert alone == tuple(
-                entry.score for measure in compared.measures for entry in measure.systems if entry.system == name
+                score_of(entry) for measure in compared.measures for entry in measure.systems if entry.system == name
             )
 
 
@@ -67,7 +71,7 @@ def test_everything_about_one_measure() -> None:
 
 def test_differences_are_those_of_the_scores_and_lie_inside_their_interval() -> None:
     for measure in comparison(systems()).measures:
-        score = {entry.system: entry.score.point for entry in measure.systems}
+        score = {entry.system: entry.point for entry in measure.systems}
         for pair in measure.pairs:
             assert pair.difference.point == score[pair.second] - score[pair.first]
             assert present(pair.difference.low) < pair.difference.point < present(pair.difference.high)
@@ -89,7 +93,7 @@ def test_a_system_against_its_copy() -> None:
         assert pair.difference.notes == (ALL_EQUAL,)
         assert pair.randomisation == pair.bootstrap
         assert pair.randomisation.raw == pair.randomisation.holm == 1.0
-        assert pair.record == UnitRecord(0, 60, 0)
+        assert (pair.wins, pair.ties, pair.losses) == (0, 60, 0)
         assert [(entry.rank, entry.rank_low, entry.rank_high, entry.tier) for entry in measure.systems] == [
             (1, 1, 1, 1)
         ] * 2
@@ -105,7 +109,7 @@ def test_rounding_is_no_difference() -> None:
         assert pair.difference.notes == (ALL_EQUAL,)
         assert pair.difference.low == pair.difference.high == pair.difference.point
         assert pair.randomisation.raw == pair.bootstrap.raw == 1.0
-        assert pair.record == UnitRecord(0, 4, 0)
+        assert (pair.wins, pair.ties, pair.losses) == (0, 4, 0)
         assert [(entry.rank_low, entry.rank_high) for entry in measure.systems] == [(1, 1), (1, 1)]
 
 
@@ -117,8 +121,7 @@ def test_swapping_the_systems() -> None:
         assert (pair.randomisation, pair.bootstrap) == (turned.randomisation, turned.bootstrap)
         assert pair.difference.point == -turned.difference.point
         assert pair.difference.low == pytest.approx(-present(turned.difference.high), rel=0, abs=1e-14)
-        record = present(turned.record)
-        assert pair.record == UnitRecord(record.losses, record.ties, record.wins)
+        assert (pair.wins, pair.ties, pair.losses) == (turned.losses, turned.ties, turned.wins)
         assert sorted(one.systems, key=lambda entry: entry.system) == sorted(
             other.systems, key=lambda entry: entry.system
         )
@@ -128,12 +131,13 @@ def test_a_further_system_changes_nothing_about_the_others() -> None:
     constant = np.tile([1.0, 2.0, 2.0], (60, 1))
     without, with_it = comparison(systems()), comparison({**systems(), "constant": constant})
     for one, other in zip(without.measures, with_it.measures):
-        scores = {entry.system: entry.score for entry in other.systems}
-        assert {entry.system: entry.score for entry in one.systems}.items() <= scores.items()
+        scores = {entry.system: score_of(entry) for entry in other.systems}
+        assert {entry.system: score_of(entry) for entry in one.systems}.items() <= scores.items()
         pairs = {(pair.first, pair.second): pair for pair in other.pairs}
         for pair in one.pairs:
             same = pairs[pair.first, pair.second]
-            assert (pair.difference, pair.record) == (same.difference, same.record)
+            assert pair.difference == same.difference
+            assert (pair.wins, pair.ties, pair.losses) == (same.wins, same.ties, same.losses)
             assert pair.randomisation.raw == same.randomisation.raw
             assert pair.bootstrap.raw == same.bootstrap.raw
 
@@ -184,7 +188,8 @@ def test_tables_are_aligned_before_they_are_compared() -> None:
     tables = {"A": table(ids, first), "B": table(ids[::-1], second[::-1])}
     assert compare_tables(tables, MEASURES, FORMULA, SETTINGS) == expected
     common = compare_tables(tables, MEASURES, FORMULA, SETTINGS, common=True)
-    assert common == replace(expected, dropped={"A": (), "B": ()})
+    assert common == replace(expected, dropped={"A": (), "B": ()}, notes=common.notes)
+    assert [note.code for note in common.notes] == ["COMMON_UNITS"]
 
 
 def many(count: int, units: int = 200) -> dict[str, Floats]:
@@ -258,4 +263,4 @@ def test_a_false_alarm_counts_against_the_system_that_raised_it() -> None:
     assert pair.difference.point == pytest.approx(2 / 3)
     assert pair.randomisation.raw < 0.05
     # The thirty right answers of both are worth more to the one with the smaller denominator.
-    assert pair.record == UnitRecord(wins=60, ties=30, losses=0)
+    assert (pair.wins, pair.ties, pair.losses) == (60, 30, 0)

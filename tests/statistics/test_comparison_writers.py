@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -10,8 +11,8 @@ from hypothesis import strategies as st
 
 from cs_score.base.display import cell
 from cs_score.base.markup import escape_latex, escape_markdown
-from cs_score.statistics.comparison_tables import WRITERS
-from cs_score.statistics.options import Note, Resampling
+from cs_score.base.records import asdict
+from cs_score.statistics.options import Note, Resampling, common_only, notes_of
 from cs_score.statistics.results import (
     Comparison,
     Interval,
@@ -19,22 +20,28 @@ from cs_score.statistics.results import (
     PairedSystems,
     PValues,
     RankedSystem,
-    UnitRecord,
 )
+from cs_score.tables.comparison import WRITERS
 
 HOSTILE = "x\x1b[2J|&\\_\t\n`$%#{}<b>\"*[](http://a.example)~^--'\u202e\udc80@me"
 
 SETTINGS = Resampling(10_000, 3, 99.9, "bca", "claim")
 
 
+def comparison(score: Interval, difference: Interval, names: tuple[str, str], **given: Any) -> Comparison:
+    pair = PairedSystems(*names, difference, PValues(0.00005, 0.0001), PValues(0.0123, 1.0), 5, 2, 1)
+    ranked = tuple(
+        RankedSystem(**asdict(score), system=name, rank=rank, rank_low=1, rank_high=2, tier=rank)
+        for rank, name in enumerate(names, 1)
+    )
+    settings = {"units": 8, "resampling": SETTINGS, "test": "bootstrap", "enumerated": False, "notes": (), **given}
+    return Comparison(task="claims", systems=names, measures=(MeasureComparison("F_1", ranked, (pair,)),), **settings)
+
+
 def small(first: str = "run 1", second: str = "run_2") -> Comparison:
     """A comparison written by hand, so that every printed number can be told from every other."""
-    better = Interval(0.75, 0.5, 1.0, 0.125)
-    worse = Interval(0.25, 0.0, 0.375, 0.0625, note="a note", notes=(Note("A_NOTE", "a note"),))
-    difference = Interval(-0.00001, -0.5, 0.25, 0.2)
-    pair = PairedSystems(first, second, difference, PValues(0.00005, 0.0001), PValues(0.0123, 1.0), UnitRecord(5, 2, 1))
-    ranked = (RankedSystem(first, better, 1, 1, 2, 1), RankedSystem(second, worse, 2, 1, 3, 2))
-    return Comparison((first, second), 8, SETTINGS, "bootstrap", (MeasureComparison("F_1", ranked, (pair,)),))
+    score = Interval(0.25, 0.0, 0.375, 0.0625, note="a note", notes=(Note("A_NOTE", "a note"),))
+    return comparison(score, Interval(-0.00001, -0.5, 0.25, 0.2), (first, second))
 
 
 @pytest.mark.parametrize("name", list(WRITERS))
@@ -49,10 +56,9 @@ def test_a_hostile_name_adds_no_line_and_no_control_character(name: str) -> None
 def noted(name: str = "A") -> Comparison:
     """Everything that can be said of a whole comparison, and a score without an interval."""
     undefined = Interval(0.0, None, None, None, 2, "no interval: because", (Note("WITHHELD", "no interval: because"),))
-    ranked = RankedSystem(name, undefined, 1, 1, 2, 1)
-    pair = PairedSystems(name, "B", undefined, PValues(1.0, 1.0), PValues(1.0, 1.0), None)
-    measure = MeasureComparison("F1", (ranked,), (pair,))
-    return Comparison((name, "B"), 5, Resampling(3), "randomisation", (measure,), {}, {name: ("u1", "u2"), "B": ()})
+    dropped = {name: ("u1", "u2"), "B": ()}
+    notes = (common_only(5, dropped), *notes_of(5, Resampling(3)))
+    return comparison(undefined, undefined, (name, "B"), dropped=dropped, notes=notes, signatures={name: "F1|x"})
 
 
 @pytest.mark.parametrize("name", list(WRITERS))

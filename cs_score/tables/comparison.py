@@ -1,0 +1,191 @@
+"""A comparison as aligned text, JSON, TSV, Markdown and LaTeX. What is written computes nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final
+
+from cs_score.base.display import one_line
+from cs_score.base.documents import json_text
+from cs_score.base.markup import escape_latex, escape_markdown
+from cs_score.base.planned_outputs import Format as FileFormat
+from cs_score.base.planned_outputs import OwnOption
+from cs_score.base.records import asdict
+from cs_score.statistics.options import sentences
+from cs_score.statistics.results import Comparison, MeasureComparison
+from cs_score.tables.layout import Column, Format, Layout, Row, columns
+from cs_score.tables.renderers import latex, markdown, text, tsv
+
+OPTION: Final = OwnOption(
+    "--json", {".json": FileFormat(re.compile(rb'\{\s*"kind":\s*"comparison"'))}, "comparison.json", takes_dash=True
+)
+"""The option that names the file of the JSON object."""
+
+
+def _systems(measures: Iterable[MeasureComparison]) -> Iterator[dict[str, Any]]:
+    for measure in measures:
+        for entry in measure.systems:
+            ranks = f"{entry.rank_low}-{entry.rank_high}"
+            yield {**asdict(entry), "measure": measure.measure, "ranks": ranks, "note": entry.note or None}
+
+
+def _pairs(measures: Iterable[MeasureComparison]) -> Iterator[dict[str, Any]]:
+    for measure in measures:
+        for pair in measure.pairs:
+            yield {
+                **asdict(pair),
+                **asdict(pair.difference),
+                "measure": measure.measure,
+                "note": pair.difference.note or None,
+                "p_randomisation": pair.randomisation.raw,
+                "p_randomisation_holm": pair.randomisation.holm,
+                "p_bootstrap": pair.bootstrap.raw,
+                "p_bootstrap_holm": pair.bootstrap.holm,
+            }
+
+
+_SYSTEMS: Final = Layout(
+    "systems",
+    "%",
+    (
+        Column("measure"),
+        Column("tier", "Tier"),
+        Column("rank", "Rank"),
+        Column("ranks", "Ranks"),
+        Column("system", "System"),
+        Column("point", "Score"),
+        Column("low", "Low"),
+        Column("high", "High"),
+        Column("standard_error", "Std. error"),
+        Column("note", "Note"),
+    ),
+    _systems,
+    by="measure",
+    most="whole",
+    longest=200,
+)
+
+_PAIRS: Final = Layout(
+    "pairs",
+    "%, second minus first",
+    (
+        Column("measure"),
+        Column("first", "First"),
+        Column("second", "Second"),
+        Column("point", "Difference", Format.GAIN),
+        Column("low", "Low", Format.GAIN),
+        Column("high", "High", Format.GAIN),
+        Column("p_randomisation", "p (rand.)", Format.P),
+        Column("p_randomisation_holm", "Holm", Format.P),
+        Column("p_bootstrap", "p (boot.)", Format.P),
+        Column("p_bootstrap_holm", "Holm", Format.P),
+        Column("wins", "Wins"),
+        Column("ties", "Ties"),
+        Column("losses", "Losses"),
+        Column("note", "Note"),
+    ),
+    _pairs,
+    by="measure",
+    most="whole",
+    longest=200,
+)
+
+
+def _whole(comparison: Comparison) -> Iterator[Row]:
+    """Per measure a row for each system and for each pair; last notes, and signatures in the column of notes."""
+    for measure in comparison.measures:
+        yield from ({**row, "kind": "system"} for row in _systems([measure]))
+        yield from ({**row, "kind": "difference", "system": row["first"]} for row in _pairs([measure]))
+    yield from ({"kind": "note", "note": note.text} for note in comparison.notes)
+    for system, signature in comparison.signatures.items():
+        yield {"kind": "signature", "system": system, "note": signature}
+
+
+WHOLE: Final = Layout(
+    "comparison",
+    "",
+    columns(
+        *("measure", "kind", "system", "second", "point", "low", "high", "standard_error", "rank", "rank_low"),
+        *("rank_high", "tier", "p_randomisation", "p_randomisation_holm", "p_bootstrap", "p_bootstrap_holm"),
+        *("wins", "ties", "losses", "note"),
+    ),
+    _whole,
+)
+"""All of it: `kind` is `system`, `difference` (`second` minus `system`), `note` or `signature`."""
+
+
+def explanation(comparison: Comparison) -> tuple[str, ...]:
+    """The sentences that a reader of the tables needs, each unescaped."""
+    resampling = comparison.resampling
+    confidence = f"{resampling.confidence:g} %"
+    exact = f"exact randomisation (all 2^{comparison.units} exchanges)"
+    names = {
+        "randomisation": exact if comparison.enumerated else "approximate randomisation",
+        "bootstrap": "the paired bootstrap",
+    }
+    tier = (
+        f"systems that do not differ significantly from the best of the tier by {names[comparison.test]} "
+        f"(p after Holm's correction above {resampling.level:g})."
+        if comparison.can_be_significant
+        else "one for all, since no difference could have been significant; it says nothing about the systems."
+    )
+    method = {"percentile": "percentile", "bca": "BCa"}[resampling.method]
+    return (
+        f"{len(comparison.systems)} systems on {comparison.units} units of resampling ({resampling.unit}).",
+        f"Low and High: {confidence} {method} bootstrap interval, "
+        f"{resampling.resamples} resamples, seed {resampling.seed}.",
+        f"Ranks: central {confidence} of the ranks over the resamples.",
+        f"Tier: {tier}",
+        f"Difference: second minus first. p: two-sided, by {names['randomisation']} and by {names['bootstrap']}, each "
+        "also with Holm's correction over the pairs of the measure. Wins, Ties, Losses: units that speak for the "
+        "second, for neither, for the first.",
+    )
+
+
+def comparison_text(comparison: Comparison) -> str:
+    """Two aligned tables per measure, then the explanation; names are made safe for a terminal."""
+    lines: list[str] = []
+    for measure in comparison.measures:
+        for layout in (_SYSTEMS, _PAIRS):
+            lines += text(layout.table([measure]))
+    lines += ["", *map(one_line, (*explanation(comparison), *sentences(comparison.notes)))]
+    signatures = [one_line(f"{system}: {signature}") for system, signature in comparison.signatures.items()]
+    lines += ["", *signatures] if signatures else []
+    return "\n".join(lines[1:]) + "\n"
+
+
+def comparison_markdown(comparison: Comparison) -> str:
+    """A heading and two CommonMark tables per measure, then the explanation as a list."""
+    lines = []
+    for measure in comparison.measures:
+        lines += [f"### {escape_markdown(measure.measure)}", ""]
+        for layout in (_SYSTEMS, _PAIRS):
+            lines += [*markdown(layout.table([measure])), ""]
+    lines += [f"- {one_line(sentence)}" for sentence in explanation(comparison)]
+    lines += [f"- {escape_markdown(note)}" for note in sentences(comparison.notes)]  # they may quote names
+    lines += [f"- {escape_markdown(name)}: `{signature}`" for name, signature in comparison.signatures.items()]
+    return "\n".join(lines) + "\n"
+
+
+def comparison_latex(comparison: Comparison) -> str:
+    """Two `tabular` environments per measure for the package booktabs, then the explanation as a paragraph."""
+    lines = [r"% \usepackage{booktabs}"]
+    for measure in comparison.measures:
+        lines += [rf"\paragraph{{{escape_latex(measure.measure)}}}", ""]
+        for layout in (_SYSTEMS, _PAIRS):
+            lines += [*latex(layout.table([measure])), ""]
+    lines += [escape_latex(sentence) for sentence in (*explanation(comparison), *sentences(comparison.notes))]
+    for system, signature in comparison.signatures.items():
+        lines += ["", escape_latex(f"{system}: {signature}")]
+    return "\n".join(lines) + "\n"
+
+
+WRITERS: Final[dict[str, Callable[[Comparison], str]]] = {
+    "text": comparison_text,
+    "json": json_text,
+    "tsv": lambda comparison: b"".join(tsv(WHOLE.table(comparison))).decode(),
+    "markdown": comparison_markdown,
+    "latex": comparison_latex,
+}
+"""Format -> writer; every text ends with a line feed."""
