@@ -207,7 +207,7 @@ def _explanations(
     scored: Scored, measure: Measure, with_others: bool, mistakes: Sequence[Mistake]
 ) -> Mapping[str, object]:
     from cs_score.analysis.coldstart.explanation.case import Case
-    from cs_score.analysis.coldstart.explanation.subjects import explain_everything
+    from cs_score.analysis.coldstart.explanation.explanation import explain_everything
 
     with paused_collector():
         return explain_everything(Case(scored, str(measure)), mistakes, with_others=with_others)

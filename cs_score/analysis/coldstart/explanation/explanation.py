@@ -3,41 +3,37 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, TypeAlias
-
-from msgspec import to_builtins
+from itertools import accumulate
+from typing import Final, Literal, TypeAlias
 
 from cs_score.analysis.coldstart.changes import RunFile
-from cs_score.analysis.coldstart.explanation.case import Case
-from cs_score.analysis.coldstart.explanation.counting import effect_not_scored
-from cs_score.analysis.coldstart.explanation.facts import ClassFacts, LineFacts, NodeFacts, Overview, QueryFacts
+from cs_score.analysis.coldstart.explanation.case import AnyLine, Case
+from cs_score.analysis.coldstart.explanation.counting import effect_facts, effect_of_absence
+from cs_score.analysis.coldstart.explanation.document import LineExplanation
 from cs_score.analysis.coldstart.explanation.subjects import (
-    AnyLine,
+    ClassExplanation,
+    NodeExplanation,
+    Overview,
+    QueryExplanation,
     explain_class,
     explain_line,
     explain_node,
     explain_query,
     explain_run,
 )
-from cs_score.analysis.coldstart.explanation.text import (
-    Item,
-    class_tree,
-    line_tree,
-    node_tree,
-    overview_tree,
-    query_tree,
-    wrapped,
-)
+from cs_score.analysis.coldstart.explanation.text import Item, unwrapped, wrapped
+from cs_score.analysis.coldstart.mistakes import Mistake
 from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
+from cs_score.base.documents import Document
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.nearest import nearest
-from cs_score.base.records import Record, replace
-from cs_score.base.signing.origin import Origin
+from cs_score.base.records import replace
 from cs_score.base.sources import Input
 from cs_score.coldstart.gold import Gold, Run, run_of, units_of
-from cs_score.coldstart.lines import LinkedQuery, Response, link_follow_on
+from cs_score.coldstart.lines import Assessment, LinkedQuery, Response, UnreadLine, link_follow_on
 from cs_score.coldstart.linking import loading_of
 from cs_score.coldstart.options import Policy
 from cs_score.coldstart.projection import averaged_table
@@ -47,74 +43,50 @@ from cs_score.coldstart.scorer import Combining, score_unit
 from cs_score.measures.registry import usual
 from cs_score.problems.log import ProblemLog
 
-SCHEMA_VERSION: Final = 1
-"""Raised when a key changes its meaning or goes away; new keys do not raise it."""
-
 MOST_SCORED_AGAIN: Final = 200_000
 """Lines that are scored again for the effects of lines that `--answer` finds: each effect takes those of its unit."""
+
+MOST_LINES: Final = 20_000
+"""Lines of one run that an analysis explains."""
 
 Wanted: TypeAlias = str | int | Sequence[str | int]
 """One selector, or several."""
 
 
-class Explanation(Record):
+class Explanation(Document, frozen=True, kw_only=True, tag="explanation"):
     """What was asked for of a run: lines (those of answers among them), classes, nodes and queries, in the order asked.
 
     `overview` is the run as a whole, where nothing else was asked for. `fatal` is why the run could not be scored, None
     where it could; `score` is None then.
     """
 
-    run_id: str
-    measure: str
+    schema_version: Literal[2] = 2
+    run: str
     score: float | None
     scores: Mapping[str, float]
-    signature: str
-    origin: Origin
     fatal: str | None
     overview: Overview | None
-    lines: tuple[LineFacts, ...]
-    queries: tuple[QueryFacts, ...]
-    classes: tuple[ClassFacts, ...]
-    nodes: tuple[NodeFacts, ...]
+    lines: tuple[LineExplanation, ...]
+    queries: tuple[QueryExplanation, ...]
+    classes: tuple[ClassExplanation, ...]
+    nodes: tuple[NodeExplanation, ...]
 
     def __repr__(self) -> str:
         return (
-            f"<explanation of run {self.run_id}: {len(self.lines)} lines, {len(self.queries)} queries, "
+            f"<explanation of run {self.run}: {len(self.lines)} lines, {len(self.queries)} queries, "
             f"{len(self.classes)} classes, {len(self.nodes)} nodes>"
         )
 
     def text(self, width: int = 120) -> str:
         """A tree for people, in lines of at most `width` columns; the inputs' texts are made safe."""
-        return "\n\n".join("\n".join(wrapped(item, width)) for item in self._items())
-
-    def _items(self) -> Iterator[Item]:
+        items: list[Item] = []
         if self.fatal is not None:
-            yield Item(f"{self.run_id or 'The run'} cannot be scored", (Item(self.fatal),))
+            items.append(Item(f"{self.run or 'The run'} cannot be scored", (Item(self.fatal),)))
         if self.overview is not None:
-            yield overview_tree(self.overview, self.run_id, self.measure, self.score)
-        yield from map(line_tree, self.lines)
-        yield from map(query_tree, self.queries)
-        yield from map(class_tree, self.classes)
-        yield from map(node_tree, self.nodes)
-
-    def as_json(self) -> dict[str, object]:
-        """The explanation with the names of its facts as keys."""
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "mode": "coldstart",
-            "measure": self.measure,
-            "explained": self.run_id,
-            "score": self.score,
-            "scores": dict(self.scores),
-            "signature": self.signature,
-            "origin": self.origin.as_json(),
-            "fatal": self.fatal,
-            "overview": to_builtins(self.overview),
-            "lines": to_builtins(list(self.lines)),
-            "queries": to_builtins(list(self.queries)),
-            "classes": to_builtins(list(self.classes)),
-            "nodes": to_builtins(list(self.nodes)),
-        }
+            score = "" if self.score is None else f": {self.measure} = {self.score:.4f}"
+            items.append(self.overview.item(f"{self.run or 'The run'}{score}"))
+        items += [each.item() for each in (*self.lines, *self.queries, *self.classes, *self.nodes)]
+        return "\n\n".join("\n".join(wrapped(item, width)) for item in items)
 
 
 def explain(
@@ -136,43 +108,41 @@ def explain(
     """
     with paused_collector():
         case = Case(scored, measure)
-        is_whole = not any(map(_each, (line, query, class_name, node, answer)))
-        lines = [found for each in _each(line) for found in lines_at(each, case)]
-        explained = [explain_line(each, case) for each in lines]
-        explained += _of_answers([found for each in _each(answer) for found in answers_of(str(each), case)], case)
-        queries = [found for each in _each(query) for found in queries_of(str(each), case)]
-        classes = [found for each in _each(class_name) for found in classes_of(str(each), case)]
-        nodes = [found for each in _each(node) for found in nodes_of(str(each), case)]
-        chosen = case.measure
+        lines = [explain_line(found, case) for each in _each(line) for found in lines_at(each, case)]
+        answers = [found for each in _each(answer) for found in answers_of(each, case)]
+        queries = [found for each in _each(query) for found in queries_of(each, case)]
+        classes = [found for each in _each(class_name) for found in classes_of(each, case)]
+        nodes = [found for each in _each(node) for found in nodes_of(each, case)]
+        is_whole = not any((lines, answers, queries, classes, nodes))
+        chosen, usual_measure = case.measure, usual(with_ldc=bool(scored.run.gold.table.ldc_of))
         return Explanation(
-            scored.run_id,
-            measure or str(usual(with_ldc=bool(scored.run.gold.table.ldc_of))) if chosen is None else str(chosen),
-            None if chosen is None else scored.result.measures[chosen],
-            {} if case.fatal else scored.result.scores,
-            str(scored.signature if chosen is None else scored.signature.of(str(chosen))),
-            scored.origin,
-            None if case.fatal is None else str(case.fatal),
-            explain_run(case) if is_whole else None,
-            tuple(explained),
-            tuple(explain_query(each, case) for each in queries),
-            tuple(explain_class(name, base_id, case) for name, base_id in classes),
-            tuple(explain_node(name, case) for name in nodes),
+            task="coldstart",
+            measure=measure or str(usual_measure) if chosen is None else str(chosen),
+            signature=str(scored.signature if chosen is None else scored.signature.of(str(chosen))),
+            origin=scored.origin,
+            run=scored.run_id,
+            score=None if chosen is None else scored.result.measures[chosen],
+            scores={} if case.fatal else scored.result.scores,
+            fatal=None if case.fatal is None else str(case.fatal),
+            overview=explain_run(case) if is_whole else None,
+            lines=(*lines, *_of_answers(answers, case)),
+            queries=tuple(explain_query(each, case) for each in queries),
+            classes=tuple(explain_class(name, base_id, case) for name, base_id in classes),
+            nodes=tuple(explain_node(name, case) for name in nodes),
         )
 
 
-def _of_answers(lines: Iterable[Response], case: Case) -> Iterator[LineFacts]:
+def _of_answers(lines: Iterable[Response], case: Case) -> Iterator[LineExplanation]:
     """Lines that were found by their answers; effects are computed until scoring for them would take too long."""
     scored_again = 0
     for line in lines:
-        if scored_again < MOST_SCORED_AGAIN:
-            yield explain_line(line, case)
-        else:
-            yield replace(explain_line(line, case, with_effect=False), worth=effect_not_scored(line, case))
-        scored_again += case.unit_size(line.query.base_id)
+        effect = effect_of_absence([line], case, is_computed=scored_again < MOST_SCORED_AGAIN)
+        yield replace(explain_line(line, case, with_effect=False), effect=effect)
+        scored_again += case.query(line.query.base_id).lines_of_unit
 
 
-def _each(wanted: Wanted) -> tuple[str | int, ...]:
-    return (wanted,) if isinstance(wanted, str | int) else tuple(wanted)
+def _each(wanted: Wanted) -> tuple[str, ...]:
+    return (str(wanted),) if isinstance(wanted, str | int) else tuple(map(str, wanted))
 
 
 def lines_at(spec: str | int, case: Case) -> list[AnyLine]:
@@ -235,7 +205,7 @@ def queries_of(text: str, case: Case) -> list[LinkedQuery]:
         found = [query] if text in (short, query.full_id) else []
     if not found:
         known = [each.full_id for each in table.by_id.values()]
-        raise InputError(f"there is no query {text}{nearest(text, [*known, *links.queries])}", remedy=_stopped(case))
+        raise InputError(f"there is no query {text}{nearest(text, [*known, *links.queries])}", remedy=case.why_stopped)
     return found
 
 
@@ -251,13 +221,13 @@ def classes_of(text: str, case: Case) -> list[tuple[str, str]]:
     found = []
     for base_id in bases if colon else ():
         name = f"{table.by_id[base_id].full_id}:{rest}"
-        placement = case.placement(base_id)
+        placement = case.query(base_id).placement
         in_pool = any(each.value_class == name for each in assessed.get(base_id, ()))
         if in_pool or (placement is not None and name in placement.tree.above):
             found.append((name, base_id))
     if not found:
         known = dict.fromkeys(each.value_class for lines in assessed.values() for each in lines if each.is_accepted)
-        raise InputError(f"there is no class {text}{nearest(text, known)}", remedy=_stopped(case))
+        raise InputError(f"there is no class {text}{nearest(text, known)}", remedy=case.why_stopped)
     return found
 
 
@@ -273,7 +243,7 @@ def nodes_of(text: str, case: Case) -> list[str]:
         if not nodes:
             raise InputError(f"there is no node {text}", remedy="the run has no node ids (eight columns)")
         near = nearest(text, [*nodes, *(name.rpartition(":")[2] for name in nodes)])
-        raise InputError(f"there is no node {text}{near}", remedy=_stopped(case))
+        raise InputError(f"there is no node {text}{near}", remedy=case.why_stopped)
     return found
 
 
@@ -284,9 +254,9 @@ def answers_of(text: str, case: Case) -> list[Response]:
     if not found:
         pool = case.run.gold.links.assessments
         classes = dict.fromkeys(one.value_class for one in pool if one.is_accepted and is_answer(text, one.value))
-        near = nearest(text, dict.fromkeys(line.value for line in of_run)) if len(text) < _LONGEST else ""
+        near = nearest(text, dict.fromkeys(line.value for line in of_run)) if len(text) < 200 else ""
         remedy = f"the pool has it in class {next(iter(classes))}; ask for that with --class" if classes else None
-        raise InputError(f"no line of the run gives the answer {text}{near}", remedy=remedy or _stopped(case))
+        raise InputError(f"no line of the run gives the answer {text}{near}", remedy=remedy or case.why_stopped)
     return found
 
 
@@ -308,14 +278,6 @@ def is_answer(pattern: str, value: str) -> bool:
             return False
         at = found + len(piece)
     return at <= end
-
-
-_LONGEST = 200
-"""Characters of an answer that others are compared with."""
-
-
-def _stopped(case: Case) -> str | None:
-    return None if case.fatal is None else f"scoring stopped: {case.fatal}"
 
 
 def load_as_far_as_possible(gold: Gold, files: Iterable[Input]) -> tuple[Run, InputError | None]:
@@ -356,3 +318,72 @@ def score_as_far_as_possible(
     result = Combining(replace(run, remarks=()), policy, ProblemLog()).result([])
     scored = RunResult(run_id or "", nothing, units)
     return Scored(run, run_id or "", policy, scored, stop, result.origin, result.signature(scored))
+
+
+def explain_everything(case: Case, mistakes: Sequence[Mistake], *, with_others: bool) -> dict[str, object]:
+    """At most `MOST_LINES`, those of as many mistakes first, with their queries and the missed classes.
+
+    `with_others`: lines that are no mistakes, too; their effects are left out. The keys of the result stand in
+    the JSON of an analysis below `explanations`; `texts` numbers the texts of steps, each of them once.
+    """
+    mistakes = mistakes[:MOST_LINES]
+    every = {(line.file, line.number): line for line in case.lines()}
+    listed = ((each.file, each.line) for each in mistakes if each.kind != "class")
+    wanted = dict.fromkeys(place for place in listed if place in every) | dict.fromkeys(every if with_others else ())
+    chosen = {*list(wanted)[:MOST_LINES]}
+    lines = [line for place, line in every.items() if place in chosen]
+    at_line = {(each.file, each.line): each for each in mistakes if each.kind == "line"}
+    missed = [(each, each.change.added[-1].assessment) for each in mistakes if each.kind == "class"]
+    asked = [line.query for line in lines if not isinstance(line, UnreadLine)]
+    asked += [assessment.query for _, assessment in missed]
+    texts: dict[str, int] = {}
+
+    def numbered(item: Item) -> list[int]:
+        steps = ("\n".join(unwrapped(each)) for each in item.below)
+        return [texts.setdefault(text, len(texts)) for text in steps]
+
+    def of_line(line: AnyLine) -> dict[str, object]:
+        found = explain_line(line, case, with_effect=False)
+        if (mistake := at_line.get((line.file, line.number))) is not None:
+            found = replace(found, effect=effect_facts("absent", mistake.change, mistake.effect, case))
+        shown = {name: getattr(found.summary, name) for name in _SHOWN_OF_LINES}
+        return {**shown, "steps": numbered(found.item())}
+
+    def of_query(query: LinkedQuery) -> dict[str, object]:
+        """A query by itself: of its lines of all hops only those are counted that answer it."""
+        found = explain_query(query, case)
+        result = case.query(query.base_id).result if query.level == 0 else None
+        return {
+            "query": found.query,
+            "unit": found.asked.unit,
+            "name": found.asked.name,
+            "slot": found.asked.slot,
+            "hop": found.asked.hop,
+            "lines": Counter(summary.side for summary in found.lines if summary.query == found.query),
+            "classes": Counter(each.status for each in found.classes),
+            "precision_at": {
+                ranking.level: [
+                    value / rank for rank, value in enumerate(accumulate(node.value for node in ranking.nodes), 1)
+                ]
+                for ranking in (() if result is None else result.rankings)
+            },
+            "steps": numbered(found.item(with_lines=False)),
+        }
+
+    def of_class(mistake: Mistake, assessment: Assessment) -> dict[str, object]:
+        query = assessment.query
+        found = explain_class(assessment.value_class, query.base_id, case, with_effect=False)
+        found = replace(found, effect=effect_facts("found", mistake.change, mistake.effect, case))
+        shown = {"class": found.name, "query": query.full_id, "value": assessment.value}
+        return {**shown, "steps": numbered(found.item())}
+
+    return {
+        "left_out": len(every) - len(lines),
+        "lines": [of_line(line) for line in lines],
+        "queries": [of_query(query) for query in {query.full_id: query for query in asked}.values()],
+        "classes": [of_class(mistake, assessment) for mistake, assessment in missed],
+        "texts": list(texts),
+    }
+
+
+_SHOWN_OF_LINES: Final = ("file", "line", "query", "node", "value", "category", "side")

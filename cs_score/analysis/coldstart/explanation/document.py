@@ -1,0 +1,353 @@
+"""What an explanation says: records that are its JSON, each with its text. Rules are sections of the specification."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from cs_score.analysis.coldstart.explanation.text import Item, gain_text, listed, quoted, short, with_category
+from cs_score.base.records import Record
+
+
+class At(Record):
+    """A line by its file and its number there, from 1."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file} line {self.line}"
+
+
+class Noted(Record):
+    """A problem that was reported at a line."""
+
+    code: str
+    severity: str
+    message: str
+
+
+class Read(Record):
+    """Step 1. `columns` are those of the line as written, by name; `counted_as` has those that were repaired.
+
+    `not_read` is why nothing is scored of the line, None where it is; `rests_on` the line that it repeats.
+    """
+
+    rule: str
+    columns: Mapping[str, str]
+    counted_as: Mapping[str, str]
+    problems: tuple[Noted, ...]
+    not_read: str | None
+    rests_on: At | None
+
+    def item(self) -> Item:
+        head = self.not_read or "read"
+        if self.rests_on is not None:
+            head = f"{head}, {self.rests_on}"
+        below = []
+        if self.columns:
+            value, place, relation, confidence, node = (
+                self.columns.get(name, "")
+                for name in ("VALUE", "VALUE_PROVENANCE_TRIPLES", "RELATION_PROVENANCE_TRIPLES", "CONFIDENCE", "NODEID")
+            )
+            text = f"{quoted(value)} at {short(place)}, justified by {short(relation)}; confidence {short(confidence)}"
+            below.append(Item(f"{text}, node {short(node)}" if node else text))
+        below += [Item(f"{name} counts as {short(text)}") for name, text in self.counted_as.items()]
+        below += [Item(f"{one.severity} {one.code}: {short(one.message, 200)}") for one in self.problems]
+        return Item(f"{head[0].upper()}{head[1:]} (CS {self.rule})", below)
+
+
+class Parent(At):
+    """A line that gives the answer which another one's query asks about, with its own outcome."""
+
+    value: str
+    category: str
+    side: str
+
+
+class Asked(Record):
+    """Step 2. `name` is that of the entity that the first hop asks about, `unit` the full id of its LDC query.
+
+    `chain` has the lines that the query hangs below, those of the first hop first; `in_pool` the assessments that give
+    the answer that it asks about. `not_scored` is why no row has the query.
+    """
+
+    rule: str
+    query: str
+    name: str | None
+    slot: str
+    hop: int
+    unit: str | None
+    chain: tuple[Parent, ...]
+    in_pool: tuple[At, ...]
+    not_scored: str | None
+
+    def item(self, head: str = "Asked by ") -> Item:
+        about = self.name
+        if self.hop:
+            about = self.chain[-1].value if self.chain else None
+        slot = self.slot if about is None else f"{self.slot} of {quoted(about)}"
+        unit = "" if self.unit is None else f", entry point of {self.unit}"
+        below = [
+            f"below {quoted(each.value)} ({each}), {with_category(each.side, each.category)}" for each in self.chain
+        ]
+        if self.hop and not self.chain:
+            below.append("no line of this run gives the answer that it asks about")
+        below += [f"the pool has the answer that it asks about in {at}" for at in self.in_pool]
+        if self.not_scored is not None:
+            below.append(f"not scored: {self.not_scored}")
+        return Item(f"{head}{self.query}: {slot}, hop {self.hop}{unit} (CS {self.rule})", tuple(map(Item, below)))
+
+
+class Kept(Record):
+    """Step 3. `limit` is None where the line is kept; otherwise `in_favour_of` are the lines that stay, and `order` is
+    what decided between it and the last of them. Either way it is scored.
+    """
+
+    rule: str
+    limits: str
+    limit: str | None = None
+    in_favour_of: tuple[At, ...] = ()
+    order: str = ""
+
+    def item(self) -> Item:
+        if self.limit is None:
+            return Item(f"Kept: within the limits {self.limits} (CS {self.rule})")
+        below = (
+            [Item(f"in favour of {listed((at.file, at.line) for at in self.in_favour_of)}: {self.order}")]
+            if self.in_favour_of
+            else []
+        )
+        below.append(Item("only reported: a discarded line is scored all the same"))
+        return Item(f"Discarded: {self.limit} (CS {self.rule})", below)
+
+
+class Assessed(At):
+    """An assessment: its place, its id, the answer, the assessor's judgment, its class where that is accepted."""
+
+    id: str
+    query: str
+    value: str
+    provenance: str
+    judgment: str
+    class_name: str | None
+    mention: str | None
+    class_mention: str | None
+
+    def text(self) -> str:
+        class_text = "" if self.class_name is None else f", class {self.class_name}"
+        mention = "" if self.mention is None else f", {self.mention}"
+        return f"{self}: {quoted(self.value)} is {self.judgment}{class_text}{mention}"
+
+
+class Near(Record):
+    """An assessment that the line did not meet: how it is near, and the columns that differ with what it has there."""
+
+    assessment: Assessed
+    how: str
+    differs: Mapping[str, str]
+
+
+class Met(Record):
+    """Step 4. `assessment` is None where none was met; then `nearest` are up to three others."""
+
+    rule: str
+    discipline: str
+    how: str
+    assessment: Assessed | None
+    nearest: tuple[Near, ...] = ()
+
+    def item(self) -> Item:
+        if self.assessment is not None:
+            return Item(f"Met {self.assessment.text()}", (Item(f"{self.how} (CS {self.rule})"),))
+        nearest = [
+            Item(
+                f"near: {near.assessment.text()}; {near.how}",
+                [Item(f"{name} is {short(text)} there") for name, text in near.differs.items()],
+            )
+            for near in self.nearest
+        ]
+        return Item(f"Met {self.how} (CS {self.rule})", nearest or [Item("no assessment is near")])
+
+
+class Category(Record):
+    """Step 5: the category before the policies, and what else the rules made of the line.
+
+    `stands_in` is the class or bin that the line was placed in; `rests_on` are the lines that decided.
+    """
+
+    rule: str
+    name: str
+    stands_in: str
+    reason: str
+    rests_on: tuple[At, ...] = ()
+
+    def item(self) -> Item:
+        on = f" [{listed((at.file, at.line) for at in self.rests_on)}]" if self.rests_on else ""
+        text = f"Category {self.name}: {self.reason}{on} (CS {self.rule})"
+        return Item(text, (Item(f"stands in {self.stands_in}"),))
+
+
+class Label(Record):
+    """Step 6: `side` is right, wrong, ignored, or what else it counts as; `labels` are those of the debug file."""
+
+    rule: str
+    side: str
+    labels: tuple[str, ...]
+    reason: str
+
+    def item(self) -> Item:
+        return Item(f"Label: {self.side}, since {self.reason} (CS {self.rule})")
+
+
+class Counted(Record):
+    """A row that a line counts in: its scores with their arithmetic, or a `note` on why it is another's."""
+
+    rule: str
+    table: str
+    row: str
+    hop: str
+    counts: Mapping[str, int]
+    precision: float
+    recall: float
+    f1: float
+    arithmetic: tuple[str, ...]
+    note: str | None = None
+
+
+class Rank(Record):
+    """A node in one ranking: `precision` is the sum of the values of the nodes down to it, divided by its rank."""
+
+    level: str
+    rank: int
+    nodes: int
+    precision: float
+    arithmetic: str
+    average_precision: float
+
+
+class Ranked(Record):
+    """Step 8. `mapped_class` is None where no class was free, `taken_by` who has those it could have.
+
+    `value` is V (0 or more), `arithmetic` has confidence and V written out.
+    """
+
+    rule: str
+    node: str
+    confidence: float
+    confidence_arithmetic: str
+    mapped_class: str | None
+    taken_by: Mapping[str, str]
+    value: float
+    value_arithmetic: str
+    ranks: tuple[Rank, ...]
+
+    def item(self) -> Item:
+        mapped = "mapped to no class" if self.mapped_class is None else f"mapped to {self.mapped_class}"
+        below = [
+            Item(f"confidence {self.confidence_arithmetic} (CS 9.3)"),
+            Item(f"{mapped} (CS 9.4)", [Item(f"{name} is taken by {who}") for name, who in self.taken_by.items()]),
+            Item(f"{self.value_arithmetic} (CS 9.5)"),
+        ]
+        below += [
+            Item(
+                f"hop {one.level}: rank {one.rank} of {one.nodes}, precision there {one.arithmetic}; "
+                f"average precision {one.average_precision:.4f} (CS 9.7)"
+            )
+            for one in self.ranks
+        ]
+        return Item(f"Ranks as node {self.node}", below)
+
+
+class LineEffect(Record):
+    """Step 9: the effect of a change by measure; None where it is not known, and `reason` says why.
+
+    `removed` lines go and `added` ones come.
+    """
+
+    change: str
+    effects: Mapping[str, float | None]
+    removed: tuple[At, ...]
+    added: tuple[str, ...]
+    reason: str | None
+
+    def item(self) -> Item:
+        effects = ", ".join(f"{name} {gain_text(change)}" for name, change in self.effects.items())
+        below = [] if self.reason is None else [self.reason]
+        if len(self.removed) > 1:
+            below.append(f"{len(self.removed)} lines would go: {listed((at.file, at.line) for at in self.removed)}")
+        below += ["would be added: " + text.replace("\t", " | ") for text in self.added]
+        what = "without it" if self.change == "absent" else "if it were found"
+        return Item(f"Effect: {what}, {effects}", tuple(map(Item, below)))
+
+
+class LineSummary(At):
+    """A line in short: its `status` is `counted` (in a row of the tables), `outside` (of them), `skipped` or `unread`.
+
+    `category` is that of policies, `labels` those of the debug file, `row` that of the SF table.
+    """
+
+    status: str
+    query: str | None = None
+    value: str | None = None
+    category: str | None = None
+    side: str = ""
+    labels: tuple[str, ...] = ()
+    row: str | None = None
+    node: str | None = None
+
+    def text(self) -> str:
+        value = "" if self.value is None else f" {quoted(self.value)}"
+        return f"{self}:{value} is {with_category(self.side, self.category)}"
+
+
+class LineExplanation(Record):
+    """Explanation of one line. Steps that were not reached are None or empty; `stopped_by` says why."""
+
+    summary: LineSummary
+    text: str
+    read: Read
+    asked: Asked | None = None
+    kept: Kept | None = None
+    met: Met | None = None
+    category: Category | None = None
+    label: Label | None = None
+    rows: tuple[Counted, ...] = ()
+    ranked: Ranked | None = None
+    not_ranked: str | None = None
+    effect: LineEffect | None = None
+    stopped_by: str | None = None
+
+    def item(self) -> Item:
+        summary = self.summary
+        head = f"{summary}: {with_category(summary.side, summary.category)}"
+        return Item(head, tuple(self._steps()))
+
+    def _steps(self) -> Iterator[Item]:
+        steps = (self.read, self.asked, self.kept, self.met, self.category, self.label)
+        yield from (step.item() for step in steps if step is not None)
+        if self.stopped_by is not None:
+            yield Item(f"No more is known: {self.stopped_by}")
+        if self.rows:
+            yield Item("Counts in:", tuple(row_items(self.rows)))
+        elif self.met is not None:
+            yield Item("Counts in no row")
+        if self.ranked is not None:
+            yield self.ranked.item()
+        elif self.not_ranked is not None:
+            yield Item(f"Ranks nowhere: {self.not_ranked} (CS 9.1)")
+        if self.effect is not None:
+            yield self.effect.item()
+
+
+def row_items(rows: Sequence[Counted]) -> Iterator[Item]:
+    """Rows with their arithmetic; one that has the same as the row before it only says so."""
+    before: tuple[str, ...] = ()
+    for row in rows:
+        head = f"{row.table} {row.row}, hop {row.hop}"
+        if row.note is not None:
+            yield Item(f"not in {head}: {row.note} (CS {row.rule})")
+        elif row.arithmetic == before:
+            yield Item(f"{head}: the same counts, since this entry point represents it (CS {row.rule})")
+        else:
+            yield Item(f"{head} (CS {row.rule})", tuple(map(Item, row.arithmetic)))
+            before = row.arithmetic
