@@ -13,7 +13,6 @@ import pytest
 
 from cs_score.analysis.coldstart import analysis as coldstart_analysis
 from cs_score.analysis.coldstart import difference as coldstart_difference
-from cs_score.analysis.coldstart.explanation import explanation as coldstart_explanation
 from cs_score.analysis.evidence import analysis as evidence_analysis
 from cs_score.analysis.evidence import difference as evidence_difference
 from cs_score.analysis.evidence import explanation as evidence_explanation
@@ -36,7 +35,6 @@ HEAD: Final = ("kind", "task")
 
 VERSIONS: Final = {
     "analysis-coldstart": coldstart_analysis.SCHEMA_VERSION,
-    "explanation": coldstart_explanation.SCHEMA_VERSION,
     "coldstart-result": documents.SCHEMA_VERSION,
     "evidence-result": report.SCHEMA_VERSION,
     "leaderboard": leaderboard_writers.SCHEMA_VERSION,

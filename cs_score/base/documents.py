@@ -50,7 +50,10 @@ class Document(Record, frozen=True, kw_only=True, tag_field="kind"):
 
 DocumentKind = TypeVar("DocumentKind", bound=Document)
 
-KINDS: Final[Mapping[str, Sequence[str]]] = {"comparison": ("statistics.results:Comparison",)}
+KINDS: Final[Mapping[str, Sequence[str]]] = {
+    "comparison": ("statistics.results:Comparison",),
+    "explanation": ("analysis.coldstart.explanation.explanation:Explanation",),
+}
 """The records of each kind of document, `module:class`, loaded when a schema is asked for."""
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"

@@ -13,6 +13,7 @@ from cs_score.analysis.outcomes import json_text
 from cs_score.base.errors import InputError, OutputError, UsageError
 from cs_score.base.outputs import encoded, make_folder, write_packed, write_together
 from cs_score.base.planned_outputs import Existing, Format, OutputPlan, OwnOption, PlannedOutput, ending_of
+from cs_score.base.records import to_builtins
 from cs_score.cli.core import FORCE, FORMAT, OUTPUT, QUIET, Command, Line, Option, Parameter
 from cs_score.cli.options import (
     ALSO,
@@ -304,7 +305,7 @@ def _explain_runs(line: Line) -> int:
         answer=line.texts("--answer"),
         measure=line.switches.get("--measure"),
     )
-    deliver(line, explanation.as_json, explanation.text)
+    deliver(line, lambda: to_builtins(explanation), explanation.text)
     if explanation.fatal is None:
         return 0
     say(f"cs-score: {explanation.fatal}\n")

@@ -54,7 +54,7 @@ def test_every_line_opens_the_text_of_explain(analysed: Path) -> None:
         head, *steps = text.splitlines()
         assert head.startswith(f"{line['file']} line {line['line']}: {line['side']}")
         told = "\n".join(texts[step] for step in line["steps"])
-        known = text if (line["file"], line["line"]) in wrong else text.partition("\n  Worth:")[0]
+        known = text if (line["file"], line["line"]) in wrong else text.partition("\n  Effect:")[0]
         assert _words(told) == _words("\n".join(known.splitlines()[1:]))
         assert len(steps) >= len(told.splitlines())
 

@@ -72,7 +72,7 @@ def check(call: Call, has_all: bool = True) -> None:
         if has_all and len(own) <= MOST_LINES and own:
             words = [word for fate in fates for word in ("--line", f"{fate['file']}:{fate['line']}")]
             told = explain(call, "--run", run_id, *words)["lines"]
-            told = [line for line in told if line["fate"] in fates]
+            told = [line for line in told if line["summary"] in fates]
             check_lines(found, told, fates)
             check_costs(whole, told)
 
@@ -106,13 +106,13 @@ def check_counts(found: RunResult, fates: Iterable[Mapping[str, Any]]) -> None:
 
 def check_lines(found: RunResult, told: Sequence[Mapping[str, Any]], fates: Sequence[Mapping[str, Any]]) -> None:
     """Each line in full says the same as the tables, the rankings, and the line in short."""
-    assert [line["fate"] for line in told] == list(fates)
+    assert [line["summary"] for line in told] == list(fates)
     by_place = {(fate["file"], fate["line"]): fate for fate in fates}
     rows = {row.name: row for row in found.tables.sf.rows}
     rankings = found.average_precision.rankings if found.average_precision is not None else ()
     nodes = {node.name: node for ranking in rankings for node in ranking.nodes}
     for line in told:
-        fate = line["fate"]
+        fate = line["summary"]
         if fate["status"] == "counted":
             check_judged(line, by_place)
             row, own = rows[fate["row"]], line["rows"][0]
@@ -133,7 +133,7 @@ def check_lines(found: RunResult, told: Sequence[Mapping[str, Any]], fates: Sequ
 
 def check_costs(whole: Mapping[str, Any], told: Iterable[Mapping[str, Any]]) -> None:
     """The costs of the overview are what the lines themselves are worth."""
-    worth = {(line["fate"]["file"], line["fate"]["line"]): line["worth"] for line in told}
+    worth = {(line["summary"]["file"], line["summary"]["line"]): line["effect"] for line in told}
     for cost in whole["overview"]["costs"]:
         if cost["kind"] == "line":
             effect = worth[cost["file"], cost["line"]]["effects"][whole["measure"]]
@@ -142,7 +142,7 @@ def check_costs(whole: Mapping[str, Any], told: Iterable[Mapping[str, Any]]) -> 
 
 def check_judged(line: Mapping[str, Any], by_place: Mapping[tuple[str, int], Mapping[str, Any]]) -> None:
     """Category and label of a line that counts say what its labels say, and rest on lines that bear them out."""
-    fate, category, label = line["fate"], line["category"], line["label"]
+    fate, category, label = line["summary"], line["category"], line["label"]
     assert line["read"]["not_read"] is None
     assert label["labels"] == fate["labels"]
     assert label["side"] == fate["side"]

@@ -248,7 +248,7 @@ def test_the_arithmetic_of_rows_and_ranks(inputs: Inputs) -> None:
     assert ranked["ranks"][0]["rank"] == 1
     assert line(inputs, 2)["ranked"]["ranks"][0]["arithmetic"] == "1.0000 / 2 = 0.5000"
     # Without the wrong line: P = 1, R = 1/2, so F1 is 2/3 instead of 1/2 in a row that is the only one.
-    worth = line(inputs, 2)["worth"]["effects"]
+    worth = line(inputs, 2)["effect"]["effects"]
     assert worth["SF-ALL-Micro-F1"] == pytest.approx(2 / 3 - 1 / 2, abs=1e-12)
     assert "SF-AP" in worth
 
@@ -289,7 +289,7 @@ def test_a_class_that_was_missed_has_the_effect_of_finding_it(inputs: Inputs) ->
     inputs.lines(RunLine())
     (missed,) = told(inputs, "--class", f"{QUERY}:2")["classes"]
     assert (missed["status"], missed["reason"]) == ("missed", "no line of the run gives one of its answers")
-    assert missed["worth"]["effects"]["SF-ALL-Micro-F1"] == pytest.approx(1 - 2 / 3, abs=1e-12)
+    assert missed["effect"]["effects"]["SF-ALL-Micro-F1"] == pytest.approx(1 - 2 / 3, abs=1e-12)
     (found,) = told(inputs, "--class", f"{QUERY}:1")["classes"]
     assert (found["status"], found["counted"]) == ("found", [{"file": "run.tab", "line": 1}])
 
@@ -328,8 +328,8 @@ def test_a_query_with_its_classes_lines_and_rows(inputs: Inputs) -> None:
 def test_answers_with_a_pattern(inputs: Inputs) -> None:
     inputs.lines(Judged(), name="qrel")
     inputs.lines(RunLine(), RunLine("Bob", "ENG_2"), RunLine("[a-z]?*", "ENG_3"))
-    assert [each["fate"]["line"] for each in told(inputs, "--answer", "Bo*")["lines"]] == [1, 2]
-    assert [each["fate"]["line"] for each in told(inputs, "--answer", "[a-z]?*")["lines"]] == [3]
+    assert [each["summary"]["line"] for each in told(inputs, "--answer", "Bo*")["lines"]] == [1, 2]
+    assert [each["summary"]["line"] for each in told(inputs, "--answer", "[a-z]?*")["lines"]] == [3]
 
 
 @pytest.mark.parametrize(
@@ -391,9 +391,9 @@ def test_a_pool_that_cannot_be_counted_leaves_other_queries_explained(inputs: In
     found = told(inputs, "--line", "1", "--line", "2", status=1)
     assert "Equivalence class without correct parent entry" in found["fatal"]
     first, second = found["lines"]
-    assert "could not be counted" in first["untold"]
+    assert "could not be counted" in first["stopped_by"]
     assert second["label"]["side"] == "right"
-    assert second["worth"] is None
+    assert second["effect"] is None
 
 
 def test_several_runs(inputs: Inputs) -> None:
@@ -403,7 +403,7 @@ def test_several_runs(inputs: Inputs) -> None:
     assert outcome.status == 2
     assert b"there are 2 runs (r1, r2)" in outcome.stderr
     first, second = told(inputs, "--run", "r2", "--line", "1", "--line", "2")["lines"]
-    assert "it belongs to run r1" in first["untold"]
+    assert "it belongs to run r1" in first["stopped_by"]
     assert second["label"]["side"] == "ignored"
 
 

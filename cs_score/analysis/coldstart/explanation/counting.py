@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from cs_score.analysis.coldstart.changes import Change, ReadLine
 from cs_score.analysis.coldstart.effects import Effect
 from cs_score.analysis.coldstart.explanation.case import Case, QueryCase
-from cs_score.analysis.coldstart.explanation.document import At, Counted, LineEffect, Ranked
+from cs_score.analysis.coldstart.explanation.document import Counted, LineEffect, Ranked
+from cs_score.analysis.coldstart.explanation.text import At
 from cs_score.coldstart.judging import Counts, Tally
 from cs_score.coldstart.lines import Assessment, Response, best_first, node_confidence
 from cs_score.coldstart.projection import ScoreRow, by_ldc_query, counted_f1, counted_row, ldc_max_rows, left_sum
@@ -78,17 +79,16 @@ def _projected(row: ScoreRow, base_id: str, case: Case) -> Iterator[Counted]:
 
 def _mean(name: str, members: Sequence[ScoreRow]) -> Counted:
     """The row of LDC-MEAN: means over the entry points that have it."""
-    columns = {
-        "P": [each.precision for each in members],
-        "R": [each.recall for each in members],
-        "F1": [each.f1 for each in members],
-    }
-    means = [left_sum(values) / len(members) for values in columns.values()]
-    texts = tuple(
-        f"{statistic} = ({' + '.join(f'{each:.4f}' for each in values)}) / {len(members)} = {mean:.4f}"
-        for (statistic, values), mean in zip(columns.items(), means)
-    )
-    return Counted("8.3", "LDC-MEAN", name, str(name.count(":")), {}, *means, texts)
+
+    def mean(statistic: str, values: Sequence[float]) -> tuple[float, str]:
+        value = left_sum(values) / len(members)
+        shown = " + ".join(f"{each:.4f}" for each in values)
+        return value, f"{statistic} = ({shown}) / {len(members)} = {value:.4f}"
+
+    precision, p_text = mean("P", [each.precision for each in members])
+    recall, r_text = mean("R", [each.recall for each in members])
+    f1, f1_text = mean("F1", [each.f1 for each in members])
+    return Counted("8.3", "LDC-MEAN", name, str(name.count(":")), {}, precision, recall, f1, (p_text, r_text, f1_text))
 
 
 def ranked_of(name: str | None, query: QueryCase, case: Case) -> tuple[Ranked | None, str | None]:
@@ -108,10 +108,8 @@ def _ranked(name: str, query: QueryCase, case: Case) -> tuple[Ranked | None, str
     nodes = query.nodes
     node = nodes.get(name) or nodes.get(":".join(name.split(":", 3)[:3]))  # a longer id counts for another (9.1)
     if node is None:
-        why = (
-            ": it has no parent line before it, so that its id lacks the prefix of one" if name.startswith(":") else ""
-        )
-        return None, f"node {name} belongs to no query{why}"
+        why = "it has no parent line before it, so that its id lacks the prefix of one"
+        return None, f"node {name} belongs to no query" + (f": {why}" if name.startswith(":") else "")
     ranks, found = query.ranks[node.name]
     confidence = _confidence_text(node, nodes, case.run.limits.most)
     value, taken_by = _value(node, found, query, case)

@@ -4,18 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from cs_score.analysis.coldstart.explanation.text import Item, gain_text, listed, quoted, short, with_category
+from cs_score.analysis.coldstart.explanation.text import At, Item, gain_text, listed, quoted, short, with_category
 from cs_score.base.records import Record
-
-
-class At(Record):
-    """A line by its file and its number there, from 1."""
-
-    file: str
-    line: int
-
-    def __str__(self) -> str:
-        return f"{self.file} line {self.line}"
 
 
 class Noted(Record):
@@ -112,12 +102,9 @@ class Kept(Record):
     def item(self) -> Item:
         if self.limit is None:
             return Item(f"Kept: within the limits {self.limits} (CS {self.rule})")
-        below = (
-            [Item(f"in favour of {listed((at.file, at.line) for at in self.in_favour_of)}: {self.order}")]
-            if self.in_favour_of
-            else []
-        )
-        below.append(Item("only reported: a discarded line is scored all the same"))
+        below = [Item("only reported: a discarded line is scored all the same")]
+        if self.in_favour_of:
+            below.insert(0, Item(f"in favour of {listed(self.in_favour_of)}: {self.order}"))
         return Item(f"Discarded: {self.limit} (CS {self.rule})", below)
 
 
@@ -182,7 +169,7 @@ class Category(Record):
     rests_on: tuple[At, ...] = ()
 
     def item(self) -> Item:
-        on = f" [{listed((at.file, at.line) for at in self.rests_on)}]" if self.rests_on else ""
+        on = f" [{listed(self.rests_on)}]" if self.rests_on else ""
         text = f"Category {self.name}: {self.reason}{on} (CS {self.rule})"
         return Item(text, (Item(f"stands in {self.stands_in}"),))
 
@@ -274,7 +261,7 @@ class LineEffect(Record):
         effects = ", ".join(f"{name} {gain_text(change)}" for name, change in self.effects.items())
         below = [] if self.reason is None else [self.reason]
         if len(self.removed) > 1:
-            below.append(f"{len(self.removed)} lines would go: {listed((at.file, at.line) for at in self.removed)}")
+            below.append(f"{len(self.removed)} lines would go: {listed(self.removed)}")
         below += ["would be added: " + text.replace("\t", " | ") for text in self.added]
         what = "without it" if self.change == "absent" else "if it were found"
         return Item(f"Effect: {what}, {effects}", tuple(map(Item, below)))

@@ -26,7 +26,7 @@ from cs_score.analysis.coldstart.explanation.subjects import (
 from cs_score.analysis.coldstart.explanation.text import Item, unwrapped, wrapped
 from cs_score.analysis.coldstart.mistakes import Mistake
 from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
-from cs_score.base.documents import Document
+from cs_score.base.documents import Document, json_text
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.nearest import nearest
@@ -77,6 +77,13 @@ class Explanation(Document, frozen=True, kw_only=True, tag="explanation"):
             f"{len(self.classes)} classes, {len(self.nodes)} nodes>"
         )
 
+    def __str__(self) -> str:
+        return self.text()
+
+    def to_json(self) -> str:
+        """The document, as `--json` writes it."""
+        return json_text(self)
+
     def text(self, width: int = 120) -> str:
         """A tree for people, in lines of at most `width` columns; the inputs' texts are made safe."""
         items: list[Item] = []
@@ -85,7 +92,8 @@ class Explanation(Document, frozen=True, kw_only=True, tag="explanation"):
         if self.overview is not None:
             score = "" if self.score is None else f": {self.measure} = {self.score:.4f}"
             items.append(self.overview.item(f"{self.run or 'The run'}{score}"))
-        items += [each.item() for each in (*self.lines, *self.queries, *self.classes, *self.nodes)]
+        for things in (self.lines, self.queries, self.classes, self.nodes):
+            items += [each.item() for each in things]
         return "\n\n".join("\n".join(wrapped(item, width)) for item in items)
 
 

@@ -10,7 +10,6 @@ from cs_score.analysis.coldstart.explanation.case import AnyLine, Case, Placemen
 from cs_score.analysis.coldstart.explanation.document import (
     Asked,
     Assessed,
-    At,
     Category,
     Kept,
     Label,
@@ -20,6 +19,7 @@ from cs_score.analysis.coldstart.explanation.document import (
     Parent,
     Read,
 )
+from cs_score.analysis.coldstart.explanation.text import At
 from cs_score.coldstart.judging import INCORRECT_PARENT, REDUNDANT, UNASSESSED, Labels, pre_policy_category
 from cs_score.coldstart.lines import (
     CODES,
@@ -319,9 +319,8 @@ def _nominal(line: Response, placement: Placement, case: Case) -> Reason:
     def mention(assessment: Assessment) -> str:
         if assessment.value_mention is None:
             return "the pool has no mention types"
-        return (
-            f"{assessment.value_mention} of a {assessment.class_mention} class" if assessment.is_accepted else "wrong"
-        )
+        kind = f"{assessment.value_mention} of a {assessment.class_mention} class"
+        return kind if assessment.is_accepted else "wrong"
 
     assessed = best_first(each for each in placement.not_named[line.index] if each.index in matched)
     looked_at, others = (assessed, []) if most is None else (assessed[:most], assessed[most:])

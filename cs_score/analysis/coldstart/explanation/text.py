@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from cs_score.base.display import columns_of, one_line
@@ -13,6 +13,16 @@ _ON: Final = "    "
 _NARROWEST: Final = 20
 _LONGEST: Final = 60
 _MOST_PLACES: Final = 5
+
+
+class At(Record):
+    """A line by its file and its number there, from 1."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file} line {self.line}"
 
 
 class Item(Record):
@@ -78,12 +88,11 @@ def gain_text(gain: float | None) -> str:
     return "unknown" if gain is None else f"{gain:+.4f}"
 
 
-def listed(places: Iterable[tuple[str, int]]) -> str:
+def listed(places: Sequence[At]) -> str:
     """Files with numbers of lines, those of one file together, the first few of them."""
-    places = list(places)
     by_file: dict[str, list[str]] = {}
-    for file, line in places[:_MOST_PLACES]:
-        by_file.setdefault(file, []).append(str(line))
+    for at in places[:_MOST_PLACES]:
+        by_file.setdefault(at.file, []).append(str(at.line))
     shown = [f"{file} line{'s' if len(lines) > 1 else ''} {', '.join(lines)}" for file, lines in by_file.items()]
     more = len(places) - _MOST_PLACES
     return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
