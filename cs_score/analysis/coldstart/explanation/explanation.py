@@ -357,27 +357,6 @@ def explain_everything(case: Case, mistakes: Sequence[Mistake], *, with_others: 
         shown = {name: getattr(found.summary, name) for name in _SHOWN_OF_LINES}
         return {**shown, "steps": numbered(found.item())}
 
-    def of_query(query: LinkedQuery) -> dict[str, object]:
-        """A query by itself: of its lines of all hops only those are counted that answer it."""
-        found = explain_query(query, case)
-        result = case.query(query.base_id).result if query.level == 0 else None
-        return {
-            "query": found.query,
-            "unit": found.asked.unit,
-            "name": found.asked.name,
-            "slot": found.asked.slot,
-            "hop": found.asked.hop,
-            "lines": Counter(summary.side for summary in found.lines if summary.query == found.query),
-            "classes": Counter(each.status for each in found.classes),
-            "precision_at": {
-                ranking.level: [
-                    value / rank for rank, value in enumerate(accumulate(node.value for node in ranking.nodes), 1)
-                ]
-                for ranking in (() if result is None else result.rankings)
-            },
-            "steps": numbered(found.item(with_lines=False)),
-        }
-
     def of_class(mistake: Mistake, assessment: Assessment) -> dict[str, object]:
         query = assessment.query
         found = explain_class(assessment.value_class, query.base_id, case, with_effect=False)
@@ -388,10 +367,32 @@ def explain_everything(case: Case, mistakes: Sequence[Mistake], *, with_others: 
     return {
         "left_out": len(every) - len(lines),
         "lines": [of_line(line) for line in lines],
-        "queries": [of_query(query) for query in {query.full_id: query for query in asked}.values()],
+        "queries": [
+            {**shown, "steps": numbered(item)}
+            for shown, item in (_of_query(query, case) for query in {query.full_id: query for query in asked}.values())
+        ],
         "classes": [of_class(mistake, assessment) for mistake, assessment in missed],
         "texts": list(texts),
     }
 
 
 _SHOWN_OF_LINES: Final = ("file", "line", "query", "node", "value", "category", "side")
+
+
+def _of_query(query: LinkedQuery, case: Case) -> tuple[dict[str, object], Item]:
+    """A query by itself: of its lines of all hops only those are counted that answer it."""
+    found = explain_query(query, case)
+    result = case.query(query.base_id).result if query.level == 0 else None
+    rankings = () if result is None else result.rankings
+    values = {ranking.level: accumulate(node.value for node in ranking.nodes) for ranking in rankings}
+    shown: dict[str, object] = {
+        "query": found.query,
+        "unit": found.asked.unit,
+        "name": found.asked.name,
+        "slot": found.asked.slot,
+        "hop": found.asked.hop,
+        "lines": Counter(summary.side for summary in found.lines if summary.query == found.query),
+        "classes": Counter(each.status for each in found.classes),
+        "precision_at": {level: [value / rank for rank, value in enumerate(of, 1)] for level, of in values.items()},
+    }
+    return shown, found.item(with_lines=False)
