@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import cs_score
-from cs_score.base.documents import KINDS, schema_of
+from cs_score.base.documents import KINDS, json_text, schema_of
 
 FOLDER: Final = Path(cs_score.__file__).parent / "schemas"
 ENDING: Final = ".schema.json"
@@ -24,7 +24,7 @@ CAN_VALIDATE: Final = importlib.util.find_spec("jsonschema") is not None
 def schemas() -> dict[str, dict[str, Any]]:
     """The schemas by name: generated from records, and those that are files of the package."""
     found = {path.name.removesuffix(ENDING): json.loads(path.read_bytes()) for path in FOLDER.iterdir()}
-    found |= {kind: schema_of(kind) for kind in KINDS}
+    found |= {kind: json.loads(json_text(schema_of(kind))) for kind in KINDS}
     return {name: found[name] for name in sorted(found)}
 
 
