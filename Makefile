@@ -38,7 +38,7 @@ demo: $(VENV)/run.stamp
 	  queries/ldc-queries.xml submissions/gull-sf.tab.txt assessments/pool-2016.tab
 	$(BIN)/cs-score -output_file demo-out/gull-2016 -queries queries/queryids.txt -error_file demo-out/gull-2016.errlog \
 	  -expand ISLE26 --follow 3.0 \
-	  queries/ldc-queries.xml submissions/gull-2016.tab.txt assessments/pool-2015.tab
+	  queries/ldc-queries.xml submissions/gull-2016.tab assessments/pool-2015.tab
 	@for run in tide tide-kb gull-sf gull-2016; do \
 	  echo; echo "== demo-out/$$run.summary"; cat demo-out/$$run.summary; \
 	  [ ! -e demo-out/$$run.ap ] || { echo; echo "== demo-out/$$run.ap, from SUMMARY on"; sed -n '/^SUMMARY/,$$p' demo-out/$$run.ap; }; \
