@@ -43,7 +43,7 @@ demo: $(VENV)/run.stamp
 	  echo; echo "== demo-out/$$run.summary"; cat demo-out/$$run.summary; \
 	  [ ! -e demo-out/$$run.ap ] || { echo; echo "== demo-out/$$run.ap, from SUMMARY on"; sed -n '/^SUMMARY/,$$p' demo-out/$$run.ap; }; \
 	done
-	$(BIN)/cs-score report -queries queries/queryids.txt -expand ISLE26 --out demo-out/report.html \
+	$(BIN)/cs-score report -queries queries/queryids.txt -expand ISLE26 -o demo-out/report.html \
 	  queries/ldc-queries.xml submissions/tide-kb.tab.txt assessments/pool-2016.tab
 	@echo; echo "How each number comes about: submissions/README.md"
 	@echo "To look at in a browser: demo-out/report.html, why TIDE_KB scored what it did"

@@ -76,7 +76,7 @@ def single_calls(folder: str, paths: Sequence[str]) -> None:
 
 def batch(folder: str, out: str, *how: str) -> None:
     """One batch over all runs."""
-    run((*SCORER, "batch", *SWITCHES, "--out", out, *how, "queries.xml", "pool.tab", "runs"), folder)
+    run((*SCORER, "batch", *SWITCHES, "-o", out, *how, "queries.xml", "pool.tab", "runs"), folder)
 
 
 @contextlib.contextmanager

@@ -52,33 +52,33 @@ VERSIONS: Final = {
 
 SCORED: Final = ("q.xml", "qrel", "run.tab")
 CALLS: Final = {
-    "analysis-coldstart": ("r.json", ["analyze", "--json=r.json", *SCORED]),
-    "explanation": ("r.json", ["explain", "--json=r.json", *SCORED]),
+    "analysis-coldstart": ("r.json", ["analyze", "--output=r.json", *SCORED]),
+    "explanation": ("r.json", ["explain", "--output=r.json", *SCORED]),
     "coldstart-result": ("r.json", ["--json=r.json", "--bootstrap=9", *SCORED]),
     "evidence-result": (
         "r.json",
-        ["claims", "--json=r.json", "--bootstrap=9", "--gold=gold.jsonl", "--predictions=more.jsonl"],
+        ["claims", "--output=r.json", "--bootstrap=9", "--gold=gold.jsonl", "--predictions=more.jsonl"],
     ),
-    "comparison": ("r.json", ["compare", "coldstart", "--common", "--json=r.json", *SCORED, "runs/a.tab.txt"]),
-    "leaderboard": ("b/leaderboard.json", ["batch", "--out=b", "--jobs=1", "--bootstrap=9", *SCORED]),
-    "batch": ("b/batch.json", ["batch", "--out=b", "--jobs=1", "--bootstrap=9", *SCORED]),
-    "batch-run": ("b/run/signature.json", ["batch", "--out=b", "--jobs=1", "--problems=p.json", *SCORED]),
+    "comparison": ("r.json", ["compare", "coldstart", "--common", "--output=r.json", *SCORED, "runs/a.tab.txt"]),
+    "leaderboard": ("b/leaderboard.json", ["batch", "--output=b", "--jobs=1", "--bootstrap=9", *SCORED]),
+    "batch": ("b/batch.json", ["batch", "--output=b", "--jobs=1", "--bootstrap=9", *SCORED]),
+    "batch-run": ("b/run/signature.json", ["batch", "--output=b", "--jobs=1", "--problems=p.json", *SCORED]),
     "scores": ("", ["score", "--format=json", "--bootstrap=9", *SCORED]),
     "check": ("", ["check", "--format=json", "--baseline=ours.json", *SCORED]),
     "problems": ("r.json", ["--problems=r.json", *SCORED]),
     "kb-statistics": ("r.json", ["validate-kb", "--json=r.json", "kb.tac"]),
     "analysis-evidence": (
         "r.json",
-        ["analyze", "claims", "--json=r.json", "--gold=gold.jsonl", "--predictions=more.jsonl"],
+        ["analyze", "claims", "--output=r.json", "--gold=gold.jsonl", "--predictions=more.jsonl"],
     ),
     "explanation-evidence": (
         "r.json",
-        ["explain", "claims", "--unit=1", "--json=r.json", "--gold=gold.jsonl", "--predictions=more.jsonl"],
+        ["explain", "claims", "--unit=1", "--output=r.json", "--gold=gold.jsonl", "--predictions=more.jsonl"],
     ),
-    "diff-coldstart": ("r.json", ["diff", "--json=r.json", "--bootstrap=9", *SCORED, "runs/a.tab.txt"]),
+    "diff-coldstart": ("r.json", ["diff", "--output=r.json", "--bootstrap=9", *SCORED, "runs/a.tab.txt"]),
     "diff-evidence": (
         "r.json",
-        ["diff", "claims", "--json=r.json", "--bootstrap=9", "--gold=gold.jsonl", "predictions.jsonl", "more.jsonl"],
+        ["diff", "claims", "--output=r.json", "--bootstrap=9", "--gold=gold.jsonl", "predictions.jsonl", "more.jsonl"],
     ),
 }
 """The file that holds an object of each kind, and the call that writes it; no file is standard output."""

@@ -99,9 +99,7 @@ class PlannedOutput(Record):
         """Raises UsageError where an own option would replace what it has not written."""
         is_guarded = self.existing in (Existing.RECOGNISED, Existing.KNOWN)
         if is_guarded and os.path.exists(self.path) and not self.is_recognised():
-            raise UsageError(
-                f"{self.path} was not written by {self.option}; name another file, or replace it with --force"
-            )
+            raise UsageError(f"{self.path} exists; name another {self.option}, or replace it with --force")
 
     def is_recognised(self) -> bool:
         """Whether the existing file is one that an earlier call wrote, as far as its content shows."""

@@ -75,7 +75,7 @@ def run_batch(
     `watch` opens a progress display, `remark` prints a line. Raises CsScoreError where nothing can be scored: gold is
     unusable, the folder cannot be written or is in use, no executor answers.
     """
-    make_folder(options.out, "--out")
+    make_folder(options.out, "-o")
     policies = plan.policy_names()
     with locked(options.out) as taken_over:
         if taken_over is not None:
@@ -123,7 +123,7 @@ def _measure(wanted: str | None, known: Mapping[str, Sequence[str]]) -> str:
     if name in known and (not at or hop in known[name]):
         return wanted
     there = ", ".join(f"{name} (@{', @'.join(hops)})" if hops else name for name, hops in known.items())
-    raise UsageError(f"--sort-by {wanted}: no run can have this measure here; there are {there}")
+    raise UsageError(f"--measure {wanted}: no run can have this measure here; there are {there}")
 
 
 def _other_results(out: str, folders: Set[str]) -> str:

@@ -89,21 +89,21 @@ def planned_batch(
     for folder in folders:
         for place in (os.path.dirname(folder), folder)[len(plan.policy_names()) == 1 :]:
             if os.path.islink(place):
-                raise UsageError(f"{place} is a link, where --out makes a folder; remove it, or take another --out")
+                raise UsageError(f"{place} is a link, where -o makes a folder; remove it, or take another -o")
         paths += _in_folder_of_run(folder, problems)
     outputs = [_planned(path) for path in dict.fromkeys(paths)]
     if with_pages:
         outputs.append(_planned(index))
     elif _planned(index).is_recognised():  # an earlier batch's, with other scores
-        outputs.append(PlannedOutput("--out", index, Existing.CLEARED))
+        outputs.append(PlannedOutput("-o", index, Existing.CLEARED))
     return OutputPlan((*shared, *(run.file.name for run in runs)), (*outputs, *problems), forced, folder=out)
 
 
 def _planned(path: str) -> PlannedOutput:
     beginning = _BEGINNINGS.get(os.path.basename(path))
     if beginning is None:
-        return PlannedOutput("--out", path, Existing.REPLACED)
-    return PlannedOutput("--out", path, Existing.KNOWN, Format(re.compile(beginning)))
+        return PlannedOutput("-o", path, Existing.REPLACED)
+    return PlannedOutput("-o", path, Existing.KNOWN, Format(re.compile(beginning)))
 
 
 def _in_folder_of_run(folder: str, others: Iterable[PlannedOutput]) -> Iterator[str]:
@@ -192,7 +192,7 @@ def _opened(path: str) -> int:
         try:
             found = os.lstat(path)
             if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
-                raise UsageError(f"{path} is not the lock file of a batch; remove it, or take another --out")
+                raise UsageError(f"{path} is not the lock file of a batch; remove it, or take another -o")
             return os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         except FileNotFoundError:  # its owner has just removed it
             continue
@@ -220,7 +220,7 @@ def _owner(descriptor: int) -> _Owner | None:
 def _refused(path: str, owner: _Owner | None) -> UsageError:
     who = "another batch" if owner is None else f"another batch (process {owner.pid} on {owner.host})"
     return UsageError(
-        f"{who} is at work in {os.path.dirname(path)}; wait for it, take another --out, or, if it is gone for "
+        f"{who} is at work in {os.path.dirname(path)}; wait for it, take another -o, or, if it is gone for "
         f"certain, remove {path}"
     )
 

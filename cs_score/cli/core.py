@@ -11,6 +11,7 @@ import copy
 import functools
 import importlib
 import os
+import re
 import shutil
 import sys
 import textwrap
@@ -24,9 +25,10 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from cs_score.base.display import one_line
-from cs_score.base.errors import UsageError
+from cs_score.base.errors import CsScoreError, UsageError
 from cs_score.base.nearest import nearest
-from cs_score.base.outputs import write_whole
+from cs_score.base.outputs import write_packed
+from cs_score.base.planned_outputs import Existing, Format, OutputPlan, PlannedOutput, ending_of, is_stream
 from cs_score.cli.output import captured, quietly, write_text
 
 WIDEST: Final = 100
@@ -120,8 +122,6 @@ class Option(click.Option):
 
     def takes(self, word: str) -> bool:
         """Whether the next word is the value of an option that can do without."""
-        from cs_score.base.planned_outputs import ending_of, is_stream
-
         return word == "-" or ending_of(word) == ending_of((self.value or "").strip("[]")) or is_stream(word)
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
@@ -179,6 +179,9 @@ class Line:
 
     def __init__(self, ctx: click.Context, typed: Sequence[str], words: Sequence[str], wrong_file: str | None) -> None:
         self.typed, self.words, self.wrong_file = tuple(typed), tuple(words), wrong_file
+        self.format = "text"
+        self.folder: str | None = None
+        self.file: PlannedOutput | None = None
         self.switches: dict[str, str | None] = {}
         self._lists: dict[str, list[str]] = {}
         for param in ctx.command.params:
@@ -205,6 +208,13 @@ class Line:
         other.switches = {**self.switches, name: value}
         return other
 
+    def inputs(self) -> list[str]:
+        """Everything given that may be a file to read."""
+        outputs = {name for name in self.switches if name in OUTPUTS}
+        values = (value for name, values in self._lists.items() if name not in outputs for value in values)
+        named = [*self.words, *values]
+        return named + [entry.path for word in named if os.path.isdir(word) for entry in os.scandir(word)]
+
     def texts(self, name: str) -> list[str]:
         """All values of an option that may be repeated."""
         return self._lists.get(name, [])
@@ -214,28 +224,36 @@ QUIET: Final = Option("--quiet", None, "Print nothing on standard error but what
 FORCE: Final = Option("--force", None, "Overwrite existing files, also those that cs-score did not write")
 
 
+JSON_PRINTED: Final = Option("--json", None, "As --format json; what fails prints nothing on standard output")
 FORMAT: Final = Option("--format", "NAME", "How the result is printed or written", "by the ending of -o, else text")
+OUTPUTS: Final = frozenset(("--output", "--problems", "--per-item"))
+"""Options of our own commands that name files to write."""
+
 OUTPUT: Final = Option(
     "--output", "PATH", "Write there instead of printing; a folder where there are several tables or runs", short="-o"
 )
 
 _FORMAT_OF: Final = {
-    ".json": "json",
-    ".tsv": "tsv",
-    ".md": "markdown",
-    ".tex": "latex",
-    ".html": "html",
-    ".txt": "text",
+    ".json": "json", ".tsv": "tsv", ".md": "markdown", ".tex": "latex", ".html": "html", ".txt": "text",
+    ".xml": "junit", ".svg": "svg", ".pdf": "pdf", ".png": "png",
+}  # fmt: skip
+_BEGINNINGS: Final = {
+    # Scores of evidence tasks begin with the numbers, as their specifications want them.
+    "json": rb'\{(\s*"schema_version":\s*\d|(\s*"\w+":\s*(\{|[-+.\de]+)|[\s},])+"(intervals|signature)":\s*\{)',
+    "html": rb'<!DOCTYPE html>\s*<html lang="en">\s*<head>\s*<meta charset="utf-8">\s*<meta name="generator" content',
+    "svg": rb'<svg xmlns="http://www.w3.org/2000/svg" [^>]*class="chart"',
 }
-_FILES: Final = {"json": "--json", "html": "--out"}
-"""Options of the bodies that name a file, by the format that is written into it."""
+"""How files of -o begin, by their format; those of other formats do not say who wrote them: only force replaces them.
+"""
 
 
 class Command(click.Command):
     """A command of our own: options anywhere, status 2 for wrong usage.
 
     `body` does the work and returns the exit status; `required` are options that must be given; `sections` are further
-    parts of the help, made when it is wanted; `example` are the words of a call that runs on the samples.
+    parts of the help, made when it is wanted; `example` are the words of a call that runs on the samples. `formats` are
+    those of the result, the usual one first; `folder` is the one that -o writes into a folder, `files` where it is none
+    of them.
     """
 
     failed = Status.FAILED
@@ -255,13 +273,16 @@ class Command(click.Command):
         example: str = "",
         summary: str = "",
         formats: Sequence[str] = (),
+        folder: str = "",
     ) -> None:
-        self.formats = tuple(formats)
+        self.formats, self.folder = tuple(formats), folder
         if formats:
-            shown = ", ".join(each for each in formats if each not in ("folder", "chart"))
-            format_ = Option(FORMAT.long, FORMAT.value, f"{FORMAT.help}: {shown}", FORMAT.shown, tuple(formats))
-            options = [*(option for option in options if option.long != FORMAT.long), OUTPUT]
-            options += [format_] if shown else []
+            shown = ", ".join(formats)
+            options = [
+                *options,
+                Option(FORMAT.long, FORMAT.value, f"{FORMAT.help}: {shown}", FORMAT.shown, tuple(formats)),
+            ]
+        options = [*options, *([OUTPUT] if formats or folder else [])]
         self.name = name
         self.body, self.required, self.sections, self.example = body, tuple(required), sections, example
         self.parameters, self.entry = tuple(parameters), COMMANDS.get(name)
@@ -342,43 +363,40 @@ class Command(click.Command):
     def invoke(self, ctx: click.Context) -> int:
         """Do what the command line asks for."""
         with quietly(QUIET.long in ctx.obj.switches):
-            if self.formats:
-                return self._delivered(ctx.obj)
-            return self.body(ctx.obj)
+            return self._delivered(ctx.obj) if self.formats or self.folder else self.body(ctx.obj)
 
     def _delivered(self, line: Line) -> int:
         """Do it with the result in the format and at the place that --format and -o say. Raises UsageError."""
         path = line.switches.get(OUTPUT.long)
-        if path is None and FORMAT.long not in line.switches:
-            return self.body(line)
-        ending = "" if path is None else os.path.splitext(path)[1]
-        wanted = line.switches.get(FORMAT.long) or _FORMAT_OF.get(ending) or ("folder" if path else "text")
-        known = [each for each in self.formats if each != "folder"]
-        if wanted not in self.formats:
-            meant = nearest(wanted, known)
-            raise UsageError(f"--format takes {', '.join(known)}, not {wanted}{meant}")
-        own = {option.long: option for option in self.options}
-        wanted = "tsv" if wanted == "folder" and "--tsv" in own else wanted
-        if wanted in known and (path is not None or FORMAT.long in line.switches):
-            line.switches[FORMAT.long] = wanted
-        if wanted == "json" and "--json" in own:
-            line.switches["--json"] = path or "-"
-        elif (option := own.get(f"--{wanted}")) is not None:
-            if option.value is not None and path is None:
-                raise UsageError(f"{wanted} is several tables: give -o FOLDER")
-            line.switches[option.long] = path if option.value is not None else None
-        elif path is not None and "--out" in own and wanted in ("folder", "html", "chart"):
-            line.switches["--out"] = path
+        path = None if path == "-" else path
+        told = line.switches.get(FORMAT.long) or ("json" if JSON_PRINTED.long in line.switches else None)
+        of_ending = None if path is None else _FORMAT_OF.get(ending_of(path))
+        usual = self.folder if path is not None and self.folder else self.formats[0]
+        line.format = told or of_ending or usual
+        if line.format not in {*self.formats, usual}:
+            known = ", ".join(self.formats) or "nothing"
+            raise UsageError(f"--format takes {known}, not {line.format}{nearest(line.format, self.formats)}")
+        if line.format == self.folder:
+            if path is None:
+                raise UsageError(f"{line.format} is several tables: give -o FOLDER")
+            line.folder, line.format = path, line.format if line.format in self.formats else "".join(self.formats[:1])
             return self.body(line)
         if path is None:
             return self.body(line)
-        is_written = line.switches.get("--json") == path or line.switches.get("--tsv") == path
-        if not is_written and os.path.exists(path) and FORCE.long not in line.switches:
-            raise UsageError(f"{path} exists; --force replaces it")
-        with captured() as blocks:
-            status = self.body(line)
-        if not is_written:
-            write_whole(path, blocks)
+        pattern = _BEGINNINGS.get(line.format)
+        beginning = None if pattern is None else Format(re.compile(pattern))
+        line.file = PlannedOutput("-o", path, Existing.RECOGNISED, beginning)
+        plan = OutputPlan(line.inputs(), [line.file], FORCE.long in line.switches)
+        plan.check()
+        try:
+            with captured() as blocks:
+                status = self.body(line)
+        except UsageError:
+            raise
+        except (CsScoreError, KeyboardInterrupt):
+            plan.clear()
+            raise
+        write_packed(path, blocks)
         return status
 
     def _spelled(self, typed: Sequence[str]) -> tuple[list[str] | None, list[str], str | None]:
@@ -449,10 +467,9 @@ class Command(click.Command):
     def _check_words(self, options: Sequence[str], words: Sequence[str], wrong_file: str | None) -> None:
         """Raises UsageError where an option or a word is missing, or there is one too many."""
         given = {option.partition("=")[0] for option in options}
-        given |= {"--out"} if OUTPUT.long in given else set()
         for option in self.options:
             if option.long in self.required and option.long not in given:
-                shown = "-o" if option.long == "--out" else option.long
+                shown = "-o" if option.long == OUTPUT.long else option.long
                 raise UsageError(f"{shown} {option.value} must be given")
         for parameter in self.parameters[len(words) :]:
             if parameter.required:
@@ -503,7 +520,7 @@ class Command(click.Command):
         """The words behind its name."""
         values = {option.long: option.value for option in self.options}
         words = ["{-switch {-switch ...}}" if self.options_first else "[OPTIONS]"]
-        words += [f"{'-o' if name == '--out' else name} {values[name]}" for name in self.required]
+        words += [f"{'-o' if name == OUTPUT.long else name} {values[name]}" for name in self.required]
         for parameter in self.parameters:
             shown = parameter.shown.upper() + ("..." if parameter.nargs < 0 else "")
             words.append(shown if parameter.required else f"[{shown}]")

@@ -20,7 +20,7 @@ from cs_score.batch.leaderboard import leaderboard_text
 from cs_score.batch.plan import FAILED, MakePage, Plan, Prepared
 from cs_score.batch.runs import InputFile, RunFile, find_runs, read_policies
 from cs_score.batch.store import planned_batch
-from cs_score.cli.core import FORCE, Command, Line, Option, Parameter, Section, Status
+from cs_score.cli.core import FORCE, OUTPUT, Command, Line, Option, Parameter, Section, Status
 from cs_score.cli.options import (
     ALL,
     ALSO,
@@ -28,7 +28,6 @@ from cs_score.cli.options import (
     EXAMPLE,
     EXAMPLE_OF_TWO,
     FILES,
-    HIDDEN_JSON,
     INTERVALS,
     OF_A_BATCH,
     OF_A_CALL,
@@ -85,7 +84,6 @@ MOST_JOBS: Final = 4096
 
 
 BATCH_OPTIONS: Final = (
-    Option("--out", "DIR", "Output folder; made if missing", hidden=True),
     Option("--runs-from", "FILE", "File with further runs, one a line; - is standard input"),
     Option("--jobs", "N", "Processes on this machine", "the number of processors"),
     Option("--dask", "ADDRESS", "Compute on the Dask cluster with this scheduler"),
@@ -120,10 +118,10 @@ class Choices(Record):
 def choices_of(line: Line, runs: Sequence[str], gold: tuple[str, ...], jobs: int | None) -> Choices:
     """What the command line says of the batch."""
     return Choices(
-        out=line.text("--out", ""),
+        out=line.folder or "",
         runs=tuple(runs),
         runs_from=line.switches.get("--runs-from"),
-        sort_by=line.switches.get("--sort-by"),
+        sort_by=line.switches.get("--measure"),
         jobs=jobs,
         dask=line.switches.get("--dask"),
         ship_inputs="--ship-inputs" in line.switches,
@@ -181,7 +179,7 @@ def score_batch(plan: Plan, choices: Choices, members: Sequence[str]) -> int:
 def _sorting_measure(wanted: str, known: Sequence[str]) -> str:
     measure = find(wanted, known)
     if measure is None:
-        raise UsageError(f"--sort-by {wanted}: no such measure; there are {', '.join(known)}")
+        raise UsageError(f"--measure {wanted}: no such measure; there are {', '.join(known)}")
     return measure
 
 
@@ -261,7 +259,6 @@ def _report_batch(result: BatchResult, out: str) -> None:
 
 _OF_A_BATCH: Final = (
     *BATCH_OPTIONS,
-    Option("--json", None, "Write DIR/RUN/out.json for every run, too", hidden=True),
     Option("--with-json", None, "Write DIR/RUN/out.json for every run, too"),
     POLICY,
     ALSO,
@@ -312,7 +309,7 @@ def _plan_of_runs(line: Line, queries: tuple[str, ...], pool: tuple[str, ...]) -
         policies=policies,
         call=SingleCall(
             layout_of(line),
-            not {"--json", "--with-json"}.isdisjoint(line.switches),
+            "--with-json" in line.switches,
             _scoring_switches(line),
             os.getcwd(),
             options.edition,
@@ -350,7 +347,14 @@ def _option_file(choice: str | None) -> InputFile | None:
 
 def _scoring_switches(line: Line) -> tuple[str, ...]:
     """The switches that a single call takes as well, but for the policy and its limits."""
-    own = {switch.long for switch in _OF_A_BATCH} | {*POLICY_SWITCHES, "-justifications", "--problems", "--force"}
+    own = {switch.long for switch in _OF_A_BATCH} | {
+        *POLICY_SWITCHES,
+        "-justifications",
+        "--problems",
+        "--force",
+        "--output",
+        "--measure",
+    }
     words: list[str] = []
     for name, value in line.switches.items():
         if name not in own:
@@ -376,23 +380,14 @@ def _batch_predictions(mode: EvidenceMode, line: Line) -> int:
     return score_batch(plan, choices, _MEMBERS)
 
 
-COMPARISON_FORMATS: Final = {"--tsv": "tsv", "--markdown": "markdown", "--latex": "latex"}
-
-"""Option -> writer; without one of them a comparison is printed as aligned text, or as JSON where that has no file."""
-
-
 def comparison_options(task: str) -> tuple[Option, ...]:
     """The options of a comparison in a task."""
     return (
         *INTERVALS,
         measure_option(task),
         Option("--common", None, "Compare on the units that all systems have; otherwise they must be the same"),
-        HIDDEN_JSON,
         ALL,
         FORCE,
-        Option("--tsv", None, "Print one table, separated by tabs", hidden=True),
-        Option("--markdown", None, "Print Markdown", hidden=True),
-        Option("--latex", None, "Print LaTeX (booktabs)", hidden=True),
     )
 
 
@@ -403,49 +398,24 @@ class ComparisonSettings(Record):
     measures: tuple[str, ...]
     common: bool
     format: str
-    json_file: str | None = None
     everything: bool = False
 
 
 def read_settings(line: Line) -> ComparisonSettings:
-    """The settings that the options ask for.
-
-    Raises UsageError for impossible values, and for two formats.
-    """
-    json_file = line.switches.get("--json")
-    formats = [
-        *(["--json"] if json_file == "-" else []),
-        *(name for name in COMPARISON_FORMATS if name in line.switches),
-    ]
-    if len(formats) > 1:
-        raise UsageError(f"{' and '.join(formats)} exclude one another")
+    """The settings that the options ask for. Raises UsageError for impossible values."""
     return ComparisonSettings(
         read_resampling(line, always=True),
         read_measures(line),
         "--common" in line.switches,
-        COMPARISON_FORMATS.get(formats[0], "json") if formats else "text",
-        None if json_file == "-" else json_file,
+        line.format,
         ALL.long in line.switches,
     )
 
 
-def make_way(line: Line, inputs: Sequence[str]) -> None:
-    """Check the file of --json, and remove that of an earlier comparison. Raises UsageError or OutputError."""
-    from cs_score.base.planned_outputs import OutputPlan
-    from cs_score.tables.comparison import OPTION
-
-    plan = OutputPlan(inputs, tuple(OPTION.outputs(line.switches.get("--json"))), "--force" in line.switches)
-    plan.check()
-    plan.clear()
-
-
 def print_comparison(comparison: Comparison, settings: ComparisonSettings) -> None:
-    """Write the comparison to standard output, and to a file as JSON."""
-    from cs_score.base.outputs import encoded, write_packed
+    """Write the comparison to standard output."""
     from cs_score.tables.comparison import WRITERS
 
-    if settings.json_file is not None:
-        write_packed(settings.json_file, encoded((WRITERS["json"](comparison),)))
     if settings.format == "text" and not settings.measures and not settings.everything:
         by_name = {each.measure: each for each in comparison.measures}
         first = next((name for name in headline(comparison.task) if name in by_name), next(iter(by_name)))
@@ -467,7 +437,6 @@ def _compare_runs(line: Line) -> int:
     options = options_of(line, defaults_of(line))
     queries = [word for word in line.words if is_query_file(word)]
     runs, assessments = run_files([word for word in line.words if not is_query_file(word)])
-    make_way(line, line.words)
     if len(runs) < 2:
         raise UsageError(
             f"a comparison needs at least two run files, not {len(runs)}; see cs-score compare coldstart -help"
@@ -498,7 +467,6 @@ def _compare_predictions(mode: EvidenceMode, line: Line) -> int:
     own = own_arguments(mode, line)
     if "-" in (gold, *predictions):
         raise UsageError("standard input cannot be read once for each system: name a file")
-    make_way(line, (gold, *predictions))
     if len(predictions) < 2:
         raise UsageError("a comparison needs the predictions of at least two systems")
     results: dict[str, Result] = {
@@ -527,7 +495,7 @@ def gate_options(task: str) -> tuple[Option, ...]:
     """The options of a check in a task."""
     measures = measure_option(task).choices
     return (
-        Option("--baseline", "FILE.json", "An earlier result to compare with, as --json FILE wrote it"),
+        Option("--baseline", "FILE.json", "An earlier result to compare with, as -o FILE.json wrote it"),
         Option(
             "--max-drop",
             "MEASURE=N",
@@ -546,13 +514,6 @@ def gate_options(task: str) -> tuple[Option, ...]:
         ),
         Option("--significant", None, "A drop counts only if the paired test calls it significant"),
         Option("--any-baseline", None, "Take a baseline of other gold or other options"),
-        Option(
-            "--format",
-            "NAME",
-            f"How the result is printed: {', '.join(CHECK_FORMATS)}",
-            CHECK_FORMATS[0],
-            CHECK_FORMATS,
-        ),
         *_OF_TEST,
     )
 
@@ -561,8 +522,6 @@ def read_gate(line: Line) -> Gate:
     """What the options ask for. Raises UsageError for values that mean nothing."""
     from cs_score.verification.checking import Gate, read_limit
 
-    if _check_format(line) not in CHECK_FORMATS:
-        raise UsageError(f"--format takes {', '.join(CHECK_FORMATS)}, not {_check_format(line)}")
     for option in ("--max-drop", "--significant", "--any-baseline"):
         if option in line.switches and "--baseline" not in line.switches:
             raise UsageError(f"{option} is about a baseline: give --baseline FILE, too")
@@ -584,7 +543,7 @@ def judge(gate: Gate, run: Measured, line: Line) -> int:
 
     path = line.switches.get("--baseline")
     judgement = gate.judge(run, None if path is None else of_record(path, run.name))
-    print_text(WRITERS[_check_format(line)](judgement).removesuffix("\n"))
+    print_text(WRITERS[line.format](judgement).removesuffix("\n"))
     return 0 if judgement.passed else Status.NOT_KEPT
 
 
@@ -596,13 +555,9 @@ def errors_in_format(line: Line) -> Iterator[None]:
     except CsScoreError as error:
         from cs_score.verification.checking import error_text
 
-        if text := error_text(_check_format(line), str(error)):
+        if text := error_text(line.format, str(error)):
             print_text(text.removesuffix("\n"))
         raise
-
-
-def _check_format(line: Line) -> str:
-    return line.text("--format", CHECK_FORMATS[0])
 
 
 # They are about files that are not written here.
@@ -677,34 +632,23 @@ def _counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def sort_by(task: str) -> Option:
-    """The option that ranks a leaderboard."""
-    return Option(
-        "--sort-by",
-        "MEASURE",
-        "Measure that ranks the leaderboard",
-        "the headline measure",
-        measure_option(task).choices,
-    )
-
-
 def batch(task: str) -> Command:
     """The command of a task."""
     if task in EVIDENCE_MODES:
         mode = EVIDENCE_MODES[task]
         return Command(
             f"batch {task}",
-            (GOLD, *BATCH_OPTIONS, sort_by(task), FORCE, *INTERVALS, *mode.options),
+            (GOLD, *BATCH_OPTIONS, measure_option(task), FORCE, *INTERVALS, *mode.options),
             (Parameter("predictions", "Files, folders or quoted patterns", is_optional=True, is_repeated=True),),
-            required=("--out",),
+            required=(OUTPUT.long,),
             sections=lambda: (("Files", mode.files),),
-            formats=("folder",),
+            folder="files",
             body=partial(_batch_predictions, mode),
             summary=f"Score many files of {task} predictions against one gold file",
         )
     return Command(
         "batch",
-        (*BATCH_SWITCHES, sort_by(task)),
+        (*BATCH_SWITCHES, measure_option(task)),
         (
             Parameter(
                 "files",
@@ -713,7 +657,7 @@ def batch(task: str) -> Command:
                 is_repeated=True,
             ),
         ),
-        required=("--out",),
+        required=(OUTPUT.long,),
         sections=lambda: (
             policy_form(),
             policies(),
@@ -721,7 +665,7 @@ def batch(task: str) -> Command:
             fields(),
             *legend(),
         ),
-        formats=("folder",),
+        folder="files",
         example=f"-o scored {EXAMPLE_OF_TWO}",
         body=_batch_runs,
     )
@@ -768,7 +712,7 @@ def check(task: str) -> Command:
             (GOLD, PREDICTIONS, *mode.options, *gate_options(task)),
             (FILES_OF_EVIDENCE,),
             sections=lambda: (STATUSES, ("Files", mode.files)),
-            formats=("text", "json", "junit", "github"),
+            formats=CHECK_FORMATS,
             body=partial(_check_predictions, mode),
             summary=f"Hold {task} predictions against least scores and a baseline",
         )
@@ -777,7 +721,7 @@ def check(task: str) -> Command:
         (*(option for option in OF_A_CALL if option.long not in _LEFT_OUT), *gate_options(task)),
         (Parameter("files", FILES[0].upper() + FILES[1:].rstrip("."), is_repeated=True),),
         sections=lambda: (STATUSES, policies(), *legend()),
-        formats=("text", "json", "junit", "github"),
+        formats=CHECK_FORMATS,
         example=f"--min SF-AP=0.4 {EXAMPLE}",
         body=_check_runs,
     )

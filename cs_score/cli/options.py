@@ -166,7 +166,6 @@ POLICY: Final = Option(
 )
 
 
-HIDDEN_JSON: Final = Option(JSON.long, JSON.value, JSON.help or "", hidden=True)
 ALL: Final = Option("--all", None, "Every measure, and every list whole")
 ALSO: Final = Option(
     "--also-policy",
@@ -411,16 +410,7 @@ EVIDENCE_MODES: Final = {
 MOST_SHOWN: Final = 1_000_000_000
 
 
-TSV: Final = "--tsv"
-
-
 TOP: Final = Option("--top", "N", "List only so many mistakes, units or answers", "20 in the text, elsewhere all")
-
-
-def result_options(*, tables: bool = True) -> tuple[Option, ...]:
-    """The options that say where a result goes."""
-    files = (Option(TSV, "DIR", "Also write the tables of the result into this folder, as .tsv", hidden=True),)
-    return (HIDDEN_JSON, *(files if tables else ()), FORCE)
 
 
 def top_of(line: Line) -> int | None:

@@ -169,7 +169,7 @@ def print_text(text: str, painted: Callable[[str], str] = str) -> None:
     `painted` adds colours, where these are wanted.
     What the encoding of standard output lacks is written as an escape. Raises OutputError as `write_to_stream`.
     """
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    encoding = (_CAPTURED.get() is None and getattr(sys.stdout, "encoding", None)) or "utf-8"
     text = terminal_safe(text)
     if can_show_colours(sys.stdout):
         text = painted(text)
@@ -225,6 +225,6 @@ WIDEST_TEXT: Final = 120
 
 def text_width() -> int:
     """The columns that a text may take."""
-    if sys.stdout is None or not sys.stdout.isatty():
+    if sys.stdout is None or not sys.stdout.isatty() or _CAPTURED.get() is not None:
         return WIDEST_TEXT
     return shutil.get_terminal_size().columns

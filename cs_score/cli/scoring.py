@@ -18,14 +18,13 @@ from cs_score.base.outputs import encoded, folder_beside, is_device, write_packe
 from cs_score.base.planned_outputs import Existing, OutputPlan, PlannedOutput, why_not_writable
 from cs_score.base.records import Record, replace
 from cs_score.base.sources import InMemory, Input, name_of, open_source
-from cs_score.cli.core import FORCE, Command, Finished, Line, Option, Parameter, Reference, Status
+from cs_score.cli.core import FORCE, JSON_PRINTED, Command, Finished, Line, Option, Parameter, Reference, Status
 from cs_score.cli.options import (
     ALL,
     DEFAULTS,
     EVIDENCE_MODES,
     EXAMPLE,
     FILES,
-    HIDDEN_JSON,
     INTERVALS,
     MOST_REFERENCES,
     OF_A_CALL,
@@ -496,9 +495,6 @@ def _score_runs(line: Line) -> int:
     """Score as the command line says; the exit status. Raises CsScoreError where nothing can be scored."""
     from cs_score.coldstart.documents import WRITERS, choose
 
-    format_ = line.text("--format", FORMATS[0])
-    if format_ not in WRITERS:
-        raise UsageError(f"--format takes {', '.join(FORMATS)}, not {format_}")
     call = _call_of_score(line)
     problems = new_log(call.problems_file)
     try:
@@ -519,31 +515,31 @@ def _score_runs(line: Line) -> int:
         say(closing_line(result.error_count, result.warning_count))
     if call.problems_file is not None:
         write_problems_file(problems, call.problems_file)
-    if "--format" in line.switches and format_ == "text" and len(chosen.measures) == len(result.runs) == 1:
+    if line.switches.get("--format") == "text" and len(chosen.measures) == len(result.runs) == 1:
         print_text(chosen.shown(0, chosen.measures[0]))
     else:
-        print_text(WRITERS[format_](chosen).removesuffix("\n"))
+        print_text(WRITERS[line.format](chosen).removesuffix("\n"))
     return Finished(1 if result.error_count else 0, scoring)
 
 
 def _call_of_score(line: Line) -> Call:
-    """The call that a command line asks for; the folder of --out is there then. Raises UsageError or OutputError."""
+    """The call that a command line asks for; the folder of -o is there then. Raises UsageError or OutputError."""
     from cs_score.base.outputs import make_folder
     from cs_score.coldstart import documents
 
-    folder = line.switches.get("--out")
-    outputs = list(problems_report(line))
+    folder = line.folder
+    outputs = [*problems_report(line), *([] if line.file is None else [line.file])]
     if folder is None:
         plan = planned(line, outputs)
         plan.check()
         return call_of(line, plan, None, Destination("stderr"))
     output = Destination(os.path.join(folder, _PREFIX))
     json_file = f"{output.text}.json"
-    outputs += [*tables("--out", output, line), *replace(documents.OPTION, name="--out").outputs(json_file)]
+    outputs += [*tables("-o", output, line), *replace(documents.OPTION, name="-o").outputs(json_file)]
     plan = planned(line, outputs, folder)
     plan.check()
     call = replace(call_of(line, plan, output, Destination("stderr")), json_file=json_file)
-    make_folder(folder, "--out")
+    make_folder(folder, "-o")
     return call
 
 
@@ -557,7 +553,7 @@ def _shared() -> tuple[Option, ...]:
     return (
         GOLD,
         PREDICTIONS,
-        HIDDEN_JSON,
+        JSON_PRINTED,
         Option("--per-item", "FILE", "Also write the statistics of each unit, as .tsv"),
         FORCE,
         Option("--explain", "ID", "Print how this unit was scored, instead of the scores; may be repeated", many=True),
@@ -599,9 +595,8 @@ def _score_predictions(mode: EvidenceMode, line: Line) -> int:
     plan = _plan_of_score(mode.name, (gold, predictions), line)
     plan.check()
     resampling = read_resampling(line)
-    for option in ("--json", "--bootstrap") if explained else ():
-        if option in line.switches:
-            raise UsageError(f"--explain prints text; leave out {option}")
+    if explained and (line.format != "text" or resampling is not None):
+        raise UsageError("--explain prints text; leave out --format and --bootstrap")
     own = own_arguments(mode, line)
     plan.clear()
     _deliver(score_evidence(mode, gold, predictions, own), line, explained, resampling)
@@ -681,9 +676,9 @@ def _module(mode: str) -> Any:
 
 def _plan_of_score(mode: str, inputs: Sequence[str], line: Line) -> OutputPlan:
     """What is read and written. Raises UsageError for a file name that an option refuses."""
-    from cs_score.evidence.report import JSON_OPTION, units_option
+    from cs_score.evidence.report import units_option
 
-    outputs = list(JSON_OPTION.outputs(line.switches.get("--json")))
+    outputs = [] if line.file is None else [line.file]
     if "--per-item" in line.switches:
         described: Mode = _module(mode).MODE
         outputs += units_option(described).outputs(line.switches["--per-item"])
@@ -696,16 +691,13 @@ def _deliver(result: EvidenceResult, line: Line, explain: Sequence[str], resampl
 
     explanations = [result.explain(unit) for unit in explain]
     found = None if resampling is None else intervals(result, resampling)
-    json_file, per_item = line.switches.get("--json"), line.switches.get("--per-item")
-    if per_item is not None:
+    if (per_item := line.switches.get("--per-item")) is not None:
         write_packed(per_item, unit_blocks(result))
-    if json_file not in (None, "-"):
-        write_packed(str(json_file), encoded((json_text(result, found, with_units=True), "\n")))
     tell_notices(result)
     if explanations:
         print_text("\n\n".join(map(explanation_text, explanations)))
-    elif json_file == "-":
-        print_text(json_text(result, found))
+    elif line.format == "json":
+        print_text(json_text(result, found, with_units=line.file is not None))
     else:
         print_text("\n\n".join([table_text(result), *([] if found is None else [intervals_text(found)])]))
 
@@ -749,15 +741,14 @@ def score(task: str) -> Command:
     own = (
         measure_option(task),
         ALL,
-        Option("--format", "NAME", f"How it is printed: {', '.join(FORMATS)}", FORMATS[0], FORMATS),
-        Option("--out", "DIR", "Write the scorer's files into this folder, too: DIR/out.sf and so on", hidden=True),
     )
     return Command(
         "score",
         (*OF_A_CALL, *own),
         (Parameter("files", FILES[0].upper() + FILES[1:].rstrip("."), is_repeated=True),),
         sections=lambda: (policies(), fields(), *legend()),
-        formats=("text", "json", "tsv", "markdown", "folder"),
+        formats=FORMATS,
+        folder="files",
         example=EXAMPLE,
         body=_score_runs,
     )

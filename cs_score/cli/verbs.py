@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cs_score.analysis.outcomes import json_text
 from cs_score.base.errors import InputError, OutputError, UsageError
-from cs_score.base.outputs import encoded, make_folder, write_packed, write_together
-from cs_score.base.planned_outputs import Existing, Format, OutputPlan, OwnOption, PlannedOutput, ending_of
+from cs_score.base.outputs import encoded, make_folder, write_together
+from cs_score.base.planned_outputs import Existing, Format, OutputPlan, PlannedOutput, ending_of
 from cs_score.base.records import to_builtins
 from cs_score.cli.core import FORCE, FORMAT, OUTPUT, QUIET, Command, Line, Option, Parameter
 from cs_score.cli.options import (
@@ -28,7 +28,6 @@ from cs_score.cli.options import (
     RUNIDS,
     SCORING,
     TOP,
-    TSV,
     EvidenceMode,
     defaults_of,
     legend,
@@ -38,7 +37,6 @@ from cs_score.cli.options import (
     policy_form,
     policy_texts,
     read_resampling,
-    result_options,
     top_of,
 )
 from cs_score.cli.output import Destination, print_text, say, text_width, with_bar, with_deltas, write_to_stream
@@ -58,7 +56,7 @@ from cs_score.coldstart.editions import EDITIONS
 from cs_score.coldstart.options import PRESETS, read_policies
 from cs_score.coldstart.query_files import is_query_file
 from cs_score.measures.registry import COLD_START_MODE, parse
-from cs_score.report import BEGINNING, MOST_ROWS
+from cs_score.report import MOST_ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,33 +72,26 @@ if TYPE_CHECKING:
     from cs_score.statistics.options import Resampling
 
 
-def make_way(line: Line, inputs: Sequence[str], key: str, tables: Mapping[str, bytes] | None = None) -> None:
-    """Check the files that the command will write, and remove those of an earlier call. Raises UsageError, OutputError.
+def make_way(line: Line, inputs: Sequence[str], tables: Mapping[str, bytes]) -> None:
+    """Check the tables that `-o FOLDER` will take, known by their first columns, and remove those of an earlier call.
 
-    `key` is that of the JSON object behind `schema_version`, `mode` and `measure`, by which a file is known; `tables`
-    are the files of `--tsv` with their first columns.
+    Raises UsageError or OutputError, also for what is no folder.
     """
-    keys = (rb'"schema_version":\s*\d+', rb'"mode":\s*"\w+"', rb'"measure":\s*"[^"]*"', f'"{key}":'.encode())
-    beginning = re.compile(rb"\{\s*" + rb",\s*".join(keys))
-    json_file = OwnOption("--json", {".json": Format(beginning)}, "insight.json", takes_dash=True)
-    folder = line.switches.get(TSV)
-    outputs = (*json_file.outputs(line.switches.get("--json")), *_planned_tables(folder, tables or {}))
-    plan = OutputPlan(inputs, outputs, "--force" in line.switches, folder)
-    plan.check()
-    plan.clear()
-
-
-def _planned_tables(folder: str | None, headers: Mapping[str, bytes]) -> Iterator[PlannedOutput]:
-    """The files that `--tsv` writes, by their first columns. Raises UsageError or OutputError for what is no folder."""
+    folder = line.folder
     if folder is None:
         return
     if os.path.exists(folder) and not os.path.isdir(folder):
-        raise UsageError(f"{folder} is a file, where {TSV} makes a folder")
+        raise UsageError(f"{folder} is a file, where -o makes a folder")
     if os.path.islink(folder) and not os.path.isdir(folder):
-        raise OutputError(f"Could not open {folder}: a link that leads to no folder; choose another {TSV}")
-    for name, header in headers.items():
-        beginning = Format(re.compile(re.escape(header.rstrip(b"\n"))))
-        yield PlannedOutput(TSV, os.path.join(folder, name), Existing.RECOGNISED, beginning)
+        raise OutputError(f"Could not open {folder}: a link that leads to no folder; choose another -o")
+    beginnings = {name: Format(re.compile(re.escape(header.rstrip(b"\n")))) for name, header in tables.items()}
+    planned = [
+        PlannedOutput("-o", os.path.join(folder, name), Existing.RECOGNISED, beginning)
+        for name, beginning in beginnings.items()
+    ]
+    plan = OutputPlan(inputs, planned, "--force" in line.switches, folder)
+    plan.check()
+    plan.clear()
 
 
 def deliver(
@@ -109,28 +100,24 @@ def deliver(
     as_text: Callable[[int], str],
     tables: Iterable[tuple[str, Iterable[bytes]]] = (),
 ) -> None:
-    """Write the result as JSON into its file, and tables into the folder of --tsv: all or none.
+    """Print the result as text, in lines of so many columns, or as JSON; or write tables into a folder, all or none.
 
-    Print it as text, in lines of so many columns, or as JSON. Raises OutputError.
+    Raises OutputError.
     """
-    json_file, folder = line.switches.get("--json"), line.switches.get(TSV)
-    files = [] if folder is None else [(os.path.join(folder, name), blocks) for name, blocks in tables]
-    if json_file not in (None, "-"):
-        files.append((json_file, encoded(json_text(as_json()))))
-    is_new = folder is not None and not os.path.exists(folder)
-    try:
-        if folder is not None:
-            make_folder(folder, TSV)
-        write_together(files)
-    except OutputError:
-        if folder is not None and is_new:
-            with contextlib.suppress(OSError):
-                os.rmdir(folder)
-        raise
-    if json_file == "-":
+    if (folder := line.folder) is not None:
+        is_new = not os.path.exists(folder)
+        try:
+            make_folder(folder, "-o")
+            write_together([(os.path.join(folder, name), blocks) for name, blocks in tables])
+        except OutputError:
+            if is_new:
+                with contextlib.suppress(OSError):
+                    os.rmdir(folder)
+            raise
+    elif line.format == "json":
         write_to_stream(Destination("stdout"), encoded(json_text(as_json())))
-        return
-    print_text(as_text(text_width()), with_deltas)
+    else:
+        print_text(as_text(text_width()), with_deltas)
 
 
 def dimensions() -> Iterable[str]:
@@ -153,7 +140,7 @@ def _analyze_runs(line: Line) -> int:
         raise UsageError(line.wrong_file)
     top, analyse = top_of(line), _analysing(line)
     headers = {f"{layout.name}.tsv": "\t".join(layout.keys).encode() for layout in tables.LAYOUTS}
-    make_way(line, list(inputs(line)), "run", headers)
+    make_way(line, list(inputs(line)), headers)
     analysis = analyse(_scored_run(line))
     written = ((f"{table.layout.name}.tsv", tsv(table)) for table in tables.tables_of(analysis))
     deliver(line, analysis.as_json, lambda width: analysis_text(analysis, width, top), written)
@@ -294,7 +281,6 @@ def _explain_runs(line: Line) -> int:
 
     if line.wrong_file is not None:  # a bare --json before a file: its name has been forgotten
         raise UsageError(line.wrong_file)
-    make_way(line, list(inputs(line)), "explained")
     scored = _scored_to_explain(line)
     explanation = explain(
         scored,
@@ -361,7 +347,6 @@ def _diff_runs(line: Line) -> int:
     if line.wrong_file is not None:  # a bare --json before a file: its name has been forgotten
         raise UsageError(line.wrong_file)
     top, resampling = top_of(line), read_resampling(line, always=True)
-    make_way(line, files_of_both(line), "a")
     found = difference_of(line, resampling)
     deliver(line, lambda: found.as_json(top), lambda width: difference_text(found, width, top))
     return 0
@@ -469,7 +454,7 @@ def _analyze(mode: EvidenceMode, line: Line) -> int:
     top = top_of(line)
     files, own = input_files(line), own_arguments(mode, line)
     measure = measure_of(mode.name, line.switches.get("--measure"))
-    make_way(line, files, "score", {name: tables.header(columns) for name, columns in tables.COLUMNS.items()})
+    make_way(line, files, {name: tables.header(columns) for name, columns in tables.COLUMNS.items()})
     analysis = analyze(_scored_predictions(mode, files, own), measure, progress=_progress)
     written = ((table.name, table.blocks()) for table in tables.tables(analysis, top))
     deliver(line, lambda: analysis.as_json(top), lambda width: analysis_text(analysis, width, top or SHOWN), written)
@@ -498,7 +483,6 @@ def _explain(mode: EvidenceMode, line: Line) -> int:
 
     files, own = input_files(line), own_arguments(mode, line)
     measure = measure_of(mode.name, line.switches.get("--measure"))
-    make_way(line, files, "units")
     result = score_evidence(mode, *files, own)
     found = explain(result, line.texts(UNIT), measure, progress=_progress)
     tell_notices(result)
@@ -511,8 +495,7 @@ def _diff(mode: EvidenceMode, line: Line) -> int:
     from cs_score.analysis.evidence.text import difference_text
 
     top = top_of(line)
-    files, compared = comparing(mode, line)
-    make_way(line, files, "a")
+    _, compared = comparing(mode, line)
     found = compared()
     deliver(line, lambda: found.as_json(top), lambda width: difference_text(found, width, top or SHOWN))
     return 0
@@ -539,12 +522,6 @@ def comparing(mode: EvidenceMode, line: Line) -> tuple[tuple[str, str, str], Cal
         return diff(one, other, measure, names=(names[0], names[1]), resampling=resampling)
 
     return (gold, first, second), compared
-
-
-_OUT_NAME: Final = "--out"
-
-
-_PAGES: Final = OwnOption(_OUT_NAME, {".html": Format(re.compile(re.escape(BEGINNING.encode())))}, "report.html")
 
 
 def _report(line: Line) -> int:
@@ -619,20 +596,13 @@ def _page(line: Line, inputs: Sequence[str], document: Callable[[], Mapping[str,
     from cs_score.report.html import require_templates
 
     require_templates()
-    path = line.switches[_OUT_NAME] or ""
-    plan = OutputPlan(inputs, list(_PAGES.outputs(path)), "--force" in line.switches)
-    plan.check()
-    plan.clear()
-    write_packed(path, encoded([page_of(document())]))
+    write_to_stream(Destination("stdout"), encoded([page_of(document())]))
     return 0
 
 
-_OUT_PAGE: Final = Option(
-    _OUT_NAME, "FILE", "The page, one file that loads nothing from elsewhere, or the chart", hidden=True
-)
 COMPARE: Final = Option("--compare", None, "The page of a difference: of two runs, as diff takes them")
 _MEASURE: Final = measure_option(COLD_START_MODE)
-_OF_EVERY_PAGE: Final = (_OUT_PAGE, OUTPUT, FORMAT, FORCE, QUIET)
+_OF_EVERY_PAGE: Final = (OUTPUT, FORMAT, FORCE, QUIET)
 
 
 def _together(*options: Option) -> tuple[Option, ...]:
@@ -640,33 +610,13 @@ def _together(*options: Option) -> tuple[Option, ...]:
     return tuple({option.long: option for option in options}.values())
 
 
-_UNKNOWN: Final = Format(re.compile(rb"(?!)"))
-
-"""Of files that do not tell who wrote them: only force replaces them."""
-
-
-_PLOTS: Final = OwnOption(
-    _OUT_NAME,
-    {
-        ".svg": Format(re.compile(rb'<svg xmlns="http://www.w3.org/2000/svg" [^>]*class="chart"')),
-        ".pdf": _UNKNOWN,
-        ".png": _UNKNOWN,
-    },
-    "chart.svg",
-)
-
-
 def _plot(line: Line) -> int:
     from cs_score.report.documents import chart_of, read_document
     from cs_score.report.drawing import chart_bytes
 
     kind, name = line.words
-    path = line.switches[_OUT_NAME] or ""
-    plan = OutputPlan([name], list(_PLOTS.outputs(path)), "--force" in line.switches)
-    plan.check()
     drawing = chart_of(read_document(name), kind, line.switches.get("--of"))
-    plan.clear()
-    write_packed(path, [chart_bytes(drawing, ending_of(path))])
+    write_to_stream(Destination("stdout"), [chart_bytes(drawing, f".{line.format}")])
     return 0
 
 
@@ -704,16 +654,17 @@ def analyze(task: str) -> Command:
         mode = EVIDENCE_MODES[task]
         return Command(
             f"analyze {task}",
-            (GOLD, PREDICTIONS, measure_option(task), TOP, *result_options(), *mode.options),
+            (GOLD, PREDICTIONS, measure_option(task), TOP, FORCE, *mode.options),
             (FILES_OF_EVIDENCE,),
             sections=lambda: (("Files", mode.files), *_MEANING),
-            formats=("text", "json", "tsv", "folder"),
+            formats=("text", "json", "tsv"),
+            folder="tsv",
             body=partial(_analyze, mode),
             summary=f"What each mistake of {task} predictions costs",
         )
     return Command(
         "analyze",
-        (*ANALYZED, *result_options()),
+        (*ANALYZED, FORCE),
         (_cold_start_files("the run and its assessments"),),
         sections=lambda: (
             (
@@ -723,7 +674,8 @@ def analyze(task: str) -> Command:
             ),
             policy_form(), policies(), *legend(),
         ),
-        formats=("text", "json", "tsv", "folder"),
+        formats=("text", "json", "tsv"),
+            folder="tsv",
         example=EXAMPLE,
         body=_analyze_runs,
     )  # fmt: skip
@@ -741,7 +693,7 @@ def explain(task: str) -> Command:
         )
         return Command(
             f"explain {task}",
-            (GOLD, PREDICTIONS, unit, measure_option(task), *result_options(tables=False), *mode.options),
+            (GOLD, PREDICTIONS, unit, measure_option(task), FORCE, *mode.options),
             (FILES_OF_EVIDENCE,),
             sections=lambda: (("Files", mode.files), *_MEANING),
             formats=("text", "json"),
@@ -751,7 +703,7 @@ def explain(task: str) -> Command:
     run = (KNOWLEDGE_BASE, RUNIDS, RUN, *_SELECTORS, measure_option(task))
     return Command(
         "explain",
-        (*SCORING, POLICY, *run, *result_options(tables=False)),
+        (*SCORING, POLICY, *run, FORCE),
         (_cold_start_files("the run and its assessments"),),
         sections=lambda: (
             (
@@ -773,7 +725,7 @@ def diff(task: str) -> Command:
         mode = EVIDENCE_MODES[task]
         return Command(
             f"diff {task}",
-            (GOLD, measure_option(task), TOP, *INTERVALS, *result_options(tables=False), *mode.options),
+            (GOLD, measure_option(task), TOP, *INTERVALS, FORCE, *mode.options),
             (Parameter("files", "Predictions A and B, behind gold where --gold does not name it", is_repeated=True),),
             sections=lambda: (("Files", mode.files), ("Result", _DIFFERENCE + ".")),
             formats=("text", "json"),
@@ -782,7 +734,7 @@ def diff(task: str) -> Command:
         )
     return Command(
         "diff",
-        (*COMPARED, *result_options(tables=False)),
+        (*COMPARED, FORCE),
         (Parameter("files", _BOTH_RUNS, is_optional=True, is_repeated=True),),
         sections=lambda: (("Result", _DIFFERENCE + "."), policy_form(), policies(), *legend()),
         formats=("text", "json"),
@@ -803,12 +755,12 @@ def report(task: str) -> Command:
         mode = EVIDENCE_MODES[task]
         return Command(
             f"report {task}",
-            (GOLD, PREDICTIONS, measure_option(task), TOP, *INTERVALS, COMPARE, _OUT_PAGE, FORCE, *mode.options),
+            (GOLD, PREDICTIONS, measure_option(task), TOP, *INTERVALS, COMPARE, FORCE, *mode.options),
             (
                 Parameter("A", "With --compare: the predictions that are compared with", is_optional=True),
                 Parameter("B", "With --compare: the predictions that are compared", is_optional=True),
             ),
-            required=(GOLD.long, _OUT_NAME),
+            required=(GOLD.long, OUTPUT.long),
             sections=lambda: (("Files", mode.files), *_PAGE_MEANING),
             formats=("html",),
             body=partial(_report_evidence, mode),
@@ -816,16 +768,16 @@ def report(task: str) -> Command:
         )
     return Command(
         "report",
-        (COMPARE, *_together(*ANALYZED, *COMPARED), _OUT_PAGE, FORCE),
+        (COMPARE, *_together(*ANALYZED, *COMPARED), FORCE),
         (
             Parameter(
                 "files",
-                "What analyze --json, diff --json or batch (batch.json) wrote, or the files that analyze takes: query "
+                "JSON of analyze, diff or batch (batch.json), or the files that analyze takes: query "
                 "files, the run, its assessments; with --compare two runs",
                 is_repeated=True,
             ),
         ),
-        required=(_OUT_NAME,),
+        required=(OUTPUT.long,),
         sections=lambda: _PAGE_MEANING,
         formats=("html",),
         example=f"-o report.html {EXAMPLE}",
@@ -838,15 +790,14 @@ def plot() -> Command:
     return Command(
         "plot",
         (
-            _OUT_PAGE,
             Option("--of", "NAME", "Which of several charts of a kind, such as the dimension of groups", "the first"),
             FORCE,
         ),
         (
             Parameter("kind", "The chart", choices=_chart_kinds),
-            Parameter("analysis", "What analyze --json, diff --json or batch (batch.json) wrote"),
+            Parameter("analysis", "What analyze -o FILE.json, diff -o FILE.json or batch (batch.json) wrote"),
         ),
-        required=(_OUT_NAME,),
+        required=(OUTPUT.long,),
         sections=lambda: (
             (
                 "Charts",
@@ -868,6 +819,6 @@ def plot() -> Command:
                 ),
             ),
         ),
-        formats=("chart", "folder"),
+        formats=("svg", "pdf", "png"),
         body=_plot,
     )

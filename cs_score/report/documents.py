@@ -36,7 +36,7 @@ _KINDS: Final = {
 CHART_KINDS: Final = tuple(dict.fromkeys(chart for kind in _KINDS.values() for chart in kind.charts))
 """Kinds of charts, of one run, of two and of many."""
 
-_REMEDY: Final = "analyze --json FILE, diff --json FILE and batch write what is wanted here"
+_REMEDY: Final = "analyze -o FILE.json, diff -o FILE.json and batch write what is wanted here"
 
 
 def read_document(name: str) -> Document:

@@ -55,7 +55,7 @@ def difference_origin(document: Document) -> Section:
         words = [*_mode_words(one, [*_named(one, "run"), *_named(other, "run")]), "--measure", document["measure"]]
         words += [*_top(document), *_resampling(document["resampling"])]
         call = shlex.join(["cs-score", "diff", *words])
-        commands = [f"{call} --json diff.json", "cs-score report diff.json --out page.html"]
+        commands = [f"{call} -o diff.json", "cs-score report diff.json -o page.html"]
         blocks += [Text("with these commands:"), Code(commands)]
     return _section(blocks)
 
@@ -63,7 +63,7 @@ def difference_origin(document: Document) -> Section:
 def batch_origin() -> Section:
     """How the page of a batch can be made again."""
     about = "This page shows what stands in batch.json beside it; leaderboard.json tells what each score was made from."
-    return _section((Text(about), Code(["cs-score report batch.json --out index.html"])))
+    return _section((Text(about), Code(["cs-score report batch.json -o index.html"])))
 
 
 def _section(blocks: Sequence[Block]) -> Section:
@@ -94,8 +94,8 @@ def _analysis_commands(document: Document, origin: Document) -> Iterator[str]:
             parts = ",".join(f"{part}={text}" for part, text in policy["policy"].items())
             words += ["--also-policy", f"{policy['name']}:{parts}"]
     words += _resampling(origin["options"].get("bootstrap"))
-    yield shlex.join(["cs-score", "analyze", *words, "--json", "analysis.json"])
-    yield "cs-score report analysis.json --out page.html"
+    yield shlex.join(["cs-score", "analyze", *words, "-o", "analysis.json"])
+    yield "cs-score report analysis.json -o page.html"
 
 
 def _top(document: Document) -> list[str]:

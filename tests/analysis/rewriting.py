@@ -48,7 +48,7 @@ class Call(Record):
 
     def analyze(self, *switches: str) -> tuple[Outcome, dict[str, Any]]:
         """The analysis by the command line; empty where there is none."""
-        words = ("analyze", *self.switches, *switches, "--json", SAVED, "--force", *self.queries, *self.files)
+        words = ("analyze", *self.switches, *switches, "--format", "json", SAVED, "--force", *self.queries, *self.files)
         outcome = score_in(self.folder, words)
         saved = self.folder / SAVED
         return outcome, json.loads(saved.read_text()) if saved.exists() and not outcome.status else {}

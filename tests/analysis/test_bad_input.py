@@ -46,7 +46,7 @@ def _analyse(folder: Path, *words: str, status: int = 0) -> Outcome:
 
 
 def _analysis(folder: Path, *words: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(_analyse(folder, "--json", "-", *words).stdout)
+    found: dict[str, Any] = json.loads(_analyse(folder, "--format", "json", *words).stdout)
     return found
 
 
@@ -87,7 +87,8 @@ def test_hostile_texts_in_every_field_of_a_run_and_its_pool(tmp_path: Path) -> N
     assert HOSTILE.lower() in _by(found, "value_type")
     assert f"{HOSTILE.lower()}, per:children" in _by(found, "value_type,slot")
     assert {each["value"] for each in found["confusions"]["wrong_values"]} == {f"={HOSTILE}", HOSTILE}
-    text = _analyse(tmp_path, "--tsv", "tables", "--by", "value_type,slot", *files).stdout.decode()
+    text = _analyse(tmp_path, "--by", "value_type,slot", *files).stdout.decode()
+    _analyse(tmp_path, "-o", "tables", "--by", "value_type,slot", *files)
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f\u2028\u202e]", text)
     assert max(map(len, text.splitlines())) <= 120
     for table in sorted((tmp_path / "tables").iterdir()):
@@ -119,7 +120,7 @@ def test_several_runs_in_a_call(tmp_path: Path) -> None:
 def test_standard_input(name: str, tmp_path: Path) -> None:
     _world().write(tmp_path)
     words = ["-" if each == name else each for each in FILES]
-    command = [sys.executable, "-m", "cs_score", "analyze", *SF, "--json", "-", *words]
+    command = [sys.executable, "-m", "cs_score", "analyze", *SF, "--format", "json", *words]
     with (tmp_path / name).open("rb") as given:
         done = subprocess.run(command, cwd=tmp_path, stdin=given, capture_output=True, timeout=60, check=False)
     if name == "queries.xml":  # nothing but its name tells a query file
@@ -136,10 +137,11 @@ def test_a_run_that_cannot_be_scored(tmp_path: Path) -> None:
     _world().write(tmp_path)
     run = (tmp_path / "run.tab").read_text()
     (tmp_path / "run.tab").write_text(run + run.splitlines()[0].replace("LAW_ENG_", "LAW_ENG_0") + "\n")
-    refused = _analyse(tmp_path, "--json", "a.json", "--tsv", "tables", *FILES, status=1)
-    assert len(refused.stderr.splitlines()) == 1
-    assert b"run.tab" in refused.stderr
-    assert refused.files == {}
+    for place in ("a.json", "tables"):
+        refused = _analyse(tmp_path, "-o", place, *FILES, status=1)
+        assert len(refused.stderr.splitlines()) == 1
+        assert b"run.tab" in refused.stderr
+        assert refused.files == {}
     assert _analyse(tmp_path, "queries.xml", "pool.tab", status=1).stderr.startswith(
         b"cs-score: there is no run to analyse"
     )

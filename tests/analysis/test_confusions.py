@@ -17,7 +17,8 @@ BORN: Final = Query("Q_0002", (Slot("per:city_of_birth", single=True),), ("ENG_D
 
 def _confusions(folder: Path, world: World) -> dict[str, Any]:
     files = world.write(folder)
-    outcome = score_in(folder, ["analyze", "-expand", "LAW", "--json", "-", "--tsv", "tables", *files])
+    outcome = score_in(folder, ["analyze", "-expand", "LAW", "--format", "json", *files])
+    assert score_in(folder, ["analyze", "-expand", "LAW", "-o", "tables", *files]).status == 0
     assert outcome.status == 0, outcome.stderr
     found: dict[str, Any] = json.loads(outcome.stdout)["confusions"]
     return found

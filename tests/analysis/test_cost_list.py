@@ -19,7 +19,7 @@ SAMPLES = ("-expand", "ISLE26", *FILES)
 
 
 def _analysis(*switches: str) -> dict[str, Any]:
-    outcome = score_in(ROOT, ("analyze", *switches, "--json=-", *SAMPLES))
+    outcome = score_in(ROOT, ("analyze", *switches, "--format=json", *SAMPLES))
     assert outcome.status == 0, outcome.stderr
     assert outcome.stderr == b""
     found: dict[str, Any] = json.loads(outcome.stdout)

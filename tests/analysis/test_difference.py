@@ -138,27 +138,27 @@ def call(folder: Path, *words: str) -> str:
 
 
 def test_another_policy_and_another_pool_for_one_run(tmp_path: Path) -> None:
-    found = json.loads(call(tmp_path, "--json", "-", "--policy-b", "sf", *SAMPLES, KB))
+    found = json.loads(call(tmp_path, "--format", "json", "--policy-b", "sf", *SAMPLES, KB))
     assert found["answers"]
     assert {answer["outcome"] for answer in found["answers"]} == {"wrong in B only"}
-    alone = json.loads(call(tmp_path, "--json", "-", "--policy", "sf", "--policy-b", "kb", *SAMPLES, KB))
+    alone = json.loads(call(tmp_path, "--format", "json", "--policy", "sf", "--policy-b", "kb", *SAMPLES, KB))
     assert (alone["a"], alone["b"]) == (found["b"], found["a"])
     own = "own:right=CORRECT:INEXACT,wrong=INCORRECT,justifications=2:M"
     switches = ("-right", "CORRECT:INEXACT", "-wrong", "INCORRECT", "-justifications", "2:M")
-    other = json.loads(call(tmp_path, "--json", "-", "--policy-b", own, *SAMPLES, KB))
+    other = json.loads(call(tmp_path, "--format", "json", "--policy-b", own, *SAMPLES, KB))
     scores = json.loads(score_in(tmp_path, ("score", "--format", "json", *switches, *SAMPLES, KB)).stdout)
     assert (other["b"], other["names"]["b"]) == (scores["runs"][0]["scores"][other["measure"]], "policy own")
     assert math.fsum(unit["contribution"] for unit in other["units"]) == pytest.approx(other["difference"], abs=1e-12)
     pool = Path(POOL).read_text("utf-8").splitlines(keepends=True)
     fewer = tmp_path / "pool.tab"
     fewer.write_text("".join(line for line in pool if "Port Ansel" not in line), "utf-8")
-    other = json.loads(call(tmp_path, "--json", "-", "--pool-b", str(fewer), *SAMPLES, KB))
+    other = json.loads(call(tmp_path, "--format", "json", "--pool-b", str(fewer), *SAMPLES, KB))
     assert "Port Ansel" in {answer["value"] for answer in other["answers"]}
-    alone = json.loads(call(tmp_path, "--json", "-", "--policy-b", "kb", *SAMPLES[:-1], str(fewer), KB))
+    alone = json.loads(call(tmp_path, "--format", "json", "--policy-b", "kb", *SAMPLES[:-1], str(fewer), KB))
     assert other["b"] == alone["a"] == alone["b"]
     assert math.fsum(unit["contribution"] for unit in other["units"]) == pytest.approx(other["difference"], abs=1e-12)
-    both = json.loads(call(tmp_path, "--json", "-", "--pool-b", str(fewer), "--policy-b", "sf", *SAMPLES, KB))
-    alone = json.loads(call(tmp_path, "--json", "-", "--policy-b", "sf", *SAMPLES[:-1], str(fewer), KB))
+    both = json.loads(call(tmp_path, "--format", "json", "--pool-b", str(fewer), "--policy-b", "sf", *SAMPLES, KB))
+    alone = json.loads(call(tmp_path, "--format", "json", "--policy-b", "sf", *SAMPLES[:-1], str(fewer), KB))
     assert (both["b"], both["names"]["b"]) == (alone["b"], f"policy sf, pool {fewer}")
 
 

@@ -19,7 +19,7 @@ def test_all_that_was_missed_is_found_together(tmp_path: Path, pool_first: bool)
     run = tmp_path / "run.tab.txt"
     run.write_bytes((ROOT / "submissions/gull-sf.tab.txt").read_bytes())
     files = [QUERIES, *([POOL, str(run)] if pool_first else [str(run), POOL])]
-    analysis = json.loads(score_in(tmp_path, ["analyze", *SWITCHES, "--json", "-", *files]).stdout)
+    analysis = json.loads(score_in(tmp_path, ["analyze", *SWITCHES, "--format", "json", *files]).stdout)
     classes = (mistake for mistake in analysis["mistakes"] if mistake["kind"] == "class")
     added = dict.fromkeys(line for mistake in classes for line in mistake["added"])
     run.write_text(run.read_text("utf-8") + "".join(f"{line}\n" for line in added), "utf-8")

@@ -19,7 +19,7 @@ SF: Final = ("--measure", "SF-ALL-Micro-F1")
 
 
 def _analysis(folder: Path, *switches: str) -> dict[str, Any]:
-    outcome = score_in(folder, ["analyze", *SF, *switches, "--json", "-", *SAMPLES])
+    outcome = score_in(folder, ["analyze", *SF, *switches, "--format", "json", *SAMPLES])
     assert outcome.status == 0, outcome.stderr
     found: dict[str, Any] = json.loads(outcome.stdout)
     return found

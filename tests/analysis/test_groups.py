@@ -36,7 +36,7 @@ def _small() -> World:
 
 def _groups(folder: Path, measure: str, *switches: str) -> dict[str, dict[str, dict[str, Any]]]:
     files = _small().write(folder)
-    words = ["analyze", "-expand", "LAW", "--measure", measure, *switches, "--json", "-", *files]
+    words = ["analyze", "-expand", "LAW", "--measure", measure, *switches, "--format=json", *files]
     outcome = score_in(folder, words)
     assert outcome.status == 0, outcome.stderr
     found = json.loads(outcome.stdout)["groups"]
@@ -82,7 +82,16 @@ def test_a_class_belongs_to_the_line_that_found_it(duplicates: str, tmp_path: Pa
     files = World((CHILDREN,), pool, run).write(tmp_path)
     sides = {"-right": "CORRECT", "-wrong": "INCORRECT:INCORRECT_PARENT:INEXACT", "-ignore": "UNASSESSED"}
     sides[duplicates] += ":DUPLICATE"
-    words = ["analyze", "-expand", "LAW", *(word for side in sides.items() for word in side), "--json", "-", *files]
+    words = [
+        "analyze",
+        "-expand",
+        "LAW",
+        *(word for side in sides.items() for word in side),
+        "--format",
+        "json",
+        "-",
+        *files,
+    ]
     outcome = score_in(tmp_path, words)
     assert outcome.status == 0, outcome.stderr
     groups = {group["group"]: _counts(group) for group in json.loads(outcome.stdout)["groups"]["language"]}
@@ -112,7 +121,7 @@ def test_a_slot_with_one_value_has_one_class_to_find(
     run = tuple(Response(answers[name], "0.5", f":{name}") for name in given)
     files = World((born,), (*pool, Assessment(answers["W"], "W", "0")), run).write(tmp_path)
     switches = ("-expand", "LAW", "-right", "CORRECT:DUPLICATE", "-ignore", "UNASSESSED")
-    outcome = score_in(tmp_path, ["analyze", *switches, "--json", "-", *files])
+    outcome = score_in(tmp_path, ["analyze", *switches, "--format=json", *files])
     assert outcome.status == 0, outcome.stderr
     groups = {group["group"]: _counts(group) for group in json.loads(outcome.stdout)["groups"]["language"]}
     assert groups == expected

@@ -33,7 +33,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def found(folder: Path, *words: str) -> Any:
-    outcome = score_in(folder, (*words, "--json=-"))
+    outcome = score_in(folder, (*words, "--format=json"))
     assert outcome.status == 0, outcome.stderr
     return json.loads(outcome.stdout)
 

@@ -19,7 +19,7 @@ SAMPLES = ("-expand", "ISLE26", "-queries", "queries/queryids.txt", "queries/ldc
 
 def analysis_of(*switches: str) -> Any:
     """The analysis of a sample run."""
-    outcome = score_in(ROOT, ("analyze", *switches, "--json=-", *SAMPLES))
+    outcome = score_in(ROOT, ("analyze", *switches, "--format=json", *SAMPLES))
     assert outcome.status == 0, outcome.stderr
     return json.loads(outcome.stdout)
 

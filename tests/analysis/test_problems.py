@@ -19,7 +19,7 @@ def test_problems_are_counted_as_the_report_counts_them(tmp_path: Path) -> None:
     damaged = ["\t".join([*line.split("\t")[:7], "often", *line.split("\t")[8:]]) for line in lines[2:4]]
     run.write_text("\n".join([*lines[:2], *damaged, *lines[4:], "no line"]) + "\n", encoding="utf-8")
     files = ["-expand", "ISLE26", "queries/ldc-queries.xml", "submissions/gull-sf.tab.txt", "assessments/pool-2016.tab"]
-    assert score_in(tmp_path, ["analyze", "--json", "a.json", *files]).status == 0
+    assert score_in(tmp_path, ["analyze", "-o", "a.json", *files]).status == 0
     score_in(tmp_path, ["-output_file", "o", "-error_file", "o.log", "--problems", "p.json", *files])
     told = json.loads((tmp_path / "a.json").read_bytes())["problems"]
     reported = Counter(each["code"] for each in json.loads((tmp_path / "p.json").read_bytes())["problems"])

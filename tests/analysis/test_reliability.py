@@ -84,7 +84,7 @@ def _analysed(folder: Path, confidences: str, *switches: str) -> dict[str, Any]:
     pool = [Assessment(answers[at], "C", f"{query}:1") for at in (0, 1)] + [Assessment(answers[2], "W", "0")]
     run = [Response(answer, text, f":N{at}") for at, (answer, text) in enumerate(zip(answers, confidences.split()))]
     files = World((CHILDREN,), tuple(pool), tuple(run)).write(folder)
-    words = ["analyze", "-expand", "LAW", "--measure", "SF-ALL-Micro-F1", *switches, "--json", "-", *files]
+    words = ["analyze", "-expand", "LAW", "--measure", "SF-ALL-Micro-F1", *switches, "--format", "json", *files]
     outcome = score_in(folder, words)
     assert outcome.status == 0, outcome.stderr
     found: dict[str, Any] = json.loads(outcome.stdout)["reliability"]

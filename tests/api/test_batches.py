@@ -24,7 +24,7 @@ def _batch(world: Path, out: str, **options: Any) -> cs.Leaderboard:
 
 def test_a_batch_writes_the_files_of_the_command(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(world)
-    words = ["batch", "-expand", "CSSF17", "--jobs", "1", "--policy", "kb", "--also-policy", "sf", "--out", "command"]
+    words = ["batch", "-expand", "CSSF17", "--jobs", "1", "--policy", "kb", "--also-policy", "sf", "-o", "command"]
     score_in(world, [*words, "queries.xml", "pool.tab", "runs"])
     board = cs.batch(
         "runs", "python", queries="queries.xml", pool="pool.tab", expand="CSSF17", policies="kb:sf", jobs=1
@@ -58,7 +58,7 @@ def test_pages_and_intervals_are_those_of_the_command(world: Path, monkeypatch: 
         "--bootstrap",
         "99",
     ]
-    words += ["--seed", "3", "--out", "command"]
+    words += ["--seed", "3", "-o", "command"]
     score_in(world, [*words, "queries.xml", "pool.tab", "runs"])
     board = cs.batch(
         "runs", "python", queries="queries.xml", pool="pool.tab", expand="CSSF17", policies="kb:sf", jobs=1, html=True,

@@ -34,7 +34,7 @@ def _scored(mode: str) -> cs.EvidenceResult:
 
 @modes
 def test_scores_and_json_are_those_of_the_command(mode: str, tmp_path: Path) -> None:
-    outcome = score_in(tmp_path, words(mode, "--json", "result.json"))
+    outcome = score_in(tmp_path, words(mode, "-o", "result.json"))
     result = _scored(mode)
     told = json.loads(outcome.files["result.json"])
     assert json.loads(result.to_json()) == told

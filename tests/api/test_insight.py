@@ -55,7 +55,7 @@ def test_an_analysis_is_that_of_the_command_line() -> None:
     )
     own = cs.Policy(("CORRECT", "INEXACT"), ("INCORRECT",))
     found = cs.analyze(run_of(), "SF-AP", also_policies={"own": own}, by="slot,hop", resamples=9, seed=3, top=4)
-    assert found.to_json() == printed(*words, "--json=-", QUERIES, POOL, KB)
+    assert found.to_json() == printed(*words, "--format=json", QUERIES, POOL, KB)
     assert found.to_text() + "\n" == printed(*words, QUERIES, POOL, KB)
     told = json.loads(found.to_json())
     assert (found.mode, found.measure, found.score) == ("coldstart", "SF-AP", told["score"])
@@ -75,7 +75,7 @@ def test_a_difference_is_that_of_the_command_line(policy: str | None) -> None:
         other, names = run.rescore(policy), ("as given", f"policy {policy}")
         words = [*common, "--policy-b", policy, QUERIES, POOL, KB]
     found = cs.diff(run, other, "SF-ALL-Micro-F1", names=names, resamples=9, top=3)
-    assert found.to_json() == printed(*words, "--json=-")
+    assert found.to_json() == printed(*words, "--format=json")
     assert found.to_text() + "\n" == printed(*words)
     told = json.loads(found.to_json())
     assert (found.a, found.b, found.difference, found.names) == (told["a"], told["b"], told["difference"], names)

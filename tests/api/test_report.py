@@ -22,7 +22,7 @@ def test_a_result_gives_the_page_of_the_command_line(tmp_path: Path, monkeypatch
     queries, run, pool = "queries/ldc-queries.xml", "submissions/tide-kb.tab.txt", "assessments/pool-2016.tab"
     result = cs.prepare(queries, pool, expand="ISLE26").score(run)
     result.report("SF-AP").write("ours.html")
-    words = ["report", "-expand", "ISLE26", "--measure", "SF-AP", queries, pool, run, "--out", "theirs.html"]
+    words = ["report", "-expand", "ISLE26", "--measure", "SF-AP", queries, pool, run, "-o", "theirs.html"]
     assert score_in(tmp_path, words).status == 0
     assert Path("ours.html").read_bytes() == Path("theirs.html").read_bytes()
     assert result.report("SF-AP").html.encode() == Path("ours.html").read_bytes()
@@ -37,7 +37,7 @@ def test_predictions_give_the_page_of_the_command_line(tmp_path: Path) -> None:
     gold, predictions = map(str, files("scifact"))
     page = cs.scifact(gold, predictions).report("sentence_label_f1")
     words = ["report", "scifact", "--gold", gold, "--predictions", predictions, "--measure", "sentence_label_f1"]
-    assert score_in(tmp_path, [*words, "--out", "theirs.html"]).status == 0
+    assert score_in(tmp_path, [*words, "-o", "theirs.html"]).status == 0
     assert page.html.encode() == (tmp_path / "theirs.html").read_bytes()
 
 

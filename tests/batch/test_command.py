@@ -40,7 +40,7 @@ def _line(outcome: Outcome) -> str:
 
 @pytest.fixture
 def scored(world: Path) -> Path:
-    assert _batch(world, "--out", "plain", *FILES).status == 0
+    assert _batch(world, "-o", "plain", *FILES).status == 0
     return world
 
 
@@ -56,7 +56,7 @@ def test_compressed_inputs(scored: Path, ending: str) -> None:
     compress = compressors[ending]
     for name in ("queries.xml", "pool.tab", *(f"runs/{run}.tab.txt" for run in ("alpha", "beta", "gamma"))):
         (packed / f"{name}{ending}").write_bytes(compress((scored / name).read_bytes()))
-    words = ["--out", "out", f"packed/queries.xml{ending}", f"packed/pool.tab{ending}", "packed/runs"]
+    words = ["-o", "out", f"packed/queries.xml{ending}", f"packed/pool.tab{ending}", "packed/runs"]
     assert _batch(scored, *words).status == 0
     for run in ("alpha", "beta", "gamma"):
         for name in ("out.sf", "out.ap", "out.summary"):
@@ -75,7 +75,7 @@ def test_compressed_inputs(scored: Path, ending: str) -> None:
 )
 def test_ways_to_name_runs(scored: Path, files: tuple[str, ...]) -> None:
     (scored / "list.txt").write_text("# all\n\nruns/alpha.tab.txt\nruns/[bg]*\n")
-    assert _batch(scored, "--out", "out", *files).status == 0
+    assert _batch(scored, "-o", "out", *files).status == 0
     assert contents(scored / "out") == contents(scored / "plain")
 
 
@@ -88,7 +88,7 @@ def test_standard_input(scored: Path, where: str) -> None:
         words = given = ["queries.xml", "-", "runs/beta.tab.txt"]
         where = "pool.tab"
     stdin = (scored / where).read_bytes()
-    done = batch_process(scored, *WORDS[1:3], "--jobs", "2", "--out", "out", *words, stdin=stdin)
+    done = batch_process(scored, *WORDS[1:3], "--jobs", "2", "-o", "out", *words, stdin=stdin)
     assert done.returncode == 0, done.stderr
     run = "stdin" if where == "runs/beta.tab.txt" else "beta"
     assert (scored / "out" / run / "out.sf").read_bytes() == (scored / "plain" / "beta" / "out.sf").read_bytes()
@@ -102,7 +102,7 @@ def test_a_bad_run_stops_nothing_else(scored: Path) -> None:
     (scored / "bad" / "columns.tab.txt").write_bytes(b"one\ttwo\n")
     (scored / "bad" / "packed.tab.txt.gz").write_bytes(b"no gzip")
     shutil.copy(scored / "pool.tab", scored / "bad" / "pool.tab.txt")
-    done = _batch(scored, "--out", "out", *FILES, "bad", "missing.tab")
+    done = _batch(scored, "-o", "out", *FILES, "bad", "missing.tab")
     assert done.status == 1
     assert b"3 scored; 6 failed (see out" in done.stderr
     for run in ("alpha", "beta", "gamma"):
@@ -125,7 +125,7 @@ def test_a_run_with_errors_keeps_its_rank_and_sets_the_status(world: Path) -> No
     columns = lines[1].split("\t")
     columns[7] = "much"
     path.write_text("".join([lines[0], "\t".join(columns), *lines[2:]]), encoding="utf-8")
-    assert _batch(world, "--out", "out", *FILES).status == 1
+    assert _batch(world, "-o", "out", *FILES).status == 1
     row = next(row for row in leaderboard(world / "out") if row["run"] == "alpha")
     assert (row["state"], row["errors"], row["rank"] != "") == ("errors", "1", True)
     problem = next(row for row in problems(world / "out") if row["code"] == "ILLEGAL_CONFIDENCE_VALUE")
@@ -143,14 +143,14 @@ def test_a_run_with_errors_keeps_its_rank_and_sets_the_status(world: Path) -> No
 )
 def test_where_gold_fails_nothing_is_scored(world: Path, change: Callable[[Path], object], said: str) -> None:
     change(world)
-    assert said in _line(_batch(world, "--out", "out", *FILES))
+    assert said in _line(_batch(world, "-o", "out", *FILES))
     assert os.listdir(world / "out") == []
 
 
 def test_output_folders_that_are_none(world: Path) -> None:
     (world / "file").touch()
-    assert "file is a file; --out needs a folder" in _line(_batch(world, "--out", "file", *FILES))
-    assert "Could not write file/below" in _line(_batch(world, "--out", "file/below", *FILES))
+    assert "file is a file; -o needs a folder" in _line(_batch(world, "-o", "file", *FILES))
+    assert "Could not write file/below" in _line(_batch(world, "-o", "file/below", *FILES))
 
 
 class TestLock:
@@ -160,7 +160,7 @@ class TestLock:
             json.dump({"pid": os.getppid(), "host": socket.gethostname()}, lock)
             lock.flush()
             fcntl.flock(lock, fcntl.LOCK_EX)
-            said = _line(_batch(world, "--out", "out", *FILES))
+            said = _line(_batch(world, "-o", "out", *FILES))
         assert f"another batch (process {os.getppid()} on {socket.gethostname()}) is at work in out" in said
         assert os.listdir(world / "out") == [".batch.lock"]
 
@@ -168,7 +168,7 @@ class TestLock:
         (world / "out").mkdir()
         owner = {"pid": 2**22 + 1, "host": socket.gethostname()}
         (world / "out" / ".batch.lock").write_text(json.dumps(owner))
-        done = _batch(world, "--out", "out", *FILES)
+        done = _batch(world, "-o", "out", *FILES)
         assert done.status == 0
         assert b"is gone; its lock is taken over" in done.stderr
         assert not (world / "out" / ".batch.lock").exists()
@@ -176,7 +176,7 @@ class TestLock:
     def test_the_lock_of_another_host_is_not_ours_to_judge(self, world: Path) -> None:
         (world / "out").mkdir()
         (world / "out" / ".batch.lock").write_text(json.dumps({"pid": 1, "host": "elsewhere"}))
-        said = _line(_batch(world, "--out", "out", *FILES))
+        said = _line(_batch(world, "-o", "out", *FILES))
         assert "process 1 on elsewhere" in said
         assert "remove out/.batch.lock" in said
 
@@ -191,7 +191,7 @@ class TestLock:
     def test_a_lock_file_without_an_owner_holds_nobody_off(self, world: Path, content: bytes) -> None:
         (world / "out").mkdir()
         (world / "out" / ".batch.lock").write_bytes(content)
-        assert _batch(world, "--out", "out", *FILES).status == 0
+        assert _batch(world, "-o", "out", *FILES).status == 0
 
     @pytest.mark.timeout(30)
     @pytest.mark.parametrize("kind", ["link", "dangling link", "second name", "pipe", "folder"])
@@ -208,7 +208,7 @@ class TestLock:
         }
         makers[kind]()
         before = os.lstat(path)
-        said = _line(_batch(world, "--out", "out", *FILES))
+        said = _line(_batch(world, "-o", "out", *FILES))
         told = "is a folder" if kind == "folder" else "is not the lock file of a batch; remove it"
         assert f"out/.batch.lock {told}" in said
         assert other.read_bytes() == b'{"pid": 1}'
@@ -217,7 +217,7 @@ class TestLock:
 
     def test_it_is_gone_after_a_failure(self, world: Path) -> None:
         (world / "pool.tab").write_bytes(b"\xff")
-        assert _batch(world, "--out", "out", *FILES).status == 1
+        assert _batch(world, "-o", "out", *FILES).status == 1
         assert not (world / "out" / ".batch.lock").exists()
 
 
@@ -237,11 +237,11 @@ def test_evidence_modes(mode: str, tmp_path: Path) -> None:
     for name in ("a", "b"):
         shutil.copy(predictions, tmp_path / f"{name}.json")
     (tmp_path / "bad.json").write_text("no json")
-    words = ["--gold", "gold.json", "--out", "out"]
+    words = ["--gold", "gold.json", "-o", "out"]
     done = cs_score_in(tmp_path, ["batch", mode, *words, "--jobs", "1", "a.json", "bad.json", "b.json"])
     assert done.status == 1, done.stderr
     single = ["--gold", "gold.json", "--predictions", "b.json", "--per-item", "items.tsv"]
-    alone = cs_score_in(tmp_path, [mode, *single, "--json", "b.result.json"])
+    alone = cs_score_in(tmp_path, [mode, *single, "-o", "b.result.json"])
     assert alone.files["b.result.json"] == (tmp_path / "out" / "b" / "out.json").read_bytes()
     assert cs_score_in(tmp_path, [mode, *single]).stdout == (tmp_path / "out" / "b" / "out.txt").read_bytes()
     assert (tmp_path / "items.tsv").read_bytes() == (tmp_path / "out" / "b" / "out.tsv").read_bytes()
@@ -253,14 +253,14 @@ def test_evidence_modes(mode: str, tmp_path: Path) -> None:
     again = cs_score_in(tmp_path, ["batch", mode, *words, "--resume", "--jobs", "1", "a.json", "b.json"])
     assert b"(2 of them before)" in again.stderr
     more = ["--bootstrap", "50"]
-    assert cs_score_in(tmp_path, ["batch", mode, "--gold", "gold.json", "--out", "more", *more, "a.json"]).status == 0
+    assert cs_score_in(tmp_path, ["batch", mode, "--gold", "gold.json", "-o", "more", *more, "a.json"]).status == 0
     single = ["--gold", "gold.json", "--predictions", "a.json", *more]
-    alone = cs_score_in(tmp_path, [mode, *single, "--json", "a.result.json"])
+    alone = cs_score_in(tmp_path, [mode, *single, "-o", "a.result.json"])
     assert alone.files["a.result.json"] == (tmp_path / "more" / "a" / "out.json").read_bytes()
     assert cs_score_in(tmp_path, [mode, *single]).stdout == (tmp_path / "more" / "a" / "out.txt").read_bytes()
-    missing = cs_score_in(tmp_path, ["batch", mode, "--gold", "none.json", "--out", "o", "a.json"])
+    missing = cs_score_in(tmp_path, ["batch", mode, "--gold", "none.json", "-o", "o", "a.json"])
     assert (missing.status, missing.stderr.count(b"\n")) == (1, 1)
-    assert cs_score_in(tmp_path, ["batch", mode, "--out", "o", "a.json"]).status == 2
+    assert cs_score_in(tmp_path, ["batch", mode, "-o", "o", "a.json"]).status == 2
     assert cs_score_in(tmp_path, ["batch", mode, "--help"]).status == 0
 
 
@@ -268,12 +268,12 @@ def test_evidence_modes(mode: str, tmp_path: Path) -> None:
 def test_a_table_of_somebody_else_is_replaced_by_force_alone(world: Path, name: str) -> None:
     (world / "out").mkdir()
     (world / "out" / name).write_text("a shopping list\n")
-    outcome = _batch(world, "--out", "out", *FILES)
-    assert (outcome.status, f"{name} was not written by --out" in outcome.stderr.decode()) == (2, True)
+    outcome = _batch(world, "-o", "out", *FILES)
+    assert (outcome.status, f"{name} exists; name another -o" in outcome.stderr.decode()) == (2, True)
     assert (world / "out" / name).read_text() == "a shopping list\n"
-    assert _batch(world, "--out", "out", "--force", *FILES).status == 0
+    assert _batch(world, "-o", "out", "--force", *FILES).status == 0
     assert (world / "out" / name).read_text() != "a shopping list\n"
-    assert _batch(world, "--out", "out", *FILES).status == 0, "its own it replaces"
+    assert _batch(world, "-o", "out", *FILES).status == 0, "its own it replaces"
 
 
 @pytest.mark.parametrize("link", ["out/beta", "out/kb"])
@@ -284,9 +284,9 @@ def test_a_link_in_the_place_of_a_folder_is_refused(world: Path, link: str) -> N
     (world / "out").mkdir()
     (world / link).symlink_to(world / "mine")
     policies = ("--policy", "kb", "--also-policy", "sf") if link == "out/kb" else ()
-    done = batch_process(world, "-expand", "CSSF17", *policies, "--out", "out", "queries.xml", "pool.tab", "runs")
+    done = batch_process(world, "-expand", "CSSF17", *policies, "-o", "out", "queries.xml", "pool.tab", "runs")
     assert done.returncode in (1, 2)
     assert done.stderr == (
-        f"cs-score: {link} is a link, where --out makes a folder; remove it, or take another --out\n".encode()
+        f"cs-score: {link} is a link, where -o makes a folder; remove it, or take another -o\n".encode()
     )
     assert contents(world / "mine") == {"out.sf": b"of somebody else\n"}

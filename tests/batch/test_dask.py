@@ -24,7 +24,7 @@ from tests.coldstart.recorded import COMMITTED
 pytest.importorskip("distributed")
 
 RUNS = [f"run{number}" for number in range(8)]
-SWITCHES = ("-expand", "CSSF17", "--json")
+SWITCHES = ("-expand", "CSSF17", "--with-json")
 LINES = 500
 COPIES = 30
 
@@ -46,7 +46,7 @@ def unanswered(world: Path) -> Iterator[Future[Unanswered]]:
             deaf.bind(("127.0.0.1", 0))
             address = f"tcp://127.0.0.1:{deaf.getsockname()[1]}"
             start = time.monotonic()
-            words = ("--dask", address, "--out", "none", "queries.xml", "pool.tab", "runs")
+            words = ("--dask", address, "-o", "none", "queries.xml", "pool.tab", "runs")
             done = batch_process(world, *SWITCHES, *words)
             return Unanswered(address, done, time.monotonic() - start)
 
@@ -70,7 +70,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / "run.tab").write_text("".join(itertools.islice(source, LINES)), encoding="utf-8")
     invented_runs(folder, folder / "run.tab", RUNS)
     (folder / "runs" / "run5.tab.txt").write_bytes(b"no run\n")
-    done = batch_process(folder, *SWITCHES, "--out", "local", "--jobs", "1", "queries.xml", "pool.tab", "runs")
+    done = batch_process(folder, *SWITCHES, "-o", "local", "--jobs", "1", "queries.xml", "pool.tab", "runs")
     assert done.returncode == 1, done.stderr
     assert sum(row["state"] == "ok" for row in leaderboard(folder / "local")) == len(RUNS) - 1
     return folder
@@ -78,7 +78,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_cluster_in_the_process_of_the_test(cluster: Cluster, world: Path, tmp_path: Path) -> None:
     """As a library would, so that what is executed can be seen; nothing of the batch stays at the scheduler."""
-    words = [*SWITCHES, "--dask", cluster.address, "--out", str(tmp_path / "out"), "queries.xml", "pool.tab", "runs"]
+    words = [*SWITCHES, "--dask", cluster.address, "-o", str(tmp_path / "out"), "queries.xml", "pool.tab", "runs"]
     done = score_in(world, ["batch", *words])
     assert done.status == 1, done.stderr
     assert b"7 scored; 1 failed" in done.stderr
@@ -89,7 +89,7 @@ def test_the_cluster_in_the_process_of_the_test(cluster: Cluster, world: Path, t
 def test_what_hinders_a_cluster_is_told(cluster: Cluster, world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def said(address: str) -> str:
         done = score_in(
-            world, ["batch", *SWITCHES, "--dask", address, "--out", "never", "queries.xml", "pool.tab", "runs"]
+            world, ["batch", *SWITCHES, "--dask", address, "-o", "never", "queries.xml", "pool.tab", "runs"]
         )
         assert done.status == 1
         return done.stderr.decode()
@@ -105,7 +105,7 @@ def test_what_hinders_a_cluster_is_told(cluster: Cluster, world: Path, monkeypat
 
 
 def test_shipped_inputs_give_the_bytes_of_a_local_batch(cluster: Cluster, world: Path) -> None:
-    words = (*SWITCHES, "--ship-inputs", "--dask", cluster.address, "--out", "out", "queries.xml", "pool.tab", "runs")
+    words = (*SWITCHES, "--ship-inputs", "--dask", cluster.address, "-o", "out", "queries.xml", "pool.tab", "runs")
     done = batch_process(world, *words)
     assert done.returncode == 1, done.stderr
     assert b"7 scored; 1 failed" in done.stderr
@@ -122,7 +122,7 @@ def test_an_address_that_does_not_answer_is_one_line_within_half_a_minute(unansw
 
 def test_a_worker_that_is_killed_costs_nothing(cluster: Cluster, world: Path, tmp_path: Path) -> None:
     """One of two workers dies while it has runs; the other one scores them. The last test of this cluster."""
-    words = (*SWITCHES, "--dask", cluster.address, "--out", str(tmp_path / "out"), "queries.xml", "pool.tab")
+    words = (*SWITCHES, "--dask", cluster.address, "-o", str(tmp_path / "out"), "queries.xml", "pool.tab")
     copies = []
     for number in range(COPIES):
         path = tmp_path / f"copy{number:02}.tab.txt"

@@ -19,7 +19,7 @@ from cs_score.batch.plan import FAILED, OK, Outcome, RunScores
 from tests.batch.command import leaderboard, problems, table
 from tests.coldstart.command import score_in as cs_score_in
 
-CALL = ("batch", "-expand", "CSSF17", "--out", "out")
+CALL = ("batch", "-expand", "CSSF17", "-o", "out")
 FILES = ("queries.xml", "pool.tab", "runs")
 HOSTILE = "a\tb\nc\x1b[31m|*_$%&\\{}<x>\u202e\udcff"
 
@@ -88,7 +88,7 @@ def test_hostile_names_reach_no_terminal_and_break_no_table(ending: str) -> None
 
 
 def test_the_leaderboard_has_the_scores_of_the_summaries(world: Path) -> None:
-    done = cs_score_in(world, ["batch", "-expand", "CSSF17", "--out", "out", "queries.xml", "pool.tab", "runs"])
+    done = cs_score_in(world, ["batch", "-expand", "CSSF17", "-o", "out", "queries.xml", "pool.tab", "runs"])
     assert done.status == 0
     rows = leaderboard(world / "out")
     assert list(rows[0])[:5] == ["rank", "policy", "run", "run_id", "LDC-MEAN-ALL-Macro-F1"]
@@ -113,23 +113,23 @@ def test_the_leaderboard_has_the_scores_of_the_summaries(world: Path) -> None:
 
 
 def test_sort_by(world: Path) -> None:
-    words = ["batch", "-expand", "CSSF17", "--out", "out", "queries.xml", "pool.tab", "runs"]
-    assert cs_score_in(world, [*words[:3], "--sort-by", "sf-all-micro-p@0", *words[3:]]).status == 0
+    words = ["batch", "-expand", "CSSF17", "-o", "out", "queries.xml", "pool.tab", "runs"]
+    assert cs_score_in(world, [*words[:3], "--measure", "sf-all-micro-p@0", *words[3:]]).status == 0
     rows = leaderboard(world / "out")
     assert list(rows[0])[4] == "SF-ALL-Micro-P@0"
     scores = [float(row["SF-ALL-Micro-P@0"]) for row in rows]
     assert scores == sorted(scores, reverse=True)
-    wrong = cs_score_in(world, [*words[:3], "--sort-by", "nonsense", *words[3:]])
+    wrong = cs_score_in(world, [*words[:3], "--measure", "nonsense", *words[3:]])
     assert wrong.status == 2
-    assert wrong.stderr.startswith(b"cs-score: --sort-by nonsense: no such measure; there are LDC-MEAN-ALL-Macro-F1,")
+    assert wrong.stderr.startswith(b"cs-score: --measure nonsense: no such measure; there are LDC-MEAN-ALL-Macro-F1,")
 
 
 @pytest.mark.parametrize("measure", ["LDC-MEAN-ALL-Micro-F1", "SF-ALL-Micro-P@2", "LDC-MEAN-AP@7", "SF-AP@01"])
 def test_a_measure_that_no_run_can_have_is_refused_with_those_there_are(world: Path, measure: str) -> None:
-    refused = cs_score_in(world, [*CALL, "--sort-by", measure, *FILES])
+    refused = cs_score_in(world, [*CALL, "--measure", measure, *FILES])
     assert refused.status == 2
     (line,) = refused.stderr.decode().splitlines()
-    assert line.startswith(f"cs-score: --sort-by {measure}: no ")
+    assert line.startswith(f"cs-score: --measure {measure}: no ")
     assert "LDC-MEAN-ALL-Macro-F1" in line
     assert "LDC-MEAN-ALL-Micro-F1," not in line
     assert not (world / "out" / "leaderboard.tsv").exists()

@@ -22,7 +22,7 @@ from tests.coldstart.command import score_in
 from tests.coldstart.recorded import COMMITTED
 
 SCORING: Final = ("-expand", "CSSF17", "-queries", "chosen")
-CALL: Final = ("batch", *SCORING, "--jobs", "1", "--out", "out")
+CALL: Final = ("batch", *SCORING, "--jobs", "1", "-o", "out")
 FILES: Final = ("queries.xml", "pool.tab", "runs")
 TABLES: Final = ("answers.tsv", "agreement.tsv", "stability.tsv")
 BOOTSTRAP: Final = ("--bootstrap", "200")
@@ -68,7 +68,7 @@ def rows(world: Path, name: str, **wanted: str) -> list[dict[str, str]]:
 
 def test_a_class_is_found_by_whom_diff_says(world: Path) -> None:
     told(world)
-    words = ["diff", *SCORING, "--json", "d.json", "queries.xml"]
+    words = ["diff", *SCORING, "-o", "d.json", "queries.xml"]
     assert score_in(world, [*words, "runs/alpha.tab.txt", "runs/gamma.tab.txt", "pool.tab"]).status == 0
     classes = {(each["row"], each["class"]): each for each in json.loads((world / "d.json").read_bytes())["classes"]}
     found = rows(world, "answers.tsv")
@@ -127,7 +127,7 @@ def test_tiers_and_the_p_of_neighbours_are_those_of_compare(world: Path) -> None
     """Of all runs together: the tests of neighbours belong to the family of all pairs."""
     found = told(world, *BOOTSTRAP)["leaderboard"]
     assert (found[0]["tier"], found[0]["p_above"]) == (1, None)
-    words = ["compare", "coldstart", *SCORING, *BOOTSTRAP, "--measure", "LDC-MEAN-ALL-Macro-F1", "--json", "c.json"]
+    words = ["compare", "coldstart", *SCORING, *BOOTSTRAP, "--measure", "LDC-MEAN-ALL-Macro-F1", "-o", "c.json"]
     paths = [f"runs/{name}.tab.txt" for name in KEPT]
     assert score_in(world, [*words, "queries.xml", "pool.tab", *paths]).status == 0
     (compared,) = json.loads((world / "c.json").read_bytes())["measures"]
@@ -147,7 +147,7 @@ def test_tiers_and_the_p_of_neighbours_are_those_of_compare(world: Path) -> None
 
 
 def test_the_json_and_the_tables_tell_the_same(world: Path) -> None:
-    found = told(world, *BOOTSTRAP, "--policy", "kb", "--also-policy", "sf", "--sort-by", "SF-AP")
+    found = told(world, *BOOTSTRAP, "--policy", "kb", "--also-policy", "sf", "--measure", "SF-AP")
     assert (found["measure"], found["unit_measure"]) == ("SF-AP", "LDC-MEAN-ALL-Macro-F1")
     board = {(row["policy"], row["run"]): row for row in leaderboard(world / "out")}
     for row in found["leaderboard"]:
@@ -210,7 +210,7 @@ def test_hostile_names_are_escaped(world: Path, sign: str) -> None:
 
 def test_evidence_modes_have_them_too(tmp_path: Path) -> None:
     fill(tmp_path)
-    words = ["batch", "claims", "--jobs=1", "--out=out", "--bootstrap=50", "--gold=gold.jsonl"]
+    words = ["batch", "claims", "--jobs=1", "--output=out", "--bootstrap=50", "--gold=gold.jsonl"]
     assert score_in(tmp_path, [*words, "predictions.jsonl", "more.jsonl"]).status == 0
     found = json.loads((tmp_path / "out/batch.json").read_bytes())
     assert (found["mode"], found["unit"], found["unit_measure"]) == ("claims", "claim", "abstract_f1")
@@ -241,7 +241,7 @@ def test_units_of_evidence_modes_are_right_or_wrong_as_a_whole(tmp_path: Path) -
     }
     for name, text in runs.items():
         (tmp_path / f"{name}.jsonl").write_text(text, encoding="utf-8")
-    words = ["batch", "scifact", "--jobs=1", "--out=out", "--gold=gold.jsonl", *(f"{name}.jsonl" for name in runs)]
+    words = ["batch", "scifact", "--jobs=1", "--output=out", "--gold=gold.jsonl", *(f"{name}.jsonl" for name in runs)]
     assert score_in(tmp_path, words).status == 0
     marks = {(row["part"], row["unit"]): [row[name] for name in runs] for row in rows(tmp_path, "answers.tsv")}
     assert marks["abstract_label_only_f1", "1"] == ["1", "0", "0"]
@@ -281,12 +281,12 @@ def equal_systems(folder: Path, systems: int, claims: int, seed: int) -> list[di
         "batch",
         "scifact",
         "--jobs=1",
-        f"--out=out{seed}",
+        f"--output=out{seed}",
         f"--bootstrap={10 * systems * systems}",
         f"--seed={seed}",
     ]
     names = [f"s{system}.jsonl" for system in range(systems)]
-    assert score_in(folder, [*words, "--sort-by=abstract_label_only_f1", "--gold=gold.jsonl", *names]).status == 0
+    assert score_in(folder, [*words, "--measure=abstract_label_only_f1", "--gold=gold.jsonl", *names]).status == 0
     board: list[dict[str, Any]] = json.loads((folder / f"out{seed}/batch.json").read_bytes())["leaderboard"]
     return board
 
@@ -296,7 +296,7 @@ def test_equal_systems_share_a_tier(tmp_path: Path) -> None:
     board = equal_systems(tmp_path, 10, 60, 35)
     assert {row["tier"] for row in board} == {1}
     assert min(row["p_above"] for row in board[1:]) > 0.05
-    words = ["compare", "scifact", "--gold=gold.jsonl", "--measure=abstract_label_only_f1", "--json=c.json"]
+    words = ["compare", "scifact", "--gold=gold.jsonl", "--measure=abstract_label_only_f1", "--output=c.json"]
     assert score_in(tmp_path, [*words, *(f"{board[place]['run']}.jsonl" for place in (0, -1))]).status == 0
     (pair,) = json.loads((tmp_path / "c.json").read_bytes())["measures"][0]["pairs"]
     assert pair["randomisation"]["p"] < 0.05  # as if these two were the ones that somebody had asked about
@@ -313,7 +313,7 @@ def test_equal_systems_open_a_second_tier_as_rarely_as_promised(tmp_path: Path) 
 
 def test_a_batch_that_can_tell_nothing_apart_says_so(tmp_path: Path) -> None:
     fill(tmp_path)
-    words = ["batch", "claims", "--jobs=1", "--out=out", "--bootstrap=50", "--gold=gold.jsonl"]
+    words = ["batch", "claims", "--jobs=1", "--output=out", "--bootstrap=50", "--gold=gold.jsonl"]
     found = score_in(tmp_path, [*words, "predictions.jsonl", "more.jsonl"])
     note = b"no difference could have been significant here"
     assert note in found.stdout

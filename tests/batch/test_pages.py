@@ -17,7 +17,7 @@ from tests.coldstart.command import score_in
 from tests.documents import ROOT
 
 GIVEN = ["-expand", "ISLE26", "queries/ldc-queries.xml", "assessments/pool-2016.tab", "submissions"]
-BATCH = ["batch", "--out", "out", "--jobs", "1", "--bootstrap", "20", *GIVEN]
+BATCH = ["batch", "-o", "out", "--jobs", "1", "--bootstrap", "20", *GIVEN]
 
 
 @pytest.fixture

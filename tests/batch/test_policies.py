@@ -48,7 +48,7 @@ def test_what_is_no_policy(given: list[str], said: str) -> None:
 
 def test_each_policy_has_the_bytes_of_a_call_with_its_switches(world: Path) -> None:
     words = ["batch", "-expand", "CSSF17", "--policy", "kb", "--also-policy", "sf", "--jobs", "1"]
-    assert cs_score_in(world, [*words, "--out", "both", *FILES]).status == 0
+    assert cs_score_in(world, [*words, "-o", "both", *FILES]).status == 0
     for policy, switches in (("kb", ()), ("sf", SF_SWITCHES)):
         for run in ("alpha", "beta", "gamma"):
             single = world / "single" / policy / run

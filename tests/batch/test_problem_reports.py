@@ -31,7 +31,7 @@ def flawed(world: Path) -> Path:
 
 
 def _batch(world: Path, *more: str, out: str = "out", files: tuple[str, ...] = FILES) -> Outcome:
-    return cs_score_in(world, ["batch", "-expand", "CSSF17", "--jobs", "1", "--out", out, *more, *files])
+    return cs_score_in(world, ["batch", "-expand", "CSSF17", "--jobs", "1", "-o", out, *more, *files])
 
 
 def _found(path: Path) -> list[dict[str, Any]]:
@@ -62,7 +62,7 @@ def test_all_runs_and_policies_with_each_problem_once_and_its_file(flawed: Path)
     assert [one["file"] for one in found if one["code"] == "MISSING_DECIMAL_POINT"] == runs
     assert [one["file"] for one in found if one["code"] == "DUPLICATE_LINE"] == ["pool.tab", *runs]
     done = batch_process(
-        flawed, "-expand", "CSSF17", *words, "--jobs", "2", "--out", "two", "--problems", "two.json", *FILES
+        flawed, "-expand", "CSSF17", *words, "--jobs", "2", "-o", "two", "--problems", "two.json", *FILES
     )
     assert done.returncode == 0, done.stderr
     assert (flawed / "two.json").read_bytes() == (flawed / "p.json").read_bytes()
@@ -74,7 +74,7 @@ def test_all_runs_and_policies_with_each_problem_once_and_its_file(flawed: Path)
         ("p.txt", "--problems takes a file; did you mean --problems problems.json? p.txt does not end in"),
         ("runs/alpha.json", "runs/alpha.json is an input; choose another --problems"),
         ("pool.json", "pool.json is an input; choose another --problems"),
-        ("out/problems.tsv", "out/problems.tsv is what --out writes; choose another --problems"),
+        ("out/problems.tsv", "out/problems.tsv is what -o writes; choose another --problems"),
         ("no/p.json", "Could not open no/p.json: No such file or directory"),
     ],
 )

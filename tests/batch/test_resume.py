@@ -18,7 +18,7 @@ from tests.coldstart.command import Outcome
 from tests.coldstart.command import score_in as cs_score_in
 from tests.coldstart.recorded import COMMITTED
 
-WORDS = ("batch", "-expand", "CSSF17", "--jobs", "1", "--out", "out")
+WORDS = ("batch", "-expand", "CSSF17", "--jobs", "1", "-o", "out")
 FILES = ("queries.xml", "pool.tab", "runs")
 
 
@@ -83,7 +83,7 @@ def test_changed_gold_means_all_of_them(scored: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "more", [("-justifications", "1:1"), ("-tabs",), ("-fields", "EC:F"), ("--json",), ("--validate",)], ids=str
+    "more", [("-justifications", "1:1"), ("-tabs",), ("-fields", "EC:F"), ("--with-json",), ("--validate",)], ids=str
 )
 def test_so_do_other_options(scored: Path, more: tuple[str, ...]) -> None:
     assert _scored_again(scored, *more) == {"alpha", "beta", "gamma"}
@@ -202,11 +202,11 @@ def _killed_and_resumed(folder: Path, seed: int, kills: int) -> None:
     invented_runs(folder, COMMITTED / "medium_001" / "run.tab", names)
     words = ("-expand", "CSSF17", "--policy", "kb", "--also-policy", "sf")
     start = time.monotonic()
-    done = batch_process(folder, *words, "--jobs", "2", "--out", "calm", *FILES)
+    done = batch_process(folder, *words, "--jobs", "2", "-o", "calm", *FILES)
     took = time.monotonic() - start
     assert done.returncode == 0, done.stderr
     draw = random.Random(seed)
-    resumed = (*words, "--jobs", "2", "--out", "killed", "--resume", *FILES)
+    resumed = (*words, "--jobs", "2", "-o", "killed", "--resume", *FILES)
     for _ in range(kills):
         with subprocess.Popen(
             batch_words(*resumed), cwd=folder, env=environment(),
@@ -238,7 +238,7 @@ def test_interrupted_says_how_to_go_on(tmp_path: Path, jobs: str) -> None:
     for name in ("queries.xml", "pool.tab"):
         shutil.copy(COMMITTED / "medium_001" / name, tmp_path / name)
     invented_runs(tmp_path, COMMITTED / "medium_001" / "run.tab", [f"run{number:02}" for number in range(40)])
-    words = ("-expand", "CSSF17", "--jobs", jobs, "--out", "out", *FILES)
+    words = ("-expand", "CSSF17", "--jobs", jobs, "-o", "out", *FILES)
     with subprocess.Popen(
         batch_words(*words), cwd=tmp_path, env=environment(), start_new_session=True,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,

@@ -51,7 +51,7 @@ def differing(case: Case, folder: Path, *more: str) -> list[str]:
     (folder / "single").mkdir()
     outputs = ["-output_file", "single/out", "-error_file", "single/out.errlog"]
     single = cs_score_in(folder, [*switches, *outputs, *queries, "pool.tab", "run.tab"])
-    batch = cs_score_in(folder, ["batch", *switches, "--out", "batch", "--jobs", "1", *queries, "pool.tab", "run.tab"])
+    batch = cs_score_in(folder, ["batch", *switches, "-o", "batch", "--jobs", "1", *queries, "pool.tab", "run.tab"])
     if not (folder / "batch" / "run").exists():  # nothing can be scored with these files and switches, by no one
         return [] if batch.status and single.status == 255 else [f"refused: {batch.stderr!r}"]
     different = [] if (batch.status == 0) is (single.status == 0) else [f"status {batch.status}"]
@@ -87,13 +87,13 @@ def test_intervals_are_those_of_single_calls(tmp_path: Path) -> None:
     words = ["-expand", "CSSF17", "--bootstrap", "200", "--seed", "3"]
     files = ["queries.xml", "pool.tab", "run.tab"]
     assert cs_score_in(tmp_path, [*words, "-output_file", "o", "--json", "o.json", *files]).status == 0
-    assert cs_score_in(tmp_path, ["batch", *words, "--json", "--out", "batch", *files]).status == 0
+    assert cs_score_in(tmp_path, ["batch", *words, "--with-json", "-o", "batch", *files]).status == 0
     for ending in ("intervals", "json", "summary"):
         assert (tmp_path / f"batch/run/out.{ending}").read_bytes() == (tmp_path / f"o.{ending}").read_bytes()
-    again = cs_score_in(tmp_path, ["batch", *words, "--json", "--out", "batch", "--resume", *files])
+    again = cs_score_in(tmp_path, ["batch", *words, "--with-json", "-o", "batch", "--resume", *files])
     assert b"(1 of them before)" in again.stderr
     words[-1] = "4"
-    again = cs_score_in(tmp_path, ["batch", *words, "--json", "--out", "batch", "--resume", *files])
+    again = cs_score_in(tmp_path, ["batch", *words, "--with-json", "-o", "batch", "--resume", *files])
     assert b"of them before" not in again.stderr
 
 
@@ -116,16 +116,14 @@ def test_runs_do_not_see_each_other(case: Case, tmp_path: Path) -> None:
         "open:ignore=DUPLICATE",
     ]
     files = [*found[1], "pool.tab"]
-    cs_score_in(tmp_path, [*words, "--out", "alone", *files, "run.tab"])
+    cs_score_in(tmp_path, [*words, "-o", "alone", *files, "run.tab"])
     if not (tmp_path / "alone" / "leaderboard.tsv").exists():
         pytest.skip("nothing can be scored")
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
         shutil.copy(tmp_path / "run.tab", tmp_path / name / "run.tab")
     (tmp_path / "broken.tab").write_bytes(b"\xff\xfe\n")
-    together = cs_score_in(
-        tmp_path, [*words, "--out", "all", *files, "broken.tab", "run.tab", "broken.tab", "pool.tab"]
-    )
+    together = cs_score_in(tmp_path, [*words, "-o", "all", *files, "broken.tab", "run.tab", "broken.tab", "pool.tab"])
     assert together.status == 1
     for policy in ("kb", "sf", "open"):
         ours, theirs = contents(tmp_path / "all" / policy / "run"), contents(tmp_path / "alone" / policy / "run")

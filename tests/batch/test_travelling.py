@@ -26,7 +26,7 @@ def _plan_of(case: Case) -> ColdStartPlan:
     switches = [(name, value) for name, value in line.switches.items() if name not in ("-output_file", "-error_file")]
     words = [word for name, value in switches for word in ([name] if value is None else [name, value])]
     queries = tuple(word for word in line.words if word.endswith(".xml"))
-    return _plan_of_runs(load("batch").read(["--out", "out", "--json", *words, *line.words]), queries, ("pool.tab",))
+    return _plan_of_runs(load("batch").read(["-o", "out", "--with-json", *words, *line.words]), queries, ("pool.tab",))
 
 
 def _scored(plan: ColdStartPlan, run: InputFile) -> Delivery:

@@ -12,7 +12,7 @@ from tests.batch.command import contents, leaderboard, problems
 from tests.coldstart.command import Outcome
 from tests.coldstart.command import score_in as cs_score_in
 
-WORDS = ("batch", "-expand", "CSSF17", "--jobs", "1", "--validate", "--json", "--out", "out")
+WORDS = ("batch", "-expand", "CSSF17", "--jobs", "1", "--validate", "--with-json", "-o", "out")
 FILES = ("queries.xml", "pool.tab", "runs")
 
 

@@ -82,7 +82,7 @@ DOCUMENTS: Final = {"-docs": Word(READ, "docs")}
 QUERIES, RUN, POOL = Word(READ, "q.xml"), Word(READ, "run.tab"), Word(READ, "qrel")
 GOLD_FILE, PREDICTED = Word(READ, "gold.jsonl"), Word(READ, "predictions.jsonl")
 OF_MODE: Final = {
-    "--gold": GOLD_FILE, "--predictions": PREDICTED, "--json": Word(OWN, "o.json"),
+    "--gold": GOLD_FILE, "--predictions": PREDICTED, "-o": Word(OWN, "o.json"),
     "--per-item": Word(OWN, "o.units.tsv"),
 }  # fmt: skip
 
@@ -104,7 +104,7 @@ FORMS: Final = {
     "score": Form(
         ("score",),
         {
-            "--out": Word(FOLDER, "scored", tuple(f"/out{ending}" for ending in (*SCORES, ".json"))),
+            "-o": Word(FOLDER, "scored", tuple(f"/out{ending}" for ending in (*SCORES, ".json"))),
             "-queries": Word(READ, "ids"),
             **PROBLEMS,
         },
@@ -114,7 +114,7 @@ FORMS: Final = {
     "batch": Form(
         ("batch", "--jobs", "1"),
         {
-            "--out": Word(FOLDER, "batch", (*OF_ALL_RUNS, "/run/out.sf", "/round2/signature.json")),
+            "-o": Word(FOLDER, "batch", (*OF_ALL_RUNS, "/run/out.sf", "/round2/signature.json")),
             "--runs-from": Word(READ, "list"), "--pool": Word(READ, "qrel2"),
             **PROBLEMS,
         },
@@ -124,7 +124,7 @@ FORMS: Final = {
     "batch claims": Form(
         ("batch", "claims", "--jobs", "1"),
         {
-            "--out": Word(FOLDER, "batch", (*OF_ALL_RUNS, "/predictions/out.json", "/more/out.txt")),
+            "-o": Word(FOLDER, "batch", (*OF_ALL_RUNS, "/predictions/out.json", "/more/out.txt")),
             "--gold": GOLD_FILE, "--runs-from": Word(READ, "evidence-list"),
         },
         (PREDICTED,),
@@ -171,51 +171,50 @@ FORMS: Final = {
     "analyze": Form(
         ("analyze",),
         {
-            "--json": Word(OWN, "o.json"),
-            "--tsv": Word(FOLDER, "tables", tuple(f"/{layout.name}.tsv" for layout in LAYOUTS)),
+            "-o": Word(FOLDER, "tables", tuple(f"/{layout.name}.tsv" for layout in LAYOUTS)),
         },
         (QUERIES, RUN, POOL),
         2,
     ),
-    "explain": Form(("explain", "--line", "1"), {"--json": Word(OWN, "o.json")}, (QUERIES, RUN, POOL), 2),
+    "explain": Form(("explain", "--line", "1"), {"-o": Word(OWN, "o.json")}, (QUERIES, RUN, POOL), 2),
     "compare coldstart": Form(("compare", "coldstart", "--bootstrap", "9"), {}, (QUERIES, POOL, RUN, RUN)),
     "compare claims": Form(("compare", "claims", "--bootstrap", "9"), {"--gold": GOLD_FILE}, (PREDICTED, PREDICTED)),
     "analyze claims": Form(
         ("analyze", "claims"),
         {
-            "--gold": GOLD_FILE, "--predictions": PREDICTED, "--json": Word(OWN, "o.json"),
-            "--tsv": Word(FOLDER, "tables", ("/mistakes.tsv", "/budget.tsv", "/groups.tsv", "/confusions.tsv")),
+            "--gold": GOLD_FILE, "--predictions": PREDICTED,
+            "-o": Word(FOLDER, "tables", ("/mistakes.tsv", "/budget.tsv", "/groups.tsv", "/confusions.tsv")),
         },
         wrong_usage=2,
     ),
     "explain claims": Form(
         ("explain", "claims"),
-        {"--gold": GOLD_FILE, "--predictions": PREDICTED, "--json": Word(OWN, "o.json")},
+        {"--gold": GOLD_FILE, "--predictions": PREDICTED, "-o": Word(OWN, "o.json")},
         wrong_usage=2,
     ),
     "diff claims": Form(
         ("diff", "claims", "--bootstrap", "9"),
-        {"--gold": GOLD_FILE, "--json": Word(OWN, "o.json")},
+        {"--gold": GOLD_FILE, "-o": Word(OWN, "o.json")},
         (PREDICTED, Word(READ, "more.jsonl")),
         2,
     ),
-    "report": Form(("report",), {"--out": Word(OWN, "o.html")}, (QUERIES, RUN, POOL), 2),
+    "report": Form(("report",), {"-o": Word(OWN, "o.html")}, (QUERIES, RUN, POOL), 2),
     "report claims": Form(
         ("report", "claims"),
-        {"--gold": GOLD_FILE, "--predictions": PREDICTED, "--out": Word(OWN, "o.html")},
+        {"--gold": GOLD_FILE, "--predictions": PREDICTED, "-o": Word(OWN, "o.html")},
         wrong_usage=2,
     ),
     "report --compare": Form(
-        ("report", "--compare", "--bootstrap", "9"), {"--out": Word(OWN, "o.html")}, (QUERIES, RUN, RUN, POOL), 2
+        ("report", "--compare", "--bootstrap", "9"), {"-o": Word(OWN, "o.html")}, (QUERIES, RUN, RUN, POOL), 2
     ),
     "report claims --compare": Form(
         ("report", "claims", "--compare", "--bootstrap", "9"),
-        {"--gold": GOLD_FILE, "--out": Word(OWN, "o.html")},
+        {"--gold": GOLD_FILE, "-o": Word(OWN, "o.html")},
         (PREDICTED, Word(READ, "more.jsonl")),
         2,
     ),
-    "page of an analysis": Form(("report",), {"--out": Word(OWN, "o.html")}, (Word(READ, "analysed.json"),), 2),
-    "plot": Form(("plot", "budget"), {"--out": Word(OWN, "o.svg")}, (Word(READ, "analysed.json"),), 2),
+    "page of an analysis": Form(("report",), {"-o": Word(OWN, "o.html")}, (Word(READ, "analysed.json"),), 2),
+    "plot": Form(("plot", "budget"), {"-o": Word(OWN, "o.svg")}, (Word(READ, "analysed.json"),), 2),
     "problems": Form(("problems",), {}, (Word(READ, "EMPTY_FIELD"),)),
     "expand-queries": Form(("expand-queries",), {}, (QUERIES,)),
     "check": Form(("check", "--min=SF-AP=0"), {"--baseline": Word(READ, "ours.json")}, (QUERIES, RUN, POOL), 2),
@@ -267,7 +266,7 @@ def fill(folder: Path) -> None:
     os.link(folder / "q.xml", folder / "hard.sf")
     words = ["--json", "ours.json", "--problems", "ours.tsv", "-output_file", "ours", "q.xml", "run.tab", "qrel"]
     assert score_in(folder, words).status == 0
-    assert score_in(folder, ["analyze", "q.xml", "run.tab", "qrel", "--json", "analysed.json"]).status == 0
+    assert score_in(folder, ["analyze", "q.xml", "run.tab", "qrel", "-o", "analysed.json"]).status == 0
 
 
 def digests(folder: Path) -> dict[str, str]:

@@ -15,7 +15,7 @@ import pytest
 
 from cs_score.base.errors import UsageError
 from cs_score.cli.about import all_commands
-from cs_score.cli.core import COMMANDS, TASKS, WIDEST, Command, Misuse, Option, Reference, Root, find, load
+from cs_score.cli.core import COMMANDS, TASKS, WIDEST, Command, Misuse, Option, Parameter, Reference, Root, find, load
 from tests.coldstart.command import Outcome, score_in
 from tests.preparation.invented import AskedQuery, Inputs, RunLine
 
@@ -255,9 +255,8 @@ def test_where_the_reference_is_followed_its_switches_have_one_spelling(word: st
     ],
 )
 def test_json_takes_no_input_for_its_file(words: list[str], value: str, rest: tuple[str, ...]) -> None:
-    typed = ["--force" if word == "--check" else word for word in words]
-    line = load("analyze").read(typed if rest else [*typed, "--", "x"])
-    assert (line.switches["--json"], line.words) == (value, rest or ("x",))
+    line = Command("made", OPTIONS, (Parameter("x", "", is_optional=True),), body=lambda _: 0).read(words)
+    assert (line.switches["--json"], line.words) == (value, rest)
 
 
 def test_where_options_come_first_a_file_behind_json_is_no_input_either() -> None:
@@ -320,7 +319,7 @@ printf '%s\\n' "${COMPREPLY[@]}"
         ("cs-score validate-run --ch", ["--check"]),
         ("cs-score validate-run -right", [""]),
         ("cs-score batch --policy k", ["kb"]),
-        ("cs-score batch --sort-by LDC-MEAN-AP", ["LDC-MEAN-AP"]),
+        ("cs-score batch --measure LDC-MEAN-AP", ["LDC-MEAN-AP"]),
         ("cs-score compare claims --measure label", ["label_accuracy"]),
         ("cs-score scifact --gold go", ["files"]),
         ("cs-score scifact --any", ["--any-order"]),
@@ -402,7 +401,20 @@ def test_quiet_says_only_what_ends_the_command(tmp_path: Path) -> None:
 
 
 def test_blanks_around_measures_do_not_count(tmp_path: Path) -> None:
-    words = ["compare", "coldstart", "-expand", "ISLE26", QUERIES, POOL, RUN, RUN, "--tsv", "--bootstrap", "9"]
+    words = [
+        "compare",
+        "coldstart",
+        "-expand",
+        "ISLE26",
+        QUERIES,
+        POOL,
+        RUN,
+        RUN,
+        "--format",
+        "tsv",
+        "--bootstrap",
+        "9",
+    ]
     spaced, plain = (
         score_in(ROOT, [*words, "--measure", text]) for text in ("SF-AP, LDC-MEAN-AP ", "SF-AP,LDC-MEAN-AP")
     )
@@ -410,14 +422,13 @@ def test_blanks_around_measures_do_not_count(tmp_path: Path) -> None:
     assert spaced.stdout == plain.stdout
 
 
-def test_a_comparison_is_written_as_json_beside_the_text(tmp_path: Path) -> None:
+def test_a_comparison_is_written_as_json(tmp_path: Path) -> None:
     out = tmp_path / "c.json"
     words = ["compare", "coldstart", "-expand", "ISLE26", QUERIES, POOL, RUN, RUN, "--bootstrap", "9"]
-    text = score_in(ROOT, [*words, "--json", str(out)])
-    assert text.stdout == score_in(ROOT, words).stdout
-    assert out.read_bytes() == score_in(ROOT, [*words, "--json"]).stdout
-    assert score_in(ROOT, [*words, "--json", str(out)]).status == 0, "its own file may be replaced"
+    assert score_in(ROOT, [*words, "-o", str(out)]).stdout == b""
+    assert out.read_bytes() == score_in(ROOT, [*words, "--format", "json"]).stdout
+    assert score_in(ROOT, [*words, "-o", str(out)]).status == 0, "its own file may be replaced"
     out.write_text("{}", encoding="utf-8")
-    refused = score_in(ROOT, [*words, "--json", str(out)])
+    refused = score_in(ROOT, [*words, "-o", str(out)])
     assert (refused.status, out.read_text(encoding="utf-8")) == (2, "{}")
-    assert "was not written by --json" in one_line(refused)
+    assert "c.json exists; name another -o, or replace it with --force" in one_line(refused)

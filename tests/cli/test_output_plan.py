@@ -63,8 +63,8 @@ def test_an_output_is_never_another_output(name: str) -> None:
 
 
 def test_files_of_one_option_may_have_become_one() -> None:
-    output = PlannedOutput("--out", "input", REPLACED)
-    OutputPlan([], [output, PlannedOutput("--out", "hard", REPLACED)]).check()
+    output = PlannedOutput("-o", "input", REPLACED)
+    OutputPlan([], [output, PlannedOutput("-o", "hard", REPLACED)]).check()
 
 
 @pytest.mark.parametrize("existing", Existing)
@@ -84,9 +84,9 @@ def test_a_place_where_no_file_can_be(name: str, reason: str, existing: Existing
 
 
 def test_a_new_folder_takes_files_of_its_own_alone() -> None:
-    OutputPlan([], [PlannedOutput("--out", "made/file", REPLACED)], folder="made").check()
+    OutputPlan([], [PlannedOutput("-o", "made/file", REPLACED)], folder="made").check()
     with pytest.raises(OutputError):
-        OutputPlan([], [PlannedOutput("--out", "made/further/file", REPLACED)], folder="made").check()
+        OutputPlan([], [PlannedOutput("-o", "made/further/file", REPLACED)], folder="made").check()
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_what_is_there_before(existing: Existing, content: bytes, is_refused: bo
     Path("o.json").write_bytes(content)
     made = plan("o.json", existing=existing)
     if is_refused:
-        with pytest.raises(UsageError, match=r"already exists; -o0 must|o\.json was not written by -o0; name another"):
+        with pytest.raises(UsageError, match=r"already exists; -o0 must|o\.json exists; name another -o0"):
             made.check()
     else:
         made.check()
@@ -138,7 +138,7 @@ def test_an_earlier_output_of_the_option_is_recognised_though_packed(ending: str
     Path(name).write_bytes(pack(content))
     OutputPlan([], list(OPTION.outputs(name))).check()
     Path(name).write_bytes(pack(b"a list"))
-    with pytest.raises(UsageError, match="was not written by --json"):
+    with pytest.raises(UsageError, match="exists; name another --json"):
         OutputPlan([], list(OPTION.outputs(name))).check()
 
 

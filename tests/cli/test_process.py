@@ -29,7 +29,7 @@ pytestmark = pytest.mark.timeout(120)
 ENTRY: Final = Path(sys.executable).with_name("cs-score")
 EXPAND: Final = ("-expand", "CSSF17")
 FILES: Final = ("queries.xml", "run.tab", "pool.tab")
-BATCH: Final = ("batch", *EXPAND, "--jobs", "2", "--out", "out", "queries.xml", "pool.tab", "runs")
+BATCH: Final = ("batch", *EXPAND, "--jobs", "2", "-o", "out", "queries.xml", "pool.tab", "runs")
 PARTS: Final = (*EXPAND, "-output_file", "o", "--parts", "6", "--jobs", "2", *FILES)
 
 needs_proc = pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="children are found in /proc")
@@ -244,7 +244,7 @@ def test_a_working_folder_that_is_gone_is_one_line(folder: Path) -> None:
     (folder / "gone").mkdir()
     before = _names(folder) - {"gone"}
     text = "the working folder does not exist any more; change to another one"
-    for call, status in ((words, 255), (["batch", "--out", "out", *words], 1)):
+    for call, status in ((words, 255), (["batch", "-o", "out", *words], 1)):
         (folder / "gone").mkdir(exist_ok=True)
         _told(_call(folder / "gone", *call, before="rmdir ../gone; exec"), status, text)
     assert _names(folder) == before
@@ -260,7 +260,7 @@ def test_help_to_a_full_device_is_one_line(folder: Path, words: tuple[str, ...],
 
 
 @pytest.mark.parametrize("digits", [5, 5000])
-@pytest.mark.parametrize("words", [("--jobs",), ("--parts",), ("batch", "--out", "out", "--jobs")], ids=str)
+@pytest.mark.parametrize("words", [("--jobs",), ("--parts",), ("batch", "-o", "out", "--jobs")], ids=str)
 def test_a_number_of_many_digits_is_one_line(folder: Path, words: tuple[str, ...], digits: int) -> None:
     done = _call(folder, *words, "9" * digits, *FILES)
     assert done.returncode == (2 if words[0] == "batch" else 255)
@@ -326,16 +326,17 @@ def _limited(folder: Path, size: int, *words: str) -> subprocess.CompletedProces
 
 
 def test_an_analysis_writes_all_of_its_files_or_none(folder: Path) -> None:
-    words = ("analyze", *EXPAND, "--tsv", "tables", "--json", "a.json", *FILES)
-    assert _call(folder, *words).returncode == 0
-    size = (folder / "a.json").stat().st_size
-    assert all(path.stat().st_size < size for path in (folder / "tables").iterdir())
+    words = ("analyze", *EXPAND, *FILES, "-o")
+    before = _names(folder)
+    assert _call(folder, *words, "tables").returncode == 0
+    size = max(path.stat().st_size for path in (folder / "tables").iterdir())
     shutil.rmtree(folder / "tables")
-    before = _names(folder) - {"a.json"}
-    done = _limited(folder, size - 1, *words)
-    assert (done.returncode, done.stderr) == (1, b"cs-score: Could not write a.json: File too large\n")
-    assert _names(folder) == before
-    assert not (folder / "tables").exists()
+    for place in ("a.json", "tables"):
+        done = _limited(folder, size - 1, *words, place)
+        assert (done.returncode, done.stderr.startswith(b"cs-score: Could not write ")) == (1, True)
+        assert done.stderr.endswith(b": File too large\n")
+        assert _names(folder) == before
+        assert not (folder / place).exists()
 
 
 def test_a_batch_on_a_full_disk_names_the_file_and_leaves_no_lock(folder: Path) -> None:
@@ -347,7 +348,7 @@ def test_a_batch_on_a_full_disk_names_the_file_and_leaves_no_lock(folder: Path) 
 @pytest.mark.parametrize(
     "words",
     [("scifact", "--nope"), ("scifact", "--gold", "nope", "--predictions", "nope"),
-     ("batch", "--out", "out", "queries.xml", "nope", "nope"),
+     ("batch", "-o", "out", "queries.xml", "nope", "nope"),
      (*FILES[:2], "nope"), ("validate-run", "queries.xml", "nope"), ("problems", "NOPE")],
     ids=lambda words: words[0],
 )  # fmt: skip
@@ -398,8 +399,8 @@ def _filled(pipe: Path, content: bytes) -> Iterator[None]:
         (*EXPAND, "-output_file", "OUT", "queries.xml", "run.tab", "pool.tab"),
         (*EXPAND, "--parts", "3", "-output_file", "OUT", "queries.xml", "run.tab", "pool.tab"),
         (*EXPAND, "--validate", "-output_file", "OUT", "queries.xml", "run.tab", "pool.tab"),
-        ("batch", *EXPAND, "--jobs", "1", "--out", "OUT", "queries.xml", "pool.tab", "run.tab"),
-        ("batch", *EXPAND, "--jobs", "2", "--resume", "--out", "OUT", "queries.xml", "pool.tab", "run.tab", "runs"),
+        ("batch", *EXPAND, "--jobs", "1", "-o", "OUT", "queries.xml", "pool.tab", "run.tab"),
+        ("batch", *EXPAND, "--jobs", "2", "--resume", "-o", "OUT", "queries.xml", "pool.tab", "run.tab", "runs"),
         ("compare", "coldstart", *EXPAND, "--bootstrap", "10", "queries.xml", "pool.tab", "run.tab", "runs"),
         ("validate-run", "-error_file", "OUT.log", "-output_file", "OUT", "queries.xml", "run.tab"),
         ("validate-queries", "-error_file", "OUT.log", "queries.xml", "OUT"),

@@ -118,14 +118,14 @@ def test_with_a_folder_it_writes_what_the_bare_command_line_writes(tmp_path: Pat
     score_in(
         tmp_path, [*EXPAND, "--bootstrap", "9", "--json", "plain.json", "-output_file", "plain", QUERIES, POOL, TIDE]
     )
-    outcome = score(tmp_path, "--bootstrap", "9", "--out", "new/folder", *FILES)
+    outcome = score(tmp_path, "--bootstrap", "9", "-o", "new/folder", *FILES)
     assert outcome.status == 0
     written = {name.removeprefix("new/folder/out."): data for name, data in outcome.files.items()}
     plain = {path.suffix[1:]: path.read_bytes() for path in tmp_path.glob("plain.*")}
     ours, theirs = (without_time(files.pop("params")).partition(b"#Policy")[2] for files in (written, plain))
     assert written == plain
     assert ours == theirs
-    assert score(tmp_path, "--out", "new/folder", *FILES).status == 0
+    assert score(tmp_path, "-o", "new/folder", *FILES).status == 0
 
 
 # ---- Policies by name
@@ -134,7 +134,7 @@ def test_with_a_folder_it_writes_what_the_bare_command_line_writes(tmp_path: Pat
 @pytest.mark.parametrize("first", [(), ("score",)])
 def test_a_policy_has_the_sides_and_limits_of_its_name(first: tuple[str, ...], tmp_path: Path) -> None:
     def signed(*words: str) -> list[str]:
-        own = ("--out", "out") if first else ("-output_file", "out", "--json", "out.json", "--force")
+        own = ("-o", "out") if first else ("-output_file", "out", "--json", "out.json", "--force")
         score_in(tmp_path, [*first, *EXPAND, *own, *words, *FILES])
         path = tmp_path / "out" / "out.json" if first else tmp_path / "out.json"
         return list(Signature.parse(json.loads(path.read_bytes())["signature"]["line"]).settings)
@@ -151,7 +151,7 @@ def test_a_policy_has_the_sides_and_limits_of_its_name(first: tuple[str, ...], t
 
 def test_a_run_that_cannot_be_scored_is_one_line_and_a_status(tmp_path: Path) -> None:
     (tmp_path / "run").write_text("no\trun\n")
-    outcome = score(tmp_path, "--problems", "p.json", "--out", "out", QUERIES, "run", POOL)
+    outcome = score(tmp_path, "--problems", "p.json", "-o", "out", QUERIES, "run", POOL)
     assert (outcome.status, outcome.stdout, set(outcome.files)) == (1, b"", {"p.json"})
     assert outcome.stderr.decode().splitlines()[-1].startswith("cs-score: run: line 1: Unknown file type")
 

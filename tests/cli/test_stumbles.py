@@ -81,7 +81,7 @@ def folder(tmp_path: Path) -> Path:
         (f"score {X} q.xml run.tab.txt", 2, "no assessments (pool) among the files: there is run.tab.txt"),
         (f"score {X} q.xml pool.tab", 2, "no run among the files: there is pool.tab"),
         (f"analyze --boostrap 9 {COLD}", 2, "unknown switch --boostrap; did you mean --bootstrap?"),
-        (f"score --sort-by SF-AP {COLD}", 2, "--sort-by is no option of cs-score score, but of batch"),
+        (f"score --resume {COLD}", 2, "--resume is no option of cs-score score, but of batch"),
         ("scifact folder pred.jsonl", 1, "Could not open folder: Is a directory"),
         (f"score {X} q.xml pool.tab bad.tab.gz", 1, "bad.tab.gz: cannot be read: Not a gzipped file"),
         (f"score --policy kbb {COLD}", 2, "no policy called kbb; there are kb, sf; did you mean kb?"),
@@ -151,7 +151,10 @@ def test_the_result_goes_where_it_is_wanted_in_the_format_of_the_ending(words: s
     if name.endswith((".txt", ".md")):
         assert score_in(folder, [*words.split(), "--force", "-o", name]).status == 0
         refused = score_in(folder, [*words.split(), "-o", name])
-        assert (refused.status, f"{name} exists; --force replaces it" in refused.stderr.decode()) == (2, True)
+        assert (
+            refused.status,
+            f"{name} exists; name another -o, or replace it with --force" in refused.stderr.decode(),
+        ) == (2, True)
 
 
 def test_the_first_screen_of_a_comparison_is_one(folder: Path) -> None:

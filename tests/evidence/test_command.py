@@ -129,7 +129,7 @@ def test_compressed_files(scifact_files: Path) -> None:
         ("--gold", "x"),
         ("--predictions", "x"),
         ("--gold", "-", "--predictions", "-"),
-        ("--gold", "x", "--predictions", "y", "--json", "--explain", "1"),
+        ("--gold", "x", "--predictions", "y", "--format", "json", "--explain", "1"),
         ("--gold", "x", "--predictions", "y", "--no-such-option"),
         ("--gold", "x", "--predictions", "y", "z"),
     ],

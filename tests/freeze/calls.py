@@ -37,16 +37,16 @@ validate-kb -output tac tide.tac
 resolve-queries sf-queries.xml tide.tac.valid tide.tab.txt
 validate-queries -expand -query_base ISLE26 -index_file index.txt ldc-queries.xml expanded.xml
 samples -output_file resamples.txt 9 queryids.txt
-score $COLD $KB --out scored
-analyze $COLD $KB --json analysis.json
-analyze $COLD $KB --bootstrap 99 --json analysis-intervals.json
-diff $COLD $KB $SF --bootstrap 99 --json difference.json
-explain $COLD $KB --line 7 --json explanation.json
-batch --jobs 1 --json --bootstrap 99 --out batch $COLD $KB $SF
-scifact --gold $SCIFACT_GOLD --predictions $SCIFACT_A --json scifact.json
-analyze scifact --gold $SCIFACT_GOLD --predictions $SCIFACT_A --json scifact-analysis.json
-diff scifact --gold $SCIFACT_GOLD $SCIFACT_A $SCIFACT_B --bootstrap 99 --json scifact-difference.json
-batch scifact --jobs 1 --out scifact-batch --gold $SCIFACT_GOLD $SCIFACT_A $SCIFACT_B
+score $COLD $KB -o scored
+analyze $COLD $KB -o analysis.json
+analyze $COLD $KB --bootstrap 99 -o analysis-intervals.json
+diff $COLD $KB $SF --bootstrap 99 -o difference.json
+explain $COLD $KB --line 7 -o explanation.json
+batch --jobs 1 --with-json --bootstrap 99 -o batch $COLD $KB $SF
+scifact --gold $SCIFACT_GOLD --predictions $SCIFACT_A -o scifact.json
+analyze scifact --gold $SCIFACT_GOLD --predictions $SCIFACT_A -o scifact-analysis.json
+diff scifact --gold $SCIFACT_GOLD $SCIFACT_A $SCIFACT_B --bootstrap 99 -o scifact-difference.json
+batch scifact --jobs 1 -o scifact-batch --gold $SCIFACT_GOLD $SCIFACT_A $SCIFACT_B
 """
 """Calls whose files are inputs of others."""
 
@@ -91,8 +91,8 @@ score, markdown: score --format markdown $COLD $KB $SF
 score, intervals: score --bootstrap 99 $COLD $KB
 score, intervals json: score --bootstrap 99 --format json $COLD $KB
 score, intervals tsv: score --bootstrap 99 --format tsv $COLD $KB
-score, folder: score --out o $COLD $KB
-score, folder with intervals: score --bootstrap 99 --out o $COLD $SF
+score, folder: score -o o $COLD $KB
+score, folder with intervals: score --bootstrap 99 -o o $COLD $SF
 score, policy: score --policy sf $COLD $SF
 score, knowledge base: score --knowledge-base tide.tac $COLD
 score, problems: score --problems o.json --validate $COLD $KB
@@ -107,9 +107,9 @@ analyze, measures of maxima: analyze --measure LDC-MAX-ALL-Micro-F1 $COLD $KB
 analyze, intervals: analyze --bootstrap 99 $COLD $KB
 analyze, groups: analyze --by slot,language --top 3 $COLD $KB
 analyze, one run of two: analyze --run GULL_SF $COLD $KB $SF
-analyze, json: analyze --json o.json $COLD $KB
-analyze, json printed: analyze --bootstrap 99 $COLD $KB --json
-analyze, tsv: analyze --bootstrap 99 --tsv o $COLD $KB
+analyze, json: analyze -o o.json $COLD $KB
+analyze, json printed: analyze --bootstrap 99 $COLD $KB --format json
+analyze, tsv: analyze --bootstrap 99 -o o $COLD $KB
 analyze, knowledge base: analyze --knowledge-base tide.tac $COLD
 analyze, unknown measure: analyze --measure SF-APP $COLD $KB
 explain: explain $COLD $KB --line 7
@@ -119,8 +119,8 @@ explain, query: explain $COLD $KB --query ISLE26_ENG_4d2650256f
 explain, ldc query: explain $COLD $KB --query ISLE26_0001
 explain, node: explain $COLD $KB --node :E20
 explain, answer: explain $COLD $KB --answer 'Corin*'
-explain, json: explain $COLD $KB --line 7 --json o.json
-explain, query json: explain $COLD $KB --query ISLE26_ENG_4d2650256f --json
+explain, json: explain $COLD $KB --line 7 -o o.json
+explain, query json: explain $COLD $KB --query ISLE26_ENG_4d2650256f --format json
 explain, no such line: explain $COLD $KB --line 999
 explain, nothing asked: explain $COLD $KB
 diff: diff $COLD $KB $SF
@@ -128,50 +128,50 @@ diff, intervals: diff --bootstrap 99 $COLD $KB $SF
 diff, measure: diff --measure SF-AP --top 3 --bootstrap 99 $COLD $KB $SF
 diff, policy: diff --policy-b sf --bootstrap 99 $COLD $SF
 diff, pool: diff --pool-b pool-2015.tab --bootstrap 99 $COLD $KB
-diff, json: diff --bootstrap 99 --json o.json $COLD $KB $SF
-diff, json printed: diff --bootstrap 99 $COLD $KB $SF --json
-report: report --out o.html $COLD $KB
-report, intervals: report --bootstrap 99 --out o.html $COLD $KB
-report, difference: report --compare --bootstrap 99 --out o.html $COLD $KB $SF
-report, of an analysis: report --out o.html analysis.json
-report, of a difference: report --out o.html difference.json
-report, of a batch: report --out o.html batch/batch.json
-report, of scifact: report --out o.html scifact-analysis.json
-report, of another file: report --out o.html scored/out.json
-plot budget: plot budget --out o.svg analysis.json
-plot cumulated: plot cumulated --out o.svg analysis.json
-plot groups: plot groups --out o.svg analysis.json
-plot sweep: plot sweep --out o.svg analysis.json
-plot reliability: plot reliability --out o.svg analysis.json
-plot confusions: plot confusions --out o.svg analysis.json
-plot precision: plot precision --out o.svg analysis.json
-plot contributions: plot contributions --out o.svg difference.json
-plot leaderboard: plot leaderboard --out o.svg batch/batch.json
-plot heatmap: plot heatmap --out o.svg batch/batch.json
-plot difficulty: plot difficulty --out o.svg batch/batch.json
-plot agreement: plot agreement --out o.svg batch/batch.json
-plot systems: plot systems --out o.svg batch/batch.json
-plot stability: plot stability --out o.svg batch/batch.json
-plot scifact: plot confusions --out o.svg scifact-analysis.json
-plot png: plot budget --out o.png analysis.json
-plot pdf: plot budget --out o.pdf analysis.json
-plot of something else: plot budget --out o.svg difference.json
+diff, json: diff --bootstrap 99 -o o.json $COLD $KB $SF
+diff, json printed: diff --bootstrap 99 $COLD $KB $SF --format json
+report: report -o o.html $COLD $KB
+report, intervals: report --bootstrap 99 -o o.html $COLD $KB
+report, difference: report --compare --bootstrap 99 -o o.html $COLD $KB $SF
+report, of an analysis: report -o o.html analysis.json
+report, of a difference: report -o o.html difference.json
+report, of a batch: report -o o.html batch/batch.json
+report, of scifact: report -o o.html scifact-analysis.json
+report, of another file: report -o o.html scored/out.json
+plot budget: plot budget -o o.svg analysis.json
+plot cumulated: plot cumulated -o o.svg analysis.json
+plot groups: plot groups -o o.svg analysis.json
+plot sweep: plot sweep -o o.svg analysis.json
+plot reliability: plot reliability -o o.svg analysis.json
+plot confusions: plot confusions -o o.svg analysis.json
+plot precision: plot precision -o o.svg analysis.json
+plot contributions: plot contributions -o o.svg difference.json
+plot leaderboard: plot leaderboard -o o.svg batch/batch.json
+plot heatmap: plot heatmap -o o.svg batch/batch.json
+plot difficulty: plot difficulty -o o.svg batch/batch.json
+plot agreement: plot agreement -o o.svg batch/batch.json
+plot systems: plot systems -o o.svg batch/batch.json
+plot stability: plot stability -o o.svg batch/batch.json
+plot scifact: plot confusions -o o.svg scifact-analysis.json
+plot png: plot budget -o o.png analysis.json
+plot pdf: plot budget -o o.pdf analysis.json
+plot of something else: plot budget -o o.svg difference.json
 """
 
 SEVERAL: Final = """
-batch: batch --jobs 1 --out o $COLD $KB $SF
-batch, everything: batch --json --bootstrap 99 --policy kb --also-policy sf --problems o.json --out o $COLD $KB $SF
-batch, pages: batch --jobs 1 --html --bootstrap 99 --out o $COLD $KB $SF
-batch, resumed: batch --jobs 1 --json --bootstrap 99 --resume --out batch $COLD $KB $SF
-batch, a run missing: batch --jobs 1 --out o $COLD $KB nothing.tab
-batch, sorted: batch --jobs 1 --sort-by SF-AP --out o $COLD $KB $SF
-batch scifact, pages: batch scifact --jobs 1 --html --bootstrap 99 --out o --gold $SCIFACT_GOLD $SCIFACT_A $SCIFACT_B
+batch: batch --jobs 1 -o o $COLD $KB $SF
+batch, everything: batch --with-json --bootstrap 99 --policy kb --also-policy sf --problems o.json -o o $COLD $KB $SF
+batch, pages: batch --jobs 1 --html --bootstrap 99 -o o $COLD $KB $SF
+batch, resumed: batch --jobs 1 --with-json --bootstrap 99 --resume -o batch $COLD $KB $SF
+batch, a run missing: batch --jobs 1 -o o $COLD $KB nothing.tab
+batch, sorted: batch --jobs 1 --measure SF-AP -o o $COLD $KB $SF
+batch scifact, pages: batch scifact --jobs 1 --html --bootstrap 99 -o o --gold $SCIFACT_GOLD $SCIFACT_A $SCIFACT_B
 compare: compare coldstart --bootstrap 99 $COLD $KB $SF
 compare, measure: compare coldstart --bootstrap 99 --measure SF-AP $COLD $KB $SF
-compare, tsv: compare coldstart --bootstrap 99 --tsv $COLD $KB $SF
-compare, markdown: compare coldstart --bootstrap 99 --markdown $COLD $KB $SF
-compare, latex: compare coldstart --bootstrap 99 --latex $COLD $KB $SF
-compare, json: compare coldstart --bootstrap 99 --json o.json $COLD $KB $SF
+compare, tsv: compare coldstart --bootstrap 99 --format tsv $COLD $KB $SF
+compare, markdown: compare coldstart --bootstrap 99 --format markdown $COLD $KB $SF
+compare, latex: compare coldstart --bootstrap 99 --format latex $COLD $KB $SF
+compare, json: compare coldstart --bootstrap 99 -o o.json $COLD $KB $SF
 check: check --min SF-AP=0.1 $COLD $KB
 check, fails: check --min SF-AP=0.99 $COLD $KB
 check, json: check --format json --min SF-AP=0.99 $COLD $KB
@@ -232,7 +232,7 @@ man: man
 OF_EVIDENCE: Final = """
 MODE: MODE --gold $GOLD --predictions $A
 MODE, other: MODE --gold $GOLD --predictions $B --quiet
-MODE, json: MODE --gold $GOLD --predictions $A --json o.json
+MODE, json: MODE --gold $GOLD --predictions $A -o o.json
 MODE, json printed: MODE --gold $GOLD --predictions $A --json
 MODE, intervals: MODE --gold $GOLD --predictions $A --bootstrap 99 --interval bca
 MODE, intervals json: MODE --gold $GOLD --predictions $A --bootstrap 99 --json
@@ -242,19 +242,19 @@ MODE, without gold: MODE --predictions $A
 MODE, unknown option: MODE --gold $GOLD --prediction $A
 analyze MODE: analyze MODE --gold $GOLD --predictions $A
 analyze MODE, measure: analyze MODE --gold $GOLD --predictions $B --measure MEASURE --top 3
-analyze MODE, json: analyze MODE --gold $GOLD --predictions $A --json o.json
-analyze MODE, tsv: analyze MODE --gold $GOLD --predictions $A --tsv o
+analyze MODE, json: analyze MODE --gold $GOLD --predictions $A -o o.json
+analyze MODE, tsv: analyze MODE --gold $GOLD --predictions $A -o o
 explain MODE: explain MODE --gold $GOLD --predictions $A
 explain MODE, unit: explain MODE --gold $GOLD --predictions $B --unit UNIT --measure MEASURE
-explain MODE, json: explain MODE --gold $GOLD --predictions $A --unit UNIT --json
+explain MODE, json: explain MODE --gold $GOLD --predictions $A --unit UNIT --format json
 diff MODE: diff MODE --gold $GOLD --bootstrap 99 $A $B
-diff MODE, json: diff MODE --gold $GOLD --bootstrap 99 --measure MEASURE $A $B --json o.json
-report MODE: report MODE --gold $GOLD --predictions $A --out o.html
-report MODE, difference: report MODE --compare --gold $GOLD --bootstrap 99 --out o.html $A $B
-batch MODE: batch MODE --jobs 1 --bootstrap 99 --out o --gold $GOLD $A $B
+diff MODE, json: diff MODE --gold $GOLD --bootstrap 99 --measure MEASURE $A $B -o o.json
+report MODE: report MODE --gold $GOLD --predictions $A -o o.html
+report MODE, difference: report MODE --compare --gold $GOLD --bootstrap 99 -o o.html $A $B
+batch MODE: batch MODE --jobs 1 --bootstrap 99 -o o --gold $GOLD $A $B
 compare MODE: compare MODE --bootstrap 99 --gold $GOLD $A $B
-compare MODE, tsv: compare MODE --bootstrap 99 --tsv --measure MEASURE --gold $GOLD $A $B
-compare MODE, json: compare MODE --bootstrap 99 --gold $GOLD $A $B --json
+compare MODE, tsv: compare MODE --bootstrap 99 --format tsv --measure MEASURE --gold $GOLD $A $B
+compare MODE, json: compare MODE --bootstrap 99 --gold $GOLD $A $B --format json
 check MODE: check MODE --min MEASURE=0.99 --gold $GOLD --predictions $A
 check MODE, json: check MODE --format json --min MEASURE=0.1 --gold $GOLD --predictions $A
 """

@@ -165,9 +165,11 @@ def test_a_drop_within_the_limit_is_allowed_however_significant() -> None:
 def test_the_p_value_is_that_of_the_comparison(tmp_path: Path) -> None:
     fill(tmp_path)
     (tmp_path / "worse.jsonl").write_bytes((tmp_path / "more.jsonl").read_bytes().splitlines(True)[0])
-    score_in(tmp_path, ["claims", "--gold=gold.jsonl", "--predictions=more.jsonl", "--json=b.json"])
+    score_in(tmp_path, ["claims", "--gold=gold.jsonl", "--predictions=more.jsonl", "--output=b.json"])
     words = ["claims", "--gold=gold.jsonl", "--bootstrap=99"]
-    compared = score_in(tmp_path, ["compare", *words, "--measure=abstract_f1", "--json", "more.jsonl", "worse.jsonl"])
+    compared = score_in(
+        tmp_path, ["compare", *words, "--measure=abstract_f1", "--format", "json", "more.jsonl", "worse.jsonl"]
+    )
     against = ["--baseline=b.json", "--max-drop=abstract_f1=0", "--significant", "--format=json"]
     checked = score_in(tmp_path, ["check", *words, "--predictions=worse.jsonl", *against])
     (pair,) = json.loads(compared.stdout)["measures"][0]["pairs"]
@@ -386,7 +388,7 @@ def test_a_broken_baseline_is_one_line(place: Sequence[str | int], value: object
 def test_every_evidence_mode(mode: str, tmp_path: Path) -> None:
     gold, predictions = map(str, evidence_files(mode))
     words = [mode, "--gold", gold, "--predictions", predictions]
-    score_in(tmp_path, [*words, "--json", "b.json"])
+    score_in(tmp_path, [*words, "-o", "b.json"])
     same = check(tmp_path, *words, "--baseline=b.json", "--significant", "--bootstrap=99")
     assert same.status == 0, same
     assert b"equal to the baseline's" in same.stdout

@@ -139,7 +139,7 @@ def test_a_batch_takes_knowledge_bases_as_runs(inputs: Inputs) -> None:
     inputs.validate("-output", "tac")
     inputs.resolve()
     inputs.kb(*FAMILY, ":Entity_9\ttype\tPERSON", name="bad.tac")
-    outcome = inputs.call("batch", "--out", "b", "--jobs", "1", "q.xml", "pool.tab", "run.tab", "kb.tac", "bad.tac")
+    outcome = inputs.call("batch", "-o", "b", "--jobs", "1", "q.xml", "pool.tab", "run.tab", "kb.tac", "bad.tac")
     written = {name.removeprefix("b/"): data for name, data in outcome.files.items()}
     assert written["kb/out.sf"] == written["run/out.sf"]
     assert b"1 error encountered" not in written["kb/out.errlog"]

@@ -193,7 +193,7 @@ def page_in(folder: Path, value: object) -> bytes:
     """The page that `cs-score report` makes of an analysis."""
     write(folder, value)
     (folder / "page.html").unlink(missing_ok=True)
-    return done(score_in(folder, ["report", "analysis.json", "--out", "page.html"])).files["page.html"]
+    return done(score_in(folder, ["report", "analysis.json", "-o", "page.html"])).files["page.html"]
 
 
 def done(outcome: Outcome) -> Outcome:

@@ -22,7 +22,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 def page_in(folder: Path, value: object) -> Any:
     write(folder, value, "batch.json")
     (folder / "index.html").unlink(missing_ok=True)
-    data = done(score_in(folder, ["report", "batch.json", "--out", "index.html"])).files["index.html"]
+    data = done(score_in(folder, ["report", "batch.json", "-o", "index.html"])).files["index.html"]
     return html.document_fromstring(data.decode())
 
 
@@ -89,7 +89,7 @@ def test_a_score_beyond_all_limits_has_a_shade(tmp_path: Path) -> None:
     value = batch()
     value["queries"][0]["scores"][0] = 1e308
     write(tmp_path, value, "batch.json")
-    assert score_in(tmp_path, ["report", "batch.json", "--out", "page.html"]).status == 0
+    assert score_in(tmp_path, ["report", "batch.json", "-o", "page.html"]).status == 0
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_a_score_beyond_all_limits_has_a_shade(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_what_fits_no_batch_is_refused_in_a_line(change: dict[str, Any], complaint: str, tmp_path: Path) -> None:
     write(tmp_path, batch() | change, "batch.json")
-    outcome = score_in(tmp_path, ["report", "batch.json", "--out", "index.html"])
+    outcome = score_in(tmp_path, ["report", "batch.json", "-o", "index.html"])
     assert (outcome.status, outcome.files) == (1, {})
     (line,) = outcome.stderr.decode().splitlines()
     assert complaint in line

@@ -56,7 +56,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     for name, value in (("batch", batch()), ("hostile batch", batch(HOSTILE))):
         folder = tmp_path_factory.mktemp("batch")
         write(folder, value)
-        assert score_in(folder, ["report", "analysis.json", "--out", "index.html"]).status == 0
+        assert score_in(folder, ["report", "analysis.json", "-o", "index.html"]).status == 0
         found[name] = (folder / "index.html").as_uri()
     found["difference"] = difference_in(tmp_path_factory.mktemp("difference"))
     return found
@@ -68,7 +68,7 @@ def difference_in(folder: Path) -> str:
     without = [json.dumps(json.loads(line) | {"evidence": {}}) for line in predictions.read_text().splitlines()]
     (folder / "without.jsonl").write_text("\n".join(without))
     words = ["report", "scifact", "--compare", "--gold", str(gold), str(predictions), "without.jsonl"]
-    assert score_in(folder, [*words, "--bootstrap", "99", "--out", "page.html"]).status == 0
+    assert score_in(folder, [*words, "--bootstrap", "99", "-o", "page.html"]).status == 0
     return (folder / "page.html").as_uri()
 
 
@@ -273,7 +273,7 @@ def test_a_cell_of_the_heat_map_leads_to_the_run_at_that_query(browser: Any, tmp
     value = batch()
     value["queries"] = [row | {"unit": "LDCBo3"} for row in value["queries"][:1]]
     write(tmp_path, value)
-    assert score_in(tmp_path, ["report", "analysis.json", "--out", "index.html"]).status == 0
+    assert score_in(tmp_path, ["report", "analysis.json", "-o", "index.html"]).status == 0
     folder = tmp_path / "strict" / "alpha"
     folder.mkdir(parents=True)
     page_in(folder, analysis())

@@ -20,7 +20,7 @@ def chart_in(folder: Path, kind: str, value: dict[str, Any], *more: str) -> Any:
     write(folder, value)
     (folder / "c.svg").unlink(missing_ok=True)
     return etree.fromstring(
-        done(score_in(folder, ["plot", kind, "analysis.json", *more, "--out", "c.svg"])).files["c.svg"]
+        done(score_in(folder, ["plot", kind, "analysis.json", *more, "-o", "c.svg"])).files["c.svg"]
     )
 
 
@@ -84,7 +84,7 @@ def test_a_chart_that_there_is_not(words: list[str], complaint: str, tmp_path: P
     value = analysis()
     value["reliability"]["bins"] = []
     write(tmp_path, value)
-    outcome = score_in(tmp_path, ["plot", *words[:1], "analysis.json", *words[1:], "--out", "c.svg"])
+    outcome = score_in(tmp_path, ["plot", *words[:1], "analysis.json", *words[1:], "-o", "c.svg"])
     assert outcome.status in (1, 2)
     assert outcome.files == {}
     assert outcome.stderr.decode().startswith(f"cs-score: {complaint}")

@@ -26,7 +26,7 @@ def difference(tmp_path: Path) -> dict[str, Any]:
     without = [json.dumps(json.loads(line) | {"evidence": {}}) for line in predictions.splitlines()]
     for name, text in (("gold", gold), ("a", predictions), ("b", "\n".join(without))):
         (tmp_path / name).write_text(text)
-    words = ["diff", "scifact", "--gold", "gold", "a", "b", "--bootstrap", "99", "--top", "5", "--json", "diff.json"]
+    words = ["diff", "scifact", "--gold", "gold", "a", "b", "--bootstrap", "99", "--top", "5", "-o", "diff.json"]
     assert score_in(tmp_path, words).status == 0
     found: dict[str, Any] = json.loads((tmp_path / "diff.json").read_bytes())
     assert len(found["units"]) > 1
@@ -41,7 +41,7 @@ def test_a_member_that_nobody_knows_is_passed_over(extra: object, difference: di
 
 def page_in(folder: Path, value: object) -> Any:
     write(folder, value, "diff.json")
-    data = done(score_in(folder, ["report", "diff.json", "--out", "diff.html"])).files["diff.html"]
+    data = done(score_in(folder, ["report", "diff.json", "-o", "diff.html"])).files["diff.html"]
     return html.document_fromstring(data.decode())
 
 
@@ -65,7 +65,7 @@ def test_the_page_of_two_cold_start_runs(tmp_path: Path) -> None:
     runs = [f"submissions/{name}.tab.txt" for name in ("tide-kb", "gull-sf")]
     words = ["-expand", "ISLE26", "queries/ldc-queries.xml", *runs, "assessments/pool-2016.tab", "--bootstrap", "99"]
     words += ["--top", "3"]
-    assert score_in(tmp_path, ["diff", *words, "--json", "diff.json"]).status == 0
+    assert score_in(tmp_path, ["diff", *words, "-o", "diff.json"]).status == 0
     difference = json.loads((tmp_path / "diff.json").read_bytes())
     page = page_in(tmp_path, difference)
     assert page.xpath("//section/@id") == ["scores", "contributions", "groups", "side-by-side", "classes", "origin"]
@@ -81,7 +81,7 @@ def test_the_page_of_two_cold_start_runs(tmp_path: Path) -> None:
     for key in ("units", "answers", "interval", "p"):
         assert again[key] == difference[key]
     page_of_json = (tmp_path / "diff.html").read_bytes()
-    assert score_in(tmp_path, ["report", *words, "--compare", "--out", "both.html"]).status == 0
+    assert score_in(tmp_path, ["report", *words, "--compare", "-o", "both.html"]).status == 0
     assert (tmp_path / "both.html").read_bytes() == page_of_json
 
 

@@ -38,8 +38,8 @@ def analysed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("run")
     for name in ("queries", "submissions", "assessments"):
         shutil.copytree(ROOT / name, folder / name)
-    done(score_in(folder, ["analyze", *RUN, "--json", "a.json"]))
-    done(score_in(folder, ["report", "a.json", "--out", "page.html"]))
+    done(score_in(folder, ["analyze", *RUN, "-o", "a.json"]))
+    done(score_in(folder, ["report", "a.json", "-o", "page.html"]))
     return folder
 
 
@@ -48,7 +48,8 @@ def test_every_line_opens_the_text_of_explain(analysed: Path) -> None:
     lines, texts = value["explanations"]["lines"], value["explanations"]["texts"]
     wrong = {(row["file"], row["line"]) for row in value["mistakes"] if row["kind"] == "line"}
     words = [word for line in lines for word in ("--line", str(line["line"]))]
-    explained = done(score_in(analysed, ["explain", *words, *RUN, "--json", "e.json"])).stdout.decode().split("\n\n")
+    explained = done(score_in(analysed, ["explain", *words, *RUN])).stdout.decode().split("\n\n")
+    done(score_in(analysed, ["explain", *words, *RUN, "-o", "e.json"]))
     assert len(explained) == len(lines) > 10
     for line, text in zip(lines, explained):
         head, *steps = text.splitlines()
@@ -86,7 +87,7 @@ def test_every_unit_of_predictions_opens_how_it_was_scored(mode: str, tmp_path: 
     for source, name in zip(files(mode), ("gold", "predictions")):
         shutil.copy(source, tmp_path / name)
     given = [mode, "--gold", "gold", "--predictions", "predictions"]
-    page = score_in(tmp_path, ["report", *given, "--out", "page.html"]).files["page.html"]
+    page = score_in(tmp_path, ["report", *given, "-o", "page.html"]).files["page.html"]
     told, shown = told_in(page), openings(page, "units", "unit")
     assert shown
     for unit, number in shown:

@@ -126,9 +126,9 @@ def test_a_run_gives_the_page_of_its_analysis_and_the_page_tells_how(more: list[
         shutil.copytree(ROOT / folder, tmp_path / folder)
     given = [*more, "-expand", "ISLE26", "-queries", "queries/queryids.txt", "queries/ldc-queries.xml"]
     given += ["submissions/tide-kb.tab.txt", "assessments/pool-2016.tab"]
-    assert score_in(tmp_path, ["analyze", *given, "--json", "a.json"]).status == 0
+    assert score_in(tmp_path, ["analyze", *given, "-o", "a.json"]).status == 0
     for words, name in ((given, "one.html"), (["a.json"], "other.html")):
-        assert score_in(tmp_path, ["report", *words, "--out", name]).status == 0
+        assert score_in(tmp_path, ["report", *words, "-o", name]).status == 0
     page = (tmp_path / "one.html").read_bytes()
     assert page == (tmp_path / "other.html").read_bytes()
     (commands,) = (pre for pre in parsed(page).xpath("//pre/text()") if pre.startswith("cs-score analyze"))
@@ -156,7 +156,7 @@ def _without_commands(page: bytes) -> bytes:
 )
 def test_what_is_no_analysis_is_refused_in_a_line(change: dict[str, Any], complaint: str, tmp_path: Path) -> None:
     write(tmp_path, analysis(3) | change)
-    outcome = score_in(tmp_path, ["report", "analysis.json", "--out", "page.html"])
+    outcome = score_in(tmp_path, ["report", "analysis.json", "-o", "page.html"])
     assert (outcome.status, outcome.stdout, outcome.files) == (1, b"", {})
     (line,) = outcome.stderr.decode().splitlines()
     assert line.startswith(f"cs-score: analysis.json: {complaint}")
@@ -168,6 +168,6 @@ def test_without_jinja2_a_line_says_what_to_install(tmp_path: Path, monkeypatch:
     monkeypatch.setitem(__import__("sys").modules, "jinja2", None)
     require_templates.__globals__["_template"].cache_clear()
     write(tmp_path, analysis(3))
-    outcome = score_in(tmp_path, ["report", "analysis.json", "--out", "page.html"])
+    outcome = score_in(tmp_path, ["report", "analysis.json", "-o", "page.html"])
     assert outcome.status != 0
     assert outcome.stderr == b"cs-score: this needs the package jinja2: pip install 'cs-score[report]'\n"

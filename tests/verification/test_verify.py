@@ -37,16 +37,16 @@ CALLS: Final = {
     "june.json": ["--json=june.json", "--follow=2017.1.5", *SCORED],
     "sf.json": ["--json=sf.json", "--policy=sf", "-right", "CORRECT:INEXACT", "--validate", *SCORED],
     "kb.json": ["--json=kb.json", "--knowledge-base=kb.tac", "q.xml", "qrel"],
-    "claims.json": ["claims", "--json=claims.json", "--bootstrap=9", "--gold=gold.jsonl", "--predictions=more.jsonl"],
+    "claims.json": ["claims", "--output=claims.json", "--bootstrap=9", "--gold=gold.jsonl", "--predictions=more.jsonl"],
     **{
-        f"{mode}.json": [mode, f"--json={mode}.json", f"--gold={mode}.gold", f"--predictions={mode}.run", *words]
+        f"{mode}.json": [mode, f"--output={mode}.json", f"--gold={mode}.gold", f"--predictions={mode}.run", *words]
         for mode, words in (("scifact", ["--any-order"]), ("r4c", ["--references=2"]), ("hotpotqa", []))
     },
     "batch": [
-        "batch", "--jobs=1", "--out=batch", "--json", "--policy=kb", "--also-policy=own:right=CORRECT:INEXACT",
+        "batch", "--jobs=1", "--output=batch", "--with-json", "--policy=kb", "--also-policy=own:right=CORRECT:INEXACT",
         "--bootstrap=9", "--problems=p.json", "q.xml", "qrel", "run.tab", "round2.tab",
     ],
-    "modes": ["batch", "claims", "--jobs=1", "--out=modes", "--gold=gold.jsonl", "predictions.jsonl", "more.jsonl"],
+    "modes": ["batch", "claims", "--jobs=1", "--output=modes", "--gold=gold.jsonl", "predictions.jsonl", "more.jsonl"],
 }  # fmt: skip
 """What is recorded, and the call that records it."""
 
@@ -243,7 +243,7 @@ def test_a_rank_that_was_changed_differs(folder: Path) -> None:
 
 def test_runs_that_failed_are_noted(folder: Path) -> None:
     (folder / "bad.jsonl").write_text("no json\n")
-    score_in(folder, ["batch", "claims", "--jobs=1", "--out=new", "--gold=gold.jsonl", "bad.jsonl", "more.jsonl"])
+    score_in(folder, ["batch", "claims", "--jobs=1", "--output=new", "--gold=gold.jsonl", "bad.jsonl", "more.jsonl"])
     found = {verdict.file: verdict for verdict in verdicts("new")}
     assert all(verdict.is_reproduced for verdict in found.values())
     assert found["new/leaderboard.json"].notes == ("bad failed then, and was not scored again",)

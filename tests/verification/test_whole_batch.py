@@ -28,13 +28,13 @@ RUNS: Final = ("good.tab", "two.tab", "bad.tab", "wrong.tab", "none.tab")
 
 CASES: Final = {
     "policies": [
-        "--policy=kb", "--also-policy=own:right=CORRECT:INEXACT", "--bootstrap=9", "--sort-by=SF-ALL-Macro-R",
+        "--policy=kb", "--also-policy=own:right=CORRECT:INEXACT", "--bootstrap=9", "--measure=SF-ALL-Macro-R",
         "--problems=p.json", "-queries", "ids", "q.xml", "pool", *RUNS,
     ],
     "plain": ["q.xml", "pool", *reversed(RUNS)],
     "html": ["--html", "--validate", "--pool=qrel2", "q.xml", "qrel", *RUNS],
     "claims": ["--bootstrap=9", "--gold=gold.jsonl", "predictions.jsonl", "bad.tab", "more.jsonl"],
-    "sorted": ["--sort-by=sentence_f1", "--gold=gold.jsonl", "less.jsonl", "more.jsonl"],
+    "sorted": ["--measure=sentence_f1", "--gold=gold.jsonl", "less.jsonl", "more.jsonl"],
 }  # fmt: skip
 """Batches, and what they are called with."""
 
@@ -64,7 +64,7 @@ def batches(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "none.tab").write_bytes(b"")
     (folder / "less.jsonl").write_text("".join((folder / "more.jsonl").read_text().splitlines(keepends=True)[1:]))
     for name, words in CASES.items():
-        called = ["batch", *MODES.get(name, []), "--jobs=1", f"--out={name}", *words]
+        called = ["batch", *MODES.get(name, []), "--jobs=1", f"--output={name}", *words]
         assert score_in(folder, called).status in (0, 1), name
         assert (folder / name / "batch.json").exists(), name
     return folder
@@ -234,7 +234,7 @@ def test_a_policy_of_a_mode_that_has_none_is_refused(row: int, folder: Path) -> 
 @pytest.mark.parametrize("mode", ["", "claims"])
 def test_where_no_run_was_scored_nothing_else_is_compared(mode: str, folder: Path) -> None:
     words = ["claims", "--gold=gold.jsonl"] if mode else ["q.xml", "qrel"]
-    score_in(folder, ["batch", *words[:1], "--jobs=1", "--out=new", *words[1:], "bad.tab"])
+    score_in(folder, ["batch", *words[:1], "--jobs=1", "--output=new", *words[1:], "bad.tab"])
     found = by_name("new")
     assert {*found} == {"leaderboard.json", "batch.json"}
     assert all(verdict.is_reproduced for verdict in found.values())

@@ -39,8 +39,8 @@ SCIFACT = ("scifact", "--gold", "gold.jsonl", "--predictions", "predictions.json
         (["--measure", "sentence_f1"], "no measure called sentence_f1; there are abstract_label_only_precision, "),
         (["--measure", "abstract_label_only"], "; did you mean abstract_label_only_"),
         (["--top", "0"], "--top 0: a whole number from 1 to "),
-        (["--tsv", "gold.jsonl"], "gold.jsonl is a file, where --tsv makes a folder"),
-        (["--json", "gold.jsonl"], "too many words: gold.jsonl"),
+        (["-o", "gold.jsonl"], "gold.jsonl is a file, where -o makes a folder"),
+        (["--format", "tsv"], "tsv is several tables: give -o FOLDER"),
         (["--gold", "-", "--predictions", "-"], "only one of --gold and --predictions can be standard input"),
     ],
 )
@@ -64,8 +64,9 @@ def test_hostile_text_is_escaped(folder: Path) -> None:
     given = {"id": HOSTILE, "evidence": {HOSTILE * 2: {"sentences": [HOSTILE], "label": "SUPPORT"}}}
     write("gold.jsonl", [gold])
     write("predictions.jsonl", [given])
-    outcome = cs_score("analyze", *SCIFACT, "--tsv", "t", "--json", "a.json")
-    assert outcome.status == 0
+    for place in ("t", "a.json"):
+        assert cs_score("analyze", *SCIFACT, "-o", place).status == 0
+    outcome = cs_score("analyze", *SCIFACT)
     for text in (outcome.out, outcome.err, *(path.read_text("utf-8") for path in (folder / "t").iterdir())):
         assert not {"\x1b", "\u202e", "\r"} & set(text)
     for name, columns in tables.COLUMNS.items():

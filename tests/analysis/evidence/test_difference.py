@@ -218,9 +218,9 @@ SCIFACT = ("diff", "scifact", "--gold", "gold.jsonl", "a.jsonl", "b.jsonl")
 
 
 def test_interval_and_p_are_those_of_compare(folder: Path) -> None:
-    found = json.loads(cs_score(*SCIFACT, "--json", "--seed", "5").out)
+    found = json.loads(cs_score(*SCIFACT, "--format", "json", "--seed", "5").out)
     compared = json.loads(
-        cs_score("compare", *SCIFACT[1:-2], "a.jsonl", "b.jsonl", "--json", "--seed", "5",
+        cs_score("compare", *SCIFACT[1:-2], "a.jsonl", "b.jsonl", "--format", "json", "--seed", "5",
                  "--measure", "abstract_label_only_f1").out
     )  # fmt: skip
     (pair,) = compared["measures"][0]["pairs"]

@@ -52,7 +52,7 @@ def predictions_of(case: Case) -> Json:
 @pytest.mark.parametrize("case", SCORED)
 def test_each_effect_is_what_the_rewritten_file_scores(case: Case) -> None:
     mode, *words = case.words()
-    outcome = cs_score("analyze", mode, *(word for word in words if word != "--json"), "--json")
+    outcome = cs_score("analyze", mode, *(word for word in words if word != "--json"), "--format", "json")
     assert outcome.status == 0, outcome.err
     told = json.loads(outcome.out)
     score, gold, predictions = SCORERS[mode], option(case, "--gold"), predictions_of(case)

@@ -57,7 +57,7 @@ def test_effects_of_lines_beyond_those_that_are_scored_again_are_not_told(
     inputs.lines(*(RunLine(docid=f"ENG_{number}", node=f":E{number}") for number in range(4)))
     inputs.lines(Judged(), name="qrel")
     monkeypatch.setattr(explanation, "MOST_SCORED_AGAIN", 5)
-    found = json.loads(inputs.call("explain", "--answer", "B*", "--line", "4", "--json=-", *FILES).stdout)["lines"]
+    found = json.loads(inputs.call("explain", "--answer", "B*", "--line", "4", "--format=json", *FILES).stdout)["lines"]
     assert [line["summary"]["line"] for line in found] == [4, 1, 2, 3, 4]
     assert [None in line["effect"]["effects"].values() for line in found] == [False, False, False, True, True]
     assert found[3]["effect"]["reason"] == "not computed for so many lines; --line 3 asks for it"

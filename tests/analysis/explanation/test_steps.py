@@ -25,7 +25,7 @@ def inputs(tmp_path: Path) -> Inputs:
 
 def told(inputs: Inputs, *switches: str, files: tuple[str, ...] = FILES, status: int = 0) -> dict[str, Any]:
     """The explanation as JSON."""
-    outcome = inputs.call("explain", *switches, "--json=-", *files)
+    outcome = inputs.call("explain", *switches, "--format=json", *files)
     assert outcome.status == status, outcome.stderr
     found: dict[str, Any] = json.loads(outcome.stdout)
     return found
