@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
 from cs_score.base.errors import UsageError
 from cs_score.base.nearest import nearest
 from cs_score.coldstart.judging import Counts, sum_counts
-from cs_score.coldstart.projection import ALL_LEVELS
+from cs_score.coldstart.result import ALL_LEVELS
 
 if TYPE_CHECKING:
     from cs_score.statistics.results import ScoreIntervals

@@ -126,7 +126,7 @@ def validate_run(
 
     Raises UsageError for impossible arguments, InputError for what cannot be read and for lines that answer no query.
     """
-    from cs_score.coldstart.query_files import load_queries
+    from cs_score.coldstart.queries import load_queries
     from cs_score.preparation.documents import read_document_list
     from cs_score.preparation.pooling import Depth
     from cs_score.preparation.runs import Limits as RunLimits

@@ -35,7 +35,7 @@ from cs_score.cli.output import (
 from cs_score.coldstart.linking import members
 from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.outputs import closing_line, doubly_encoded, report_text
-from cs_score.coldstart.query_files import load_queries
+from cs_score.coldstart.queries import load_queries
 from cs_score.coldstart.samples import read_groups, resample_lines
 from cs_score.coldstart.tab_files import detect_schema
 from cs_score.preparation.assessments import LANGUAGES, SortedAssessment, sort_by_language

@@ -16,7 +16,7 @@ from cs_score.cli.companions import DOCUMENTS, PROBLEMS, Program, Session, docum
 from cs_score.cli.core import Finished, Line, Option, Parameter
 from cs_score.cli.output import Destination, write_result, write_text
 from cs_score.coldstart.outputs import report_text
-from cs_score.coldstart.query_files import load_queries
+from cs_score.coldstart.queries import load_queries
 from cs_score.knowledge_base.assertions import KnowledgeBase
 from cs_score.knowledge_base.building import Multiple
 from cs_score.knowledge_base.kb_file import TASKS

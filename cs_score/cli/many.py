@@ -67,7 +67,7 @@ from cs_score.cli.scoring import (
 )
 from cs_score.coldstart.linking import RUN_SUFFIX, members
 from cs_score.coldstart.options import NamedPolicy
-from cs_score.coldstart.query_files import is_query_file
+from cs_score.coldstart.queries import is_query_file
 from cs_score.measures.registry import find, headline
 from cs_score.statistics.options import Resampling
 

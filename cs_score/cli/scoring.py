@@ -76,7 +76,7 @@ from cs_score.coldstart.outputs import (
     whole_report,
     written,
 )
-from cs_score.coldstart.query_files import is_query_file
+from cs_score.coldstart.queries import is_query_file
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.scorer import Load, load_alone, run_files, score_apart, score_runs
 from cs_score.problems.log import ProblemLog

@@ -54,7 +54,7 @@ from cs_score.cli.scoring import (
 )
 from cs_score.coldstart.editions import EDITIONS
 from cs_score.coldstart.options import PRESETS, read_policies
-from cs_score.coldstart.query_files import is_query_file
+from cs_score.coldstart.queries import is_query_file
 from cs_score.measures.registry import COLD_START_MODE, parse
 from cs_score.report import MOST_ROWS
 

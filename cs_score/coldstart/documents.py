@@ -13,9 +13,7 @@ from cs_score.base.planned_outputs import Format, OwnOption
 from cs_score.base.records import Record
 from cs_score.base.signing.origin import ANY_MEASURE, RUN, Origin
 from cs_score.coldstart.judging import pre_policy_category, without
-from cs_score.coldstart.projection import ScoreRow
-from cs_score.coldstart.ranking import ApRow
-from cs_score.coldstart.result import AveragePrecision, Result, RunResult
+from cs_score.coldstart.result import AveragePrecision, Result, RunResult, ScoreRow
 from cs_score.coldstart.samples import Bootstrap
 from cs_score.coldstart.unit_statistics import unit_name, unit_table
 from cs_score.measures.registry import COLD_START_MODE, WHY, chosen, headline, usual
@@ -250,7 +248,7 @@ def _score_row(row: ScoreRow) -> dict[str, object]:
 
 
 def _average_precision(scores: AveragePrecision) -> dict[str, object]:
-    def rows(of_table: Iterable[ApRow]) -> list[dict[str, object]]:
+    def rows(of_table: Iterable[ScoreRow]) -> list[dict[str, object]]:
         return [{"name": row.name, "level": row.level, "average_precision": row.score} for row in of_table]
 
     rankings = [

@@ -16,15 +16,20 @@ from cs_score.base.signing.origin import QUERY_LIST, SAMPLES
 from cs_score.base.sources import Input, InputDigest, digests_of_files
 from cs_score.coldstart.judging import ByValue, ClassTree, build_tree, check_discipline, index_values
 from cs_score.coldstart.lines import CODES, Assessment, DiscardRules, Links, Response
-from cs_score.coldstart.linking import KnownAnswers, Loading, loading_of, remarks_on_folders
+from cs_score.coldstart.linking import KnownAnswers, Loading, answer_key, remarks_on_folders
 from cs_score.coldstart.options import Justifications, Options
-from cs_score.coldstart.provenance import are_plain
-from cs_score.coldstart.queries import Query, QuerySet, report_languages, report_slots
-from cs_score.coldstart.query_files import load_queries, select_queries
+from cs_score.coldstart.queries import (
+    Query,
+    QuerySet,
+    load_queries,
+    report_languages,
+    report_slots,
+    select_queries,
+)
 from cs_score.coldstart.ranking import AssessedClasses, Nodes
 from cs_score.coldstart.result import UnitResult
 from cs_score.coldstart.samples import SampleFile, read_samples
-from cs_score.coldstart.tab_files import Schema
+from cs_score.coldstart.tab_files import Schema, are_plain
 from cs_score.problems.log import ProblemLog
 
 
@@ -45,9 +50,8 @@ class Gold(Record, eq=False):
     """Queries and pool, linked and indexed.
 
     `hop_limits` maps the short id of each query to score to the highest hop that is scored; `assessed` has the
-    assessments by the base id of their query, in load order; `layouts` tells the column layout of each file by its
-    name; `ldc_ids` are the LDC ids that a list of queries has for them, by short id. `known` remembers answers from
-    run to run, where several are scored.
+    assessments by the base id of their query, in load order; `layouts` are those of the files by name; `ldc_ids` are
+    the LDC ids that a list of queries has for them, by short id. `known` remembers answers from run to run.
     """
 
     options: Options
@@ -67,9 +71,10 @@ class Gold(Record, eq=False):
     _samples: dict[str, SampleFile] = field(default_factory=dict)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """What travels: without what was derived, which another thread may be adding to."""
-        derived = {"_queries": {}, "_values": {}, "_samples": dict(self._samples)}
-        return Gold, tuple(derived.get(name, getattr(self, name)) for name in self.__struct_fields__)
+        """What travels: without what was derived; copies of what another thread may be adding to."""
+        known = None if self.known is None else self.known.copy()
+        travelling = {"_queries": {}, "_values": {}, "_samples": dict(self._samples), "known": known}
+        return Gold, tuple(travelling.get(name, getattr(self, name)) for name in self.__struct_fields__)
 
     def __repr__(self) -> str:
         return f"<gold: {len(self.hop_limits)} queries to score, {len(self.links.assessments)} assessments>"
@@ -96,9 +101,9 @@ class Gold(Record, eq=False):
         return bool(self.table.ldc_of) or any(self.cluster_of(query) != query.full_id for query in self.selected())
 
     def of_query(self, query: Query, links: Links) -> QueryGold:
-        """What the pool says of a query; derived once for all runs where nothing is to be reported.
+        """What the pool says of a query, by the links of the run that is scored.
 
-        `links`: those of the run that is scored.
+        Derived once for all runs where nothing is to be reported.
         """
         found = self._queries.get(query.short_id)
         if found is not None:
@@ -143,9 +148,8 @@ def open_gold(queries: Iterable[Input], options: Options, problems: ProblemLog |
     loaded = load_queries(queries, options.expand, problems, edition=options.edition)
     selection = select_queries(options.queries, loaded.table, problems)
     digests = (*loaded.digests, *digests_of_files({QUERY_LIST: options.queries, SAMPLES: options.samples}))
-    links = Links(loaded.table)
     return Gold(
-        options, loaded.table, selection.hop_limits, links, problems, tuple(loaded.remarks), digests, {},
+        options, loaded.table, selection.hop_limits, Links(loaded.table), problems, tuple(loaded.remarks), digests, {},
         ldc_ids=selection.ldc_ids,
     )  # fmt: skip
 
@@ -158,13 +162,12 @@ def noting_folders(gold: Gold, files: Sequence[Input]) -> Gold:
 def with_pool(gold: Gold, pool: Iterable[Input], problems: ProblemLog | None = None) -> Gold:
     """Gold with its pool loaded, for runs to be scored one by one.
 
-    `problems`, a branch of those of gold, collects what is found.
-
-    Raises InputError for an unknown discipline, a line that cannot be linked, files of an unknown layout, and a run.
+    `problems`, a branch of those of gold, collects what is found. Raises InputError for an unknown discipline, a line
+    that cannot be linked, files of an unknown layout, and a run.
     """
     check_discipline(gold.options.discipline)
     problems = gold.problems.branch() if problems is None else problems
-    loading = loading_of(gold.table, gold.options.justifications, problems)
+    loading = Loading(gold.table, gold.options.justifications, problems)
     loading.load(pool)
     if loading.links.responses:
         raise InputError(
@@ -180,11 +183,11 @@ def with_pool(gold: Gold, pool: Iterable[Input], problems: ProblemLog | None = N
         digests=(*gold.digests, *loading.digests),
         layouts=loading.layouts,
         assessed=by_query(loading.links.assessments),
-        known=KnownAnswers(
-            line
+        known={
+            answer_key(line.query.full_id, *line.answer): (line.answer, line.target)
             for line in loading.links.assessments
             if are_plain(line.relation, line.provenance, edition=gold.table.edition)
-        ),
+        },
         _queries={},
         _values={},
     )
@@ -205,9 +208,8 @@ class Run(Record, eq=False):
     """The lines of one call, which may bear several run ids, over the gold standard they are scored against.
 
     `lines` has them in load order by run id, unit, and base id of the query; `discarded` are the indexes of those
-    beyond the limits, which changes no score (specification 5); `limited` tells how many lines had been loaded each
-    time they were looked for. `problems`, `remarks`, `digests` and `layouts` include
-    those of gold.
+    beyond the limits, which changes no score (specification 5), `limited` how many lines had been loaded each time
+    these were looked for. `problems`, `remarks`, `digests` and `layouts` include those of gold.
     """
 
     gold: Gold
@@ -241,7 +243,7 @@ def load_run(
     """
     limits = gold.options.justifications if limits is None else limits
     problems = gold.problems.branch() if problems is None else problems
-    loading = loading_of(gold.table, limits, problems, below=gold.links, known=gold.known)
+    loading = Loading(gold.table, limits, problems, below=gold.links, known=gold.known)
     loading.load(files)
     return run_of(gold, loading, limits)
 
@@ -284,9 +286,9 @@ def run_of(gold: Gold, loading: Loading, limits: Justifications) -> Run:
 class Unit(Record):
     """What one unit is scored from: gold's side of its queries, by short id, and the lines of the run.
 
-    `hop_limits` maps the short id of each query to the highest hop that is scored. `nodes` are those of all runs in
-    the call, and `beside` is what scoring an earlier one found in this unit: AP pools them (specification 9.1).
-    `before` is what scoring the same lines under another policy gave: they met the same assessments.
+    `nodes` are those of all runs in the call, and `beside` is what scoring an earlier one found in this unit: AP pools
+    them (specification 9.1). `before` is what scoring the same lines under another policy gave: they met the same
+    assessments.
     """
 
     id: str
@@ -320,8 +322,5 @@ def units_of(
     for query in gold.selected(hop_limits):
         queries.setdefault(gold.unit_of(query.base_id), []).append(query)
     for unit_id, of_unit in queries.items():
-        yield Unit(
-            unit_id, gold, of_unit, hop_limits, run, lines_of.get(unit_id, {}), nodes,
-            None if so_far is None else so_far.get(unit_id),
-            None if before is None else before.get(unit_id),
-        )  # fmt: skip
+        lines, beside = lines_of.get(unit_id, {}), (so_far or {}).get(unit_id)
+        yield Unit(unit_id, gold, of_unit, hop_limits, run, lines, nodes, beside, (before or {}).get(unit_id))

@@ -32,11 +32,9 @@ from cs_score.problems.log import ProblemLog
 Matched: TypeAlias = Mapping[int, Assessment]
 """The assessment of each response that has one, by the response's index."""
 
-ValueKey: TypeAlias = tuple[int, str, str]
-"""Level, class of the query that is answered, and value as a discipline compares it."""
-
-ByValue: TypeAlias = Mapping[ValueKey, Judgement]
-"""How the answers to a query and its follow-on queries were judged, whatever their justification."""
+ByValue: TypeAlias = Mapping[tuple[int, str, str], Judgement]
+"""How the answers to a query and its follow-on queries were judged, whatever their justification: by level, class of
+the query that is answered, and value as a discipline compares it."""
 
 
 # Discipline -> the form in which two values are compared when no assessment has the same justification; None: never.
@@ -63,13 +61,13 @@ def index_values(assessments: Iterable[Assessment], links: Links, discipline: st
     Raises InputError where the class of an assessed query is not known.
     """
     compared = _COMPARED[discipline]
-    by_value: dict[ValueKey, Judgement] = {}
+    by_value: dict[tuple[int, str, str], Judgement] = {}
     if compared is None:
         return by_value
-    for assessment in assessments:
-        key = _value_key(assessment, links, compared)
+    for line in assessments:
+        key = line.query.level, links.class_of_query(line.query), compared(line.value)
         known = by_value.get(key)
-        by_value[key] = Judgement(assessment, False) if known is None else known.and_also(assessment)
+        by_value[key] = Judgement(line, False) if known is None else known.and_also(line)
     return by_value
 
 
@@ -84,25 +82,21 @@ def match(
     compared = _COMPARED[discipline]
     matched: dict[int, Assessment] = {}
     for response in responses:
-        follow_on = response.follow_on
+        follow_on, query = response.follow_on, response.query
         judgement, first = None, follow_on.assessment
         if first is not None:
-            query, answer = response.query, response.answer
+            answer = response.answer
             if follow_on.judgements is None and first.query is query and first.answer == answer:
                 matched[response.index] = first  # assessed once, as nearly all answers are
                 continue
             judgement = follow_on.judgement_of(query, answer)
         if judgement is None and compared is not None:
-            judgement = by_value.get(_value_key(response, links, compared))
+            judgement = by_value.get((query.level, links.class_of_query(query), compared(response.value)))
         if judgement is not None:
             if judgement.is_ambiguous:
-                problems.add("MULTIPLE_CORRECT_GROUND_TRUTH", response.query.short_id, place=response.place)
+                problems.add("MULTIPLE_CORRECT_GROUND_TRUTH", query.short_id, place=response.place)
             matched[response.index] = judgement.assessment
     return matched
-
-
-def _value_key(line: Response | Assessment, links: Links, compared: Callable[[str], str]) -> ValueKey:
-    return line.query.level, links.class_of_query(line.query), compared(line.value)
 
 
 INCORRECT_PARENT: Final = "INCORRECT_PARENT"
@@ -119,7 +113,6 @@ Labels: TypeAlias = tuple[str, ...]
 
 
 def pre_policy_category(assessment: Assessment | None) -> str:
-    """The assessor's judgment, or UNASSESSED."""
     return UNASSESSED if assessment is None else assessment.judgment
 
 
@@ -130,37 +123,27 @@ def category_in(labels: Labels) -> str:
 
 
 def without(labels: Sequence[str], category: str) -> list[str]:
-    """The labels that say something beside the category before the policies."""
+    """Labels minus the pre-policy category."""
     return [label for label in labels if label != category]
 
 
 @functools.cache
-def labels_of_categories(policy: Policy) -> Mapping[str, Labels]:
+def _labels_of_categories(policy: Policy) -> Mapping[str, Labels]:
     """Category before the policies -> the labels of a response to begin with."""
     return {
-        category: tuple(
-            sorted((category, *(side for side in SIDES for item in policy.items(side) if item == category)))
-        )
+        category: tuple(sorted([category, *(side for side in SIDES for x in policy.items(side) if x == category)]))
         for category in CATEGORIES
     }
 
 
 @functools.cache
-def as_duplicate(labels: Labels, duplicate_side: str) -> Labels:
-    """The labels of a right response that counts as a duplicate instead."""
+def _no_longer_right(labels: Labels, *instead: str) -> Labels:
     at = labels.index(RIGHT)
-    return tuple(sorted((*labels[:at], *labels[at + 1 :], REDUNDANT, duplicate_side)))
+    return tuple(sorted((*labels[:at], *labels[at + 1 :], *instead)))
 
 
 @functools.cache
-def without_right(labels: Labels, becomes_ignored: bool) -> Labels:
-    """The labels of a right response that is right no more, and perhaps ignored."""
-    at = labels.index(RIGHT)
-    return tuple(sorted((*labels[:at], *labels[at + 1 :], *([IGNORE] if becomes_ignored else []))))
-
-
-@functools.cache
-def without_credit(labels: Labels, is_ignored: bool) -> Labels:
+def _without_credit(labels: Labels, is_ignored: bool) -> Labels:
     """The labels without those of right and of redundant responses; with one more of ignored ones unless it is."""
     left = [label for label in labels if label not in (RIGHT, REDUNDANT)]
     return tuple(sorted(left if is_ignored else [*left, IGNORE]))
@@ -176,10 +159,9 @@ Members: TypeAlias = Mapping[str, Sequence[Response]]
 class ClassTree(Struct):
     """The classes of one query, by name; `root` is its full id.
 
-    `single` tells of an inner node whether the slot that the classes below it fill takes one value; where nothing is
-    known, it takes several. `above` maps each class to the class above it, or to the query, in the order in which they
-    were first met; nothing stands before what is above it. `ground_truth` maps each inner node to the number of classes
-    below it that are to be found, those without a component `0`.
+    `single`: whether the slot that the classes below an inner node fill takes one value. `above` maps each class to the
+    class above it, or to the query, in the order in which they were first met; nothing stands before what is above it.
+    `ground_truth` maps each inner node to the number of classes below it that are to be found (without component `0`).
     """
 
     root: str
@@ -242,7 +224,6 @@ def build_tree(
     inexact one stands below a class that holds none at all (specification 13.20).
     """
     tree = ClassTree(root.full_id, {root.full_id: root.single})
-    wrong_bins: dict[LinkedQuery, str] = {}
     holding_accepted: set[str] = set()
     inexact: list[tuple[Assessment, str]] = []
     texts_leading_to: dict[str, list[str]] = {}
@@ -250,10 +231,8 @@ def build_tree(
         query = assessment.query
         if assessment.is_accepted:
             name = assessment.value_class
-        elif query in wrong_bins:
-            name = wrong_bins[query]
         elif links.is_accepted(query):
-            name = wrong_bins[query] = f"{links.class_of_query(query)}:0"
+            name = f"{links.class_of_query(query)}:0"
         elif edition.refuses_orphans:
             raise InputError(
                 f"a wrong answer to the query {query.full_id}, which no accepted answer leads to",
@@ -341,7 +320,6 @@ class Counts(NamedTuple):
 
     @property
     def answered(self) -> int:
-        """What precision divides by: submitted - ignored."""
         return self.submitted - self.ignored
 
     @property
@@ -381,6 +359,18 @@ class Tally(NamedTuple):
     responses: list[Response]
 
 
+class Row(Struct):
+    """The responses below one inner node, and those that are right or redundant now.
+
+    `last_right` holds the last right response of each class: the candidates for a single-valued slot.
+    """
+
+    submitted: list[Response] = field(default_factory=list)
+    right: list[Response] = field(default_factory=list)
+    last_right: list[Response] = field(default_factory=list)
+    redundant: list[Response] = field(default_factory=list)
+
+
 class Counting:
     """Finds the labels of responses and counts them, query by query.
 
@@ -397,33 +387,27 @@ class Counting:
         self._policy = policy
         self._most = most
         self._duplicate_side = policy.duplicate_side or NOWHERE
-        self._labels_of = labels_of_categories(policy)
+        self._labels_of = _labels_of_categories(policy)
 
-    def tally(
-        self, tree: ClassTree, members: Members, known: Mapping[str, Mapping[str, bool]] | None = None
-    ) -> list[Tally]:
-        """Count the responses below each inner node of a query's tree (specification 7.6).
-
-        `known` tells of classes whether the answers in them are right, by the ids of the queries about them, where
-        that is known already and not to be found out from the members.
-        """
+    def tally(self, tree: ClassTree, members: Members) -> list[Tally]:
+        """Count the responses below each inner node of a query's tree (specification 7.6)."""
         filled: dict[str, list[str]] = {}
         for name, parent in tree.above.items():
             if name in members:
                 filled.setdefault(parent, []).append(name)
         # Class -> id of the query about an answer in it -> whether that answer is right.
-        answers: dict[str, Mapping[str, bool]] = {tree.root: {}, **(known or {})}
+        answers: dict[str, Mapping[str, bool]] = {tree.root: {}}
+        # The first response with an answer decides, before duplicates are found (specification 7.4).
+        needed = CORRECT if self._edition.needs_correct_parent else RIGHT
         tallies: list[Tally] = []
         for name in tree.inner_nodes:
             row = Row()
             for of_class in filled.get(name, ()):
-                parents = None if name == tree.root else answers.get(name, {})
-                right = self._categorise(members[of_class], row, parents)
+                responses = members[of_class]
+                right = self._categorise(responses, row, None if name == tree.root else answers.get(name, {}))
                 if of_class in tree.ground_truth and of_class not in answers:
-                    # The first response with an answer decides, before duplicates are found (specification 7.4).
-                    needed = CORRECT if self._edition.needs_correct_parent else RIGHT
                     answers[of_class] = {
-                        line.follow_on.id: needed in self.labels[line.index] for line in reversed(members[of_class])
+                        line.follow_on.id: needed in self.labels[line.index] for line in reversed(responses)
                     }
                 if len(right) > 1:
                     kept, *others = sorted(right, key=self._is_nominal)
@@ -436,16 +420,15 @@ class Counting:
                 kept = min(row.last_right, key=lambda line: (-line.confidence, line.number, line.index))
                 row.right.remove(kept)
                 row.right = self.keep(kept, row.right, row)
-            if row.right and self._edition.ignores_each_nominal:
-                self._ignore_nominal_lines(row)
-            elif row.right:
-                self._ignore_nominal_nodes(row)
+            if row.right:
+                ignore = (
+                    self._ignore_nominal_lines if self._edition.ignores_each_nominal else self._ignore_nominal_nodes
+                )
+                ignore(row)
             found = Counter([self.labels[line.index] for line in row.submitted])
             counts = sum_counts(counts_of(labels, times) for labels, times in found.items())
-            to_find = tree.ground_truth[name]
-            tallies.append(
-                Tally(name, counts._replace(ground_truth=min(to_find, 1) if is_single else to_find), row.submitted)
-            )
+            to_find = min(tree.ground_truth[name], 1) if is_single else tree.ground_truth[name]
+            tallies.append(Tally(name, counts._replace(ground_truth=to_find), row.submitted))
         return tallies
 
     def _categorise(
@@ -478,7 +461,7 @@ class Counting:
     def keep(self, kept: Response, others: Sequence[Response], row: Row) -> list[Response]:
         """Count `others` as duplicates of the right response `kept`; returns those that count as right all the same."""
         for response in others:
-            self.labels[response.index] = as_duplicate(self.labels[response.index], self._duplicate_side)
+            self.labels[response.index] = _no_longer_right(self.labels[response.index], REDUNDANT, self._duplicate_side)
         row.redundant += others
         return [kept, *others] if self._duplicate_side == RIGHT else [kept]
 
@@ -496,7 +479,7 @@ class Counting:
         ignored = {line.number for line in row.submitted if IGNORE in labels[line.index]}
         for line in credited:
             if line.node in blocked:
-                labels[line.index] = without_credit(labels[line.index], line.number in ignored)
+                labels[line.index] = _without_credit(labels[line.index], line.number in ignored)
                 ignored.add(line.number)
 
     def _ignore_nominal_lines(self, row: Row) -> None:
@@ -504,13 +487,14 @@ class Counting:
 
         Where the pool has mention types for one of them, those that it has none for are right no more.
         """
-        typed = [line for line in row.right if self.matched[line.index].value_mention is not None]
-        for line in row.right if typed else ():
-            assessment, labels = self.matched[line.index], self.labels[line.index]
-            if assessment.value_mention is None or (
-                assessment.value_mention == "NOM" and assessment.class_mention != "NOM"
-            ):
-                self.labels[line.index] = without_right(labels, becomes_ignored=assessment.value_mention == "NOM")
+        assessed = [(line.index, self.matched[line.index]) for line in row.right]
+        if all(assessment.value_mention is None for _, assessment in assessed):
+            return
+        for index, assessment in assessed:
+            if assessment.value_mention is None:
+                self.labels[index] = _no_longer_right(self.labels[index])
+            elif assessment.value_mention == "NOM" and assessment.class_mention != "NOM":
+                self.labels[index] = _no_longer_right(self.labels[index], IGNORE)
 
     def is_named(self, lines: Sequence[Response]) -> bool:
         """Whether one of a node's best assessed lines names the entity, or the class is known by descriptions only.
@@ -526,15 +510,3 @@ class Counting:
             if is_named and WRONG not in self.labels[line.index]:
                 return True
         return False
-
-
-class Row(Struct):
-    """The responses below one inner node, and those that are right or redundant now.
-
-    `last_right` holds the last right response of each class: the candidates for a single-valued slot.
-    """
-
-    submitted: list[Response] = field(default_factory=list)
-    right: list[Response] = field(default_factory=list)
-    last_right: list[Response] = field(default_factory=list)
-    redundant: list[Response] = field(default_factory=list)

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import functools
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from cs_score.base.errors import InputError
-from cs_score.base.records import Record, Struct
+from cs_score.base.records import Record, Struct, field
 from cs_score.coldstart.options import Justifications
-from cs_score.coldstart.provenance import document_of
 from cs_score.coldstart.queries import Query, QuerySet, find_predicate, parse_query_id
+from cs_score.coldstart.tab_files import UnreadLine, document_of
 from cs_score.problems.log import Place, ProblemLog
 
 Judgment: TypeAlias = Literal["CORRECT", "INCORRECT", "INEXACT", "IGNORE", "INEXACT_SHORT", "INEXACT_LONG"]
@@ -36,12 +36,11 @@ JUDGMENT_OF_CODE: Final[dict[str, Judgment]] = {
 
 
 class LinkedQuery(Record, eq=False):
-    """A query that lines answer: one of the query files, or a follow-on query asked about an answer.
+    """A query that lines answer: one of the query files, or a follow-on query about the answer to its `parent`.
 
-    `slots` are the slots still to be filled, the first being the one that answers must have (there is none after the
-    last hop); `known_slot` is the first of them where the inventory has it, and `single` tells whether it takes one
-    value. `parent` is the query whose answer this one asks about. `is_ldc` marks an id of the LDC form, whose answers
-    have no follow-on id that could be parsed. `unknown_next` are the slots after the first that the inventory lacks.
+    `slots` are those still to be filled, its answers' own first. `known_slot` is that one where the inventory has it,
+    `single` whether it takes one value; `unknown_next` are the further slots that the inventory lacks. `is_ldc`: the id
+    is of the LDC form, and its answers have no follow-on id that could be parsed.
     """
 
     full_id: str
@@ -75,12 +74,11 @@ class Judgement(NamedTuple):
 
 
 class FollowOn(Struct, eq=False):
-    """What is known of the query that asks about one answer, by its short id.
+    """The query about one answer, by its short id, and the assessments of that answer (specification 4.8).
 
     `query` is the query that was answered; None where a query file defines a query of this id, whose place no answer
-    takes. `assessment` is the first assessment that leads here; `judgements` are those of all, by query and answer,
-    where there are several (they differ in their relation provenance). `accepting` is the last accepted assessment
-    (specification 4.8). What runs add, which may differ from run to run, stands in their `Links`.
+    takes. `assessment` is the first one, `accepting` the last accepted one. `judgements` are those by query and answer
+    where there are several assessments (they differ in their relation provenance). Runs add nothing here.
     """
 
     id: str
@@ -90,7 +88,6 @@ class FollowOn(Struct, eq=False):
     judgements: dict[tuple[LinkedQuery, Answer], Judgement] | None = None
 
     def copy(self) -> FollowOn:
-        """The same for another layer of lines, to which assessments are added."""
         judgements = None if self.judgements is None else self.judgements.copy()
         return FollowOn(self.id, self.query, self.accepting, self.assessment, judgements)
 
@@ -107,7 +104,7 @@ class FollowOn(Struct, eq=False):
         self.judgements[key] = Judgement(assessment, False) if known is None else known.and_also(assessment)
 
     def judgement_of(self, query: LinkedQuery, answer: Answer) -> Judgement | None:
-        """How the answer to a query was judged with just this justification, None where it was not."""
+        """How the answer to a query was judged with just this justification."""
         if self.judgements is not None:
             return self.judgements.get((query, answer))
         first = self.assessment
@@ -146,10 +143,9 @@ class Response(Record, AnswerLine):
     """A line of a run.
 
     `index` counts the run lines of the whole input from 0 (load order); `node` is the fully qualified node id, None in
-    layouts without node ids; `follow_on` is the query that asks about this answer; `docid` is the document of the value
-    provenance. `kept` is the answer where its columns had to be brought into canonical form, or where an
-    assessment is known to hold it. For most lines it is None and the answer is read from the text: runs are long, and
-    few answers are asked for more than once.
+    layouts without node ids; `follow_on` is the query about this answer, `docid` the document of its provenance. `kept`
+    is the answer where its columns are not canonical as they stand, or where an assessment is known to hold it;
+    otherwise the answer is read from the text when it is asked for, which saves much memory.
     """
 
     index: int
@@ -170,7 +166,6 @@ class Response(Record, AnswerLine):
 
     @property
     def answer(self) -> Answer:
-        """Relation provenance, value and value provenance as they count."""
         if self.kept is not None:
             return self.kept
         _, _, _, relation, value, _, provenance, _ = self.text.split("\t", 7)
@@ -181,36 +176,12 @@ class Response(Record, AnswerLine):
         return f"{self.query.full_id}_{self.follow_on.id}"
 
 
-class SkippedLine(NamedTuple):
-    """A line that was not accepted though its answer created a follow-on query.
-
-    `target` is that query's short id, `docid` the document of the value provenance, `before` the number of lines of
-    its kind that had been accepted by then. `query` is the query that it answers.
-    """
-
-    target: str
-    docid: str
-    before: int
-    file: str
-    number: int
-    query: LinkedQuery
-    text: str
-
-
-class UnreadLine(NamedTuple):
-    """A line that nothing is taken from: blank, a comment, a repetition, or of another number of columns."""
-
-    file: str
-    number: int
-    text: str
-
-
 class Assessment(Record, AnswerLine):
     """A line of an assessment file.
 
-    `is_accepted` tells whether the answer was judged correct or inexact. Exactly those have an equivalence class, which
-    is `value_class`; of others it is `0` or empty. The mention types are None in layouts without them. `target` is the
-    short id of the query that asks about this answer. Other fields as in `Response`.
+    `is_accepted`: the answer was judged correct or inexact. Exactly such lines have an equivalence class,
+    `value_class`; that of others is `0` or empty. The mention types are None in layouts without them. `target` is the
+    short id of the query about this answer.
     """
 
     number: int
@@ -231,47 +202,55 @@ class Assessment(Record, AnswerLine):
         return document_of(self.answer[2])
 
 
-_FOLLOW_ON_DIGITS = 12
+class SkippedLine(NamedTuple):
+    """A line that was not accepted though its answer created the follow-on query `target`.
 
-
-class Links:
-    """The accepted lines of a layer in load order, with what they lead to.
-
-    `nodes` has the run lines of each node by FQ node id; `without_parent` the second-hop run lines that stand before
-    their parent line, or have none, whose node ids lack its prefix; `is_in_order` tells whether every run line of a
-    later hop stands behind a line that gives the answer its query asks about; `skipped` are the lines with an empty
-    column or a slot that was not asked for, `unread` those that nothing is taken from. `follow_ons` (by short id) and
-    `queries` (by full id) are those of this layer; look them up with `follow_on` and `query`, which see the layer below
-    as well. `given` has the FQ node id of the first run line that gives the answer which a follow-on query asks about,
-    by its short id: empty where that line has no node, None where it is known that no line gives it. `passed_over` are
-    the short ids of those that the skipped lines lead to.
+    `docid` is the document of the value provenance, `before` the number of lines of its kind accepted before.
     """
 
-    __slots__ = (
-        "assessments", "below", "follow_ons", "given", "is_in_order", "nodes", "passed_over", "queries", "responses",
-        "skipped", "unread", "without_parent",
-    )  # fmt: skip
+    target: str
+    docid: str
+    before: int
+    file: str
+    number: int
+    query: LinkedQuery
+    text: str
 
-    def __init__(self, table: QuerySet, below: Links | None = None) -> None:
-        # There is nothing to look up in an empty layer.
-        has_lines = below is not None and (bool(below.follow_ons) or below.below is not None)
-        self.below: Links | None = below if has_lines else None
-        self.responses: list[Response] = []
-        self.assessments: list[Assessment] = []
-        self.nodes: defaultdict[str, list[Response]] = defaultdict(list)
-        self.without_parent: list[Response] = []
-        self.is_in_order = True
-        self.skipped: list[SkippedLine] = []
-        self.unread: list[UnreadLine] = []
-        self.given: dict[str, str | None] = {}
-        self.passed_over: set[str] = set()
-        self.queries: dict[str, LinkedQuery] = {}
-        # Queries of query files whose ids look like those of follow-on queries: no answer takes their place.
-        self.follow_ons: dict[str, FollowOn] = (
-            {}
-            if self.below is not None
-            else {short_id: FollowOn(short_id, None) for short_id in table.by_id if len(short_id) == _FOLLOW_ON_DIGITS}
-        )
+
+class Links(Struct, eq=False):
+    """The accepted lines of a layer in load order, with what they lead to.
+
+    `follow_ons` (by short id) and `queries` (by full id) are those of this layer; the methods look into the layer
+    `below` as well. `nodes` has the run lines of each node by FQ node id; `without_parent` are the second-hop run lines
+    that stand before their parent line, or have none; `is_in_order`: every run line of a later hop stands behind a line
+    that gives the answer which its query asks about. `skipped` are the lines with an empty column or a wrong slot,
+    `passed_over` the follow-on queries that they lead to, `unread` the lines that nothing is taken from. `given` has,
+    by follow-on query, the node of the first run line with its answer: empty where that line has none, None where no
+    line is known to give it.
+    """
+
+    table: QuerySet
+    below: Links | None = None
+    responses: list[Response] = field(default_factory=list)
+    assessments: list[Assessment] = field(default_factory=list)
+    nodes: defaultdict[str, list[Response]] = field(default_factory=lambda: defaultdict(list))
+    without_parent: list[Response] = field(default_factory=list)
+    is_in_order: bool = True
+    skipped: list[SkippedLine] = field(default_factory=list)
+    unread: list[UnreadLine] = field(default_factory=list)
+    given: dict[str, str | None] = field(default_factory=dict)
+    passed_over: set[str] = field(default_factory=set)
+    queries: dict[str, LinkedQuery] = field(default_factory=dict)
+    follow_ons: dict[str, FollowOn] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.below is not None and not self.below.follow_ons and self.below.below is None:
+            self.below = None  # nothing to look up there
+        if self.below is None:
+            # Queries of query files whose ids look like those of follow-on queries: no answer takes their place.
+            self.follow_ons = {
+                short_id: FollowOn(short_id, None) for short_id in self.table.by_id if len(short_id) == 12
+            }
 
     def follow_on(self, short_id: str) -> FollowOn | None:
         found = self.follow_ons.get(short_id)
@@ -291,7 +270,15 @@ class Links:
         return self.below._is_given(short_id)
 
     def root(self, query: Query) -> LinkedQuery:
-        return self.query(query.full_id) or _link_loaded(query)
+        found = self.query(query.full_id)
+        if found is None:
+            parts = parse_query_id(query.full_id)
+            is_ldc = parts is not None and not parts.expanded
+            slots = query.slots
+            found = LinkedQuery(
+                query.full_id, query.short_id, query.base_id, 0, slots, *_about_slots(slots), None, is_ldc
+            )
+        return found
 
     def class_of_query(self, query: LinkedQuery) -> str:
         """The equivalence class whose members a query's answers belong below (specification 7.1).
@@ -315,18 +302,8 @@ class Links:
 
     def is_accepted(self, query: LinkedQuery) -> bool:
         """Whether the answer that a query asks about was judged correct or inexact; true of the first hop."""
-        if query.level == 0:
-            return True
-        follow_on = self.follow_on(query.short_id)
-        return follow_on is not None and follow_on.accepting is not None
-
-
-def _link_loaded(query: Query) -> LinkedQuery:
-    parts = parse_query_id(query.full_id)
-    is_ldc = parts is not None and not parts.expanded
-    return LinkedQuery(
-        query.full_id, query.short_id, query.base_id, 0, query.slots, *_about_slots(query.slots), None, is_ldc
-    )
+        follow_on = self.follow_on(query.short_id) if query.level else None
+        return not query.level or (follow_on is not None and follow_on.accepting is not None)
 
 
 def link_follow_on(parent: LinkedQuery, short_id: str) -> LinkedQuery:
@@ -341,24 +318,6 @@ def _about_slots(slots: tuple[str, ...]) -> tuple[str | None, bool, tuple[str, .
     return (slots[0], predicate.single, unknown_next) if predicate is not None else (None, False, unknown_next)
 
 
-CODES: Final = frozenset({"DISCARDED_ENTRY", "DISCARDED_DEPENDENT"})
-"""The problems that tell of discarded lines; nothing else in the scorer reports them."""
-
-Limit: TypeAlias = Literal["document", "node", "single-valued", "parent"]
-"""What may discard a line: too many lines of its node from one document (A), or in all (B); another node fills a slot
-that takes one value; all lines that give the answer its query asks about were discarded."""
-
-_query: Final = attrgetter("query")
-_target: Final = attrgetter("follow_on.id")
-
-
-class Discard(NamedTuple):
-    """Why a line was discarded first: by which limit, and in favour of which lines (of none for `parent`)."""
-
-    limit: Limit
-    kept: Sequence[Response] = ()
-
-
 def load_order(line: Response) -> tuple[int, int]:
     return line.number, line.index
 
@@ -369,10 +328,10 @@ def best_first(lines: Iterable[Response]) -> list[Response]:
 
 
 def node_confidence(confidences: Sequence[float], most: int | None) -> float:
-    """Confidence of a node from those of its lines (specification 9.3).
+    """Confidence of a node from those of its lines (specification 9.3); 0 without lines.
 
-    The i-th best line weighs 1/i; `most` lines count, and a node with fewer lines is divided by the weight of `most`
-    all the same. None: all lines count. Without lines the confidence is 0.
+    The i-th best line weighs 1/i; `most` lines count (None: all), and a node with fewer lines is divided by the weight
+    of `most` all the same.
     """
     if not confidences:
         return 0.0
@@ -393,29 +352,55 @@ def _sum_of_weights(lines: int) -> float:
     return total
 
 
+CODES: Final = frozenset({"DISCARDED_ENTRY", "DISCARDED_DEPENDENT"})
+"""The problems about discarded lines; nothing else in the scorer reports them."""
+
+Limit: TypeAlias = Literal["document", "node", "single-valued", "parent"]
+"""What may discard a line: too many lines of its node from one document (A), or in all (B); another node fills a slot
+that takes one value; all lines that give the answer its query asks about were discarded."""
+
+
+class Discard(NamedTuple):
+    """Why a line was discarded first: by which limit, and in favour of which lines (of none for `parent`)."""
+
+    limit: Limit
+    kept: Sequence[Response] = ()
+
+
 class DiscardRules:
-    """Marks the run lines beyond the limits; marks persist from one file to the next (specification 5.3)."""
+    """Marks the run lines beyond the limits; marks persist from one file to the next (specification 5.3).
+
+    `marked` are the indexes of discarded responses, `why` the reasons by index; `applied` has how many lines had been
+    loaded each time. `needs_all_queries`: lines of a third hop stand below discarded ones, so that single values of
+    other queries decide on them.
+    """
 
     def __init__(self, limits: Justifications, problems: ProblemLog) -> None:
         self.marked: set[int] = set()
-        """Indexes of the discarded responses."""
         self.why: dict[int, Discard] = {}
-        """Why, by the same indexes."""
         self.needs_all_queries = False
-        """Whether lines of a third hop stand below discarded ones: single values of other queries decide on them."""
         self.applied: list[int] = []
-        """How many lines had been loaded each time the rules were applied."""
         self._limits = limits
         self._problems = problems
 
     def apply(self, responses: Sequence[Response], nodes: Mapping[str, Sequence[Response]], are_in_order: bool) -> None:
-        """Apply both rules to all run lines loaded so far.
+        """Apply both rules to all run lines loaded so far, which are also given by FQ node id.
 
-        `nodes` are the same lines by FQ node id; `are_in_order` tells that all lines of later hops stand behind a line
-        that gives the answer which they ask about.
+        `are_in_order`: all lines of later hops stand behind a line that gives the answer which they ask about.
         """
         self.applied.append(len(responses))
-        crowded = list(self._crowded(nodes.values()))
+        per_document, most = self._limits.per_document, self._limits.most
+        crowded = [
+            lines
+            for lines in nodes.values()
+            if (most is not None and len(lines) > most)
+            or (
+                per_document is not None
+                and len(lines) > per_document
+                # A document with more lines than that leaves fewer other documents.
+                and len({line.docid for line in lines}) <= len(lines) - per_document
+            )
+        ]
         if crowded or self.marked or not are_in_order:  # otherwise all answers that are asked about are there
             self._limit_justifications(responses, crowded)
         self._keep_single_values(responses, nodes)
@@ -425,18 +410,15 @@ class DiscardRules:
     ) -> None:
         """Apply both rules to lines as often as rules with other limits were applied while they were loaded."""
         for loaded in applied:
-            if loaded < len(responses):
-                some = {name: [line for line in lines if line.index < loaded] for name, lines in nodes.items()}
-                self.apply(responses[:loaded], {name: lines for name, lines in some.items() if lines}, False)
-            else:
-                self.apply(responses, nodes, False)
+            some = {name: [line for line in lines if line.index < loaded] for name, lines in nodes.items()}
+            self.apply(responses[:loaded], {name: lines for name, lines in some.items() if lines}, False)
 
     def _limit_justifications(self, responses: Sequence[Response], nodes: Iterable[Sequence[Response]]) -> None:
         # The order of nodes within a level shows nowhere: they share no line, and reports are sorted.
         crowded: dict[int, list[Sequence[Response]]] = defaultdict(list)
         for lines in nodes:
             crowded[lines[-1].query.level].append(lines)
-        queries = {*map(_query, responses)}
+        queries = {*map(attrgetter("query"), responses)}
         for level in sorted({query.level for query in queries}):
             for lines in crowded[level]:
                 self._limit_node(lines)
@@ -445,21 +427,10 @@ class DiscardRules:
                 continue
             # Only lines of this level lead to queries of the next.
             left = responses if not self.marked else [line for line in responses if line.index not in self.marked]
-            unanswered.difference_update(map(_target, left))
+            unanswered.difference_update(map(attrgetter("follow_on.id"), left))
             for line in responses if unanswered else ():
                 if line.query.level == level + 1 and line.query.short_id in unanswered:
                     self._discard(line, "DISCARDED_DEPENDENT", Discard("parent"))
-
-    def _crowded(self, nodes: Iterable[Sequence[Response]]) -> Iterator[Sequence[Response]]:
-        per_document, most = self._limits.per_document, self._limits.most
-        for lines in nodes:
-            if (most is not None and len(lines) > most) or (
-                per_document is not None
-                and len(lines) > per_document
-                # A document with more lines than that leaves fewer other documents.
-                and len({line.docid for line in lines}) <= len(lines) - per_document
-            ):
-                yield lines
 
     def _limit_node(self, lines: Sequence[Response]) -> None:
         per_document, most = self._limits.per_document, self._limits.most
@@ -481,8 +452,13 @@ class DiscardRules:
             for line in ordered[most:]:
                 self._discard(line, "DISCARDED_ENTRY", why)
 
+    def _discard(self, line: Response, code: str, why: Discard) -> None:
+        self.marked.add(line.index)
+        self.why.setdefault(line.index, why)
+        self._problems.add(code, f"\n{line.text}\n", place=line.place)
+
     def _keep_single_values(self, responses: Sequence[Response], nodes: Mapping[str, Sequence[Response]]) -> None:
-        single = self._single_valued(nodes)
+        single = _single_valued(nodes)
         if self._limits.most is not None and all(len(children) == 1 for _, _, children in single):
             return  # no node is discarded, and below those that were before nothing is left
         answers = Counter(line.follow_on.id for line in responses if line.index not in self.marked)
@@ -491,64 +467,54 @@ class DiscardRules:
             if line.query.level > 0:
                 asking[line.query.short_id].append(line)
         orphaned: dict[int, dict[str, None]] = defaultdict(dict)
+
+        def mark(line: Response, why: Discard) -> None:
+            if line.index not in self.marked:
+                self.marked.add(line.index)
+                self.why[line.index] = why
+                answers[line.target] -= 1
+                if answers[line.target] == 0:
+                    orphaned[line.query.level][line.target] = None
+
         for _, level, children in sorted(single, key=lambda group: len(group[0])):
-            winner = self._winner(children, nodes)
+            winner = min(children, key=lambda node: self._standing(nodes[node], node))
             why = Discard("single-valued", nodes[winner])
             for line in (line for child in children if child != winner for line in nodes[child]):
-                self._mark(line, why, answers, orphaned)
+                mark(line, why)
                 self._problems.add("DISCARDED_ENTRY", f"\n{line.text}", place=line.place)
             # All of the level is looked at, also below nodes that other groups have discarded.
             for target in orphaned.pop(level, ()):
                 for line in asking[target]:
                     if line.index not in self.marked:
-                        self._mark(line, Discard("parent"), answers, orphaned)
-                        self.needs_all_queries |= line.follow_on.id in asking
+                        mark(line, Discard("parent"))
+                        self.needs_all_queries |= line.target in asking
                         self._problems.add("DISCARDED_DEPENDENT", f"\n{line.text}\n", place=line.place)
 
-    def _single_valued(self, nodes: Mapping[str, Sequence[Response]]) -> list[tuple[str, int, list[str]]]:
-        parents = {node.rpartition(":")[0] for node, lines in nodes.items() if lines[0].query.single}
-        groups: dict[str, list[str]] = defaultdict(list)
-        for node in nodes if parents else ():
-            if (parent := node.rpartition(":")[0]) in parents:
-                groups[parent].append(node)
-        return [
-            (parent, first_line.query.level, children)
-            for parent, children in groups.items()
-            if (first_line := nodes[min(children, key=len)][0]).query.single
-        ]
+    def _standing(self, lines: Sequence[Response], node: str) -> tuple[float, float, int, int]:
+        """What nodes of a single-valued slot are ranked by; the smallest wins."""
+        kept = [line for line in lines if line.index not in self.marked]
+        if not kept and self._limits.most is None:
+            raise InputError(
+                f"no confidence for node {node}: all of its lines were discarded",
+                file=lines[0].file,
+                place=f"line {lines[0].number}",
+                remedy="with any number of justifications (-justifications A:M) the confidence of a node in a "
+                "single-valued slot needs a line that is left; use a number for M",
+            )
+        first = min(kept or lines, key=load_order)
+        confidence = node_confidence([line.confidence for line in kept], self._limits.most)
+        return -confidence, 0 if kept else 1, first.number, first.index
 
-    def _mark(
-        self, line: Response, why: Discard, answers: Counter[str], orphaned: Mapping[int, dict[str, None]]
-    ) -> None:
-        target = line.follow_on.id
-        if line.index in self.marked:
-            return
-        self.marked.add(line.index)
-        self.why[line.index] = why
-        answers[target] -= 1
-        if answers[target] == 0:
-            orphaned[line.query.level][target] = None
 
-    def _winner(self, children: Sequence[str], nodes: Mapping[str, Sequence[Response]]) -> str:
-
-        def standing(node: str) -> tuple[float, float, int, int]:
-            kept = [line for line in nodes[node] if line.index not in self.marked]
-            if not kept and self._limits.most is None:
-                line = nodes[node][0]
-                raise InputError(
-                    f"no confidence for node {node}: all of its lines were discarded",
-                    file=line.file,
-                    place=f"line {line.number}",
-                    remedy="with any number of justifications (-justifications A:M) the confidence of a node in a "
-                    "single-valued slot needs a line that is left; use a number for M",
-                )
-            first = min(kept or nodes[node], key=lambda line: (line.number, line.index))
-            confidence = node_confidence([line.confidence for line in kept], self._limits.most)
-            return -confidence, 0 if kept else 1, first.number, first.index
-
-        return min(children, key=standing)
-
-    def _discard(self, line: Response, code: str, why: Discard) -> None:
-        self.marked.add(line.index)
-        self.why.setdefault(line.index, why)
-        self._problems.add(code, f"\n{line.text}\n", place=line.place)
+def _single_valued(nodes: Mapping[str, Sequence[Response]]) -> list[tuple[str, int, list[str]]]:
+    """The nodes that compete for one value: the node above them, their level, and their names."""
+    parents = {node.rpartition(":")[0] for node, lines in nodes.items() if lines[0].query.single}
+    groups: dict[str, list[str]] = defaultdict(list)
+    for node in nodes if parents else ():
+        if (parent := node.rpartition(":")[0]) in parents:
+            groups[parent].append(node)
+    return [
+        (parent, first_line.query.level, children)
+        for parent, children in groups.items()
+        if (first_line := nodes[min(children, key=len)][0]).query.single
+    ]

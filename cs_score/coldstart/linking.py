@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import functools
 import os
-import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 from cs_score.base.errors import InputError
 from cs_score.base.garbage_collection import paused_collector
-from cs_score.base.records import Record, Struct, field, replace
+from cs_score.base.records import replace
 from cs_score.base.signing.origin import POOL, RUN
 from cs_score.base.sources import Input, InputDigest, name_of, open_source, plain_name
 from cs_score.coldstart.editions import EDITIONS, LATEST, Edition
@@ -32,13 +31,6 @@ from cs_score.coldstart.lines import (
     link_follow_on,
 )
 from cs_score.coldstart.options import Justifications
-from cs_score.coldstart.provenance import (
-    RELATION_SPANS,
-    DocumentLengths,
-    are_plain,
-    document_of,
-    read_provenance,
-)
 from cs_score.coldstart.queries import (
     DEFAULT_LANGUAGE,
     NODE_TYPES,
@@ -50,99 +42,37 @@ from cs_score.coldstart.queries import (
     slots_without_events,
 )
 from cs_score.coldstart.tab_files import (
+    RELATION_SPANS,
     RUN_2014,
     RUN_2017,
     VALUE_TYPES_2016,
+    DocumentLengths,
     FileKind,
     Schema,
     TabFile,
+    are_plain,
+    document_of,
     has_text,
+    plain_confidence,
+    read_confidence,
+    read_provenance,
     read_tab_file,
 )
 from cs_score.problems.log import Detail, Place, ProblemLog
 
-_SCIENTIFIC: Final = re.compile(r"\d+\.\d+e[-+]?\d\d")
-_LEGAL: Final = re.compile(r"1\.0*|0?\.0*+[1-9][0-9]*+")
-
-
-class Confidence(NamedTuple):
-    """A confidence: the text that stands for it from now on, its value in (0, 1], the codes of what was wrong."""
-
-    text: str
-    value: float
-    codes: tuple[str, ...]
-
-
-CERTAIN: Final = "1.0"
-"""What an illegal confidence is replaced with."""
-
-
-def plain_confidence(written: str) -> float | None:
-    """The value of a confidence that is legal as it stands and below 1; None of one that needs a second look.
-
-    Nearly all are like this. They are not cached: to find one again takes longer, and a number lies near its line here.
-    """
-    digits = written[2:]
-    if written[:2] == "0." and digits.isdigit() and digits.isascii():
-        return float(written) or None
-    return None
-
-
-def without_exponent(written: str) -> str | None:
-    """The decimals that stand for a confidence with an exponent; None of one without."""
-    return f"{float(written):.12f}" if _SCIENTIFIC.fullmatch(written) else None
-
-
-@functools.lru_cache(maxsize=1 << 10)  # a run may have the same odd one, or 1.0, on all lines
-def read_confidence(written: str) -> Confidence:
-    """The confidence that a column stands for. Never raises: what is illegal is replaced, and its codes tell."""
-    codes: tuple[str, ...] = ()
-    text = written
-    if written == "1":
-        text, codes = CERTAIN, ("MISSING_DECIMAL_POINT",)
-    elif (decimals := without_exponent(written)) is not None:
-        text, codes = decimals, ("IMPROPER_CONFIDENCE_VALUE",)
-    if not _LEGAL.fullmatch(text):
-        text, codes = CERTAIN, (*codes, "ILLEGAL_CONFIDENCE_VALUE")
-    return Confidence(text, float(text), codes)
-
-
-_MOST: Final = 1 << 18
-"""Answers that are kept: with their texts they need some 80 MB."""
+_MOST_KNOWN: Final = 1 << 18
+"""Answers that are remembered: with their texts they need some 80 MB."""
 
 KnownAnswer: TypeAlias = tuple[Answer | None, str]
 """The answer as its assessment holds it, None where it has none; and the short id of its follow-on query."""
+
+KnownAnswers: TypeAlias = dict[str, KnownAnswer]
+"""Answers that are canonical as they stand, by `answer_key`: the next run finds them without reading and hashing."""
 
 
 def answer_key(query_id: str, relation: str, value: str, provenance: str) -> str:
     """What finds an answer to the query of this full id: columns hold no tabs, so no other answer has the same."""
     return f"{query_id}\t{relation}\t{value}\t{provenance}"
-
-
-class KnownAnswers:
-    """Answers that are canonical as they stand.
-
-    Shared by all branches of a linker. The first ones are kept for good; no more are taken when it is full.
-    """
-
-    def __init__(self, assessments: Iterable[Assessment]) -> None:
-        self._by_key: dict[str, KnownAnswer] = {
-            answer_key(line.query.full_id, *line.answer): (line.answer, line.target) for line in assessments
-        }
-        self.find: Callable[[str], KnownAnswer | None] = self._by_key.get
-        """What is known of the answer with this key, or None."""
-
-    def __getstate__(self) -> dict[str, KnownAnswer]:
-        """A copy: another thread may be adding answers."""
-        return self._by_key.copy()
-
-    def __setstate__(self, by_key: dict[str, KnownAnswer]) -> None:
-        self._by_key = by_key
-        self.find = by_key.get
-
-    def add(self, key: str, target: str) -> None:
-        if len(self._by_key) < _MOST:
-            self._by_key[key] = None, target
 
 
 NO_NODE: Final = "0"
@@ -153,48 +83,115 @@ class NoAnswerYetError(InputError):
     """A line answers a query about an answer that no line before it gives; files that are loaded first may give it."""
 
 
-class Linker:
-    """Adds the lines of files to `links`, one file after the other, against one query table.
+class Loading:
+    """Lines being loaded, one file after the other, against one query table.
 
-    Provenances are checked against `documents` where those are given; a line whose node id is `0` has none.
-    `known` remembers the answers of earlier runs. After an InputError about a line, linking the same file goes on with
-    the next line.
+    `links` are the lines so far, `discard` marks run lines beyond the limits, `layouts` are those of the files by name;
+    `problems`, `remarks` and `digests` are added to.
     """
 
     def __init__(
         self,
         table: QuerySet,
-        links: Links,
+        limits: Justifications,
         problems: ProblemLog,
         *,
-        documents: DocumentLengths | None = None,
+        below: Links | None = None,
         known: KnownAnswers | None = None,
+        documents: DocumentLengths | None = None,
+        allow_comments: bool = False,
+        note: Callable[[InputError], None] | None = None,
+        after_run: Callable[[], None] | None = None,
     ) -> None:
-        self._table = table
+        """`below`: the links of gold, over which the lines are laid; `known` remembers the answers of earlier runs.
+
+        What the programs before the scorer ask for: provenances are checked against `documents`; `allow_comments` cuts
+        off comments at the end of lines; `note` takes the error of a line that cannot be linked, and loading goes on
+        with the next line; `after_run` is called after each run file.
+        """
+        self.table, self.problems = table, problems
+        self.links = Links(table, below)
+        self.discard = DiscardRules(limits, problems)
+        self.remarks: list[str] = []
+        self.digests: list[InputDigest] = []
+        self.layouts: dict[str, Schema] = {}
         self._edition = table.edition
         # The slots of an edition that has not the whole inventory.
         self._slots = slots_without_events() if table.edition.slot_filling_only else None
-        self._links = links
         # What gold knows of follow-on queries; there is nothing below gold.
-        self._below: Mapping[str, FollowOn] = {} if links.below is None else links.below.follow_ons
-        self._problems = problems
-        self._documents = documents
-        self._known = known
+        self._below: Mapping[str, FollowOn] = {} if self.links.below is None else self.links.below.follow_ons
+        self._known, self._documents = known, documents
+        self._allow_comments, self._note, self._after_run = allow_comments, note, after_run
         self._file = ""
         # First four characters of document ids that tell the language by themselves.
         self._clear_starts: set[str] = set()
         self._value_types: set[str] = set()
 
+    def load(self, files: Iterable[Input]) -> None:
+        """Load runs and assessments in order.
+
+        Raises InputError at the first line that cannot be linked, and for files of an unknown layout.
+        """
+        with paused_collector():
+            for given in (member for named in files for member in members(named)):
+                with open_source(given) as source:
+                    tab_file = read_tab_file(
+                        source, self.problems, allow_comments=self._allow_comments, edition=self._edition
+                    )
+                    if tab_file is not None:
+                        self.note_layout(tab_file.name, tab_file.schema)
+                        self.load_lines(tab_file)
+                    self.digests.append(source.digest(role_of(None if tab_file is None else tab_file.schema)))
+
+    def note_layout(self, name: str, schema: Schema) -> None:
+        """Keep the layout of a file, with a remark where nothing in it can be scored."""
+        self.layouts[name] = schema
+        if schema.kind is not FileKind.ASSESSMENTS or schema.position("VALUE_MENTION_TYPE") is not None:
+            return
+        if self._edition.assumed_mention is not None:
+            self.remarks.append(f"{name} has no mention types ({schema.name}): all its answers are taken for names")
+        elif not self._edition.ignores_each_nominal:
+            self.remarks.append(
+                f"{name} has no mention types ({schema.name}): no answer that it calls correct is known to be a name, "
+                "so all of them are ignored and every score is 0; --follow 3.0 scores it as in 2016, --mention-types "
+                "assume-name takes its answers for names"
+            )
+
+    def load_lines(self, tab_file: TabFile) -> None:
+        """Link the lines of a file and, of a run, mark those beyond the limits. Raises InputError as `load` does."""
+        is_run = tab_file.schema.kind is FileKind.RUN
+        if not is_run and self.links.below is not None and self.links.below.assessments:
+            raise InputError("these are assessments, not a run", file=tab_file.name, remedy="add them to the pool")
+        self._file = tab_file.name
+        link = self._link_run if is_run else self._link_assessments
+        while True:  # after an error, linking the same file goes on with the next line
+            try:
+                link(tab_file)
+                break
+            except InputError as error:
+                if self._note is None:
+                    raise
+                self._note(error)
+                if tab_file.schema is RUN_2014:  # says the same of every line
+                    break
+        if not is_run:
+            return
+        self.links.unread += tab_file.unread
+        if tab_file.schema is RUN_2017 and not self.problems.fatal:
+            self.discard.apply(self.links.responses, self.links.nodes, self.links.is_in_order)
+        if self._after_run is not None:
+            self._after_run()
+
     # Long, since a call for each of a million lines costs more than a step of what it does here.
-    def link_run(self, tab_file: TabFile) -> None:
-        """Add the lines of a run. Raises InputError where a line names a query that is not there."""
-        name = self._file = tab_file.name
+    def _link_run(self, tab_file: TabFile) -> None:
+        name = tab_file.name
         if tab_file.schema is RUN_2014:
             number, *_ = next(tab_file.lines)
             remedy = "runs of 2014 (seven columns) cannot be scored"
             raise self._error(number, "Query  not loaded", remedy, "RUN_OF_2014")
         has_nodes = tab_file.schema.position("NODEID") is not None
-        links, value_types, known, slots = self._links, self._value_types, self._known, self._slots
+        links, value_types, slots = self.links, self._value_types, self._slots
+        known = None if self._known is None else self._known.get
         queries, responses, nodes, given = links.queries, links.responses, links.nodes, links.given
         follow_ons, below = links.follow_ons, self._below
         for number, text, columns in tab_file.lines:
@@ -203,7 +200,7 @@ class Linker:
             confidence = plain_confidence(confidence_text) or self._confidence(confidence_text, number)
             if value_type not in value_types:
                 self._check_value_type(value_type, number)
-            found = None if known is None else known.find(answer_key(full_id, relation, value, provenance))
+            found = None if known is None else known(answer_key(full_id, relation, value, provenance))
             kept, target = found or self._read_answer(query, relation, value, provenance, number, text)
             if kept is not None:
                 provenance = kept[2]
@@ -236,23 +233,24 @@ class Linker:
 
         At the second hop that is the node which gave the answer asked about, empty as long as none has.
         """
-        parent = self._links.given.get(query.short_id)
+        parent = self.links.given.get(query.short_id)
         if parent is None:
-            self._links.is_in_order = False
+            self.links.is_in_order = False
         return (parent or "") if query.level == 1 else query.full_id
 
-    def link_assessments(self, tab_file: TabFile) -> None:
+    def _link_assessments(self, tab_file: TabFile) -> None:
         """Add the lines of an assessment file. Raises InputError for unknown queries and contradictory lines."""
-        name = self._file = tab_file.name
-        position = tab_file.schema.columns.index
-        at_query, at_relation, at_value = map(position, ("QUERY_AND_SLOT_NAME", "RELATION_PROVENANCE_TRIPLES", "VALUE"))
+        columns_of = tab_file.schema.columns.index
+        at_query, at_relation, at_value = map(
+            columns_of, ("QUERY_AND_SLOT_NAME", "RELATION_PROVENANCE_TRIPLES", "VALUE")
+        )
         at_provenance, at_code, at_provenance_code, at_class = map(
-            position, ("VALUE_PROVENANCE_TRIPLES", "VALUE_ASSESSMENT", "PROVENANCE_ASSESSMENT", "VALUE_EC")
+            columns_of, ("VALUE_PROVENANCE_TRIPLES", "VALUE_ASSESSMENT", "PROVENANCE_ASSESSMENT", "VALUE_EC")
         )
         at_mention = tab_file.schema.position("VALUE_MENTION_TYPE")
         at_class_mention = tab_file.schema.position("EC_MENTION_TYPE")
         assumed, slots = self._edition.assumed_mention, self._slots
-        queries, assessments, follow_ons = self._links.queries, self._links.assessments, self._links.follow_ons
+        queries, assessments, follow_ons = self.links.queries, self.links.assessments, self.links.follow_ons
         for number, text, columns in tab_file.lines:
             full_id, _, slot = columns[at_query].partition(":")
             query = queries.get(full_id) or self._find_query(full_id, number)
@@ -266,21 +264,14 @@ class Linker:
             code, value_class = columns[at_code], columns[at_class]
             is_accepted = code == "C" or code == "X"
             if is_accepted is (value_class == "0" or not value_class):  # exactly accepted answers have one (4.8)
-                of_query = f"query = {query.short_id}"
-                if is_accepted:
-                    problem = f"Correct entry without equivalence class, {of_query} at line {number}"
-                    raise self._error(number, problem, None, "CORRECT_WITHOUT_CLASS")
-                problem = f"Equivalence class without correct entry, {of_query}, judgment = , ec = {value_class}"
-                raise self._error(number, problem, None, "CLASS_WITHOUT_CORRECT")
+                raise self._contradiction(number, query, value_class, is_accepted)
             is_plain = slot == query.known_slot and all(map(str.strip, columns)) and (slots is None or slot in slots)
             if not is_plain and not self._is_accepted(tab_file, columns, slot, query, number):
                 self._skip(target, answer[2], len(assessments), number, query, text)
                 continue
-            unknown = next((x for x in (code, columns[at_provenance_code]) if x not in JUDGMENT_OF_CODE), None)
-            if unknown is not None:
-                where = f"{unknown} in file: {name} at line: {number}" if self._edition.names_unknown_code else ""
-                remedy = f"the codes are {' '.join(JUDGMENT_OF_CODE)}"
-                raise self._error(number, f"Unknown assessment code: {where}", remedy, "UNKNOWN_ASSESSMENT_CODE")
+            for unknown in (code, columns[at_provenance_code]):
+                if unknown not in JUDGMENT_OF_CODE:
+                    raise self._unknown_code(number, unknown)
             assessment = Assessment(
                 number, text, query, answer, JUDGMENT_OF_CODE[code], is_accepted,
                 sys.intern(value_class),
@@ -288,75 +279,81 @@ class Linker:
                 (assumed and ("0" if value_class == "0" else assumed))
                 if at_class_mention is None
                 else sys.intern(columns[at_class_mention]),
-                target, name,
+                target, tab_file.name,
             )  # fmt: skip
             assessments.append(assessment)
             follow_on.add(assessment)
 
+    def _contradiction(self, number: int, query: LinkedQuery, value_class: str, is_accepted: bool) -> InputError:
+        of_query = f"query = {query.short_id}"
+        if is_accepted:
+            problem = f"Correct entry without equivalence class, {of_query} at line {number}"
+            return self._error(number, problem, None, "CORRECT_WITHOUT_CLASS")
+        problem = f"Equivalence class without correct entry, {of_query}, judgment = , ec = {value_class}"
+        return self._error(number, problem, None, "CLASS_WITHOUT_CORRECT")
+
+    def _unknown_code(self, number: int, code: str) -> InputError:
+        where = f"{code} in file: {self._file} at line: {number}" if self._edition.names_unknown_code else ""
+        remedy = f"the codes are {' '.join(JUDGMENT_OF_CODE)}"
+        return self._error(number, f"Unknown assessment code: {where}", remedy, "UNKNOWN_ASSESSMENT_CODE")
+
     def _find_query(self, full_id: str, number: int) -> LinkedQuery:
-        query = self._links.query(full_id)
+        query = self.links.query(full_id)
         if query is None:
             # Most ids ask about an answer that was linked before, and are known to be sound without being parsed.
             parent_id, _, short_id = full_id.rpartition("_")
-            follow_on = self._links.follow_on(short_id)
+            follow_on = self.links.follow_on(short_id)
             parent = None if follow_on is None else follow_on.query
             is_known = parent is not None and parent.full_id == parent_id
             query = link_follow_on(parent, short_id) if parent and is_known else self._parsed_query(full_id, number)
-        self._links.queries[full_id] = query
+        self.links.queries[full_id] = query
         return query
 
     def _parsed_query(self, full_id: str, number: int) -> LinkedQuery:
         parts = parse_query_id(full_id)
         if parts is None:
-            raise self._error(
-                number,
-                f'unexpected argument: "{full_id}" sent to parse_queryid',
-                "this is no query id; it should end in ten or twelve hexadecimal digits",
-                "UNPARSABLE_QUERY_ID",
-            )
+            problem = f'unexpected argument: "{full_id}" sent to parse_queryid'
+            remedy = "this is no query id; it should end in ten or twelve hexadecimal digits"
+            raise self._error(number, problem, remedy, "UNPARSABLE_QUERY_ID")
         found: LinkedQuery | None = None
-        loaded = self._table.by_id.get(parts.short)
-        follow_on = self._links.follow_on(parts.short)
+        loaded = self.table.by_id.get(parts.short)
+        follow_on = self.links.follow_on(parts.short)
         if loaded is not None:
-            found = self._links.root(loaded)
+            found = self.links.root(loaded)
             if found.full_id == full_id and len(loaded.entry_points) > 1:
+                problem = "Attempt to execute method generate_query on query "
                 raise self._error(
                     number,
-                    f"Attempt to execute method generate_query on query {parts.short}, which has multiple entrypoints",
+                    f"{problem}{parts.short}, which has multiple entrypoints",
                     "runs and assessments name the queries made from its entry points (switch -expand)",
                     "QUERY_NOT_EXPANDED",
                 )
         elif follow_on is not None and follow_on.query is not None:
             found = link_follow_on(follow_on.query, parts.short)
-        if found is None or found.full_id != full_id:
-            problem, kind = f"Query {full_id} not loaded", InputError
-            if full_id.startswith("\ufeff"):
-                remedy = (
-                    "the file begins with a byte-order mark, which becomes part of this id; save the file without it"
-                )
-            elif found is not None:
-                remedy = f"the query with that short id is {found.full_id}; compare the prefix (switch -expand)"
-            elif parts.short in self._ids_of_other_editions:
-                hashes = self._edition.hashes_text_once
-                other = next(e.name for e in reversed(EDITIONS.values()) if e.hashes_text_once != hashes)
-                remedy = (
-                    f"an earlier line gives its answer; ids of letters outside ASCII are those of --follow {other} here"
-                )
-            elif parts.level:
-                remedy = "no earlier line has given the answer that it asks about; parent lines must come first"
-            else:
-                remedy = "no query file defines it; are the query files and -expand the right ones?"
-            if found is None and parts.level:
-                kind = NoAnswerYetError
-            raise self._error(number, problem, remedy, "QUERY_NOT_LOADED", kind)
-        return found
+        if found is not None and found.full_id == full_id:
+            return found
+        if full_id.startswith("\ufeff"):
+            remedy = "the file begins with a byte-order mark, which becomes part of this id; save the file without it"
+        elif found is not None:
+            remedy = f"the query with that short id is {found.full_id}; compare the prefix (switch -expand)"
+        elif parts.short in self._ids_of_other_editions:
+            hashes = self._edition.hashes_text_once
+            other = next(e.name for e in reversed(EDITIONS.values()) if e.hashes_text_once != hashes)
+            remedy = (
+                f"an earlier line gives its answer; ids of letters outside ASCII are those of --follow {other} here"
+            )
+        elif parts.level:
+            remedy = "no earlier line has given the answer that it asks about; parent lines must come first"
+        else:
+            remedy = "no query file defines it; are the query files and -expand the right ones?"
+        kind = NoAnswerYetError if found is None and parts.level else InputError
+        raise self._error(number, f"Query {full_id} not loaded", remedy, "QUERY_NOT_LOADED", kind)
 
     @functools.cached_property
     def _ids_of_other_editions(self) -> frozenset[str]:
         """Follow-on ids of the answers so far, as editions make them that hash text in the other way; made once."""
         other = replace(self._edition, hashes_text_once=not self._edition.hashes_text_once)
-        below = self._links.below
-        layers = [self._links] if below is None else [self._links, below]
+        layers = [self.links] if self.links.below is None else [self.links, self.links.below]
         lines: list[Assessment | Response] = [line for layer in layers for line in layer.assessments]
         lines += [line for layer in layers for line in layer.responses]
         answers = ((line.query.full_id, line.value, line.provenance) for line in lines if not line.text.isascii())
@@ -369,8 +366,8 @@ class Linker:
         if not are_plain(relation, provenance, self._documents, self._edition):
             kept = relation, value, provenance = self._canonical(relation, value, provenance, number, text)
         target = follow_on_id(query.full_id, value, provenance, self._edition)
-        if self._known is not None and kept is None:  # the next run finds it without reading and hashing it
-            self._known.add(answer_key(query.full_id, relation, value, provenance), target)
+        if self._known is not None and kept is None and len(self._known) < _MOST_KNOWN:
+            self._known[answer_key(query.full_id, relation, value, provenance)] = None, target
         return kept, target
 
     def _canonical(self, relation_text: str, value: str, value_text: str, number: int, text: str) -> Answer:
@@ -380,69 +377,63 @@ class Linker:
         place = Place(self._file, number)
         for column, read in (("RELATION_PROVENANCE_TRIPLES", relation), ("VALUE_PROVENANCE_TRIPLES", provenance)):
             for code, arguments, written, repaired in read.problems:
-                self._problems.add(code, *arguments, place=place, detail=Detail(column, written, repaired))
+                self.problems.add(code, *arguments, place=place, detail=Detail(column, written, repaired))
         if relation.docid != provenance.docid and edition.joins_documents:
-            self._problems.add("MULTIPLE_DOCIDS_IN_RESPONSE", f"\n{text}", place=place)
+            self.problems.add("MULTIPLE_DOCIDS_IN_RESPONSE", f"\n{text}", place=place)
         return relation.canonical, value, provenance.canonical
 
     def _new_follow_on(self, target: str, query: LinkedQuery, provenance: str, number: int) -> FollowOn:
-        if query.unknown_next or query.is_ldc or self._slots is not None or provenance[:4] not in self._clear_starts:
-            self._report_follow_on(target, query, provenance, number)
-        follow_on = self._links.follow_ons[target] = FollowOn(target, query)
-        return follow_on
-
-    def _report_follow_on(self, target: str, query: LinkedQuery, provenance: str, number: int) -> None:
+        is_clear = provenance[:4] in self._clear_starts
         if query.is_ldc and parse_query_id(f"{query.full_id}_{target}") is None:
-            raise self._error(
-                number,
-                f'unexpected argument: "{query.full_id}_{target}" sent to parse_queryid',
-                "runs and assessments name slot-filling queries, whose ids end in ten hexadecimal digits",
-                "QUERY_NOT_EXPANDED",
-            )
-        if provenance[:4] not in self._clear_starts:
+            problem = f'unexpected argument: "{query.full_id}_{target}" sent to parse_queryid'
+            remedy = "runs and assessments name slot-filling queries, whose ids end in ten hexadecimal digits"
+            raise self._error(number, problem, remedy, "QUERY_NOT_EXPANDED")
+        if not is_clear:
             docid = document_of(provenance) if provenance else ""
             if language_code(docid, self._edition) is None:
-                self._problems.add("FAILED_LANG_INFERENCE", docid, DEFAULT_LANGUAGE)
+                self.problems.add("FAILED_LANG_INFERENCE", docid, DEFAULT_LANGUAGE)
             elif language_code(docid[:4], self._edition) is not None:
                 self._clear_starts.add(docid[:4])
-        for slot in query.slots[1:]:
-            if not has_slot(slot, self._edition):
-                self._problems.add("UNKNOWN_SLOT_NAME", slot)
+        if query.unknown_next or self._slots is not None:
+            for slot in query.slots[1:]:
+                if not has_slot(slot, self._edition):
+                    self.problems.add("UNKNOWN_SLOT_NAME", slot)
+        follow_on = self.links.follow_ons[target] = FollowOn(target, query)
+        return follow_on
 
     def _confidence(self, written: str, number: int) -> float:
         confidence = read_confidence(written)
         for code in confidence.codes:
             detail = Detail("CONFIDENCE", written, confidence.text)
-            self._problems.add(code, written, place=Place(self._file, number), detail=detail)
+            self.problems.add(code, written, place=Place(self._file, number), detail=detail)
         return confidence.value
 
     def _check_value_type(self, value_type: str, number: int) -> None:
         if value_type.lower() in (VALUE_TYPES_2016 if self._edition.slot_filling_only else NODE_TYPES):
             self._value_types.add(value_type)
         else:
-            self._problems.add("ILLEGAL_VALUE_TYPE", value_type, place=Place(self._file, number))
+            self.problems.add("ILLEGAL_VALUE_TYPE", value_type, place=Place(self._file, number))
 
     def _is_accepted(self, tab_file: TabFile, columns: list[str], slot: str, query: LinkedQuery, number: int) -> bool:
         place = Place(self._file, number)
         if not has_slot(slot, self._edition):
-            self._problems.add("UNKNOWN_SLOT_NAME", slot, place=place)
-        if not all(map(str.strip, columns)):
-            for column, text in zip(tab_file.schema.columns, columns):
-                # An empty confidence is an illegal one, which 1.0 has taken the place of.
-                if column != "CONFIDENCE" and not has_text(text):
-                    self._problems.add("EMPTY_FIELD", column, place=place)
-                    return False
+            self.problems.add("UNKNOWN_SLOT_NAME", slot, place=place)
+        for column, text in zip(tab_file.schema.columns, columns):
+            # An empty confidence is an illegal one, which 1.0 has taken the place of.
+            if column != "CONFIDENCE" and not has_text(text):
+                self.problems.add("EMPTY_FIELD", column, place=place)
+                return False
         if not query.slots or slot != query.slots[0]:
             expected = query.slots[0] if query.slots else ""
             named = query.full_id if self._edition.names_wrong_slot_in_full else query.short_id
-            self._problems.add("WRONG_SLOT_NAME", slot, named, expected, place=place)
+            self.problems.add("WRONG_SLOT_NAME", slot, named, expected, place=place)
             return False
         return True
 
     def _skip(self, target: str, provenance: str, before: int, number: int, query: LinkedQuery, text: str) -> None:
         docid = document_of(provenance)
-        self._links.skipped.append(SkippedLine(target, docid, before, self._file, number, query, text))
-        self._links.passed_over.add(target)
+        self.links.skipped.append(SkippedLine(target, docid, before, self._file, number, query, text))
+        self.links.passed_over.add(target)
 
     def _error(
         self, number: int, problem: str, remedy: str | None, code: str, kind: type[InputError] = InputError
@@ -452,102 +443,6 @@ class Linker:
 
 RUN_SUFFIX = ".tab.txt"
 """Members of a folder that count as runs or assessments end like this, perhaps compressed."""
-
-
-class Reading(Record):
-    """What the programs before the scorer ask of loading beyond what the scorer does.
-
-    `allow_comments`: a comment at the end of a line is cut off. `note`: takes the error of a line that cannot be
-    linked, and loading goes on with the next line; None: loading ends there. `after_run`: called after each run file.
-    """
-
-    allow_comments: bool = False
-    note: Callable[[InputError], None] | None = None
-    after_run: Callable[[], None] | None = None
-
-
-SCORING: Final = Reading()
-
-
-class Loading(Struct):
-    """Lines being loaded: `links` so far, the run lines `discard` marked, the layout of each file by its name.
-
-    `problems` and `remarks` are what was found on the way, `digests` those of the files.
-    """
-
-    table: QuerySet
-    links: Links
-    linker: Linker
-    discard: DiscardRules
-    problems: ProblemLog
-    remarks: list[str] = field(default_factory=list)
-    digests: list[InputDigest] = field(default_factory=list)
-    layouts: dict[str, Schema] = field(default_factory=dict)
-
-    def load(self, files: Iterable[Input], reading: Reading = SCORING) -> None:
-        """Load runs and assessments in order.
-
-        Raises InputError at the first line that cannot be linked (unless `reading` notes those), and for files of an
-        unknown layout.
-        """
-        with paused_collector():
-            for given in files:
-                for member in members(given):
-                    self._load_file(member, reading)
-
-    def _load_file(self, given: Input, reading: Reading) -> None:
-        with open_source(given) as source:
-            tab_file = read_tab_file(
-                source, self.problems, allow_comments=reading.allow_comments, edition=self.table.edition
-            )
-            if tab_file is not None:
-                self.note_layout(tab_file.name, tab_file.schema)
-                self.load_lines(tab_file, reading)
-            self.digests.append(source.digest(role_of(None if tab_file is None else tab_file.schema)))
-
-    def note_layout(self, name: str, schema: Schema) -> None:
-        """Keep the layout of a file, with a remark where nothing in it can be scored."""
-        self.layouts[name] = schema
-        edition = self.table.edition
-        if schema.kind is not FileKind.ASSESSMENTS or schema.position("VALUE_MENTION_TYPE") is not None:
-            return
-        if edition.assumed_mention is not None:
-            self.remarks.append(f"{name} has no mention types ({schema.name}): all its answers are taken for names")
-        elif not edition.ignores_each_nominal:
-            self.remarks.append(
-                f"{name} has no mention types ({schema.name}): no answer that it calls correct is known to be a name, "
-                "so all of them are ignored and every score is 0; --follow 3.0 scores it as in 2016, --mention-types "
-                "assume-name takes its answers for names"
-            )
-
-    def load_lines(self, tab_file: TabFile, reading: Reading = SCORING) -> None:
-        """Link the lines of a file and, of a run, mark those beyond the limits. Raises InputError as `load` does."""
-        if tab_file.schema.kind is FileKind.ASSESSMENTS:
-            if self.links.below is not None and self.links.below.assessments:
-                raise InputError("these are assessments, not a run", file=tab_file.name, remedy="add them to the pool")
-            _link(self.linker.link_assessments, tab_file, reading)
-            return
-        _link(self.linker.link_run, tab_file, reading)
-        self.links.unread += tab_file.unread
-        if tab_file.schema is RUN_2017 and not self.problems.fatal:
-            self.discard.apply(self.links.responses, self.links.nodes, self.links.is_in_order)
-        if reading.after_run is not None:
-            reading.after_run()
-
-
-def loading_of(
-    table: QuerySet,
-    limits: Justifications,
-    problems: ProblemLog,
-    *,
-    below: Links | None = None,
-    known: KnownAnswers | None = None,
-    documents: DocumentLengths | None = None,
-) -> Loading:
-    """Nothing loaded yet. `below`: the links of gold, over which the lines are laid; the rest as for `Linker`."""
-    links = Links(table, below)
-    linker = Linker(table, links, problems, documents=documents, known=known)
-    return Loading(table, links, linker, DiscardRules(limits, problems), problems)
 
 
 def members(given: Input) -> list[Input]:
@@ -584,15 +479,3 @@ def kind_of(given: Input, edition: Edition = LATEST) -> FileKind | None:
     with open_source(given) as source:
         tab_file = read_tab_file(source, ProblemLog(), edition=edition)
     return None if tab_file is None else tab_file.schema.kind
-
-
-def _link(link: Callable[[TabFile], None], tab_file: TabFile, reading: Reading) -> None:
-    while True:
-        try:
-            return link(tab_file)
-        except InputError as error:
-            if reading.note is None:
-                raise
-            reading.note(error)
-            if tab_file.schema is RUN_2014:  # says the same of every line
-                return None

@@ -20,9 +20,8 @@ from cs_score.base.records import Record, field
 from cs_score.coldstart.editions import LATEST, Edition
 from cs_score.coldstart.judging import Labels, Tally, pre_policy_category, without
 from cs_score.coldstart.lines import Response, load_order
-from cs_score.coldstart.projection import ScoreRow, Table
-from cs_score.coldstart.ranking import ApRow, Ranking
-from cs_score.coldstart.result import AveragePrecision, Result, RunResult, UnitResult
+from cs_score.coldstart.ranking import Ranking
+from cs_score.coldstart.result import AveragePrecision, Result, RunResult, ScoreRow, Table, UnitResult
 from cs_score.coldstart.samples import VALUE_CODES
 from cs_score.problems.log import NO_PLACE, Problem
 
@@ -113,7 +112,7 @@ class TableLayout:
         self._tabs = tabs
         self._widths = {name: len(fields[name].header) for name in shown}
 
-    def table(self, names: Sequence[str], rows: Sequence[ScoreRow | ApRow]) -> list[str]:
+    def table(self, names: Sequence[str], rows: Sequence[ScoreRow | ScoreRow]) -> list[str]:
         columns: dict[str, list[str]] = {}
         for name in self._widths:
             # Most columns repeat few values; each value is formatted and padded once.
@@ -130,18 +129,18 @@ class TableLayout:
     def header(self, names: Sequence[str]) -> str:
         return self._line(names, [self._fields[name].header for name in names])
 
-    def row(self, names: Sequence[str], row: ScoreRow | ApRow, prefix: str) -> str:
+    def row(self, names: Sequence[str], row: ScoreRow | ScoreRow, prefix: str) -> str:
         """One row with `prefix` before its first cell, in the widths found so far."""
         first, *rest = (_cell(self._values(name, [row])[0]) if name in self._widths else "" for name in names)
         return self._line(names, [prefix + first, *rest])
 
-    def _values(self, name: str, rows: Sequence[ScoreRow | ApRow]) -> list[object]:
+    def _values(self, name: str, rows: Sequence[ScoreRow | ScoreRow]) -> list[object]:
         field = self._fields[name]
         if field.attribute == "run_id":
             return [self._run_id] * len(rows)
         value_of = attrgetter(field.attribute)
         if field.is_count:  # four blanks where a row is a mean
-            return ["    " if row.counts is None else value_of(row.counts) for row in rows]  # type: ignore[union-attr]
+            return ["    " if row.counts is None else value_of(row.counts) for row in rows]
         values = list(map(value_of, rows))
         if 0.0 in values:  # -0.0 equals 0.0, but its cell has a sign
             values = ["-0.0000" if value == 0 and str(value) == "-0.0" else value for value in values]

@@ -21,12 +21,17 @@ from cs_score.base.records import Record, replace
 from cs_score.base.sources import Source, open_source
 from cs_score.coldstart.gold import Gold, run_of
 from cs_score.coldstart.lines import Links
-from cs_score.coldstart.linking import Loading, loading_of, members, role_of
+from cs_score.coldstart.linking import Loading, members, role_of
 from cs_score.coldstart.outputs import rankings_text, responses_text
-from cs_score.coldstart.projection import ScoreRow, averaged_table
 from cs_score.coldstart.queries import Query, QuerySet
-from cs_score.coldstart.ranking import ApRow, averaged_ap_table, slot_filling_ap
-from cs_score.coldstart.result import DebugText, Result, tallies_of
+from cs_score.coldstart.result import (
+    DebugText,
+    Result,
+    ScoreRow,
+    averaged_table,
+    ranked_rows,
+    tallies_of,
+)
 from cs_score.coldstart.scorer import Combining, rankings_of, score_rows
 from cs_score.coldstart.tab_files import RUN_2014, FileKind, Schema, TabFile, accepted_lines, line_blocks, read_tab_file
 from cs_score.problems.log import ProblemLog
@@ -229,7 +234,7 @@ class _PartScore(Record):
     lines: int
     has_met: bool
     rows: Sequence[ScoreRow]
-    ap_rows: Sequence[ApRow]
+    ap_rows: Sequence[ScoreRow]
     problems: ProblemLog
 
 
@@ -244,7 +249,7 @@ def score_in_parts(gold: Gold, files: Sequence[str], parts: int, jobs: int, fold
     # Reports that come first tell errors of all lines before anything is scored.
     if cut is None or gold.options.runids is not None or edition.reports_first:
         return None
-    loading = loading_of(gold.table, gold.options.justifications, gold.problems.branch(), below=gold.links)
+    loading = Loading(gold.table, gold.options.justifications, gold.problems.branch(), below=gold.links)
     try:
         divided = divide_files(loading, files, cut)
         if any(file.schema is RUN_2014 for file in divided):
@@ -262,9 +267,7 @@ def score_in_parts(gold: Gold, files: Sequence[str], parts: int, jobs: int, fold
         combining.remark_on_matches(run_id, lines, any(score.has_met for score in scores))
         run = combining.projected(run_id, averaged_table(row for score in scores for row in score.rows))
         combining.check_something_scored(run)
-        ranked = combining.averaged(
-            run_id, averaged_ap_table((row for score in scores for row in score.ap_rows), edition)
-        )
+        ranked = combining.averaged(run_id, (row for score in scores for row in score.ap_rows))
         texts = [_texts_of(folder, part) for part in range(len(scores))]
         run = replace(run, average_precision=ranked, debug_text=DebugText(*zip(*texts)))
         if gold.options.samples is not None:
@@ -284,7 +287,7 @@ def _score_part(task: _Task, part: int) -> _PartScore:
     Raises NeedsWholeError, also for what is fatal: another part may hold an earlier line that is.
     """
     gold = open_part(task.gold, task.cut, part)
-    loading = loading_of(gold.table, gold.options.justifications, gold.problems, below=gold.links)
+    loading = Loading(gold.table, gold.options.justifications, gold.problems, below=gold.links)
     try:
         load_part(loading, task.files, part)
         run = run_of(gold, loading, gold.options.justifications)
@@ -302,5 +305,5 @@ def _score_part(task: _Task, part: int) -> _PartScore:
         write_new(path, encoded(text))
     return _PartScore(
         run_ids, len(run.links.responses), any(unit.matched for unit in units), score_rows(units),
-        slot_filling_ap(rankings), gold.problems,
+        ranked_rows(rankings), gold.problems,
     )  # fmt: skip

@@ -14,8 +14,8 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from cs_score.coldstart.projection import ScoreRow, Table, by_ldc_query, counted_f1, ldc_max_rows, row_order
 from cs_score.coldstart.queries import QuerySet
+from cs_score.coldstart.result import ScoreRow, Table, by_ldc_query, counted_f1, ldc_max_rows, row_order
 from cs_score.coldstart.samples import (
     ABSENT,
     LEVELS,

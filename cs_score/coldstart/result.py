@@ -1,29 +1,253 @@
-"""The result of a Cold Start scoring: every count, category, ranking and score; writers only read it."""
+"""The result of a Cold Start scoring: rows of scores, their projection to LDC queries, averages, and all of a run.
+
+Rows of precision, recall and F1 are those of queries and classes (SF), projected to LDC queries as the best of their
+entry points (LDC-MAX) and as the mean of these (LDC-MEAN); rows of average precision are those of queries and levels.
+Source: specification, 8 and 9.8.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, field
 from cs_score.base.signing.origin import Origin
-from cs_score.coldstart.judging import Labels, Tally
+from cs_score.coldstart.editions import Edition
+from cs_score.coldstart.judging import Counts, Labels, Tally, sum_counts
 from cs_score.coldstart.lines import Assessment
 from cs_score.coldstart.options import Options
-from cs_score.coldstart.projection import ALL_LEVELS, Table
-from cs_score.coldstart.queries import Query
-from cs_score.coldstart.ranking import ApTable, Ranking
+from cs_score.coldstart.queries import Query, QuerySet
+from cs_score.coldstart.ranking import Ranking
 from cs_score.coldstart.samples import Bootstrap
+from cs_score.measures import measure
+from cs_score.measures.formulas import divide, f1
 from cs_score.measures.measure import Measure
-from cs_score.measures.registry import RANKED
+from cs_score.measures.registry import LDC_MAX, LDC_MEAN, RANKED, SF
 from cs_score.problems.log import Problem, ProblemLog
 
 if TYPE_CHECKING:
     from cs_score.base.signing.signature import Signature
 
+ALL_LEVELS: Final = measure.ALL_HOPS
+MICRO: Final = f"{ALL_LEVELS}-{measure.MICRO}"
+MACRO: Final = f"{ALL_LEVELS}-{measure.MACRO}"
 
-_ROW_PREFIX: Final = f"{ALL_LEVELS}-"
+_LEADING_NUMBER: Final = re.compile(r"\s*[-+]?\d+")
+
+OfQuery = TypeVar("OfQuery")
+
+OfLdcQuery: TypeAlias = tuple[str, list[tuple[str, Sequence[OfQuery]]]]
+"""Full id of an LDC query; the short ids of its slot-filling queries, in query-file order, with their rows."""
+
+
+class ScoreRow(NamedTuple):
+    """One row of a table: precision, recall and F1 of a query or class, or the measures of its rankings at a level.
+
+    `name` is `ALL-Micro` or `ALL-Macro` for averages; `level` is the hop as text, or `ALL`; `counts` is None where the
+    row is a mean or of rankings; `ground_truth` decides whether it counts in the divisor of a macro average.
+    """
+
+    name: str
+    level: str
+    counts: Counts | None
+    scores: tuple[float, ...]
+    ground_truth: int
+
+    @property
+    def precision(self) -> float:
+        return self.scores[0]
+
+    @property
+    def recall(self) -> float:
+        return self.scores[1]
+
+    @property
+    def f1(self) -> float:
+        return self.scores[2]
+
+    @property
+    def score(self) -> float:
+        """The first measure of rankings."""
+        return self.scores[0]
+
+
+class Table(Record):
+    """The rows of one variant in printing order, and their averages by level."""
+
+    rows: tuple[ScoreRow, ...]
+    micro: tuple[ScoreRow, ...]
+    macro: tuple[ScoreRow, ...]
+
+    @property
+    def averages(self) -> tuple[ScoreRow, ...]:
+        return self.micro + self.macro
+
+
+def row_order(name: str) -> tuple[str, tuple[int, ...]]:
+    """Sort key of rows: query id as text, then class numbers as numbers, then the shorter name (8.1)."""
+    query, colon, components = name.partition(":")
+    if not colon:
+        return name, ()
+    if components.isdecimal():  # nearly all rows of classes
+        return query, (int(components),)
+    numbers = map(_LEADING_NUMBER.match, components.split(":"))
+    return query, tuple(int(number.group()) if number else 0 for number in numbers)
+
+
+def in_printing_order(rows: Iterable[ScoreRow]) -> list[ScoreRow]:
+    return sorted(rows, key=lambda row: row_order(row.name))
+
+
+def counted_row(name: str, counts: Counts, level: str | None = None) -> ScoreRow:
+    """A row whose scores come from its own counts; the level is the hop of the class so named, unless given."""
+    precision, recall = counts.precision, counts.recall
+    scores = precision, recall, f1(precision, recall)
+    return ScoreRow(name, str(name.count(":")) if level is None else level, counts, scores, counts.ground_truth)
+
+
+def ranked_rows(rankings: Iterable[Ranking]) -> list[ScoreRow]:
+    return _by_name_and_level(
+        ScoreRow(ranking.query, ranking.level, None, ranking.scores, ranking.ground_truth or 0) for ranking in rankings
+    )
+
+
+def _by_name_and_level(rows: Iterable[ScoreRow]) -> list[ScoreRow]:
+    return sorted(rows, key=lambda row: (row_order(row.name), row.level))
+
+
+def averaged_table(ordered: Iterable[ScoreRow]) -> Table:
+    """Rows with counts, in printing order, with their averages: one row a level, `ALL` last."""
+    rows = tuple(ordered)
+    by_level = _by_level(rows)
+    micro = tuple(counted_row(MICRO, _sum(members), level) for level, members in by_level)
+    return Table(rows, micro, tuple(_macro_row(level, members) for level, members in by_level))
+
+
+def averaged_ap_table(ordered: Iterable[ScoreRow], edition: Edition) -> Table:
+    """Rows of rankings in printing order with their macro averages.
+
+    Where an edition ranks all levels, the rows of each count for ALL as well, those of ALL twice.
+    """
+    rows = tuple(ordered)
+    macro: list[ScoreRow] = []
+    for level in sorted({row.level for row in rows}):
+        members = [row for row in rows if row.level == level]
+        if edition.ranks_all_levels and level == ALL_LEVELS:
+            members = [row for row in rows for _ in range(1 + (row.level == ALL_LEVELS))]
+        macro.append(_macro_row(level, members))
+    return Table(rows, (), tuple(macro))
+
+
+def _by_level(rows: Sequence[ScoreRow]) -> list[tuple[str, Sequence[ScoreRow]]]:
+    by_level: dict[str, list[ScoreRow]] = defaultdict(list)
+    for row in rows:
+        by_level[row.level].append(row)
+    return [*sorted(by_level.items()), (ALL_LEVELS, rows)] if rows else []
+
+
+def _macro_row(level: str, rows: Sequence[ScoreRow]) -> ScoreRow:
+    """Sums of the scores of all rows, divided by the number of rows that have something to find."""
+    return ScoreRow(MACRO, level, None, _means(rows, sum(row.ground_truth > 0 for row in rows)), 0)
+
+
+def _means(rows: Iterable[ScoreRow], divisor: int) -> tuple[float, ...]:
+    return tuple(divide(left_sum(scores), divisor) for scores in zip(*(row.scores for row in rows)))
+
+
+def left_sum(values: Iterable[float]) -> float:
+    """Sum from left to right in double precision; `sum` of newer Pythons compensates, the reference does not."""
+    total = 0.0
+    for value in values:
+        total += value
+    return total
+
+
+def _sum(rows: Iterable[ScoreRow]) -> Counts:
+    return sum_counts(row.counts for row in rows if row.counts is not None)
+
+
+def counted_f1(rows: Iterable[ScoreRow]) -> float:
+    return _sum(rows).f1
+
+
+def by_ldc_query(rows_of: Mapping[str, Sequence[OfQuery]], queries: QuerySet) -> Iterator[OfLdcQuery[OfQuery]]:
+    """Each LDC query with the rows of its slot-filling queries, which `rows_of` has by short id, as far as it has."""
+    ldc_of = queries.ldc_of
+    for ldc_id in dict.fromkeys(ldc_of.values()):
+        query = queries.by_id[ldc_id]
+        entry_points = [
+            (short_id, rows_of[short_id])
+            for short_id in dict.fromkeys(query.expansions or ())
+            if short_id in rows_of and ldc_of[short_id] == ldc_id
+        ]
+        if entry_points:
+            yield query.full_id, entry_points
+
+
+def _by_ldc_query(table: Table, queries: QuerySet) -> Iterator[OfLdcQuery[ScoreRow]]:
+    rows_of: dict[str, list[ScoreRow]] = defaultdict(list)
+    for row in table.rows:
+        rows_of[row.name.partition(":")[0].rpartition("_")[2]].append(row)
+    return by_ldc_query(rows_of, queries)
+
+
+def ldc_tables(sf: Table, queries: QuerySet) -> tuple[Table, Table]:
+    """LDC-MAX and LDC-MEAN of an SF table (specification 8.2 and 8.3)."""
+    best: list[ScoreRow] = []
+    for full_id, entry_points in _by_ldc_query(sf, queries):
+        best += ldc_max_rows(full_id, _representing(entry_points)[1])
+    means = tuple(in_printing_order(_ldc_means(sf, queries)))
+    macro = tuple(_macro_row(level, members) for level, members in _by_level(means))
+    return averaged_table(in_printing_order(best)), Table(means, (), macro)
+
+
+def ldc_mean_ap(sf: Table, queries: QuerySet) -> Table:
+    """The LDC-MEAN variant of rankings: the mean over the entry points that have the row."""
+    return averaged_ap_table(_by_name_and_level(_ldc_means(sf, queries)), queries.edition)
+
+
+def _representing(entry_points: Sequence[tuple[str, Sequence[ScoreRow]]]) -> tuple[str, Sequence[ScoreRow]]:
+    """The entry point with the highest F1 over all hops, the first in query-file order where equal (14, rule 1)."""
+    return entry_points[0] if len(entry_points) == 1 else max(entry_points, key=lambda item: counted_f1(item[1]))
+
+
+def representatives(sf: Table, queries: QuerySet) -> frozenset[str]:
+    """The short ids of the entry points that represent their LDC queries in LDC-MAX."""
+    return frozenset(_representing(entry_points)[0] for _, entry_points in _by_ldc_query(sf, queries))
+
+
+def ldc_max_rows(full_id: str, rows: Iterable[ScoreRow]) -> list[ScoreRow]:
+    """The rows of an entry point in the name of its LDC query, with the first class component only (8.2).
+
+    Classes of the second hop so have the name of the class above them, and stand before it.
+    """
+
+    def order(row: ScoreRow) -> tuple[str, tuple[float, ...]]:
+        query, components = row_order(row.name)
+        # What is below a class sorts before the class itself; a query before its classes.
+        return query, (*components, math.inf) if components else ()
+
+    return [row._replace(name=":".join((full_id, *row.name.split(":", 2)[1:2]))) for row in sorted(rows, key=order)]
+
+
+def _ldc_means(sf: Table, queries: QuerySet) -> Iterator[ScoreRow]:
+    """Means over entry points of rows with the same first class component, or of rankings of the same level."""
+    for full_id, entry_points in _by_ldc_query(sf, queries):
+        members: dict[tuple[str, str], list[ScoreRow]] = {}
+        for _, rows in sorted(entry_points):
+            for row in rows:
+                _, colon, components = row.name.partition(":")
+                name = f"{full_id}{colon}{components.partition(':')[0]}"
+                level = row.level if row.counts is None else str(name.count(":"))
+                members.setdefault((name, level), []).append(row)
+        for (name, level), of_name in members.items():
+            # A mean of one is what it is, negative zero too.
+            scores = of_name[0].scores if len(of_name) == 1 else _means(of_name, len(of_name))
+            yield ScoreRow(name, level, None, scores, max(row.ground_truth for row in of_name))
 
 
 class QueryResult(Record):
@@ -44,9 +268,8 @@ class QueryResult(Record):
 class UnitResult(Record):
     """What scoring one unit gave: an LDC query with its entry points, or a query by itself.
 
-    `matched` holds the assessment of each response that has one, `labels` the names of the lists that it stands in,
-    both by the response's index. `queries` are those that were selected. `problems` were found while matching;
-    `unmatched` is why that had to stop.
+    `matched` holds the assessment of each response that has one, `labels` what each counts as, by the response's index.
+    `problems` were found while matching; `unmatched` is why that had to stop.
     """
 
     id: str
@@ -63,6 +286,10 @@ def tallies_of(units: Iterable[UnitResult]) -> list[tuple[Tally, UnitResult]]:
     return sorted(of_units, key=lambda item: item[0].name)
 
 
+def _existing(*variants: tuple[str, Table | None]) -> list[tuple[str, Table]]:
+    return [(name, table) for name, table in variants if table is not None]
+
+
 class PrecisionRecall(Record):
     """The tables of one run; the LDC variants are None where no LDC query was expanded (specification 3.7)."""
 
@@ -72,16 +299,15 @@ class PrecisionRecall(Record):
 
     @property
     def variants(self) -> list[tuple[str, Table]]:
-        named = (("SF", self.sf), ("LDC-MAX", self.ldc_max), ("LDC-MEAN", self.ldc_mean))
-        return [(name, table) for name, table in named if table is not None]
+        return _existing((SF, self.sf), (LDC_MAX, self.ldc_max), (LDC_MEAN, self.ldc_mean))
 
     @property
     def measures(self) -> dict[Measure, float]:
         return {
-            Measure(statistic, name, row.name.removeprefix(_ROW_PREFIX)).at(row.level): score
+            Measure(statistic, name, row.name.removeprefix(f"{ALL_LEVELS}-")).at(row.level): score
             for name, table in self.variants
             for row in table.averages
-            for statistic, score in (("P", row.precision), ("R", row.recall), ("F1", row.f1))
+            for statistic, score in zip(("P", "R", "F1"), row.scores)
         }
 
 
@@ -93,15 +319,14 @@ class AveragePrecision(Record):
     """
 
     run_id: str
-    sf: ApTable
-    ldc_mean: ApTable | None
+    sf: Table
+    ldc_mean: Table | None
     rankings: tuple[Ranking, ...] = ()
     averages_all_levels: bool = False
 
     @property
-    def variants(self) -> list[tuple[str, ApTable]]:
-        named = (("SF", self.sf), ("LDC-MEAN", self.ldc_mean))
-        return [(name, table) for name, table in named if table is not None]
+    def variants(self) -> list[tuple[str, Table]]:
+        return _existing((SF, self.sf), (LDC_MEAN, self.ldc_mean))
 
     @property
     def measures(self) -> dict[Measure, float]:
@@ -123,11 +348,10 @@ class DebugText(Record):
 class RunResult(Record):
     """What was computed for one run.
 
-    `units` is what each unit gave. `average_precision` is None where scoring stopped before it, `bootstrap` where no
-    samples were given. `unit_of` maps each query scored to the unit that a resample draws, by full id: its LDC query
-    where that is known, else itself. `origin` is that of a run which was scored by itself beside others.
-
-    A run that was scored in parts has its `debug_text` and, as nothing else needs them, no units and no rankings.
+    `average_precision` is None where scoring stopped before it, `bootstrap` where no samples were given. `unit_of` maps
+    each query scored to the unit that a resample draws, by full id: its LDC query where that is known, else itself.
+    `origin` is that of a run which was scored by itself beside others. A run that was scored in parts has its
+    `debug_text` and, as nothing else needs them, no units and no rankings.
     """
 
     run_id: str
@@ -153,14 +377,24 @@ class RunResult(Record):
         return {str(measure): score for measure, score in self.measures.items()}
 
     def __repr__(self) -> str:
-        return f"<run {self.run_id}: {_scores(self)}>"
+        parts = [
+            f"{name} {row.name} {'/'.join(f'{score:.4f}' for score in row.scores)}"
+            for name, table in self.tables.variants
+            for row in table.averages
+            if row.level == ALL_LEVELS
+        ]
+        variants = [] if self.average_precision is None else self.average_precision.variants
+        parts += [
+            f"{name} AP {row.score:.4f}" for name, table in variants for row in table.macro if row.level == ALL_LEVELS
+        ]
+        return f"<run {self.run_id}: {', '.join(parts) or 'nothing to score'}>"
 
 
 class Result(Record):
     """A whole scoring: the runs in the order scored, the problems met, and what it was computed from.
 
-    `warnings` are remarks that the report does not have, one line each. `has_ldc_index` tells whether LDC queries were
-    expanded, so that LDC variants exist.
+    `warnings` are remarks that the report does not have, one line each. `has_ldc_index`: LDC queries were expanded, so
+    that LDC variants exist.
     """
 
     options: Options
@@ -171,10 +405,8 @@ class Result(Record):
     origin: Origin
 
     def signature(self, run: RunResult) -> Signature:
-        if run.origin is not None:
-            return run.origin.signature
-        whole = self.origin.signature
-        return whole if len(self.runs) == 1 else whole.of_run(run.run_id)
+        whole = (run.origin or self.origin).signature
+        return whole if run.origin is not None or len(self.runs) == 1 else whole.of_run(run.run_id)
 
     @property
     def error_count(self) -> int:
@@ -187,23 +419,6 @@ class Result(Record):
     def __repr__(self) -> str:
         counts = f"{self.error_count} errors, {self.warning_count} warnings"
         return "\n".join((f"<Cold Start result: {len(self.runs)} run(s), {counts}", *map(repr, self.runs))) + ">"
-
-
-def _scores(run: RunResult) -> str:
-    parts = [
-        f"{name} {row.name} {row.precision:.4f}/{row.recall:.4f}/{row.f1:.4f}"
-        for name, table in run.tables.variants
-        for row in table.averages
-        if row.level == "ALL"
-    ]
-    if run.average_precision is not None:
-        parts += [
-            f"{name} AP {row.score:.4f}"
-            for name, table in run.average_precision.variants
-            for row in table.macro
-            if row.level == "ALL"
-        ]
-    return ", ".join(parts) or "nothing to score"
 
 
 class ScoringStopped(InputError):

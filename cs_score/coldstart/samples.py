@@ -19,10 +19,9 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import Record
 from cs_score.base.sources import Input, open_source
 from cs_score.base.white_space import NO_SPACE, SPACE
-from cs_score.coldstart.projection import ALL_LEVELS
 from cs_score.coldstart.queries import parse_query_id
 from cs_score.measures import registry
-from cs_score.measures.measure import MACRO, MICRO, Measure
+from cs_score.measures.measure import ALL_HOPS, MACRO, MICRO, Measure
 
 _SPACE: Final = re.compile(SPACE)
 _LEADING_NUMBER: Final = re.compile(r"\s*([-+]?[0-9]{1,18})")
@@ -193,7 +192,7 @@ NO_SCORE: Final = "     -"
 
 # What the parts of a value code stand for.
 METRICS: Final = {"P": "P", "R": "R", "F": "F1"}
-LEVELS: Final = {"0": "0", "1": "1", "A": ALL_LEVELS}
+LEVELS: Final = {"0": "0", "1": "1", "A": ALL_HOPS}
 _AVERAGES: Final = {"Mi": MICRO, "Ma": MACRO}
 _VARIANTS: Final = {"SLOTFLG": registry.SF, "LDCMAXI": registry.LDC_MAX, "LDCMEAN": registry.LDC_MEAN}
 

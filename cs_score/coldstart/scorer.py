@@ -20,25 +20,26 @@ from cs_score.coldstart.judging import Counting, check_discipline, compares_valu
 from cs_score.coldstart.lines import Assessment, LinkedQuery, Response
 from cs_score.coldstart.linking import kind_of, members
 from cs_score.coldstart.options import DUPLICATE, MANY, SIDES, Options, Policy, as_validated, origin_of
-from cs_score.coldstart.projection import (
-    ALL_LEVELS,
-    ScoreRow,
-    Table,
-    averaged_table,
-    counted_row,
-    in_printing_order,
-    ldc_tables,
-)
 from cs_score.coldstart.queries import QuerySet, find_predicate
-from cs_score.coldstart.ranking import ApTable, Ranking, averaged_ap_table, ldc_mean_ap, rank_query, slot_filling_ap
+from cs_score.coldstart.ranking import Ranker, Ranking
 from cs_score.coldstart.result import (
+    ALL_LEVELS,
     AveragePrecision,
     PrecisionRecall,
     QueryResult,
     Result,
     RunResult,
+    ScoreRow,
     ScoringStopped,
+    Table,
     UnitResult,
+    averaged_ap_table,
+    averaged_table,
+    counted_row,
+    in_printing_order,
+    ldc_mean_ap,
+    ldc_tables,
+    ranked_rows,
 )
 from cs_score.coldstart.samples import SampleFile
 from cs_score.coldstart.tab_files import FileKind
@@ -48,18 +49,24 @@ from cs_score.problems.log import ProblemLog
 _SHOWN = 3
 
 
-def check_lines(run: Run) -> None:
-    """Raises InputError where files have lines and none of them was accepted. Files of size zero are only warned of."""
-    if run.layouts and not run.links.responses and not run.gold.links.assessments:
-        raise InputError(
-            f"nothing was loaded: no line of {_some(run.layouts)} was accepted",
-            remedy="the problems reported say why",
-        )
+def _some(texts: Iterable[object]) -> str:
+    shown = [str(text) for text in texts]
+    return ", ".join(shown[:_SHOWN]) + (f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else "")
 
 
-def remarks_on_runs(run: Run, run_ids: Sequence[str]) -> Iterator[str]:
-    """Remarks on the runs as loaded: several of them, second-hop lines before their parents."""
-    without_parent = run.links.without_parent
+def _remarks_on_policy(policy: Policy) -> Iterator[str]:
+    named = [(item, side) for side in SIDES for item in policy.items(side)]
+    for item in dict.fromkeys(item for item, _ in named):
+        sides = [side for other, side in named if other == item]
+        switches = " and ".join(f"-{side.lower()}" for side in sides)
+        if len(sides) > 1 and item == DUPLICATE:
+            yield f"DUPLICATE is in {switches}: duplicates count as {policy.duplicate_side} only, the last of these"
+        elif len(sides) > 1:
+            yield f"{item} is in {switches}: such responses count {len(sides)} times; name it once"
+
+
+def _remarks_on_runs(run: Run) -> Iterator[str]:
+    run_ids, without_parent = run.run_ids, run.links.without_parent
     if len(run_ids) > 1:
         yield (
             f"{len(run_ids)} runs are scored in one invocation ({_some(run_ids)}): average precision pools the nodes "
@@ -71,59 +78,32 @@ def remarks_on_runs(run: Run, run_ids: Sequence[str]) -> Iterator[str]:
                 "whose scores are then wrong; score each run by itself"
             )
     if without_parent:
-        first = without_parent[0]
-        lines = _some([str(response.place) for response in without_parent])
+        lines = _some(response.place for response in without_parent)
         yield (
             f"{len(without_parent)} second-hop line(s) come before their parent line or have none ({lines}): their "
-            f"nodes, such as {first.node}, are missing from average precision; put parent lines first"
+            f"nodes, such as {without_parent[0].node}, are missing from average precision; put parent lines first"
         )
 
 
-def remark_on_no_run(run: Run) -> str:
+def _remark_on_no_run(run: Run) -> str:
     runs = [name for name, schema in run.layouts.items() if schema.kind is FileKind.RUN]
-    pools = [name for name in run.layouts if name not in runs]
     if runs:
         return f"nothing was scored: no line of {_some(runs)} was accepted"
-    found = f" ({_some(pools)}: assessments)" if pools else ""
+    found = f" ({_some(run.layouts)}: assessments)" if run.layouts else ""
     return f"nothing was scored: none of the files is a run with lines{found}; name the run, too"
 
 
-def remarks_on_policy(policy: Policy) -> Iterator[str]:
-    named = [(item, side) for side in SIDES for item in policy.items(side)]
-    for item in dict.fromkeys(item for item, _ in named):
-        sides = [side for other, side in named if other == item]
-        if len(sides) == 1:
-            continue
-        switches = " and ".join(f"-{side.lower()}" for side in sides)
-        if item == DUPLICATE:
-            yield f"DUPLICATE is in {switches}: duplicates count as {policy.duplicate_side} only, the last of these"
-        else:
-            yield f"{item} is in {switches}: such responses count {len(sides)} times; name it once"
-
-
-def remark_on_matches(run: Run, run_id: str, lines: int, has_met: bool) -> str | None:
-    """A remark where a run has no line, or none of them met an assessment, which usually means a wrong id or pool."""
-    if not lines:
-        return f"no line of run {run_id} was loaded, so it is scored as if it had answered nothing; is the id right?"
-    if has_met:
-        return None
-    if all(schema.kind is FileKind.RUN for schema in run.layouts.values()):
-        return f"no file holds assessments, so all {lines} lines of run {run_id} are unassessed; name the pool, too"
-    hint = "" if run.gold.options.queries is None else ", and are their queries among those of -queries"
-    return f"none of the {lines} lines of run {run_id} met an assessment; is this the right assessment file{hint}?"
-
-
-def remarks_on_samples(name: str, file: SampleFile, queries: QuerySet) -> Iterator[str]:
-    """Remarks on a file of resamples: what the scorer takes without a word although it is hardly meant."""
+def _remarks_on_samples(name: str, file: SampleFile, queries: QuerySet) -> Iterator[str]:
+    """What the scorer takes without a word although it is hardly meant."""
     if not file.exists:
         yield f"{name} does not exist, so nothing is resampled"
     elif not file.samples:
         yield f"{name} is empty, so nothing is resampled"
     if file.blank:
-        lines = _some([str(line) for line in file.blank])
+        lines = _some(file.blank)
         yield f"{name}: blank line(s) {lines} count as one more sample, which draws no query; remove them"
     if file.repeated:
-        lines = _some([str(line) for line in file.repeated])
+        lines = _some(file.repeated)
         yield f"{name}: line(s) {lines} replace an earlier sample of the same number; number the samples through"
     drawn = dict.fromkeys(short_id for sample in file.samples for draw in sample.draws for short_id in draw.short_ids)
     unknown = [short_id for short_id in drawn if short_id not in queries.by_id]
@@ -134,50 +114,36 @@ def remarks_on_samples(name: str, file: SampleFile, queries: QuerySet) -> Iterat
         )
 
 
-def above_one(
-    ranking: Ranking, query: LinkedQuery, lines_of: Mapping[str, Sequence[Response]], most: str
+def _above_one(
+    ranking: Ranking, query: LinkedQuery, lines_of: Mapping[str, Sequence[Response]], most: int | None
 ) -> InputError:
-    """The condition that average precision exceeds 1: query, nodes, lines, and what to do (specification 13.6).
-
-    `most` is the limit on justifications of a node, a digit or `M`.
-    """
-    crowded = [node for node in ranking.nodes if node.value > 1]
-    if crowded:
-        reason = "several lines of one node come from one document"
-        nodes = crowded
-    else:
-        reason = "more than one node of a single-valued slot is right"
-        nodes = [node for node in ranking.nodes if node.value > 0]
-    shown = "; ".join(
-        f"node {node.name}, {_lines(lines_of.get(node.name, [node.first]))}, V = {node.value:.4f}"
-        for node in nodes[:_SHOWN]
-    )
-    more = f" and {len(nodes) - _SHOWN} more" if len(nodes) > _SHOWN else ""
-    run = nodes[0].first.file if nodes else "RUN"
+    """The condition that average precision exceeds 1: query, nodes, lines, and what to do (specification 13.6)."""
     from shlex import quote
 
+    nodes, reason = (
+        [node for node in ranking.nodes if node.value > 1],
+        "several lines of one node come from one document",
+    )
+    if not nodes:
+        nodes = [node for node in ranking.nodes if node.value > 0]
+        reason = "more than one node of a single-valued slot is right"
+    shown = []
+    for node in nodes[:_SHOWN]:
+        lines = lines_of.get(node.name, [node.first])
+        files = " and ".join(dict.fromkeys(line.file for line in lines))
+        shown.append(f"node {node.name}, {files} line {_some(line.number for line in lines)}, V = {node.value:.4f}")
+    more = f" and {len(nodes) - _SHOWN} more" if len(nodes) > _SHOWN else ""
+    run = nodes[0].first.file if nodes else "RUN"
     return InputError(
         f"AP is greater than 1.0: {ranking.score:.4f} for query {query.full_id}, level {ranking.level}, "
-        f"because {reason} ({shown}{more})",
+        f"because {reason} ({'; '.join(shown)}{more})",
         file=nodes[0].first.file if nodes else None,
-        remedy="a run must be validated before it is scored: "
-        f"cs-score validate-run -justifications 1:{most} -output_file {quote(f'{run}.valid')} QUERIES.xml "
+        remedy="a run must be validated before it is scored: cs-score validate-run -justifications "
+        f"1:{MANY if most is None else most} -output_file {quote(f'{run}.valid')} QUERIES.xml "
         f"{quote(run)} (QUERIES.xml: the slot-filling queries; cs-score validate-queries -expand makes them from "
         "others), or score with --validate",
         code="AP_ABOVE_ONE",
     )
-
-
-def _lines(responses: Sequence[Response]) -> str:
-    files = dict.fromkeys(response.file for response in responses)
-    numbers = ", ".join(str(response.number) for response in responses[:_SHOWN])
-    rest = f" and {len(responses) - _SHOWN} more" if len(responses) > _SHOWN else ""
-    return f"{' and '.join(files)} line {numbers}{rest}"
-
-
-def _some(texts: Iterable[str]) -> str:
-    texts = list(texts)
-    return ", ".join(texts[:_SHOWN]) + (f" and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else "")
 
 
 def score_rows(units: Iterable[UnitResult]) -> list[ScoreRow]:
@@ -215,7 +181,7 @@ class Combining:
         self.run_ids = run.run_ids
         self.edition = run.gold.table.edition
         self._reported = tuple(problems) if self.edition.reports_first else None
-        self.remarks = [*run.remarks, *remarks_on_policy(policy), *remarks_on_runs(run, self.run_ids)]
+        self.remarks = [*run.remarks, *_remarks_on_policy(policy), *_remarks_on_runs(run)]
 
     def score_units(self, run_id: str) -> list[UnitResult]:
         """Score every unit of a run. Raises InputError where matching or counting has to stop."""
@@ -244,31 +210,42 @@ class Combining:
         return units
 
     def remark_on_matches(self, run_id: str, lines: int, has_met: bool) -> None:
-        """Remark where a run has no line, or none of them met an assessment."""
-        remark = remark_on_matches(self._run, run_id, lines, has_met)
-        if remark is not None:
-            self.remarks.append(remark)
+        """Remark where a run has no line, or none of them met an assessment: usually a wrong id or pool."""
+        if not lines:
+            self.remarks.append(
+                f"no line of run {run_id} was loaded, so it is scored as if it had answered nothing; is the id right?"
+            )
+        elif not has_met and all(schema.kind is FileKind.RUN for schema in self._run.layouts.values()):
+            self.remarks.append(
+                f"no file holds assessments, so all {lines} lines of run {run_id} are unassessed; name the pool, too"
+            )
+        elif not has_met:
+            hint = "" if self.options.queries is None else ", and are their queries among those of -queries"
+            self.remarks.append(
+                f"none of the {lines} lines of run {run_id} met an assessment; is this the right assessment file{hint}?"
+            )
 
     def projected(self, run_id: str, sf: Table) -> RunResult:
         """The tables of a run with this SF table (specification 8)."""
-        table, selected = self._gold.table, self._gold.selected(self._hop_limits)
+        gold, table = self._gold, self._gold.table
         tables = PrecisionRecall(sf, *(ldc_tables(sf, table) if table.ldc_of else (None, None)))
-        return RunResult(run_id, tables, unit_of={query.full_id: self._gold.cluster_of(query) for query in selected})
+        unit_of = {query.full_id: gold.cluster_of(query) for query in gold.selected(self._hop_limits)}
+        return RunResult(run_id, tables, unit_of=unit_of)
 
     def check_something_scored(self, run: RunResult) -> None:
         """Raises InputError where no query is scored, or none has a row to project to LDC queries (13.1)."""
-        if run.unit_of and (run.tables.sf.rows or not self._gold.table.ldc_of):
-            return
-        raise InputError(
-            "nothing to score: " + (f"run {run.run_id} has no row" if run.unit_of else "no query was chosen"),
-            remedy="-queries must name queries of the query files, and run or assessments must answer them",
-        )
+        if not run.unit_of or (self._gold.table.ldc_of and not run.tables.sf.rows):
+            raise InputError(
+                "nothing to score: " + (f"run {run.run_id} has no row" if run.unit_of else "no query was chosen"),
+                remedy="-queries must name queries of the query files, and run or assessments must answer them",
+            )
 
-    def averaged(self, run_id: str, sf: ApTable) -> AveragePrecision:
-        """The AP report with this SF table; `run_id` is the run that its rows name."""
+    def averaged(self, run_id: str, rows: Iterable[ScoreRow], rankings: Sequence[Ranking] = ()) -> AveragePrecision:
+        """The AP report with these SF rows; `run_id` is the run that its rows name."""
         table = self._gold.table
+        sf = averaged_ap_table(rows, self.edition)
         ldc_mean = ldc_mean_ap(sf, table) if table.ldc_of else None
-        return AveragePrecision(run_id, sf, ldc_mean, averages_all_levels=self.edition.ranks_all_levels)
+        return AveragePrecision(run_id, sf, ldc_mean, tuple(rankings), self.edition.ranks_all_levels)
 
     def with_bootstrap(self, run: RunResult, samples_file: str) -> RunResult:
         """The run with the scores of its resamples. Raises InputError without LDC queries to resample (11.1)."""
@@ -282,7 +259,7 @@ class Combining:
             )
         file = self._gold.samples_of(samples_file)
         if not self._has_resampled:
-            self.remarks += remarks_on_samples(samples_file, file, table)
+            self.remarks += _remarks_on_samples(samples_file, file, table)
             self._has_resampled = True
         drawn = bootstrap(run.tables.sf, run.tables.measures, file.samples, table, self.options.metrics)
         last = max(file.samples, key=lambda sample: sample.label, default=None)
@@ -321,13 +298,16 @@ def score_runs(
     under another policy or other limits; what they met is taken over. Raises ScoringStopped as `score` does.
     """
     combining = Combining(run, policy, run.problems.branch() if problems is None else problems, before)
+    responses = run.links.responses
     runs: list[RunResult] = []
     try:
-        check_lines(run)
+        if run.layouts and not responses and not run.gold.links.assessments:  # files of size zero are only warned of
+            problem = f"nothing was loaded: no line of {_some(run.layouts)} was accepted"
+            raise InputError(problem, remedy="the problems reported say why")
         if combining.edition.reports_first and (errors := run.problems.count(Severity.ERROR)):
             raise InputError(f"{errors} error{'s' if errors > 1 else ''} encountered")
         if not combining.run_ids:
-            combining.remarks.append(remark_on_no_run(run))
+            combining.remarks.append(_remark_on_no_run(run))
         for run_id in combining.run_ids:
             units = combining.score_units(run_id)
             runs.append(replace(combining.projected(run_id, averaged_table(score_rows(units))), units=tuple(units)))
@@ -335,9 +315,9 @@ def score_runs(
             if combining.edition.has_rankings:
                 rankings = rankings_of(units)
                 # The rows of the report bear the id of the first run line of the input (9.8).
-                first = run.links.responses[0].run_id if run.links.responses else run_id
-                ranked = combining.averaged(first, averaged_ap_table(slot_filling_ap(rankings), combining.edition))
-                runs[-1] = replace(runs[-1], average_precision=replace(ranked, rankings=tuple(rankings)))
+                first = responses[0].run_id if responses else run_id
+                ranked = combining.averaged(first, ranked_rows(rankings), rankings)
+                runs[-1] = replace(runs[-1], average_precision=ranked)
             if combining.options.samples is not None:
                 runs[-1] = combining.with_bootstrap(runs[-1], combining.options.samples)
     except InputError as stop:
@@ -348,24 +328,22 @@ def score_runs(
 def score_unit(unit: Unit, policy: Policy, is_ranked: bool = True) -> UnitResult:
     """Match, place, label, count and, where rankings are wanted, rank the lines of one unit.
 
-    Never raises for what is in the lines: the result tells where scoring has to stop, and the caller when.
+    Never raises for what is in the lines: the result says where scoring has to stop, and the caller when.
     """
     matching = unit.before or _match(unit)  # 6: response -> assessment, or none
     if matching.unmatched is not None:
         return matching
-    matched = matching.matched
-    beside = unit.beside
-    edition = unit.gold.table.edition
+    matched, beside, edition = matching.matched, unit.beside, unit.gold.table.edition
     counting = Counting(matched, policy, unit.run.limits.most, {} if beside is None else dict(beside.labels), edition)
-    is_ranked = is_ranked and edition.has_rankings
     golds = [unit.gold.of_query(query, unit.run.links) for query in unit.queries]
-    counted = [_count(unit, gold, counting) for gold in golds]  # 7: labels, and a row for each inner class
+    results = [_count(unit, gold, counting) for gold in golds]  # 7: labels, and a row for each inner class
     if beside is not None:
         matched = {**beside.matched, **matched}
-    results = [  # 9: nodes, confidence, mapping, V, average precision
-        result if result.uncounted or not is_ranked else _rank(unit, gold, result, matched, counting)
-        for gold, result in zip(golds, counted)
-    ]
+    if is_ranked and edition.has_rankings:  # 9: nodes, confidence, mapping, V, average precision
+        results = [
+            result if result.uncounted else _rank(unit, gold, result, matched, counting)
+            for gold, result in zip(golds, results)
+        ]
     return UnitResult(unit.id, matched, counting.labels, tuple(results), matching.problems)
 
 
@@ -401,17 +379,16 @@ def _rank(
 ) -> QueryResult:
     query = gold.query
     single = [None if predicate is None else predicate.single for predicate in map(find_predicate, query.slots)]
-    most = unit.run.limits.most
-    rankings = rank_query(query, single, unit.nodes, gold.classes, matched, counting.labels, most)
+    links, most = unit.run.links, unit.run.limits.most
+    ranker = Ranker(gold.classes, matched, counting.labels, most)
+    rankings = ranker.rankings(query, single, unit.nodes.of_query(query.full_id))
     for ranking in rankings:
         if ranking.is_above_one:
-            links = unit.run.links
-            stop = above_one(ranking, links.root(query), links.nodes, MANY if most is None else str(most))
-            return replace(counted, unranked=stop)
-    if gold.classes.edition.ranks_all_levels:
-        return replace(counted, rankings=tuple(rankings))
-    kept = {"0", ALL_LEVELS, *map(str, range(1, unit.hop_limits[query.short_id] + 1))}
-    return replace(counted, rankings=tuple(ranking for ranking in rankings if ranking.level in kept))
+            return replace(counted, unranked=_above_one(ranking, links.root(query), links.nodes, most))
+    if not gold.classes.edition.ranks_all_levels:
+        kept = {"0", ALL_LEVELS, *map(str, range(1, unit.hop_limits[query.short_id] + 1))}
+        rankings = [ranking for ranking in rankings if ranking.level in kept]
+    return replace(counted, rankings=tuple(rankings))
 
 
 def run_files(files: Iterable[Input], known: Collection[Input] = ()) -> tuple[list[Input], list[Input]]:

@@ -1,19 +1,20 @@
-"""Tab files line by line: the years' column layouts, which lines count, their columns (specification 4.1 and 4.2)."""
+"""Run and assessment files: column layouts, which lines count, what columns hold (specification 4.1 to 4.6)."""
 
 from __future__ import annotations
 
+import functools
 import itertools
+import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
 from cs_score.base.sources import READING_ERRORS, Source, reason_of
 from cs_score.base.white_space import SPACE, WHITE_SPACE
 from cs_score.coldstart.editions import LATEST, Edition
-from cs_score.coldstart.lines import UnreadLine
 from cs_score.problems.log import Place, ProblemLog
 
 
@@ -23,7 +24,6 @@ class FileKind(Enum):
 
 
 _ANY: Final = r".+"
-_SLOT: Final = r"[^:]+:[^:]+"
 _TRIPLES: Final = r"([^:]+:\d+-\d+,){0,3}[^:]+:\d+-\d+"
 _CODE: Final = r"[CWXISL]"
 _MENTION: Final = r"(?i:NAM|NOM|0)"
@@ -41,7 +41,7 @@ COLUMN_PATTERNS: Final = {
     "QUERY_ID": _ANY,
     "RELATION_PROVENANCE_TRIPLES": _TRIPLES,
     "RUNID": _ANY,
-    "SLOT_NAME": _SLOT,
+    "SLOT_NAME": r"[^:]+:[^:]+",
     "SUBJECT": _ANY,
     "SUBJECT_PROVENANCE_TRIPLE": r"[^:]+:\d+-\d+",
     "VALUE": _ANY,
@@ -52,13 +52,12 @@ COLUMN_PATTERNS: Final = {
     "VALUE_TYPE": _ANY,
 }
 
-
 VALUE_TYPES_2016: Final = frozenset(("per", "org", "gpe", "string"))
 """Legal value types before events, lower case."""
 
 
 class Schema(Record):
-    """One layout: its name for messages, what its lines are, its columns in order."""
+    """A column layout; `name` is for messages."""
 
     name: str
     kind: FileKind
@@ -80,69 +79,67 @@ class Schema(Record):
         ]
 
 
-_RUN_2014: Final = tuple(
-    "QUERY_ID SLOT_NAME RUNID RELATION_PROVENANCE_TRIPLES VALUE VALUE_PROVENANCE_TRIPLES CONFIDENCE".split()
-)
 _RUN_2015: Final = tuple(
     "FULL_QUERY_ID SLOT_NAME RUNID RELATION_PROVENANCE_TRIPLES VALUE VALUE_TYPE "
     "VALUE_PROVENANCE_TRIPLES CONFIDENCE".split()
 )
-_ASSESSMENTS_2014: Final = tuple(
-    "ASSESSMENT_ID QUERY_AND_SLOT_NAME RELATION_PROVENANCE_TRIPLES VALUE VALUE_PROVENANCE_TRIPLES "
-    "VALUE_ASSESSMENT PROVENANCE_ASSESSMENT VALUE_EC".split()
+RUN_2014: Final = Schema(
+    "2014 run",
+    FileKind.RUN,
+    tuple("QUERY_ID SLOT_NAME RUNID RELATION_PROVENANCE_TRIPLES VALUE VALUE_PROVENANCE_TRIPLES CONFIDENCE".split()),
 )
-_ASSESSMENTS_2016: Final = tuple(
-    "ASSESSMENT_ID QUERY_AND_SLOT_NAME RELATION_PROVENANCE_TRIPLES VALUE VALUE_PROVENANCE_TRIPLES "
-    "VALUE_ASSESSMENT VALUE_MENTION_TYPE PROVENANCE_ASSESSMENT VALUE_EC EC_MENTION_TYPE".split()
-)
-_ASSESSMENTS_EXPANDED: Final = tuple(
-    "ASSESSMENT_ID LDC_QUERY_ID QUERY_AND_SLOT_NAME SUBJECT SUBJECT_PROVENANCE_TRIPLE "
-    "RELATION_PROVENANCE_TRIPLES VALUE VALUE_PROVENANCE_TRIPLES VALUE_ASSESSMENT "
-    "PROVENANCE_ASSESSMENT VALUE_EC".split()
-)
-
-RUN_2014: Final = Schema("2014 run", FileKind.RUN, _RUN_2014)
-RUN_2015: Final = Schema("2015 run", FileKind.RUN, _RUN_2015)
 RUN_2017: Final = Schema("2017 run", FileKind.RUN, (*_RUN_2015, "NODEID"))
-ASSESSMENTS_2016: Final = Schema("2016 assessments", FileKind.ASSESSMENTS, _ASSESSMENTS_2016)
+ASSESSMENTS_2016: Final = Schema(
+    "2016 assessments",
+    FileKind.ASSESSMENTS,
+    tuple(
+        "ASSESSMENT_ID QUERY_AND_SLOT_NAME RELATION_PROVENANCE_TRIPLES VALUE VALUE_PROVENANCE_TRIPLES "
+        "VALUE_ASSESSMENT VALUE_MENTION_TYPE PROVENANCE_ASSESSMENT VALUE_EC EC_MENTION_TYPE".split()
+    ),
+)
 
 SCHEMAS: Final = (
     RUN_2014,
-    RUN_2015,
+    Schema("2015 run", FileKind.RUN, _RUN_2015),
     RUN_2017,
-    Schema("2014-2015 assessments", FileKind.ASSESSMENTS, _ASSESSMENTS_2014),
+    Schema(
+        "2014-2015 assessments",
+        FileKind.ASSESSMENTS,
+        tuple(name for name in ASSESSMENTS_2016.columns if not name.endswith("MENTION_TYPE")),
+    ),
     ASSESSMENTS_2016,
-    Schema("expanded assessments", FileKind.ASSESSMENTS, _ASSESSMENTS_EXPANDED),
+    Schema(
+        "expanded assessments",
+        FileKind.ASSESSMENTS,
+        tuple(
+            "ASSESSMENT_ID LDC_QUERY_ID QUERY_AND_SLOT_NAME SUBJECT SUBJECT_PROVENANCE_TRIPLE "
+            "RELATION_PROVENANCE_TRIPLES VALUE VALUE_PROVENANCE_TRIPLES VALUE_ASSESSMENT "
+            "PROVENANCE_ASSESSMENT VALUE_EC".split()
+        ),
+    ),
 )
 
 
-_FEWEST: Final = min(len(schema.columns) for schema in SCHEMAS)
-
-
 def detect_schema(columns: list[str], edition: Edition = LATEST) -> Schema | None:
-    for schema in _of_width(len(columns), edition):
-        if not schema.misfits(columns, edition):
-            return schema
-    return None
+    fitting = (schema for schema in _of_width(len(columns), edition) if not schema.misfits(columns, edition))
+    return next(fitting, None)
 
 
 def _of_width(width: int, edition: Edition) -> list[Schema]:
     return [schema for schema in SCHEMAS if len(schema.columns) == width and schema.exists(edition)]
 
 
-def why_no_schema(columns: list[str], edition: Edition = LATEST) -> str:
-    """What keeps the first line of a file from having a layout, in words."""
+def _why_no_schema(columns: list[str], edition: Edition) -> str:
+    widths = sorted({len(schema.columns) for schema in SCHEMAS})
     if len(columns) == len(RUN_2017.columns) and not RUN_2017.exists(edition):
         return f"{edition.name} reads runs of eight columns, and this line has nine; leave the last one out"
-    if len(columns) == 1 and columns[0].count(",") >= _FEWEST - 1:
+    if len(columns) == 1 and columns[0].count(",") >= widths[0] - 1:
         return "commas stand between its columns where tabs are needed"
-    names = {name for schema in SCHEMAS for name in schema.columns}
-    if sum(text.strip("#\ufeff ").upper() in names for text in columns) > 1:
+    if sum(text.strip("#\ufeff ").upper() in COLUMN_PATTERNS for text in columns) > 1:
         return "a header stands there; take it out"
     of_width = _of_width(len(columns), edition)
     if not of_width:
-        known = sorted({len(schema.columns) for schema in SCHEMAS})
-        return f"it has {len(columns)} columns, where layouts have {', '.join(map(str, known[:-1]))} or {known[-1]}"
+        return f"it has {len(columns)} columns, where layouts have {', '.join(map(str, widths[:-1]))} or {widths[-1]}"
     nearest = min(of_width, key=lambda schema: len(schema.misfits(columns, edition)))
     number, name = nearest.misfits(columns, edition)[0]
     return f"column {number}, {columns[number - 1]!r}, is no {name} of a line of the layout '{nearest.name}'"
@@ -161,15 +158,20 @@ _BEFORE_COMMENT: Final = re.compile(r'(?:[^#"]|"(?:[^"\\]|\\.)*+")*+(?=#)', re.D
 _BLANK_OR_COMMENT: Final = re.compile(rf"{SPACE}*(?:#.*)?", re.DOTALL)
 
 
+class UnreadLine(NamedTuple):
+    """A line that nothing is taken from: blank, a comment, a repetition, or of another number of columns."""
+
+    file: str
+    number: int
+    text: str
+
+
 Line: TypeAlias = tuple[int, str, list[str]]
 """A line that has as many columns as its file's layout: its number from 1, its text, its columns."""
 
 
 class TabFile(Record):
-    """A run or assessment file whose layout is known and whose lines are still to be read.
-
-    `unread` are the lines passed over so far.
-    """
+    """A run or assessment file of a known layout; `lines` are still to be read, `unread` those passed over so far."""
 
     name: str
     schema: Schema
@@ -182,40 +184,34 @@ def read_tab_file(
 ) -> TabFile | None:
     """Open the lines of a tab file; None for a file of size zero, which is only warned of.
 
-    With `allow_comments` a comment at the end of a line is cut off first, whatever is done with the line then.
-
-    Raises InputError where the layout is unknown, no line counts, or the bytes are not UTF-8 (also while the lines
-    are read).
+    `allow_comments`: a comment at the end of a line is cut off first. Raises InputError where the layout is unknown,
+    no line counts, or the bytes are not UTF-8 (also while the lines are read).
     """
-    counted = _counted_lines(source)
+    counted: Iterator[tuple[int, str]] = itertools.chain.from_iterable(_counted_blocks(source))
     if allow_comments:
         counted = ((number, split_comment(text)[0]) for number, text in counted)
-    try:
-        number, text = next(counted)
-    except StopIteration:
+    unread: list[UnreadLine] = []
+    for number, text in counted:
+        if not is_blank_or_comment(text):
+            break
+        unread.append(UnreadLine(source.name, number, text))
+    else:
+        if unread:
+            remedy = "it has blank and comment lines only"
+            raise InputError(f"Empty file: {source.name}", remedy=remedy, code="NO_LINES")
         problems.add("EMPTY_FILE", source.name)
         return None
-    first = (number, text)
-    unread: list[UnreadLine] = []
-    while is_blank_or_comment(first[1]):
-        unread.append(UnreadLine(source.name, *first))
-        try:
-            first = next(counted)
-        except StopIteration:
-            raise InputError(
-                f"Empty file: {source.name}", remedy="it has blank and comment lines only", code="NO_LINES"
-            ) from None
-    columns = split_columns(first[1])
+    columns = split_columns(text)
     schema = detect_schema(columns, edition)
     if schema is None:
         raise InputError(
             f"Unknown file type: {source.name}",
             file=source.name,
-            place=f"line {first[0]}",
-            remedy=f"{why_no_schema(columns, edition)} (see README-Usage, Input files)",
+            place=f"line {number}",
+            remedy=f"{_why_no_schema(columns, edition)} (see README-Usage, Input files)",
             code="UNKNOWN_FILE_TYPE",
         )
-    every = itertools.chain((first,), counted)
+    every = itertools.chain([(number, text)], counted)
     lines = accepted_lines(every, source.name, len(schema.columns), problems, unread, edition)
     return TabFile(source.name, schema, lines, unread)
 
@@ -231,14 +227,13 @@ def split_columns(text: str) -> list[str]:
     return text.rstrip("\t").split("\t")
 
 
+def is_blank_or_comment(text: str) -> bool:
+    return text[:1] in _MAYBE_SKIPPED and _BLANK_OR_COMMENT.fullmatch(text) is not None
+
+
 def has_text(column: str) -> bool:
     """Whether a column holds anything but white space."""
-    return _BLANK_OR_COMMENT.fullmatch(column) is None or "#" in column
-
-
-def is_blank_or_comment(text: str) -> bool:
-    """Whether a line says nothing."""
-    return text[:1] in _MAYBE_SKIPPED and _BLANK_OR_COMMENT.fullmatch(text) is not None
+    return "#" in column or not is_blank_or_comment(column)
 
 
 def accepted_lines(
@@ -274,10 +269,6 @@ def accepted_lines(
         yield number, text, columns
 
 
-def _counted_lines(source: Source) -> Iterator[tuple[int, str]]:
-    return itertools.chain.from_iterable(_counted_blocks(source))
-
-
 def _counted_blocks(source: Source) -> Iterator[Iterable[tuple[int, str]]]:
     """The lines with their numbers, block by block.
 
@@ -290,9 +281,7 @@ def _counted_blocks(source: Source) -> Iterator[Iterable[tuple[int, str]]]:
         except UnicodeDecodeError as error:
             line = number + block.count(b"\n", 0, error.start) + 1
             raise InputError("not UTF-8", file=source.name, place=f"line {line}", code="NOT_UTF8") from None
-        if "\r" in text:
-            text = text.replace("\r", "")
-        lines = text.split("\n")
+        lines = (text.replace("\r", "") if "\r" in text else text).split("\n")
         yield enumerate(lines, number + 1)
         number += len(lines)
 
@@ -300,7 +289,7 @@ def _counted_blocks(source: Source) -> Iterator[Iterable[tuple[int, str]]]:
 def line_blocks(source: Source, size: int) -> Iterator[bytes]:
     """The bytes of a file in blocks of whole lines, without the line feed at the end of a block.
 
-    `size`: about how many bytes a block has, in so far as no line is longer.
+    A block has about `size` bytes, in so far as no line is longer.
     """
     pending: list[bytes] = []
     try:
@@ -309,10 +298,227 @@ def line_blocks(source: Source, size: int) -> Iterator[bytes]:
             if end < 0:
                 pending.append(block)
                 continue
-            pending.append(block[:end])
-            yield b"".join(pending)
+            yield b"".join((*pending, block[:end]))
             pending = [block[end + 1 :]]
     except READING_ERRORS as error:
         raise InputError(f"cannot be read: {reason_of(error)}", file=source.name) from None
     if last := b"".join(pending):
         yield last
+
+
+_SCIENTIFIC: Final = re.compile(r"\d+\.\d+e[-+]?\d\d")
+_LEGAL: Final = re.compile(r"1\.0*|0?\.0*+[1-9][0-9]*+")
+
+CERTAIN: Final = "1.0"
+"""What an illegal confidence is replaced with."""
+
+
+class Confidence(NamedTuple):
+    """A confidence: the text that stands for it from now on, its value in (0, 1], the codes of what was wrong."""
+
+    text: str
+    value: float
+    codes: tuple[str, ...]
+
+
+def plain_confidence(written: str) -> float | None:
+    """The value of a confidence that is legal as it stands and below 1, as nearly all are; None of others."""
+    digits = written[2:]
+    if written[:2] == "0." and digits.isdigit() and digits.isascii():
+        return float(written) or None
+    return None
+
+
+def without_exponent(written: str) -> str | None:
+    """The decimals that stand for a confidence with an exponent; None of one without."""
+    return f"{float(written):.12f}" if _SCIENTIFIC.fullmatch(written) else None
+
+
+@functools.lru_cache(maxsize=1 << 10)  # a run may have the same odd one, or 1.0, on all lines
+def read_confidence(written: str) -> Confidence:
+    """The confidence that a column stands for. Never raises: what is illegal is replaced, and noted in its codes."""
+    codes: tuple[str, ...] = ()
+    text = written
+    if written == "1":
+        text, codes = CERTAIN, ("MISSING_DECIMAL_POINT",)
+    elif (decimals := without_exponent(written)) is not None:
+        text, codes = decimals, ("IMPROPER_CONFIDENCE_VALUE",)
+    if not _LEGAL.fullmatch(text):
+        text, codes = CERTAIN, (*codes, "ILLEGAL_CONFIDENCE_VALUE")
+    return Confidence(text, float(text), codes)
+
+
+DocumentLengths: TypeAlias = Mapping[str, float]
+"""The documents of the task: length in characters by document id (specification of the companions, 1.5)."""
+
+RELATION_SPANS: Final = 4
+VALUE_SPANS: Final = LATEST.most_value_spans
+
+NO_DOCUMENT: Final = "NO DOCUMENT"
+"""Document id of a provenance without any valid span."""
+
+_LEADING_NUMBER: Final = re.compile(r"\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?", re.ASCII)
+_SEPARATED_BY_SEMICOLON: Final = re.compile(r"([^:;]+:\d+-\d+[,;]){0,3}[^:;]+:\d+-\d+")
+# Possessive, so that a column of white space is looked at once; a document id that is nothing else is its last
+# character.
+_SPAN: Final = re.compile(rf"(?:{SPACE}*+(?=[^:])|{SPACE}*(?={SPACE}:))([^:]++):(\d+)-(\d+){SPACE}*")
+_PLAIN_OFFSETS: Final = ":([0-9]{1,15})-([0-9]{1,15})"
+_PLAIN_SPAN: Final = rf"([A-Za-z0-9_.+-]++){_PLAIN_OFFSETS}"
+# A span of a relation and one of a value in the same document, a blank between them.
+_ONE_SPAN_EACH: Final = re.compile(rf"{_PLAIN_SPAN} \1{_PLAIN_OFFSETS}")
+_PLAIN_COLUMN: Final = re.compile(rf"{_PLAIN_SPAN}(?:,\1:[0-9]{{1,15}}-[0-9]{{1,15}}){{0,2}}")
+_OFFSETS: Final = re.compile(":([0-9]+)-([0-9]+)")
+
+
+class Span(NamedTuple):
+    """A stretch of a document: character offsets as written, both inclusive."""
+
+    docid: str
+    start: str
+    end: str
+
+    def __str__(self) -> str:
+        return f"{self.docid}:{self.start}-{self.end}"
+
+
+class SpanProblem(NamedTuple):
+    """A problem code with its arguments: the offending text as written, and what is read in its place."""
+
+    code: str
+    arguments: tuple[object, ...]
+    text: str
+    repaired: str | None = None
+
+
+class Provenance(NamedTuple):
+    """A provenance as read.
+
+    `canonical` is the text used for matching and hashing, `docid` the document, `spans` the valid spans in the order
+    written, cut to their legal length. Without a valid span they are empty, and `docid` is `NO_DOCUMENT`.
+    """
+
+    canonical: str
+    docid: str
+    spans: tuple[Span, ...]
+    problems: tuple[SpanProblem, ...]
+
+    @property
+    def first(self) -> Span | None:
+        return self.spans[0] if self.spans else None
+
+
+def offset_value(text: str) -> float:
+    """The number that an offset stands for; one of thousands of digits is as good as infinite."""
+    return int(text) if len(text) <= 15 and text.isdecimal() and text.isascii() else leading_number(text)
+
+
+def leading_number(text: str) -> float:
+    """The number that a text begins with, as the reference reads texts as numbers; 0 where it begins with none."""
+    match = _LEADING_NUMBER.match(text)
+    return float(match.group()) if match else 0.0
+
+
+def cut_span(span: Span, longest: int) -> tuple[Span | None, list[SpanProblem]]:
+    """`span` cut to the longest legal length, or None where it ends before it starts; with the problem, if any."""
+    start, end = offset_value(span.start), offset_value(span.end)
+    if end < start:
+        return None, [SpanProblem("ILLEGAL_OFFSET_PAIR", (span.start, span.end), str(span))]
+    if end - start + 1 > longest:
+        cut = Span(span.docid, span.start, f"{start + longest - 1:.15g}")
+        return cut, [SpanProblem("TOO_MANY_CHARS", (longest,), str(span), str(cut))]
+    return span, []
+
+
+def outside_document(span: Span, offsets: tuple[str, ...], documents: DocumentLengths) -> list[SpanProblem]:
+    """Problems of a span whose document is not one of the task's, or ends before one of the offsets."""
+    length = documents.get(span.docid)
+    if length is None:
+        return [SpanProblem("ILLEGAL_DOCID", (span.docid,), str(span))]
+    beyond = [offset for offset in offsets if offset_value(offset) > length]
+    return [SpanProblem("ILLEGAL_OFFSET_IN_DOC", (offset, span.docid), str(span)) for offset in beyond]
+
+
+def are_plain(
+    relation: str, provenance: str, documents: DocumentLengths | None = None, edition: Edition = LATEST
+) -> bool:
+    """Whether both columns of an answer, in one document, are canonical as they stand, as those of nearly all lines."""
+    match = _ONE_SPAN_EACH.fullmatch(f"{relation} {provenance}")
+    if match is not None and documents is None:
+        relation_start, relation_end, start, end = match.group(2, 3, 4, 5)
+        longest = edition.longest_span
+        return 0 <= int(relation_end) - int(relation_start) < longest and 0 <= int(end) - int(start) < longest
+    if edition.most_characters is not None or provenance.count(",") >= VALUE_SPANS:
+        return False
+    of_relation, of_value = (plain_column(text, documents, edition) for text in (relation, provenance))
+    return of_relation is not None and of_value is not None and of_relation[0] == of_value[0]
+
+
+def plain_column(
+    text: str, documents: DocumentLengths | None = None, edition: Edition = LATEST
+) -> tuple[str, int] | None:
+    """Document and first offset of a column that is canonical as it stands; None of others, and of one in doubt."""
+    match = _PLAIN_COLUMN.fullmatch(text)
+    if match is None:
+        return None
+    docid, first = match.group(1), int(match.group(2))
+    length = math.inf if documents is None else documents.get(docid, -1)
+    before = -1
+    for start, end in _OFFSETS.findall(text):
+        if not before < int(start) <= int(end) < int(start) + edition.longest_span or int(end) > length:
+            return None
+        before = int(start)
+    return docid, first
+
+
+def document_of(canonical: str) -> str:
+    return canonical.partition(":")[0] if canonical else NO_DOCUMENT
+
+
+def read_provenance(
+    text: str, most: int, documents: DocumentLengths | None = None, edition: Edition = LATEST
+) -> Provenance:
+    """Read a column of at most `most` spans, which are checked against `documents` where those are given.
+
+    Never raises. A span in an unknown document, which is fatal, is kept, so that what follows from it is not reported
+    as well.
+    """
+    problems: list[SpanProblem] = []
+    if ";" in text and edition.reads_semicolons:
+        if _SEPARATED_BY_SEMICOLON.fullmatch(text):
+            problems.append(SpanProblem("SEMICOLON_AS_SEPARATOR", (text,), text, text.replace(";", ",")))
+            text = text.replace(";", ",")
+        else:
+            problems.append(SpanProblem("SEMICOLON_IN_PROVENANCE_E", (text,), text))
+    parts = text.rstrip(",").split(",") if text.rstrip(",") else []
+    if len(parts) > most:
+        code = "TOO_MANY_PROVENANCE_TRIPLES" + ("_E" if edition.refuses_further_spans else "")
+        problems.append(SpanProblem(code, (len(parts), most), text, ",".join(parts[:most])))
+        del parts[most:]
+    spans: list[Span] = []
+    for part in parts:
+        match = _SPAN.fullmatch(part)
+        if match is None or (";" in part and not edition.reads_semicolons):
+            problems.append(SpanProblem("ILLEGAL_OFFSET_TRIPLE_STRING", (part,), part))
+            continue
+        written = Span(*match.groups())
+        span, found = cut_span(written, edition.longest_span)
+        problems += found
+        if documents is not None:  # the offsets of a span that ends before it starts are checked all the same
+            outside = outside_document(span or written, (span or written)[1:], documents)
+            problems += outside
+            if any(problem.code == "ILLEGAL_OFFSET_IN_DOC" for problem in outside):
+                continue
+        if span is None:
+            continue
+        if spans and span.docid != spans[0].docid and edition.joins_documents:
+            problems.append(SpanProblem("MULTIPLE_DOCIDS_IN_PROV", (text,), text))
+            span = span._replace(docid=spans[0].docid)
+        spans.append(span)
+    if not spans:
+        return Provenance("", NO_DOCUMENT, (), tuple(problems))
+    if edition.most_characters is not None:
+        total = sum(offset_value(span.end) - offset_value(span.start) + 1 for span in spans)
+        if total > edition.most_characters:
+            problems.append(SpanProblem("TOO_MANY_TOTAL_CHARS", (edition.most_characters,), text))
+    ordered = sorted(spans, key=lambda span: (span.docid, offset_value(span.start), span.end))
+    return Provenance(",".join(map(str, ordered)), spans[0].docid, tuple(spans), tuple(problems))

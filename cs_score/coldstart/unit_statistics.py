@@ -22,9 +22,7 @@ from concurrent.futures import Executor
 from typing import Any, Final
 
 from cs_score.base.records import replace
-from cs_score.coldstart.projection import ALL_LEVELS, ScoreRow
-from cs_score.coldstart.ranking import ApRow
-from cs_score.coldstart.result import Result, RunResult
+from cs_score.coldstart.result import ALL_LEVELS, Result, RunResult, ScoreRow
 from cs_score.measures.measure import Measure
 from cs_score.measures.registry import RANKED, formula_of, sums_of
 from cs_score.statistics.options import Resampling
@@ -46,12 +44,12 @@ _OF_SCORE_ROW: Final[dict[str, Callable[[ScoreRow], float]]] = {
 }
 
 
-def _score_at(position: int) -> Callable[[ApRow], float]:
+def _score_at(position: int) -> Callable[[ScoreRow], float]:
     return lambda row: row.scores[position]
 
 
 # An AP table has rows of level ALL of its own; some editions average them together with all others.
-_OF_AP_ROW: Final[dict[str, Callable[[ApRow], float]]] = {
+_OF_AP_ROW: Final[dict[str, Callable[[ScoreRow], float]]] = {
     **{name: _score_at(position) for position, name in enumerate(RANKED)},
     "rankings": lambda row: int(row.ground_truth > 0),
 }
@@ -89,7 +87,9 @@ def unit_table(run: RunResult, measures: Iterable[Measure]) -> UnitTable:
     place = {column: position for position, column in enumerate(columns)}
     sums: dict[str, list[float]] = {unit: [0] * len(columns) for unit in drawn_units(run)}
 
-    def add(variant: str, rows: Iterable[ScoreRow] | Iterable[ApRow], statistics: dict[str, Any], total: bool) -> None:
+    def add(
+        variant: str, rows: Iterable[ScoreRow], statistics: dict[str, Callable[[ScoreRow], float]], total: bool
+    ) -> None:
         if not any(column.startswith(f"{variant}:") for column in columns):
             return
         wanted: dict[str, list[tuple[int, Callable[[Any], float]]]] = {}

@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import Final, NamedTuple
 
 from cs_score.base.records import Record, Struct, field, replace
-from cs_score.coldstart.provenance import (
+from cs_score.coldstart.tab_files import (
     NO_DOCUMENT,
     DocumentLengths,
     Provenance,

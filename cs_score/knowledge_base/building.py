@@ -13,8 +13,8 @@ from operator import attrgetter
 from typing import Final, TypeAlias
 
 from cs_score.base.records import Struct, field
-from cs_score.coldstart.provenance import DocumentLengths
 from cs_score.coldstart.queries import ENTITY_TYPES, NODE_TYPES
+from cs_score.coldstart.tab_files import DocumentLengths
 from cs_score.knowledge_base.assertions import (
     NO_PROVENANCE,
     TYPE,

@@ -8,8 +8,7 @@ from operator import attrgetter
 from typing import Final, TypeAlias
 
 from cs_score.base.errors import InputError
-from cs_score.coldstart.linking import read_confidence
-from cs_score.coldstart.provenance import Provenance, offset_value
+from cs_score.coldstart.tab_files import Provenance, offset_value, read_confidence
 from cs_score.knowledge_base.assertions import (
     CANONICAL,
     LINK,

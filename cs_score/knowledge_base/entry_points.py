@@ -10,8 +10,8 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cs_score.base.records import Record
-from cs_score.coldstart.provenance import Span, offset_value
 from cs_score.coldstart.queries import EntryPoint
+from cs_score.coldstart.tab_files import Span, offset_value
 
 if TYPE_CHECKING:
     import numpy as np

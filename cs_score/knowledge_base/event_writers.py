@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, TypeAlias
 from cs_score.base.outputs import FolderFile, encoded
 from cs_score.base.patterns import pattern
 from cs_score.base.records import Struct, field
-from cs_score.coldstart.provenance import Span, offset_value
+from cs_score.coldstart.tab_files import Span, offset_value
 from cs_score.knowledge_base.assertions import (
     CANONICAL,
     NAMED,

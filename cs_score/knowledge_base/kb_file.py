@@ -10,8 +10,7 @@ from typing import Final, TypeAlias
 from cs_score.base.errors import InputError
 from cs_score.base.sources import Source
 from cs_score.base.white_space import WHITE_SPACE
-from cs_score.coldstart.linking import CERTAIN, without_exponent
-from cs_score.coldstart.tab_files import line_blocks, split_comment
+from cs_score.coldstart.tab_files import CERTAIN, line_blocks, split_comment, without_exponent
 from cs_score.knowledge_base.assertions import LINK, NAMED, NOMINAL, TYPE
 from cs_score.knowledge_base.recognition import is_run_id
 from cs_score.problems.log import Detail, Place, ProblemLog

@@ -21,9 +21,8 @@ from cs_score.base.planned_outputs import Format, OwnOption
 from cs_score.base.records import Record, Struct, field
 from cs_score.base.sources import Source
 from cs_score.base.white_space import SPACE, WHITE_SPACE
-from cs_score.coldstart.provenance import Span, read_provenance
 from cs_score.coldstart.queries import Query, follow_on_id, parse_query_id
-from cs_score.coldstart.tab_files import split_comment
+from cs_score.coldstart.tab_files import Span, read_provenance, split_comment
 from cs_score.knowledge_base.assertions import CANONICAL, LINK, NAMED, NIL, TYPE
 from cs_score.knowledge_base.entry_points import Entrance, Mention, MentionIndex, enter
 from cs_score.knowledge_base.kb_file import split_lines, text_blocks

@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 from cs_score.base.errors import UsageError
 from cs_score.base.records import Record
 from cs_score.coldstart.lines import Response, node_confidence
-from cs_score.coldstart.provenance import leading_number
 from cs_score.coldstart.queries import follow_on_id
+from cs_score.coldstart.tab_files import leading_number
 from cs_score.problems.log import ProblemLog
 
 _DEPTH: Final = re.compile(r"([AB]):(\d+)", re.ASCII)

@@ -13,8 +13,7 @@ from cs_score.coldstart.gold import Gold, Run, load_run
 from cs_score.coldstart.linking import kind_of, members
 from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.outputs import closing_line
-from cs_score.coldstart.queries import QuerySet
-from cs_score.coldstart.query_files import QueryFiles
+from cs_score.coldstart.queries import QueryFiles, QuerySet
 from cs_score.coldstart.tab_files import FileKind
 from cs_score.preparation.runs import Limits, check_run
 from cs_score.problems.codes import Severity

@@ -11,7 +11,6 @@ from xml.sax.saxutils import escape
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.coldstart.lines import Response
-from cs_score.coldstart.provenance import VALUE_SPANS, read_provenance
 from cs_score.coldstart.queries import (
     DEFAULT_CODE,
     ENTRY_POINT_FIELDS,
@@ -24,6 +23,7 @@ from cs_score.coldstart.queries import (
     language_code,
     report_slots,
 )
+from cs_score.coldstart.tab_files import VALUE_SPANS, read_provenance
 from cs_score.problems.log import ProblemLog
 
 LANGUAGES: Final = {"ENG": "ENGLISH", "CMN": "CHINESE", "SPA": "SPANISH"}

@@ -20,9 +20,10 @@ from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.records import Record
 from cs_score.base.sources import Input, open_source
 from cs_score.coldstart.lines import LinkedQuery, Response
-from cs_score.coldstart.linking import Loading, Reading, loading_of, read_confidence
+from cs_score.coldstart.linking import Loading
 from cs_score.coldstart.options import Justifications
-from cs_score.coldstart.query_files import QueryFiles
+from cs_score.coldstart.queries import QueryFiles
+from cs_score.coldstart.tab_files import read_confidence
 from cs_score.preparation.documents import DocumentList, verify_fillers
 from cs_score.preparation.pooling import Depth, discard_beyond
 from cs_score.problems.log import Detail, ProblemLog
@@ -142,9 +143,6 @@ def check_run(
     raised as InputError; `problems` then holds what was found.
     """
     lengths = None if documents is None else documents.lengths
-    loading = loading_of(queries.table, limits.justifications, problems, documents=lengths)
-    loading.remarks += queries.remarks
-    loading.digests += queries.digests
     depth = limits.depth
 
     def after_run() -> None:
@@ -152,10 +150,22 @@ def check_run(
             most = limits.justifications.most
             discard_beyond(depth, most, loading.links.responses, loading.discard.marked, problems)
 
+    loading = Loading(
+        queries.table,
+        limits.justifications,
+        problems,
+        documents=lengths,
+        allow_comments=allow_comments,
+        note=problems.fatal.append,
+        after_run=after_run,
+    )
+    loading.remarks += queries.remarks
+    loading.digests += queries.digests
+
     with paused_collector():
         end: InputError | None = None
         try:
-            loading.load(run, Reading(allow_comments, problems.fatal.append, after_run))
+            loading.load(run)
         except InputError as error:
             end = error
         if documents is not None:

@@ -15,7 +15,7 @@ from cs_score.base.records import Record, replace
 from cs_score.cli.core import find
 from cs_score.cli.options import defaults_of, options_of
 from cs_score.coldstart.options import Options
-from cs_score.coldstart.query_files import is_query_file
+from cs_score.coldstart.queries import is_query_file
 from cs_score.coldstart.result import ScoringStopped
 from cs_score.coldstart.scorer import score
 from tests.coldstart.command import Outcome, score_in

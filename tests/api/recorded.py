@@ -11,7 +11,7 @@ from typing import Any
 import cs_score as cs
 from cs_score.cli.core import Line, load
 from cs_score.coldstart.linking import kind_of, members
-from cs_score.coldstart.query_files import is_query_file
+from cs_score.coldstart.queries import is_query_file
 from cs_score.coldstart.tab_files import FileKind
 from tests.coldstart.command import Outcome
 from tests.coldstart.recorded import Case, copy_inputs, differences

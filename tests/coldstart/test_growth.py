@@ -9,10 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from cs_score.base.sources import Source
-from cs_score.coldstart.linking import read_confidence
-from cs_score.coldstart.provenance import VALUE_SPANS, read_provenance
-from cs_score.coldstart.query_files import read_query_file
+from cs_score.coldstart.queries import load_queries
+from cs_score.coldstart.tab_files import VALUE_SPANS, read_confidence, read_provenance
 from cs_score.preparation.queries import decoded_name
 from cs_score.problems.log import Place, ProblemLog
 from cs_score.problems.occurrences import RecordingLog
@@ -32,7 +30,7 @@ def inputs(tmp_path: Path) -> Inputs:
 def test_queries_without_an_id(query: str) -> None:
     def prepared(size: int) -> Callable[[], object]:
         data = (query * size).encode()
-        return lambda: read_query_file(Source("q.xml", io.BytesIO(data)), ProblemLog())
+        return lambda: load_queries([io.BytesIO(data)], None, ProblemLog())
 
     assert_grows_in_proportion(prepared, 5000)
 

@@ -16,10 +16,18 @@ from hypothesis import strategies as st
 from cs_score.base.records import replace
 from cs_score.coldstart.gold import open_gold
 from cs_score.coldstart.options import Options
-from cs_score.coldstart.projection import averaged_table, in_printing_order, ldc_tables
 from cs_score.coldstart.queries import Query, QuerySet
-from cs_score.coldstart.ranking import ap_rows_in_printing_order, averaged_ap_table, ldc_mean_ap
-from cs_score.coldstart.result import AveragePrecision, PrecisionRecall, Result, RunResult
+from cs_score.coldstart.result import (
+    AveragePrecision,
+    PrecisionRecall,
+    Result,
+    RunResult,
+    averaged_ap_table,
+    averaged_table,
+    in_printing_order,
+    ldc_mean_ap,
+    ldc_tables,
+)
 from cs_score.coldstart.scorer import score
 from cs_score.coldstart.unit_statistics import answered_units, intervals, summary_scores, unit_table
 from cs_score.measures.formulas import Ratio, divide
@@ -141,7 +149,7 @@ def replicated(run: RunResult, queries: QuerySet, times: dict[str, int]) -> RunR
     copies = QuerySet(by_id, ldc_of, was_expanded=True)
     sf, sf_ap = (
         averaged_table(in_printing_order(rows)),
-        averaged_ap_table(ap_rows_in_printing_order(ap_rows), copies.edition),
+        averaged_ap_table(in_printing_order(ap_rows), copies.edition),
     )
     return replace(
         run,

@@ -14,10 +14,10 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import replace
 from cs_score.coldstart import linking
 from cs_score.coldstart.lines import Links, SkippedLine
-from cs_score.coldstart.linking import KnownAnswers, Loading, Reading, loading_of
+from cs_score.coldstart.linking import KnownAnswers, Loading
 from cs_score.coldstart.options import Options
-from cs_score.coldstart.provenance import RELATION_SPANS, VALUE_SPANS, are_plain, read_provenance
-from cs_score.coldstart.query_files import load_queries
+from cs_score.coldstart.queries import load_queries
+from cs_score.coldstart.tab_files import RELATION_SPANS, VALUE_SPANS, are_plain, read_provenance
 from cs_score.problems.log import ProblemLog
 from tests.coldstart.handmade import CHILDREN, Line, Q, query_xml, sf_query
 
@@ -80,7 +80,7 @@ def runs(draw: st.DrawFn) -> list[str]:
     return ["\t".join(columns) for columns in texts]
 
 
-def _open(below: Links | None = None, known: KnownAnswers | None = None) -> Loading:
+def _open(errors: list[InputError], below: Links | None = None, known: KnownAnswers | None = None) -> Loading:
     """The queries of `_QUERIES`, of which the last is not split by entry point, and no lines yet."""
     xml = query_xml() + query_xml(2, (CHILDREN, "per:nothing")) + query_xml(3)
     ids = ("CSX_0001", Q), ("CSX_0002", _QUERIES[2])
@@ -88,22 +88,17 @@ def _open(below: Links | None = None, known: KnownAnswers | None = None) -> Load
         xml = xml.replace(f'id="{ldc_id}"', f'id="{sf_id}"')
     problems = ProblemLog()
     table = load_queries([io.StringIO(xml)], None, problems).table
-    return loading_of(table, Options().justifications, problems, below=below, known=known)
-
-
-def _load(loading: Loading, lines: list[str]) -> list[str]:
-    """The errors of the lines that cannot be linked."""
-    errors: list[InputError] = []
-    loading.load([io.StringIO("\n".join(lines))], Reading(note=errors.append))
-    return list(map(str, errors))
+    return Loading(table, Options().justifications, problems, below=below, known=known, note=errors.append)
 
 
 def _linked(lines: list[str], *, all_long_ways: bool) -> tuple[Loading, list[str]]:
     """A run as it is linked, with the errors of the lines that cannot be."""
-    loading = _open()
+    errors: list[InputError] = []
+    loading = _open(errors)
     long_ways = {"are_plain": lambda *_: False, "plain_confidence": lambda _: None}
     with mock.patch.multiple(linking, **(long_ways if all_long_ways else {"are_plain": are_plain})):
-        return loading, _load(loading, lines)
+        loading.load([io.StringIO("\n".join(lines))])
+    return loading, list(map(str, errors))
 
 
 def _rows(loading: Loading) -> Iterator[tuple[object, ...]]:
@@ -137,10 +132,12 @@ def test_the_short_ways_link_like_the_long_ones(lines: list[str]) -> None:
 
 def _linked_in_turn(several: list[list[str]]) -> Iterator[tuple[Loading, list[str]]]:
     """Runs that are linked one by one, the answers of each kept for those after it."""
-    gold, known = _open(), KnownAnswers(())
+    gold, known = _open([]), KnownAnswers()
     for lines in several:
-        loading = _open(below=gold.links, known=known)
-        yield loading, _load(loading, lines)
+        errors: list[InputError] = []
+        loading = _open(errors, below=gold.links, known=known)
+        loading.load([io.StringIO("\n".join(lines))])
+        yield loading, list(map(str, errors))
 
 
 @given(runs(), runs())

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from cs_score.coldstart.query_files import load_queries
+from cs_score.coldstart.queries import load_queries
 from cs_score.problems.log import ProblemLog
 from tests.coldstart.handmade import CHILDREN
 

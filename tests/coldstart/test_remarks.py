@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from cs_score.base.errors import InputError
 from cs_score.coldstart.documents import json_text
 from cs_score.coldstart.gold import Gold, open_gold, run_of
-from cs_score.coldstart.linking import Loading, loading_of
+from cs_score.coldstart.linking import Loading
 from cs_score.coldstart.options import Options, Policy
 from cs_score.coldstart.scorer import score, score_runs
 from tests.coldstart.command import score_in
@@ -29,7 +29,7 @@ NO_RUN = "warning: nothing was scored: none of the files is a run with lines"
 
 
 def _loading(gold: Gold) -> Loading:
-    return loading_of(gold.table, gold.options.justifications, gold.problems, below=gold.links)
+    return Loading(gold.table, gold.options.justifications, gold.problems, below=gold.links)
 
 
 @pytest.fixture

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from cs_score.base.records import replace
-from cs_score.coldstart.linking import read_confidence
-from cs_score.coldstart.provenance import read_provenance
 from cs_score.coldstart.queries import follow_on_id, slot_filling_id
+from cs_score.coldstart.tab_files import read_confidence, read_provenance
 from tests.coldstart.handmade import (
     AGE,
     BIRTHPLACE,

@@ -19,10 +19,17 @@ from typing import Final, NamedTuple, TypeAlias
 from cs_score.base.display import one_line
 from cs_score.base.records import Record
 from cs_score.coldstart.gold import Run
-from cs_score.coldstart.lines import CORRECT, Assessment, Links, Response, SkippedLine, UnreadLine
-from cs_score.coldstart.linking import read_confidence
+from cs_score.coldstart.lines import CORRECT, Assessment, Links, Response, SkippedLine
 from cs_score.coldstart.queries import NODE_TYPES, find_predicate
-from cs_score.coldstart.tab_files import FileKind, Schema, detect_schema, is_blank_or_comment, split_columns
+from cs_score.coldstart.tab_files import (
+    FileKind,
+    Schema,
+    UnreadLine,
+    detect_schema,
+    is_blank_or_comment,
+    read_confidence,
+    split_columns,
+)
 
 ReadLine: TypeAlias = Response | SkippedLine
 """A line that was linked: it counts, or it was skipped and has only created a query (specification 4.9)."""

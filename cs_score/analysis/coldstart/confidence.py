@@ -32,9 +32,8 @@ from cs_score.analysis.coldstart.scored import Progress, Scored, silent
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.coldstart.lines import CORRECT
-from cs_score.coldstart.linking import read_confidence
 from cs_score.coldstart.options import RIGHT, WRONG
-from cs_score.coldstart.tab_files import FileKind, split_columns
+from cs_score.coldstart.tab_files import FileKind, read_confidence, split_columns
 from cs_score.measures.measure import MACRO, Measure
 
 MOST: Final = 100

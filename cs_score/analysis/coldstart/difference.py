@@ -33,9 +33,8 @@ from cs_score.base.signing.origin import Origin
 from cs_score.coldstart.judging import pre_policy_category
 from cs_score.coldstart.lines import Response
 from cs_score.coldstart.options import RIGHT, WRONG
-from cs_score.coldstart.projection import ALL_LEVELS
 from cs_score.coldstart.queries import Query
-from cs_score.coldstart.result import RunResult, UnitResult
+from cs_score.coldstart.result import ALL_LEVELS, RunResult, UnitResult
 from cs_score.coldstart.unit_statistics import resampled_unit, unit_table
 from cs_score.measures.formulas import Ratio, divide
 from cs_score.measures.measure import MICRO, Measure

@@ -21,10 +21,9 @@ from cs_score.base.records import Record
 from cs_score.coldstart.judging import Labels, category_in
 from cs_score.coldstart.lines import Response
 from cs_score.coldstart.options import Policy
-from cs_score.coldstart.projection import ALL_LEVELS, left_sum
 from cs_score.coldstart.queries import QuerySet
 from cs_score.coldstart.ranking import Ranking
-from cs_score.coldstart.result import UnitResult
+from cs_score.coldstart.result import ALL_LEVELS, UnitResult, left_sum
 from cs_score.measures.formulas import divide, f1
 from cs_score.measures.measure import Measure
 from cs_score.measures.registry import LDC_MAX, LDC_MEAN, RANKED, SF, formula_of, sums_of

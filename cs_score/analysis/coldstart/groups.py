@@ -31,9 +31,8 @@ from cs_score.coldstart.judging import (
 )
 from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.options import RIGHT, WRONG
-from cs_score.coldstart.projection import ALL_LEVELS, representatives
 from cs_score.coldstart.queries import Query, language_code
-from cs_score.coldstart.result import UnitResult
+from cs_score.coldstart.result import ALL_LEVELS, UnitResult, representatives
 from cs_score.measures.formulas import divide, precision_recall_f1
 from cs_score.measures.measure import Measure
 from cs_score.measures.registry import LDC_MAX, SF

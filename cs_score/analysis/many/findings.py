@@ -21,9 +21,15 @@ from cs_score.base.records import Record
 from cs_score.coldstart.gold import Gold
 from cs_score.coldstart.judging import Counts, is_wrong_bin
 from cs_score.coldstart.options import RIGHT, WRONG
-from cs_score.coldstart.projection import averaged_table, counted_row, in_printing_order, ldc_tables
 from cs_score.coldstart.queries import Query
-from cs_score.coldstart.result import PrecisionRecall, RunResult
+from cs_score.coldstart.result import (
+    PrecisionRecall,
+    RunResult,
+    averaged_table,
+    counted_row,
+    in_printing_order,
+    ldc_tables,
+)
 from cs_score.coldstart.unit_statistics import unit_table
 from cs_score.measures.measure import Measure
 from cs_score.measures.registry import usual
