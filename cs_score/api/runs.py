@@ -42,11 +42,11 @@ from cs_score.base.records import Record, replace
 from cs_score.base.signing.origin import QUERY_LIST, SAMPLES, Origin
 from cs_score.base.sources import Input
 from cs_score.coldstart.documents import SCHEMA_VERSION, json_text, problem_objects, run_parts
-from cs_score.coldstart.editions import AS_GIVEN, LATEST
+from cs_score.coldstart.editions import LATEST
 from cs_score.coldstart.gold import Gold as Prepared
 from cs_score.coldstart.gold import Run, load_run, noting_folders, open_gold, under_limits, with_pool
 from cs_score.coldstart.linking import NoAnswerYetError, members
-from cs_score.coldstart.options import Justifications, Options, Policy, as_list, as_validated
+from cs_score.coldstart.options import AS_GIVEN, Justifications, Options, Policy, as_list, as_validated
 from cs_score.coldstart.outputs import (
     DEFAULT_FIELDS,
     Invocation,

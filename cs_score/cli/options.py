@@ -17,15 +17,18 @@ from cs_score.base.patterns import pattern
 from cs_score.base.records import Record
 from cs_score.base.sources import Input, plain_name
 from cs_score.cli.core import FORCE, Line, Option, Section
-from cs_score.coldstart.editions import AS_GIVEN, EDITIONS, LATEST, MENTION_TYPES, Edition, edition_of
+from cs_score.coldstart.editions import EDITIONS, LATEST, Edition
 from cs_score.coldstart.linking import members
 from cs_score.coldstart.options import (
+    AS_GIVEN,
     DISCIPLINES,
+    MENTION_TYPES,
     POLICY_ITEMS,
     PRESETS,
     Justifications,
     Options,
     Policy,
+    edition_of,
     find_preset,
     listed,
 )

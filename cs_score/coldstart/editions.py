@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from cs_score.base.errors import UsageError
-from cs_score.base.nearest import nearest
-from cs_score.base.records import Record, field, replace
+from cs_score.base.records import Record, field
 
 
 class Edition(Record, kw_only=True, eq=False):
@@ -132,34 +130,3 @@ EDITIONS: Final = {
     )
 }
 """The editions by name, in the order in which they appeared."""
-
-AS_GIVEN: Final = "as-given"
-MENTION_TYPES: Final = {
-    AS_GIVEN: "assessments without mention types have none, so that no answer is known to be a name",
-    "assume-name": "assessments without mention types are names, as their classes are",
-}
-"""What is made of pools without mention types, by the names of the option."""
-
-_SAME: Final = {"2017.1.6": "2017.1.5"}
-
-
-def edition_of(name: str, mention_types: str = AS_GIVEN) -> Edition:
-    """The edition called so; 2017.1.6 scores as 2017.1.5. Raises UsageError for what is not known.
-
-    `mention_types`: what is made of pools that have none.
-    """
-    edition = EDITIONS.get(_SAME.get(name, name))
-    if edition is None:
-        raise UsageError(f"no edition {name} to follow; there are {', '.join(EDITIONS)}{nearest(name, EDITIONS)}")
-    if mention_types not in MENTION_TYPES:
-        known = ", ".join(MENTION_TYPES)
-        raise UsageError(
-            f"no --mention-types {mention_types}; there are {known}{nearest(mention_types, MENTION_TYPES)}"
-        )
-    if mention_types == AS_GIVEN:
-        return edition
-    if edition.ignores_each_nominal:
-        raise UsageError(
-            f"--mention-types is for {LATEST.name}: {edition.name} scores pools without mention types as they are"
-        )
-    return replace(edition, assumed_mention="NAM")

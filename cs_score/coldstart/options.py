@@ -1,4 +1,4 @@
-"""What a scoring may choose: policies, limits, discipline, selection (specification 1.2 and 1.4)."""
+"""What a scoring may choose: policies, limits, discipline, selection, edition (specification 1.2 and 1.4)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cs_score.base.nearest import nearest
 from cs_score.base.records import Record, field, force_setattr, replace
 from cs_score.base.signing.origin import QUERY_LIST, SAMPLES, Origin, digest_of, short_digest
 from cs_score.base.sources import InputDigest
-from cs_score.coldstart.editions import AS_GIVEN, LATEST, Edition, edition_of
+from cs_score.coldstart.editions import EDITIONS, LATEST, Edition
 from cs_score.measures.registry import COLD_START_MODE, usual
 
 Side: TypeAlias = Literal["RIGHT", "WRONG", "IGNORE"]
@@ -24,9 +24,7 @@ IGNORE: Final = "IGNORE"
 SIDES: Final[tuple[Side, ...]] = (RIGHT, WRONG, IGNORE)
 """In the order in which the policies are applied."""
 
-
 _CHECKED_SIDES: Final[tuple[Side, ...]] = (IGNORE, RIGHT, WRONG)
-
 
 DUPLICATE: Final = "DUPLICATE"
 """The category that counts on one side only, however many name it."""
@@ -85,8 +83,7 @@ class Justifications(Record):
 
 
 def listed(text: str) -> tuple[str, ...]:
-    """The items of a list as the scorer's switches take it, with colons between them; empty ones at the end do not
-    count."""
+    """The items of a list with colons between them; empty ones at the end do not count."""
     text = text.rstrip(":")
     return tuple(text.split(":")) if text else ()
 
@@ -111,8 +108,8 @@ class Policy(Record):
     """
 
     right: tuple[str, ...] = ("CORRECT",)
-    wrong: tuple[str, ...] = ("INCORRECT", "INCORRECT_PARENT", "INEXACT")
-    ignore: tuple[str, ...] = ("UNASSESSED", "DUPLICATE")
+    wrong: tuple[str, ...] = LATEST.wrong
+    ignore: tuple[str, ...] = LATEST.ignore
 
     def __post_init__(self) -> None:
         for side in _CHECKED_SIDES:
@@ -121,7 +118,8 @@ class Policy(Record):
             for item in self.items(side):
                 if item not in POLICY_ITEMS or side not in POLICY_ITEMS[item].sides:
                     near = nearest(item, POLICY_ITEMS) if item not in POLICY_ITEMS else ""
-                    raise UsageError(f"Unexpected choice {item} for {side}; {_legal_items(side)}{near}")
+                    legal = ", ".join(name for name, known in POLICY_ITEMS.items() if side in known.sides)
+                    raise UsageError(f"Unexpected choice {item} for {side}; legal are {legal}{near}")
 
     def items(self, side: Side) -> tuple[str, ...]:
         return {RIGHT: self.right, WRONG: self.wrong, IGNORE: self.ignore}[side]
@@ -136,6 +134,10 @@ class Policy(Record):
         named = [side for side in SIDES if DUPLICATE in self.items(side)]
         return named[-1] if named else None
 
+    def plain(self) -> dict[str, Sequence[str]]:
+        """What the policy does: the order of right items decides which of two responses is the duplicate, no other."""
+        return {"right": self.right, "wrong": sorted(self.wrong), "ignore": sorted(self.ignore)}
+
 
 class Preset(Record):
     policy: Policy
@@ -143,7 +145,8 @@ class Preset(Record):
     meaning: str
 
     def __str__(self) -> str:
-        return f"{_sides_text(self.policy)},justifications={self.justifications}"
+        sides = [f"{side.lower()}={text}" for side, text in self.policy.texts().items()]
+        return ",".join((*sides, f"justifications={self.justifications}"))
 
 
 PRESETS: Final[Mapping[str, Preset]] = {
@@ -163,12 +166,36 @@ def find_preset(name: str) -> Preset:
     return PRESETS[name]
 
 
-def _sides_text(policy: Policy) -> str:
-    return ",".join(f"{side.lower()}={text}" for side, text in policy.texts().items())
+AS_GIVEN: Final = "as-given"
+MENTION_TYPES: Final = {
+    AS_GIVEN: "assessments without mention types have none, so that no answer is known to be a name",
+    "assume-name": "assessments without mention types are names, as their classes are",
+}
+"""What is made of pools without mention types, by the names of the option."""
+
+_SAME: Final = {"2017.1.6": "2017.1.5"}
 
 
-def _legal_items(side: Side) -> str:
-    return "legal are " + ", ".join(name for name, item in POLICY_ITEMS.items() if side in item.sides)
+def edition_of(name: str, mention_types: str = AS_GIVEN) -> Edition:
+    """The edition called so; 2017.1.6 scores as 2017.1.5. Raises UsageError for what is not known.
+
+    `mention_types`: what is made of pools that have none.
+    """
+    edition = EDITIONS.get(_SAME.get(name, name))
+    if edition is None:
+        raise UsageError(f"no edition {name} to follow; there are {', '.join(EDITIONS)}{nearest(name, EDITIONS)}")
+    if mention_types not in MENTION_TYPES:
+        known = ", ".join(MENTION_TYPES)
+        raise UsageError(
+            f"no --mention-types {mention_types}; there are {known}{nearest(mention_types, MENTION_TYPES)}"
+        )
+    if mention_types == AS_GIVEN:
+        return edition
+    if edition.ignores_each_nominal:
+        raise UsageError(
+            f"--mention-types is for {LATEST.name}: {edition.name} scores pools without mention types as they are"
+        )
+    return replace(edition, assumed_mention="NAM")
 
 
 class Options(Record):
@@ -233,10 +260,9 @@ class Options(Record):
         }
 
 
-# The parts of `--policy NAME:PART=VALUE,...` that choose categories, as the switches of the scorer are called.
-_SIDES: Final = ("right", "wrong", "ignore")
 _LIMITS: Final = "justifications"
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
+_FORM: Final = "NAME:right=A:B,wrong=C:D,ignore=E,justifications=1:3"
 
 
 class NamedPolicy(Record):
@@ -273,29 +299,26 @@ def _read(text: str, base: Options, texts: dict[str, str], switch: str) -> Named
         raise UsageError(
             f"{switch} {text}: a name is made of letters, digits and ._+- and begins with one of the former"
         )
+    limits = base.justifications
     if not colon:
         if name not in PRESETS:
             raise UsageError(f"{switch} {name}: no such preset; there are {', '.join(PRESETS)}, others are {_FORM}")
-        preset = PRESETS[name]
-        limits = preset.justifications if base.edition.has_limits else base.justifications
-        return NamedPolicy(name, preset.policy, limits, preset.policy.texts())
+        policy = PRESETS[name].policy
+        limits = PRESETS[name].justifications if base.edition.has_limits else limits
+        return NamedPolicy(name, policy, limits, policy.texts())
     chosen = dict(texts)
-    limits = base.justifications
     for part in parts.split(","):
         key, equals, value = part.partition("=")
-        if not equals or key not in (*_SIDES, _LIMITS):
+        if not equals or (key.upper() not in SIDES and key != _LIMITS) or not key.islower():
             raise UsageError(f"{switch} {text}: {part or 'an empty part'} is not understood; the form is {_FORM}")
-        if key == _LIMITS and not base.edition.has_limits:
-            raise UsageError(f"{switch} {text}: edition {base.follow} has no limits on justifications")
-        if key == _LIMITS:
+        if key != _LIMITS:
+            chosen[key.upper()] = value
+        elif base.edition.has_limits:
             limits = Justifications.parse(value)
         else:
-            chosen[key.upper()] = value
-    policy = Policy(**{side: tuple(filter(None, chosen[side.upper()].rstrip(":").split(":"))) for side in _SIDES})
+            raise UsageError(f"{switch} {text}: edition {base.follow} has no limits on justifications")
+    policy = Policy(**{side.lower(): tuple(filter(None, listed(chosen[side]))) for side in SIDES})
     return NamedPolicy(name, policy, limits, chosen)
-
-
-_FORM: Final = "NAME:right=A:B,wrong=C:D,ignore=E,justifications=1:3"
 
 
 def origin_of(options: Options, inputs: Sequence[InputDigest], has_ldc_index: bool, *, validated: bool) -> Origin:
@@ -316,7 +339,9 @@ def _settings(options: Options, inputs: Sequence[InputDigest]) -> Iterator[str]:
         yield f"follow={options.follow}"
     if options.mention_types != usually.mention_types:
         yield f"mention-types={options.mention_types}"
-    yield _policy(options.policy)
+    plain = options.policy.plain()
+    names = [name for name, preset in PRESETS.items() if preset.policy.plain() == plain]
+    yield names[0] if names else ";".join(f"{side}={':'.join(items)}" for side, items in plain.items())
     if options.edition.has_limits:
         yield str(options.justifications)
     if options.discipline != usually.discipline:
@@ -330,18 +355,3 @@ def _settings(options: Options, inputs: Sequence[InputDigest]) -> Iterator[str]:
         yield f"runids={':'.join(options.runids)}"
     if options.samples is not None:
         yield f"samples={digest_of(given for given in inputs if given.role == SAMPLES)}"
-
-
-def _policy(policy: Policy) -> str:
-    """The name of a published policy, otherwise its categories.
-
-    The order of those that are right decides which of two right responses is the duplicate; that of others changes
-    nothing.
-    """
-    plain = _plain(policy)
-    names = [name for name, preset in PRESETS.items() if _plain(preset.policy) == plain]
-    return names[0] if names else ";".join(f"{side}={':'.join(items)}" for side, items in plain.items())
-
-
-def _plain(policy: Policy) -> dict[str, Sequence[str]]:
-    return {"right": policy.right, "wrong": sorted(policy.wrong), "ignore": sorted(policy.ignore)}

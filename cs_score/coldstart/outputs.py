@@ -6,23 +6,21 @@ import functools
 import os
 import re
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from enum import Enum
-from functools import cached_property
-from itertools import chain, groupby, product, zip_longest
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, groupby, zip_longest
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from cs_score.base.display import one_line
 from cs_score.base.errors import InputError
 from cs_score.base.outputs import blocks_of, encoded
-from cs_score.base.records import Record, field
+from cs_score.base.records import Record
 from cs_score.coldstart.editions import LATEST, Edition
 from cs_score.coldstart.judging import Labels, Tally, pre_policy_category, without
 from cs_score.coldstart.lines import Response, load_order
 from cs_score.coldstart.ranking import Ranking
 from cs_score.coldstart.result import AveragePrecision, Result, RunResult, ScoreRow, Table, UnitResult
-from cs_score.coldstart.samples import VALUE_CODES
+from cs_score.coldstart.samples import VALUE_CODES, Bootstrap
 from cs_score.problems.log import NO_PLACE, Problem
 
 if TYPE_CHECKING:
@@ -38,37 +36,28 @@ class Field(Record):
     is_count: bool = False
 
 
+def _counted(header: str, attribute: str, meaning: str) -> Field:
+    return Field(header, attribute, meaning, is_count=True)
+
+
 SCORE_FIELDS: Final[Mapping[str, Field]] = {
     "EC": Field("QID/EC", "name", "query, or query and class"),
     "RUNID": Field("RunID", "run_id", "run"),
     "LEVEL": Field("Hop", "level", "hop from 0 on, or ALL"),
-    "GT": Field("GT", "ground_truth", "classes to be found", is_count=True),
-    "SUBMITTED": Field("Submitted", "submitted", "responses", is_count=True),
-    "CORRECT": Field("Correct", "correct", "responses assessed as correct, below a right parent", is_count=True),
-    "INCORRECT": Field(
-        "Incorrect", "incorrect", "responses assessed as incorrect, below a right parent", is_count=True
-    ),
-    "INEXACT": Field("Inexact", "inexact", "responses assessed as inexact, below a right parent", is_count=True),
-    "INCORRECT_PARENT": Field(
-        "PIncorrect", "incorrect_parent", "responses below an answer that is not right", is_count=True
-    ),
-    "UNASSESSED": Field(
-        "Unassessed", "unassessed", "responses without assessment, below a right parent", is_count=True
-    ),
-    "REDUNDANT": Field("Dup", "redundant", "duplicates of a right response", is_count=True),
-    "RIGHT": Field("Right", "right", "responses that count as right", is_count=True),
-    "WRONG": Field("Wrong", "wrong", "responses that count as wrong", is_count=True),
-    "IGNORED": Field("Ignored", "ignored", "responses that are left out of precision", is_count=True),
+    "GT": _counted("GT", "ground_truth", "classes to be found"),
+    "SUBMITTED": _counted("Submitted", "submitted", "responses"),
+    "CORRECT": _counted("Correct", "correct", "responses assessed as correct, below a right parent"),
+    "INCORRECT": _counted("Incorrect", "incorrect", "responses assessed as incorrect, below a right parent"),
+    "INEXACT": _counted("Inexact", "inexact", "responses assessed as inexact, below a right parent"),
+    "INCORRECT_PARENT": _counted("PIncorrect", "incorrect_parent", "responses below an answer that is not right"),
+    "UNASSESSED": _counted("Unassessed", "unassessed", "responses without assessment, below a right parent"),
+    "REDUNDANT": _counted("Dup", "redundant", "duplicates of a right response"),
+    "RIGHT": _counted("Right", "right", "responses that count as right"),
+    "WRONG": _counted("Wrong", "wrong", "responses that count as wrong"),
+    "IGNORED": _counted("Ignored", "ignored", "responses that are left out of precision"),
     "P": Field("Prec", "precision", "precision"),
     "R": Field("Recall", "recall", "recall"),
     "F": Field("F1", "f1", "F1"),
-}
-
-AP_FIELDS: Final[Mapping[str, Field]] = {
-    "EC": Field("QID/EC", "name", "query"),
-    "RUNID": Field("RunID", "run_id", "run"),
-    "LEVEL": Field("Hop", "level", "hop"),
-    "AP": Field("AP", "score", "average precision"),
 }
 
 DEFAULT_FIELDS: Final = tuple(SCORE_FIELDS)
@@ -76,7 +65,12 @@ DEFAULT_FIELDS: Final = tuple(SCORE_FIELDS)
 SUMMARY_FIELDS: Final = ("EC", "RUNID", "LEVEL", "P", "R", "F")
 """The columns of `.ldcmean` and `.summary`, whatever `-fields` says."""
 
-_LONGEST_RUN_ID: Final = 60
+AP_FIELDS: Final[Mapping[str, Field]] = {
+    "EC": Field("QID/EC", "name", "query"),
+    "RUNID": Field("RunID", "run_id", "run"),
+    "LEVEL": Field("Hop", "level", "hop"),
+    "AP": Field("AP", "score", "average precision"),
+}
 
 FOOT: Final = "\n*ALL-Macro Prec, Recall and F1 refer to mean-precision, mean-recall and mean-F1.\n"
 AP_FOOT: Final = "\n*ALL-Macro AP refer to mean of corresponding AP values.\n"
@@ -86,6 +80,8 @@ AP_TITLES: Final = {
     "LDC-MEAN": "LDC-MEAN: LDC level score variant considering averaging scores for all coressponding entrypoints",
 }
 AP_SUMMARY: Final = "SUMMARY: This section provides summary of AP scores"
+
+_LONGEST_RUN_ID: Final = 60
 
 
 def check_fields(names: Iterable[str]) -> None:
@@ -112,7 +108,7 @@ class TableLayout:
         self._tabs = tabs
         self._widths = {name: len(fields[name].header) for name in shown}
 
-    def table(self, names: Sequence[str], rows: Sequence[ScoreRow | ScoreRow]) -> list[str]:
+    def table(self, names: Sequence[str], rows: Sequence[ScoreRow]) -> str:
         columns: dict[str, list[str]] = {}
         for name in self._widths:
             # Most columns repeat few values; each value is formatted and padded once.
@@ -124,17 +120,17 @@ class TableLayout:
         blank = [""] * len(rows)
         lines = zip(*(columns.get(name, blank) for name in names)) if names else [()] * len(rows)
         separator = "\t" if self._tabs else " "
-        return [f"{separator.join(line)}\n" for line in lines]
+        return "".join([f"{separator.join(line)}\n" for line in lines])
 
     def header(self, names: Sequence[str]) -> str:
         return self._line(names, [self._fields[name].header for name in names])
 
-    def row(self, names: Sequence[str], row: ScoreRow | ScoreRow, prefix: str) -> str:
+    def row(self, names: Sequence[str], row: ScoreRow, prefix: str) -> str:
         """One row with `prefix` before its first cell, in the widths found so far."""
         first, *rest = (_cell(self._values(name, [row])[0]) if name in self._widths else "" for name in names)
         return self._line(names, [prefix + first, *rest])
 
-    def _values(self, name: str, rows: Sequence[ScoreRow | ScoreRow]) -> list[object]:
+    def _values(self, name: str, rows: Sequence[ScoreRow]) -> list[object]:
         field = self._fields[name]
         if field.attribute == "run_id":
             return [self._run_id] * len(rows)
@@ -162,31 +158,27 @@ def _cell(value: object) -> str:
     return f"{value:4d}" if isinstance(value, int) else f"{value:6.4f}"
 
 
-class TableText(Record):
-    """The four tables of one run as text; the LDC variants are empty where they do not exist."""
+class Layout(Record):
+    """How tables are laid out: the fields of `.sf` and `.ldcmax`, and whether tabs separate the columns."""
 
-    sf: str
-    ldc_max: str
-    ldc_mean: str
-    summary: str
+    fields: Sequence[str] = DEFAULT_FIELDS
+    tabs: bool = False
 
 
-def table_texts(run: RunResult, fields: Sequence[str] = DEFAULT_FIELDS, tabs: bool = False) -> TableText:
-    """Lay out the tables of one run; each table's columns are as wide as those before it needed."""
-    layout = TableLayout(SCORE_FIELDS, fields, run.run_id, tabs)
-
-    def text(table: Table | None, names: Sequence[str]) -> str:
-        if table is None:
-            return ""
-        lines = layout.table(names, table.rows + table.averages)
-        return "".join(([layout.header(names)] if table.rows else []) + lines) + FOOT
-
-    tables = run.tables
-    texts = text(tables.sf, fields), text(tables.ldc_max, fields), text(tables.ldc_mean, SUMMARY_FIELDS)
+def _table_texts(run: RunResult, of: Layout) -> Iterator[tuple[str, str]]:
+    """The four tables of one run, empty where they do not exist; columns are as wide as those before needed."""
+    layout, tables = TableLayout(SCORE_FIELDS, of.fields, run.run_id, of.tabs), run.tables
+    for ending, table, names in (
+        ("sf", tables.sf, of.fields),
+        ("ldcmax", tables.ldc_max, of.fields),
+        ("ldcmean", tables.ldc_mean, SUMMARY_FIELDS),
+    ):
+        text = "" if table is None else layout.table(names, table.rows + table.averages) + FOOT
+        yield ending, layout.header(names) + text if table is not None and table.rows else text
     summary = [
         layout.row(SUMMARY_FIELDS, row, f"{variant}-") for variant, table in tables.variants for row in table.averages
     ]
-    return TableText(*texts, layout.header(SUMMARY_FIELDS) + "".join(summary) + FOOT)
+    yield "summary", layout.header(SUMMARY_FIELDS) + "".join(summary) + FOOT
 
 
 def averages_text(run: RunResult) -> str:
@@ -196,46 +188,21 @@ def averages_text(run: RunResult) -> str:
         row._replace(name=f"{variant}-{row.name}") for variant, table in run.tables.variants for row in table.averages
     ]
     lines = layout.table(SUMMARY_FIELDS, rows)
-    return layout.header(SUMMARY_FIELDS) + "".join(lines)
+    return layout.header(SUMMARY_FIELDS) + lines
 
 
-def average_precision_text(scores: AveragePrecision, is_primary: bool, tabs: bool = False) -> Iterator[str]:
+def _average_precision_text(scores: AveragePrecision, is_primary: bool, tabs: bool) -> Iterator[str]:
     """The AP report of one run; only that of the run whose id the rows bear has macro averages (9.8)."""
     fields = tuple(AP_FIELDS)
     layout = TableLayout(AP_FIELDS, fields, scores.run_id, tabs)
-    tables = [(variant, table, table.macro if is_primary else ()) for variant, table in scores.variants]
+    tables: list[tuple[str, Table, tuple[ScoreRow, ...]]] = [
+        (variant, table, table.macro if is_primary else ()) for variant, table in scores.variants
+    ]
     for variant, table, macro in tables:
         lines = layout.table(fields, table.rows + macro)
-        yield f"{AP_TITLES[variant]}\n\n"
-        if table.rows:
-            yield layout.header(fields)
-        yield from lines
-        yield "\n"
+        yield f"{AP_TITLES[variant]}\n\n{layout.header(fields) if table.rows else ''}{lines}\n"
     summary = [layout.row(fields, row, f"{variant}-") for variant, _, macro in tables for row in macro]
     yield f"{AP_SUMMARY}\n\n{layout.header(fields)}{''.join(summary)}{AP_FOOT}"
-
-
-class Invocation(Record):
-    """One call of the command: local time, working folder, command line words, the policies as they were typed.
-
-    `policies` maps IGNORE, RIGHT and WRONG to the switch texts.
-    """
-
-    at: time.struct_time
-    folder: str
-    words: Sequence[str]
-    policies: Mapping[str, str]
-    has_samples: bool
-
-
-def params_text(invocation: Invocation) -> Iterator[str]:
-    yield f"#At: {time.asctime(invocation.at)}\n\n"
-    yield f"#Invoked as:\n{invocation.folder}$ {' '.join(invocation.words)}\n\n"
-    yield "#Policy Selected:\n"
-    for side in sorted(invocation.policies):
-        yield f"  {side} => {invocation.policies[side]}\n"
-    if invocation.has_samples:
-        yield "\nSAMPLE => BOOTSTRAP RESAMPLE"
 
 
 MAY_BE_REPLACED: Final = "\n(cs-score stopped here; its next call may write this file anew)\n"
@@ -272,9 +239,8 @@ def whole_report(problems: Iterable[Problem], errors: int, warnings: int, editio
 
     Once and without that line where it is written before anything is scored.
     """
-    if edition.reports_first:
-        return "".join(report_text(problems, edition))
-    return "".join(report_text(problems)) * 2 + closing_line(errors, warnings)
+    text = "".join(report_text(problems, edition))
+    return text if edition.reports_first else text * 2 + closing_line(errors, warnings)
 
 
 def stopped_report(problems: Iterable[Problem], cause: Exception, edition: Edition = LATEST) -> str:
@@ -283,13 +249,11 @@ def stopped_report(problems: Iterable[Problem], cause: Exception, edition: Editi
 
 def doubly_encoded(text: str, edition: Edition = LATEST) -> bytes:
     """The bytes of a report as the reference writes them: UTF-8, which most editions encode to UTF-8 once more."""
-    if text.isascii():
-        return text.encode("ascii")
     return (_as_bytes(text) if edition.encodes_report_twice else text).encode("utf-8", "surrogateescape")
 
 
 def _as_bytes(text: str) -> str:
-    return text.encode("utf-8", "surrogateescape").decode("latin-1")
+    return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("latin-1")
 
 
 def is_of_failed_call(path: str) -> bool:
@@ -328,18 +292,17 @@ def responses_text(
             if hides_unassessed and assessment is None and response.node is not None:
                 assessed = category = ""
             shown = _shown(labels, category)
-            if shown is not None:
-                node, target = "", ""
-                if edition.shows_nodes:
-                    node, target = (
-                        f"\tFQNODEID:\t{response.node or '-'}\n",
-                        f"\tTARGET_QID:\t{response.target_full_id}\n",
-                    )
-                yield (
-                    f"{node}\tSUBMISSION:\t{response.text}\n{target}\tASSESSMENT:\t{assessed}\n\n"
-                    f"\tPREPOLICY ASSESSMENT:\t{category}\n"
-                    f"\tPOSTPOLICY ASSESSMENT:\t{shown}\n{_DOTS}"
-                )
+            if shown is None:
+                continue
+            node, target = "", ""
+            if edition.shows_nodes:
+                node = f"\tFQNODEID:\t{response.node or '-'}\n"
+                target = f"\tTARGET_QID:\t{response.target_full_id}\n"
+            yield (
+                f"{node}\tSUBMISSION:\t{response.text}\n{target}\tASSESSMENT:\t{assessed}\n\n"
+                f"\tPREPOLICY ASSESSMENT:\t{category}\n"
+                f"\tPOSTPOLICY ASSESSMENT:\t{shown}\n{_DOTS}"
+            )
 
 
 def _by_number(responses: Sequence[Response], labels: Mapping[int, Labels]) -> Iterable[tuple[Response, Labels]]:
@@ -354,8 +317,7 @@ def _by_number(responses: Sequence[Response], labels: Mapping[int, Labels]) -> I
 
 @functools.cache
 def _shown(labels: Labels, category: str) -> str | None:
-    left = without(labels, category)
-    return ",".join(left) if left else None
+    return ",".join(without(labels, category)) or None
 
 
 def rankings_text(rankings: Iterable[Ranking]) -> Iterator[str]:
@@ -379,130 +341,65 @@ def rankings_text(rankings: Iterable[Ranking]) -> Iterator[str]:
             )
 
 
-class Layout(Record):
-    """How tables are laid out: the fields of `.sf` and `.ldcmax`, and whether tabs separate the columns."""
-
-    fields: Sequence[str] = DEFAULT_FIELDS
-    tabs: bool = False
-
-
-class Scored(Record, dict=True):
-    """A run as outputs show it; its four tables are laid out together, once."""
-
-    run: RunResult
-    layout: Layout
-    intervals: ScoreIntervals | None = None
-    edition: Edition = LATEST
-    is_first: bool = True
-
-    @cached_property
-    def tables(self) -> TableText:
-        return table_texts(self.run, self.layout.fields, self.layout.tabs)
+def _bootstrap_texts(bootstrap: Bootstrap, run_id: str) -> Iterator[tuple[str, list[str]]]:
+    drawn = [
+        sample.label + "".join([f" {draw.ldc_id}:{''.join(draw.written[:1])}" for draw in sample.draws]) + "\n"
+        for sample in bootstrap.samples
+    ]
+    yield "sample", drawn
+    scores = ["Sample#{} #RUNID\n".format("".join(f" {code}" for code in VALUE_CODES))]
+    for sample, values in zip(bootstrap.samples, bootstrap.values):
+        cells = "".join(f"{'':15}{float(value or 0):0.4f}" for value in values)
+        scores.append(f"{sample.number:6d}{cells} #{run_id}\n")
+    yield "samplescores", scores
+    lines = [f"{'':22}99%(   95%(   90%(   mean   scr.   )90%   )95%   )99%\n"]
+    for limits in bootstrap.limits:
+        lines.append(" ".join((str(limits.code), *limits.low, limits.mean, limits.score, *limits.high)) + "\n")
+    yield "confidence", lines
 
 
-class Stage(Enum):
-    """When a text is made. On a stream those of a run follow each other by stage, the intervals after all runs."""
+class Invocation(Record):
+    """One call of the command: local time, working folder, command line words, the policies as they were typed.
 
-    SCORED = 1
-    RANKED = 2
-    RESAMPLED = 3
-    ESTIMATED = 4
+    `policies` maps IGNORE, RIGHT and WRONG to the switch texts.
+    """
+
+    at: time.struct_time
+    folder: str
+    words: Sequence[str]
+    policies: Mapping[str, str]
+    has_samples: bool
+
+
+def _params_text(invocation: Invocation) -> str:
+    policies = "".join(f"  {side} => {text}\n" for side, text in sorted(invocation.policies.items()))
+    return (
+        f"#At: {time.asctime(invocation.at)}\n\n"
+        f"#Invoked as:\n{invocation.folder}$ {' '.join(invocation.words)}\n\n"
+        f"#Policy Selected:\n{policies}" + ("\nSAMPLE => BOOTSTRAP RESAMPLE" if invocation.has_samples else "")
+    )
 
 
 class Output(Record):
-    """A file: its ending, what it holds, and the switch without which it is not written.
-
-    `texts` are what a run adds to it by stage, each None where its scoring did not come so far; `of_call` is what it
-    holds of the call as a whole.
-    """
+    """A file: its ending, what it holds, and the switch without which it is not written."""
 
     ending: str
     content: str
-    texts: Mapping[Stage, Callable[[Scored], Iterable[bytes] | None]] = field(default_factory=dict)
     switch: str | None = None
-    of_call: Callable[[Invocation], Iterable[str]] = lambda _: ()
-
-
-def _responses(of: Scored) -> Iterator[bytes]:
-    if of.run.debug_text is not None:
-        return chain(blocks_of(of.run.debug_text.responses), [b"\n"])
-    return chain(encoded(responses_text(of.run.tallies(), of.edition, is_first=of.is_first)), [b"\n"])
-
-
-def _rankings(of: Scored) -> Iterator[bytes] | None:
-    scores, text = of.run.average_precision, of.run.debug_text
-    if scores is None:
-        return None
-    blocks = encoded(rankings_text(scores.rankings)) if text is None else blocks_of(text.rankings)
-    return chain([b"AP COMPUTATION DEBUG INFO BEGINS:\n"], blocks, [b"AP COMPUTATION DEBUG INFO ENDS\n"])
-
-
-def _average_precision(of: Scored) -> Iterator[bytes] | None:
-    scores = of.run.average_precision
-    if scores is None:
-        return None
-    return encoded(average_precision_text(scores, scores.run_id == of.run.run_id, of.layout.tabs))
-
-
-def _samples(of: Scored) -> Iterable[bytes] | None:
-    if of.run.bootstrap is None:
-        return None
-    lines = []
-    for sample in of.run.bootstrap.samples:
-        draws = [f" {draw.ldc_id}:{draw.written[0] if draw.written else ''}" for draw in sample.draws]
-        lines.append(f"{sample.label}{''.join(draws)}\n")
-    return encoded(lines)
-
-
-def _sample_scores(of: Scored) -> Iterable[bytes] | None:
-    if of.run.bootstrap is None:
-        return None
-    lines = ["Sample#{} #RUNID\n".format("".join(f" {code}" for code in VALUE_CODES))]
-    for sample, values in zip(of.run.bootstrap.samples, of.run.bootstrap.values):
-        cells = "".join(f"{'':15}{float(value or 0):0.4f}" for value in values)
-        lines.append(f"{sample.number:6d}{cells} #{of.run.run_id}\n")
-    return encoded(lines)
-
-
-def _confidence(of: Scored) -> Iterable[bytes] | None:
-    if of.run.bootstrap is None:
-        return None
-    lines = [f"{'':22}99%(   95%(   90%(   mean   scr.   )90%   )95%   )99%\n"]
-    for limits in of.run.bootstrap.limits:
-        lines.append(" ".join((str(limits.code), *limits.low, limits.mean, limits.score, *limits.high)) + "\n")
-    return encoded(lines)
-
-
-def _intervals(of: Scored) -> Iterator[bytes] | None:
-    if of.intervals is None:
-        return None
-    from cs_score.coldstart.documents import intervals_text
-
-    return encoded(intervals_text(of.intervals, of.run.run_id, of.layout.tabs))
 
 
 OUTPUTS: Final = (
-    Output(
-        "debug",
-        "each response with its assessment and what it counted as; each ranking",
-        {Stage.SCORED: _responses, Stage.RANKED: _rankings},
-    ),
-    Output("ap", "average precision: SF, LDC-MEAN, summary", {Stage.RANKED: _average_precision}),
-    Output(
-        "sf",
-        "counts and scores of each SF query and class, averages",
-        {Stage.SCORED: lambda of: encoded([of.tables.sf])},
-    ),
-    Output("ldcmax", "the same for LDC-MAX", {Stage.SCORED: lambda of: encoded([of.tables.ldc_max])}, switch="-expand"),
-    Output(
-        "ldcmean", "P, R, F1 for LDC-MEAN", {Stage.SCORED: lambda of: encoded([of.tables.ldc_mean])}, switch="-expand"
-    ),
-    Output("summary", "the averages of all variants", {Stage.SCORED: lambda of: encoded([of.tables.summary])}),
-    Output("sample", "the resamples with their first entry points", {Stage.RESAMPLED: _samples}, switch="-samples"),
-    Output("samplescores", "the values of each resample", {Stage.RESAMPLED: _sample_scores}, switch="-samples"),
-    Output("confidence", "limits, mean, score", {Stage.RESAMPLED: _confidence}, switch="-samples"),
-    Output("params", "time, command line, policies", of_call=params_text),
-    Output("intervals", "every average with its interval", {Stage.ESTIMATED: _intervals}, switch="--bootstrap"),
+    Output("debug", "each response with its assessment and what it counted as; each ranking"),
+    Output("ap", "average precision: SF, LDC-MEAN, summary"),
+    Output("sf", "counts and scores of each SF query and class, averages"),
+    Output("ldcmax", "the same for LDC-MAX", switch="-expand"),
+    Output("ldcmean", "P, R, F1 for LDC-MEAN", switch="-expand"),
+    Output("summary", "the averages of all variants"),
+    Output("sample", "the resamples with their first entry points", switch="-samples"),
+    Output("samplescores", "the values of each resample", switch="-samples"),
+    Output("confidence", "limits, mean, score", switch="-samples"),
+    Output("params", "time, command line, policies"),
+    Output("intervals", "every average with its interval", switch="--bootstrap"),
 )
 """In the order in which the reference creates them; it knows no intervals."""
 
@@ -513,20 +410,45 @@ def written(switches: Collection[str], edition: Edition = LATEST) -> list[Output
     return [output for output in wanted if edition.has_rankings or output.ending != "ap"]
 
 
-def _scored(result: Result, layout: Layout, intervals: Sequence[ScoreIntervals]) -> list[Scored]:
-    runs = enumerate(zip_longest(result.runs, intervals))
-    return [Scored(run, layout, of_run, result.options.edition, number == 0) for number, (run, of_run) in runs]
+Text: TypeAlias = tuple[str, Iterable[bytes]]
+"""The ending of a file, and what is added to it."""
+
+
+def _texts_of(run: RunResult, layout: Layout, edition: Edition, is_first: bool) -> Iterator[Text]:
+    """The texts of a run in the order in which they stand on a stream; what scoring did not come to is missing."""
+    parts, ranked = run.debug_text, run.average_precision
+    if parts is None:
+        responses = encoded(responses_text(run.tallies(), edition, is_first=is_first))
+    else:
+        responses = blocks_of(parts.responses)
+    yield "debug", chain(responses, [b"\n"])
+    for ending, text in _table_texts(run, layout):
+        yield ending, encoded([text])
+    if ranked is not None:
+        rankings = encoded(rankings_text(ranked.rankings)) if parts is None else blocks_of(parts.rankings)
+        begin, end = (f"AP COMPUTATION DEBUG INFO {what}\n".encode() for what in ("BEGINS:", "ENDS"))
+        yield "debug", chain([begin], rankings, [end])
+        yield "ap", encoded(_average_precision_text(ranked, ranked.run_id == run.run_id, layout.tabs))
+    if run.bootstrap is not None:
+        for ending, lines in _bootstrap_texts(run.bootstrap, run.run_id):
+            yield ending, encoded(lines)
+
+
+def _interval_text(run: RunResult, intervals: ScoreIntervals, layout: Layout) -> Text:
+    from cs_score.coldstart.documents import intervals_text
+
+    return "intervals", encoded(intervals_text(intervals, run.run_id, layout.tabs))
 
 
 def stream_blocks(
     result: Result, layout: Layout, invocation: Invocation, intervals: Sequence[ScoreIntervals] = ()
 ) -> Iterator[Iterable[bytes]]:
-    yield from (encoded(output.of_call(invocation)) for output in OUTPUTS)
-    runs = _scored(result, layout, intervals)
-    for stages in ((Stage.SCORED, Stage.RANKED, Stage.RESAMPLED), (Stage.ESTIMATED,)):
-        for run, stage, output in product(runs, stages, OUTPUTS):
-            if text := output.texts.get(stage):
-                yield text(run) or ()
+    """All texts one after the other: those of the call, of each run, and the intervals of all runs."""
+    yield encoded([_params_text(invocation)])
+    for number, run in enumerate(result.runs):
+        yield from (text for _, text in _texts_of(run, layout, result.options.edition, number == 0))
+    for run, of_run in zip(result.runs, intervals):
+        yield _interval_text(run, of_run, layout)[1]
 
 
 def file_blocks(
@@ -536,14 +458,17 @@ def file_blocks(
     intervals: Sequence[ScoreIntervals] = (),
     was_stopped: bool = False,
 ) -> Iterator[tuple[str, Iterator[bytes]]]:
-    """Each file's ending with its whole content; of a stopped scoring only the files of completed stages."""
+    """Each file's ending with its whole content; of a stopped scoring only the files that every run came to."""
     options = result.options
     given = {"-expand": options.expand is not None, "-samples": options.samples is not None, "--bootstrap": intervals}
-    runs = _scored(result, layout, intervals)
+    texts: list[list[Text]] = []
+    for number, (run, of_run) in enumerate(zip_longest(result.runs, intervals)):
+        texts.append([*_texts_of(run, layout, options.edition, number == 0)])
+        if of_run is not None:
+            texts[-1].append(_interval_text(run, of_run, layout))
     for output in written([switch for switch, is_given in given.items() if is_given], options.edition):
-        if was_stopped and output.texts:  # is its first stage complete in all runs?
-            first = next(iter(output.texts.values()))
-            if not runs or any(first(run) is None for run in runs):
-                continue
-        of_runs = (text(run) or () for run, text in product(runs, output.texts.values()))
-        yield output.ending, chain(encoded(output.of_call(invocation)), *of_runs)
+        of_runs = [[text for ending, text in of_run if ending == output.ending] for of_run in texts]
+        if output.ending == "params":
+            yield output.ending, encoded([_params_text(invocation)])
+        elif not was_stopped or (of_runs and all(of_runs)):
+            yield output.ending, chain.from_iterable(chain.from_iterable(of_runs))

@@ -12,7 +12,7 @@ import os
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Final, TypeAlias, TypeVar
+from typing import Final, TypeAlias
 
 from cs_score.base.errors import InputError
 from cs_score.base.garbage_collection import paused_collector
@@ -149,43 +149,11 @@ def _spread(source: Source, schema: Schema, cut: Cut) -> list[list[Block]]:
     return blocks
 
 
-def queries_of_part(queries: QuerySet, cut: Cut, part: int) -> QuerySet:
-    return QuerySet(cut.queries[part], queries.ldc_of, queries.was_expanded, queries.edition)
-
-
-def open_part(gold: Gold, cut: Cut, part: int) -> Gold:
-    """Gold with the queries of one part only, with problems of its own and without a pool."""
-    table = queries_of_part(gold.table, cut, part)
-    hop_limits = {short_id: gold.hop_limits[short_id] for short_id in table.by_id if short_id in gold.hop_limits}
-    return replace(
-        gold, table=table, hop_limits=hop_limits, links=Links(table), problems=ProblemLog(), remarks=(), digests=(),
-        _queries={}, _values={},
-    )  # fmt: skip
-
-
-def load_part(loading: Loading, files: Iterable[DividedFile], part: int) -> None:
-    for file in files:
-        texts = _numbered(file.blocks[part], file.name)
-        lines = accepted_lines(texts, file.name, len(file.schema.columns), loading.problems, [], loading.table.edition)
-        loading.load_lines(TabFile(file.name, file.schema, lines))
-
-
-def _numbered(blocks: Iterable[Block], name: str) -> Iterator[tuple[int, str]]:
-    for numbers, texts in blocks:
-        try:
-            yield from zip(numbers, texts.decode("utf-8").split("\n"))
-        except UnicodeDecodeError:
-            raise InputError("not UTF-8", file=name, code="NOT_UTF8") from None
-
-
-R = TypeVar("R")
-
-
 class NeedsWholeError(Exception):
     """This input cannot be divided: it must be worked on whole."""
 
 
-def map_parts(work: Callable[[int], R], parts: int, jobs: int) -> list[R]:
+def _map_parts(work: Callable[[int], _PartScore], parts: int, jobs: int) -> list[_PartScore]:
     """What `work` returns for each part from 0 on, in order; at most `jobs` parts are worked on at a time.
 
     Parts are begun in order. Raises what `work` raises, and NeedsWholeError where a worker died or none can begin;
@@ -196,7 +164,7 @@ def map_parts(work: Callable[[int], R], parts: int, jobs: int) -> list[R]:
     if jobs == 1 or parts == 1 or not workers_share_memory():
         return [work(part) for part in range(parts)]
     try:
-        with Pool(min(jobs, parts), partial(_without_collector, work)) as pool:
+        with Pool(min(jobs, parts), work) as pool:
             futures = [pool.submit(part) for part in range(parts)]
             left = len(futures)
             while left:
@@ -209,11 +177,6 @@ def map_parts(work: Callable[[int], R], parts: int, jobs: int) -> list[R]:
         raise NeedsWholeError from None
 
 
-def _without_collector(work: Callable[[int], R], part: int) -> R:
-    with paused_collector():
-        return work(part)
-
-
 class _Task(Record):
     """What all parts have in common; each writes its texts of the debug file into `folder`."""
 
@@ -224,11 +187,7 @@ class _Task(Record):
 
 
 class _PartScore(Record):
-    """What scoring one part gave.
-
-    `run_ids` are the runs that lines were accepted of, `lines` their number; `rows` and `ap_rows` those of the SF
-    tables in printing order.
-    """
+    """What scoring one part gave: the run ids, the number of accepted lines, the rows of the SF tables."""
 
     run_ids: frozenset[str]
     lines: int
@@ -245,24 +204,23 @@ def score_in_parts(gold: Gold, files: Sequence[str], parts: int, jobs: int, fold
     result refers. None: the files must be scored in one piece. Raises OutputError where the text cannot be written.
     """
     cut = cut_queries(gold.table, parts)
-    edition = gold.table.edition
-    # Reports that come first tell errors of all lines before anything is scored.
-    if cut is None or gold.options.runids is not None or edition.reports_first:
+    # Reports that come first hold the errors of all lines before anything is scored.
+    if cut is None or gold.options.runids is not None or gold.table.edition.reports_first:
         return None
-    loading = Loading(gold.table, gold.options.justifications, gold.problems.branch(), below=gold.links)
+    limits = gold.options.justifications
+    loading = Loading(gold.table, limits, gold.problems.branch(), below=gold.links)
     try:
         divided = divide_files(loading, files, cut)
         if any(file.schema is RUN_2014 for file in divided):
             return None
-        scores = map_parts(partial(_score_part, _Task(gold, divided, cut, folder)), len(cut.queries), jobs)
+        scores = _map_parts(partial(_score_part, _Task(gold, divided, cut, folder)), len(cut.queries), jobs)
         run_ids = frozenset[str]().union(*(score.run_ids for score in scores))
         if len(run_ids) != 1:
             return None
         (run_id,) = run_ids
         for score in scores:
             loading.problems.take_over(score.problems)
-        limits, policy = gold.options.justifications, gold.options.policy
-        combining = Combining(run_of(gold, loading, limits), policy, loading.problems)
+        combining = Combining(run_of(gold, loading, limits), gold.options.policy, loading.problems)
         lines = sum(score.lines for score in scores)
         combining.remark_on_matches(run_id, lines, any(score.has_met for score in scores))
         run = combining.projected(run_id, averaged_table(row for score in scores for row in score.rows))
@@ -286,24 +244,42 @@ def _score_part(task: _Task, part: int) -> _PartScore:
 
     Raises NeedsWholeError, also for what is fatal: another part may hold an earlier line that is.
     """
-    gold = open_part(task.gold, task.cut, part)
-    loading = Loading(gold.table, gold.options.justifications, gold.problems, below=gold.links)
+    whole, queries = task.gold, task.cut.queries[part]
+    hop_limits = {short_id: whole.hop_limits[short_id] for short_id in queries if short_id in whole.hop_limits}
+    table = replace(whole.table, by_id=queries)
+    gold = replace(
+        whole, table=table, hop_limits=hop_limits, links=Links(table), problems=ProblemLog(), remarks=(), digests=(),
+        _queries={}, _values={},
+    )  # fmt: skip
+    loading = Loading(table, gold.options.justifications, gold.problems, below=gold.links)
     try:
-        load_part(loading, task.files, part)
-        run = run_of(gold, loading, gold.options.justifications)
-        run_ids = frozenset(run.lines)
-        if len(run_ids) > 1 or run.links.without_parent:  # AP mixes the nodes of such lines across queries
-            raise NeedsWholeError
-        if loading.discard.needs_all_queries:
-            raise NeedsWholeError
-        units = Combining(run, gold.options.policy, gold.problems).score_units(next(iter(run_ids), ""))
-        rankings = rankings_of(units)
+        with paused_collector():
+            for file in task.files:
+                texts = _numbered(file.blocks[part], file.name)
+                width, edition = len(file.schema.columns), table.edition
+                lines = accepted_lines(texts, file.name, width, loading.problems, [], edition)
+                loading.load_lines(TabFile(file.name, file.schema, lines))
+            run = run_of(gold, loading, gold.options.justifications)
+            run_ids = frozenset(run.lines)
+            # AP mixes the nodes of lines without parent across queries.
+            if len(run_ids) > 1 or run.links.without_parent or loading.discard.needs_all_queries:
+                raise NeedsWholeError
+            units = Combining(run, gold.options.policy, gold.problems).score_units(next(iter(run_ids), ""))
+            rankings = rankings_of(units)
     except InputError:
         raise NeedsWholeError from None
-    texts = responses_text(tallies_of(units)), rankings_text(rankings)
-    for path, text in zip(_texts_of(task.folder, part), texts):
+    debug = responses_text(tallies_of(units)), rankings_text(rankings)
+    for path, text in zip(_texts_of(task.folder, part), debug):
         write_new(path, encoded(text))
     return _PartScore(
         run_ids, len(run.links.responses), any(unit.matched for unit in units), score_rows(units),
         ranked_rows(rankings), gold.problems,
     )  # fmt: skip
+
+
+def _numbered(blocks: Iterable[Block], name: str) -> Iterator[tuple[int, str]]:
+    for numbers, texts in blocks:
+        try:
+            yield from zip(numbers, texts.decode("utf-8").split("\n"))
+        except UnicodeDecodeError:
+            raise InputError("not UTF-8", file=name, code="NOT_UTF8") from None

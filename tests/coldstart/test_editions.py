@@ -10,8 +10,8 @@ from hypothesis import assume, given
 
 import cs_score
 from cs_score.base.errors import UsageError
-from cs_score.coldstart.editions import EDITIONS, edition_of
-from cs_score.coldstart.options import Options, origin_of
+from cs_score.coldstart.editions import EDITIONS
+from cs_score.coldstart.options import Options, edition_of, origin_of
 from cs_score.coldstart.queries import follow_on_id
 from tests.coldstart.command import score_in
 from tests.coldstart.handmade import CHILDREN, SCHOOLS, Inputs, Line, report, row
