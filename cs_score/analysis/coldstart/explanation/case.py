@@ -16,18 +16,12 @@ from cs_score.analysis.coldstart.scored import Scored
 from cs_score.base.errors import InputError
 from cs_score.coldstart.gold import Run
 from cs_score.coldstart.judging import REDUNDANT, Counting, Labels, Row, Tally, place_responses
-from cs_score.coldstart.lines import (
-    Assessment,
-    Discard,
-    DiscardRules,
-    Response,
-    SkippedLine,
-    UnreadLine,
-)
+from cs_score.coldstart.lines import Assessment, Discard, DiscardRules, Response, SkippedLine
 from cs_score.coldstart.options import IGNORE, RIGHT, WRONG, Policy
 from cs_score.coldstart.queries import Query
 from cs_score.coldstart.ranking import Node, Nodes, RankedNode
 from cs_score.coldstart.result import UnitResult
+from cs_score.coldstart.tab_files import UnreadLine
 from cs_score.measures.measure import Measure
 from cs_score.problems.log import Place, Problem, ProblemLog
 

@@ -11,9 +11,9 @@ from cs_score.analysis.coldstart.explanation.document import Counted, LineEffect
 from cs_score.analysis.coldstart.explanation.text import At
 from cs_score.coldstart.judging import Counts, Tally
 from cs_score.coldstart.lines import Assessment, Response, best_first, node_confidence
-from cs_score.coldstart.projection import ScoreRow, by_ldc_query, counted_f1, counted_row, ldc_max_rows, left_sum
 from cs_score.coldstart.queries import QuerySet
 from cs_score.coldstart.ranking import Node, RankedNode, can_find
+from cs_score.coldstart.result import ScoreRow, by_ldc_query, counted_f1, counted_row, ldc_max_rows, left_sum
 from cs_score.coldstart.scorer import score_rows
 
 

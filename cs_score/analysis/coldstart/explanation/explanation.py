@@ -33,13 +33,13 @@ from cs_score.base.nearest import nearest
 from cs_score.base.records import replace
 from cs_score.base.sources import Input
 from cs_score.coldstart.gold import Gold, Run, run_of, units_of
-from cs_score.coldstart.lines import Assessment, LinkedQuery, Response, UnreadLine, link_follow_on
-from cs_score.coldstart.linking import loading_of
+from cs_score.coldstart.lines import Assessment, LinkedQuery, Response, link_follow_on
+from cs_score.coldstart.linking import Loading
 from cs_score.coldstart.options import Policy
-from cs_score.coldstart.projection import averaged_table
 from cs_score.coldstart.queries import parse_query_id
-from cs_score.coldstart.result import PrecisionRecall, RunResult, ScoringStopped, UnitResult
+from cs_score.coldstart.result import PrecisionRecall, RunResult, ScoringStopped, UnitResult, averaged_table
 from cs_score.coldstart.scorer import Combining, score_unit
+from cs_score.coldstart.tab_files import UnreadLine
 from cs_score.measures.registry import usual
 from cs_score.problems.log import ProblemLog
 
@@ -290,7 +290,7 @@ def is_answer(pattern: str, value: str) -> bool:
 
 def load_as_far_as_possible(gold: Gold, files: Iterable[Input]) -> tuple[Run, InputError | None]:
     """Load runs and assessments; where that has to stop, what was loaded by then, and why it stopped."""
-    loading = loading_of(gold.table, gold.options.justifications, gold.problems.branch(), below=gold.links)
+    loading = Loading(gold.table, gold.options.justifications, gold.problems.branch(), below=gold.links)
     stop = None
     try:
         loading.load(files)

@@ -34,7 +34,8 @@ from cs_score.analysis.coldstart.mistakes import cost_list, mistakes_of
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.coldstart.judging import is_wrong_bin
-from cs_score.coldstart.lines import LinkedQuery, Response, SkippedLine, UnreadLine
+from cs_score.coldstart.lines import LinkedQuery, Response, SkippedLine
+from cs_score.coldstart.tab_files import UnreadLine
 from cs_score.problems.codes import Severity
 
 
