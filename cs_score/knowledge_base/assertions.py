@@ -71,19 +71,19 @@ class ListReader:
 
     def __init__(self, documents: DocumentLengths | None) -> None:
         self._documents = documents
-        self.plain: dict[str, ProvenanceList] = {}
+        self._plain: dict[str, ProvenanceList] = {}
         """Columns that hold a plain predicate justification and nothing else, as mentions and most relations do."""
         self._others: dict[tuple[str, bool, bool, bool], ProvenanceList] = {}
 
     def read(self, text: str, has_event: bool, has_string: bool, is_mention: bool) -> ProvenanceList:
         """Read a column of a relation with an event, or to a string, or of a mention. Never raises."""
         if not has_string and (is_mention or not has_event):
-            known = self.plain.get(text)
+            known = self._plain.get(text)
             if known is not None:
                 return known
             plain = plain_column(text, self._documents)
             if plain is not None:
-                known = self.plain[text] = ProvenanceList(
+                known = self._plain[text] = ProvenanceList(
                     text, plain[0], plain[1], text, text, text.count(",") + 1, None, ()
                 )
                 return known

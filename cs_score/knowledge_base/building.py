@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import itertools
 import re
 import sys
 from bisect import bisect_left, insort
@@ -10,7 +11,7 @@ from collections import deque
 from collections.abc import Callable
 from enum import StrEnum
 from operator import attrgetter
-from typing import Final, TypeAlias
+from typing import Final
 
 from cs_score.base.records import Struct, field
 from cs_score.coldstart.queries import ENTITY_TYPES, NODE_TYPES
@@ -40,11 +41,10 @@ from cs_score.problems.log import Detail, Place, ProblemLog
 
 
 class Findings:
-    """Reports problems of one file by line."""
+    """Reports problems of one file by line. `troubled` are the nodes that an assertion with a bad provenance is of."""
 
     def __init__(self, file: str, problems: ProblemLog) -> None:
         self.troubled: set[str] = set()
-        """Names of the nodes that have an assertion whose provenance has problems."""
         self._file = file
         self._problems = problems
 
@@ -52,18 +52,13 @@ class Findings:
         """A line of the file."""
         return Place(self._file, line)
 
-    def report(self, code: str, *arguments: object, line: int | None = None, detail: Detail | None = None) -> None:
-        """Report a problem, at a line if it belongs to one."""
-        self._problems.add(code, *arguments, place=None if line is None else self.place(line), detail=detail)
+    def report(self, code: str, *arguments: object, line: int, detail: Detail | None = None) -> None:
+        """Report a problem at a line."""
+        self._problems.add(code, *arguments, place=self.place(line), detail=detail)
 
     def report_without_place(self, code: str, *arguments: object, line: int, column: str = "SUBJECT") -> None:
         """Report a problem that the report names no place for; programs are told the line to begin with."""
         self._problems.add(code, *arguments, detail=Detail(column, str(arguments[0]), place=self.place(line)))
-
-    def read(self, provenance: ProvenanceList, node: str, line: int, *, again: bool = False) -> None:
-        """Report the problems of a provenance of a node that is read for the first time, or `again`."""
-        self.troubled.add(node)
-        self._report_spans(provenance, line, 1, with_fatal=not again)
 
     def look(self, assertion: Assertion, times: int = 1) -> None:
         """Report the problems of an assertion's provenance once more.
@@ -71,9 +66,10 @@ class Findings:
         The reference parses it anew whenever it looks at it, and counts what it finds (specification 7).
         """
         if assertion.provenance.problems:
-            self._report_spans(assertion.provenance, assertion.line, times, with_fatal=False)
+            self.report_spans(assertion.provenance, assertion.line, times, with_fatal=False)
 
-    def _report_spans(self, provenance: ProvenanceList, line: int, times: int, *, with_fatal: bool) -> None:
+    def report_spans(self, provenance: ProvenanceList, line: int, times: int = 1, *, with_fatal: bool) -> None:
+        """Report the problems of a provenance; what is fatal is so only when it is read for the first time."""
         for code, arguments, text, repaired in provenance.problems:
             if with_fatal or CODES[code].severity is not Severity.FATAL:
                 detail = Detail("PROVENANCE", text, repaired)
@@ -95,9 +91,6 @@ _KEYS: Final[dict[Multiple, Callable[[ProvenanceList], str]]] = {
     Multiple.ONEPERDOC: attrgetter("docid"),
 }
 
-_Relation: TypeAlias = tuple[str, str]
-"""Verb and object, of one subject."""
-
 
 class _Passes(Struct):
     """How far the searches among the assertions of one relation went: the lines where they ended, ascending.
@@ -108,20 +101,15 @@ class _Passes(Struct):
     ends: list[int] = field(default_factory=list)
     watched: list[Assertion] = field(default_factory=list)
 
-    def of(self, assertion: Assertion) -> int:
-        """Searches that came to an assertion or beyond it; earlier ones ended at earlier lines."""
-        return len(self.ends) - bisect_left(self.ends, assertion.line)
-
 
 class _Values:
     """The values of one slot of one node: for each object the assertions that are not omitted, as recorded."""
-
-    __slots__ = ("_first", "_of_object", "_order")
 
     def __init__(self) -> None:
         self._of_object: dict[str, deque[Assertion]] = {}
         self._first: dict[str, int] = {}
         self._order: list[tuple[int, str]] = []
+        """A heap of the objects that may have assertions, by the rank of their first one."""
 
     def add(self, assertion: Assertion) -> None:
         first = self._first.setdefault(assertion.object, len(self._first))
@@ -132,21 +120,20 @@ class _Values:
 
     def other_than(self, value: str) -> Assertion | None:
         """The first assertion of the first other object, objects in the order of their first assertion."""
-        own: tuple[int, str] | None = None
+        own: list[tuple[int, str]] = []
         found: Assertion | None = None
         while self._order and found is None:
             entry = self._order[0]
             alive = self._of_object[entry[1]]
             while alive and alive[0].is_omitted:
                 alive.popleft()
-            if not alive:
-                heapq.heappop(self._order)
-            elif entry[1] == value:
-                own = heapq.heappop(self._order)
-            else:
+            if alive and entry[1] != value:
                 found = alive[0]
-        if own is not None:
-            heapq.heappush(self._order, own)
+            else:
+                heapq.heappop(self._order)
+                own += [entry] if alive else []
+        for entry in own:
+            heapq.heappush(self._order, entry)
         return found
 
 
@@ -160,8 +147,8 @@ class Repetitions:
         # By subject, verb, object and what repetitions have in common.
         self._alive: dict[tuple[Node, str, str, str], Assertion] = {}
         self._values: dict[tuple[Node, str], _Values] = {}
-        # By subject, as few have an assertion that somebody watches.
-        self._passes: dict[Node, dict[_Relation, _Passes]] = {}
+        # By subject, as few have an assertion that somebody watches, and by verb and object.
+        self._passes: dict[Node, dict[tuple[str, str], _Passes]] = {}
 
     def accepts(self, new: Assertion, written: ProvenanceList) -> bool:
         """Whether an assertion is to be recorded, omitted or not; False for a mere repetition.
@@ -183,7 +170,7 @@ class Repetitions:
             self._alive[key] = new
             if new.provenance.problems:
                 of_subject = self._passes.setdefault(subject, {})
-                of_subject.setdefault(_relation(new), _Passes()).watched.append(new)
+                of_subject.setdefault((verb.name, new.object), _Passes()).watched.append(new)
         return True
 
     def _check_value(self, new: Assertion, *, is_recorded: bool) -> None:
@@ -227,32 +214,24 @@ class Repetitions:
 
     def finish(self) -> None:
         """Count how often searches came by assertions whose provenance has problems."""
-        for of_subject in self._passes.values():
-            for passes in of_subject.values():
-                for assertion in passes.watched:
-                    if not assertion.is_omitted:
-                        self._count_passes(assertion)
+        watched = [passes.watched for of_subject in self._passes.values() for passes in of_subject.values()]
+        for assertion in itertools.chain.from_iterable(watched):
+            if not assertion.is_omitted:
+                self._count_passes(assertion)
 
     def _count_passes(self, assertion: Assertion) -> None:
         if not assertion.is_inferred and (passes := self._passes_of(assertion)) is not None:
-            self._findings.look(assertion, passes.of(assertion))
+            # Searches that came to the assertion or beyond it; earlier ones ended at earlier lines.
+            self._findings.look(assertion, len(passes.ends) - bisect_left(passes.ends, assertion.line))
 
     def _passes_of(self, assertion: Assertion) -> _Passes | None:
         """The searches among the assertions of the same relation, where one of them is watched."""
-        of_subject = self._passes.get(assertion.subject)
-        return None if of_subject is None else of_subject.get(_relation(assertion))
-
-
-def _relation(assertion: Assertion) -> _Relation:
-    return assertion.name, assertion.object
+        return self._passes.get(assertion.subject, {}).get((assertion.verb.name, assertion.object))
 
 
 def _weaker(new: Assertion, known: Assertion) -> Assertion:
     """The less confident of two assertions, the later one among equals."""
-    confidences = float(new.confidence), float(known.confidence)
-    if confidences[0] != confidences[1]:
-        return new if confidences[0] < confidences[1] else known
-    return known if known.line > new.line else new
+    return min(new, known, key=lambda each: (float(each.confidence), -each.line, each is known))
 
 
 _MERE_SUBJECT: Final = use_as(SUBJECT)
@@ -275,103 +254,78 @@ class Builder:
         self.findings = findings
         self._nodes = base.nodes
         self._table = table
-        self._readings = table.readings
         self._lists = ListReader(documents)
-        self._plain = self._lists.plain
 
     def add(self, line: Line, *, is_inferred: bool = False) -> Assertion | None:
         """Add what a line says. None where it is rejected or a mere repetition; the findings tell why."""
-        number, subject_text, predicate, object_, is_string, _, _, _ = line
+        number, subject_text, predicate, object_, is_string, column, confidence, comment = line
         subject = self._nodes.get(subject_text) or self._node(subject_text, "SUBJECT", number)
         if subject is None:
             return self._reject("NO_SUBJECT")
         has_event = subject.is_event or (not is_string and object_.startswith(":Event"))
-        key = (predicate, subject.type, has_event)
-        verb, realis, problems = self._readings.get(key) or self._table.read(*key)
+        verb, realis, problems = self._table.read(predicate, subject.type, has_event)
         for code, arguments in problems:
             repaired = arguments[2] if code == "PREDICATE_ALIAS" else None
             self.findings.report(code, *arguments, line=number, detail=Detail("PREDICATE", predicate, repaired))
         if verb is None:
             self._note(subject, _MERE_SUBJECT, number)
             return self._reject("NO_PREDICATE")
-        written = NO_PROVENANCE
+        # As its column reads by itself: the object counts as it is written.
+        provenance = written = NO_PROVENANCE
         if verb.has_provenance:
-            written = self._provenance(verb, subject, line, has_event, is_inferred)
-        if verb.takes_nodes:
-            return self._add_relation(subject, verb, realis, line, written, is_inferred)
-        return self._add_text(subject, verb, realis, line, written, is_inferred)
-
-    def _provenance(self, verb: Verb, subject: Node, line: Line, has_event: bool, is_inferred: bool) -> ProvenanceList:
-        """The provenance as its column reads by itself: the object counts as it is written."""
-        number, _, _, object_, is_string, text, _, _ = line
-        has_string = not is_string and object_.startswith(":String")
-        known = None if has_string or (has_event and not verb.is_mention) else self._plain.get(text)
-        written = known or self._lists.read(text, has_event, has_string, verb.is_mention)
-        if written.problems:
-            self.findings.read(written, subject.name, number, again=is_inferred)
-        if written.spans > 1:
-            for _ in range(verb.one_span):
-                detail = Detail("PROVENANCE", written.text)
-                self.findings.report("TOO_MANY_PROVENANCE_TRIPLES_E", written.spans, 1, line=number, detail=detail)
-        return written
-
-    def _add_relation(
-        self, subject: Node, verb: Verb, realis: str | None, line: Line, written: ProvenanceList, is_inferred: bool
-    ) -> Assertion | None:
-        """Add an assertion whose object is a node."""
-        number, _, _, object_, _, text, confidence, comment = line
-        if verb.as_subject not in subject.uses:
-            self._note(subject, verb.as_subject, number)
-        node = self._nodes.get(object_) or self._node(object_, "OBJECT", number)
-        if node is None:
-            self.base.unrecorded.append((subject, verb.as_subject, number))
-            return self._reject("NO_OBJECT")
-        if verb.as_object not in node.uses:
-            self._note(node, verb.as_object, number)
-        provenance = written if node.name == object_ else self._read_again(subject, verb, node.name, text)
-        assertion = Assertion(
-            subject, verb, realis, node.name, node, provenance, confidence, number, comment, is_inferred
-        )
-        return self._record(assertion, written, (subject, verb.as_subject, number), (node, verb.as_object, number))
-
-    def _add_text(
-        self, subject: Node, verb: Verb, realis: str | None, line: Line, written: ProvenanceList, is_inferred: bool
-    ) -> Assertion | None:
-        """Add an assertion whose object is text: a mention, a type or a link."""
-        number, _, _, object_, is_string, column, confidence, comment = line
-        text = object_ if verb.takes_text and is_string else self._text(verb, object_, number)
+            has_string = not is_string and object_.startswith(":String")
+            provenance = written = self._lists.read(column, has_event, has_string, verb.is_mention)
+            if written.problems or written.spans > 1:
+                self._report_provenance(written, verb, subject, number, is_inferred)
+        text: str | None = object_
+        if not (verb.takes_nodes or (verb.takes_text and is_string)):
+            text = self._text(verb, object_, number)
         use = declaration(object_) if verb.name == TYPE else verb.as_subject
         if use not in subject.uses:
             self._note(subject, use, number)
+        node = None
+        if verb.takes_nodes:
+            node = self._nodes.get(object_) or self._node(object_, "OBJECT", number)
+            text = None if node is None else node.name
         if text is None:
-            return self._reject("BAD_PREDICATE")
-        is_mended = verb.takes_text and not is_string
-        provenance = self._read_again(subject, verb, text, column) if is_mended else written
-        assertion = Assertion(subject, verb, realis, text, None, provenance, confidence, number, comment, is_inferred)
-        return self._record(assertion, written, (subject, use, number))
-
-    def _record(self, assertion: Assertion, written: ProvenanceList, *uses: tuple[Node, Use, int]) -> Assertion | None:
-        """Record an assertion unless it merely repeats another; what it says of nodes counts all the same."""
-        if assertion.verb.is_compared and not self.repetitions.accepts(assertion, written):
-            self.base.unrecorded += uses
+            self.base.unrecorded += [(subject, use, number)] if verb.takes_nodes else []
+            return self._reject("NO_OBJECT" if verb.takes_nodes else "BAD_PREDICATE")
+        if node is not None and verb.as_object not in node.uses:
+            self._note(node, verb.as_object, number)
+        if text != object_ and verb.has_provenance:  # it lacked its colon or its quotes
+            has_event = subject.is_event or text.startswith(":Event")
+            provenance = self._lists.read(column, has_event, text.startswith(":String"), verb.is_mention)
+        new = Assertion(subject, verb, realis, text, node, provenance, confidence, number, comment, is_inferred)
+        if verb.is_compared and not self.repetitions.accepts(new, written):
+            # What a repetition says of nodes counts all the same.
+            self.base.unrecorded.append((subject, use, number))
+            if node is not None:
+                self.base.unrecorded.append((node, verb.as_object, number))
             return self._reject("DUPLICATE")
-        self.base.assertions.append(assertion)
-        if assertion.verb.takes_text:
-            assertion.subject.add_mention(assertion)
+        self.base.assertions.append(new)
+        if verb.takes_text:
+            subject.add_mention(new)
         else:
-            assertion.subject.others.append(assertion)
-        return assertion
+            subject.others.append(new)
+        return new
+
+    def _report_provenance(
+        self, written: ProvenanceList, verb: Verb, subject: Node, line: int, is_inferred: bool
+    ) -> None:
+        if written.problems:
+            self.findings.troubled.add(subject.name)
+            self.findings.report_spans(written, line, with_fatal=not is_inferred)
+        for _ in range(verb.one_span if written.spans > 1 else 0):
+            detail = Detail("PROVENANCE", written.text)
+            self.findings.report("TOO_MANY_PROVENANCE_TRIPLES_E", written.spans, 1, line=line, detail=detail)
 
     def _reject(self, reason: str) -> Assertion | None:
-        """No assertion, and one more that was rejected."""
+        """No assertion, and one more line that was rejected."""
         self.base.rejected[reason] = self.base.rejected.get(reason, 0) + 1
         return None
 
     def _node(self, text: str, column: str, line: int) -> Node | None:
-        """The node of this name, made if need be; None where the text cannot be one."""
-        node = self._nodes.get(text)
-        if node is not None:
-            return node
+        """The node of a name that no line has had, made if need be; None where the text cannot be one."""
         if not is_node_name(text):
             code = "STRING_USED_FOR_ENTITY" if text.startswith('"') else "ILLEGAL_NODE_NAME"
             self.findings.report(code, text, line=line, detail=Detail(column, text))
@@ -379,15 +333,9 @@ class Builder:
         name = text if text.startswith(":") else f":{text}"
         if name is not text:
             self.findings.report("COLON_OMITTED", text, line=line, detail=Detail(column, text, name))
-        node = self._nodes.get(name)
-        if node is None:
-            node = self._nodes[name] = Node(name)
-        return node
-
-    def _read_again(self, subject: Node, verb: Verb, object_: str, text: str) -> ProvenanceList:
-        """The provenance of an assertion whose object lacked its colon or its quotes when the column was first read."""
-        has_event = subject.is_event or object_.startswith(":Event")
-        return self._lists.read(text, has_event, object_.startswith(":String"), verb.is_mention)
+        if name not in self._nodes:
+            self._nodes[name] = Node(name)
+        return self._nodes[name]
 
     def _text(self, verb: Verb, written: str, line: int) -> str | None:
         """The object of a mention, a type or a link as it is kept; None where it cannot be that of a link."""
@@ -408,16 +356,15 @@ class Builder:
 
         Where the node cannot have that type the findings tell why, for every line that says so.
         """
-        only = use.only
-        if only is not None:
+        if (only := use.only) is not None:
             kind = ":String" if only == "string" else ":Entity" if only in ENTITY_TYPES else ":Event"
-            if only not in NODE_TYPES:
-                self.findings.report("ILLEGAL_NODE_TYPE", only, line=line, detail=Detail("OBJECT", only))
-                use = use_as(use.role)
-            elif not node.name.startswith(kind):
+            if only in NODE_TYPES and node.name.startswith(kind):
+                node.add_type(only)
+            elif only in NODE_TYPES:
                 detail = Detail("OBJECT" if use.role == OBJECT else "SUBJECT", node.name)
                 self.findings.report("INCOMPATIBLE_NODE_NAME", node.name, only.upper(), line=line, detail=detail)
                 use = use_as(use.role)
             else:
-                node.add_type(only)
+                self.findings.report("ILLEGAL_NODE_TYPE", only, line=line, detail=Detail("OBJECT", only))
+                use = use_as(use.role)
         node.uses.setdefault(use, line)

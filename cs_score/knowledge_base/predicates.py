@@ -32,36 +32,37 @@ _MAY_REPEAT: Final = frozenset(
 _WITHOUT_DOMAIN: Final = _MAY_REPEAT | {"pronominal_mention"}
 _RANKS: Final = {"type": 0, "link": 1, "mention": 2, "canonical_mention": 2}
 
-# Domain (any: none is known) -> alias -> replacement.
-_DEPRECATED: Final = {
+# Domain (any: none is known) -> alias -> why it is no good, and what to use.
+_ALIASES: Final[dict[str, dict[str, tuple[str, str]]]] = {
     "org": {
-        "dissolved": "date_dissolved",
-        "employees": "employees_or_members",
-        "founded": "date_founded",
-        "membership": "employees_or_members",
-        "number_of_employees/members": "number_of_employees_members",
-        "political/religious_affiliation": "political_religious_affiliation",
-        "top_members/employees": "top_members_employees",
+        "dissolved": ("deprecated", "date_dissolved"),
+        "employees": ("deprecated", "employees_or_members"),
+        "founded": ("deprecated", "date_founded"),
+        "membership": ("deprecated", "employees_or_members"),
+        "number_of_employees/members": ("deprecated", "number_of_employees_members"),
+        "political/religious_affiliation": ("deprecated", "political_religious_affiliation"),
+        "top_members/employees": ("deprecated", "top_members_employees"),
     },
-    "gpe": {"employees": "employees_or_members", "membership": "employees_or_members"},
+    "gpe": {
+        "employees": ("deprecated", "employees_or_members"),
+        "membership": ("deprecated", "employees_or_members"),
+    },
     "per": {
-        "employee_of": "employee_or_member_of",
-        "member_of": "employee_or_member_of",
-        "stateorprovinces_of_residence": "statesorprovinces_of_residence",
+        "employee_of": ("deprecated", "employee_or_member_of"),
+        "member_of": ("deprecated", "employee_or_member_of"),
+        "stateorprovinces_of_residence": ("deprecated", "statesorprovinces_of_residence"),
+        "ages": ("misspelled", "age"),
+        "city_of_residence": ("misspelled", "cities_of_residence"),
+        "country_of_residence": ("misspelled", "countries_of_residence"),
+        "spouses": ("misspelled", "spouse"),
+        "stateorprovince_of_residence": ("misspelled", "statesorprovinces_of_residence"),
+        "titles": ("misspelled", "title"),
+    },
+    "any": {
+        "canonical_mentions": ("misspelled", "canonical_mention"),
+        "mentions": ("misspelled", "mention"),
     },
 }
-_MISSPELLED: Final = {
-    "per": {
-        "ages": "age",
-        "city_of_residence": "cities_of_residence",
-        "country_of_residence": "countries_of_residence",
-        "spouses": "spouse",
-        "stateorprovince_of_residence": "statesorprovinces_of_residence",
-        "titles": "title",
-    },
-    "any": {"canonical_mentions": "canonical_mention", "mentions": "mention"},
-}
-
 
 # What a use says of the node, the one that tells most first.
 TYPEDEF: Final = 0
@@ -180,9 +181,11 @@ class PredicateTable:
                 problems.append(PredicateProblem("SUBJECT_PREDICATE_MISMATCH", (subject_type, domain)))
                 return Reading(None, realis, tuple(problems))
         known = domain or subject_type
-        if (alias := _alias(name, known)) is not None:
-            problems.append(PredicateProblem("PREDICATE_ALIAS", alias))
-            name = alias[2]
+        aliases = _ALIASES["any"] | _ALIASES.get(known or "any", {})
+        if name in aliases:
+            why, replacement = aliases[name]
+            problems.append(PredicateProblem("PREDICATE_ALIAS", (why, name, replacement)))
+            name = replacement
         verbs = [verb for verb in self.named(name) if known is None or known in verb.predicate.domain]
         if len(verbs) != 1:
             code = "AMBIGUOUS_PREDICATE" if verbs else "ILLEGAL_PREDICATE"
@@ -212,16 +215,6 @@ class PredicateTable:
 
 def _missing_realis(is_missing: bool) -> tuple[PredicateProblem, ...]:
     return (PredicateProblem("UNEXPECTED_REALIS", (_ANY_REALIS, NONE)),) if is_missing else ()
-
-
-def _alias(name: str, domain: str | None) -> tuple[str, str, str] | None:
-    """Why a name is no good, the name, and the one to use; None of a good one."""
-    for of_domain in (domain or "any", "any"):
-        for reason, table in (("deprecated", _DEPRECATED), ("misspelled", _MISSPELLED)):
-            replacement = table.get(of_domain, {}).get(name)
-            if replacement is not None:
-                return reason, name, replacement
-    return None
 
 
 def _verb(predicate: Predicate, label: str) -> Verb:
