@@ -52,6 +52,7 @@ DocumentKind = TypeVar("DocumentKind", bound=Document)
 
 KINDS: Final[Mapping[str, Sequence[str]]] = {
     "comparison": ("statistics.results:Comparison",),
+    "kb-statistics": ("knowledge_base.writers:KbStatistics",),
     "explanation": ("analysis.coldstart.explanation.explanation:Explanation",),
 }
 """The records of each kind of document, `module:class`, loaded when a schema is asked for."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from cs_score.base.display import terminal_safe
+from cs_score.base.documents import json_text
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import encoded, write_packed
 from cs_score.base.planned_outputs import Existing, PlannedOutput
@@ -21,15 +22,7 @@ from cs_score.knowledge_base.assertions import KnowledgeBase
 from cs_score.knowledge_base.building import Multiple
 from cs_score.knowledge_base.kb_file import TASKS
 from cs_score.knowledge_base.predicates import TAC, PredicateTable, load_predicates
-from cs_score.knowledge_base.resolution import (
-    EXPLANATION,
-    Resolution,
-    documents_of,
-    explanation_text,
-    read_validated,
-    resolve,
-    slots_of,
-)
+from cs_score.knowledge_base.resolution import EXPLANATION, Resolution, explanation_text, read_validated
 from cs_score.knowledge_base.validation import IGNORED_BY_DEFAULT, KbOptions, ignored_codes, validate_kb
 from cs_score.knowledge_base.writers import (
     JSON_OPTION,
@@ -38,7 +31,6 @@ from cs_score.knowledge_base.writers import (
     differences,
     output_folder,
     output_paths,
-    statistics_json,
     statistics_of,
     statistics_text,
 )
@@ -112,9 +104,9 @@ def _write_statistics(wanted: Sequence[tuple[str, Destination]], base: Knowledge
     statistics = statistics_of(base)
     for switch, output in wanted:
         if switch == "--json" and output.stream is None:
-            write_packed(output.text, encoded((statistics_json(statistics),)))
+            write_packed(output.text, encoded((json_text(statistics),)))
         else:
-            pieces = (statistics_json(statistics),) if switch == "--json" else statistics_text(statistics)
+            pieces = (json_text(statistics),) if switch == "--json" else statistics_text(statistics)
             write_result(output, encoded(pieces))
 
 
@@ -140,8 +132,8 @@ def _resolve(line: Line, session: Session) -> int:
         if len(query.entry_points) > 1:
             session.remark(f"query {query.full_id} has several entry points; only the first is used")
     with open_source(kb_file) as source:
-        kb = read_validated(source, slots_of(asked), documents_of(asked))
-    resolution = resolve(kb, asked)
+        kb = read_validated(source, asked)
+    resolution = Resolution(kb, asked)
     write_result(output, encoded(resolution.lines))
     _explain(resolution, line.switches.get("--explain"))
     write_text("stderr", "".join(report_text(session.problems)))

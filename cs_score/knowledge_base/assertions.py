@@ -225,11 +225,6 @@ class Assertion(Struct, eq=False):
     is_omitted: bool = False
 
     @property
-    def name(self) -> str:
-        """Name of the predicate."""
-        return self.verb.name
-
-    @property
     def text(self) -> str:
         """The object without its outer quotes."""
         return self.object[1:-1] if self.verb.takes_text else self.object
@@ -252,6 +247,14 @@ class KnowledgeBase(Struct):
     assertions: list[Assertion] = field(default_factory=list)
     rejected: dict[str, int] = field(default_factory=dict)
     unrecorded: list[tuple[Node, Use, int]] = field(default_factory=list)
+
+    def uses(self) -> Iterator[tuple[Node, Use, int]]:
+        """How each line uses its nodes, those that were not recorded last."""
+        for assertion in self.assertions:
+            yield assertion.subject, assertion.verb.as_subject, assertion.line
+            if assertion.node is not None:
+                yield assertion.node, assertion.verb.as_object, assertion.line
+        yield from self.unrecorded
 
     def by_node(self) -> Iterator[list[Assertion]]:
         """The assertions of each node in the order of a validated knowledge base (specification 10)."""

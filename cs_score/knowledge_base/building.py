@@ -175,10 +175,10 @@ class Repetitions:
 
     def _check_value(self, new: Assertion, *, is_recorded: bool) -> None:
         """Omit the weaker one where a slot that takes one value has another."""
-        values = self._values.setdefault((new.subject, new.name), _Values())
+        values = self._values.setdefault((new.subject, new.verb.name), _Values())
         other = values.other_than(new.object)
         if other is not None:
-            self._findings.report("MULTIPLE_FILLS_ENTITY", new.subject.name, new.name, line=new.line)
+            self._findings.report("MULTIPLE_FILLS_ENTITY", new.subject.name, new.verb.name, line=new.line)
             self.omit(_weaker(new, other))
         if is_recorded and not new.is_omitted:
             values.add(new)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
-from typing import Final, TypeAlias
+from typing import Final
 
 from cs_score.base.errors import InputError
 from cs_score.coldstart.tab_files import Provenance, offset_value, read_confidence
@@ -31,6 +31,11 @@ from cs_score.problems.log import Detail
 
 def check_types(base: KnowledgeBase, findings: Findings) -> None:
     """Report nodes without type, with several types, and with types that no line declares."""
+
+    def excludes(use: Use, node: Node) -> bool:
+        """Whether a use leaves a choice of types that the node's is not among."""
+        return use.only is None and node.type not in use.types and bool(use.types)
+
     has_excluded = False
     for node in base.nodes.values():
         if not node.types:
@@ -41,28 +46,13 @@ def check_types(base: KnowledgeBase, findings: Findings) -> None:
         for node_type in node.types:
             if not node.declares(node_type):
                 findings.report("MISSING_TYPEDEF", node.name, line=node.definition(node_type))
-        has_excluded = has_excluded or any(_excludes(use, node) for use in node.uses)
-    if not has_excluded:  # only then all that lines say is looked at once more
-        return
-    for node, use, line in _uses(base):
-        if _excludes(use, node):
+        has_excluded = has_excluded or any(excludes(use, node) for use in node.uses)
+    # Only then all that lines say is looked at once more, that of lines that were not recorded last.
+    for node, use, line in base.uses() if has_excluded else ():
+        if excludes(use, node):
             choice = " or ".join(sorted(use.types))
             shown = f"{choice} at line {line} and {node.known_type} at line {node.best_line}"
             findings.report_without_place("MULTITYPED_ENTITY", node.name, shown, line=line)
-
-
-def _excludes(use: Use, node: Node) -> bool:
-    """Whether a use leaves a choice of types that the node's is not among."""
-    return use.only is None and node.type not in use.types and bool(use.types)
-
-
-def _uses(base: KnowledgeBase) -> Iterator[tuple[Node, Use, int]]:
-    """How each line uses its nodes, those that were not recorded last."""
-    for assertion in base.assertions:
-        yield assertion.subject, assertion.verb.as_subject, assertion.line
-        if assertion.node is not None:
-            yield assertion.node, assertion.verb.as_object, assertion.line
-    yield from base.unrecorded
 
 
 # Sentiment -> whether its justification must be a mention of the object, not of the subject.
@@ -71,24 +61,6 @@ _SENTIMENTS: Final = {"likes": True, "dislikes": True, "is_liked_by": False, "is
 _NOT_ATTESTED: Final = frozenset((TYPE, NAMED, CANONICAL, LINK))
 # Predicates that a plain justification may be wrong for.
 _PARTICULAR: Final = frozenset((NORMALIZED, *_SENTIMENTS))
-
-
-class MentionPlaces:
-    """Where nodes are mentioned; looked up node by node, as few nodes are asked for."""
-
-    def __init__(self) -> None:
-        self._places: dict[Node, set[tuple[str | None, bool]]] = {}
-
-    def has(self, node: Node, part: Provenance, *, or_pronoun: bool = False) -> bool:
-        """Whether a node is mentioned at a place by name or description, or by a pronoun where that will do."""
-        places = self._places.get(node)
-        if places is None:
-            places = self._places[node] = {
-                (mention.provenance.place, mention.verb.name == PRONOMINAL)
-                for mention in node.mentions
-                if mention.verb.name in MENTIONS or mention.verb.name == PRONOMINAL
-            }
-        return (part.canonical, False) in places or (or_pronoun and (part.canonical, True) in places)
 
 
 def check_strings(nodes: Iterable[Node], findings: Findings) -> None:
@@ -113,49 +85,61 @@ def check_strings(nodes: Iterable[Node], findings: Findings) -> None:
 
 def check_provenances(assertions: Iterable[Assertion], findings: Findings) -> None:
     """Report provenances that lack a part, or have one that they must not have."""
-    places = MentionPlaces()
+    check = _ProvenanceCheck(findings)
     for assertion in assertions:
         if assertion.provenance.kept is None and assertion.verb.name not in _PARTICULAR:
             continue
         findings.look(assertion)
         if assertion.verb.is_mention:
-            _check_mention(assertion, places, findings)
+            check.mention(assertion)
         elif assertion.node is not None:
-            _check_relation(assertion, assertion.node, places, findings)
+            check.relation(assertion, assertion.node)
 
 
-def _check_mention(assertion: Assertion, places: MentionPlaces, findings: Findings) -> None:
-    filler, justification, *others = assertion.provenance.parts
-    text = assertion.provenance.text
-    if justification is None or filler is not None or any(part is not None for part in others):
-        findings.report("UNEXPECTED_PROVENANCE", text, line=assertion.line, detail=Detail("PROVENANCE", text))
-    if justification is not None and assertion.verb.name == NORMALIZED:
-        _check_is_mention("Provenance", justification, assertion.subject, assertion, places, findings)
+class _ProvenanceCheck:
+    def __init__(self, findings: Findings) -> None:
+        self._findings = findings
+        self._places: dict[Node, set[tuple[str | None, bool]]] = {}
+        """Where nodes are mentioned, and whether by a pronoun; looked up node by node, as few are asked for."""
 
+    def mention(self, assertion: Assertion) -> None:
+        _, justification, *_ = parts = assertion.provenance.parts
+        if justification is None or parts.count(None) < len(parts) - 1:
+            self._report("UNEXPECTED_PROVENANCE", assertion, assertion.provenance.text)
+        if justification is not None and assertion.verb.name == NORMALIZED:
+            self._look_up("Provenance", justification, assertion.subject, assertion)
 
-def _check_relation(assertion: Assertion, node: Node, places: MentionPlaces, findings: Findings) -> None:
-    sentiment = _SENTIMENTS.get(assertion.verb.name)
-    filler, justification, base_filler, _ = assertion.provenance.parts
-    text = assertion.provenance.text
-    detail = Detail("PROVENANCE", text)
-    if node.type == "string" and filler is None:
-        findings.report("MISSING_FILLER_STRING_PROV", text, line=assertion.line, detail=detail)
-    if filler is not None:
-        _check_is_mention("FILLER_STRING", filler, node, assertion, places, findings)
-    if sentiment is not None and justification is not None:
-        holder = node if sentiment else assertion.subject
-        _check_is_mention("PREDICATE_JUSTIFICATION", justification, holder, assertion, places, findings)
-    if base_filler is None and (assertion.subject.is_event or node.is_event):
-        findings.report("UNEXPECTED_BASE_FILLER", NIL, line=assertion.line, detail=detail)
+    def relation(self, assertion: Assertion, node: Node) -> None:
+        filler, justification, base_filler, _ = assertion.provenance.parts
+        name, subject = assertion.verb.name, assertion.subject
+        if node.type == "string" and filler is None:
+            self._report("MISSING_FILLER_STRING_PROV", assertion, assertion.provenance.text)
+        if filler is not None:
+            self._look_up("FILLER_STRING", filler, node, assertion)
+        if name in _SENTIMENTS and justification is not None:
+            self._look_up("PREDICATE_JUSTIFICATION", justification, node if _SENTIMENTS[name] else subject, assertion)
+        if base_filler is None and (subject.is_event or node.is_event):
+            self._report("UNEXPECTED_BASE_FILLER", assertion, NIL)
 
+    def _report(self, code: str, assertion: Assertion, shown: str) -> None:
+        detail = Detail("PROVENANCE", assertion.provenance.text)
+        self._findings.report(code, shown, line=assertion.line, detail=detail)
 
-def _check_is_mention(
-    what: str, part: Provenance, node: Node, assertion: Assertion, places: MentionPlaces, findings: Findings
-) -> None:
-    if not places.has(node, part, or_pronoun=what == "PREDICATE_JUSTIFICATION"):
-        shown = ",".join(map(str, part.spans))  # in the order written, each with the document of the part
-        detail = Detail("PROVENANCE", shown)
-        findings.report("MISSING_MENTION_E", what, shown, node.name, line=assertion.line, detail=detail)
+    def _look_up(self, what: str, part: Provenance, node: Node, assertion: Assertion) -> None:
+        """Report where a node is not mentioned at a place: by name, description or, to justify, by a pronoun."""
+        if node not in self._places:
+            self._places[node] = {
+                (mention.provenance.place, mention.verb.name == PRONOMINAL)
+                for mention in node.mentions
+                if mention.verb.name in MENTIONS or mention.verb.name == PRONOMINAL
+            }
+        places = self._places[node]
+        if (part.canonical, False) in places:
+            return
+        if what != "PREDICATE_JUSTIFICATION" or (part.canonical, True) not in places:
+            shown = ",".join(map(str, part.spans))  # in the order written, each with the document of the part
+            detail = Detail("PROVENANCE", shown)
+            self._findings.report("MISSING_MENTION_E", what, shown, node.name, line=assertion.line, detail=detail)
 
 
 def check_endpoints(assertions: Iterable[Assertion], findings: Findings) -> None:
@@ -199,10 +183,8 @@ def check_mention_strings(
     files = documents.files if documents is not None else {}
     in_document: dict[str, list[Assertion]] = defaultdict(list)
     for node in nodes:
-        if not (node.others or node.mentions):
-            continue
         mentions = [mention for mention in node.mentions if mention.verb.name in _KINDS]
-        if not mentions:
+        if not mentions and (node.others or node.mentions):
             findings.report_without_place("NO_MENTIONS", node.name, line=node.best_line)
         if not files and node.name not in findings.troubled:
             continue
@@ -222,44 +204,42 @@ def check_mention_strings(
             continue
         for mention in mentions:
             findings.look(mention)
-            justification = mention.provenance.parts.justification
-            span = justification.first if justification is not None else None
-            if justification is None or span is None:
+            part = mention.provenance.parts.justification
+            if part is None or (span := part.first) is None:
                 continue
             if not holds(text, offset_value(span.start), offset_value(span.end), mention.text):
-                arguments, detail = (mention.text, justification.canonical), Detail("OBJECT", mention.text)
-                findings.report("INACCURACTE_MENTION_STRING", *arguments, line=mention.line, detail=detail)
+                detail = Detail("OBJECT", mention.text)
+                code = "INACCURACTE_MENTION_STRING"
+                findings.report(code, mention.text, part.canonical, line=mention.line, detail=detail)
 
 
 def infer_inverses(builder: Builder) -> None:
     """Add the inverse of every relation that has none with the same provenance."""
+    repetitions, findings = builder.repetitions, builder.findings
     known: dict[Node, set[tuple[str, str, str]]] = {}
     for assertion in list(builder.base.assertions):
-        node, subject = assertion.node, assertion.subject
+        node, subject, text = assertion.node, assertion.subject, assertion.provenance.text
         if node is None or not assertion.verb.has_inverse or ":String" in node.name:
             continue
         inverse = assertion.verb.predicate.inverse
-        if inverse is None:
-            inverse = NONE
-        if builder.repetitions.has_stated(node, inverse, subject.name, assertion.provenance):
+        inverse = NONE if inverse is None else inverse
+        if repetitions.has_stated(node, inverse, subject.name, assertion.provenance):
             continue
         if node not in known:
-            known[node] = {(other.name, other.object, other.provenance.text) for other in node.others}
-        key = (inverse, subject.name, assertion.provenance.text)
-        if key in known[node]:
+            known[node] = {(other.verb.name, other.object, other.provenance.text) for other in node.others}
+        if (inverse, subject.name, text) in known[node]:
             continue
-        builder.findings.report(
-            "MISSING_INVERSE", assertion.name, assertion.subject.name, assertion.object, line=assertion.line,
-            detail=Detail("PREDICATE", assertion.name, inverse),
-        )  # fmt: skip
-        builder.findings.look(assertion)
-        inferred = _infer(builder, assertion, node.name, inverse, assertion.subject.name)
+        detail = Detail("PREDICATE", assertion.verb.name, inverse)
+        arguments = (assertion.verb.name, subject.name, assertion.object)
+        findings.report("MISSING_INVERSE", *arguments, line=assertion.line, detail=detail)
+        findings.look(assertion)
+        inferred = _infer(builder, assertion, node.name, inverse, subject.name)
         if inferred is None:
             continue
-        known[node].add(key)
+        known[node].add((inverse, subject.name, text))
         if assertion.is_omitted or inferred.is_omitted:
-            builder.repetitions.omit(assertion)
-            builder.repetitions.omit(inferred)
+            repetitions.omit(assertion)
+            repetitions.omit(inferred)
 
 
 def _infer(builder: Builder, source: Assertion, subject: str, name: str, object_: str) -> Assertion | None:
@@ -268,9 +248,6 @@ def _infer(builder: Builder, source: Assertion, subject: str, name: str, object_
     text, confidence = source.provenance.text, source.confidence
     line = (source.line, subject, predicate, object_, source.node is None, text, confidence, "")
     return builder.add(line, is_inferred=True)
-
-
-_Mentions: TypeAlias = dict[str, dict[str, Assertion]]
 
 
 def infer_mentions(builder: Builder, nodes: Iterable[Node], *, with_canonical: bool) -> None:
@@ -282,14 +259,16 @@ def infer_mentions(builder: Builder, nodes: Iterable[Node], *, with_canonical: b
         if not (node.others or node.mentions) or _says_all(node):  # as most do
             continue
         # By document, kind and provenance text; of several at one place the last counts.
-        documents: dict[str, _Mentions] = defaultdict(lambda: {NAMED: {}, NOMINAL: {}, CANONICAL: {}})
+        documents: dict[str, dict[str, dict[str, Assertion]]] = {}
         for mention in node.mentions:
             if mention.verb.name in (NAMED, NOMINAL, CANONICAL):
-                documents[mention.provenance.docid][mention.verb.name][mention.provenance.text] = mention
+                known = documents.setdefault(mention.provenance.docid, {NAMED: {}, NOMINAL: {}, CANONICAL: {}})
+                known[mention.verb.name][mention.provenance.text] = mention
         if not documents:
             builder.findings.report_without_place("NO_MENTIONS", node.name, line=node.best_line)
         for docid, known in documents.items():
-            _infer_in_document(builder, node, docid, known, with_canonical)
+            mentions = [*known[NAMED].values(), *known[NOMINAL].values()]
+            _infer_in_document(builder, node, docid, mentions, known[CANONICAL], with_canonical)
 
 
 def _says_all(node: Node) -> bool:
@@ -306,19 +285,25 @@ def _says_all(node: Node) -> bool:
     return bool(texts) and node.documents == canonical.keys() and texts.issuperset(canonical.values())
 
 
-def _infer_in_document(builder: Builder, node: Node, docid: str, known: _Mentions, with_canonical: bool) -> None:
-    findings = builder.findings
-    named, nominal, all_canonical = known[NAMED], known[NOMINAL], known[CANONICAL]
-    mentions = (*named.values(), *nominal.values())
-    if not all_canonical and with_canonical:
+def _infer_in_document(
+    builder: Builder,
+    node: Node,
+    docid: str,
+    mentions: Sequence[Assertion],
+    canonical: Mapping[str, Assertion],
+    with_canonical: bool,
+) -> None:
+    report, report_without_place = builder.findings.report, builder.findings.report_without_place
+    if not canonical and with_canonical:
         code = "MULTIPLE_MENTIONS_NO_CANONICAL" if len(mentions) > 1 else "MISSING_CANONICAL"
-        findings.report_without_place(code, node.name, docid, line=mentions[0].line)
+        report_without_place(code, node.name, docid, line=mentions[0].line)
         if len(mentions) == 1:
             _infer(builder, mentions[0], node.name, CANONICAL, mentions[0].object)
-    elif len(all_canonical) > 1:
-        line = max(canonical.line for canonical in all_canonical.values())
-        findings.report_without_place("MULTIPLE_CANONICAL", node.name, docid, line=line)
-    for text, canonical in all_canonical.items():
-        if text not in named and text not in nominal:
-            findings.report("UNASSERTED_MENTION", str(canonical), docid, line=canonical.line)
-            _infer(builder, canonical, node.name, NAMED, canonical.object)
+    elif len(canonical) > 1:
+        line = max(each.line for each in canonical.values())
+        report_without_place("MULTIPLE_CANONICAL", node.name, docid, line=line)
+    asserted = {mention.provenance.text for mention in mentions}
+    for text, each in canonical.items():
+        if text not in asserted:
+            report("UNASSERTED_MENTION", str(each), docid, line=each.line)
+            _infer(builder, each, node.name, NAMED, each.object)

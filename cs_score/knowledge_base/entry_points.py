@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cs_score.base.records import Record
 from cs_score.coldstart.queries import EntryPoint
-from cs_score.coldstart.tab_files import Span, offset_value
+from cs_score.coldstart.tab_files import offset_value
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,11 +31,6 @@ class Mention(NamedTuple):
     line: int
     node: str
     text: str
-
-    @classmethod
-    def at(cls, span: Span, line: int, node: str, text: str) -> Mention:
-        """The mention at a span."""
-        return cls(offset_value(span.start), offset_value(span.end), line, node, text)
 
 
 class Meeting(NamedTuple):

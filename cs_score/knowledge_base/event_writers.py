@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, TypeAlias
 from cs_score.base.outputs import FolderFile, encoded
 from cs_score.base.patterns import pattern
 from cs_score.base.records import Struct, field
-from cs_score.coldstart.tab_files import Span, offset_value
+from cs_score.coldstart.tab_files import offset_value
 from cs_score.knowledge_base.assertions import (
     CANONICAL,
     NAMED,
@@ -46,18 +46,16 @@ def _of_document(run_id: str, docid: str, mentions: Iterable[Assertion]) -> Iter
         span = "0,0"
         if justification is not None and (first := justification.first) is not None:
             start, end = offset_value(first.start), offset_value(first.end)
-            span = (
-                f"{first.start},{start + (start - end + 1):.15g}"  # the reference subtracts the wrong way round (18.5)
-            )
+            # The reference subtracts the wrong way round (18.5).
+            span = f"{first.start},{start + (start - end + 1):.15g}"
         node_type = "_".join(map(capitalized, (mention.subject.type or "").split(".")))
         columns = (run_id, docid, f"E{number}", span, mention.text, node_type, capitalized(mention.realis or ""))
         ids[name].append(f"E{number}")
         lines[name].append("\t".join(columns) + "\n")
     for name in sorted(lines):
         yield from sorted(lines[name])
-    for name in sorted(lines):
-        if len(ids[name]) > 1:
-            yield f"@Coreference\t{name}\t{','.join(sorted(ids[name]))}\n"
+    for name in sorted(name for name in ids if len(ids[name]) > 1):
+        yield f"@Coreference\t{name}\t{','.join(sorted(ids[name]))}\n"
 
 
 def capitalized(text: str) -> str:
@@ -131,17 +129,11 @@ _HEAD: Final = '<?xml version="1.0" encoding="UTF-8"?>\n'
 
 
 class _Mention(NamedTuple):
-    """A mention with its id and the place where it stands."""
+    """A mention with its id and its offset and length, as attributes."""
 
     id: str
     assertion: Assertion
-    span: Span
-
-    @property
-    def extent(self) -> str:
-        """Offset and length, as attributes."""
-        length = offset_value(self.span.end) - offset_value(self.span.start) + 1
-        return f'offset="{_attribute(self.span.start)}" length="{length:.15g}"'
+    extent: str
 
 
 class _Document(Struct):
@@ -153,13 +145,15 @@ class _Document(Struct):
     sentiments: list[Assertion] = field(default_factory=list)
 
     def add_mention(self, assertion: Assertion) -> None:
-        justification = assertion.provenance.parts.justification
-        if justification is None or justification.first is None:
+        part = assertion.provenance.parts.justification
+        if part is None or (span := part.first) is None:
             return
         name = assertion.subject.name
-        mention = _Mention(f"{name}.{_FIRST_ID + len(self.mentions[name])}", assertion, justification.first)
+        length = offset_value(span.end) - offset_value(span.start) + 1
+        extent = f'offset="{_attribute(span.start)}" length="{length:.15g}"'
+        mention = _Mention(_attribute(f"{name}.{_FIRST_ID + len(self.mentions[name])}"), assertion, extent)
         self.mentions[name].append(mention)
-        self.at_place[name, justification.canonical] = mention
+        self.at_place[name, part.canonical] = mention
 
 
 def sentiment_files(base: KnowledgeBase) -> Iterator[FolderFile]:
@@ -174,8 +168,7 @@ def sentiment_files(base: KnowledgeBase) -> Iterator[FolderFile]:
             document.canonical[assertion.subject.name] = provenance.place or ""
         elif name in _POLARITIES:
             document.sentiments.append(assertion)
-    for docid in sorted(documents):
-        document = documents[docid]
+    for docid, document in sorted(documents.items()):
         if document.mentions:
             yield "predicted-ere", f"{docid}.rich_ere.xml", encoded(_ere(base.run_id, docid, document, base.nodes))
             yield "predicted-best", f"{docid}.best.xml", encoded(_best(docid, document))
@@ -185,20 +178,16 @@ def _ere(run_id: str, docid: str, document: _Document, nodes: Mapping[str, Node]
     source = f'source="{_attribute(docid)}"'
     source_type = "multi_post" if "_DF_" in docid else "newswire"
     yield _HEAD
-    yield (
-        f'<deft_ere kit_id="{_attribute(run_id)}" doc_id="{_attribute(docid)}" source_type="{source_type}">\n'
-        "  <entities>\n"
-    )
+    yield f'<deft_ere kit_id="{_attribute(run_id)}" doc_id="{_attribute(docid)}" source_type="{source_type}">\n'
+    yield "  <entities>\n"
     for name in sorted(document.mentions):
         node_type = (nodes[name].type or "").upper()
         yield f'    <entity id="{_attribute(name)}" type="{node_type}" specificity="specificIndividual">\n'
         for mention in document.mentions[name]:
             kind = _KINDS[mention.assertion.verb.name]
             text = _text(mention.assertion.text)
-            yield (
-                f'      <entity_mention id="{_attribute(mention.id)}" noun_type="{kind}" {source} '
-                f"{mention.extent}>\n        <mention_text>{text}</mention_text>\n"
-            )
+            yield f'      <entity_mention id="{mention.id}" noun_type="{kind}" {source} {mention.extent}>\n'
+            yield f"        <mention_text>{text}</mention_text>\n"
             if kind == "NOM":
                 yield f"        <nom_head {source} {mention.extent}>{text}</nom_head>\n"
             yield "      </entity_mention>\n"
@@ -208,34 +197,25 @@ def _ere(run_id: str, docid: str, document: _Document, nodes: Mapping[str, Node]
 
 def _best(docid: str, document: _Document) -> Iterator[str]:
     yield _HEAD
-    yield (f'<belief_sentiment_doc id="{_attribute(docid)}">\n  <sentiment_annotations>\n    <entities>\n')
+    yield f'<belief_sentiment_doc id="{_attribute(docid)}">\n  <sentiment_annotations>\n    <entities>\n'
     at_target: dict[tuple[str, str], list[Assertion]] = defaultdict(list)
     for sentiment in document.sentiments:
         at_target[sentiment.object, sentiment.provenance.place or ""].append(sentiment)
-    for place in sorted(at_target):
-        target = document.at_place.get(place)
-        if target is not None:
-            yield from _target(target, at_target[place], document)
+    for place in sorted(document.at_place.keys() & at_target.keys()):
+        target = document.at_place[place]
+        yield f'      <entity ere_id="{target.id}" {target.extent}>\n'
+        yield f"        <text>{_text(target.assertion.text)}</text>\n        <sentiments>\n"
+        for sentiment in at_target[place]:
+            holder = sentiment.subject.name
+            source = document.at_place.get((holder, document.canonical.get(holder, "")))
+            if source is None:
+                continue
+            polarity, text = _POLARITIES[sentiment.verb.name], _text(source.assertion.text)
+            yield f'          <sentiment polarity="{polarity}" sarcasm="no" confidence="{sentiment.confidence}">\n'
+            yield f'            <source ere_id="{source.id}" {source.extent}>{text}</source>\n'
+            yield "          </sentiment>\n"
+        yield "        </sentiments>\n      </entity>\n"
     yield "    </entities>\n  </sentiment_annotations>\n</belief_sentiment_doc>\n"
-
-
-def _target(target: _Mention, sentiments: Iterable[Assertion], document: _Document) -> Iterator[str]:
-    yield (
-        f'      <entity ere_id="{_attribute(target.id)}" {target.extent}>\n'
-        f"        <text>{_text(target.assertion.text)}</text>\n        <sentiments>\n"
-    )
-    for sentiment in sentiments:
-        holder = sentiment.subject.name
-        source = document.at_place.get((holder, document.canonical.get(holder, "")))
-        if source is None:
-            continue
-        yield (
-            f'          <sentiment polarity="{_POLARITIES[sentiment.verb.name]}" sarcasm="no" '
-            f'confidence="{sentiment.confidence}">\n'
-            f'            <source ere_id="{_attribute(source.id)}" {source.extent}>'
-            f"{_text(source.assertion.text)}</source>\n          </sentiment>\n"
-        )
-    yield "        </sentiments>\n      </entity>\n"
 
 
 def _text(text: str) -> str:

@@ -87,7 +87,11 @@ class KbFile:
         columns = [column.strip(WHITE_SPACE) for column in text.rstrip("\t").split("\t")]
         if not any(columns):
             return None
-        confidence = self._take_confidence(columns, number)
+        confidence = columns.pop() if _CONFIDENCE.fullmatch(columns[-1]) else CERTAIN
+        if columns and (decimals := without_exponent(columns[-1])) is not None:
+            written, confidence = columns.pop(), decimals
+            detail = Detail("CONFIDENCE", written, decimals)
+            self._report("IMPROPER_CONFIDENCE_VALUE", written, line=number, detail=detail)
         predicate = columns[1] if len(columns) > 1 else ""
         if not self._is_on_task(predicate, number):
             return None
@@ -106,19 +110,6 @@ class KbFile:
             return True
         self._report("OFF_TASK_SLOT", predicate, self._task, line=line, detail=Detail("PREDICATE", predicate))
         return False
-
-    def _take_confidence(self, columns: list[str], number: int) -> str:
-        """The confidence of a line, which is taken off its columns."""
-        confidence = CERTAIN
-        if _CONFIDENCE.fullmatch(columns[-1]):
-            confidence = columns.pop()
-        if columns and (decimals := without_exponent(columns[-1])) is not None:
-            written = columns.pop()
-            self._report(
-                "IMPROPER_CONFIDENCE_VALUE", written, line=number, detail=Detail("CONFIDENCE", written, decimals)
-            )
-            confidence = decimals
-        return confidence
 
     def _report(self, code: str, *arguments: object, line: int, detail: Detail | None = None) -> None:
         self._problems.add(code, *arguments, place=Place(self.name, line), detail=detail)

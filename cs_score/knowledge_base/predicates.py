@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -171,50 +171,44 @@ class PredicateTable:
     def _read(self, written: str, subject_type: str | None, is_event: bool) -> Reading:
         before, colon, rest = written.partition(":")
         domain = before.lower() if colon and before != "0" else ""
-        name, realis, codes = self._split_realis(rest if colon else written, is_event)
-        problems = list(codes)
-        if domain:
-            if domain not in NODE_TYPES:
-                problems.append(PredicateProblem("ILLEGAL_PREDICATE_TYPE", (domain,)))
-                return Reading(None, realis, tuple(problems))
-            if subject_type is not None and subject_type != domain:
-                problems.append(PredicateProblem("SUBJECT_PREDICATE_MISMATCH", (subject_type, domain)))
-                return Reading(None, realis, tuple(problems))
+        name, realis, problems = self._split_realis(rest if colon else written, is_event)
+
+        def rejected(code: str, *arguments: str) -> Reading:
+            return Reading(None, realis, (*problems, PredicateProblem(code, arguments)))
+
+        if domain and domain not in NODE_TYPES:
+            return rejected("ILLEGAL_PREDICATE_TYPE", domain)
+        if domain and subject_type is not None and subject_type != domain:
+            return rejected("SUBJECT_PREDICATE_MISMATCH", subject_type, domain)
         known = domain or subject_type
         aliases = _ALIASES["any"] | _ALIASES.get(known or "any", {})
         if name in aliases:
             why, replacement = aliases[name]
-            problems.append(PredicateProblem("PREDICATE_ALIAS", (why, name, replacement)))
+            problems = (*problems, PredicateProblem("PREDICATE_ALIAS", (why, name, replacement)))
             name = replacement
         verbs = [verb for verb in self.named(name) if known is None or known in verb.predicate.domain]
         if len(verbs) != 1:
-            code = "AMBIGUOUS_PREDICATE" if verbs else "ILLEGAL_PREDICATE"
-            problems.append(PredicateProblem(code, (name,)))
-            return Reading(None, realis, tuple(problems))
-        return Reading(verbs[0], realis, tuple(problems))
+            return rejected("AMBIGUOUS_PREDICATE" if verbs else "ILLEGAL_PREDICATE", name)
+        return Reading(verbs[0], realis, problems)
 
-    def _split_realis(self, text: str, is_event: bool) -> tuple[str, str | None, Iterable[PredicateProblem]]:
-        """Name and realis of a predicate without its domain."""
-        parts = text.rstrip(".").split(".")
-        if len(parts) == 1:
-            return text, None, _missing_realis(is_event and text != "type")
-        before, last = ".".join(parts[:-1]), parts[-1]
+    def _split_realis(self, text: str, is_event: bool) -> tuple[str, str | None, tuple[PredicateProblem, ...]]:
+        """Name and realis of a predicate without its domain (specification 4.2)."""
+        whole = text.rstrip(".")
+        before, dot, last = whole.rpartition(".")
+        missing = (PredicateProblem("UNEXPECTED_REALIS", (_ANY_REALIS, NONE)),) if is_event else ()
         illegal = PredicateProblem("ILLEGAL_REALIS", (last,))
         unexpected = PredicateProblem("UNEXPECTED_REALIS", (NONE, last))
+        if not dot:
+            return text, None, () if text == "type" else missing
         if before == "type":
             return before, last, (unexpected,) if last in REALIS else (unexpected, illegal)
         if last in REALIS:
             if self.named(before):
                 return before, last, () if is_event else (unexpected,)
             return before, last, (illegal, unexpected) if is_event else (illegal,)
-        whole = f"{before}.{last}"
         if self.named(whole):
-            return whole, None, _missing_realis(is_event)
+            return whole, None, missing
         return whole, None, (illegal,) if is_event else (illegal, unexpected)
-
-
-def _missing_realis(is_missing: bool) -> tuple[PredicateProblem, ...]:
-    return (PredicateProblem("UNEXPECTED_REALIS", (_ANY_REALIS, NONE)),) if is_missing else ()
 
 
 def _verb(predicate: Predicate, label: str) -> Verb:

@@ -11,18 +11,18 @@ import itertools
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Final
 
 from cs_score.base.display import spreadsheet_cell
 from cs_score.base.errors import InputError
 from cs_score.base.planned_outputs import Format, OwnOption
-from cs_score.base.records import Record, Struct, field
+from cs_score.base.records import Record
 from cs_score.base.sources import Source
 from cs_score.base.white_space import SPACE, WHITE_SPACE
 from cs_score.coldstart.queries import Query, follow_on_id, parse_query_id
-from cs_score.coldstart.tab_files import Span, read_provenance, split_comment
+from cs_score.coldstart.tab_files import Span, offset_value, read_provenance, split_comment
 from cs_score.knowledge_base.assertions import CANONICAL, LINK, NAMED, NIL, TYPE
 from cs_score.knowledge_base.entry_points import Entrance, Mention, MentionIndex, enter
 from cs_score.knowledge_base.kb_file import split_lines, text_blocks
@@ -33,6 +33,8 @@ _READ_PARTS: Final = 3
 _NO_CONFIDENCE: Final = "1.0"
 _GENERIC: Final = ".generic"
 _OTHER_REALIS: Final = (".actual", ".other")
+
+_line: Final = attrgetter("line")
 
 
 class Fact(Record, eq=False):
@@ -46,54 +48,29 @@ class Fact(Record, eq=False):
     docid: str
     has_realis: bool
 
-    @property
-    def first(self) -> Span | None:
-        """The first span of its provenance."""
-        return first_span(self.provenance)
 
-
-class ValidatedKb(Struct):
+class ValidatedKb:
     """What queries may ask for.
 
     `slots`: lines by subject and predicate. `canonical`: canonical mentions by node and document. `types`: as the last
     line says. `mentions`: by document.
     """
 
-    run_id: str
-    slots: dict[tuple[str, str], list[Fact]] = field(default_factory=lambda: defaultdict(list))
-    canonical: dict[tuple[str, str], list[Fact]] = field(default_factory=lambda: defaultdict(list))
-    types: dict[str, str] = field(default_factory=dict)
-    mentions: dict[str, list[Mention]] = field(default_factory=lambda: defaultdict(list))
-
-
-def read_validated(source: Source, slots: Collection[str], docids: Collection[str]) -> ValidatedKb:
-    """Read what queries with these slots and entry points in these documents can ask for.
-
-    Raises InputError where the file is no validated knowledge base.
-    """
-    blocks = text_blocks(source)
-    first_line, line_feed, rest = next(blocks, "").partition("\n")
-    run_id = split_comment(first_line)[0].strip(WHITE_SPACE)
-    if run_id in ("", "0"):
-        raise InputError("No runid found", file=source.name, place="line 1", code="NOT_A_VALIDATED_KB")
-    reader = _Reader(ValidatedKb(run_id), source.name, slots, docids)
-    reader.read(itertools.chain((rest,) if line_feed else (), blocks))
-    return reader.kb
-
-
-class _Reader:
-    """Reads the lines of a knowledge base and keeps those that somebody can ask for."""
-
-    def __init__(self, kb: ValidatedKb, name: str, slots: Collection[str], docids: Collection[str]) -> None:
-        self.kb = kb
+    def __init__(self, run_id: str, name: str, queries: Iterable[Query]) -> None:
+        """`name`: of the file; `queries`: what slots, and documents of entry points, lines are kept for."""
+        self.run_id = run_id
+        self.slots: dict[tuple[str, str], list[Fact]] = defaultdict(list)
+        self.canonical: dict[tuple[str, str], list[Fact]] = defaultdict(list)
+        self.types: dict[str, str] = {}
+        self.mentions: dict[str, list[Mention]] = defaultdict(list)
         self._name = name
-        self._slots = slots
-        self._docids = docids
-        names = (NAMED, CANONICAL, *slots)
+        self._slots = {slot for query in queries for slot in query.slots}
+        self._docids = {query.entry_points[0].docid or "" for query in queries if query.entry_points}
+        names = (NAMED, CANONICAL, *self._slots)
         self._wanted = frozenset(f"{name}{realis}" for name in names for realis in ("", *_OTHER_REALIS))
 
     def read(self, blocks: Iterable[str]) -> None:
-        """Read all lines but the first."""
+        """Read all lines but the first. Raises InputError for one that no validated knowledge base has."""
         number = 1
         canonical: list[tuple[int, str, str, str, str]] = []
         for block in blocks:
@@ -106,19 +83,23 @@ class _Reader:
                     if predicate != NAMED or docid in self._docids or NAMED in self._slots:
                         self._keep(predicate, number, subject, node or text, provenance, confidence, docid)
                 elif kind:
-                    self.kb.types[subject] = kind
+                    self.types[subject] = kind
                 elif other:
                     self._read_line(number, other)
         # Most canonical mentions are of nodes that nobody asks for.
-        asked = {name for facts in self.kb.slots.values() for fact in facts for name in (fact.subject, fact.object)}
+        asked = {name for facts in self.slots.values() for fact in facts for name in (fact.subject, fact.object)}
         for number, subject, text, provenance, confidence in canonical:
             if subject in asked:
                 self._keep(CANONICAL, number, subject, text, provenance, confidence, provenance.partition(":")[0])
-        for facts in self.kb.canonical.values():
-            facts.sort(key=attrgetter("line"))
+        for facts in self.canonical.values():
+            facts.sort(key=_line)
 
     def _read_line(self, number: int, text: str) -> None:
         """Read a line of any kind."""
+
+        def illegal(problem: str) -> InputError:
+            return InputError(problem, file=self._name, place=f"line {number}", code="NOT_A_VALIDATED_KB")
+
         if "#" in text:
             text = split_comment(text)[0]
         columns = [stripped for column in text.split("\t") if (stripped := column.strip(WHITE_SPACE))]
@@ -128,15 +109,15 @@ class _Reader:
             columns.append("")
         predicate = columns[1] if len(columns) > 1 else ""
         if len(columns) != (4 if predicate.lower() in (TYPE, LINK) else 5):
-            raise self._illegal(f"Wrong number of arguments for predicate {predicate.lower()}", number)
+            raise illegal(f"Wrong number of arguments for predicate {predicate.lower()}")
         if len(columns) == 4:
             if predicate == TYPE:
-                self.kb.types[columns[0]] = columns[2]
+                self.types[columns[0]] = columns[2]
             return
         subject, _, object_, provenance, confidence = columns
         for span in itertools.chain.from_iterable(map(_spans, _parts(provenance))):
             if _SPAN.fullmatch(span) is None:
-                raise self._illegal(f"illegal offset specification: {span}", number)
+                raise illegal(f"illegal offset specification: {span}")
         if not predicate.endswith(_GENERIC):  # which count for nothing
             first = first_span(provenance)
             docid = "" if first is None else first.docid
@@ -150,14 +131,24 @@ class _Reader:
         name = predicate.rpartition(".")[0] if has_realis else predicate
         fact = Fact(line, subject, object_, provenance, confidence or _NO_CONFIDENCE, docid, has_realis)
         if name == CANONICAL:
-            self.kb.canonical[subject, docid].append(fact)
-        elif name == NAMED and docid in self._docids and (span := fact.first) is not None:
-            self.kb.mentions[docid].append(Mention.at(span, line, subject, object_))
+            self.canonical[subject, docid].append(fact)
+        elif name == NAMED and docid in self._docids and (span := first_span(provenance)) is not None:
+            start, end = offset_value(span.start), offset_value(span.end)
+            self.mentions[docid].append(Mention(start, end, line, subject, object_))
         if name in self._slots:
-            self.kb.slots[subject, name].append(fact)
+            self.slots[subject, name].append(fact)
 
-    def _illegal(self, problem: str, line: int) -> InputError:
-        return InputError(problem, file=self._name, place=f"line {line}", code="NOT_A_VALIDATED_KB")
+
+def read_validated(source: Source, queries: Sequence[Query]) -> ValidatedKb:
+    """Read what these queries can ask for. Raises InputError where the file is no validated knowledge base."""
+    blocks = text_blocks(source)
+    first_line, line_feed, rest = next(blocks, "").partition("\n")
+    run_id = split_comment(first_line)[0].strip(WHITE_SPACE)
+    if run_id in ("", "0"):
+        raise InputError("No runid found", file=source.name, place="line 1", code="NOT_A_VALIDATED_KB")
+    kb = ValidatedKb(run_id, source.name, queries)
+    kb.read(itertools.chain((rest,) if line_feed else (), blocks))
+    return kb
 
 
 def _parts(provenance: str) -> list[str]:
@@ -212,81 +203,47 @@ class _Task(Record, eq=False):
     answer: Fact | None = None
 
 
-class Counts(Struct):
-    """What happened, for the statistics."""
+class Resolution:
+    """Queries, what they met in the knowledge base (`entrances`), and the lines that answer them.
 
-    entered: int = 0
-    fills: int = 0
-    text_fills: int = 0
-    name_tasks: int = 0
-    slot_tasks: int = 0
-    queries: int = 0
+    Tasks wait in a queue, by round and line; several that wait for one line act in the order of their making.
+    """
 
-
-class Resolution(Struct):
-    """The queries of a run, what they met in the knowledge base, and the lines that answer them."""
-
-    kb: ValidatedKb
-    entrances: list[tuple[Query, Entrance | None]] = field(default_factory=list)
-    lines: list[str] = field(default_factory=list)
-    counts: Counts = field(default_factory=Counts)
+    def __init__(self, kb: ValidatedKb, queries: Sequence[Query]) -> None:
+        """Answer queries in their order. Raises InputError for a query whose answers cannot be named."""
+        self.entrances: list[tuple[Query, Entrance | None]] = []
+        self.lines: list[str] = []
+        self.entered = 0
+        self._fills = self._text_fills = self._name_tasks = self._slot_tasks = 0
+        self._kb = kb
+        # Round, line, number of the task, how many lines it has met, the task.
+        self._queue: list[tuple[int, int, int, int, _Task]] = []
+        indexes = {docid: MentionIndex(mentions) for docid, mentions in kb.mentions.items()}
+        for query in queries:
+            entrance = enter(query.entry_points[0], indexes) if query.entry_points else None
+            self.entrances.append((query, entrance))
+            if entrance is not None and entrance.chosen is not None:
+                self.entered += 1
+                self._ask(_Asked(query.full_id, query.slots, query), entrance.chosen.node, 1, 0)
+        while self._queue:
+            self._meet(*heapq.heappop(self._queue))
 
     def statistics(self) -> str:
         """The two lines that the reference ends with."""
-        counts = self.counts
-        tasks = (counts.name_tasks, counts.slot_tasks, counts.queries)
-        values = (counts.entered, counts.fills, counts.text_fills, sum(tasks), *tasks, _STATISTICS[-1])
-        return "\t".join(("", *_STATISTICS)) + "\n" + "\t".join((self.kb.run_id, *map(str, values))) + "\n"
+        tasks = (self._name_tasks, self._slot_tasks, len(self.entrances))
+        values = (self.entered, self._fills, self._text_fills, sum(tasks), *tasks, _STATISTICS[-1])
+        return "\t".join(("", *_STATISTICS)) + "\n" + "\t".join((self._kb.run_id, *map(str, values))) + "\n"
 
-
-def slots_of(queries: Iterable[Query]) -> frozenset[str]:
-    """The slots that queries ask for."""
-    return frozenset(slot for query in queries for slot in query.slots)
-
-
-def documents_of(queries: Iterable[Query]) -> frozenset[str]:
-    """The documents of the entry points that count."""
-    return frozenset(query.entry_points[0].docid or "" for query in queries if query.entry_points)
-
-
-def resolve(kb: ValidatedKb, queries: Sequence[Query]) -> Resolution:
-    """Answer queries in their order. Raises InputError for a query whose answers cannot be named."""
-    resolution = Resolution(kb)
-    resolution.counts.queries = len(queries)
-    indexes = {docid: MentionIndex(mentions) for docid, mentions in kb.mentions.items()}
-    ring = _Ring(resolution)
-    for query in queries:
-        entrance = enter(query.entry_points[0], indexes) if query.entry_points else None
-        resolution.entrances.append((query, entrance))
-        if entrance is not None and entrance.chosen is not None:
-            resolution.counts.entered += 1
-            ring.ask(_Asked(query.full_id, query.slots, query), entrance.chosen.node, 1, 0)
-    ring.run()
-    return resolution
-
-
-class _Ring:
-    """The queue of tasks by round and line; several that wait for one line act in the order of their making."""
-
-    def __init__(self, resolution: Resolution) -> None:
-        self._kb = resolution.kb
-        self._lines = resolution.lines
-        self._counts = resolution.counts
-        # Round, line, number of the task, how many lines it has met, the task.
-        self._queue: list[tuple[int, int, int, int, _Task]] = []
-        self._made = 0
-
-    def ask(self, asked: _Asked, node: str, round_: int, line: int) -> None:
+    def _ask(self, asked: _Asked, node: str, round_: int, line: int) -> None:
         """Make the task that fills the first slot of a query."""
-        self._counts.slot_tasks += 1
+        self._slot_tasks += 1
         self._start(asked, self._kb.slots.get((node, asked.slots[0]), ()), None, round_, line)
 
     def _start(self, asked: _Asked, facts: Sequence[Fact], answer: Fact | None, round_: int, line: int) -> None:
         """Start a task at a line; it comes to the lines after that first. Of canonical mentions it takes one."""
-        start = bisect_right(facts, line, key=attrgetter("line"))
+        start = bisect_right(facts, line, key=_line)
         ahead = (*facts[start:], *facts[:start]) if answer is None else facts[start : start + 1] or facts[:1]
-        self._made += 1
-        self._await_next(_Task(asked, ahead, answer), self._made, 0, round_, line)
+        self._await_next(_Task(asked, ahead, answer), self._slot_tasks + self._name_tasks, 0, round_, line)
 
     def _await_next(self, task: _Task, number: int, met: int, round_: int, line: int) -> None:
         """Queue a task for the next line that it waits for, which is in the next round unless it lies ahead."""
@@ -294,25 +251,23 @@ class _Ring:
             awaited = task.facts[met].line
             heapq.heappush(self._queue, (round_ if awaited > line else round_ + 1, awaited, number, met, task))
 
-    def run(self) -> None:
-        """Let everything happen."""
-        while self._queue:
-            round_, line, number, met, task = heapq.heappop(self._queue)
-            fact, asked = task.facts[met], task.asked
-            if task.answer is not None:
-                self._lines.append(self._line(asked, task.answer, fact))
-                follow_on = _follow_on(asked, fact)
-                if follow_on.slots:
-                    self.ask(follow_on, fact.subject, round_, line)
-                continue
-            self._counts.fills += 1
-            if fact.object.startswith(":"):
-                self._counts.name_tasks += 1
-                self._start(asked, self._kb.canonical.get((fact.object, fact.docid), ()), fact, round_, line)
-            else:
-                self._counts.text_fills += 1
-                self._lines.append(self._line(asked, fact, fact))
-            self._await_next(task, number, met + 1, round_, line)
+    def _meet(self, round_: int, line: int, number: int, met: int, task: _Task) -> None:
+        """Let a task meet the line that it waits for."""
+        fact, asked = task.facts[met], task.asked
+        if task.answer is not None:
+            self.lines.append(self._line(asked, task.answer, fact))
+            follow_on = _follow_on(asked, fact)
+            if follow_on.slots:
+                self._ask(follow_on, fact.subject, round_, line)
+            return
+        self._fills += 1
+        if fact.object.startswith(":"):
+            self._name_tasks += 1
+            self._start(asked, self._kb.canonical.get((fact.object, fact.docid), ()), fact, round_, line)
+        else:
+            self._text_fills += 1
+            self.lines.append(self._line(asked, fact, fact))
+        self._await_next(task, number, met + 1, round_, line)
 
     def _line(self, asked: _Asked, answer: Fact, mention: Fact) -> str:
         justification = canonical_part(answer.provenance, 1 if answer.object.startswith(":String") else 0)
@@ -322,15 +277,8 @@ class _Ring:
             last = next((mention.provenance for mention in reversed(mentions) if not mention.has_realis), "")
             justification = f"{canonical_part(last, 0)},{justification}"
         value_type = self._kb.types.get(answer.object, _STRING_TYPE)
-        columns = (
-            asked.full_id,
-            asked.slots[0],
-            self._kb.run_id,
-            justification,
-            _plain_text(mention.object),
-            value_type,
-        )
-        return "\t".join((*columns, mention.provenance, answer.confidence, answer.object)) + "\n"
+        head = (asked.full_id, asked.slots[0], self._kb.run_id, justification, _plain_text(mention.object), value_type)
+        return "\t".join((*head, mention.provenance, answer.confidence, answer.object)) + "\n"
 
 
 def _follow_on(asked: _Asked, mention: Fact) -> _Asked:
@@ -343,7 +291,7 @@ def _follow_on(asked: _Asked, mention: Fact) -> _Asked:
             remedy="split the queries by entry point first (cs-score validate-queries -expand)",
             code="QUERY_NOT_EXPANDED",
         )
-    span = mention.first
+    span = first_span(mention.provenance)
     provenance = "" if span is None else read_provenance(str(span), 1).canonical
     full_id = f"{asked.full_id}_{follow_on_id(asked.full_id, _plain_text(mention.object), provenance)}"
     if parse_query_id(full_id) is None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Collection, Iterable
+from itertools import chain
 from typing import Final
 
 from cs_score.base.errors import UsageError
@@ -31,7 +32,7 @@ from cs_score.knowledge_base.checks import (
 from cs_score.knowledge_base.kb_file import KbFile
 from cs_score.knowledge_base.predicates import TAC, PredicateTable
 from cs_score.knowledge_base.recognition import is_knowledge_base
-from cs_score.knowledge_base.resolution import documents_of, read_validated, resolve, slots_of
+from cs_score.knowledge_base.resolution import Resolution, read_validated
 from cs_score.knowledge_base.writers import tac_text
 from cs_score.preparation.documents import DocumentList
 from cs_score.preparation.prevalidation import Preparation, PreparedRun, rereadable
@@ -39,6 +40,7 @@ from cs_score.problems.codes import CODES, Severity
 from cs_score.problems.log import ProblemLog
 
 IGNORED_BY_DEFAULT: Final = "MULTIPLE_FILLS_ENTITY"
+"""Where it is ignored, slots that take one value may have several."""
 
 # Codes that the reference knows and that nothing reports.
 _SILENT_WARNINGS: Final = frozenset(
@@ -68,10 +70,6 @@ def ignored_codes(text: str) -> frozenset[str]:
     return frozenset(codes)
 
 
-ONE_VALUE_CODE = "MULTIPLE_FILLS_ENTITY"
-"""The code whose being ignored also lets single-valued slots have several values."""
-
-
 class KbOptions(Record):
     """How a knowledge base is validated."""
 
@@ -89,7 +87,7 @@ def validate_kb(source: Source, options: KbOptions, problems: ProblemLog) -> Kno
     file = KbFile(source, problems, options.task)
     base = KnowledgeBase(file.name, file.run_id, file.first_line)
     findings = Findings(file.name, problems)
-    repetitions = Repetitions(options.multiple, findings, one_value=ONE_VALUE_CODE not in problems.ignored)
+    repetitions = Repetitions(options.multiple, findings, one_value=IGNORED_BY_DEFAULT not in problems.ignored)
     lengths = options.documents.lengths if options.documents is not None else None
     builder = Builder(base, options.table, repetitions, findings, lengths)
     for line in file.lines():
@@ -118,39 +116,35 @@ def resolve_knowledge_bases(
     """Put runs in the place of the knowledge bases among files, as validate-kb and resolve-queries make them.
 
     `known` are files that are knowledge bases whatever they look like; `new_log` makes the log of problems of each.
-    Raises InputError where one cannot be resolved; one with errors is told by the `check` of its `PreparedRun`, and has
-    no run.
+    Raises InputError where one cannot be resolved; one with errors is reported by the `check` of its `PreparedRun`, and
+    has no run.
     """
     prepared = Preparation()
     asked = list(queries.scored_by_default())
-    for given in files:
-        for member in members(given):
-            if member in known or is_knowledge_base(member):
-                run = _resolved(rereadable(member), asked, new_log(), prepared)
-                prepared.runs.append(run)
-            else:
-                prepared.files.append(member)
+    for member in chain.from_iterable(map(members, files)):
+        if member in known or is_knowledge_base(member):
+            run, resolved = _resolved(rereadable(member), asked, new_log())
+            prepared.runs.append(run)
+            prepared.files += [] if resolved is None else [resolved]
+        else:
+            prepared.files.append(member)
     return prepared
 
 
-def _resolved(given: Input, queries: list[Query], problems: ProblemLog, prepared: Preparation) -> PreparedRun:
+def _resolved(given: Input, queries: list[Query], problems: ProblemLog) -> tuple[PreparedRun, InMemory | None]:
     name = name_of(given)
     resolved_name = f"{name} (resolved)"
     problems.ignored = ignored_codes(IGNORED_BY_DEFAULT)
     with open_source(given) as source:
         base = validate_kb(source, KbOptions(), problems)
         digest = source.digest(RUN)
-    answers = 0
+    resolved, account = None, "has errors"
     if not problems.has_errors:
         valid = io.BytesIO(b"".join(encoded(tac_text(base, (TAC,)))))
         with Source(name, valid, decompress=False) as source:
-            kb = read_validated(source, slots_of(queries), documents_of(queries))
-        resolution = resolve(kb, queries)
-        answers = len(resolution.lines)
-        prepared.files.append(InMemory(resolved_name, b"".join(encoded(resolution.lines))))
-        entered = resolution.counts.entered
-        account = f"validated and resolved; {entered} of {len(queries)} queries found their entity, {answers} answers"
-    else:
-        account = "has errors"
+            resolution = Resolution(read_validated(source, queries), queries)
+        resolved = InMemory(resolved_name, b"".join(encoded(resolution.lines)))
+        found = f"{resolution.entered} of {len(queries)} queries found their entity, {len(resolution.lines)} answers"
+        account = f"validated and resolved; {found}"
     remedy = "a knowledge base with errors is not resolved; mend them first"
-    return PreparedRun(name, resolved_name, problems, account, (digest,), "KB_WITH_ERRORS", remedy)
+    return PreparedRun(name, resolved_name, problems, account, (digest,), "KB_WITH_ERRORS", remedy), resolved

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
-from typing import Any, Final
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any, Final, Literal
 
+from msgspec import UNSET, UnsetType
+
+from cs_score.base.documents import Document
 from cs_score.base.errors import OutputError, UsageError
 from cs_score.base.outputs import encoded, write_folder, write_whole
 from cs_score.base.planned_outputs import Format, OwnOption
-from cs_score.base.records import Record
+from cs_score.base.records import Record, to_builtins
 from cs_score.base.sources import plain_name, reason_of
 from cs_score.knowledge_base.assertions import CANONICAL, LINK, NAMED, NOMINAL, TYPE, Assertion, KnowledgeBase
 from cs_score.knowledge_base.event_writers import (
@@ -29,7 +31,7 @@ from cs_score.preparation.runs import file_differences
 
 
 def tac_text(base: KnowledgeBase, labels: Collection[str]) -> Iterator[str]:
-    """The lines of a validated knowledge base, node by node; predicates of other labels are left out."""
+    """The lines of a validated knowledge base, node by node."""
     yield f"{base.first_line}\n\n"
     for assertions in base.by_node():
         yield "".join(tac_lines(assertions, labels))
@@ -88,69 +90,63 @@ def edl_text(base: KnowledgeBase, link_kb: str) -> Iterator[str]:
 _WITHOUT_DOMAIN = frozenset((TYPE, NAMED, CANONICAL, LINK))
 
 
-class KbStatistics(Record):
-    """Counts by title and key; titles join the names of the levels by colons."""
+class KbStatistics(Document, frozen=True, kw_only=True, tag="kb-statistics"):
+    """What was asserted and omitted, by domain and predicate; nodes by type; lines that were rejected, by reason."""
 
+    schema_version: Literal[2] = 2
+    task: str = "coldstart"
     run_id: str
     has_multiple_confidences: bool
-    counts: dict[str, dict[str, int]]
+    asserted: Mapping[str, Mapping[str, int]] | UnsetType = UNSET
+    entity: Mapping[str, int] | UnsetType = UNSET
+    omitted: Mapping[str, Mapping[str, int]] | UnsetType = UNSET
+    rejected_assertions: Mapping[str, int] | UnsetType = UNSET
 
 
 def statistics_of(base: KnowledgeBase) -> KbStatistics:
     """Count what was asserted, omitted and rejected, and the nodes, by type and predicate."""
-    counts: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    domains: dict[bool, Counter[str]] = {False: Counter(), True: Counter()}
+    predicates: dict[bool, Counter[str]] = {False: Counter(), True: Counter()}
     for assertion in base.assertions:
-        title = "OMITTED" if assertion.is_omitted else "ASSERTED"
         node_type, name = assertion.subject.known_type, assertion.verb.name
-        counts[f"{title}:DOMAIN"][node_type] += 1
-        counts[f"{title}:DOMAIN"]["ALL"] += 1
-        counts[f"{title}:PREDICATE"][name if name in _WITHOUT_DOMAIN else f"{node_type}:{name}"] += 1
-    for node in base.nodes.values():
-        counts["ENTITY"][node.known_type] += 1
-        counts["ENTITY"]["ALL"] += 1
-    if base.rejected:
-        counts["REJECTED_ASSERTIONS"] = base.rejected
-    confidences = {float(assertion.confidence) for assertion in base.assertions}
-    ordered = {title: dict(sorted(counts[title].items())) for title in sorted(counts)}
-    return KbStatistics(base.run_id, len(confidences) > 1, ordered)
+        domains[assertion.is_omitted].update((node_type, "ALL"))
+        predicates[assertion.is_omitted][name if name in _WITHOUT_DOMAIN else f"{node_type}:{name}"] += 1
+    nodes = Counter(node.known_type for node in base.nodes.values())
+
+    def ordered(counts: Mapping[str, int]) -> dict[str, int]:
+        return dict(sorted(counts.items()))
+
+    asserted, omitted = (
+        {"domain": ordered(domains[is_omitted]), "predicate": ordered(predicates[is_omitted])}
+        for is_omitted in (False, True)
+    )
+    return KbStatistics(
+        run_id=base.run_id,
+        has_multiple_confidences=len({float(assertion.confidence) for assertion in base.assertions}) > 1,
+        asserted=asserted if asserted["domain"] else UNSET,
+        entity=ordered({**nodes, "ALL": nodes.total()}) if nodes else UNSET,
+        omitted=omitted if omitted["domain"] else UNSET,
+        rejected_assertions=ordered(base.rejected) if base.rejected else UNSET,
+    )
 
 
 def statistics_text(statistics: KbStatistics) -> Iterator[str]:
     """The lines of the reference's statistics file."""
     yield f"RUNID\t\t{statistics.run_id}\n"
     yield f"HAS_MULTIPLE_CONFIDENCES\t\t{'YES' if statistics.has_multiple_confidences else 'NO'}\n"
-    for title, of_title in statistics.counts.items():
-        for key, count in of_title.items():
-            yield f"{title}\t{key}\t{count}\n"
+    counted: dict[str, Any] = to_builtins(statistics)
+    for title in ("asserted", "entity", "omitted", "rejected_assertions"):
+        for first, count in counted.get(title, {}).items():
+            if isinstance(count, int):
+                yield f"{title.upper()}\t{first}\t{count}\n"
+            else:
+                yield from (f"{title.upper()}:{first.upper()}\t{key}\t{number}\n" for key, number in count.items())
 
 
 JSON_OPTION: Final = OwnOption(
-    "--json",
-    {".json": Format(re.compile(rb'\{\s*(?:"schema_version":\s*\d+,\s*)?"run_id":'))},
-    "statistics.json",
-    takes_dash=True,
+    "--json", {".json": Format(re.compile(rb'\{\s*"kind":\s*"kb-statistics"'))}, "statistics.json", takes_dash=True
 )
 """The option that names the file of the statistics as JSON."""
-
-
-SCHEMA_VERSION: Final = 1
-"""Of the JSON object; raised when a key changes its meaning or goes away."""
-
-
-def statistics_json(statistics: KbStatistics) -> str:
-    """The same as a JSON object."""
-    whole: dict[str, Any] = {
-        "schema_version": SCHEMA_VERSION,
-        "run_id": statistics.run_id,
-        "has_multiple_confidences": statistics.has_multiple_confidences,
-    }
-    for title, of_title in statistics.counts.items():
-        first, colon, second = title.lower().partition(":")
-        if colon:
-            whole.setdefault(first, {})[second] = of_title
-        else:
-            whole[first] = of_title
-    return json.dumps(whole, ensure_ascii=False, indent=1) + "\n"
 
 
 def differences(base: KnowledgeBase, labels: Collection[str]) -> Iterator[str]:
@@ -197,8 +193,7 @@ def output_folder(given: str | None, kb_file: str) -> str:
     folder = given if given is not None else os.path.dirname(kb_file) or os.curdir
     if os.path.exists(folder) and not os.path.isdir(folder):
         raise OutputError(f"{folder} exists but its not a directory")
-    parent = os.path.dirname(os.path.abspath(folder))
-    if not os.path.isdir(parent):
+    if not os.path.isdir(os.path.dirname(os.path.abspath(folder))):
         raise OutputError(f"Could not create directory {folder}: {os.strerror(2)}")
     return folder
 
@@ -206,20 +201,16 @@ def output_folder(given: str | None, kb_file: str) -> str:
 def output_paths(modes: str, folder: str, kb_file: str) -> dict[str, str]:
     """The path of each format of a colon-separated list. Raises UsageError for unknown formats and existing outputs."""
     name = os.path.basename(plain_name(kb_file)).removesuffix(".tac")
+    legal = {mode: f"{folder}/{name}.{mode}.valid" for mode in _FILES}
+    legal |= {mode: f"{folder}/{below}" for mode, below in _FOLDERS.items()}
     paths: dict[str, str] = {}
-    for mode in filter(None, modes.lower().split(":")):
-        if mode == NO_OUTPUT:
+    for mode in modes.lower().split(":"):
+        if mode in ("", NO_OUTPUT):
             continue
-        if mode in _FILES:
-            paths[mode] = f"{folder}/{name}.{mode}.valid"
-        elif mode in _FOLDERS:
-            paths[mode] = f"{folder}/{_FOLDERS[mode]}"
-        else:
-            legal = ", ".join((*_FILES, *_FOLDERS, NO_OUTPUT))
-            raise UsageError(f"Unknown output mode: {mode}; choose from {legal}")
-        if os.path.lexists(paths[mode]):
+        if mode not in legal:
+            raise UsageError(f"Unknown output mode: {mode}; choose from {', '.join((*legal, NO_OUTPUT))}")
+        paths[mode] = path = legal[mode]
+        if os.path.lexists(path):
             kind = "file" if mode in _FILES else "directory"
-            raise UsageError(
-                f"Output {kind} already exists at {paths[mode]}: remove it first, or name another -output_dir"
-            )
+            raise UsageError(f"Output {kind} already exists at {path}: remove it first, or name another -output_dir")
     return paths
