@@ -94,7 +94,6 @@ class KbStatistics(Document, frozen=True, kw_only=True, tag="kb-statistics"):
     """What was asserted and omitted, by domain and predicate; nodes by type; lines that were rejected, by reason."""
 
     schema_version: Literal[2] = 2
-    task: str = "coldstart"
     run_id: str
     has_multiple_confidences: bool
     asserted: Mapping[str, Mapping[str, int]] | UnsetType = UNSET
@@ -121,6 +120,7 @@ def statistics_of(base: KnowledgeBase) -> KbStatistics:
         for is_omitted in (False, True)
     )
     return KbStatistics(
+        task="coldstart",
         run_id=base.run_id,
         has_multiple_confidences=len({float(assertion.confidence) for assertion in base.assertions}) > 1,
         asserted=asserted if asserted["domain"] else UNSET,
