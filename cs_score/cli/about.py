@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from importlib.resources import files
 from typing import Final
 
-import click
 from click.shell_completion import get_completion_class
 
 from cs_score.base.documents import KINDS, json_text, schema_of
@@ -181,7 +180,7 @@ def manual_page(commands: Iterable[Command]) -> str:
         lines += [".br", _safe(f"{command.called} {command.usage}")]
     for command in listed:
         lines += [f".SH {_safe(command.called.upper())}", _safe(f"{command.help}.")]
-        for section in command.all_sections(click.Context(command)):
+        for section in command.all_sections():
             lines += _part(section)
     return "\n".join(lines) + "\n"
 

@@ -10,15 +10,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from enum import StrEnum
 from itertools import chain
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from cs_score.base.display import one_line, terminal_safe
 from cs_score.base.errors import CsScoreError, InputError, OutputError, UsageError
 from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.outputs import encoded
 from cs_score.base.planned_outputs import Existing, OutputPlan, PlannedOutput
-from cs_score.base.records import Record
-from cs_score.base.sources import name_of, open_source
+from cs_score.base.sources import Input, name_of, open_source
 from cs_score.cli.core import FORCE, Finished, Line, Misuse, Option, Parameter, Reference, Status
 from cs_score.cli.options import report_on_stderr
 from cs_score.cli.output import (
@@ -35,7 +34,7 @@ from cs_score.cli.output import (
 from cs_score.coldstart.linking import members
 from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.outputs import closing_line, doubly_encoded, report_text
-from cs_score.coldstart.queries import load_queries
+from cs_score.coldstart.queries import QueryFiles, load_queries
 from cs_score.coldstart.samples import read_groups, resample_lines
 from cs_score.coldstart.tab_files import detect_schema
 from cs_score.preparation.assessments import LANGUAGES, SortedAssessment, sort_by_language
@@ -59,122 +58,110 @@ from cs_score.problems.occurrences import RecordingLog
 from cs_score.problems.reports import OPTION as PROBLEMS_OPTION
 from cs_score.problems.reports import write_problems
 
-if TYPE_CHECKING:
-    pass
-
-
 _SHOWN: Final = 50
-
 """Further fatal conditions that are listed; a run of a million bad lines must not fill a terminal."""
 
-
-ALLOW_COMMENTS: Final = Option("-allow_comments", None, "Cut off comments at the end of lines")
-
+NONE: Final = "none"
 
 DOCUMENTS: Final = Option("-docs", "FILE", "Documents of the task: DOCID, LENGTH and FILE, separated by tabs")
-
-
 ERROR_FILE: Final = Option("-error_file", "FILE", "Where problems are reported: a new file, stdout or stderr", "STDERR")
-
-
 GROUND_TRUTH: Final = Option("-groundtruth", None, "Accepted and without effect")
-
-
 PROBLEMS: Final = (
     Option("--problems", "FILE", "Also write every problem to FILE (.json, .tsv or .sarif, perhaps compressed)"),
     FORCE,
 )
 
 
-def justifications_switch(default: str) -> Option:
-    """The switch -justifications with a program's default."""
-    return Option(
-        "-justifications",
-        "A:B",
-        "Justifications allowed: A for each node and document, B for each node; 0-9 or M",
-        default,
-    )
+def _justifications(default: str) -> Option:
+    help_text = "Justifications allowed: A for each node and document, B for each node; 0-9 or M"
+    return Option("-justifications", "A:B", help_text, default)
 
 
-class Program(Reference):
-    """A program before the scorer: a command whose `work` is done in a session.
+class Program(NamedTuple):
+    """A row of the table of programs.
 
     `outputs` are the files that a command line asks for beside reports, `error_file` what becomes of an error file that
     is there (None: the program writes none); `encoded_once`: its report is.
     """
 
-    def __init__(
-        self,
-        name: str,
-        options: Sequence[Option],
-        parameters: Sequence[Parameter],
-        outputs: Callable[[Line], Iterable[PlannedOutput]],
-        error_file: Existing | None = Existing.REFUSED,
-        *,
-        work: Callable[[Line, Session], int],
-        encoded_once: bool = False,
-    ) -> None:
-        super().__init__(name, options, parameters, body=self.run)
-        self.outputs, self.error_file, self.work, self.encoded_once = outputs, error_file, work, encoded_once
+    options: tuple[Option, ...]
+    words: tuple[Parameter, ...]
+    work: Callable[[Line, Session], int]
+    outputs: Callable[[Line], Iterable[PlannedOutput]] = lambda line: ()
+    error_file: Existing | None = Existing.REFUSED
+    encoded_once: bool = False
 
-    def run(self, line: Line) -> int:
-        """Check what is read and written, then do the work; returns the exit status."""
+
+def program(name: str, row: Program) -> Reference:
+    """The command of a row: what is read and written is checked, then the work is done in a session."""
+
+    def run(line: Line) -> int:
         try:
-            plan = self.plan(line)
+            plan = _planned(row, line)
             plan.check()
         except CsScoreError as error:
-            write_text("stderr", f"{self.called}: {error}\n")
+            write_text("stderr", f"cs-score {name}: {error}\n")
             return Status.REFERENCE
         plan.clear()
-        session = Session(self, line.switches.get("--problems"), encoded_once=self.encoded_once)
+        session = Session(f"cs-score {name}", line, encoded_once=row.encoded_once)
         try:
             with paused_collector():
-                return self.work(line, session)
+                return row.work(line, session)
         except CsScoreError as error:
             return session.give_up(error)
 
-    def plan(self, line: Line) -> OutputPlan:
-        """What a call reads and writes. Raises UsageError for a name that --problems refuses."""
-        outputs = [*self.outputs(line)]
-        if self.error_file is not None:
-            outputs += Destination(line.text("-error_file", "stderr")).planned("-error_file", self.error_file)
-        outputs += PROBLEMS_OPTION.outputs(line.switches.get("--problems"))
-        read = (word for parameter, word in zip(self.parameters, line.words) if not parameter.is_output)
-        inputs = [name_of(member) for word in read for member in members(word)]
-        documents = line.switches.get("-docs")
-        if documents is not None:
-            inputs.append(documents)
-            if os.path.isfile(documents) and any(os.path.exists(output.path) for output in outputs):
-                with contextlib.suppress(InputError):  # told when the list is read
-                    inputs += read_document_list(documents).files.values()
-        return OutputPlan(inputs, outputs, "--force" in line.switches)
+    return Reference(name, row.options, row.words, body=run)
+
+
+def _planned(row: Program, line: Line) -> OutputPlan:
+    """What a call reads and writes. Raises UsageError for a name that --problems refuses."""
+    outputs = [*row.outputs(line)]
+    if row.error_file is not None:
+        outputs += Destination(line.text("-error_file")).planned("-error_file", row.error_file)
+    outputs += PROBLEMS_OPTION.outputs(line.switches.get("--problems"))
+    read = (word for parameter, word in zip(row.words, line.words) if not parameter.is_output)
+    inputs = [name_of(member) for word in read for member in members(word)]
+    documents = line.switches.get("-docs")
+    if documents is not None:
+        inputs.append(documents)
+        if os.path.isfile(documents) and any(os.path.exists(output.path) for output in outputs):
+            with contextlib.suppress(InputError):  # said when the list is read
+                inputs += read_document_list(documents).files.values()
+    return OutputPlan(inputs, outputs, FORCE.long in line.switches)
 
 
 class Session:
     """One call of a program: its log of problems, where the report goes, and how it ends."""
 
-    def __init__(self, program: Program, problems_file: str | None, *, encoded_once: bool = False) -> None:
-        self.problems = ProblemLog()
-        self._program = program
-        self._encoded_once = encoded_once
-        self._problems_file = problems_file
+    def __init__(self, called: str, line: Line, *, encoded_once: bool) -> None:
+        self._called, self._line, self._encoded_once = called, line, encoded_once
+        self._problems_file = line.switches.get("--problems")
+        self.problems = ProblemLog() if self._problems_file is None else RecordingLog()
         self._errors = Destination("stderr")
         self._closing: Destination | None = None
         self._announced = ""
         self._is_reported = False
-        if problems_file is not None:
-            self.problems = RecordingLog()
 
-    def report_to(self, text: str, *, closing_only: bool = False) -> Destination:
-        """Name the destination of the report; until then it is standard error.
+    def report_to(self, text: str | None = None, *, closing_only: bool = False) -> Destination:
+        """Name the destination of the report, that of -error_file; until then it is standard error.
 
         With `closing_only` only announcements and the closing line go to standard output where that is named, and the
         report to standard error (knowledge bases, quirk 2).
         """
-        self._errors = Destination(text)
+        self._errors = Destination(self._line.text("-error_file") if text is None else text)
         if closing_only and self._errors.stream == "stdout":
             self._closing, self._errors = self._errors, Destination("stderr")
         return self._errors
+
+    def queries(self, documents: DocumentList | None = None) -> QueryFiles:
+        """The queries that the first word names."""
+        lengths = None if documents is None else documents.lengths
+        return load_queries([self._line.words[0]], None, self.problems, lengths)
+
+    def documents(self) -> DocumentList | None:
+        """The list that -docs names, None without it. Raises InputError where it cannot be read."""
+        name = self._line.switches.get("-docs")
+        return None if name is None else read_document_list(name)
 
     def announce(self, text: str) -> None:
         """A line that comes before the report."""
@@ -182,9 +169,10 @@ class Session:
         if self._errors.stream is not None:
             write_text((self._closing or self._errors).stream or "stderr", f"{text}\n")
 
-    def remark(self, text: str) -> None:
-        """A remark beside the report, on standard error only."""
-        say(f"{self._program.called}: warning: {InputError(text)}\n")
+    def remark(self, *texts: str) -> None:
+        """Remarks beside the report, on standard error only."""
+        for text in texts:
+            say(f"{self._called}: warning: {InputError(text)}\n")
 
     def finish(self, write: Callable[[], None], *, write_in_spite_of_errors: bool = False) -> int:
         """Report; write the results unless there are errors; the closing line; the exit status."""
@@ -200,7 +188,7 @@ class Session:
         if self._closing is not None and not errors:
             write_result(self._closing, encoded((closing,)))
         elif errors and self._errors.stream == "stderr":
-            write_text("stderr", f"{self._program.called}: {closing}" if is_quiet() else closing)
+            write_text("stderr", f"{self._called}: {closing}" if is_quiet() else closing)
         else:
             self._say((closing,) if self._is_reported else chain((self._announced,), report, (closing,)))
         self._write_problems()
@@ -218,7 +206,7 @@ class Session:
         if len(further) > _SHOWN:
             lines.append(f"{len(further) - _SHOWN} more fatal conditions (--problems FILE lists all)\n")
         text = "".join((*(() if self._is_reported else self._report()), *lines))
-        said = f"{self._program.called}: {error}\n"
+        said = f"{self._called}: {error}\n"
         if self._errors.stream != "stderr":
             with contextlib.suppress(OutputError):
                 self._say((self._announced, text, said))
@@ -246,111 +234,99 @@ class Session:
             write_problems(self.problems, self._problems_file)
 
 
-def document_list(line: Line) -> DocumentList | None:
-    """The list that -docs names, None without it. Raises InputError where it cannot be read."""
-    name = line.switches.get("-docs")
-    return None if name is None else read_document_list(name)
-
-
 def check_exists(name: str) -> None:
     """Raises InputError where an input does not exist."""
     if name != "-" and not os.path.exists(name):
         raise InputError(f"File {name} does not exist", code="FILE_MISSING")
 
 
-NO_OUTPUT: Final = "none"
+def write_difference(diff: Iterable[str], *, is_painted: bool = False) -> None:
+    """A unified diff on standard output. What reaches a terminal must not move its cursor; a file gets it as it is."""
+    if sys.stdout.isatty():
+        diff = map(terminal_safe, diff)
+    if is_painted and can_show_colours(sys.stdout):
+        diff = map(with_changes, diff)
+    write_result(Destination("stdout"), encoded(diff))
+
+
+# ---- What the programs do
 
 
 def _validate_run(line: Line, session: Session) -> int:
-    query_file, run_file = line.words
     output = _run_output(line)
-    session.report_to(line.text("-error_file", "stderr"))
-    documents = document_list(line)
+    session.report_to()
+    documents = session.documents()
     depth = Depth.parse(line.text("-depth", ""))
-    limits = Limits(Justifications.parse(line.text("-justifications", "1:3")), depth)
-    check_exists(run_file)
-    lengths = None if documents is None else documents.lengths
-    queries = load_queries([query_file], None, session.problems, lengths)
+    limits = Limits(Justifications.parse(line.text("-justifications")), depth)
+    check_exists(line.words[1])
+    queries = session.queries(documents)
     allow_comments = "-allow_comments" in line.switches
-    checked = check_run([run_file], queries, limits, session.problems, documents, allow_comments=allow_comments)
+    checked = check_run([line.words[1]], queries, limits, session.problems, documents, allow_comments=allow_comments)
     validated = checked.validated()
-    for remark in validated.remarks:
-        session.remark(remark)
+    session.remark(*validated.remarks)
     if dropped := validated.dropped:
         session.remark(
             f"lines of {len(dropped)} queries are left out, because a line with the answer they ask about was skipped "
             f"(wrong slot or an empty column): {', '.join(dropped[:5])}{' ...' if len(dropped) > 5 else ''}"
         )
-    return session.finish(
-        lambda: _write_run(validated, output, session, checked if "--diff" in line.switches else None)
-    )
+    shown = checked if "--diff" in line.switches else None
+    return session.finish(lambda: _write_run(validated, output, session, shown))
 
 
 def _run_output(line: Line) -> Destination | None:
-    text = line.text("-output_file", NO_OUTPUT)
-    return None if text == NO_OUTPUT or "--check" in line.switches else Destination(text)
+    text = line.text("-output_file")
+    return None if text == NONE or "--check" in line.switches else Destination(text)
 
 
 def _write_run(validated: ValidatedRun, output: Destination | None, session: Session, shown: CheckedRun | None) -> None:
     """Write the validated run, and show how it differs from the run that was checked."""
     if output is not None:
-        pieces = validated.pieces
-        first = next(pieces, "")
+        first = next(validated.pieces, "")
         if first and detect_schema(first.partition("\n")[0].split("\t")) is None:
             session.remark(
                 "the first line of the validated run fits no layout, so the scorer will not read it (usually a "
                 "confidence such as .5 or 1.); write that line otherwise"
             )
-        write_result(output, encoded(chain((first,), pieces)))
+        write_result(output, encoded(chain((first,), validated.pieces)))
     if shown is not None:
-        diff: Iterable[str] = differences(shown)
-        # What reaches a terminal must not move its cursor; a file or a pipe gets the lines as they are.
-        if sys.stdout.isatty():
-            diff = map(terminal_safe, diff)
-        if can_show_colours(sys.stdout):
-            diff = map(with_changes, diff)
-        write_result(Destination("stdout"), encoded(diff))
-
-
-DEFAULT_BASE: Final = "TAC2015CS"
-
-
-DEFAULT_LANGUAGES: Final = "ENGLISH:CHINESE:SPANISH"
+        write_difference(differences(shown), is_painted=True)
 
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
 def _validate_queries(line: Line, session: Session) -> int:
-    query_file, output_file = line.words
-    output, index = file_named(output_file), _index(line)
+    output, index = file_named(line.words[1]), _index(line)
     checks = HopChecks(_choice(line, "-types", TYPE_ACTIONS), _choice(line, "-subtypes", SUBTYPE_ACTIONS))
     duplicates = _choice(line, "-dups", tuple(Duplicates))
-    session.report_to(line.text("-error_file", "stderr"))
-    base = line.text("-query_base", DEFAULT_BASE) if "-expand" in line.switches else None
-    languages = frozenset(filter(None, line.text("-languages", DEFAULT_LANGUAGES).split(":")))
+    session.report_to()
+    base = line.text("-query_base") if "-expand" in line.switches else None
+    languages = frozenset(filter(None, line.text("-languages").split(":")))
     options = QueryOptions(checks, duplicates, base, languages, "-retain_sf" in line.switches)
-    queries = load_queries([query_file], None, session.problems)
-    for remark in queries.remarks:
-        session.remark(remark)
+    queries = session.queries()
+    session.remark(*queries.remarks)
     validated = validate_queries(queries.table, options, session.problems)
     text = query_file_text(validated.queries)
 
     def write() -> None:
         write_result(output, encoded((text,)))
         if index is not None:
-            pairs = "".join(f"{expanded}\t{origin}\n" for expanded, origin in validated.index)
-            write_result(index, encoded((pairs,)))
+            write_result(index, encoded(f"{expanded}\t{origin}\n" for expanded, origin in validated.index))
 
     return session.finish(write, write_in_spite_of_errors=True)
 
 
 def _choice(line: Line, name: str, choices: Sequence[_Choice]) -> _Choice:
-    text = line.text(name, "none").lower()
+    text = line.text(name).lower()
     for choice in choices:
         if choice.value == text:
             return choice
     raise UsageError(f"Unknown {name} argument: {text}; choose {', '.join(choice.value for choice in choices)}")
+
+
+def _index(line: Line) -> Destination | None:
+    name = line.switches.get("-index_file")
+    return None if name is None else Destination(name)
 
 
 def _outputs_of_queries(line: Line) -> Iterator[PlannedOutput]:
@@ -359,95 +335,53 @@ def _outputs_of_queries(line: Line) -> Iterator[PlannedOutput]:
         yield from index.planned("-index_file", Existing.REFUSED)
 
 
-def _index(line: Line) -> Destination | None:
-    name = line.switches.get("-index_file")
-    return None if name is None else Destination(name)
-
-
-class _Superseded(Reference):
-    """A program that accepts any words; it has help and version."""
-
-    def _spelled(self, typed: Sequence[str]) -> tuple[list[str] | None, list[str], str | None]:
-        try:
-            found = super()._spelled(typed[:1])
-        except UsageError:
-            found = [], [], None
-        return found if found[0] is None else ([], list(typed), None)
-
-
-def _say_what_replaces_it(line: Line) -> int:
-    write_text("stderr", "cs-score expand-queries has been superseded by cs-score validate-queries -expand\n")
-    return 0
-
-
-def _generate(line: Line, session: Session) -> int:
-    query_file, output_file, *runs = line.words
-    output = Destination(output_file)
-    errors = line.switches.get("-error_file")
-    session.report_to(errors or "stderr")
-    document_list(line)  # must be readable; nothing is checked against it (5.2)
-    queries = load_queries([query_file], None, session.problems)
-    limits = Limits(Justifications.parse(line.text("-justifications", "M:M")))
-    for remark in queries.remarks:
-        session.remark(remark)
+def _generate_queries(line: Line, session: Session) -> int:
+    output, runs = Destination(line.words[1]), list[Input](line.words[2:])
+    session.report_to()
+    session.documents()  # must be readable; nothing is checked against it (5.2)
+    queries = session.queries()
+    limits = Limits(Justifications.parse(line.text("-justifications")))
+    session.remark(*queries.remarks)
     if not runs:
         text = query_file_text(first_round(queries.table.by_id.values()))
         write_result(output, encoded((text,)))
-        session.close("" if errors is not None else "".join(report_text(session.problems)))
+        session.close("" if "-error_file" in line.switches else "".join(report_text(session.problems)))
         return 0
-    check_exists(runs[0])
-    checked = check_run(list(runs), queries, limits, session.problems)
-    generated = second_round(checked.loading.links.responses, is_xml="-valid" in line.switches)
-    text = query_file_text(generated)
+    check_exists(line.words[2])
+    checked = check_run(runs, queries, limits, session.problems)
+    text = query_file_text(second_round(checked.loading.links.responses, is_xml="-valid" in line.switches))
     return session.finish(lambda: write_result(output, encoded((text,))))
 
 
-def _package(line: Line, session: Session) -> int:
-    query_file, *rounds, output_file = line.words
-    session.report_to(line.text("-error_file", "stderr"))
-    documents = document_list(line)
-    limits = Limits(Justifications.parse(line.text("-justifications", "M:M")))
-    for name in rounds:
+def _package_output(line: Line, session: Session) -> int:
+    rounds, output = list[Input](line.words[1:3]), file_named(line.words[3])
+    session.report_to()
+    documents = session.documents()
+    limits = Limits(Justifications.parse(line.text("-justifications")))
+    for name in line.words[1:3]:
         check_exists(name)
-    lengths = None if documents is None else documents.lengths
-    queries = load_queries([query_file], None, session.problems, lengths)
-    checked = check_run(list(rounds), queries, limits, session.problems, documents)
-    for remark in checked.loading.remarks:
-        session.remark(remark)
-    _check_run_ids({response.run_id for response in checked.loading.links.responses}, session.problems)
-    return session.finish(lambda: write_result(file_named(output_file), encoded(checked.validated().pieces)))
-
-
-def _check_run_ids(run_ids: set[str], problems: ProblemLog) -> None:
-    """Raises InputError where the rounds have more than one run id (9, rule 7)."""
-    if len(run_ids) > 1:
-        problems.add("MISMATCHED_RUNID", ",".join(sorted(run_ids)))
-        problems.end_if_fatal()
-
-
-ASSESSED_LANGUAGES: Final = ":".join(LANGUAGES)
-
-
-DEFAULT_PREFIX: Final = "none"
+    checked = check_run(rounds, session.queries(documents), limits, session.problems, documents)
+    session.remark(*checked.loading.remarks)
+    run_ids = {response.run_id for response in checked.loading.links.responses}
+    if len(run_ids) > 1:  # 9, rule 7
+        session.problems.add("MISMATCHED_RUNID", ",".join(sorted(run_ids)))
+        session.problems.end_if_fatal()
+    return session.finish(lambda: write_result(output, encoded(checked.validated().pieces)))
 
 
 def _validate_assessments(line: Line, session: Session) -> int:
-    query_file, assessment_file = line.words
-    outputs = _outputs_by_language(line)
-    session.report_to(line.text("-error_file", "stderr"))
-    for language in filter(None, line.text("-languages", ASSESSED_LANGUAGES).split(":")):
+    outputs, file = _outputs_by_language(line), line.words[1]
+    session.report_to()
+    for language in filter(None, line.text("-languages").split(":")):
         if language not in LANGUAGES:
             raise UsageError(f"Unexpected language {language} for -languages; choose {', '.join(LANGUAGES)}")
-    documents = document_list(line)
-    check_exists(assessment_file)
-    lengths = None if documents is None else documents.lengths
-    queries = load_queries([query_file], None, session.problems, lengths)
-    limits = Limits(Justifications(None, None))
-    checked = check_run([assessment_file], queries, limits, session.problems, documents)
+    documents = session.documents()
+    check_exists(file)
+    queries = session.queries(documents)
+    checked = check_run([file], queries, Limits(Justifications(None, None)), session.problems, documents)
     if checked.loading.links.responses:
-        raise InputError("this is a run", file=assessment_file, remedy="cs-score validate-run validates runs")
-    for remark in checked.loading.remarks:
-        session.remark(remark)
+        raise InputError("this is a run", file=file, remedy="cs-score validate-run validates runs")
+    session.remark(*checked.loading.remarks)
     is_sound = not session.problems.count(Severity.ERROR)
     found = list(sort_by_language(checked.loading)) if is_sound else []
     return session.finish(lambda: _write_by_language(found, outputs))
@@ -455,7 +389,7 @@ def _validate_assessments(line: Line, session: Session) -> int:
 
 def _outputs_by_language(line: Line) -> dict[str, Destination]:
     """The file of each language; a stream takes all of them."""
-    prefix = Destination(line.text("-output_file", DEFAULT_PREFIX))
+    prefix = Destination(line.text("-output_file"))
     if prefix.stream is not None:
         return dict.fromkeys(LANGUAGES, prefix)
     return {language: Destination(f"{prefix.text}.{language.lower()}") for language in LANGUAGES}
@@ -469,114 +403,32 @@ def _write_by_language(found: Sequence[SortedAssessment], outputs: dict[str, Des
         write_result(output, encoded(f"{one.text}\n" for one in found if one.language == language))
 
 
-DEFAULT_JUSTIFICATIONS: Final = "1:3"
-
-
-def _filter(line: Line, session: Session) -> int:
+def _apply_k(line: Line, session: Session) -> int:
     run_file, output_file = line.words
-    most = documents_per_node(line.text("-justifications", DEFAULT_JUSTIFICATIONS))
+    most = documents_per_node(line.text("-justifications"))
     if most == 0:
         session.remark("-justifications leaves no document for a node (M counts as 0 here): every line is discarded")
-    with paused_collector():
-        with open_source(run_file) as source:
-            lines = source.read_bytes().decode("utf-8", "surrogateescape").split("\n")
-        if not lines[-1]:
-            lines.pop()
-        kept = kept_lines(lines, most)
-    blocks = encoded(f"{text}\n" for text, is_kept in zip(lines, kept) if is_kept)
-    write_result(file_named(output_file), blocks)
-    discarded = [f"--discarding: {text}\n" for text, is_kept in zip(lines, kept) if not is_kept]
-    write_text("stderr", "".join(discarded).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"))
+    with open_source(run_file) as source:
+        lines = source.read_bytes().decode("utf-8", "surrogateescape").split("\n")
+    if not lines[-1]:
+        lines.pop()
+    kept = kept_lines(lines, most)
+    write_result(file_named(output_file), encoded(f"{text}\n" for text, is_kept in zip(lines, kept) if is_kept))
+    discarded = "".join(f"--discarding: {text}\n" for text, is_kept in zip(lines, kept) if not is_kept)
+    write_text("stderr", discarded.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"))
     return Finished(0, (lines, kept))
 
 
-DEFAULT_SEED: Final = "0"
-
-
-SAMPLE_SWITCHES: Final = (
-    Option("-error_file", "FILE", "Where to report problems: a new file, stdout or stderr", "stderr"),
-    Option("-output_file", "FILE", "Where to write the resamples: a file, stdout or stderr", "stdout"),
-    Option("--seed", "S", "Whole number of at least 0; equal seeds give equal bytes", DEFAULT_SEED),
-)
-
-
-# A negative number is a switch; one with too many digits to be meant is none.
-_NUMBER: Final = re.compile(r"\s*\+?(\d{1,18}(\.\d*)?(e\+?\d{1,2})?)\s*", re.ASCII | re.IGNORECASE)
-
-
-_SEED: Final = re.compile(r"\d{1,100}", re.ASCII)
-
-
-class _Command(Record):
-    """A command line that has been understood."""
-
-    num_samples: str
-    queries: str
-    output: str
-    errors: str
-    seed: int
-
-
-def _samples(line: Line) -> int:
-    num_samples, queries = line.words
-    seed = line.text("--seed", DEFAULT_SEED)
-    if not _SEED.fullmatch(seed):
-        problem = f"--seed takes a whole number of at least 0, not {seed}"
-        raise Misuse(problem, f"ERROR: {problem}")
-    output, errors = line.text("-output_file", "stdout"), line.text("-error_file", "stderr")
-    command = _Command(num_samples, queries, output, errors, int(seed))
-    try:
-        _plan_of_samples(command).check()
-    except CsScoreError as error:
-        write_text("stderr", f"cs-score samples: {error}\n")
-        return Status.REFERENCE
-    try:
-        report = _draw(command)
-    except CsScoreError as error:
-        write_result(Destination(command.errors), encoded([f"{error}\n"]))
-        return Status.REFERENCE
-    write_report(Destination(command.errors), report, encoded([report]))
-    return 0
-
-
-def _plan_of_samples(command: _Command) -> OutputPlan:
-    outputs = (
-        *Destination(command.output).planned("-output_file", Existing.REPLACED),
-        *Destination(command.errors).planned("-error_file", Existing.REFUSED),
-    )
-    # A file in place of the number is an input, too: the two words are easily swapped.
-    return OutputPlan([command.num_samples, command.queries], outputs)
-
-
-def _draw(command: _Command) -> str:
-    """Write the resamples; returns what there is to report."""
-    number = _NUMBER.fullmatch(command.num_samples)
-    groups = read_groups(command.queries)
-    resamples = int(Decimal(number.group(1))) if number else 0
-    write_result(Destination(command.output), encoded(resample_lines(groups, resamples, command.seed)))
-    warnings = []
-    if number is None:
-        warnings.append(f"WARNING: {one_line(command.num_samples)} is not a number of samples: no sample written\n")
-    if not groups:
-        warnings.append(f"WARNING: no queries in {one_line(command.queries)}: the samples are empty\n")
-    return "".join(warnings)
-
-
-# ---- The programs
-
-
-def validate_run() -> Reference:
-    """QUERYFILE RUNFILE (specification of the companions, 2)."""
-    return Program(
-        "validate-run",
+COMPANIONS: Final = {
+    "validate-run": Program(  # specification of the companions, 2
         (
-            ALLOW_COMMENTS,
+            Option("-allow_comments", None, "Cut off comments at the end of lines"),
             Option("-depth", "S:D", "Pooling: A or B, a colon and the number of nodes; 0 for none"),
             DOCUMENTS,
             ERROR_FILE,
             GROUND_TRUTH,
-            justifications_switch("1:3"),
-            Option("-output_file", "FILE", "The validated run: a file, stdout, stderr or none", NO_OUTPUT),
+            _justifications("1:3"),
+            Option("-output_file", "FILE", "The validated run: a file, stdout, stderr or none", NONE),
             Option("--check", None, "Only check: write no run, whatever -output_file says"),
             Option(
                 "--diff", None, "Show on standard output how the run is changed, as a unified diff in its own order"
@@ -587,54 +439,36 @@ def validate_run() -> Reference:
             Parameter("queryfile", "The queries that the run answers"),
             Parameter("filename", "The run, or a folder of runs"),
         ),
+        _validate_run,
         lambda line: () if (output := _run_output(line)) is None else output.planned("-output_file", Existing.REPLACED),
-        work=_validate_run,
-    )
-
-
-def validate_queries_program() -> Reference:
-    """QUERYFILE OUTPUTFILE (3)."""
-    return Program(
-        "validate-queries",
+    ),
+    "validate-queries": Program(  # 3
         (
-            Option("-dups", "VALUE", "Queries that share entry points: none, ignore, delete", "none"),
+            Option("-dups", "VALUE", "Queries that share entry points: none, ignore, delete", NONE),
             ERROR_FILE,
             Option("-expand", None, "Write one query for each entry point"),
             Option("-index_file", "FILE", "Names of expanded queries, each with the name it comes from"),
-            Option("-languages", "LIST", "Colon-separated languages to write; empty for all", DEFAULT_LANGUAGES),
-            Option("-query_base", "BASE", "Beginning of the names of expanded queries", DEFAULT_BASE),
+            Option(
+                "-languages", "LIST", "Colon-separated languages to write; empty for all", "ENGLISH:CHINESE:SPANISH"
+            ),
+            Option("-query_base", "BASE", "Beginning of the names of expanded queries", "TAC2015CS"),
             Option("-retain_sf", None, "Leave out event and sentiment slots"),
-            Option("-subtypes", "VALUE", "Places that do not fit: none, repair, delete-slot, delete-query", "none"),
-            Option("-types", "VALUE", "Slots that do not fit: none, delete-slot, delete-query", "none"),
+            Option("-subtypes", "VALUE", "Places that do not fit: none, repair, delete-slot, delete-query", NONE),
+            Option("-types", "VALUE", "Slots that do not fit: none, delete-slot, delete-query", NONE),
             *PROBLEMS,
         ),
         (
             Parameter("queryfile", "The queries"),
             Parameter("outputfile", "A new file for the validated queries", is_output=True),
         ),
+        _validate_queries,
         _outputs_of_queries,
-        work=_validate_queries,
-    )
-
-
-def expand_queries() -> Reference:
-    """Any words (4)."""
-    return _Superseded(
-        "expand-queries",
-        (),
-        (Parameter("files", "Not looked at", is_optional=True, is_repeated=True),),
-        body=_say_what_replaces_it,
-    )
-
-
-def generate_queries() -> Reference:
-    """QUERYFILE OUTPUTFILE [RUNFILE] (5)."""
-    return Program(
-        "generate-queries",
+    ),
+    "generate-queries": Program(  # 5
         (
             DOCUMENTS,
             ERROR_FILE,
-            justifications_switch("M:M"),
+            _justifications("M:M"),
             Option("-valid", None, "Escape the names taken from the run, so that the file is XML"),
             *PROBLEMS,
         ),
@@ -643,81 +477,124 @@ def generate_queries() -> Reference:
             Parameter("outputfile", "The queries to write: a file, stdout or stderr", is_output=True),
             Parameter("runfile", "Answers to the first round", is_optional=True),
         ),
+        _generate_queries,
         lambda line: Destination(line.words[1]).planned("OUTPUTFILE", Existing.REPLACED),
-        error_file=Existing.REPLACED,
-        work=_generate,
+        Existing.REPLACED,
         encoded_once=True,
-    )
-
-
-def package_output() -> Reference:
-    """QUERYFILE ROUND1FILE ROUND2FILE OUTPUTFILE (6)."""
-    return Program(
-        "package-output",
-        (DOCUMENTS, ERROR_FILE, justifications_switch("M:M"), *PROBLEMS),
+    ),
+    "package-output": Program(  # 6
+        (DOCUMENTS, ERROR_FILE, _justifications("M:M"), *PROBLEMS),
         (
             Parameter("queryfile", "The queries of the first round"),
             Parameter("round1file", "Answers to the first round"),
             Parameter("round2file", "Answers to the second round"),
             Parameter("outputfile", "A new file for the run", is_output=True),
         ),
+        _package_output,
         lambda line: file_named(line.words[3]).planned("OUTPUTFILE", Existing.REFUSED),
-        work=_package,
-    )
-
-
-def validate_assessments() -> Reference:
-    """QUERYFILE ASSESSMENTFILE (7)."""
-    return Program(
-        "validate-assessments",
+    ),
+    "validate-assessments": Program(  # 7
         (
             DOCUMENTS,
             ERROR_FILE,
             GROUND_TRUTH,
-            Option("-languages", "LIST", "Checked and without effect", ASSESSED_LANGUAGES),
-            Option("-output_file", "PREFIX", "Prefix of the files to write, or stdout or stderr", DEFAULT_PREFIX),
+            Option("-languages", "LIST", "Checked and without effect", ":".join(LANGUAGES)),
+            Option("-output_file", "PREFIX", "Prefix of the files to write, or stdout or stderr", NONE),
             *PROBLEMS,
         ),
         (
             Parameter("queryfile", "The slot-filling queries that were assessed"),
             Parameter("filename", "The assessments, or a folder of them"),
         ),
+        _validate_assessments,
         lambda line: (
             planned
             for output in _outputs_by_language(line).values()
             for planned in output.planned("-output_file", Existing.CLEARED)
         ),
-        work=_validate_assessments,
-    )
-
-
-def apply_k() -> Reference:
-    """RUNFILE OUTPUTFILE (8)."""
-    return Program(
-        "apply-k",
-        (
-            Option("-error_file", "FILE", "Accepted and without effect", "STDERR"),
-            justifications_switch(DEFAULT_JUSTIFICATIONS),
-        ),
+    ),
+    "apply-k": Program(  # 8
+        (Option("-error_file", "FILE", "Accepted and without effect", "STDERR"), _justifications("1:3")),
         (
             Parameter("runfile", "The run"),
             Parameter("outputfile", "The file for the lines that are kept", is_output=True),
         ),
+        _apply_k,
         # Standard output has no special name here.
         lambda line: file_named(line.words[1]).planned("OUTPUTFILE", Existing.REPLACED),
         error_file=None,
-        work=_filter,
-    )
+    ),
+}
 
 
-def samples() -> Reference:
+def companion(name: str) -> Reference:
+    """The command of a program."""
+    return program(name, COMPANIONS[name])
+
+
+# ---- Two that are otherwise
+
+
+class _Superseded(Reference):
+    """A program that accepts any words; it has help and version."""
+
+    def read(self, typed: Sequence[str]) -> Line:
+        with contextlib.suppress(UsageError):
+            if (line := super().read(typed[:1])).page:
+                return line
+        return Line(typed)
+
+
+def expand_queries(name: str) -> Reference:
+    """Any words (4)."""
+
+    def refer(line: Line) -> int:
+        write_text("stderr", f"cs-score {name} has been superseded by cs-score validate-queries -expand\n")
+        return 0
+
+    return _Superseded(name, (), (Parameter("files", "Not looked at", is_optional=True, is_repeated=True),), body=refer)
+
+
+# A negative number is a switch; one with too many digits to be meant is none.
+_NUMBER: Final = re.compile(r"\s*\+?(\d{1,18}(\.\d*)?(e\+?\d{1,2})?)\s*", re.ASCII | re.IGNORECASE)
+_SEED: Final = re.compile(r"\d{1,100}", re.ASCII)
+
+
+def samples(name: str) -> Reference:
     """NUM_SAMPLES QUERIES (specification of the scorer, 11.4)."""
-    return Reference(
-        "samples",
-        SAMPLE_SWITCHES,
-        (
-            Parameter("num_samples", "Number of resamples"),
-            Parameter("queries", "File with lines LDC_ID SF_ID: the SF queries of each LDC query"),
-        ),
-        body=_samples,
+    options = (
+        Option("-error_file", "FILE", "Where to report problems: a new file, stdout or stderr", "stderr"),
+        Option("-output_file", "FILE", "Where to write the resamples: a file, stdout or stderr", "stdout"),
+        Option("--seed", "S", "Whole number of at least 0; equal seeds give equal bytes", "0"),
     )
+    words = (
+        Parameter("num_samples", "Number of resamples"),
+        Parameter("queries", "File with lines LDC_ID SF_ID: the SF queries of each LDC query"),
+    )
+    return Reference(name, options, words, body=_samples)
+
+
+def _samples(line: Line) -> int:
+    if not _SEED.fullmatch(seed := line.text("--seed")):
+        problem = f"--seed takes a whole number of at least 0, not {seed}"
+        raise Misuse(problem, f"ERROR: {problem}")
+    output, errors = Destination(line.text("-output_file")), Destination(line.text("-error_file"))
+    outputs = output.planned("-output_file", Existing.REPLACED) + errors.planned("-error_file", Existing.REFUSED)
+    try:
+        OutputPlan(line.words, outputs).check()  # the number, too: the two words are easily swapped
+    except CsScoreError as error:
+        write_text("stderr", f"cs-score samples: {error}\n")
+        return Status.REFERENCE
+    given, queries = line.words
+    number = _NUMBER.fullmatch(given)
+    try:
+        groups = read_groups(queries)
+        resamples = int(Decimal(number.group(1))) if number else 0
+        write_result(output, encoded(resample_lines(groups, resamples, int(seed))))
+    except CsScoreError as error:
+        write_result(errors, encoded([f"{error}\n"]))
+        return Status.REFERENCE
+    report = "" if number else f"WARNING: {one_line(given)} is not a number of samples: no sample written\n"
+    report += "" if groups else f"WARNING: no queries in {one_line(queries)}: the samples are empty\n"
+    write_report(errors, report, encoded([report]))
+    return 0

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from cs_score.base.display import terminal_safe
 from cs_score.base.documents import json_text
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import encoded, write_packed
 from cs_score.base.planned_outputs import Existing, PlannedOutput
 from cs_score.base.sources import open_source
-from cs_score.cli.companions import DOCUMENTS, PROBLEMS, Program, Session, document_list
-from cs_score.cli.core import Finished, Line, Option, Parameter
+from cs_score.cli.companions import DOCUMENTS, NONE, PROBLEMS, Program, Session, program, write_difference
+from cs_score.cli.core import Finished, Line, Option, Parameter, Reference
 from cs_score.cli.output import Destination, write_result, write_text
 from cs_score.coldstart.outputs import report_text
-from cs_score.coldstart.queries import load_queries
 from cs_score.knowledge_base.assertions import KnowledgeBase
 from cs_score.knowledge_base.building import Multiple
 from cs_score.knowledge_base.kb_file import TASKS
@@ -26,7 +23,6 @@ from cs_score.knowledge_base.resolution import EXPLANATION, Resolution, explanat
 from cs_score.knowledge_base.validation import IGNORED_BY_DEFAULT, KbOptions, ignored_codes, validate_kb
 from cs_score.knowledge_base.writers import (
     JSON_OPTION,
-    NO_OUTPUT,
     KbOutputs,
     differences,
     output_folder,
@@ -35,38 +31,31 @@ from cs_score.knowledge_base.writers import (
     statistics_text,
 )
 
-DEFAULT_LINK_KB: Final = "LDC2015E42"
-
-
-DEFAULT_TASK: Final = "CSKB"
-
 
 def _validate(line: Line, session: Session) -> int:
     """Check the command line in the reference's order, so that the same fault is named first; then validate."""
     kb_file = line.words[0]
     if not os.path.exists(kb_file):
         raise InputError(f"File {kb_file} does not exist", code="FILE_MISSING")
-    task = line.text("-task", DEFAULT_TASK).upper()
+    task = line.text("-task").upper()
     if task not in TASKS:
         raise UsageError(f"Unknown task: {task} (known tasks are [{', '.join(sorted(TASKS))}]")
     folder = output_folder(line.switches.get("-output_dir"), kb_file)
-    session.report_to(line.text("-error_file", "stderr"), closing_only=True)
-    labels = frozenset(line.text("-labels", TAC).upper().split(":"))
+    session.report_to(closing_only=True)
+    labels = frozenset(line.text("-labels").upper().split(":"))
     if TAC not in labels:
         session.announce(f"WARNING: '{TAC}' not included in output labels")
-    only_checks = "--check" in line.switches
-    modes = NO_OUTPUT if only_checks else line.text("-output", NO_OUTPUT)
-    paths = output_paths(modes, folder, kb_file)
-    outputs = KbOutputs(folder, paths, labels, line.text("-linkkb", DEFAULT_LINK_KB).upper())
-    statistics = [] if only_checks else _statistics(line)
+    paths = output_paths(NONE if "--check" in line.switches else line.text("-output"), folder, kb_file)
+    outputs = KbOutputs(folder, paths, labels, line.text("-linkkb").upper())
+    statistics = _statistics(line)
     table = PredicateTable()
     if (predicates := line.switches.get("-predicates")) is not None:
         load_predicates(predicates, table)
-    multiple = line.text("-multiple", Multiple.MANY).upper()
+    multiple = line.text("-multiple").upper()
     if multiple not in tuple(Multiple):
         raise UsageError(f"Argument to -multiple switch must be one of [{', '.join(sorted(Multiple))}]")
-    session.problems.ignored = ignored_codes(line.text("-ignore", IGNORED_BY_DEFAULT))
-    options = KbOptions(task, Multiple(multiple), document_list(line), table)
+    session.problems.ignored = ignored_codes(line.text("-ignore"))
+    options = KbOptions(task, Multiple(multiple), session.documents(), table)
     with open_source(kb_file, stdin_as_dash=False) as source:
         base = validate_kb(source, options, session.problems)
 
@@ -74,14 +63,14 @@ def _validate(line: Line, session: Session) -> int:
         outputs.write(base)
         _write_statistics(statistics, base)
         if "--diff" in line.switches:
-            _show_differences(base, labels)
+            write_difference(differences(base, labels))
 
     return session.finish(write)
 
 
 def _outputs_of_kb(line: Line) -> Iterator[PlannedOutput]:
     """The files of statistics; those of the formats must be new, and are checked with their folder."""
-    for switch, output in () if "--check" in line.switches else _statistics(line):
+    for switch, output in _statistics(line):
         if switch == "--json":
             yield from JSON_OPTION.outputs(line.switches["--json"])
         else:
@@ -90,11 +79,11 @@ def _outputs_of_kb(line: Line) -> Iterator[PlannedOutput]:
 
 def _statistics(line: Line) -> list[tuple[str, Destination]]:
     """Where the statistics go, by switch."""
-    wanted = ((switch, line.switches.get(switch)) for switch in ("-stats_file", "--json"))
+    wanted = () if "--check" in line.switches else ("-stats_file", "--json")
     return [
-        (switch, Destination("stdout" if switch == "--json" and path == "-" else path))
-        for switch, path in wanted
-        if path is not None
+        (switch, Destination("stdout" if (switch, path) == ("--json", "-") else path))
+        for switch in wanted
+        if (path := line.switches.get(switch)) is not None
     ]
 
 
@@ -103,27 +92,19 @@ def _write_statistics(wanted: Sequence[tuple[str, Destination]], base: Knowledge
         return
     statistics = statistics_of(base)
     for switch, output in wanted:
+        pieces = (json_text(statistics),) if switch == "--json" else statistics_text(statistics)
         if switch == "--json" and output.stream is None:
-            write_packed(output.text, encoded((json_text(statistics),)))
+            write_packed(output.text, encoded(pieces))
         else:
-            pieces = (json_text(statistics),) if switch == "--json" else statistics_text(statistics)
             write_result(output, encoded(pieces))
 
 
-def _show_differences(base: KnowledgeBase, labels: frozenset[str]) -> None:
-    diff = differences(base, labels)
-    # What reaches a terminal must not move its cursor; a file or a pipe gets the lines as they are.
-    write_result(Destination("stdout"), encoded(map(terminal_safe, diff) if sys.stdout.isatty() else diff))
-
-
 def _resolve(line: Line, session: Session) -> int:
-    query_file, kb_file, output_file = line.words
-    errors = Destination(line.text("-error_file", "stderr"))
+    _, kb_file, output_file = line.words
+    errors = Destination(line.text("-error_file"))
     session.report_to("stderr" if errors.stream is not None else errors.text)
-    output = Destination(output_file)
-    queries = load_queries([query_file], None, session.problems)
-    for remark in queries.remarks:
-        session.remark(remark)
+    queries = session.queries()
+    session.remark(*queries.remarks)
     name = os.path.basename(kb_file)
     if "." in name and ".valid" not in name:
         session.announce(f"WARNING: {kb_file} might not be a validated Cold Start run file (it doesn't contain .valid)")
@@ -134,8 +115,11 @@ def _resolve(line: Line, session: Session) -> int:
     with open_source(kb_file) as source:
         kb = read_validated(source, asked)
     resolution = Resolution(kb, asked)
-    write_result(output, encoded(resolution.lines))
-    _explain(resolution, line.switches.get("--explain"))
+    write_result(Destination(output_file), encoded(resolution.lines))
+    if (path := line.switches.get("--explain")) == "-":
+        write_result(Destination("stdout"), encoded(explanation_text(resolution)))
+    elif path is not None:
+        write_packed(path, encoded(explanation_text(resolution)))
     write_text("stderr", "".join(report_text(session.problems)))
     session.close(resolution.statistics())
     return Finished(0, resolution)
@@ -146,47 +130,32 @@ def _outputs_of_run(line: Line) -> Iterator[PlannedOutput]:
     yield from EXPLANATION.outputs(line.switches.get("--explain"))
 
 
-def _explain(resolution: Resolution, path: str | None) -> None:
-    """Write the table of entry points where it is wanted; `-` is standard output."""
-    if path == "-":
-        write_result(Destination("stdout"), encoded(explanation_text(resolution)))
-    elif path is not None:
-        write_packed(path, encoded(explanation_text(resolution)))
-
-
-def validate_kb_program() -> Program:
-    """FILENAME (specification of knowledge bases, 2)."""
-    return Program(
-        "validate-kb",
+PROGRAMS: Final = {
+    "validate-kb": Program(  # specification of knowledge bases, 2
         (
             DOCUMENTS,
             Option("-error_file", "FILE", "Where problems are reported: a file, stdout or stderr", "STDERR"),
             Option("-ignore", "LIST", "Colon-separated warnings that are not reported", IGNORED_BY_DEFAULT),
             Option("-labels", "LIST", "Colon-separated labels of the predicates to write", TAC),
-            Option("-linkkb", "NAME", "The knowledge base whose links name entities in edl output", DEFAULT_LINK_KB),
+            Option("-linkkb", "NAME", "The knowledge base whose links name entities in edl output", "LDC2015E42"),
             Option("-multiple", "M", "Justifications kept of a relation: one, oneperdoc or many", Multiple.MANY),
-            Option("-output", "LIST", "Colon-separated formats: tac, edl, eal, nug, sen, none", NO_OUTPUT),
+            Option("-output", "LIST", "Colon-separated formats: tac, edl, eal, nug, sen, none", NONE),
             Option("-output_dir", "DIR", "Folder of the outputs", "that of the knowledge base"),
             Option("-predicates", "FILE", "Predicates of your own, in a file LABEL.predicates.txt"),
             Option("-stats_file", "FILE", "Statistics"),
-            Option("-task", "TASK", "What is validated: CSKB, CSED or CSEDL", DEFAULT_TASK),
+            Option("-task", "TASK", "What is validated: CSKB, CSED or CSEDL", "CSKB"),
             Option("--check", None, "Only check: write nothing, whatever -output says"),
             Option("--diff", None, "Show on standard output what changes, as a unified diff in the order of the file"),
             Option("--json", "[FILE.json]", "Statistics as JSON; without FILE to standard output"),
             *PROBLEMS,
         ),
         (Parameter("filename", "The knowledge base"),),
+        _validate,
         _outputs_of_kb,
         Existing.REPLACED,
-        work=_validate,
         encoded_once=True,
-    )
-
-
-def resolve_queries() -> Program:
-    """QUERYFILE RUNFILE OUTPUT_FILE (16)."""
-    return Program(
-        "resolve-queries",
+    ),
+    "resolve-queries": Program(  # 16
         (
             Option("-error_file", "FILE", "Where statistics are reported: a file or stderr", "STDERR"),
             Option("--explain", "FILE.tsv", "Also show which mentions each entry point met; - for standard output"),
@@ -197,8 +166,14 @@ def resolve_queries() -> Program:
             Parameter("runfile", "The validated knowledge base"),
             Parameter("output_file", "The run to write: a file, stdout or stderr", is_output=True),
         ),
+        _resolve,
         _outputs_of_run,
         Existing.REPLACED,
-        work=_resolve,
         encoded_once=True,
-    )
+    ),
+}
+
+
+def companion(name: str) -> Reference:
+    """The command of a program."""
+    return program(name, PROGRAMS[name])

@@ -9,8 +9,6 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
-import click
-
 from cs_score.base.display import one_line
 from cs_score.base.errors import CsScoreError, OutputError, UsageError
 from cs_score.base.sources import pipes_are_kept
@@ -50,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         command, rest = find(words)
         failed, wrong_usage = command.failed, command.wrong_usage
         with pipes_are_kept():
-            status = _run(command, rest)
+            status = command.run(rest)
         if sys.stdout is not None:
             sys.stdout.flush()
         return status
@@ -76,21 +74,11 @@ def _page(words: Sequence[str]) -> str | None:
     return first_page() if words[0] in FIRST_PAGE else version_text() if words[0] in ("-V", "--version") else None
 
 
-def _run(command: Command, words: list[str]) -> int:
-    try:
-        with command.make_context(command.name, words) as context:
-            return command.invoke(context)
-    except click.exceptions.Exit as end:
-        return end.exit_code
-    except click.UsageError as error:
-        raise UsageError(error.format_message()) from None
-
-
 def _misused(command: Command | None, error: Misuse, status: int, help_text: str | None) -> int:
     """Wrong usage that the reference has a text for, and its usage text, on standard output; our line on the other."""
     advice = str(error)
     if command is not None:
-        if command.shows_usage:
+        if command.options_first:
             try:
                 write_text("stdout", f"{error.printed}\n\n{help_text or command.help_text()}")
             except CsScoreError as closed:

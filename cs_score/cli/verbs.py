@@ -136,8 +136,6 @@ def _analyze_runs(line: Line) -> int:
     from cs_score.analysis.coldstart.text import analysis_text
     from cs_score.tables.renderers import tsv
 
-    if line.wrong_file is not None:  # a bare --json before a file: its name has been forgotten
-        raise UsageError(line.wrong_file)
     top, analyse = top_of(line), _analysing(line)
     headers = {f"{layout.name}.tsv": "\t".join(layout.keys).encode() for layout in tables.LAYOUTS}
     make_way(line, list(inputs(line)), headers)
@@ -279,8 +277,6 @@ def _explain_runs(line: Line) -> int:
     """
     from cs_score.analysis.coldstart.explanation.explanation import explain
 
-    if line.wrong_file is not None:  # a bare --json before a file: its name has been forgotten
-        raise UsageError(line.wrong_file)
     scored = _scored_to_explain(line)
     explanation = explain(
         scored,
@@ -344,8 +340,6 @@ def _diff_runs(line: Line) -> int:
     """
     from cs_score.analysis.coldstart.difference_text import difference_text
 
-    if line.wrong_file is not None:  # a bare --json before a file: its name has been forgotten
-        raise UsageError(line.wrong_file)
     top, resampling = top_of(line), read_resampling(line, always=True)
     found = difference_of(line, resampling)
     deliver(line, lambda: found.as_json(top), lambda width: difference_text(found, width, top))
