@@ -22,7 +22,6 @@ from cs_score.batch import overview as many_writers
 from cs_score.batch import store as state
 from cs_score.coldstart import documents
 from cs_score.evidence import report
-from cs_score.problems import reports
 from cs_score.verification import checking as gate_writers
 from tests.cli.forms import FORMS, fill
 from tests.coldstart.command import score_in
@@ -41,7 +40,6 @@ VERSIONS: Final = {
     "batch-run": state.SCHEMA_VERSION,
     "scores": documents.SCORES_SCHEMA_VERSION,
     "check": gate_writers.SCHEMA_VERSION,
-    "problems": reports.SCHEMA_VERSION,
     "analysis-evidence": evidence_analysis.SCHEMA_VERSION,
     "diff-evidence": evidence_difference.SCHEMA_VERSION,
     "explanation-evidence": evidence_explanation.SCHEMA_VERSION,

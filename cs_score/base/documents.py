@@ -52,6 +52,7 @@ DocumentKind = TypeVar("DocumentKind", bound=Document)
 
 KINDS: Final[Mapping[str, Sequence[str]]] = {
     "comparison": ("statistics.results:Comparison",),
+    "problems": ("problems.reports:ProblemReport",),
     "kb-statistics": ("knowledge_base.writers:KbStatistics",),
     "explanation": ("analysis.coldstart.explanation.explanation:Explanation",),
 }

@@ -40,9 +40,9 @@ class ProblemKind(NamedTuple):
         return self.template % arguments
 
 
-_warning: Final = partial(ProblemKind, Severity.WARNING)
-_error: Final = partial(ProblemKind, Severity.ERROR)
-_fatal: Final = partial(ProblemKind, Severity.FATAL)
+_warning: Final = partial(ProblemKind, Severity.WARNING, offender=0)
+_error: Final = partial(ProblemKind, Severity.ERROR, offender=0)
+_fatal: Final = partial(ProblemKind, Severity.FATAL, offender=0)
 _condition: Final = partial(ProblemKind, Severity.FATAL, None)
 
 _KEPT: Final = "Counts as an error: nothing is written by the validators, and the scorer ends with status 255."
@@ -67,7 +67,6 @@ _KINDS: Final = {
         "<enttype>per</enttype><enttype>org</enttype>",
         "The first value is used.",
         "Remove the second tag.",
-        offender=0,
     ),
     "FAILED_LANG_INFERENCE": _warning(
         "Unable to infer language from DOCID %s. Using %s by default.",
@@ -76,7 +75,6 @@ _KINDS: Final = {
         "NW_0001",
         "English is assumed. It matters for the names of expanded queries.",
         "None needed where English is right.",
-        offender=0,
     ),
     "ILLEGAL_OFFSET": _error(
         "%s is not a valid offset",
@@ -84,7 +82,6 @@ _KINDS: Final = {
         "<beg>five</beg>",
         f"{_KEPT} The text is used for the query's id all the same.",
         "Write the offset in digits.",
-        offender=0,
     ),
     "MALFORMED_QUERY": _error(
         "Malformed query %s",
@@ -92,7 +89,6 @@ _KINDS: Final = {
         "<query id='CSX_0001'>",
         f"{_KEPT} The query is dropped.",
         'Write <query id="ID"> with double quotes and no other attribute.',
-        offender=0,
     ),
     "MISMATCHED_HOP_SUBTYPES": _warning(
         "In %s, range of %s does not match domain of %s",
@@ -116,7 +112,6 @@ _KINDS: Final = {
         "<docid>ENG_1</doc>",
         "The opening tag decides.",
         "Close it with the same name.",
-        offender=0,
     ),
     "MISSING_QUERY_FIELD": _condition(
         "A query that is to be written lacks a field that it must have.",
@@ -130,6 +125,7 @@ _KINDS: Final = {
         "an empty file, or queries without slots",
         "Every line of a run is then fatal.",
         "Check whether the right query file was given.",
+        offender=None,
     ),
     "POSSIBLE_DUPLICATE_QUERY": _warning(
         "Queries %s and %s are possibly duplicates, based on entrypoint %s",
@@ -145,7 +141,6 @@ _KINDS: Final = {
         "<comment>x</comment>",
         "It is passed over.",
         "Remove it.",
-        offender=0,
     ),
     "UNKNOWN_QUERY_ID_WARNING": _warning(
         "Unknown query: %s",
@@ -153,7 +148,6 @@ _KINDS: Final = {
         "-queries CSX_0002 where the query file has CSX_0001 only",
         "The name is passed over.",
         "Check the query file and -expand.",
-        offender=0,
     ),
     "UNKNOWN_SLOT_NAME": _error(
         "Unknown slot name: %s",
@@ -161,7 +155,6 @@ _KINDS: Final = {
         "per:child, org:children, PER:children",
         _KEPT,
         "Use a slot of the inventory, in lower case, such as per:children.",
-        offender=0,
     ),
     # Lines of runs and assessments (specification, section 12; companions, 1.4)
     "DUPLICATE_LINE": _warning(
@@ -170,7 +163,6 @@ _KINDS: Final = {
         "two equal lines",
         "All copies but the first are left out.",
         "Remove the copies.",
-        offender=0,
     ),
     "EMPTY_FIELD": _warning(
         "Empty value for column %s",
@@ -179,7 +171,6 @@ _KINDS: Final = {
         "The line is left out; lines that ask about its answer are left out with it.",
         "Fill the column.",
         column=0,
-        offender=0,
     ),
     "EMPTY_FILE": _warning(
         "Empty response or assessment file: %s",
@@ -187,7 +178,6 @@ _KINDS: Final = {
         "a file of size 0",
         "It is passed over.",
         "Check whether the right file was given, and whether it was written to its end.",
-        offender=0,
     ),
     "ILLEGAL_CONFIDENCE_VALUE": _error(
         "Illegal confidence value: %s",
@@ -196,7 +186,6 @@ _KINDS: Final = {
         f"{_KEPT} The scorer goes on with 1.0 for the value.",
         "Write a value such as 0.75, with digits after the point and no exponent.",
         column="CONFIDENCE",
-        offender=0,
     ),
     "ILLEGAL_DOCID": _fatal(
         "DOCID %s is not a valid DOCID for this task",
@@ -204,7 +193,6 @@ _KINDS: Final = {
         "ENG_99:1-20 where the list has no ENG_99",
         "Fatal: nothing is written.",
         "Use the documents of the task, with their ids as in the list.",
-        offender=0,
     ),
     "ILLEGAL_OFFSET_IN_DOC": _error(
         "%s is not a valid offset for DOCID %s",
@@ -212,7 +200,6 @@ _KINDS: Final = {
         "ENG_1:1-20 where the list says that ENG_1 has 4 characters",
         f"{_KEPT} The span is dropped.",
         "Count offsets in characters of the source file, from 0, both ends inclusive.",
-        offender=0,
     ),
     "ILLEGAL_OFFSET_PAIR": _error(
         "(%s, %s) is not a valid offset pair",
@@ -220,6 +207,7 @@ _KINDS: Final = {
         "ENG_1:20-1",
         f"{_KEPT} The span is dropped.",
         "Write start-end, both inclusive.",
+        offender=None,
     ),
     "ILLEGAL_OFFSET_TRIPLE_STRING": _error(
         "%s is not a valid docid/offset pair string",
@@ -227,7 +215,6 @@ _KINDS: Final = {
         "ENG_1:1, ENG:1:1-20, ENG_1:1-x",
         f"{_KEPT} The part is dropped.",
         "Write DOCID:START-END, parts separated by commas; a document id has no colon.",
-        offender=0,
     ),
     "ILLEGAL_VALUE_TYPE": _error(
         "Illegal value type: %s",
@@ -236,7 +223,6 @@ _KINDS: Final = {
         f"{_KEPT} The type plays no role in scoring.",
         "Write PER, ORG, GPE, FAC, LOC, STRING or an event type, in any letter case.",
         column="VALUE_TYPE",
-        offender=0,
     ),
     "IMPROPER_CONFIDENCE_VALUE": _warning(
         "Confidence value in scientific format: %s",
@@ -245,7 +231,6 @@ _KINDS: Final = {
         "It is replaced by the same number with twelve decimals.",
         "Write decimals.",
         column="CONFIDENCE",
-        offender=0,
     ),
     # Spelt like this by the reference; the spelling decides its place in the report.
     "INACCURACTE_MENTION_STRING": _warning(
@@ -256,7 +241,6 @@ _KINDS: Final = {
         "The line is kept.",
         "Mend the offsets; an end that is one too large is the usual reason.",
         column="VALUE",
-        offender=0,
     ),
     "MISSING_DECIMAL_POINT": _warning(
         "Decimal point missing in confidence value: %s",
@@ -265,7 +249,6 @@ _KINDS: Final = {
         "It is replaced by 1.0.",
         "Write 1.0.",
         column="CONFIDENCE",
-        offender=0,
     ),
     "MULTIPLE_DOCIDS_IN_PROV": _error(
         "%s contains multiple DOCIDs",
@@ -273,7 +256,6 @@ _KINDS: Final = {
         "ENG_1:1-20,ENG_2:1-20",
         f"{_KEPT} All spans count as spans of the first document.",
         "Justify an answer from one document.",
-        offender=0,
     ),
     "MULTIPLE_DOCIDS_IN_RESPONSE": _error(
         "Multiple DOCIDs used in response: %s",
@@ -281,7 +263,6 @@ _KINDS: Final = {
         "relation ENG_1:1-20, value ENG_2:3-5",
         f"{_KEPT} The document of the value counts.",
         "Take both from one document.",
-        offender=0,
     ),
     "NOT_UTF8": _condition(
         "A file is not UTF-8.",
@@ -319,7 +300,6 @@ _KINDS: Final = {
         "ENG_1:1-20;ENG_1:30-40",
         "They are replaced by commas.",
         "Separate spans by commas.",
-        offender=0,
     ),
     "SEMICOLON_IN_PROVENANCE_E": _error(
         "A semicolon is used in the provenance %s",
@@ -327,7 +307,6 @@ _KINDS: Final = {
         "ENG;1:1-20",
         f"{_KEPT} The text is read as it is.",
         "Separate spans by commas; a document id has no semicolon.",
-        offender=0,
     ),
     "TOO_MANY_CHARS": _warning(
         "Provenance contains too many characters; only the first %d will be used",
@@ -335,6 +314,7 @@ _KINDS: Final = {
         "ENG_1:1-400",
         "Its end is moved so that 200 characters are left.",
         "Justify with a shorter span.",
+        offender=None,
     ),
     "TOO_MANY_PROVENANCE_TRIPLES": _warning(
         "Too many provenance triples (%d) provided; only the first %d will be used",
@@ -342,6 +322,7 @@ _KINDS: Final = {
         "five spans in RELATION_PROVENANCE_TRIPLES",
         "The surplus is cut off.",
         "Keep the spans that matter.",
+        offender=None,
     ),
     "TOO_MANY_PROVENANCE_TRIPLES_E": _error(
         "Unexpected number of provenance triples: provided=(%d) expected=(%d)",
@@ -349,6 +330,7 @@ _KINDS: Final = {
         "three spans in VALUE_PROVENANCE_TRIPLES",
         f"{_KEPT} The surplus is cut off.",
         "Keep the spans that matter.",
+        offender=None,
     ),
     "UNKNOWN_FILE_TYPE": _condition(
         "The first line of a file fits no layout of runs or assessments.",
@@ -368,6 +350,7 @@ _KINDS: Final = {
         "eight columns in a nine-column run",
         f"{_KEPT} The line is passed over.",
         "Separate all columns by single tabs.",
+        offender=None,
     ),
     "WRONG_SLOT_NAME": _warning(
         "Slot %s is not the requested slot for query %s (expected %s)",
@@ -376,7 +359,6 @@ _KINDS: Final = {
         "The line is left out; lines that ask about its answer are left out with it.",
         "Answer the query's own slot.",
         column="SLOT_NAME",
-        offender=0,
     ),
     # Runs and whole evaluations
     "AP_ABOVE_ONE": _condition(
@@ -404,7 +386,6 @@ _KINDS: Final = {
         "-justifications 1:1, the only line with the answer Bo is the second of its node, and a line asks about Bo",
         _LEFT_OUT,
         "Keep a line of the parent answer within the limits, or drop the lines below it.",
-        offender=0,
     ),
     "DISCARDED_DEPENDENT_DEPTH": _warning(
         "Following line has been discarded because all of its parents were discarded due to depth constraints: %s",
@@ -412,7 +393,6 @@ _KINDS: Final = {
         "-depth B:1, and the answer that a line asks about belongs to the second best node",
         _LEFT_OUT,
         "None needed; take a greater depth to keep it.",
-        offender=0,
     ),
     "DISCARDED_ENTRY": _warning(
         "Following line has been discarded due to constraints on multiple justifications: %s",
@@ -421,7 +401,6 @@ _KINDS: Final = {
         "two lines with node :E1 whose provenances lie in the same document",
         _LEFT_OUT,
         "Submit no more lines for a node than the task allows, and one node for a single-valued slot.",
-        offender=0,
     ),
     "DISCARDED_ENTRY_DEPTH": _warning(
         "Following line has been discarded due to depth constraints: %s",
@@ -429,7 +408,6 @@ _KINDS: Final = {
         "-depth B:1, and another node of the same query is more confident",
         _LEFT_OUT,
         "None needed; take a greater depth to keep it.",
-        offender=0,
     ),
     "FATAL": _condition(
         "A condition that the program cannot go on with; the message says which.",
@@ -450,7 +428,6 @@ _KINDS: Final = {
         "Fatal: nothing is written.",
         "Give all lines of a submission one run id.",
         column="RUNID",
-        offender=0,
     ),
     "MULTIPLE_CORRECT_GROUND_TRUTH": _warning(
         "More than one correct choice for ground truth for query %s",
@@ -458,6 +435,7 @@ _KINDS: Final = {
         "the same answer and provenance assessed twice as correct",
         "The first is used.",
         "Remove the repeated assessment.",
+        offender=None,
     ),
     "MULTIPLE_RUNIDS": _warning(
         "File contains multiple run IDs (%s, %s)",
@@ -486,6 +464,7 @@ _KINDS: Final = {
         "a hop-1 assessment with code W below a hop-0 answer with code W",
         f"{_KEPT} The assessment is not used.",
         "Remove it, or mend the assessment of the parent answer.",
+        offender=None,
     ),
     "UNEXPECTED_MENTION_TYPE": _condition(
         "The mention types of an equivalence class contradict each other, or one of them is no known text.",
@@ -506,7 +485,6 @@ _KINDS: Final = {
         "Entity_1",
         "The colon is added.",
         "Write :Entity_1.",
-        offender=0,
     ),
     "ILLEGAL_LINK_SPECIFICATION": _warning(
         "Illegal link specification: %s",
@@ -515,7 +493,6 @@ _KINDS: Final = {
         "The line is left out.",
         "Write NAME:ID.",
         column="OBJECT",
-        offender=0,
     ),
     "ILLEGAL_NODE_NAME": _error(
         "Illegal node name: %s. (Accepted: :Entity..., :Event..., :String...; A dash '-' is not acceptable as part of "
@@ -524,7 +501,6 @@ _KINDS: Final = {
         ":Person_1, :Entity, :Entity-1",
         _DROPPED,
         "Write a name such as :Entity_1.",
-        offender=0,
     ),
     "ILLEGAL_NODE_TYPE": _error(
         "Illegal node type: %s",
@@ -533,7 +509,6 @@ _KINDS: Final = {
         _NOT_WRITTEN,
         "Use PER, ORG, GPE, FAC, LOC, STRING or an event type.",
         column="OBJECT",
-        offender=0,
     ),
     "INCOMPATIBLE_NODE_NAME": _error(
         "Node name %s is not compatible with type %s",
@@ -542,7 +517,6 @@ _KINDS: Final = {
         ":Entity_1 type STRING, or :Entity_2 as the object of per:title",
         f"{_NOT_WRITTEN} The node does not get the type.",
         "Name entities :Entity..., strings :String..., events :Event..., in these letters.",
-        offender=0,
     ),
     "KB_WITH_ERRORS": _condition(
         "A knowledge base that is to be scored has errors.",
@@ -556,6 +530,7 @@ _KINDS: Final = {
         ":Entity_1 mention without canonical_mention in ENG_1",
         "The mention is taken for the canonical one.",
         "None needed.",
+        offender=None,
     ),
     "MISSING_MENTION_E": _error(
         "%s: '%s' is not a mention of node %s",
@@ -573,6 +548,7 @@ _KINDS: Final = {
         ":Entity_1 type PER as the first line",
         f"{_NOT_WRITTEN} Line numbers of later problems are one too large.",
         "Put a run id of one word in the first line.",
+        offender=None,
     ),
     "MISSING_TYPEDEF": _error(
         "No type asserted for Node %s",
@@ -581,7 +557,6 @@ _KINDS: Final = {
         _NOT_WRITTEN,
         "Add the type line.",
         column="SUBJECT",
-        offender=0,
     ),
     "MULTIPLE_CANONICAL": _error(
         "More than one canonical mention for Node %s in document %s",
@@ -589,6 +564,7 @@ _KINDS: Final = {
         "two lines :Entity_1 canonical_mention in ENG_1",
         _NOT_WRITTEN,
         "Keep one.",
+        offender=None,
     ),
     "MULTIPLE_MENTIONS_NO_CANONICAL": _error(
         "Node %s has more than one named/nominal mention in document %s but has no canonical mention",
@@ -596,6 +572,7 @@ _KINDS: Final = {
         "two lines :Entity_1 mention in ENG_1",
         _NOT_WRITTEN,
         "Add the canonical mention.",
+        offender=None,
     ),
     "MULTIPLE_STRINGS_FOR_PROV": _error(
         "Multiple strings provided for provenance: %s (%s)",
@@ -604,7 +581,6 @@ _KINDS: Final = {
         _NOT_WRITTEN,
         "Write the text that stands there.",
         column="OBJECT",
-        offender=0,
     ),
     "MULTITYPED_ENTITY": _error(
         "Node %s has more than one type: %s",
@@ -612,6 +588,7 @@ _KINDS: Final = {
         ":Entity_1 type PER, and :Entity_1 org:website :String_1",
         _NOT_WRITTEN,
         "Mend the type or the predicate.",
+        offender=None,
     ),
     "NOT_A_VALIDATED_KB": _condition(
         "A knowledge base that queries are asked of is no validated one.",
@@ -625,7 +602,6 @@ _KINDS: Final = {
         "a type line only",
         "The node is kept.",
         "Assert a mention, or remove the node.",
-        offender=0,
     ),
     "UNASSERTED_MENTION": _warning(
         "Failed to assert that %s in document %s is also a mention",
@@ -633,6 +609,7 @@ _KINDS: Final = {
         ":Entity_1 canonical_mention without mention at the same place",
         "The mention is added.",
         "None needed.",
+        offender=None,
     ),
     "UNKNOWN_TYPE": _error(
         "Cannot infer type for Node %s",
@@ -640,7 +617,6 @@ _KINDS: Final = {
         ":Entity_1 as the subject of mentions only",
         _NOT_WRITTEN,
         "Add a line :Entity_1 type PER.",
-        offender=0,
     ),
     "UNQUOTED_STRING": _warning(
         "String %s not surrounded by double quotes",
@@ -650,7 +626,6 @@ _KINDS: Final = {
         "Quotes are put around it, and backslashes where needed.",
         'Write "Ann".',
         column="OBJECT",
-        offender=0,
     ),
     # Assertions of knowledge bases
     "AMBIGUOUS_PREDICATE": _error(
@@ -661,7 +636,6 @@ _KINDS: Final = {
         _DROPPED,
         "Put the type lines first, or write the type before the name, as in per:parents.",
         column="PREDICATE",
-        offender=0,
     ),
     "DUPLICATE_ASSERTION": _warning(
         "The same assertion is made more than once (%s)",
@@ -670,6 +644,7 @@ _KINDS: Final = {
         "two lines :Entity_1 per:children :Entity_2 with the same provenance",
         "Of two equal ones the second is left out, otherwise the less confident one, the later among equals.",
         "Remove one of them.",
+        offender=None,
     ),
     "ILLEGAL_PREDICATE": _error(
         "Illegal predicate: %s",
@@ -678,7 +653,6 @@ _KINDS: Final = {
         _DROPPED,
         "Use a predicate of the inventory, in lower case, or define your own with -predicates.",
         column="PREDICATE",
-        offender=0,
     ),
     "ILLEGAL_PREDICATE_TYPE": _error(
         "Illegal predicate type: %s",
@@ -687,7 +661,6 @@ _KINDS: Final = {
         _DROPPED,
         "Write per, org, gpe, fac, loc, string or an event type, or nothing.",
         column="PREDICATE",
-        offender=0,
     ),
     "ILLEGAL_REALIS": _error(
         "Illegal realis: %s",
@@ -696,7 +669,6 @@ _KINDS: Final = {
         _NOT_WRITTEN,
         "Write actual, generic or other behind a predicate of events.",
         column="PREDICATE",
-        offender=0,
     ),
     "ILLEGAL_USER_PREDICATES": _condition(
         "A file of predicates (-predicates) is not called LABEL.predicates.txt, has an illegal line, or changes a "
@@ -712,7 +684,6 @@ _KINDS: Final = {
         _NOT_WRITTEN,
         "Put the place of the string first: ENG_1:3-5;ENG_1:1-20.",
         column="PROVENANCE",
-        offender=0,
     ),
     "MISSING_INVERSE": _warning(
         "No inverse relation asserted for %s(%s, %s)",
@@ -720,6 +691,7 @@ _KINDS: Final = {
         "per:children without per:parents of the child",
         "The inverse is added.",
         "None needed.",
+        offender=None,
     ),
     "MULTIPLE_FILLS_ENTITY": _warning(
         "Node %s has multiple %s fills, but should be single-valued",
@@ -736,7 +708,6 @@ _KINDS: Final = {
         "The line is left out.",
         "None needed.",
         column="PREDICATE",
-        offender=0,
     ),
     "PREDICATE_ALIAS": _warning(
         "Use of %s predicate; %s replaced with %s",
@@ -753,7 +724,6 @@ _KINDS: Final = {
         ':Entity_1 per:title "boss"',
         _DROPPED,
         "Make a node :String_1 with the text as its mention.",
-        offender=0,
     ),
     "SUBJECT_PREDICATE_MISMATCH": _error(
         "Type of subject (%s) does not match type of predicate (%s)",
@@ -773,7 +743,6 @@ _KINDS: Final = {
         "Write filler string; predicate justification; base filler; additional justification, as far as needed, "
         "NIL for none.",
         column="PROVENANCE",
-        offender=0,
     ),
     "TOO_MANY_TOTAL_CHARS": _error(
         "All provenance strings contain a total of more than %d characters",
@@ -781,6 +750,7 @@ _KINDS: Final = {
         "five spans of 200 characters",
         _NOT_WRITTEN,
         "Justify with less.",
+        offender=None,
     ),
     "UNATTESTED_RELATION_ENTITY": _error(
         "Relation %s uses node %s, but that node has no mentions in provenance %s",
@@ -798,6 +768,7 @@ _KINDS: Final = {
         _NOT_WRITTEN,
         "Give the span of the base filler as the second part behind the filler string.",
         column="PROVENANCE",
+        offender=None,
     ),
     "UNEXPECTED_PROVENANCE": _error(
         "Only PREDICATE_JUSTIFICATION is expected in the provenance: %s",
@@ -806,7 +777,6 @@ _KINDS: Final = {
         _NOT_WRITTEN,
         "Write one span.",
         column="PROVENANCE",
-        offender=0,
     ),
     "UNEXPECTED_REALIS": _error(
         "Unexpected value of realis (expected %s, got %s)",

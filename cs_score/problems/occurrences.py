@@ -27,10 +27,10 @@ class Occurrence(Record):
     file: str | None
     line: int | None
     within: str | None
-    column: str | None
-    text: str | None
-    repaired: str | None
-    times: int
+    column: str | None = None
+    text: str | None = None
+    repaired: str | None = None
+    times: int = 1
 
 
 _Noted: TypeAlias = tuple[str, tuple[object, ...], Place | None, Detail | None]
@@ -53,10 +53,9 @@ class RecordingLog(ProblemLog):
     ) -> None:
         """As `ProblemLog.add`."""
         super().add(code, *arguments, place=place, times=times, detail=detail)
-        if times == 0 or code in self.ignored:
-            return
-        noted = (code, arguments, place, detail)
-        self._times[noted] = self._times.get(noted, 0) + times
+        if times and code not in self.ignored:
+            noted = (code, arguments, place, detail)
+            self._times[noted] = self._times.get(noted, 0) + times
 
     def also_report(self, other: RecordingLog) -> None:
         """Take over what another log has noted, for the report only; nothing is counted."""
@@ -79,27 +78,29 @@ class RecordingLog(ProblemLog):
 
         A problem that `earlier` has in a file, too, is counted as often as this log does.
         """
-        noted = []
+        noted = [replace(error, file=error.file or file) for error in self._other_errors()]
         for key, times in self._times.items():
             before = earlier._times.get(key, 0)
             if times > before:
                 one = _occurrence(key, times)
                 noted.append(one if one.file is not None else replace(one, file=file, times=times - before))
-        for error in self._other_errors():
-            noted.append(replace(error, file=error.file or file))
         return sorted(noted, key=_order)
 
     def occurrences(self) -> Iterator[Occurrence]:
         """All that was noted, in the order of files, lines and codes; fatal conditions that have no line come last."""
-        return heapq.merge(self._in_order(), sorted(self._other_errors(), key=_order), key=_order)
+
+        def order(noted: _Noted) -> tuple[bool, str, int, str]:  # as `_order`, save for the message
+            place = _place_of(noted)
+            return place is None, "" if place is None else place.file, _line_of(place) or 0, noted[0]
+
+        alike = (noted for _, noted in itertools.groupby(sorted(self._times, key=order), order))
+        in_order = (sorted((_occurrence(one, self._times[one]) for one in noted), key=_order) for noted in alike)
+        errors = sorted(self._other_errors(), key=_order)
+        return heapq.merge(itertools.chain.from_iterable(in_order), errors, key=_order)
 
     def codes(self) -> Set[str]:
         """The codes of all that was noted."""
         return {code for code, *_ in self._times} | {error.code for error in self._other_errors()}
-
-    def _in_order(self) -> Iterator[Occurrence]:
-        for _, alike in itertools.groupby(sorted(self._times, key=_order_of_noted), _order_of_noted):
-            yield from sorted((_occurrence(noted, self._times[noted]) for noted in alike), key=_order)
 
     def _other_errors(self) -> list[Occurrence]:
         """The fatal conditions that were not noted as problems."""
@@ -113,19 +114,11 @@ def _occurrence(noted: _Noted, times: int) -> Occurrence:
     text = detail.text
     if text is None and kind.offender is not None:
         text = str(arguments[kind.offender]).strip("\n")
-    line = _line_of(place)
-    return Occurrence(
-        code=code,
-        severity=kind.severity,
-        message=kind.message(arguments).rstrip(),
-        file=None if place is None else place.file,
-        line=line,
-        within=None if place is None or line is not None else place.shown or str(place.line),
-        column=detail.column or column,
-        text=text,
-        repaired=detail.repaired,
-        times=times,
-    )
+    file, line = None if place is None else place.file, _line_of(place)
+    within = None if place is None or line is not None else place.shown or str(place.line)
+    message = kind.message(arguments).rstrip()
+    column = detail.column or column
+    return Occurrence(code, kind.severity, message, file, line, within, column, text, detail.repaired, times)
 
 
 def _place_of(noted: _Noted) -> Place | None:
@@ -142,28 +135,13 @@ def of_error(error: InputError) -> Occurrence:
     """A fatal condition as a problem."""
     number = error.place.removeprefix("line ") if error.place is not None else ""
     line = int(number) if number.isdecimal() else None
-    return Occurrence(
-        code=error.code or "FATAL",
-        severity=Severity.FATAL,
-        message=error.problem if error.remedy is None else f"{error.problem}; {error.remedy}",
-        file=error.file,
-        line=line,
-        within=error.place if line is None else None,
-        column=None,
-        text=None,
-        repaired=None,
-        times=1,
-    )
+    message = error.problem if error.remedy is None else f"{error.problem}; {error.remedy}"
+    within = error.place if line is None else None
+    return Occurrence(error.code or "FATAL", Severity.FATAL, message, error.file, line, within)
 
 
 def _order(one: Occurrence) -> tuple[bool, str, float, str, str]:
     return one.file is None, one.file or "", one.line or 0, one.code, one.message
-
-
-def _order_of_noted(noted: _Noted) -> tuple[bool, str, int, str]:
-    """As `_order`, save for the message."""
-    code, place = noted[0], _place_of(noted)
-    return place is None, "" if place is None else place.file, _line_of(place) or 0, code
 
 
 def merged(occurrences: Iterable[Occurrence]) -> list[Occurrence]:

@@ -7,23 +7,40 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator, Set
+from typing import Final, Literal
 from urllib.parse import quote
 
+from cs_score.base.documents import Document
 from cs_score.base.outputs import write_packed
 from cs_score.base.planned_outputs import Format, OwnOption, ending_of
-from cs_score.base.records import asdict
+from cs_score.base.records import asdict, to_builtins
 from cs_score.base.version import VERSION
 from cs_score.problems.codes import CODES, Severity
 from cs_score.problems.occurrences import Occurrence, RecordingLog
 
-SCHEMA_VERSION: Final = 1
-"""Of the JSON report; raised when a key changes its meaning or goes away."""
+
+class ReportedProblem(Occurrence):
+    """A problem with what cs-score does about it, and what the author of the input can do."""
+
+    action: str = ""
+    remedy: str = ""
+
+
+class ProblemReport(Document, frozen=True, kw_only=True, tag="problems"):
+    """Problems with their places, in the order of files, lines and codes."""
+
+    schema_version: Literal[2] = 2
+    task: Literal["coldstart"]
+    tool: Literal["cs-score"]
+    version: str
+    problems: tuple[ReportedProblem, ...]
 
 
 def _as_json(occurrences: Iterable[Occurrence], codes: Set[str]) -> Iterator[str]:
-    yield f'{{"schema_version": {SCHEMA_VERSION}, "tool": "cs-score", "version": {json.dumps(VERSION)}, "problems": ['
+    """A `ProblemReport`, its problems one by one, on a line each."""
+    empty = ProblemReport(task="coldstart", tool="cs-score", version=VERSION, problems=())
+    yield json.dumps(to_builtins(empty)).removesuffix("]}")
     separator = "\n"
     for one in occurrences:
         entry = {**asdict(one), "action": CODES[one.code].action, "remedy": CODES[one.code].remedy}
@@ -77,26 +94,23 @@ def _as_sarif(occurrences: Iterable[Occurrence], codes: Set[str]) -> Iterator[st
 
 
 def _sarif_result(one: Occurrence, rule: int) -> dict[str, object]:
-    return {
+    result: dict[str, object] = {
         "ruleId": one.code,
         "ruleIndex": rule,
         "level": _SARIF_LEVELS[one.severity],
         "message": {"text": one.message},
-        **({} if one.file is None else {"locations": [_sarif_location(one)]}),
-        "properties": {"column": one.column, "text": one.text, "repaired": one.repaired, "times": one.times},
     }
-
-
-def _sarif_location(one: Occurrence) -> dict[str, object]:
-    physical: dict[str, object] = {
-        "artifactLocation": {"uri": quote((one.file or "").encode("utf-8", "surrogateescape"))}
-    }
-    if one.line is not None:
-        physical["region"] = {"startLine": one.line}
-    location: dict[str, object] = {"physicalLocation": physical}
-    if one.within is not None:
-        location["logicalLocations"] = [{"name": one.within}]
-    return location
+    if one.file is not None:
+        uri = quote(one.file.encode("utf-8", "surrogateescape"))
+        physical: dict[str, object] = {"artifactLocation": {"uri": uri}}
+        location: dict[str, object] = {"physicalLocation": physical}
+        if one.line is not None:
+            physical["region"] = {"startLine": one.line}
+        if one.within is not None:
+            location["logicalLocations"] = [{"name": one.within}]
+        result["locations"] = [location]
+    properties = {"column": one.column, "text": one.text, "repaired": one.repaired, "times": one.times}
+    return {**result, "properties": properties}
 
 
 _WRITERS: Final[dict[str, Callable[[Iterable[Occurrence], Set[str]], Iterator[str]]]] = {
@@ -109,11 +123,7 @@ _WRITERS: Final[dict[str, Callable[[Iterable[Occurrence], Set[str]], Iterator[st
 OPTION: Final = OwnOption(
     "--problems",
     {
-        ".json": Format(
-            re.compile(
-                rb'\{\s*(?:"schema_version":\s*\d+,\s*)?"tool":\s*"cs-score",\s*"version":\s*"[^"]*",\s*"problems":\s*\['
-            )
-        ),
+        ".json": Format(re.compile(rb'\{\s*"kind":\s*"problems"')),
         ".tsv": Format(re.compile("\t".join(_TSV_COLUMNS).encode() + rb"\n")),
         ".sarif": Format(
             re.compile(
@@ -129,14 +139,13 @@ OPTION: Final = OwnOption(
 
 def write_problems(log: RecordingLog, path: str) -> None:
     """Write all problems of a log to a file, in the format that its name ends in. Raises OutputError."""
-    _write(log.occurrences(), log.codes(), path)
+    write_occurrences(log.occurrences(), path, log.codes())
 
 
-def write_occurrences(occurrences: Sequence[Occurrence], path: str) -> None:
-    """Write problems to a file, in the format that its name ends in. Raises OutputError."""
-    _write(occurrences, {one.code for one in occurrences}, path)
+def write_occurrences(occurrences: Iterable[Occurrence], path: str, codes: Set[str] | None = None) -> None:
+    """Write problems to a file, in the format that its name ends in. Raises OutputError.
 
-
-def _write(occurrences: Iterable[Occurrence], codes: Set[str], path: str) -> None:
-    texts = _WRITERS[ending_of(path)](occurrences, codes)
+    `codes` are theirs; needed where `occurrences` can be gone through only once.
+    """
+    texts = _WRITERS[ending_of(path)](occurrences, {one.code for one in occurrences} if codes is None else codes)
     write_packed(path, (text.encode("utf-8", "backslashreplace") for text in texts))
