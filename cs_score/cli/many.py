@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from cs_score.base.display import one_line
-from cs_score.base.errors import CsScoreError, InputError, OutputError, UsageError
+from cs_score.base.errors import InputError, OutputError, UsageError
 from cs_score.base.planned_outputs import OutputPlan
 from cs_score.base.records import Record, replace
 from cs_score.base.sources import is_pipe, name_of
@@ -49,7 +49,7 @@ from cs_score.cli.options import (
     read_resampling,
     whole_number,
 )
-from cs_score.cli.output import Destination, is_quiet, print_text, say, with_deltas, write_text
+from cs_score.cli.output import is_quiet, print_text, say, with_deltas, write_text
 from cs_score.cli.scoring import (
     FILES_OF_EVIDENCE,
     GOLD,
@@ -57,9 +57,7 @@ from cs_score.cli.scoring import (
     call_of,
     gold_and_words,
     input_files,
-    new_log,
     own_arguments,
-    planned,
     remark,
     score_evidence,
     scored_apart,
@@ -547,17 +545,10 @@ def judge(gate: Gate, run: Measured, line: Line) -> int:
     return 0 if judgement.passed else Status.NOT_KEPT
 
 
-@contextlib.contextmanager
-def errors_in_format(line: Line) -> Iterator[None]:
-    """A block whose errors are printed in the format asked for, for programs that read it, before they end the call."""
-    try:
-        yield
-    except CsScoreError as error:
-        from cs_score.verification.checking import error_text
+def _failure(format_: str, message: str) -> str:
+    from cs_score.verification.checking import error_text
 
-        if text := error_text(line.format, str(error)):
-            print_text(text.removesuffix("\n"))
-        raise
+    return error_text(format_, message)
 
 
 # They are about files that are not written here.
@@ -573,8 +564,8 @@ def _check_runs(line: Line) -> int:
 
     gate = read_gate(line)
     of_scorer = line.without(option.long for option in _OF_TEST)
-    call = call_of(of_scorer, planned(of_scorer, ()), None, Destination("stderr"))
-    with errors_in_format(line), paused_collector(), scored_apart(call, new_log(None)) as scoring:
+    call = call_of(of_scorer)
+    with paused_collector(), scored_apart(call, call.new_log()) as scoring:
         result = scoring.result
         remark(result.warnings)
         if result.error_count:
@@ -587,11 +578,10 @@ def _check_predictions(mode: EvidenceMode, line: Line) -> int:
     from cs_score.verification.checking import of_evidence
 
     gate = read_gate(line)
-    with errors_in_format(line):
-        gold, predictions = input_files(line)
-        result = score_evidence(mode, gold, predictions, own_arguments(mode, line))
-        tell_notices(result)
-        return judge(gate, of_evidence(result), line)
+    gold, predictions = input_files(line)
+    result = score_evidence(mode, gold, predictions, own_arguments(mode, line))
+    tell_notices(result)
+    return judge(gate, of_evidence(result), line)
 
 
 SHOWN_VALUES: Final = 20
@@ -713,6 +703,7 @@ def check(task: str) -> Command:
             (FILES_OF_EVIDENCE,),
             sections=lambda: (STATUSES, ("Files", mode.files)),
             formats=CHECK_FORMATS,
+            failure=_failure,
             body=partial(_check_predictions, mode),
             summary=f"Hold {task} predictions against least scores and a baseline",
         )
@@ -722,6 +713,7 @@ def check(task: str) -> Command:
         (Parameter("files", FILES[0].upper() + FILES[1:].rstrip("."), is_repeated=True),),
         sections=lambda: (STATUSES, policies(), *legend()),
         formats=CHECK_FORMATS,
+        failure=_failure,
         example=f"--min SF-AP=0.4 {EXAMPLE}",
         body=_check_runs,
     )

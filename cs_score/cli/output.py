@@ -121,6 +121,9 @@ class Destination(Record):
         return () if self.stream is not None else (PlannedOutput(option, self.text, existing),)
 
 
+STDERR: Final = Destination("stderr")
+
+
 def file_named(text: str) -> Destination:
     """A file, also where its name is that of a stream."""
     destination = Destination(text)

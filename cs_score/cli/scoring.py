@@ -14,20 +14,22 @@ from typing import TYPE_CHECKING, Any, Final
 from cs_score.base.display import one_line
 from cs_score.base.errors import CsScoreError, InputError, OutputError, UsageError
 from cs_score.base.garbage_collection import paused_collector
-from cs_score.base.outputs import encoded, folder_beside, is_device, write_packed, write_whole
+from cs_score.base.outputs import encoded, folder_beside, is_device, make_folder, write_packed, write_whole
 from cs_score.base.planned_outputs import Existing, OutputPlan, PlannedOutput, why_not_writable
 from cs_score.base.records import Record, replace
 from cs_score.base.sources import InMemory, Input, name_of, open_source
-from cs_score.cli.core import FORCE, JSON_PRINTED, Command, Finished, Line, Option, Parameter, Reference, Status
+from cs_score.cli.core import FORCE, FORMAT, JSON_PRINTED, Command, Finished, Line, Option, Parameter, Reference, Status
 from cs_score.cli.options import (
     ALL,
-    DEFAULTS,
     EVIDENCE_MODES,
     EXAMPLE,
     FILES,
     INTERVALS,
+    JSON,
+    KNOWLEDGE_BASE,
     MOST_REFERENCES,
     OF_A_CALL,
+    PROBLEMS,
     PROGRAM,
     SWITCHES,
     Division,
@@ -49,7 +51,9 @@ from cs_score.cli.options import (
     whole_number,
 )
 from cs_score.cli.output import (
+    STDERR,
     Destination,
+    is_quiet,
     print_text,
     say,
     with_bar,
@@ -57,14 +61,12 @@ from cs_score.cli.output import (
     write_text,
     write_to_stream,
 )
-from cs_score.coldstart.editions import LATEST
 from cs_score.coldstart.gold import Gold, Run, load_run, noting_folders, open_gold, with_pool
 from cs_score.coldstart.linking import members
 from cs_score.coldstart.options import Options, as_validated
 from cs_score.coldstart.outputs import (
     MAY_BE_REPLACED,
     Invocation,
-    Layout,
     averages_text,
     check_fields,
     closing_line,
@@ -78,7 +80,8 @@ from cs_score.coldstart.outputs import (
 )
 from cs_score.coldstart.queries import is_query_file
 from cs_score.coldstart.result import Result, ScoringStopped
-from cs_score.coldstart.scorer import Load, load_alone, run_files, score_apart, score_runs
+from cs_score.coldstart.scorer import load_alone, run_files, score_apart, score_runs
+from cs_score.knowledge_base.recognition import is_knowledge_base
 from cs_score.problems.log import ProblemLog
 
 if TYPE_CHECKING:
@@ -90,97 +93,121 @@ if TYPE_CHECKING:
 
 
 class Call(Record):
-    """What a command line asks for, understood and checked. Without `output` no table is written."""
+    """A scoring that a command line asks for, understood and checked. Without `output` no table is written."""
 
+    line: Line
     plan: OutputPlan
     options: Options
-    layout: Layout
     output: Destination | None
     errors: Destination
-    query_files: tuple[str, ...]
-    files: tuple[Input, ...]
-    knowledge_bases: frozenset[str]
-    invocation: Invocation
     json_file: str | None
-    problems_file: str | None
-    validates: bool
+    files: tuple[Input, ...]
+    invocation: Invocation
     resampling: Resampling | None
     division: Division
 
+    @property
+    def query_files(self) -> list[str]:
+        """The query files among the words."""
+        return [word for word in self.line.words if is_query_file(word)]
 
-def understand(line: Line) -> Call:
+    @property
+    def knowledge_bases(self) -> frozenset[str]:
+        """The knowledge bases, which --knowledge-base names or their first lines tell."""
+        return frozenset(self.line.texts(KNOWLEDGE_BASE.long)) | knowledge_bases_in(self.files)
+
+    @property
+    def validates(self) -> bool:
+        """Whether runs are validated before they are scored."""
+        return "--validate" in self.line.switches
+
+    def new_log(self) -> ProblemLog:
+        """A log that keeps all details where they are written to a file."""
+        if PROBLEMS.long not in self.line.switches:
+            return ProblemLog()
+        from cs_score.problems.occurrences import RecordingLog
+
+        return RecordingLog()
+
+    def write_problems(self, problems: ProblemLog, error: CsScoreError | None = None) -> None:
+        """Write the file of --problems, with the error that ended the scoring, if one did."""
+        if (path := self.line.switches.get(PROBLEMS.long)) is None:
+            return
+        from cs_score.problems.occurrences import RecordingLog
+        from cs_score.problems.reports import write_problems
+
+        if isinstance(problems, RecordingLog):
+            if isinstance(error, InputError):
+                problems.fatal.append(error)
+            write_problems(problems, path)
+
+    def write(self, result: Result, intervals: Sequence[ScoreIntervals] = (), *, was_stopped: bool = False) -> None:
+        """The files of -output_file and --json, or what goes to a stream; of a stopped scoring what is complete."""
+        if self.json_file is not None and not was_stopped:
+            from cs_score.coldstart.documents import json_text
+
+            text = encoded(json_text(result, intervals))
+            if self.json_file == "-":
+                write_to_stream(Destination("stdout"), text)
+            else:
+                write_packed(self.json_file, text)
+        layout = layout_of(self.line)
+        if self.output is not None and self.output.stream is not None:
+            for blocks in stream_blocks(result, layout, self.invocation, intervals):
+                write_to_stream(self.output, blocks)
+        elif self.output is not None:
+            for ending, blocks in file_blocks(result, layout, self.invocation, intervals, was_stopped):
+                write_whole(f"{self.output.text}.{ending}", blocks)
+
+
+def call_of(
+    line: Line, outputs: Iterable[PlannedOutput] = (), output: Destination | None = None,
+    errors: Destination = STDERR, *, json_file: str | None = None, folder: str | None = None,
+) -> Call:  # fmt: skip
+    """The call that a command line asks for, its outputs checked. Raises UsageError or OutputError; touches no file."""
+    planned = list(outputs)
+    if PROBLEMS.long in line.switches:
+        from cs_score.problems.reports import OPTION
+
+        planned += OPTION.outputs(line.switches[PROBLEMS.long])
+    named = (*line.words, *filter(None, map(line.switches.get, ("-queries", "-samples"))))
+    read = [name_of(member) for word in named for member in members(word)]
+    plan = OutputPlan(read, planned, FORCE.long in line.switches, folder)
+    plan.check()
+    defaults = defaults_of(line)
+    options = options_of(line, defaults)
+    words = [word for word in line.words if not is_query_file(word)]
+    texts = policy_texts(line, defaults)
+    return Call(
+        line, plan, options, output, errors, json_file, (*words, *line.texts(KNOWLEDGE_BASE.long)),
+        Invocation(time.localtime(), os.getcwd(), (PROGRAM, *line.typed), texts, options.samples is not None),
+        read_resampling(line), read_division(line),
+    )  # fmt: skip
+
+
+def _bare_call(line: Line) -> Call:
     """Check the command line in the reference's order, so that the same fault is named first; touches no file."""
-    output = Destination(line.text("-output_file", DEFAULTS["-output_file"]))
+    output, errors = Destination(line.text("-output_file")), Destination(line.text("-error_file"))
     if output.stream is None and (reason := why_not_writable(f"{output.text}.debug")) is not None:
         raise OutputError(
             f"Could not open {output.text} .  . lc(DEBUG): {reason}; -output_file is a prefix: {output.text}.debug and "
             "others are written, into a folder that must be there"
         )
-    errors = Destination(line.text("-error_file", DEFAULTS["-error_file"]))
     existing = Existing.REPLACED if is_of_failed_call(errors.text) else Existing.REFUSED
-    outputs = [*tables("-output_file", output, line), *errors.planned("-error_file", existing), *_own(line)]
-    plan = planned(line, outputs)
-    plan.check()
-    return call_of(line, plan, output, errors)
+    json_file = line.switches.get(JSON.long)
+    outputs = [*_tables("-output_file", output, line), *errors.planned("-error_file", existing)]
+    if json_file is not None:
+        from cs_score.coldstart.documents import OPTION
+
+        outputs += OPTION.outputs(json_file)
+    return call_of(line, outputs, output, errors, json_file=json_file)
 
 
-def call_of(line: Line, plan: OutputPlan, output: Destination | None, errors: Destination) -> Call:
-    """The call that a command line asks for, with its outputs as planned. Raises UsageError."""
-    defaults = defaults_of(line)
-    options = options_of(line, defaults)
-    return Call(
-        plan=plan,
-        options=options,
-        layout=layout_of(line),
-        output=output,
-        errors=errors,
-        query_files=tuple(word for word in line.words if is_query_file(word)),
-        files=(*(word for word in line.words if not is_query_file(word)), *line.texts("--knowledge-base")),
-        knowledge_bases=frozenset(line.texts("--knowledge-base")),
-        invocation=Invocation(
-            time.localtime(),
-            os.getcwd(),
-            (PROGRAM, *line.typed),
-            policy_texts(line, defaults),
-            options.samples is not None,
-        ),
-        json_file=line.switches.get("--json"),
-        problems_file=line.switches.get("--problems"),
-        validates="--validate" in line.switches,
-        resampling=read_resampling(line),
-        division=read_division(line),
-    )
-
-
-def planned(line: Line, outputs: Sequence[PlannedOutput], folder: str | None = None) -> OutputPlan:
-    """What the call reads and writes; `folder` is one that it makes."""
-    named = (*line.words, *filter(None, map(line.switches.get, ("-queries", "-samples"))))
-    read = [name_of(member) for word in named for member in members(word)]
-    return OutputPlan(read, outputs, "--force" in line.switches, folder)
-
-
-def tables(option: str, output: Destination, line: Line) -> Iterator[PlannedOutput]:
+def _tables(option: str, output: Destination, line: Line) -> Iterator[PlannedOutput]:
     """The files behind the prefix that an option names; none for a stream."""
     if output.stream is None:
         for file in written(line.switches, edition_followed(line)):
             yield PlannedOutput(option, f"{output.text}.{file.ending}", Existing.CLEARED)
-
-
-def _own(line: Line) -> Iterator[PlannedOutput]:
-    """The files of the options that the reference does not have. Raises UsageError for a name they refuse."""
-    if "--json" in line.switches:
-        from cs_score.coldstart import documents
-
-        yield from documents.OPTION.outputs(line.switches["--json"])
-    yield from problems_report(line)
-
-
-def problems_report(line: Line) -> Iterator[PlannedOutput]:
-    """The file of --problems. Raises UsageError for a name they refuse."""
-    if "--problems" in line.switches:
-        from cs_score.problems import reports as problem_reports
-
-        yield from problem_reports.OPTION.outputs(line.switches["--problems"])
 
 
 def _bare(line: Line) -> int:
@@ -188,23 +215,17 @@ def _bare(line: Line) -> int:
     problems = ProblemLog()
     call: Call | None = None
     try:
-        call = understand(line)
-        problems = new_log(call.problems_file)
-        with paused_collector():
-            return _score(call, problems)
+        call = _bare_call(line)
+        problems = call.new_log()
+        with paused_collector(), scored(call, problems) as scoring:
+            result = scoring.result
+            steps = [partial(call.write, result, scoring.intervals), partial(_report, call, result)]
+            for step in reversed(steps) if call.options.edition.reports_first else steps:
+                step()
+            call.write_problems(problems)
+            return Finished(Status.REFERENCE if result.error_count else 0, scoring)
     except CsScoreError as error:
-        return give_up(error, problems, call)
-
-
-def _score(call: Call, problems: ProblemLog) -> Finished:
-    with scored(call, problems) as scoring:
-        result = scoring.result
-        steps = (partial(write_files, call, result, scoring.intervals), partial(report, call, result))
-        for step in reversed(steps) if call.options.edition.reports_first else steps:
-            step()
-        if call.problems_file is not None:
-            write_problems_file(problems, call.problems_file)
-    return Finished(Status.REFERENCE if result.error_count else 0, scoring)
+        return _give_up(error, problems, call)
 
 
 class Scoring(Record):
@@ -217,12 +238,12 @@ class Scoring(Record):
 
 @contextlib.contextmanager
 def scored(call: Call, problems: ProblemLog) -> Iterator[Scoring]:
-    """Score as a call asks for, once its inputs can be opened. Within, the text of a large run's debug file is there.
+    """Score as the reference does, once inputs can be opened. Within, the text of a large run's debug file is there.
 
     Raises InputError; where scoring is stopped what is complete has been written.
     """
     _check_inputs(call)
-    call = replace(call, knowledge_bases=call.knowledge_bases | knowledge_bases_in(call.files))
+    knowledge_bases = call.knowledge_bases
     call.plan.clear()
     gold = open_gold(call.query_files, call.options, problems)
     if not call.files:
@@ -231,7 +252,9 @@ def scored(call: Call, problems: ProblemLog) -> Iterator[Scoring]:
         )
     gold = noting_folders(gold, call.files)
     with contextlib.ExitStack() as unfinished:
-        result = _scored_in_parts(call, gold, unfinished) or _scored_whole(call, gold, problems)
+        result = _scored_in_parts(call, gold, call.files, knowledge_bases, unfinished)
+        if result is None:
+            result = _scored_whole(call, gold, knowledge_bases, problems)
         yield Scoring(gold, result, _intervals(call, result))
 
 
@@ -243,28 +266,33 @@ def scored_apart(call: Call, problems: ProblemLog) -> Iterator[Scoring]:
     """
     call = replace(call, files=tuple(InMemory("-", sys.stdin.buffer.read()) if f == "-" else f for f in call.files))
     _check_inputs(call)
-    call = replace(call, knowledge_bases=call.knowledge_bases | knowledge_bases_in(call.files))
-    runs, assessments = _told_apart(call)
+    knowledge_bases = call.knowledge_bases
+    runs, assessments = _told_apart(call, knowledge_bases)
     call.plan.clear()
-    wanted = call.options.runids
-    options = replace(call.options, runids=None)
+    wanted, options = call.options.runids, replace(call.options, runids=None)
     gold = noting_folders(open_gold(call.query_files, options, problems), call.files)
     with contextlib.ExitStack() as unfinished:
         result = None
         if len(runs) == 1 and wanted is None:
-            call = replace(call, files=(*assessments, *runs))
-            result = _scored_in_parts(call, gold, unfinished)
+            result = _scored_in_parts(call, gold, (*assessments, *runs), knowledge_bases, unfinished)
         if result is None:
+
+            def load(gold: Gold, files: Sequence[Input], log: ProblemLog) -> Run:
+                if not (call.validates or knowledge_bases):
+                    return load_alone(gold, files, log)
+                known = [file for file in files if isinstance(file, str) and file in knowledge_bases]
+                return load_as_prepared(gold, files, known, log, validates=call.validates)
+
             gold = with_pool(gold, assessments, problems)
-            result = score_apart(gold, runs, problems, _loader(call), wanted=wanted, validated=call.validates)
-            check_fields(call.layout.fields)
+            result = score_apart(gold, runs, problems, load, wanted=wanted, validated=call.validates)
+            check_fields(layout_of(call.line).fields)
         yield Scoring(gold, result, _intervals(call, result))
 
 
-def _told_apart(call: Call) -> tuple[list[Input], list[Input]]:
+def _told_apart(call: Call, knowledge_bases: Collection[str]) -> tuple[list[Input], list[Input]]:
     """The runs, with knowledge bases among them, and the assessments."""
     folders = [word for word in call.files if call.validates and isinstance(word, str) and os.path.isdir(word)]
-    runs, assessments = run_files(call.files, {*call.knowledge_bases, *folders})
+    runs, assessments = run_files(call.files, {*knowledge_bases, *folders})
     for found, lacking in ((runs, "run"), (assessments, "assessments (pool)")):
         if not found:
             there = ", ".join(map(name_of, call.files)) or "no file beside the queries"
@@ -274,62 +302,50 @@ def _told_apart(call: Call) -> tuple[list[Input], list[Input]]:
     return runs, assessments
 
 
-def _loader(call: Call) -> Load:
-    def load(gold: Gold, files: Sequence[Input], problems: ProblemLog) -> Run:
-        if not (call.validates or call.knowledge_bases):
-            return load_alone(gold, files, problems)
-        known = [file for file in files if file in call.knowledge_bases]
-        return load_as_prepared(gold, files, known, problems, validates=call.validates)
-
-    return load
-
-
 def _intervals(call: Call, result: Result) -> Sequence[ScoreIntervals]:
     if call.resampling is None:
         return ()
-    from cs_score.coldstart.unit_statistics import intervals
+    from cs_score.coldstart.unit_statistics import intervals  # brings numpy
 
     return intervals(result, call.resampling)
 
 
-def _scored_in_parts(call: Call, gold: Gold, unfinished: contextlib.ExitStack) -> Result | None:
+def _scored_in_parts(
+    call: Call, gold: Gold, files: Sequence[Input], knowledge_bases: Collection[str], unfinished: contextlib.ExitStack
+) -> Result | None:
     """The result of a large run scored in parts; None where it is small, or has to be scored whole.
 
     The text of its debug file lies in a folder that goes with `unfinished`.
     """
-    needs_all = call.validates or call.knowledge_bases or call.json_file is not None or call.problems_file is not None
-    parts = 1 if needs_all else call.division.parts_of(call.files)
+    needs_all = call.validates or knowledge_bases or call.json_file is not None or PROBLEMS.long in call.line.switches
+    parts = 1 if needs_all else call.division.parts_of(files)
     if parts == 1:
         return None
     from cs_score.base.processes import processors
     from cs_score.coldstart.parts import score_in_parts
 
     try:
-        check_fields(call.layout.fields)
+        check_fields(layout_of(call.line).fields)
     except InputError:  # it comes after what is fatal in the files
         return None
-    jobs = call.division.jobs or processors()
     path = None if call.output is None or call.output.stream is not None else f"{call.output.text}.debug"
-    beside = None if path is None or is_device(path) else path
-    return score_in_parts(
-        gold, list(map(name_of, call.files)), parts, jobs, unfinished.enter_context(folder_beside(beside))
-    )
+    beside = unfinished.enter_context(folder_beside(None if path is None or is_device(path) else path))
+    return score_in_parts(gold, list(map(name_of, files)), parts, call.division.jobs or processors(), beside)
 
 
-def _scored_whole(call: Call, gold: Gold, problems: ProblemLog) -> Result:
+def _scored_whole(call: Call, gold: Gold, knowledge_bases: Collection[str], problems: ProblemLog) -> Result:
     """Load all files and score the runs. The files of completed stages are written before ScoringStopped is raised."""
     try:
-        if call.validates or call.knowledge_bases:
-            validates = call.validates
-            run = load_as_prepared(gold, call.files, call.knowledge_bases, problems, validates=validates)
+        if call.validates or knowledge_bases:
+            run = load_as_prepared(gold, call.files, knowledge_bases, problems, validates=call.validates)
         else:
             run = load_run(gold, call.files, problems=problems)
         if run.run_ids:
-            check_fields(call.layout.fields)
+            check_fields(layout_of(call.line).fields)
         result = score_runs(run, call.options.policy, problems)
-        return signed_as_validated(result) if call.validates else result
+        return replace(result, origin=as_validated(result.origin)) if call.validates else result
     except ScoringStopped as stop:
-        write_files(call, stop.partial, was_stopped=True)
+        call.write(stop.partial, was_stopped=True)
         raise
 
 
@@ -341,72 +357,39 @@ def _check_inputs(call: Call) -> None:
                 pass
 
 
-def new_log(problems_file: str | None) -> ProblemLog:
-    """A log that keeps all details where they are written to a file."""
-    if problems_file is None:
-        return ProblemLog()
-    from cs_score.problems.occurrences import RecordingLog
-
-    return RecordingLog()
-
-
-def write_files(
-    call: Call, result: Result, of_runs: Sequence[ScoreIntervals] = (), *, was_stopped: bool = False
-) -> None:
-    """The files of -output_file and --json, or what goes to a stream; of a stopped scoring what it has completed."""
-    if call.json_file is not None and not was_stopped:
-        _write_json(call.json_file, result, of_runs)
-    if call.output is None:
-        return
-    if call.output.stream is not None:
-        for blocks in stream_blocks(result, call.layout, call.invocation, of_runs):
-            write_to_stream(call.output, blocks)
-        return
-    for ending, blocks in file_blocks(result, call.layout, call.invocation, of_runs, was_stopped):
-        write_whole(f"{call.output.text}.{ending}", blocks)
-
-
-def _write_json(path: str, result: Result, of_runs: Sequence[ScoreIntervals]) -> None:
-    from cs_score.coldstart.documents import json_text
-
-    if path == "-":
-        write_to_stream(Destination("stdout"), encoded(json_text(result, of_runs)))
-    else:
-        write_packed(path, encoded(json_text(result, of_runs)))
-
-
-def report(call: Call, result: Result) -> None:
+def _report(call: Call, result: Result) -> None:
     """Remarks on standard error, then the report, twice as the reference writes it, and its closing line."""
     remark(result.warnings)
+    output, errors, edition = call.output, call.errors, call.options.edition
     # Where both go to standard output the reference has closed it by now and its report is lost.
-    output, edition = call.output, call.options.edition
-    if edition.reports_first:
-        text = whole_report(result.problems, result.error_count, result.warning_count, edition)
-        write_report(call.errors, text, [doubly_encoded(text, edition)])
-        return
-    lost = output is not None and call.errors.stream == output.stream == "stdout"
-    errors = call.errors if not lost else Destination("stderr")
-    if errors.stream == "stderr":
-        say(report_on_stderr(result.problems, twice=True) + closing_line(result.error_count, result.warning_count))
+    if not edition.reports_first and output is not None and errors.stream == output.stream == "stdout":
+        errors = STDERR
+    closing = closing_line(result.error_count, result.warning_count)
+    if errors.stream == "stderr" and is_quiet():
+        write_text("stderr", f"{PROGRAM}: {closing}" if result.error_count else "")
+    elif errors.stream == "stderr" and not edition.reports_first:
+        say(report_on_stderr(result.problems, twice=True) + closing)
     else:
-        text = whole_report(result.problems, result.error_count, result.warning_count)
-        write_report(errors, text, [doubly_encoded(text)])
-    if output is not None and output.stream is None and sys.stderr is not None and sys.stderr.isatty():
+        text = whole_report(result.problems, result.error_count, result.warning_count, edition)
+        write_report(errors, text, [doubly_encoded(text, edition)])
+    if edition.reports_first or output is None or output.stream is not None:
+        return
+    if sys.stderr is not None and sys.stderr.isatty():
         say("".join(f"\n{averages_text(run)}\nsignature  {result.signature(run)}\n" for run in result.runs))
 
 
 def remark(remarks: Sequence[str]) -> None:
-    for remark in remarks:
-        say(f"{PROGRAM}: warning: {InputError(remark)}\n")
+    """Say on standard error what should be known beside a result."""
+    for text in remarks:
+        say(f"{PROGRAM}: warning: {InputError(text)}\n")
 
 
-def give_up(error: CsScoreError, problems: ProblemLog, call: Call | None) -> int:
+def _give_up(error: CsScoreError, problems: ProblemLog, call: Call | None) -> int:
     """The problems so far and one line that says what ended the scoring, there and on standard error.
 
     No file is written where there is no call: its outputs have not passed all checks.
     """
-    collected = list(problems)
-    errors = Destination("stderr") if call is None else call.errors
+    collected, errors = list(problems), STDERR if call is None else call.errors
     with contextlib.suppress(OutputError):
         if isinstance(error, ScoringStopped):
             remark(error.partial.warnings)
@@ -414,26 +397,13 @@ def give_up(error: CsScoreError, problems: ProblemLog, call: Call | None) -> int
             say(report_on_stderr(collected))
         write_text("stderr", f"{PROGRAM}: {error}\n")
     with contextlib.suppress(OutputError):
-        if errors.stream is None:
-            edition = LATEST if call is None else call.options.edition
-            text = stopped_report(collected, error, edition) + MAY_BE_REPLACED
-            write_whole(errors.text, [doubly_encoded(text, edition)])
-    if call is not None and call.problems_file is not None:
+        if call is not None and errors.stream is None:
+            text = stopped_report(collected, error, call.options.edition) + MAY_BE_REPLACED
+            write_whole(errors.text, [doubly_encoded(text, call.options.edition)])
+    if call is not None:
         with contextlib.suppress(CsScoreError):
-            write_problems_file(problems, call.problems_file, error)
+            call.write_problems(problems, error)
     return Status.REFERENCE
-
-
-def write_problems_file(problems: ProblemLog, path: str, error: CsScoreError | None = None) -> None:
-    """Write all problems of a scoring, and the error that ended it, if one did."""
-    from cs_score.problems.occurrences import RecordingLog
-    from cs_score.problems.reports import write_problems
-
-    if not isinstance(problems, RecordingLog):
-        return
-    if isinstance(error, InputError):
-        problems.fatal.append(error)
-    write_problems(problems, path)
 
 
 def load_as_prepared(
@@ -474,21 +444,11 @@ def _account(runs: Iterable[PreparedRun], problems: ProblemLog) -> None:
 
 def knowledge_bases_in(files: Iterable[Input]) -> frozenset[str]:
     """The knowledge bases among the files that words of the command line stand for."""
-    from cs_score.knowledge_base.recognition import is_knowledge_base
-
     found = (member for word in files for member in members(word))
     return frozenset(member for member in found if isinstance(member, str) and is_knowledge_base(member))
 
 
-def signed_as_validated(result: Result) -> Result:
-    """The result with a signature that tells that its runs were validated."""
-    return replace(result, origin=as_validated(result.origin))
-
-
-FORMATS: Final = ("text", "json", "tsv", "markdown")
-
-
-_PREFIX: Final = "out"
+# ---- cs-score score
 
 
 def _score_runs(line: Line) -> int:
@@ -496,26 +456,25 @@ def _score_runs(line: Line) -> int:
     from cs_score.coldstart.documents import WRITERS, choose
 
     call = _call_of_score(line)
-    problems = new_log(call.problems_file)
+    problems = call.new_log()
     try:
         with paused_collector(), scored_apart(call, problems) as scoring:
             result = scoring.result
-            chosen = choose(result, ("*",) if ALL.long in line.switches else read_measures(line), scoring.intervals)
-            write_files(call, result, scoring.intervals)
+            measures = ("*",) if ALL.long in line.switches else read_measures(line)
+            chosen = choose(result, measures, scoring.intervals)
+            call.write(result, scoring.intervals)
     except CsScoreError as error:
         if isinstance(error, ScoringStopped):
             remark(error.partial.warnings)
         say(report_on_stderr(problems))
-        if call.problems_file is not None:
-            write_problems_file(problems, call.problems_file, error)
+        call.write_problems(problems, error)
         raise
     remark(result.warnings)
     say(report_on_stderr(result.problems))
     if result.problems:
         say(closing_line(result.error_count, result.warning_count))
-    if call.problems_file is not None:
-        write_problems_file(problems, call.problems_file)
-    if line.switches.get("--format") == "text" and len(chosen.measures) == len(result.runs) == 1:
+    call.write_problems(problems)
+    if line.switches.get(FORMAT.long) == "text" and len(chosen.measures) == len(result.runs) == 1:
         print_text(chosen.shown(0, chosen.measures[0]))
     else:
         print_text(WRITERS[line.format](chosen).removesuffix("\n"))
@@ -524,24 +483,22 @@ def _score_runs(line: Line) -> int:
 
 def _call_of_score(line: Line) -> Call:
     """The call that a command line asks for; the folder of -o is there then. Raises UsageError or OutputError."""
-    from cs_score.base.outputs import make_folder
-    from cs_score.coldstart import documents
-
     folder = line.folder
-    outputs = [*problems_report(line), *([] if line.file is None else [line.file])]
     if folder is None:
-        plan = planned(line, outputs)
-        plan.check()
-        return call_of(line, plan, None, Destination("stderr"))
-    output = Destination(os.path.join(folder, _PREFIX))
+        return call_of(line, [] if line.file is None else [line.file])
+    output = Destination(os.path.join(folder, "out"))
     json_file = f"{output.text}.json"
-    outputs += [*tables("-o", output, line), *replace(documents.OPTION, name="-o").outputs(json_file)]
-    plan = planned(line, outputs, folder)
-    plan.check()
-    call = replace(call_of(line, plan, output, Destination("stderr")), json_file=json_file)
+    from cs_score.coldstart.documents import OPTION
+
+    outputs = [*_tables("-o", output, line), *replace(OPTION, name="-o").outputs(json_file)]
+    call = call_of(line, outputs, output, json_file=json_file, folder=folder)
     make_folder(folder, "-o")
     return call
 
+
+# ---- Evidence
+
+FORMATS: Final = ("text", "json", "tsv", "markdown")
 
 GOLD: Final = Option("--gold", "FILE", "Gold annotation; - is standard input")
 

@@ -389,8 +389,8 @@ def test_quiet_says_only_what_ends_the_command(tmp_path: Path) -> None:
     words = problematic(tmp_path)
     assert score_in(ROOT, words).stderr
     outcome = score_in(ROOT, ["--quiet", *words])
-    assert (outcome.status, outcome.stderr) == (255, b"")
-    assert on_terminal(["--quiet", *words]) == ""
+    assert (outcome.status, outcome.stderr) == (255, b"cs-score: 12 errors encountered\n")
+    assert on_terminal(["--quiet", *words]) == "cs-score: 12 errors encountered\n"
     assert one_line(score_in(ROOT, ["--quiet", *words[:-1], "nowhere"])) == (
         "cs-score: Could not open nowhere: No such file or directory"
     )
