@@ -17,9 +17,6 @@ from cs_score.analysis.evidence import analysis as evidence_analysis
 from cs_score.analysis.evidence import difference as evidence_difference
 from cs_score.analysis.evidence import explanation as evidence_explanation
 from cs_score.base.documents import KINDS, schema_of
-from cs_score.batch import leaderboard as leaderboard_writers
-from cs_score.batch import overview as many_writers
-from cs_score.batch import store as state
 from cs_score.coldstart import documents
 from cs_score.evidence import report
 from cs_score.verification import checking as gate_writers
@@ -35,9 +32,6 @@ VERSIONS: Final = {
     "analysis-coldstart": coldstart_analysis.SCHEMA_VERSION,
     "coldstart-result": documents.SCHEMA_VERSION,
     "evidence-result": report.SCHEMA_VERSION,
-    "leaderboard": leaderboard_writers.SCHEMA_VERSION,
-    "batch": many_writers.SCHEMA_VERSION,
-    "batch-run": state.SCHEMA_VERSION,
     "scores": documents.SCORES_SCHEMA_VERSION,
     "check": gate_writers.SCHEMA_VERSION,
     "analysis-evidence": evidence_analysis.SCHEMA_VERSION,

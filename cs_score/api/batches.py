@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -22,10 +21,8 @@ from cs_score.statistics.options import IntervalMethod, Resampling
 if TYPE_CHECKING:
     import pandas
 
-    from cs_score.batch.batch import BatchResult, OpenBackend
+    from cs_score.batch.batch import BatchResult
     from cs_score.batch.coldstart import ColdStartPlan
-    from cs_score.batch.execution import Backend
-    from cs_score.batch.plan import Plan, Prepared
     from cs_score.batch.runs import InputFile
     from cs_score.coldstart.options import NamedPolicy
 
@@ -84,10 +81,10 @@ class Leaderboard:
         """The runs by policy and rank."""
         return [
             LeaderboardRow(
-                row.rank, row.policy, row.run, row.run_id, row.scores, row.outcome.errors, row.outcome.warnings,
-                row.outcome.state, row.outcome.file, row.signature, row.outcome.failure,
+                row.rank, row.policy, row.run, row.run_id, row.scores, row.errors, row.warnings, row.state, row.file,
+                row.signature, row.failure,
                 {measure: row.limits(measure) for measure in (row.scores if row.intervals else ())},
-                row.tier, row.p_above,
+                row.tier or None, row.p_above if isinstance(row.p_above, float) else None,
             )
             for row in self._result.leaderboard.rows
         ]  # fmt: skip
@@ -164,7 +161,7 @@ def batch(
     What is wrong with one run stands in its row.
     """
     from cs_score.batch.batch import BatchOptions, run_batch
-    from cs_score.batch.coldstart import ColdStartPlan, SingleCall
+    from cs_score.batch.coldstart import ColdStartPlan
     from cs_score.batch.runs import find_runs
     from cs_score.batch.store import planned_batch
 
@@ -187,7 +184,9 @@ def batch(
         pool=tuple(map(_shared_file, files_of(pool, "pool"))),
         options=options,
         policies=tuple(_policies(policies, options)),
-        call=SingleCall(layout, False, tuple(words_of(other_switches(options, layout))), os.getcwd()),
+        layout=layout,
+        switches=tuple(words_of(other_switches(options, layout))),
+        folder=os.getcwd(),
         query_list=_existing(options.queries),
         samples=_existing(options.samples),
         resampling=None if resamples is None else Resampling(resamples, seed, confidence, method),
@@ -200,14 +199,8 @@ def batch(
     outputs.check()
     outputs.clear()
     measure = None if sort_by is None else _measure(sort_by, plan)
-    result = run_batch(
-        plan,
-        found,
-        BatchOptions(folder, measure, resume, index=page),
-        _opener(jobs, len(found)),
-        _unwatched,
-        remarks.append,
-    )
+    chosen = BatchOptions(folder, measure, resume, index=page, jobs=jobs)
+    result = run_batch(plan, found, chosen, remarks.append)
     return Leaderboard(result, tuple(remarks))
 
 
@@ -246,28 +239,3 @@ def _existing(choice: str | None) -> InputFile | None:
 def _shared(plan: ColdStartPlan) -> list[str]:
     files = (*plan.queries, *plan.pool, plan.query_list, plan.samples)
     return [name_of(member) for file in files if file is not None for member in members(file.name)]
-
-
-def _opener(jobs: int | None, runs: int) -> OpenBackend:
-    @contextlib.contextmanager
-    def open_backend(batch_id: str, plan: Plan, prepared: Prepared) -> Iterator[Backend]:
-        from cs_score.base.processes import processes_for
-        from cs_score.batch.execution import local_backend
-
-        with local_backend(batch_id, plan, prepared, min(processes_for(jobs), runs)) as backend:
-            yield backend
-
-    return open_backend
-
-
-class _Nobody:
-    """Watches nothing."""
-
-    def starts(self, run: str) -> None: ...
-    def finished(self) -> None: ...
-    def tick(self) -> None: ...
-
-
-@contextlib.contextmanager
-def _unwatched(total: int) -> Iterator[_Nobody]:
-    yield _Nobody()

@@ -51,10 +51,13 @@ class Document(Record, frozen=True, kw_only=True, tag_field="kind"):
 DocumentKind = TypeVar("DocumentKind", bound=Document)
 
 KINDS: Final[Mapping[str, Sequence[str]]] = {
+    "batch": ("batch.documents:Overview",),
+    "batch-run": ("batch.documents:Outcome",),
     "comparison": ("statistics.results:Comparison",),
     "problems": ("problems.reports:ProblemReport",),
     "kb-statistics": ("knowledge_base.writers:KbStatistics",),
     "explanation": ("analysis.coldstart.explanation.explanation:Explanation",),
+    "leaderboard": ("batch.documents:Leaderboard",),
 }
 """The records of each kind of document, `module:class`, loaded when a schema is asked for."""
 
@@ -202,6 +205,12 @@ def _short(digits: str) -> str:
 
 def record_in(value: Mapping[str, Json], kind: type[DocumentKind], file: str) -> DocumentKind:
     """An object as a document of a kind. Raises InputError with the place for another kind, version or shape."""
+    check_kind(value, kind, file)
+    return converted(value, kind, file)
+
+
+def check_kind(value: Mapping[str, Json], kind: type[Document], file: str) -> None:
+    """Raises InputError with the place for an object of another kind or version."""
     tag = kind.__struct_config__.tag
     if value.get("kind") != tag:
         raise InputError(f"is no {tag} that cs-score wrote", file=file, place="kind")
@@ -213,7 +222,6 @@ def record_in(value: Mapping[str, Json], kind: type[DocumentKind], file: str) ->
             place="schema_version",
             remedy="make it anew with this version",
         )
-    return converted(value, kind, file)
 
 
 def converted(value: Json, kind: type[Kind], file: str, place: str = "") -> Kind:

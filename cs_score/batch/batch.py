@@ -6,17 +6,29 @@ import contextlib
 import glob
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from typing import TextIO
 
+from cs_score.analysis.many.overview import Overview
+from cs_score.base.documents import json_text
 from cs_score.base.errors import CsScoreError, InputError, OutputError, UsageError
 from cs_score.base.garbage_collection import paused_collector
-from cs_score.base.outputs import make_folder
-from cs_score.base.records import Record
+from cs_score.base.outputs import encoded, make_folder, write_whole
+from cs_score.base.processes import processes_for
+from cs_score.base.records import Record, replace, to_builtins
 from cs_score.base.signing.origin import RUN
-from cs_score.batch.execution import Backend, Delivery, Task, Watcher, failures, run_tasks
-from cs_score.batch.leaderboard import Leaderboard, make_leaderboard, write_leaderboard
-from cs_score.batch.overview import overview_of, write_overview, write_problem_report, write_problem_table
-from cs_score.batch.plan import FAILED, MakePage, Outcome, Plan, Prepared, is_page
-from cs_score.batch.runs import InputFile, RunFile
+from cs_score.batch.documents import FAILED, Leaderboard, Outcome
+from cs_score.batch.execution import Backend, Delivery, Job, Progress, dask_backend, failures, local_backend, run_jobs
+from cs_score.batch.leaderboard import LEADERBOARD, WRITERS, make_leaderboard
+from cs_score.batch.overview import (
+    PROBLEMS,
+    TABLES,
+    document_of,
+    overview_of,
+    problem_lines,
+    write_problem_report,
+)
+from cs_score.batch.plan import MakePage, Plan, Prepared, is_page
+from cs_score.batch.runs import INDEX, InputFile, RunFile
 from cs_score.batch.store import (
     SIGNATURE,
     UnfitError,
@@ -27,26 +39,30 @@ from cs_score.batch.store import (
     read_whole_run,
     write_run,
 )
-
-OpenBackend = Callable[[str, Plan, Prepared], contextlib.AbstractContextManager[Backend]]
-"""Makes the executor of a batch from its id, its plan and the gold prepared here."""
+from cs_score.tables.renderers import tsv
 
 
 class BatchOptions(Record):
     """What a batch may choose beside the scoring.
 
-    `out` is the output folder, `measure` ranks the leaderboard (None: the usual one of the mode), `resume` keeps runs
-    that are scored already; with `ships` workers receive the bytes of all inputs and return those of all outputs.
-    `problems` names a file for all problems with their details, which the plan then has to ask for; `index` makes the
-    page of the whole batch, where the plan makes the pages of runs.
+    `out` is the output folder, `measure` ranks the leaderboard (None: the usual one of the task), `resume` keeps runs
+    that are scored already. Runs are scored in `jobs` processes (None: one for each processor) or on the Dask cluster
+    at `dask`; with `ships` its workers receive the bytes of all inputs and return those of all outputs. `problems`
+    names a file for all problems with their details, which the plan then has to ask for; `index` makes the page of the
+    whole batch, where the plan makes the pages of runs. Progress is shown on the stream `progress`. `mix_editions`
+    allows one leaderboard for runs that follow several editions.
     """
 
     out: str
-    measure: str | None
+    measure: str | None = None
     resume: bool = False
     ships: bool = False
     problems: str | None = None
     index: MakePage | None = None
+    jobs: int | None = 1
+    dask: str | None = None
+    progress: TextIO | None = None
+    mix_editions: bool = False
 
 
 class BatchResult(Record):
@@ -62,19 +78,13 @@ class BatchResult(Record):
         return sum(outcome.state == FAILED or outcome.errors > 0 for outcome in self.outcomes)
 
 
-def run_batch(
-    plan: Plan,
-    runs: Sequence[RunFile],
-    options: BatchOptions,
-    open_backend: OpenBackend,
-    watch: Callable[[int], contextlib.AbstractContextManager[Watcher]],
-    remark: Callable[[str], None],
-) -> BatchResult:
+def run_batch(plan: Plan, runs: Sequence[RunFile], options: BatchOptions, remark: Callable[[str], None]) -> BatchResult:
     """Score all runs into `options.out`; what is wrong with one of them stands in its outcome.
 
-    `watch` opens a progress display, `remark` prints a line. Raises CsScoreError where nothing can be scored: gold is
-    unusable, the folder cannot be written or is in use, no executor answers.
+    `remark` prints a line. Raises CsScoreError where nothing can be scored: gold is unusable, the folder cannot be
+    written or is in use, no executor answers; UsageError for runs of several editions that may not be mixed.
     """
+    editions = _editions(plan, runs, options.mix_editions)
     make_folder(options.out, "-o")
     policies = plan.policy_names()
     with locked(options.out) as taken_over:
@@ -88,31 +98,31 @@ def run_batch(
         if others := _other_results(options.out, folders):
             remark(f"{options.out} holds results of other runs, too ({others}); the leaderboard has those of this call")
         found: dict[tuple[str, str], Outcome] = {}
-        tasks = [task for run in runs if (task := _task(run, plan, prepared, options, found, remark)) is not None]
+        jobs = [job for run in runs if (job := _job(run, plan, prepared, options, found, remark)) is not None]
         kept = len(found)
-        try:
-            if tasks:
-                with open_backend(os.urandom(16).hex(), plan, prepared) as backend, watch(len(tasks)) as watcher:
-                    todo = list(_sent(tasks, options, found)) if options.ships else tasks
-                    for deliveries in run_tasks(todo, backend, watcher):
-                        for delivery in deliveries:
-                            outcome = _stored(_checked(delivery, prepared), options, plan)
-                            found[outcome.run, outcome.policy] = outcome
-        finally:  # no worker writes any more
-            for task in tasks:
-                for policy in task.folders:
-                    clear_leftovers(folder_of_run(options.out, plan, task.run.name, policy))
+        if jobs:
+            _run(jobs, plan, prepared, options, found)
         outcomes = tuple(found[run.name, policy] for run in runs for policy in policies)
-        board = make_leaderboard(outcomes, policies, measure, plan.headline())
+        board = make_leaderboard(outcomes, plan.task, measure, plan.headline(), editions)
         if not any(measure in row.scores for row in board.rows) and any(row.scores for row in board.rows):
             remark(f"no run has a score {measure}, so none has a rank")
-        write_leaderboard(options.out, board)
-        overview = overview_of(outcomes, policies, board, prepared.evaluation)
-        write_overview(options.out, overview, board, options.index)
-        write_problem_table(options.out, outcomes)
-        if options.problems is not None:
-            write_problem_report(options.problems, prepared.occurrences, outcomes)
+        own = plan.edition_of(replace(runs[0], follow=""))
+        of_batch = [outcome for outcome in outcomes if editions.get(outcome.run, own) == own]
+        _write(options, prepared, outcomes, board, overview_of(of_batch, board, prepared.evaluation))
         return BatchResult(outcomes, board, kept)
+
+
+def _editions(plan: Plan, runs: Sequence[RunFile], may_mix: bool) -> dict[str, str]:
+    """The editions of runs by name where they follow several, else none. Raises UsageError where that may not be."""
+    editions = {run.name: plan.edition_of(run) for run in runs}
+    if len(names := dict.fromkeys(editions.values())) == 1:
+        return {}
+    if not may_mix:
+        raise UsageError(
+            f"the runs follow {' and '.join(names)}, whose scores cannot be compared; make a batch of each, or say "
+            "--mix-editions for one leaderboard"
+        )
+    return editions
 
 
 def _measure(wanted: str | None, known: Mapping[str, Sequence[str]]) -> str:
@@ -134,14 +144,10 @@ def _other_results(out: str, folders: Set[str]) -> str:
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
-def _task(
-    run: RunFile,
-    plan: Plan,
-    prepared: Prepared,
-    options: BatchOptions,
-    found: dict[tuple[str, str], Outcome],
+def _job(
+    run: RunFile, plan: Plan, prepared: Prepared, options: BatchOptions, found: dict[tuple[str, str], Outcome],
     remark: Callable[[str], None],
-) -> Task | None:
+) -> Job | None:  # fmt: skip
     """What is left to do for a run; whole outcomes of an earlier batch go into `found`."""
     folders: dict[str, str | None] = {}
     digest = None
@@ -153,42 +159,65 @@ def _task(
         earlier = None
         if digest is not None:
             try:
-                earlier = read_whole_run(folder, prepared.signature(digest, policy))
+                earlier = read_whole_run(folder, prepared.origin(run, digest, policy))
             except UnfitError as error:
                 remark(f"{error} is not as this version writes it; {run.name} is scored again")
-        if earlier is None or _lacks(earlier, options):
+        lacks_problems = options.problems is not None and (earlier is None or earlier.occurrences is None)
+        has_page = earlier is not None and any(is_page(written.name) for written in earlier.files)
+        if earlier is None or lacks_problems or (options.index is not None and not has_page):
             folders[policy] = None if options.ships else os.path.abspath(folder)
         else:
             found[run.name, policy] = earlier
-    return Task(run, folders) if folders else None
+    return Job(plan.task, run, folders) if folders else None
 
 
-def _lacks(earlier: Outcome, options: BatchOptions) -> bool:
-    """Whether an outcome of before has not all that is wanted now."""
-    has_page = any(is_page(written.name) for written in earlier.files)
-    return (options.problems is not None and earlier.occurrences is None) or (
-        options.index is not None and not has_page
-    )
+def _run(
+    jobs: Sequence[Job], plan: Plan, prepared: Prepared, options: BatchOptions, found: dict[tuple[str, str], Outcome]
+) -> None:
+    """Score runs, and put their outcomes into `found` as they come."""
+    progress = Progress(options.progress, len(jobs))
+    try:
+        with _backend(plan, prepared, options, len(jobs)) as backend:
+            todo = list(_sent(jobs, found)) if options.ships else jobs
+            for deliveries in run_jobs(todo, backend, progress):
+                for delivery in deliveries:
+                    outcome = _stored(_checked(delivery, prepared), options, plan)
+                    found[outcome.run, outcome.policy] = outcome
+    finally:  # no worker writes any more
+        progress.close()
+        for job in jobs:
+            for policy in job.folders:
+                clear_leftovers(folder_of_run(options.out, plan, job.run.name, policy))
 
 
-def _sent(tasks: Sequence[Task], options: BatchOptions, found: dict[tuple[str, str], Outcome]) -> Iterator[Task]:
-    """The tasks with the bytes of their runs; one whose run cannot be read has failed here already."""
-    for task in tasks:
+def _backend(
+    plan: Plan, prepared: Prepared, options: BatchOptions, runs: int
+) -> contextlib.AbstractContextManager[Backend]:
+    batch = os.urandom(16).hex()
+    if options.dask is not None:
+        return dask_backend(batch, plan.travelling(options.ships), options.dask)
+    return local_backend(batch, plan, prepared, min(processes_for(options.jobs), runs))
+
+
+def _sent(jobs: Sequence[Job], found: dict[tuple[str, str], Outcome]) -> Iterator[Job]:
+    """The runs with their bytes; one that cannot be read has failed here already."""
+    for job in jobs:
         try:
-            yield Task(RunFile(task.run.name, task.run.file.loaded()), task.folders)
+            yield Job(job.task, RunFile(job.run.name, job.run.file.loaded(), job.run.follow), job.folders)
         except CsScoreError as error:
-            for delivery in failures(task, str(error)):
+            for delivery in failures(job, str(error)):
                 found[delivery.outcome.run, delivery.outcome.policy] = delivery.outcome
 
 
 def _failed(outcome: Outcome, reason: str) -> Delivery:
-    return failures(Task(RunFile(outcome.run, InputFile(outcome.file)), {outcome.policy: None}), reason)[0]
+    run = RunFile(outcome.run, InputFile(outcome.file))
+    return failures(Job(outcome.task, run, {outcome.policy: None}), reason)[0]
 
 
 def _checked(delivery: Delivery, prepared: Prepared) -> Delivery:
     """The delivery, failed if its worker prepared something else: another file may lie under the same path there."""
-    inputs = delivery.outcome.signature.get("inputs", ())
-    seen = {(given["name"], given["sha256"]) for given in inputs} if isinstance(inputs, list) else set()
+    origin = delivery.outcome.origin
+    seen = {(given.name, given.sha256) for given in origin.inputs} if origin else set()
     for digest in prepared.digests:
         if seen and (digest.name, digest.sha256) not in seen:
             reason = f"the worker read another {digest.name} than this machine; put it on shared storage or ship inputs"
@@ -208,3 +237,19 @@ def _stored(delivery: Delivery, options: BatchOptions, plan: Plan) -> Outcome:
     if outcome.state == FAILED and not outcome.files:
         clear(folder)  # files of an earlier batch are out of date
     return outcome
+
+
+def _write(
+    options: BatchOptions, prepared: Prepared, outcomes: Sequence[Outcome], board: Leaderboard, overview: Overview
+) -> None:
+    """Write what is over all runs, each file whole or not at all. Raises OutputError."""
+    document = document_of(overview, board, pages=options.index is not None)
+    files = {f"{LEADERBOARD}.{ending}": encoded([text(board)]) for ending, text in WRITERS.items()}
+    files |= {name: tsv(table(overview)) for name, table in TABLES.items()}
+    files |= {"batch.json": encoded([json_text(document)]), PROBLEMS: iter(problem_lines(outcomes))}
+    if options.index is not None:
+        files[INDEX] = encoded([options.index(to_builtins(document))])
+    for name, blocks in files.items():
+        write_whole(os.path.join(options.out, name), blocks)
+    if options.problems is not None:
+        write_problem_report(options.problems, prepared.occurrences, outcomes)

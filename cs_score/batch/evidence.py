@@ -3,125 +3,95 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Protocol, cast
+from typing import Any
 
+from msgspec import UNSET
+
+from cs_score.analysis.evidence.analysis import analyze
 from cs_score.analysis.many.findings import Findings
 from cs_score.analysis.many.overview import Evaluation
 from cs_score.base.display import terminal_safe
 from cs_score.base.errors import CsScoreError
 from cs_score.base.outputs import encoded
-from cs_score.base.records import Record, replace
+from cs_score.base.records import replace
 from cs_score.base.signing.origin import GOLD
-from cs_score.base.sources import Input, InputDigest
-from cs_score.batch.plan import FAILED, OK, MakePage, Outcome, Plan, RunScores, Scored, page_name
+from cs_score.base.sources import InputDigest
+from cs_score.batch.documents import FAILED, OK, Outcome, RunOrigin, RunScores
+from cs_score.batch.plan import Plan, Prepared, Scored, page_name
 from cs_score.batch.runs import InputFile, RunFile
 from cs_score.evidence import intervals
 from cs_score.evidence.report import intervals_text, json_text, table_text, unit_blocks
-from cs_score.evidence.result import Mode, Result
+from cs_score.evidence.result import Result
 from cs_score.measures.registry import headline, rankable
-from cs_score.problems.occurrences import Occurrence
-from cs_score.statistics.options import Resampling
 from cs_score.statistics.results import ScoreIntervals
 
 
-class _ModeModule(Protocol):
-    """What every mode's module has."""
+class EvidencePlan(Plan, kw_only=True):
+    """Gold of a mode, and the options of its `score` function."""
 
-    MODE: Mode
-    read_gold: Callable[[Input], object]
-    score: Callable[..., Result]
-
-
-def _module(mode: str) -> _ModeModule:
-    return cast(_ModeModule, importlib.import_module(f"cs_score.evidence.{mode}"))
-
-
-class EvidencePlan(Record):
-    """A mode, its gold, the options of its `score` function, how to find intervals, and what makes the page of a run.
-
-    There are no intervals, and no pages, where these are None.
-    """
-
-    mode: str
     gold: InputFile
     options: Mapping[str, object]
-    resampling: Resampling | None = None
-    page: MakePage | None = None
 
     def prepare(self) -> PreparedEvidence:
         """Read gold. Raises InputError where it is unusable."""
-        return PreparedEvidence(self, _module(self.mode).read_gold(self.gold.open()), self.gold.digest(GOLD))
-
-    def measures(self) -> Sequence[str]:
-        return list(map(str, rankable(self.mode)))
-
-    def headline(self) -> Sequence[str]:
-        return headline(self.mode)
-
-    def policy_names(self) -> Sequence[str]:
-        return ("",)
-
-    def travelling(self, ship: bool) -> Plan:
-        return replace(self, gold=self.gold.loaded() if ship else self.gold.located())
+        return PreparedEvidence(self)
 
 
-class PreparedEvidence:
-    """Gold in the form that its mode works with."""
+class PreparedEvidence(Prepared):
+    """Gold as read."""
 
-    def __init__(self, plan: EvidencePlan, gold: object, digest: InputDigest) -> None:
-        self._plan = plan
-        self._gold = gold
-        self.digests = (digest,)
-        self.occurrences: Sequence[Occurrence] = ()
+    plan: EvidencePlan
+
+    def __init__(self, plan: EvidencePlan) -> None:
+        super().__init__(plan)
+        self._scorer: Any = importlib.import_module(f"cs_score.evidence.{plan.task}")
+        self._gold = self._scorer.read_gold(plan.gold.open())
+        self.digests = (plan.gold.digest(GOLD),)
+
+    def measures(self) -> Mapping[str, Sequence[str]]:
+        return dict.fromkeys(map(str, rankable(self.plan.task)), ())
 
     @property
     def evaluation(self) -> Evaluation:
-        mode = _module(self._plan.mode).MODE
-        shown = headline(mode.name)
-        return Evaluation(mode.name, mode.unit, shown[0], (), lambda found: {}, by_unit=shown)
+        """Its units, each by all measures that people are shown first."""
+        shown = headline(self.plan.task)
+        return Evaluation(self.plan.task, self._scorer.MODE.unit, shown[0], (), lambda found: {}, shown)
 
-    def measures(self) -> Mapping[str, Sequence[str]]:
-        return dict.fromkeys(self._plan.measures(), ())
-
-    def signature(self, run: InputDigest, policy: str) -> Mapping[str, object]:
-        mode = _module(self._plan.mode).MODE
-        resampling = self._plan.resampling
-        if resampling is not None:
-            resampling = replace(resampling, unit=mode.unit)
-        origin = mode.origin(self._plan.options, *self.digests, run)
-        return {**origin.as_json(), "bootstrap": None if resampling is None else resampling.as_json()}
+    def origin(self, run: RunFile, digest: InputDigest, policy: str) -> RunOrigin:
+        mode = self._scorer.MODE
+        return self.run_origin(mode.origin(self.plan.options, *self.digests, digest), mode.unit)
 
     def score(self, run: RunFile, policies: Sequence[str]) -> Iterator[Scored]:
         """The predictions as if they were alone; evidence modes have no policies."""
-        outcome = Outcome(run.name, run.file.name, "", OK)
+        outcome = Outcome(task=self.plan.task, run=run.name, file=run.file.name, policy="", state=FAILED)
         try:
-            result = _module(self._plan.mode).score(self._gold, run.file.open(), **self._plan.options)
-            resampling = self._plan.resampling
+            result: Result = self._scorer.score(self._gold, run.file.open(), **self.plan.options)
+            resampling = self.plan.resampling
             found = None if resampling is None else intervals(result, resampling)
         except CsScoreError as error:
-            yield Scored(replace(outcome, state=FAILED, failure=str(error)), ())
+            yield Scored(replace(outcome, failure=str(error)), ())
             return
+        origin = self.origin(run, result.origin.inputs[-1], "")
+        findings = Findings(result.table).as_json()
         scored = replace(
             outcome,
-            scores=(RunScores(run.name, dict(result.scores)),),
-            remarks=result.notices,
-            signature=self.signature(result.origin.inputs[-1], ""),
-            intervals=() if found is None else (found.as_json(),),
-            findings=(Findings(result.table).as_json(),),
+            signature=str(origin.signature),
+            origin=origin,
+            state=OK,
+            runs=(RunScores(run.name, dict(result.scores), UNSET if found is None else found, findings),),
+            remarks=tuple(result.notices),
         )
         yield Scored(scored, chain(_files(result, found), self._pages(result)))
 
     def _pages(self, result: Result) -> Iterator[tuple[str, Iterable[bytes]]]:
-        from cs_score.analysis.evidence.analysis import analyze
-
-        if self._plan.page is not None:
-            yield page_name(0, 1), encoded([self._plan.page(analyze(result).as_json())])
+        if self.plan.page is not None:
+            yield page_name(0, 1), encoded([self.plan.page(analyze(result).as_json())])
 
 
 def _files(result: Result, found: ScoreIntervals | None) -> Iterator[tuple[str, Iterable[bytes]]]:
-    """What the subcommand writes with `--json FILE` and `--per-item`, and what it prints."""
+    """What the subcommand writes as JSON and unit by unit, and what it prints."""
     yield "out.json", [_printed(json_text(result, found, with_units=True))]
     yield "out.txt", [_printed("\n\n".join([table_text(result), *([] if found is None else [intervals_text(found)])]))]
     yield "out.tsv", unit_blocks(result)

@@ -1,4 +1,4 @@
-"""Tasks in this process, a pool of processes or a Dask cluster: gold is prepared once for each, then it scores runs."""
+"""Runs are scored in this process, a pool of processes or a Dask cluster, each of which prepares gold once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from functools import partial
-from typing import Any, Final, Protocol, TextIO, TypeAlias
+from typing import Any, Final, TextIO, TypeAlias
 
 from cs_score.base.display import one_line
 from cs_score.base.errors import CsScoreError, InputError, MissingExtraError
@@ -21,7 +21,8 @@ from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.processes import Pool, WorkerDiedError, workers_share_memory
 from cs_score.base.records import Record, field
 from cs_score.base.version import VERSION
-from cs_score.batch.plan import FAILED, Outcome, Plan, Prepared
+from cs_score.batch.documents import FAILED, Outcome
+from cs_score.batch.plan import Plan, Prepared
 from cs_score.batch.runs import RunFile
 from cs_score.batch.store import write_run
 
@@ -35,9 +36,10 @@ WORKER_SECONDS: Final = 15
 _TICK_SECONDS: Final = 0.5
 
 
-class Task(Record):
+class Job(Record):
     """One run to score, and the folder for each policy; None where the outputs travel back with the outcome."""
 
+    task: str
     run: RunFile
     folders: dict[str, str | None]
 
@@ -69,93 +71,84 @@ def forget(batch: str) -> None:
     _prepared.pop(batch, None)
 
 
-def run_task(batch: str, task: Task) -> list[Delivery]:
+def run_job(batch: str, job: Job) -> list[Delivery]:
     """Score one run under its policies. Whatever is wrong with it becomes its outcome, never an exception."""
+    deliveries = []
     try:
         with paused_collector():
             with _preparing:
                 if batch not in _prepared:
                     _prepared[batch] = _plans[batch].prepare()
-            return list(_delivered(_prepared[batch], task))
+            for scored in _prepared[batch].score(job.run, list(job.folders)):
+                folder = job.folders[scored.outcome.policy]
+                if folder is None:
+                    contents = {name: b"".join(blocks) for name, blocks in scored.files}
+                    deliveries.append(Delivery(scored.outcome, contents))
+                else:
+                    deliveries.append(Delivery(write_run(folder, scored.outcome, scored.files)))
+        return deliveries
     except CsScoreError as error:  # gold as this worker sees it, or a disk that is full
-        return failures(task, str(error))
+        return failures(job, str(error))
     except Exception as error:  # a defect of cs-score fails one run, not the batch
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{place.filename.rpartition('/')[2]} line {place.lineno}"
-        return failures(task, f"defect of cs-score: {type(error).__name__}: {error} ({where}); please report it")
+        return failures(job, f"defect of cs-score: {type(error).__name__}: {error} ({where}); please report it")
 
 
-def _delivered(prepared: Prepared, task: Task) -> Iterator[Delivery]:
-    for scored in prepared.score(task.run, list(task.folders)):
-        outcome = scored.outcome
-        folder = task.folders[outcome.policy]
-        if folder is None:
-            yield Delivery(outcome, {name: b"".join(blocks) for name, blocks in scored.files})
-        else:
-            yield Delivery(write_run(folder, outcome, scored.files))
-
-
-def failures(task: Task, reason: str) -> list[Delivery]:
+def failures(job: Job, reason: str) -> list[Delivery]:
     """The outcomes of a run that could not be scored."""
-    run = task.run
-    return [Delivery(Outcome(run.name, run.file.name, policy, FAILED, failure=reason)) for policy in task.folders]
+    run = job.run
+    return [
+        Delivery(Outcome(task=job.task, run=run.name, file=run.file.name, policy=policy, state=FAILED, failure=reason))
+        for policy in job.folders
+    ]
 
 
 class Backend(Record):
-    """Where tasks are computed: at most `width` of them are handed out at a time.
+    """Where runs are scored: at most `width` of them are handed out at a time.
 
     `wait` gives those of some futures that are done, after so many seconds at most. `died` are the exceptions of a
     future whose worker died; a backend that `retries` has tried the task again by itself.
     """
 
-    submit: Callable[[Task], Deliveries]
+    submit: Callable[[Job], Deliveries]
     wait: Callable[[Collection[Deliveries], float], Collection[Deliveries]]
     width: int
     died: tuple[type[BaseException], ...] = ()
     retries: bool = False
 
 
-class Watcher(Protocol):
-    """A display of progress."""
+def run_jobs(jobs: Sequence[Job], backend: Backend, progress: Progress) -> Iterator[list[Delivery]]:
+    """Score runs, and give the deliveries of each as soon as they are there, in any order.
 
-    def starts(self, run: str) -> None: ...
-    def finished(self) -> None: ...
-    def tick(self) -> None: ...
-
-
-def run_tasks(tasks: Sequence[Task], backend: Backend, watcher: Watcher) -> Iterator[list[Delivery]]:
-    """Compute tasks, and give the deliveries of each as soon as they are there, in any order.
-
-    A task whose worker dies is tried once more after all others, alone: two large runs may be too much for the memory
+    A run whose worker dies is tried once more after all others, alone: two large runs may be too much for the memory
     where one is not. If the worker dies again the run has failed.
     """
-    suspects: deque[Task] = deque()
-    for waiting, width in ((deque(tasks), backend.width), (suspects, 1)):
-        running: dict[Deliveries, Task] = {}
+    suspects: deque[Job] = deque()
+    for waiting, width in ((deque(jobs), backend.width), (suspects, 1)):
+        running: dict[Deliveries, Job] = {}
         while waiting or running:
             while waiting and len(running) < width:
-                task = waiting.popleft()
-                watcher.starts(task.run.name)
-                running[backend.submit(task)] = task
+                job = waiting.popleft()
+                progress.starts(job.run.name)
+                running[backend.submit(job)] = job
             done = backend.wait(running, _TICK_SECONDS)
-            watcher.tick()
+            progress.tick()
             for future in done:
-                task = running.pop(future)
+                job = running.pop(future)
                 try:
                     deliveries = future.result()
                 except CancelledError:
-                    deliveries = failures(task, "the executor gave the run up: the connection to it was lost")
+                    deliveries = failures(job, "the executor gave the run up: the connection to it was lost")
                 except backend.died as error:
                     if waiting is not suspects and not backend.retries:
-                        suspects.append(task)
+                        suspects.append(job)
                         continue
                     name = type(error).__name__
-                    deliveries = failures(
-                        task, f"the worker died at it each time it was tried (out of memory?): {name}"
-                    )
+                    deliveries = failures(job, f"the worker died at it each time it was tried (out of memory?): {name}")
                 except Exception as error:
-                    deliveries = failures(task, f"the executor could not run it: {type(error).__name__}: {error}")
-                watcher.finished()
+                    deliveries = failures(job, f"the executor could not run it: {type(error).__name__}: {error}")
+                progress.finished()
                 yield deliveries
 
 
@@ -167,13 +160,13 @@ def local_backend(batch: str, plan: Plan, prepared: Prepared, jobs: int) -> Iter
     """
     if jobs > 1:
         shared = prepared if workers_share_memory() else None
-        with Pool[Task, list[Delivery]](jobs, partial(run_task, batch), partial(install, batch, plan, shared)) as pool:
+        with Pool[Job, list[Delivery]](jobs, partial(run_job, batch), partial(install, batch, plan, shared)) as pool:
             yield Backend(pool.submit, lambda running, seconds: pool.wait(seconds), jobs, (WorkerDiedError,))
         return
 
-    def computed(task: Task) -> Deliveries:
+    def computed(job: Job) -> Deliveries:
         future: Deliveries = Future()
-        future.set_result(run_task(batch, task))
+        future.set_result(run_job(batch, job))
         return future
 
     install(batch, plan, prepared)
@@ -212,7 +205,7 @@ def dask_backend(batch: str, plan: Plan, address: str) -> Iterator[Backend]:
         executor = client.get_executor(pure=False)
         try:
             yield Backend(
-                lambda task: executor.submit(run_task, batch, task),
+                lambda job: executor.submit(run_job, batch, job),
                 lambda running, seconds: wait(running, timeout=seconds, return_when=FIRST_COMPLETED).done,
                 width=2 * max(1, sum(client.nthreads().values())),
                 died=(distributed.scheduler.KilledWorker,),
@@ -269,13 +262,16 @@ def _reason(error: Exception) -> str:
 
 
 class Progress:
-    """Counts the runs that are done: one line that is written over on a terminal, else a plain line a minute."""
+    """Counts the runs that are done: one line that is written over on a terminal, else a plain line a minute.
 
-    def __init__(self, stream: TextIO, total: int, clock: Callable[[], float] = time.monotonic) -> None:
+    Without a stream nothing is shown.
+    """
+
+    def __init__(self, stream: TextIO | None, total: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._stream = stream
         self._total = total
         self._clock = clock
-        self._on_terminal = stream.isatty()
+        self._on_terminal = stream is not None and stream.isatty()
         self._interval = TERMINAL_INTERVAL if self._on_terminal else MINUTE
         self._started = self._last = clock()
         self._done = 0
@@ -295,7 +291,7 @@ class Progress:
     def tick(self) -> None:
         """Show the progress if enough time has passed."""
         now = self._clock()
-        if now - self._last < self._interval:
+        if self._stream is None or now - self._last < self._interval:
             return
         self._last = now
         text = self.line(now)
@@ -324,5 +320,6 @@ class Progress:
 
     def _write(self, text: str) -> None:
         with contextlib.suppress(OSError):  # a closed terminal does not end the batch
-            self._stream.write(text)
-            self._stream.flush()
+            if self._stream is not None:
+                self._stream.write(text)
+                self._stream.flush()

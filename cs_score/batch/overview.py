@@ -2,47 +2,58 @@
 
 from __future__ import annotations
 
-import json
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 from typing import Any, Final
 
+from cs_score.analysis.many import overview as many
 from cs_score.analysis.many.findings import FOUND, findings_of
-from cs_score.analysis.many.overview import Evaluation, OfPolicy, Overview, System, Told, overview
-from cs_score.analysis.many.stability import Ranked
 from cs_score.base.display import spreadsheet_cell
 from cs_score.base.errors import InputError
-from cs_score.base.outputs import encoded, write_whole
-from cs_score.base.records import to_builtins
-from cs_score.batch.leaderboard import Leaderboard, Row, resampling_of
-from cs_score.batch.plan import MakePage, Outcome
-from cs_score.batch.runs import INDEX
+from cs_score.base.records import replace
+from cs_score.batch.documents import (
+    Agreement,
+    Difficulty,
+    FirstPlace,
+    FoundTogether,
+    Leaderboard,
+    Limits,
+    Outcome,
+    Overlap,
+    Overview,
+    Ranking,
+    RankingPair,
+    Stability,
+    Standing,
+    System,
+    Union,
+    UnitScores,
+)
 from cs_score.problems.occurrences import Occurrence, merged, of_error
 from cs_score.problems.reports import write_occurrences
+from cs_score.tables.layout import Column, Layout, Table, columns
+from cs_score.tables.renderers import tsv
 
 
-def overview_of(
-    outcomes: Sequence[Outcome], policies: Sequence[str], board: Leaderboard, evaluation: Evaluation
-) -> Overview:
-    """Everything about many runs, in the order of the batch; rankings are by the measures that people are shown."""
-    systems = list(dict.fromkeys(System(each.run, run_id) for each in outcomes for run_id, _ in each.scores))
+def overview_of(outcomes: Sequence[Outcome], board: Leaderboard, evaluation: many.Evaluation) -> many.Overview:
+    """Everything about runs of one edition, in their order; rankings are by the measures that people are shown."""
+    systems = list(dict.fromkeys(many.System(each.run, part.run_id) for each in outcomes for part in each.runs))
 
-    def told(policy: str) -> list[Told | None]:
+    def scored(policy: str) -> list[many.Told | None]:
         found = {
-            System(each.run, run_id): Told(scores, findings_of(findings))
+            many.System(each.run, part.run_id): many.Told(part.scores, findings_of(part.findings or {}))
             for each in outcomes
             if each.policy == policy
-            for (run_id, scores), findings in zip(each.scores, each.findings)
+            for part in each.runs
         }
         return [found.get(system) for system in systems]
 
-    resampling = next((resampling_of(row.intervals) for row in board.rows if row.intervals), None)
-    return overview(evaluation, systems, policies, told, board.headline, resampling)
+    resampling = next((row.intervals.resampling for row in board.rows if row.intervals), None)
+    policies = list(dict.fromkeys(outcome.policy for outcome in outcomes))
+    return many.overview(evaluation, systems, policies, scored, board.headline, resampling)
 
 
-def labels_of(systems: Sequence[System]) -> list[str]:
+def labels_of(systems: Sequence[many.System]) -> list[str]:
     """What tables call each run: by its name, with the run id where a file holds several; no two alike."""
     often = Counter(system.run for system in systems)
     names = [system.run if often[system.run] == 1 else f"{system.run} ({system.run_id})" for system in systems]
@@ -60,209 +71,189 @@ def labels_of(systems: Sequence[System]) -> list[str]:
     return labels
 
 
-SCHEMA_VERSION: Final = 1
-"""Of the JSON object; raised when a key changes its meaning or goes away."""
-
-ANSWERS: Final = ("policy", "part", "unit", "place", "name", "value", "found_by", "only")
-AGREEMENT: Final = (
-    "policy", "what", "run", "run_id", "other_run", "other_run_id", "right_shared", "right_either", "right_jaccard",
-    "wrong_shared", "wrong_either", "wrong_jaccard", "part", "systems", "recall", "agreed", "measure", "score",
-)  # fmt: skip
-STABILITY: Final = (
-    "what", "measure", "policy", "other_measure", "other_policy", "runs", "tau_b", "tau_b:low", "tau_b:high", "first",
-    "first_changes",
-)  # fmt: skip
+_ANSWERS: Final = ("policy", "part", "unit", "place", "name", "value", "found_by", "only")
 
 
-def write_overview(folder: str, found: Overview, board: Leaderboard, index: MakePage | None = None) -> None:
-    """Write the four files into the folder, and the page that `index` makes, each whole or not at all.
-
-    Raises OutputError.
-    """
-    for name, lines in WRITERS.items():
-        write_whole(os.path.join(folder, name), encoded(lines(found)))
-    value = as_json(found, board, with_pages=index is not None)
-    write_whole(os.path.join(folder, "batch.json"), encoded([json.dumps(value, allow_nan=False), "\n"]))
-    if index is not None:
-        write_whole(os.path.join(folder, INDEX), encoded([index(value)]))
-
-
-def answers_lines(found: Overview) -> Iterator[str]:
-    """A line for each thing to be found: by how many runs, by which if by one only, and run by run 1 or 0."""
+def _answers(found: many.Overview) -> Table:
+    """A row for each thing to be found: by how many runs, by which if by one only, and run by run 1 or 0."""
     labels = labels_of(found.systems)
-    yield _line([*ANSWERS, *labels])
-    told = [(thing.part, thing.unit, thing.place, thing.name, thing.value) for thing in found.wanted]
-    escaped = {text: spreadsheet_cell(text) for text in {*chain.from_iterable(told), *labels, ""}}
-    places = ["\t".join([escaped[text] for text in texts]) for texts in told]
+    layout = Layout("answers", "", columns(*_ANSWERS, *map(spreadsheet_cell, labels)), lambda rows: rows)
+    things = [(thing.part, thing.unit, thing.place, thing.name, thing.value) for thing in found.wanted]
+    rows = []
     for each in found.policies:
-        policy = spreadsheet_cell(each.policy)
-        of_runs = [marks or " " * len(places) for marks in each.marks]
-        for place, times, *marks in zip(places, each.often, *of_runs):
-            only = escaped[labels[marks.index(FOUND)]] if times == 1 else ""
-            yield "\t".join((policy, place, str(times), only, *map(str.strip, marks))) + "\n"
+        of_runs = [marks or " " * len(things) for marks in each.marks]
+        for thing, times, *marks in zip(things, each.often, *of_runs):
+            only = labels[marks.index(FOUND)] if times == 1 else ""
+            rows.append((each.policy, *thing, times, only, *map(str.strip, marks)))
+    return Table(layout, rows, len(rows))
 
 
-def agreement_lines(found: Overview) -> Iterator[str]:
+def _agreement(found: many.Overview) -> Iterator[dict[str, Any]]:
     """Pairs of runs, then what more and more runs find together, then what all of them would score."""
-    yield _line(AGREEMENT)
     for each in found.policies:
+        policy = {"policy": each.policy}
         for right, wrong in zip(each.right, each.wrong):
-            overlaps = (right.shared, right.either, right.jaccard, wrong.shared, wrong.either, wrong.jaccard)
-            runs = (*found.systems[right.a], *found.systems[right.b])
-            yield _line([each.policy, "pair", *runs, *overlaps, right.part, *[None] * 5])
+            (run, run_id), (other, other_id) = found.systems[right.a], found.systems[right.b]
+            pair = {"what": "pair", "run": run, "run_id": run_id, "other_run": other, "other_run_id": other_id}
+            overlaps = {
+                f"{side}_{name}": getattr(overlap, name)
+                for side, overlap in (("right", right), ("wrong", wrong))
+                for name in ("shared", "either", "jaccard")
+            }
+            yield policy | pair | overlaps | {"part": right.part}
         for part, pooled in each.pooled.items():
             for one in pooled:
-                told = (part, one.systems, one.recall, one.agreed)
-                yield _line([each.policy, "systems", *[None] * 10, *told, None, None])
+                shares = {"systems": one.systems, "recall": one.recall, "agreed": one.agreed}
+                yield policy | {"what": "systems", "part": part} | shares
         for measure, score in each.union.items():
-            yield _line([each.policy, "union", *[None] * 14, measure, score])
+            yield policy | {"what": "union", "measure": measure, "score": score}
 
 
-def stability_lines(found: Overview) -> Iterator[str]:
+def _stability(found: many.Overview) -> Iterator[dict[str, Any]]:
     """The rankings with their first places, then every pair of them."""
-    yield _line(STABILITY)
     labels = labels_of(found.systems)
     first = {ranking.by: ranking.first for ranking in found.stability.rankings}
     for ranking in found.stability.rankings:
         names = "; ".join(labels[place] for place in ranking.first)
-        yield _line(["ranking", *ranking.by, *[None] * 6, names, ranking.changes])
+        measure, policy = ranking.by
+        changes = {"first": names, "first_changes": ranking.changes}
+        yield {"what": "ranking", "measure": measure, "policy": policy} | changes
     for pair in found.stability.pairs:
-        limits = (None, None) if pair.interval is None else pair.interval
-        changes = int(not set(first[pair.a]) & set(first[pair.b]))
-        yield _line(["pair", *pair.a, *pair.b, pair.runs, pair.tau, *limits, None, changes])
+        low, high = (None, None) if pair.interval is None else pair.interval
+        yield {
+            "what": "pair", "measure": pair.a[0], "policy": pair.a[1], "other_measure": pair.b[0],
+            "other_policy": pair.b[1], "runs": pair.runs, "tau_b": pair.tau, "tau_b:low": low, "tau_b:high": high,
+            "first_changes": int(not set(first[pair.a]) & set(first[pair.b])),
+        }  # fmt: skip
 
 
-WRITERS: Final[Mapping[str, Callable[[Overview], Iterator[str]]]] = {
-    "answers.tsv": answers_lines,
-    "agreement.tsv": agreement_lines,
-    "stability.tsv": stability_lines,
+_AGREEMENT: Final = Layout(
+    "agreement",
+    "",
+    columns(
+        *("policy", "what", "run", "run_id", "other_run", "other_run_id", "right_shared", "right_either"),
+        *("right_jaccard", "wrong_shared", "wrong_either", "wrong_jaccard", "part", "systems", "recall", "agreed"),
+        *("measure", "score"),
+    ),
+    _agreement,
+)
+_STABILITY: Final = Layout(
+    "stability",
+    "",
+    columns(
+        *("what", "measure", "policy", "other_measure", "other_policy", "runs", "tau_b", "tau_b:low", "tau_b:high"),
+        *("first", "first_changes"),
+    ),
+    _stability,
+)
+
+TABLES: Final[Mapping[str, Callable[[many.Overview], Table]]] = {
+    "answers.tsv": _answers,
+    "agreement.tsv": _AGREEMENT.table,
+    "stability.tsv": _STABILITY.table,
 }
 """The tables by the names of their files."""
 
 
-def as_json(found: Overview, board: Leaderboard, *, with_pages: bool) -> dict[str, object]:
-    """All of it as one JSON object, which pages and charts are made from.
-
-    Lists by run are in the order of `runs`, and runs are named by their place there. `with_pages`: runs have pages.
-    """
+def document_of(found: many.Overview, board: Leaderboard, *, pages: bool) -> Overview:
+    """All of it as one document, which pages and charts are made from; `pages`: runs have pages."""
     evaluation = found.evaluation
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "mode": evaluation.mode,
-        "measure": board.measure,
-        "unit": evaluation.unit,
-        "unit_measure": evaluation.measure,
-        "policies": [each.policy for each in found.policies],
-        "bootstrap": None if found.resampling is None else {**found.resampling.as_json(), "unit": evaluation.unit},
-        "notes": list(to_builtins(board.notes)),
-        "pages": with_pages,
-        "runs": [system._asdict() for system in found.systems],
-        "leaderboard": [_ranked(row, board.measure) for row in board.rows],
-        "queries": [
-            {"policy": each.policy, "unit": unit, "scores": list(values)}
+    resampling = found.resampling
+    return Overview(
+        task=evaluation.mode,
+        measure=board.measure,
+        unit=evaluation.unit,
+        unit_measure=evaluation.measure,
+        policies=tuple(each.policy for each in found.policies),
+        bootstrap=None if resampling is None else replace(resampling, unit=evaluation.unit),
+        notes=board.notes,
+        pages=pages,
+        runs=tuple(System(*system) for system in found.systems),
+        leaderboard=tuple(
+            Standing(
+                row.policy,
+                row.rank,
+                row.run,
+                row.run_id,
+                row.scores.get(board.measure),
+                Limits(*row.limits(board.measure)) if row.intervals and board.measure in row.scores else None,
+                row.tier or None,
+                row.p_above if isinstance(row.p_above, float) else None,
+            )
+            for row in board.rows
+        ),
+        queries=tuple(
+            UnitScores(each.policy, unit, tuple(values)) for each in found.policies for unit, values in each.units
+        ),
+        answers=tuple(answers for each in found.policies for answers in _difficulty(found, each)),
+        agreement=tuple(
+            Agreement(
+                each.policy,
+                tuple(Overlap(r.a, r.b, r.jaccard, w.jaccard, r.part) for r, w in zip(each.right, each.wrong)),
+                Union(dict(each.union)),
+                tuple(
+                    FoundTogether(part, one.systems, one.recall, one.agreed)
+                    for part, pooled in each.pooled.items()
+                    for one in pooled
+                ),
+            )
             for each in found.policies
-            for unit, values in each.units
-        ],
-        "answers": [answers for each in found.policies for answers in _answers(found, each)],
-        "agreement": [_agreement(each) for each in found.policies],
-        "stability": _stability(found),
-    }
+        ),
+        stability=Stability(
+            tuple(
+                RankingPair(
+                    Ranking(*pair.a),
+                    Ranking(*pair.b),
+                    pair.tau,
+                    None if pair.interval is None else Limits(*pair.interval),
+                )
+                for pair in found.stability.pairs
+            ),
+            tuple(
+                FirstPlace(*ranking.by, tuple(ranking.first), ranking.changes) for ranking in found.stability.rankings
+            ),
+        ),
+    )
 
 
-def _ranked(row: Row, measure: str) -> dict[str, object]:
-    has_interval = measure in row.intervals.get("scores", ())
-    return {
-        **{name: getattr(row, name) for name in ("policy", "rank", "run", "run_id")},
-        "score": row.scores.get(measure),
-        "interval": dict(zip(("low", "high"), row.limits(measure))) if has_interval else None,
-        "tier": row.tier,
-        "p_above": row.p_above,
-    }
-
-
-def _answers(found: Overview, each: OfPolicy) -> Iterator[dict[str, object]]:
-    """How difficult the things of each part are: how many of them so many runs found."""
+def _difficulty(found: many.Overview, each: many.OfPolicy) -> Iterator[Difficulty]:
+    """How many of the things of each part so many runs found."""
     scored = sum(marks is not None for marks in each.marks)
     for part in dict.fromkeys(wanted.part for wanted in found.wanted):
         places = [place for place, wanted in enumerate(found.wanted) if wanted.part == part]
         often = [each.often[place] for place in places]
         alone = [place for place in places if each.often[place] == 1]
-        yield {
-            "policy": each.policy,
-            "part": part,
-            "total": len(places),
-            "found_by": [often.count(times) for times in range(scored + 1)],
-            "only": [0 if marks is None else sum(marks[place] == FOUND for place in alone) for marks in each.marks],
-        }
-
-
-def _agreement(each: OfPolicy) -> dict[str, object]:
-    return {
-        "policy": each.policy,
-        "pairs": [
-            {"a": right.a, "b": right.b, "part": right.part, "right": right.jaccard, "wrong": wrong.jaccard}
-            for right, wrong in zip(each.right, each.wrong)
-        ],
-        "union": {"scores": dict(each.union)},
-        "systems": [
-            {"part": part, "systems": one.systems, "recall": one.recall, "agreed": one.agreed}
-            for part, pooled in each.pooled.items()
-            for one in pooled
-        ],
-    }
-
-
-def _stability(found: Overview) -> dict[str, object]:
-    return {
-        "pairs": [
-            {
-                "a": _by(pair.a),
-                "b": _by(pair.b),
-                "tau": pair.tau,
-                "interval": None if pair.interval is None else dict(zip(("low", "high"), pair.interval)),
-            }
-            for pair in found.stability.pairs
-        ],
-        "first": [
-            {**_by(ranking.by), "runs": list(ranking.first), "changes": ranking.changes}
-            for ranking in found.stability.rankings
-        ],
-    }
-
-
-def _by(ranked: Ranked) -> dict[str, str]:
-    return dict(zip(("measure", "policy"), ranked))
-
-
-def _line(cells: Iterable[Any]) -> str:
-    """A line of a table; text is no formula to a spreadsheet, numbers have full precision, None is empty."""
-    texts = [spreadsheet_cell(cell) if isinstance(cell, str) else "" if cell is None else repr(cell) for cell in cells]
-    return "\t".join(texts) + "\n"
+        only = (0 if marks is None else sum(marks[place] == FOUND for place in alone) for marks in each.marks)
+        found_by = tuple(often.count(times) for times in range(scored + 1))
+        yield Difficulty(each.policy, part, len(places), found_by, tuple(only))
 
 
 PROBLEMS: Final = "problems.tsv"
-HEADER: Final = "\t".join(("run", "policy", "severity", "code", "file", "line", "message")) + "\n"
-
-REMARK: Final = "REMARK"
-"""Code of what the scorer remarks beside its report; such rows have the severity NOTE."""
-
-FATAL: Final = "FATAL"
-"""Code of the reason why a run was not scored to its end; such rows have the severity ERROR."""
 
 
-def write_problem_table(folder: str, outcomes: Iterable[Outcome]) -> None:
-    """Write `problems.tsv` into the folder. Raises OutputError."""
-    lines = chain([HEADER], *map(problem_lines, outcomes))
-    write_whole(os.path.join(folder, PROBLEMS), (line.encode("utf-8", "backslashreplace") for line in lines))
+def _problems(outcomes: Iterable[Outcome]) -> Iterator[dict[str, str]]:
+    """Problems, then what the scorer remarks beside its report, then why a run was not scored to its end."""
+    for outcome in outcomes:
+        run = {"run": outcome.run, "policy": outcome.policy}
+        for problem in outcome.problems:
+            yield run | problem._asdict() | {"message": problem.message.strip()}
+        for remark in outcome.remarks:
+            yield run | {"severity": "NOTE", "code": "REMARK", "message": remark}
+        if outcome.failure is not None:
+            yield run | {"severity": "ERROR", "code": "FATAL", "file": outcome.file, "message": outcome.failure}
 
 
-def problem_lines(outcome: Outcome) -> list[str]:
-    """The lines of one run under one policy."""
-    rows = [(each.severity, each.code, each.file, each.line, each.message.strip()) for each in outcome.problems]
-    rows += [("NOTE", REMARK, "", "", remark) for remark in outcome.remarks]
-    if outcome.failure is not None:
-        rows.append(("ERROR", FATAL, outcome.file, "", outcome.failure))
-    return ["\t".join(map(spreadsheet_cell, (outcome.run, outcome.policy, *row))) + "\n" for row in rows]
+_PROBLEMS: Final = Layout(
+    "problems",
+    "",
+    tuple(map(Column, ("run", "policy", "severity", "code", "file", "line", "message"))),
+    _problems,
+)
+
+
+def problem_lines(outcomes: Iterable[Outcome]) -> list[bytes]:
+    """The table of problems, the header first."""
+    return list(tsv(_PROBLEMS.table(outcomes)))
 
 
 def write_problem_report(path: str, of_gold: Iterable[Occurrence], outcomes: Iterable[Outcome]) -> None:

@@ -1,95 +1,24 @@
-"""What a mode gives to the batch: a plan that can travel to a worker, what the worker prepares from it, outcomes."""
+"""What a batch asks of a task: a plan that can travel to a worker, and gold as the worker prepares it from that."""
 
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Final, NamedTuple, Protocol, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 from cs_score.analysis.many.overview import Evaluation
-from cs_score.base.records import Record, field
+from cs_score.base.records import Record, asdict, replace
+from cs_score.base.signing.origin import Origin
 from cs_score.base.sources import InputDigest
-from cs_score.batch.runs import RunFile
-from cs_score.problems.log import NO_PLACE, Problem
+from cs_score.batch.documents import Outcome, RunOrigin
+from cs_score.batch.runs import InputFile, RunFile
+from cs_score.measures.registry import headline, rankable
 from cs_score.problems.occurrences import Occurrence
-
-OK: Final = "ok"
-WITH_ERRORS: Final = "errors"
-FAILED: Final = "failed"
-"""States: scored; scored, with problems that are errors; not scored to the end."""
-
-
-class ProblemPlace(NamedTuple):
-    """One problem at one place; `file` and `line` are empty where it belongs to none."""
-
-    severity: str
-    code: str
-    message: str
-    file: str
-    line: str
-
-
-class WrittenFile(NamedTuple):
-    """A file in the folder of a run: its name there, its size in bytes, the SHA-256 of its bytes.
-
-    The latter is empty for a file that holds the time of the call, so that equal batches leave equal signatures.
-    """
-
-    name: str
-    size: int
-    sha256: str
-
-
-class RunScores(NamedTuple):
-    """The scores of one run id by measure; a file may hold several run ids."""
-
-    run_id: str
-    scores: Mapping[str, float]
-
-
-class Outcome(Record):
-    """One run under one policy.
-
-    `run` is the name of the run in the batch, `file` its file as given, `policy` empty where a mode has none; `state`
-    is OK, WITH_ERRORS or FAILED, with the reason of the latter in `failure`. `signature` says what the scores were
-    made from, `files` what was written. `occurrences` are the problems of the run itself with their details, None
-    where nobody asked for them. `intervals` are those of each of `scores`, as JSON has them; none without resampling.
-    `findings` are what each of `scores` tells the tables over many runs, as JSON has them.
-    """
-
-    run: str
-    file: str
-    policy: str
-    state: str
-    scores: tuple[RunScores, ...] = ()
-    errors: int = 0
-    warnings: int = 0
-    problems: tuple[ProblemPlace, ...] = ()
-    remarks: tuple[str, ...] = ()
-    failure: str | None = None
-    signature: Mapping[str, object] = field(default_factory=dict)
-    files: tuple[WrittenFile, ...] = ()
-    occurrences: tuple[Occurrence, ...] | None = None
-    intervals: tuple[Mapping[str, object], ...] = ()
-    findings: tuple[Mapping[str, object], ...] = ()
-
-
-def problem_places(problem: Problem) -> list[ProblemPlace]:
-    """A problem of the scorer, place by place."""
-    return [
-        ProblemPlace(
-            str(problem.severity),
-            problem.code,
-            problem.message,
-            "" if place is None or place.file == NO_PLACE else place.file,
-            "" if place is None else str(place.line),
-        )
-        for place in problem.places
-    ]
-
+from cs_score.statistics.options import Resampling
 
 MakePage: TypeAlias = Callable[[Mapping[str, object]], str]
-"""Makes a page of a JSON object: of the analysis of a run, or of what a batch tells of all runs."""
+"""Makes a page of a JSON object: of the analysis of a run, or of what a batch found in all runs."""
 
 _PAGE: Final = re.compile(r"out(\.[1-9][0-9]*)?\.html", re.ASCII)
 
@@ -100,7 +29,6 @@ def page_name(at: int, of: int) -> str:
 
 
 def is_page(name: str) -> bool:
-    """Whether the page of a run is called like this."""
     return _PAGE.fullmatch(name) is not None
 
 
@@ -111,45 +39,88 @@ class Scored(Record):
     files: Iterable[tuple[str, Iterable[bytes]]]
 
 
-class Prepared(Protocol):
-    """Gold that is read and indexed. Scoring a run changes nothing in it."""
+class Plan(Record, kw_only=True):
+    """All that a worker needs to prepare gold and to score runs; it can be pickled.
 
-    @property
-    def digests(self) -> Sequence[InputDigest]:
-        """The inputs that all runs share."""
+    `resampling` asks for intervals, `page` makes the page of a run from its analysis, None where there is to be none.
+    """
 
-    @property
-    def occurrences(self) -> Sequence[Occurrence]:
-        """The problems of those inputs with their details, where the plan asks for them."""
+    task: str
+    resampling: Resampling | None = None
+    page: MakePage | None = None
 
-    @property
-    def evaluation(self) -> Evaluation:
-        """What the tables over many runs ask of gold."""
-
-    def measures(self) -> Mapping[str, Sequence[str]]:
-        """The measures that runs can have on these inputs, the usual one first, each with the hops it exists for."""
-
-    def score(self, run: RunFile, policies: Sequence[str]) -> Iterator[Scored]:
-        """The run as if it were alone, under each of the policies; a run that cannot be scored has a failed outcome."""
-
-    def signature(self, run: InputDigest, policy: str) -> Mapping[str, object]:
-        """What the scores of a run with these bytes would be made from, as JSON."""
-
-
-class Plan(Protocol):
-    """All that a worker needs to prepare gold; it can be pickled."""
-
+    @abstractmethod
     def prepare(self) -> Prepared:
         """Read and index gold. Raises CsScoreError where that fails, and then no run can be scored."""
 
-    def measures(self) -> Sequence[str]:
+    @property
+    def has_ldc_queries(self) -> bool:
+        """Whether measures may be those of Cold Start's clusters of queries, or of another task."""
+        return True
+
+    def measures(self) -> list[str]:
         """The measures that the options allow, the usual one first."""
+        return list(map(str, rankable(self.task, self.has_ldc_queries)))
 
     def headline(self) -> Sequence[str]:
         """The measures that readable leaderboards show."""
+        return headline(self.task, self.has_ldc_queries)
 
     def policy_names(self) -> Sequence[str]:
-        """Names of the policies, in order; one empty name where the mode has none or the default is meant."""
+        """Names of the policies, in order; one empty name where the task has none or the default is meant."""
+        return ("",)
+
+    def edition_of(self, run: RunFile) -> str:
+        """The edition of the reference scorer that a run is scored by; empty where there are none."""
+        return ""
 
     def travelling(self, ship: bool) -> Plan:
         """The same plan for a worker elsewhere: inputs by absolute path, or with `ship` by their bytes."""
+
+        def travel(value: Any) -> Any:
+            if isinstance(value, InputFile):
+                return value.loaded() if ship else value.located()
+            if isinstance(value, tuple):
+                return tuple(map(travel, value))
+            if isinstance(value, dict):
+                return {name: travel(each) for name, each in value.items()}
+            return value.travelling(ship) if isinstance(value, Plan) else value
+
+        return replace(self, **{name: travel(value) for name, value in asdict(self).items()})
+
+
+class Prepared:
+    """Gold that is read and indexed. Scoring a run changes nothing in it.
+
+    `digests` are the inputs that all runs share, `occurrences` their problems with details, where the plan asks.
+    """
+
+    unit: ClassVar[str]
+    digests: Sequence[InputDigest]
+    occurrences: Sequence[Occurrence] = ()
+
+    def __init__(self, plan: Any) -> None:
+        self.plan = plan
+
+    @property
+    @abstractmethod
+    def evaluation(self) -> Evaluation:
+        """What the tables over many runs ask of gold."""
+
+    @abstractmethod
+    def measures(self) -> Mapping[str, Sequence[str]]:
+        """The measures that runs can have on these inputs, the usual one first, each with the hops it exists for."""
+
+    @abstractmethod
+    def score(self, run: RunFile, policies: Sequence[str]) -> Iterator[Scored]:
+        """The run as if it were alone, under each of the policies; a run that cannot be scored has a failed outcome."""
+
+    @abstractmethod
+    def origin(self, run: RunFile, digest: InputDigest, policy: str) -> RunOrigin:
+        """What the scores and the files of a run with these bytes would be made from."""
+
+    def run_origin(self, origin: Origin, unit: str, **written: Any) -> RunOrigin:
+        """An origin with all else that the files of a run depend on."""
+        resampling = self.plan.resampling
+        drawn = None if resampling is None else replace(resampling, unit=unit)
+        return RunOrigin(**asdict(origin), bootstrap=drawn, **written)

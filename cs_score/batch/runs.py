@@ -7,6 +7,7 @@ import functools
 import glob
 import os
 import sys
+import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
@@ -15,7 +16,7 @@ from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record, replace
 from cs_score.base.sources import InMemory, Input, InputDigest, open_source, plain_name, reason_of
 from cs_score.coldstart import options
-from cs_score.coldstart.options import NamedPolicy, Options
+from cs_score.coldstart.options import NamedPolicy, Options, edition_of
 
 _BLOCK: Final = 1 << 20
 
@@ -73,8 +74,6 @@ class InputFile(Record):
 @functools.cache
 def _on_disk(content: bytes) -> str:
     """A temporary file that lives as long as the process."""
-    import tempfile
-
     descriptor, path = tempfile.mkstemp(prefix="cs-score-")
     with open(descriptor, "wb") as file:
         file.write(content)
@@ -98,40 +97,51 @@ RESERVED: Final = frozenset({"", ".", "..", *FILES})
 
 STANDARD_INPUT: Final = "stdin"
 
+_FOLLOW: Final = "follow="
+"""Begins the setting of a run in a list that asks for an edition."""
+
 
 class RunFile(Record):
-    """A run: its name, unique in the batch and fit for a folder, and its file."""
+    """A run: its name, unique in the batch and fit for a folder, its file, and the edition that it asks for, if any."""
 
     name: str
     file: InputFile
+    follow: str = ""
 
 
 def find_runs(words: Iterable[str], list_file: str | None, members: Sequence[str]) -> tuple[list[RunFile], list[str]]:
     """The runs that words of a command line name, in their order, and remarks for the user.
 
     A word is a file, a folder (its files that end like `members`, compressed or not), or a pattern with `*`, `?` or
-    `[...]`. `list_file` holds further words, one a line; blank lines and lines that begin with `#` do not count. Raises
-    InputError where a folder or a pattern has no file.
+    `[...]`. `list_file` holds further words, one a line, each perhaps with a tab and `follow=EDITION` behind it; blank
+    lines and lines that begin with `#` do not count. Raises InputError where a folder or a pattern has no file, and
+    UsageError for anything else behind a tab.
     """
     remarks: list[str] = []
-    paths: dict[str, str] = {}
-    for word in (*words, *(_listed(list_file) if list_file is not None else ())):
+    found: dict[str, tuple[str, str]] = {}
+    for word, follow in (*((word, "") for word in words), *(_listed(list_file) if list_file is not None else ())):
         for path in _files(word, members):
-            if paths.setdefault(os.path.abspath(path), path) != path:
-                remarks.append(f"{path} is {paths[os.path.abspath(path)]} again; it is scored once")
-    if not paths:
+            first, edition = found.setdefault(os.path.abspath(path), (path, follow))
+            if edition != follow:
+                raise UsageError(f"{path} is to follow {follow or 'the default'} and {edition or 'the default'}")
+            if first != path:
+                remarks.append(f"{path} is {first} again; it is scored once")
+    if not found:
         raise InputError("no run to score", remedy="name run files, folders or patterns after the pool, or --runs-from")
-    names = _names(list(paths.values()), remarks)
-    return [RunFile(name, InputFile(path)) for name, path in zip(names, paths.values())], remarks
+    names = _names([path for path, _ in found.values()], remarks)
+    return [RunFile(name, InputFile(path), edition) for name, (path, edition) in zip(names, found.values())], remarks
 
 
-def _listed(list_file: str) -> Iterator[str]:
+def _listed(list_file: str) -> Iterator[tuple[str, str]]:
+    """The words of a list with the editions that they ask for."""
     with open_source(list_file) as source:
         data = source.read_bytes()
-    for line in data.split(b"\n"):
-        word = os.fsdecode(line.strip())
+    for number, line in enumerate(data.split(b"\n"), 1):
+        word, tab, setting = os.fsdecode(line.strip()).partition("\t")
+        if tab and not setting.startswith(_FOLLOW):
+            raise UsageError(f"{list_file}: line {number}: {setting!r} is not understood; a tab precedes {_FOLLOW}NAME")
         if word and not word.startswith("#"):
-            yield word
+            yield word, edition_of(setting.removeprefix(_FOLLOW)).name if tab else ""
 
 
 def _files(word: str, members: Sequence[str]) -> list[str]:
@@ -162,7 +172,16 @@ def _names(paths: Sequence[str], remarks: list[str]) -> list[str]:
         for path in unclear:
             depth[path] += 1
             names[path] = deeper[path]
-    _number(names)
+    taken = Counter(names.values())
+    for path, name in names.items():  # no folder tells these apart
+        number = 2
+        if taken[name] < 2 and name not in RESERVED:
+            continue
+        while f"{name}-{number}" in taken:
+            number += 1
+        taken[name] -= 1
+        names[path] = f"{name}-{number}"
+        taken[names[path]] += 1
     by_stem: dict[str, list[str]] = defaultdict(list)
     for path in paths:
         if names[path] != _name(path, 1):
@@ -172,20 +191,6 @@ def _names(paths: Sequence[str], remarks: list[str]) -> list[str]:
         rest = f" and {len(renamed) - 5} more" if len(renamed) > 5 else ""
         remarks.append(f"the name {stem or '(empty)'} does not tell runs apart: {shown}{rest}")
     return [names[path] for path in paths]
-
-
-def _number(names: dict[str, str]) -> None:
-    """Put a number behind names that no folder tells apart."""
-    taken = Counter(names.values())
-    for path, name in names.items():
-        if taken[name] < 2 and name not in RESERVED:
-            continue
-        number = 2
-        while f"{name}-{number}" in taken:
-            number += 1
-        taken[name] -= 1
-        names[path] = f"{name}-{number}"
-        taken[names[path]] += 1
 
 
 def _name(path: str, depth: int) -> str:

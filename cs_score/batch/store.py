@@ -17,21 +17,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from cs_score.analysis.many.findings import findings_of
-from cs_score.base.documents import document_in
+from cs_score.base.documents import document_in, json_text, record_in
 from cs_score.base.errors import InputError, UsageError
-from cs_score.base.outputs import cannot_write, write_whole
+from cs_score.base.outputs import cannot_write, encoded, write_whole
 from cs_score.base.planned_outputs import Existing, Format, OutputPlan, PlannedOutput
 from cs_score.base.records import Record, convert, replace, to_builtins
-from cs_score.batch.plan import FAILED, Outcome, Plan, WrittenFile, is_page
+from cs_score.batch.documents import FAILED, Outcome, RunOrigin, WrittenFile
+from cs_score.batch.plan import Plan, is_page
 from cs_score.batch.runs import FILES, INDEX, RunFile
 from cs_score.coldstart.outputs import OUTPUTS
 
 LOCK: Final = ".batch.lock"
 
 SIGNATURE: Final = "signature.json"
-
-SCHEMA_VERSION: Final = 3
-"""Raised when a key changes its meaning or goes away: `--resume` keeps nothing that another version wrote."""
 
 # The workers of a batch that was killed hold its lock until they notice.
 _PATIENCE_SECONDS: Final = 3.0
@@ -43,7 +41,7 @@ _ENDINGS: Final = (*(output.ending for output in OUTPUTS), "errlog", "json", "tx
 _NAMES: Final = frozenset({SIGNATURE, *(f"out.{ending}" for ending in _ENDINGS)})
 """All that batches of any kind write into the folder of a run; whatever else lies there is the user's."""
 
-_LARGEST_SIGNATURE: Final = 1 << 28
+_LARGEST_RECORD: Final = 1 << 28
 """Bytes; it may hold the problems of a run with their details."""
 
 _TIMED: Final = ".params"
@@ -51,13 +49,13 @@ _TIMED: Final = ".params"
 
 _BEGINNINGS: Final = {
     "leaderboard.tsv": rb"rank\tpolicy\trun\t",
-    "leaderboard.json": rb'\{\s*(?:"schema_version":\s*\d+,\s*)?"sorted_by":',
+    "leaderboard.json": rb'\{\s*"kind": "leaderboard",\s',
     "leaderboard.md": rb"\| Rank \| ",
     "leaderboard.tex": rb"% \\usepackage\{booktabs\}",
     "answers.tsv": rb"policy\tpart\tunit\t",
     "agreement.tsv": rb"policy\twhat\trun\t",
     "stability.tsv": rb"what\tmeasure\tpolicy\t",
-    "batch.json": rb'\{"schema_version": \d+, "mode": ',
+    "batch.json": rb'\{\s*"kind": "batch",\s',
     INDEX: rb'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta name="generator" content="cs-sc',
     "problems.tsv": rb"run\tpolicy\tseverity\tcode\t",
 }
@@ -228,7 +226,7 @@ def _refused(path: str, owner: _Owner | None) -> UsageError:
 def write_run(folder: str, outcome: Outcome, files: Iterable[tuple[str, Iterable[bytes]]]) -> Outcome:
     """Replace what the folder holds of an earlier scoring; returns the outcome with the files written.
 
-    A failed run gets no signature, so that `--resume` tries it again. Raises OutputError where the folder cannot be
+    A failed run gets no record, so that `--resume` tries it again. Raises OutputError where the folder cannot be
     written.
     """
     try:
@@ -243,22 +241,13 @@ def write_run(folder: str, outcome: Outcome, files: Iterable[tuple[str, Iterable
         written.append(counted.written(name))
     outcome = replace(outcome, files=tuple(written))
     if outcome.state != FAILED:
-        text = json.dumps(record_of(outcome), indent=1)
-        write_whole(os.path.join(folder, SIGNATURE), [text.encode("ascii"), b"\n"])
+        outcome = replace(outcome, digest=digest_of(to_builtins(outcome)))
+        write_whole(os.path.join(folder, SIGNATURE), encoded([json_text(outcome)]))
     return outcome
 
 
-def record_of(outcome: Outcome) -> dict[str, Any]:
-    """The object that the signature file of a run holds, with the digest of all its other members."""
-    # As JSON reads it again, so that the digest is of the same.
-    record = json.loads(json.dumps({"schema_version": SCHEMA_VERSION, **to_builtins(outcome)}))
-    if not outcome.intervals:  # nobody asked for them
-        del record["intervals"]
-    return {**record, "digest": digest_of(record)}
-
-
 def written_files(files: Iterable[tuple[str, Iterable[bytes]]]) -> tuple[WrittenFile, ...]:
-    """What a signature would say of these files, which are not written."""
+    """What a record would say of these files, which are not written."""
     written = []
     for name, blocks in files:
         counted = _Counted(blocks)
@@ -272,59 +261,46 @@ class UnfitError(Exception):
     """A file of an earlier batch that is not as the batch has written it; its text names the file."""
 
 
-def read_whole_run(folder: str, signature: Mapping[str, object]) -> Outcome | None:
+def read_whole_run(folder: str, origin: RunOrigin) -> Outcome | None:
     """The outcome of a run that was scored before; None where there is none, or it was made from something else.
 
-    Raises UnfitError where the signature or one of the files that it lists was changed.
+    Raises UnfitError where the record or one of the files that it lists was changed.
     """
     path = os.path.join(folder, SIGNATURE)
     if not os.path.lexists(path):
         return None
-    record = _read_record(path)
-    if _without_names(record["signature"]) != _without_names(json.loads(json.dumps(signature))):
-        return None
     try:
-        outcome = convert(record, Outcome)
-        counts = {len(outcome.scores), len([findings_of(each) for each in outcome.findings])}
-    except (InputError, ValueError, TypeError, KeyError, AttributeError):
+        with _plain_file(path) as file:
+            value = document_in(file.read(_LARGEST_RECORD), path)
+        outcome = record_in(value, Outcome, path)
+        if not outcome.origin or outcome.digest != digest_of(value):
+            raise UnfitError(path)
+        for each in outcome.runs:
+            findings_of(each.findings or {})
+    except (InputError, OSError, ValueError, TypeError, KeyError, AttributeError, MemoryError):
         raise UnfitError(path) from None
-    if signature.get("bootstrap") is not None:  # earlier versions kept intervals in the run's own files only
-        counts.add(len(outcome.intervals))
-    if len(counts) > 1:
-        raise UnfitError(path)
+    if _without_names(outcome.origin) != _without_names(origin):
+        return None
     for written in outcome.files:
         check_file(os.path.join(folder, written.name), written)
     return outcome
 
 
-def _without_names(signature: Mapping[str, Any]) -> dict[str, Any]:
-    """A signature with the digests of the inputs alone; options that name an input have its digest, too."""
-    digests = {given["name"]: given["sha256"] for given in signature["inputs"]}
+def _without_names(origin: RunOrigin) -> dict[str, Any]:
+    """An origin with the digests of the inputs alone; options that name an input have its digest, too."""
+    digests = {given.name: given.sha256 for given in origin.inputs}
     options = {
-        name: digests.get(value, value) if isinstance(value, str) else value
-        for name, value in signature["options"].items()
+        name: digests.get(value, value) if isinstance(value, str) else value for name, value in origin.options.items()
     }
-    inputs = [(given["role"], given["sha256"]) for given in signature["inputs"]]
-    return {**signature, "options": options, "inputs": inputs}
-
-
-def _read_record(path: str) -> dict[str, Any]:
-    """What a batch has written into a signature file, without its version and digest. Raises UnfitError."""
-    try:
-        with _plain_file(path) as file:
-            record = document_in(file.read(_LARGEST_SIGNATURE), path)
-        digest = record.pop("digest")
-        if record.get("schema_version") != SCHEMA_VERSION or digest != digest_of(record):
-            raise UnfitError(path)
-        del record["schema_version"]
-        return record
-    except (InputError, OSError, ValueError, TypeError, KeyError, MemoryError):
-        raise UnfitError(path) from None
+    inputs = [(given.role, given.sha256) for given in origin.inputs]
+    value: dict[str, Any] = json.loads(json.dumps({**to_builtins(origin), "options": options, "inputs": inputs}))
+    return value
 
 
 def digest_of(record: Mapping[str, object]) -> str:
     """The SHA-256 of a record, by which a change of it is noticed. Raises ValueError for what JSON does not know."""
-    return hashlib.sha256(json.dumps(record, sort_keys=True, allow_nan=False).encode("ascii")).hexdigest()
+    rest = {name: each for name, each in record.items() if name != "digest"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True, allow_nan=False).encode("ascii")).hexdigest()
 
 
 def check_file(path: str, written: WrittenFile) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -15,9 +15,9 @@ from cs_score.base.planned_outputs import OutputPlan
 from cs_score.base.records import Record, replace
 from cs_score.base.sources import is_pipe, name_of
 from cs_score.batch.batch import BatchOptions, BatchResult, run_batch
-from cs_score.batch.execution import Backend, Progress
+from cs_score.batch.documents import FAILED
 from cs_score.batch.leaderboard import leaderboard_text
-from cs_score.batch.plan import FAILED, MakePage, Plan, Prepared
+from cs_score.batch.plan import MakePage, Plan
 from cs_score.batch.runs import InputFile, RunFile, find_runs, read_policies
 from cs_score.batch.store import planned_batch
 from cs_score.cli.core import FORCE, OUTPUT, Command, Line, Option, Parameter, Section, Status
@@ -90,6 +90,8 @@ BATCH_OPTIONS: Final = (
     Option("--resume", None, "Keep runs that an earlier batch scored from the same inputs"),
 )
 
+MIX: Final = Option("--mix-editions", None, "One leaderboard for runs that follow several editions (see --runs-from)")
+
 
 SHOWN_ROWS: Final = 10
 
@@ -111,6 +113,7 @@ class Choices(Record):
     problems: str | None = None
     forced: bool = False
     html: bool = False
+    mix_editions: bool = False
 
 
 def choices_of(line: Line, runs: Sequence[str], gold: tuple[str, ...], jobs: int | None) -> Choices:
@@ -128,6 +131,7 @@ def choices_of(line: Line, runs: Sequence[str], gold: tuple[str, ...], jobs: int
         problems=line.switches.get("--problems"),
         forced="--force" in line.switches,
         html="--html" in line.switches,
+        mix_editions=MIX.long in line.switches,
     )
 
 
@@ -146,10 +150,13 @@ def page_maker_if(wanted: bool) -> MakePage | None:
     return page_maker()
 
 
-def score_batch(plan: Plan, choices: Choices, members: Sequence[str]) -> int:
+def score_batch(
+    plan: Plan, choices: Choices, members: Sequence[str], following: Callable[[str], ColdStartPlan] | None = None
+) -> int:
     """Find the runs, score them, print the top of the leaderboard; the exit status.
 
-    `members`: endings of the files of a folder that are runs. Raises CsScoreError where nothing can be scored.
+    `members`: endings of the files of a folder that are runs; `following` is the plan of runs that follow another
+    edition. Raises CsScoreError where nothing can be scored.
     """
     measure = None if choices.sort_by is None else _sorting_measure(choices.sort_by, plan.measures())
     if choices.dask is not None and choices.jobs is not None:
@@ -159,19 +166,44 @@ def score_batch(plan: Plan, choices: Choices, members: Sequence[str]) -> int:
     runs, remarks = find_runs(choices.runs, choices.runs_from, members)
     for text in remarks:
         _remark(text)
+    plan, runs = _with_editions(plan, runs, following)
     outputs = _outputs_of_batch(plan, choices, runs)
     outputs.check()
     outputs.clear()
     runs = [_fit_for_task(given, choices) for given in runs]
-    index = page_maker_if(choices.html)
-    options = BatchOptions(choices.out, measure, choices.resume, choices.ship_inputs, choices.problems, index)
+    options = BatchOptions(
+        choices.out,
+        measure,
+        choices.resume,
+        choices.ship_inputs,
+        choices.problems,
+        page_maker_if(choices.html),
+        choices.jobs,
+        choices.dask,
+        None if is_quiet() else sys.stderr,
+        choices.mix_editions,
+    )
     try:
-        result = run_batch(plan, runs, options, _opener(choices, len(runs)), _watch, _remark)
+        result = run_batch(plan, runs, options, _remark)
     except KeyboardInterrupt:
         _remark(f"interrupted; the runs in {choices.out} are whole, and the same command with --resume goes on")
         return Status.INTERRUPTED
     _report_batch(result, choices.out)
     return 1 if result.failed else 0
+
+
+def _with_editions(
+    plan: Plan, runs: Sequence[RunFile], following: Callable[[str], ColdStartPlan] | None
+) -> tuple[Plan, list[RunFile]]:
+    """The plan with those of other editions, and the runs that ask for them. Raises UsageError without editions."""
+    own = plan.edition_of(RunFile("", InputFile("")))
+    runs = [replace(run, follow="") if run.follow == own else run for run in runs]
+    editions = dict.fromkeys(run.follow for run in runs if run.follow)
+    if editions and following is None:
+        raise UsageError(f"--runs-from: follow={next(iter(editions))} is for Cold Start runs")
+    if editions and following is not None:
+        plan = replace(plan, editions={name: following(name) for name in editions})
+    return plan, runs
 
 
 def _sorting_measure(wanted: str, known: Sequence[str]) -> str:
@@ -199,41 +231,10 @@ def _outputs_of_batch(plan: Plan, choices: Choices, runs: Sequence[RunFile]) -> 
 
 def _fit_for_task(given: RunFile, choices: Choices) -> RunFile:
     if given.file.name == "-" or is_pipe(given.file.name):
-        return RunFile(given.name, given.file.loaded())
+        return replace(given, file=given.file.loaded())
     if choices.dask is not None and not choices.ship_inputs:
-        return RunFile(given.name, given.file.located())
+        return replace(given, file=given.file.located())
     return given
-
-
-def _opener(choices: Choices, runs: int) -> Callable[[str, Plan, Prepared], contextlib.AbstractContextManager[Backend]]:
-    @contextlib.contextmanager
-    def open_backend(batch: str, plan: Plan, prepared: Prepared) -> Iterator[Backend]:
-        if choices.dask is not None:
-            from cs_score.batch.execution import dask_backend
-
-            with dask_backend(batch, plan.travelling(choices.ship_inputs), choices.dask) as backend:
-                yield backend
-            return
-        from cs_score.base.processes import processes_for
-        from cs_score.batch.execution import local_backend
-
-        with local_backend(batch, plan, prepared, min(processes_for(choices.jobs), runs)) as backend:
-            yield backend
-
-    return open_backend
-
-
-@contextlib.contextmanager
-def _watch(total: int) -> Iterator[Progress]:
-    if is_quiet():
-        with open(os.devnull, "w") as nothing:
-            yield Progress(nothing, total)
-        return
-    progress = Progress(sys.stderr, total)
-    try:
-        yield progress
-    finally:
-        progress.close()
 
 
 def _remark(text: str) -> None:
@@ -257,6 +258,7 @@ def _report_batch(result: BatchResult, out: str) -> None:
 
 _OF_A_BATCH: Final = (
     *BATCH_OPTIONS,
+    MIX,
     Option("--with-json", None, "Write DIR/RUN/out.json for every run, too"),
     POLICY,
     ALSO,
@@ -278,7 +280,12 @@ def _batch_runs(line: Line) -> int:
     choices = choices_of(line, runs, _gold(line, queries, (pool, *line.texts("--pool"))), jobs)
     if [*choices.gold, *runs, choices.runs_from].count("-") > 1:
         raise UsageError("only one of the files can be standard input")
-    return score_batch(_plan_of_runs(line, queries, (pool, *line.texts("--pool"))), choices, (RUN_SUFFIX,))
+    pools = (pool, *line.texts("--pool"))
+
+    def following(edition: str) -> ColdStartPlan:
+        return _plan_of_runs(line.without(["--mention-types"]).with_value("--follow", edition), queries, pools)
+
+    return score_batch(_plan_of_runs(line, queries, pools), choices, (RUN_SUFFIX,), following)
 
 
 def _missing_files(line: Line) -> str | None:
@@ -291,7 +298,7 @@ def _missing_files(line: Line) -> str | None:
 
 
 def _plan_of_runs(line: Line, queries: tuple[str, ...], pool: tuple[str, ...]) -> ColdStartPlan:
-    from cs_score.batch.coldstart import ColdStartPlan, SingleCall
+    from cs_score.batch.coldstart import ColdStartPlan
 
     defaults = defaults_of(line)
     options, texts = options_of(line, defaults), policy_texts(line, defaults)
@@ -305,13 +312,10 @@ def _plan_of_runs(line: Line, queries: tuple[str, ...], pool: tuple[str, ...]) -
         pool=tuple(map(held, _pool_files(pool))),
         options=options,
         policies=policies,
-        call=SingleCall(
-            layout_of(line),
-            "--with-json" in line.switches,
-            _scoring_switches(line),
-            os.getcwd(),
-            options.edition,
-        ),
+        layout=layout_of(line),
+        with_json="--with-json" in line.switches,
+        switches=_scoring_switches(line),
+        folder=os.getcwd(),
         query_list=_option_file(options.queries),
         samples=_option_file(options.samples),
         resampling=read_resampling(line),
@@ -374,7 +378,13 @@ def _batch_predictions(mode: EvidenceMode, line: Line) -> int:
         raise UsageError("only one of the files can be standard input")
     resampling = read_resampling(line)
     choices = choices_of(line, predictions, (gold,), whole_number(line, "--jobs", MOST_JOBS))
-    plan = EvidencePlan(mode.name, held(gold), own_arguments(mode, line), resampling, page_maker_if(choices.html))
+    plan = EvidencePlan(
+        task=mode.name,
+        gold=held(gold),
+        options=own_arguments(mode, line),
+        resampling=resampling,
+        page=page_maker_if(choices.html),
+    )
     return score_batch(plan, choices, _MEMBERS)
 
 

@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from cs_score.base import documents
+from cs_score.base.documents import record_in
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.nearest import nearest
 from cs_score.base.records import Record
+from cs_score.batch.documents import Overview
 from cs_score.measures.registry import COLD_START_MODE, MEASURES
 from cs_score.report import analysis, batch, difference
 from cs_score.report.drawing import Drawing
@@ -86,14 +88,18 @@ def chart_of(document: Document, kind: str, name: str | None = None) -> Drawing:
 
 def checked(value: object, name: str) -> Document:
     """What JSON from a file of that name holds. Raises InputError for anything but what a page is made of."""
+    if isinstance(value, dict) and value.get("kind") == "batch":
+        record_in(value, Overview, name)
+        if (fault := next(_misplaced(value), None)) is not None:
+            raise InputError(fault.problem, file=name, place=fault.place or None, remedy=_REMEDY)
+        return value
     if not isinstance(value, dict) or value.get("mode") not in [*MEASURES] or not _KINDS.keys() & value.keys():
         raise InputError("neither an analysis nor a difference nor a batch", file=name, remedy=_REMEDY)
     schema = _kind_of(value).name
-    if schema != "batch":
-        schema += "-coldstart" if value["mode"] == COLD_START_MODE else "-evidence"
+    schema += "-coldstart" if value["mode"] == COLD_START_MODE else "-evidence"
     fault = first_fault(value, schema_named(schema))
     if fault is None:
-        fault = next(_misplaced(value) if schema == "batch" else _misnumbered(value.get("explanations", {})), None)
+        fault = next(_misnumbered(value.get("explanations", {})), None)
     if fault is not None:
         raise InputError(fault.problem, file=name, place=fault.place or None, remedy=_REMEDY)
     return value

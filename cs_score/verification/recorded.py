@@ -7,16 +7,14 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Final, Literal
 
-from cs_score.base.documents import Json, converted, read_document
+from cs_score.base.documents import Document, Json, check_kind, converted, read_document
 from cs_score.base.documents import Kind as Type
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record
 from cs_score.base.signing.origin import Origin
 from cs_score.base.signing.signature import Signature
 from cs_score.base.sources import InputDigest
-from cs_score.batch import leaderboard as leaderboard_writers
-from cs_score.batch import overview as many_writers
-from cs_score.batch import store as state
+from cs_score.batch.documents import Leaderboard, Outcome, Overview
 from cs_score.coldstart import documents
 from cs_score.coldstart.options import Justifications, Options, Policy
 from cs_score.evidence import report
@@ -40,14 +38,17 @@ class Kind(Enum):
 
 
 _KINDS: Final[tuple[tuple[Kind, str, int], ...]] = (
-    (Kind.LEADERBOARD, "sorted_by", leaderboard_writers.SCHEMA_VERSION),
-    (Kind.BATCH_RUN, "digest", state.SCHEMA_VERSION),
-    (Kind.OVERVIEW, "agreement", many_writers.SCHEMA_VERSION),
     (Kind.SCORES, "measures", documents.SCORES_SCHEMA_VERSION),
     (Kind.COLD_START, "runs", documents.SCHEMA_VERSION),
     (Kind.EVIDENCE, "signature", report.SCHEMA_VERSION),
 )
 """Each kind with a member that those below it lack, and the version of its schema that is written."""
+
+_DOCUMENTS: Final[Mapping[str, tuple[Kind, type[Document]]]] = {
+    "leaderboard": (Kind.LEADERBOARD, Leaderboard),
+    "batch-run": (Kind.BATCH_RUN, Outcome),
+    "batch": (Kind.OVERVIEW, Overview),
+}
 
 
 class Recorded(Record):
@@ -74,7 +75,7 @@ class Recorded(Record):
 
 
 class Made(Record):
-    """What a result was computed from, as its `signature` or `made_from` has it, with the settings of a batch."""
+    """What a result was computed from, as its `signature` or `made_from` has it."""
 
     tool: Literal["cs-score"]
     version: str
@@ -82,10 +83,6 @@ class Made(Record):
     line: str
     options: dict[str, Json]
     inputs: tuple[InputDigest, ...]
-    bootstrap: dict[str, Json] | None = None
-    fields: tuple[str, ...] = ()
-    tabs: bool = False
-    json: bool = False
 
 
 class Units(Record):
@@ -125,6 +122,10 @@ def read_recorded(path: str) -> Recorded:
     Only the kind and the version are looked at; the rest when it is used.
     """
     value = read_document(path, stdin_as_dash=False)
+    if (named := str(value.get("kind"))) in _DOCUMENTS:
+        kind_of, record = _DOCUMENTS[named]
+        check_kind(value, record, path)
+        return Recorded(kind_of, value, path)
     kind, _, newest = next((each for each in _KINDS if value.get(each[1]) is not None), (None, "", 0))
     if kind is None or (kind is Kind.SCORES and value.get("systems") is not None):
         raise InputError(

@@ -9,16 +9,17 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from cs_score.base.documents import Json
+from cs_score.base.documents import Json, converted
 from cs_score.base.errors import InputError
 from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.records import Record, replace
 from cs_score.base.signing.origin import GOLD, POOL, QUERIES, QUERY_LIST, RUN, SAMPLES, Origin
 from cs_score.base.sources import InMemory, Input
 from cs_score.batch import store as state
-from cs_score.batch.coldstart import ColdStartPlan, SingleCall
+from cs_score.batch.coldstart import ColdStartPlan
+from cs_score.batch.documents import Outcome, RunOrigin
 from cs_score.batch.evidence import EvidencePlan
-from cs_score.batch.plan import Outcome, Plan, Prepared
+from cs_score.batch.plan import Plan, Prepared
 from cs_score.batch.runs import InputFile, RunFile
 from cs_score.coldstart.documents import ChosenScores, result_object, scores_object
 from cs_score.coldstart.gold import Gold, Run, load_run, open_gold, with_pool
@@ -32,13 +33,12 @@ from cs_score.evidence import intervals as evidence_intervals
 from cs_score.evidence.report import result_object as evidence_object
 from cs_score.knowledge_base.recognition import is_knowledge_base
 from cs_score.knowledge_base.validation import resolve_knowledge_bases
-from cs_score.measures.registry import COLD_START_MODE
+from cs_score.measures.registry import COLD_START_MODE, MEASURES
 from cs_score.preparation.prevalidation import Preparation, load_prepared, validate_runs
 from cs_score.problems.log import ProblemLog
 from cs_score.verification.inputs import FoundInput, Places
 from cs_score.verification.recorded import (
     Kind,
-    Made,
     Recorded,
     cold_start_options,
     evidence_arguments,
@@ -176,9 +176,12 @@ class BatchedRun(Record):
     records: bool = False
 
     @property
-    def made(self) -> Made:
+    def made(self) -> RunOrigin:
         """What it was made from. Raises InputError."""
-        return made_from(self.made_from, self.file, "signature")
+        made = converted(self.made_from, RunOrigin, self.file, "origin")
+        if made.task not in MEASURES:
+            raise InputError(f"is none of {', '.join(MEASURES)}", file=self.file, place="origin.task")
+        return made
 
 
 class BatchGold(Record):
@@ -221,7 +224,7 @@ class BatchRuns:
 
     def _prepare(self, run: BatchedRun, shared: Sequence[FoundInput]) -> BatchGold:
         """Gold and options of a run, read once for all runs that have the same."""
-        options = {name: value for name, value in run.made_from.items() if name not in ("line", "inputs")}
+        options = {name: value for name, value in run.made_from.items() if name != "inputs"}
         names = [(each.recorded.name, each.recorded.sha256, each.recorded.role) for each in shared]
         key = json.dumps([options, names, run.policy, run.records], sort_keys=True)
         if key not in self._read:
@@ -236,12 +239,13 @@ def _key(run: BatchedRun) -> str:
 
 def _plan(run: BatchedRun, shared: Sequence[FoundInput]) -> Plan:
     made, file = run.made, run.file
-    resampling = resampling_of(made.bootstrap, file, "signature.bootstrap")
+    resampling = resampling_of(run.made_from.get("bootstrap"), file, "origin.bootstrap")
     content = {each: InputFile(each.recorded.name, content=each.content()) for each in shared if each.is_read_whole}
-    if made.mode != COLD_START_MODE:
-        arguments = evidence_arguments(made.options, file, "signature.options")
-        return EvidencePlan(made.mode, content[_the_one(shared, GOLD, file)], arguments, resampling)
-    asked = cold_start_options(made.options, file, "signature.options")
+    if made.task != COLD_START_MODE:
+        arguments = evidence_arguments(made.options, file, "origin.options")
+        gold = content[_the_one(shared, GOLD, file)]
+        return EvidencePlan(task=made.task, gold=gold, options=arguments, resampling=resampling)
+    asked = cold_start_options(made.options, file, "origin.options")
     located = {
         each.recorded.role: InputFile(each.recorded.name, path=None if each.path == each.recorded.name else each.path)
         for each in shared
@@ -252,7 +256,8 @@ def _plan(run: BatchedRun, shared: Sequence[FoundInput]) -> Plan:
         pool=tuple(content[each] for each in shared if each.recorded.role == POOL),
         options=asked,
         policies=(NamedPolicy(run.policy, asked.policy, asked.justifications, asked.policy.texts()),),
-        call=SingleCall(Layout(made.fields, made.tabs), made.json, (), ""),
+        layout=Layout(made.fields, made.tabs),
+        with_json=made.json,
         query_list=located.get(QUERY_LIST),
         samples=located.get(SAMPLES),
         resampling=resampling,

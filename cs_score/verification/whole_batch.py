@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
@@ -13,15 +12,17 @@ from typing import Final
 from cs_score.analysis.many.overview import Overview
 from cs_score.base.documents import Json
 from cs_score.base.errors import InputError
-from cs_score.base.records import Record, replace
+from cs_score.base.records import Record, replace, to_builtins
 from cs_score.batch import store as state
+from cs_score.batch.documents import FAILED, Leaderboard, Outcome, ProblemPlace, State, WrittenFile
 from cs_score.batch.leaderboard import LEADERBOARD as BOARD
 from cs_score.batch.leaderboard import WRITERS as BOARD_WRITERS
-from cs_score.batch.leaderboard import Leaderboard, leaderboard_json, make_leaderboard
-from cs_score.batch.overview import HEADER, PROBLEMS, as_json, overview_of, problem_lines
-from cs_score.batch.overview import WRITERS as OVERVIEW_WRITERS
-from cs_score.batch.plan import FAILED, Outcome, ProblemPlace, WrittenFile, is_page
+from cs_score.batch.leaderboard import make_leaderboard
+from cs_score.batch.overview import PROBLEMS, document_of, overview_of, problem_lines
+from cs_score.batch.overview import TABLES as OVERVIEW_TABLES
+from cs_score.batch.plan import is_page
 from cs_score.measures.registry import COLD_START_MODE
+from cs_score.tables.renderers import tsv
 from cs_score.verification.comparison import Difference, shown
 from cs_score.verification.recorded import Kind, Recorded
 from cs_score.verification.rescoring import BatchedRun, BatchRuns
@@ -31,29 +32,32 @@ OVERVIEW: Final = "batch.json"
 
 _OF_BOARD: Final = {f"{BOARD}.{ending}": text for ending, text in BOARD_WRITERS.items() if ending != "json"}
 
-OF_OVERVIEW: Final = tuple(OVERVIEW_WRITERS)
+OF_OVERVIEW: Final = tuple(OVERVIEW_TABLES)
 """Tables that cannot be computed without `batch.json`, which alone tells the order of the runs."""
 
 TABLES: Final = (*_OF_BOARD, *OF_OVERVIEW, PROBLEMS)
 """The tables over all runs that are no JSON."""
 
+_OF_OUTCOME: Final = {*Outcome.__struct_fields__} - {"origin"}
+
 Rename = Callable[[Json], Json]
 """A JSON value with files called as the record calls them."""
 
 
-class BoardRow(Record):
+class BoardRow(Record, kw_only=True):
     """A row of a leaderboard."""
 
     run: str
     policy: str
-    state: str
+    state: State
     file: str
-    made_from: dict[str, Json]
+    origin: dict[str, Json] | None = None
     errors: int
     warnings: int
     remarks: tuple[str, ...]
     failure: str | None = None
     rank: int | None = None
+    edition: str = ""
 
     @property
     def is_failed(self) -> bool:
@@ -75,7 +79,7 @@ class RunRecord(Record):
 
     run: str
     policy: str
-    signature: dict[str, Json]
+    origin: dict[str, Json]
     files: tuple[WrittenFile, ...]
     occurrences: Json = None
 
@@ -104,26 +108,33 @@ class WholeBatch:
 
     def board_again(self) -> Json:
         """What the leaderboard would say now."""
-        return json.loads(leaderboard_json(self._board))
+        return to_builtins(self._board)
 
     def overview_again(self) -> Json:
         """What `batch.json` would say now; that no run was scored is all that can be said where none was."""
         if not self.was_scored or self._overview is None:
             return {"runs": []}
-        return as_json(self._found, self._board, with_pages=self._overview.pages)
+        return to_builtins(document_of(self._found, self._board, pages=self._overview.pages))
 
     def table_again(self, name: str, recorded: str, renamed: Rename) -> str:
         """What one of TABLES would say now. Problems of runs that failed are taken from `recorded`."""
-        if name in OVERVIEW_WRITERS:
-            return "".join(OVERVIEW_WRITERS[name](self._found))
+        if name in OVERVIEW_TABLES:
+            return b"".join(tsv(OVERVIEW_TABLES[name](self._found))).decode()
         return _OF_BOARD[name](self._board) if name in _OF_BOARD else self._problems(recorded, renamed)
 
     def _batched(self, row: BoardRow) -> BatchedRun:
-        return BatchedRun(row.run, row.policy, row.made_from, self.recorded.file)
+        return BatchedRun(row.run, row.policy, row.origin or {}, self.recorded.file)
 
     @cached_property
     def _a_run(self) -> BatchedRun | None:
-        return next((self._batched(row) for row in self.rows if not row.is_failed), None)
+        """A run that was scored, under the edition of the batch."""
+        of_batch = {each.run for each in self._overview.runs} if self._overview and self._editions else None
+        rows = (row for row in self.rows if not row.is_failed and (of_batch is None or row.run in of_batch))
+        return next(map(self._batched, rows), None)
+
+    @property
+    def _editions(self) -> dict[str, str]:
+        return {row.run: row.edition for row in self.rows if row.edition}
 
     @cached_property
     def _outcomes(self) -> dict[tuple[str, str], Outcome]:
@@ -134,10 +145,8 @@ class WholeBatch:
                 continue
             self._check(row, f"rows[{at}]")
             if row.is_failed:
-                own = {
-                    name: getattr(row, name) for name in Outcome.__struct_fields__ if name in BoardRow.__struct_fields__
-                }
-                found[row.run, row.policy] = Outcome(**own)
+                own = {name: getattr(row, name) for name in BoardRow.__struct_fields__ if name in _OF_OUTCOME}
+                found[row.run, row.policy] = Outcome(task=self.recorded.read(str, "task"), **own)
             else:
                 found[row.run, row.policy] = self._runs.outcome(self._batched(row), with_files=False)
         return found
@@ -146,9 +155,9 @@ class WholeBatch:
         """Raises InputError for a row that cannot stand beside the others: of another mode or policy."""
         if self._a_run is None:
             return
-        mode, file = self._a_run.made.mode, self.recorded.file
-        if not row.is_failed and self._batched(row).made.mode != mode:
-            raise InputError(f"is not {mode}", file=file, place=f"{place}.made_from.mode")
+        mode, file = self._a_run.made.task, self.recorded.file
+        if not row.is_failed and self._batched(row).made.task != mode:
+            raise InputError(f"is not {mode}", file=file, place=f"{place}.origin.task")
         if mode != COLD_START_MODE and row.policy:
             problem = f"is {shown(row.policy)}, where {mode} has no policies"
             raise InputError(problem, file=file, place=f"{place}.policy")
@@ -168,15 +177,20 @@ class WholeBatch:
 
     @cached_property
     def _board(self) -> Leaderboard:
-        headline = () if self._a_run is None else self._runs.gold(self._a_run).plan.headline()
-        sorted_by = self.recorded.read(str, "sorted_by")
-        return make_leaderboard(self._in_order, self._policies, sorted_by, headline)
+        recorded = self.recorded.read
+        headline = recorded(tuple[str, ...], "headline")
+        if self._a_run is not None:
+            headline = tuple(self._runs.gold(self._a_run).plan.headline())
+        task, measure = recorded(str, "task"), recorded(str, "measure")
+        return make_leaderboard(self._in_order, task, measure, headline, self._editions)
 
     @cached_property
     def _found(self) -> Overview:
         assert self._a_run is not None
         evaluation = self._runs.gold(self._a_run).prepared.evaluation
-        return overview_of(self._in_order, self._policies, self._board, evaluation)
+        own = self._editions.get(self._a_run.name)
+        of_batch = [each for each in self._in_order if self._editions.get(each.run) == own]
+        return overview_of(of_batch, self._board, evaluation)
 
     def _problems(self, recorded: str, renamed: Rename) -> str:
         """The table of problems, in the order of runs in which it is recorded."""
@@ -186,20 +200,23 @@ class WholeBatch:
         own: dict[str, list[str]] = {}
         for outcome in self._in_order:
             problems = tuple(ProblemPlace(*renamed(list(place))) for place in outcome.problems)
-            lines = problem_lines(replace(outcome, problems=problems, remarks=tuple(renamed(list(outcome.remarks)))))
+            outcome = replace(outcome, problems=problems, remarks=tuple(renamed(list(outcome.remarks))))
+            lines = [line.decode() for line in problem_lines([outcome])[1:]]
             if lines:
                 owner = _owner(lines[0])
                 # What its leaderboard does not tell of a run that failed stands before the rest.
                 before = told.get(owner, [])[: -len(lines)] if outcome.state == FAILED else []
                 own[owner] = [*before, *lines]
-        return "".join([HEADER, *(line for owner in {**told, **own} for line in own.get(owner, ()))])
+        return "".join(
+            [problem_lines([])[0].decode(), *(line for owner in {**told, **own} for line in own.get(owner, ()))]
+        )
 
 
 def misplaced_runs(folder: str, records: Sequence[Recorded], board: WholeBatch | None) -> dict[str, list[Difference]]:
     """Where the folders of runs are not those of the leaderboard: swapped, missing or added; by the file concerned."""
     rows = () if board is None else board.rows
     has_policies = len({row.policy for row in rows}) > 1
-    of_board = {(row.policy, row.run): row.made_from for row in rows if not row.is_failed}
+    of_board = {(row.policy, row.run): row.origin for row in rows if not row.is_failed}
     found: dict[str, list[Difference]] = {}
     missing = dict(of_board)
     for record in records:
@@ -218,8 +235,8 @@ def misplaced_runs(folder: str, records: Sequence[Recorded], board: WholeBatch |
             )
         elif missing.pop(key, None) is None and board is not None:
             differences.append(Difference(f"the folder {place}", "a run", f"none that {LEADERBOARD} lists as scored"))
-        elif board is not None and of_board[key] != one.signature:
-            differences.append(Difference("signature", "another one", f"that of {LEADERBOARD}"))
+        elif board is not None and of_board[key] != one.origin:
+            differences.append(Difference("origin", "another one", f"that of {LEADERBOARD}"))
     if board is not None:
         found[board.recorded.file] = [
             Difference(f"the folder of the run {run}{f' under {policy}' if policy else ''}", "scored", "no such folder")
@@ -231,7 +248,7 @@ def misplaced_runs(folder: str, records: Sequence[Recorded], board: WholeBatch |
 def run_again(recorded: Recorded, runs: BatchRuns) -> Json:
     """What the record of one run would say now. Raises InputError, NotFoundError."""
     one = recorded.read(RunRecord)
-    run = BatchedRun(one.run, one.policy, one.signature, recorded.file, records=one.occurrences is not None)
+    run = BatchedRun(one.run, one.policy, one.origin, recorded.file, records=one.occurrences is not None)
     outcome = runs.outcome(run, with_files=True)
     sizes = {written.name: written.size for written in one.files}
     files = [
@@ -240,9 +257,7 @@ def run_again(recorded: Recorded, runs: BatchRuns) -> Json:
         for each in outcome.files
     ]
     files += [written for written in one.files if is_page(written.name)]  # they only show what is verified
-    record = state.record_of(replace(outcome, files=tuple(files)))
-    own = {key: value for key, value in recorded.value.items() if key != "digest"}
-    return {**record, "digest": state.digest_of(own)}
+    return to_builtins(replace(outcome, files=tuple(files), digest=state.digest_of(recorded.value)))
 
 
 def changed_files(recorded: Recorded) -> Iterator[Difference]:

@@ -1,4 +1,4 @@
-"""Tasks through workers that misbehave, and what progress says."""
+"""Jobs through workers that misbehave, and what progress says."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from concurrent.futures import Future
 from typing import Any
 
 from cs_score.batch import execution as tasks
-from cs_score.batch.execution import Backend, Delivery, Progress, Task, run_tasks
-from cs_score.batch.plan import FAILED, OK, Outcome
+from cs_score.batch.documents import FAILED, OK, Outcome
+from cs_score.batch.execution import Backend, Delivery, Job, Progress, run_jobs
 from cs_score.batch.runs import InputFile, RunFile
 
 
@@ -18,34 +18,17 @@ class Died(Exception):
     """What a backend of these tests raises for a worker that died."""
 
 
-class Watched:
-    """A watcher that counts."""
-
-    def __init__(self) -> None:
-        self.started: list[str] = []
-        self.done = 0
-
-    def starts(self, run: str) -> None:
-        self.started.append(run)
-
-    def finished(self) -> None:
-        self.done += 1
-
-    def tick(self) -> None:
-        pass
-
-
 def _run(names: str, error_of: Callable[[str], BaseException | None], *, retries: bool = False) -> dict[str, Outcome]:
-    """Tasks of those names, where `error_of` names what becomes of one instead of an outcome."""
+    """Jobs of those names, where `error_of` names what becomes of one instead of an outcome."""
     most = 0
 
-    def submit(task: Task) -> Future[list[Delivery]]:
+    def submit(task: Job) -> Future[list[Delivery]]:
         future: Future[list[Delivery]] = Future()
         error = error_of(task.run.name)
         if error is not None:
             future.set_exception(error)
         else:
-            future.set_result([Delivery(Outcome(task.run.name, "", "", OK))])
+            future.set_result([Delivery(Outcome(task="coldstart", run=task.run.name, file="", policy="", state=OK))])
         return future
 
     def done(running: Collection[Future[list[Delivery]]], seconds: float) -> Collection[Future[list[Delivery]]]:
@@ -53,12 +36,12 @@ def _run(names: str, error_of: Callable[[str], BaseException | None], *, retries
         most = max(most, len(running))
         return list(running)[:1]
 
-    watcher = Watched()
-    work = [Task(RunFile(name, InputFile(name)), {"": None}) for name in names]
+    progress = Progress(None, len(names))
+    work = [Job("coldstart", RunFile(name, InputFile(name)), {"": None}) for name in names]
     backend = Backend(submit, done, width=3, died=(Died,), retries=retries)
-    found = {d.outcome.run: d.outcome for ds in run_tasks(work, backend, watcher) for d in ds}
+    found = {d.outcome.run: d.outcome for ds in run_jobs(work, backend, progress) for d in ds}
     assert most == 3
-    assert watcher.done == len(names) == len(found)
+    assert progress.line(1).startswith(f"{len(names)}/{len(found)} runs")
     return found
 
 
@@ -96,7 +79,7 @@ def test_a_defect_of_the_scorer_costs_one_run() -> None:
 
     tasks.install("broken", Plan())  # type: ignore[arg-type]
     try:
-        [delivery] = tasks.run_task("broken", Task(RunFile("a", InputFile("a.tab")), {"": os.curdir}))
+        [delivery] = tasks.run_job("broken", Job("coldstart", RunFile("a", InputFile("a.tab")), {"": os.curdir}))
     finally:
         tasks.forget("broken")
     assert delivery.outcome.state == FAILED

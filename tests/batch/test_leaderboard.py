@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from cs_score.base.records import replace
-from cs_score.base.signing.origin import GOLD, RUN, Origin
+from cs_score.base.signing.origin import GOLD, RUN
 from cs_score.base.signing.signature import Signature
 from cs_score.base.sources import InputDigest
+from cs_score.batch.documents import FAILED, OK, Outcome, RunOrigin, RunScores
 from cs_score.batch.leaderboard import WRITERS, leaderboard_text, make_leaderboard, signatures
-from cs_score.batch.overview import write_problem_table
-from cs_score.batch.plan import FAILED, OK, Outcome, RunScores
+from cs_score.batch.overview import problem_lines
 from tests.batch.command import leaderboard, problems, table
 from tests.coldstart.command import score_in as cs_score_in
 
@@ -26,24 +26,25 @@ HOSTILE = "a\tb\nc\x1b[31m|*_$%&\\{}<x>\u202e\udcff"
 
 def _outcome(run: str, score: float | None, policy: str = "") -> Outcome:
     if score is None:
-        return Outcome(run, f"{run}.tab", policy, FAILED, failure="no reason")
+        return Outcome(task="claims", run=run, file=f"{run}.tab", policy=policy, state=FAILED, failure="no reason")
     digests = [hashlib.sha256(os.fsencode(name)).hexdigest() for name in (run, "gold")]
     read = (InputDigest(run, digests[0], RUN), InputDigest("gold", digests[1], GOLD))
-    made_from = Origin("mode", {}, read, ("mode",)).as_json()
-    return Outcome(run, f"{run}.tab", policy, OK, (RunScores(run, {"F1": score, "P": 1.0}),), signature=made_from)
+    scores = (RunScores(run, {"F1": score, "P": 1.0}),)
+    origin = RunOrigin("claims", {}, read, ("claims",))
+    return Outcome(task="claims", run=run, file=f"{run}.tab", policy=policy, state=OK, runs=scores, origin=origin)
 
 
 def test_ties_share_a_rank_and_the_next_one_is_left_out() -> None:
     scores = {"a": 0.1, "b": 0.5, "c": None, "d": 0.5, "e": 0.4}
-    board = make_leaderboard([_outcome(run, score) for run, score in scores.items()], [""], "F1", ["P"])
+    board = make_leaderboard([_outcome(run, score) for run, score in scores.items()], "claims", "F1", ["P"])
     assert [(row.rank, row.run) for row in board.rows] == [(1, "b"), (1, "d"), (3, "e"), (4, "a"), (None, "c")]
     assert board.measures[0] == "F1"
 
 
 def test_the_runs_of_one_file_have_signatures_of_their_own() -> None:
     outcome = _outcome("a", 0.3)
-    outcome = replace(outcome, scores=(*outcome.scores, RunScores("b", {"F1": 0.2})))
-    board = make_leaderboard([outcome], [""], "F1", [])
+    outcome = replace(outcome, runs=(*outcome.runs, RunScores("b", {"F1": 0.2})))
+    board = make_leaderboard([outcome], "claims", "F1", [])
     assert [Signature.parse(row.signature).settings[-1] for row in board.rows] == ["runid=a", "runid=b"]
     (shared,) = signatures(board)
     for format in ("md", "tex"):
@@ -54,10 +55,11 @@ def test_the_runs_of_one_file_have_signatures_of_their_own() -> None:
 @pytest.mark.parametrize("sign", list("=+-@\t\r"))
 def test_a_name_is_no_formula_to_a_spreadsheet(sign: str, tmp_path: Path) -> None:
     name = f"{sign}1+1"
-    outcome = Outcome(name, name, "", OK, (RunScores(name, {"F1": -0.5}),), remarks=(name,))
-    board = make_leaderboard([outcome], [""], "F1", [])
+    scores = (RunScores(name, {"F1": -0.5}),)
+    outcome = Outcome(task="claims", run=name, file=name, policy="", state=OK, runs=scores, remarks=(name,))
+    board = make_leaderboard([outcome], "claims", "F1", [])
     [row] = table(WRITERS["tsv"](board))
-    write_problem_table(str(tmp_path), [outcome])
+    (tmp_path / "problems.tsv").write_bytes(b"".join(problem_lines([outcome])))
     [problem] = problems(tmp_path)
     cells = [row["run"], row["run_id"], row["file"], problem["run"], problem["message"]]
     assert all(cell.startswith("'") for cell in cells)
@@ -67,12 +69,12 @@ def test_a_name_is_no_formula_to_a_spreadsheet(sign: str, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("ending", WRITERS)
 def test_hostile_names_reach_no_terminal_and_break_no_table(ending: str) -> None:
-    outcome = replace(_outcome("a", 0.5), run=HOSTILE, file=HOSTILE, scores=(RunScores(HOSTILE + "id", {"F1": 0.5}),))
-    failed = Outcome(HOSTILE, HOSTILE, "", FAILED, failure=HOSTILE)
-    text = WRITERS[ending](make_leaderboard([outcome, failed], [""], "F1", []))
+    outcome = replace(_outcome("a", 0.5), run=HOSTILE, file=HOSTILE, runs=(RunScores(HOSTILE + "id", {"F1": 0.5}),))
+    failed = Outcome(task="claims", run=HOSTILE, file=HOSTILE, policy="", state=FAILED, failure=HOSTILE)
+    text = WRITERS[ending](make_leaderboard([outcome, failed], "claims", "F1", []))
     assert not set(text) & set("\x1b\u202e\udcff")
     text.encode("utf-8")
-    plain = WRITERS[ending](make_leaderboard([_outcome("a", 0.5), _outcome("b", None)], [""], "F1", []))
+    plain = WRITERS[ending](make_leaderboard([_outcome("a", 0.5), _outcome("b", None)], "claims", "F1", []))
     if ending == "json":
         assert json.loads(text)["rows"][0]["run"] == HOSTILE
     else:
@@ -108,8 +110,8 @@ def test_the_leaderboard_has_the_scores_of_the_summaries(world: Path) -> None:
             assert f"{float(row[f'{variant}-AP']):.4f}" == score
     ranked_by = [float(row["LDC-MEAN-ALL-Macro-F1"]) for row in rows]
     assert ranked_by == sorted(ranked_by, reverse=True)
-    made_from = json.loads((world / "out" / "leaderboard.json").read_text())["rows"][0]["made_from"]
-    assert [given["name"] for given in made_from["inputs"]][:2] == ["queries.xml", "pool.tab"]
+    origin = json.loads((world / "out" / "leaderboard.json").read_text())["rows"][0]["origin"]
+    assert [given["name"] for given in origin["inputs"]][:2] == ["queries.xml", "pool.tab"]
 
 
 def test_sort_by(world: Path) -> None:

@@ -213,7 +213,7 @@ def test_evidence_modes_have_them_too(tmp_path: Path) -> None:
     words = ["batch", "claims", "--jobs=1", "--output=out", "--bootstrap=50", "--gold=gold.jsonl"]
     assert score_in(tmp_path, [*words, "predictions.jsonl", "more.jsonl"]).status == 0
     found = json.loads((tmp_path / "out/batch.json").read_bytes())
-    assert (found["mode"], found["unit"], found["unit_measure"]) == ("claims", "claim", "abstract_f1")
+    assert (found["task"], found["unit"], found["unit_measure"]) == ("claims", "claim", "abstract_f1")
     assert found["leaderboard"][0]["tier"] == 1
     assert {pair["a"]["measure"] for pair in found["stability"]["pairs"]} == {"abstract_f1", "sentence_f1"}
     assert score_in(tmp_path, ["verify", "out"]).status == 0

@@ -55,20 +55,6 @@ def test_nothing_is_scored_twice(scored: Path) -> None:
     assert contents(scored / "out") == before
 
 
-def test_intervals_of_an_earlier_version_are_found_again(world: Path) -> None:
-    """It kept them in the run's own files, and none for the leaderboard."""
-    from cs_score.batch.store import digest_of
-
-    assert _batch(world, "--bootstrap", "5").status == 0
-    before = contents(world / "out")
-    path = world / "out" / "beta" / "signature.json"
-    record = json.loads(path.read_text())
-    del record["digest"], record["intervals"]
-    path.write_text(json.dumps({**record, "digest": digest_of(record)}))
-    assert _scored_again(world, "--bootstrap", "5") == {"beta"}
-    assert contents(world / "out") == before
-
-
 def test_a_changed_run_is_scored_again(scored: Path) -> None:
     path = scored / "runs" / "beta.tab.txt"
     path.write_bytes(path.read_bytes() + b"\n")
@@ -92,7 +78,7 @@ def test_so_do_other_options(scored: Path, more: tuple[str, ...]) -> None:
 def test_so_does_another_version(scored: Path) -> None:
     path = scored / "out" / "beta" / "signature.json"
     record = json.loads(path.read_text())
-    record["signature"]["version"] = "0.0.0"
+    record["origin"]["version"] = "0.0.0"
     path.write_text(json.dumps(record))
     assert _scored_again(scored) == {"beta"}
 
@@ -140,9 +126,9 @@ def test_an_edited_score_does_not_reach_the_leaderboard(scored: Path) -> None:
     before = contents(scored / "out")
     path = scored / "out" / "beta" / "signature.json"
     record = json.loads(path.read_text())
-    name = next(iter(record["scores"][0][1]))
+    name = next(iter(record["runs"][0]["scores"]))
     for value in (0.99, None, float("nan"), "1", 10**400):
-        record["scores"][0][1][name] = value
+        record["runs"][0]["scores"][name] = value
         path.write_text(json.dumps(record))
         _told(scored, "signature.json")
         assert contents(scored / "out") == before

@@ -11,7 +11,7 @@ import pytest
 
 from cs_score.batch import execution as tasks
 from cs_score.batch.coldstart import ColdStartPlan
-from cs_score.batch.execution import Delivery, Task
+from cs_score.batch.execution import Delivery, Job
 from cs_score.batch.runs import InputFile, RunFile
 from cs_score.cli.core import load
 from cs_score.cli.many import _plan_of_runs
@@ -32,7 +32,7 @@ def _plan_of(case: Case) -> ColdStartPlan:
 def _scored(plan: ColdStartPlan, run: InputFile) -> Delivery:
     tasks.install("travelling", plan)
     try:
-        [delivery] = tasks.run_task("travelling", Task(RunFile("run", run), {"": None}))
+        [delivery] = tasks.run_job("travelling", Job("coldstart", RunFile("run", run), {"": None}))
     finally:
         tasks.forget("travelling")
     return delivery

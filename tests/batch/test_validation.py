@@ -35,7 +35,8 @@ def test_a_run_is_signed_as_validated_from_the_content_of_its_file(world: Path) 
     path.unlink()
     assert _batch(world).status == 0
     for name in ("out.json", "signature.json"):
-        signature = json.loads((world / "out" / "beta" / name).read_text())["signature"]
+        value = json.loads((world / "out" / "beta" / name).read_text())
+        signature = value["origin"] if "origin" in value else value["signature"]
         assert signature["options"]["validate"] is True
         assert signature["inputs"][-1] == {"role": "run", "name": "runs/beta.tab.txt.gz", "sha256": content}
     assert b"3 of them before" in _batch(world, "--resume").stderr

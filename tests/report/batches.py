@@ -15,8 +15,9 @@ def batch(text: str = "alpha", *, pages: bool = True) -> dict[str, Any]:
     policies = ("strict", text)
     interval = {"low": 0.25, "high": 0.75}
     return {
-        "schema_version": 1,
-        "mode": "coldstart",
+        "kind": "batch",
+        "schema_version": 2,
+        "task": "coldstart",
         "measure": MEASURE,
         "unit": "LDC query",
         "unit_measure": MEASURE,

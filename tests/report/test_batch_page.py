@@ -99,7 +99,7 @@ def test_a_score_beyond_all_limits_has_a_shade(tmp_path: Path) -> None:
         ({"policies": ["strict"]}, "/leaderboard/3/policy: is no policy of the batch"),
         ({"stability": {"pairs": [], "first": [
             {"measure": "m", "policy": "strict", "runs": [3], "changes": None}]}}, "there is no run 3"),
-        ({"leaderboard": 3}, "/leaderboard: must be array"),
+        ({"leaderboard": 3}, "leaderboard: Expected `array`, got `int`"),
     ],
 )  # fmt: skip
 def test_what_fits_no_batch_is_refused_in_a_line(change: dict[str, Any], complaint: str, tmp_path: Path) -> None:

@@ -174,7 +174,7 @@ def test_a_member_that_is_missing_or_new_differs(key: str, folder: Path) -> None
 def _inputs(name: str) -> list[dict[str, str]]:
     """The inputs of a record; `batch.json` leaves them to the leaderboard beside it."""
     value = json.loads(Path(name.replace("batch.json", "leaderboard.json")).read_bytes())
-    signature = value["rows"][0]["made_from"] if "rows" in value else value["signature"]
+    signature = value["rows"][0]["origin"] if "rows" in value else value.get("origin") or value["signature"]
     return list(signature["inputs"])
 
 
@@ -340,9 +340,10 @@ HOSTILE: Final = (
     '{"schema_version": NaN}', "\ufeff{}",
     '{"schema_version": 3, "schema_version": 4, "runs": []}', '{"schema_version": true, "runs": []}',
     '{"schema_version": 3, "runs": [], "signature": {"options": {}}}',
-    '{"schema_version": 1, "sorted_by": "x", "rows": [{"run": "a", "policy": "", "state": "ok", "made_from": {}}]}',
-    '{"schema_version": 1, "sorted_by": 1, "rows": {}}', '{"schema_version": 1, "systems": [], "measures": []}',
-    '{"agreement": 1}', '{"schema_version": 1, "agreement": [], "runs": []}',
+    '{"kind": "leaderboard", "schema_version": 2, "rows": [{"run": "a", "policy": "", "state": "ok", "origin": {}}]}',
+    '{"kind": "leaderboard", "schema_version": 2, "measure": 1, "rows": {}}',
+    '{"kind": "batch", "schema_version": 1}', '{"schema_version": 1, "systems": [], "measures": []}',
+    '{"agreement": 1}', '{"kind": "batch-run", "schema_version": 4, "runs": []}',
 )  # fmt: skip
 
 
@@ -403,7 +404,7 @@ def _places(value: Any, at: tuple[str | int, ...] = ()) -> Iterator[tuple[str | 
 def test_any_value_may_be_any_other(name: str, recorded: Path, data: st.DataObject) -> None:
     """Numbers of resamples are the only thing that could ask for much work; they have a limit."""
     value = json.loads((recorded / name).read_bytes())
-    steering = [at for at in _places(value) if {"signature", "made_from"} & set(at)] or list(_places(value))
+    steering = [at for at in _places(value) if {"signature", "origin"} & set(at)] or list(_places(value))
     at = data.draw(st.sampled_from(steering if data.draw(st.booleans()) else list(_places(value))))
     junk = data.draw(JUNK)
     _put(value, at, lambda _: junk)

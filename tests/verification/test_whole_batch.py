@@ -216,7 +216,7 @@ def test_rows_of_another_batch_differ_or_are_refused(is_first: bool, one: str, o
     if (one in MODES and other in MODES) or not {one, other} & {*MODES}:
         assert not by_name(one)["batch.json"].is_reproduced
     else:
-        with pytest.raises(InputError, match=r"rows\[\d+\].made_from.mode: is not (coldstart|claims)$"):
+        with pytest.raises(InputError, match=r"rows\[\d+\].origin.task: is not (coldstart|claims)$"):
             by_name(one)
 
 
@@ -268,7 +268,7 @@ def test_another_version_is_noted_and_excuses_nothing(name: str, folder: Path) -
         path.write_text(text.replace('"version": "0.2.0"', '"version": "0.1.9"'))
     for path in Path(name).rglob("signature.json"):
         record = json.loads(path.read_bytes())
-        path.write_text(json.dumps({**record, "digest": digest_of({k: record[k] for k in record if k != "digest"})}))
+        path.write_text(json.dumps({**record, "digest": digest_of(record)}))
     found = by_name(name)
     assert {each: verdict.differences for each, verdict in found.items() if verdict.differences} == {}
     assert all(
@@ -323,9 +323,7 @@ def test_a_run_scored_with_something_else_than_the_leaderboard_says_differs(fold
     shutil.rmtree("sorted/more")
     shutil.copytree("claims/more", "sorted/more")
     found = {each.file: list(map(str, each.differences)) for each in verify("sorted") if each.differences}
-    assert found == {
-        "sorted/more/signature.json": ["signature: recorded another one, computed that of leaderboard.json"]
-    }
+    assert found == {"sorted/more/signature.json": ["origin: recorded another one, computed that of leaderboard.json"]}
 
 
 def test_each_run_is_scored_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,275 @@
+"""What a batch writes as JSON: the record of each run, the leaderboard, and what all runs say together."""
+
+from __future__ import annotations
+
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+from msgspec import UNSET, UnsetType
+
+from cs_score.base.documents import Document
+from cs_score.base.records import Record, field
+from cs_score.base.signing.origin import Origin
+from cs_score.problems.occurrences import Occurrence
+from cs_score.statistics.options import Note, Resampling
+from cs_score.statistics.results import ScoreIntervals
+
+State: TypeAlias = Literal["ok", "errors", "failed"]
+
+OK: Final = "ok"
+WITH_ERRORS: Final = "errors"
+FAILED: Final = "failed"
+"""States: scored; scored, with problems that are errors; not scored to the end."""
+
+
+class RunOrigin(Origin, kw_only=True):
+    """What the scores and the files of a run were made from; `fields`, `tabs` and `json` choose its files."""
+
+    policy: str = ""
+    fields: tuple[str, ...] = ()
+    tabs: bool = False
+    json: bool = False
+    bootstrap: Resampling | None = None
+
+
+class ProblemPlace(NamedTuple):
+    """One problem at one place; `file` and `line` are empty where it belongs to none."""
+
+    severity: str
+    code: str
+    message: str
+    file: str
+    line: str
+
+
+class WrittenFile(NamedTuple):
+    """A file in the folder of a run: its name there, its size in bytes, the SHA-256 of its bytes.
+
+    The latter is empty for a file that holds the time of the call, so that equal batches leave equal records.
+    """
+
+    name: str
+    size: int
+    sha256: str
+
+
+class RunScores(Record):
+    """One run id of a file: its scores by measure, its intervals, and what the tables over many runs take of it."""
+
+    run_id: str
+    scores: dict[str, float]
+    intervals: ScoreIntervals | UnsetType = UNSET
+    findings: dict[str, Any] | UnsetType = UNSET
+
+
+class Outcome(Document, kw_only=True, tag="batch-run"):
+    """One run under one policy.
+
+    `run` is the name of the run in the batch, `file` its file as given, `policy` empty where a task has none, `failure`
+    the reason why it failed. `files` are those written, `occurrences` the problems of the run itself with their
+    details, None where nobody asked for them. `digest` is the SHA-256 of all the rest.
+    """
+
+    schema_version: Literal[4] = 4
+    origin: RunOrigin | UnsetType = UNSET
+    run: str
+    file: str
+    policy: str
+    state: State
+    runs: tuple[RunScores, ...] = ()
+    errors: int = 0
+    warnings: int = 0
+    problems: tuple[ProblemPlace, ...] = ()
+    remarks: tuple[str, ...] = ()
+    failure: str | None = None
+    files: tuple[WrittenFile, ...] = ()
+    occurrences: tuple[Occurrence, ...] | None = None
+    digest: str = ""
+
+
+class Row(Record, kw_only=True):
+    """One run id of one run under one policy.
+
+    `rank` counts from 1 within the policy; equal scores share it and the next rank is left out. It is None where the
+    run has no such score. `tier` groups rows that do not differ significantly from the first one of the group, and
+    `p_above` is the p-value of the difference from the row above, both corrected for all pairs of rows.
+    """
+
+    rank: int | None = None
+    policy: str
+    run: str
+    run_id: str = ""
+    edition: str | UnsetType = UNSET
+    tier: int | UnsetType | None = UNSET
+    p_above: float | UnsetType | None = UNSET
+    errors: int
+    warnings: int
+    state: State
+    file: str
+    signature: str = ""
+    failure: str | None = None
+    scores: dict[str, float] = field(default_factory=dict)
+    intervals: ScoreIntervals | UnsetType = UNSET
+    remarks: tuple[str, ...] = ()
+    origin: RunOrigin | UnsetType = UNSET
+
+    def limits(self, measure: str) -> tuple[float | None, float | None]:
+        """The limits of the interval of a score; None where it has none."""
+        interval = self.intervals.scores.get(measure) if self.intervals else None
+        return (None, None) if interval is None else (interval.low, interval.high)
+
+
+class Leaderboard(Document, kw_only=True, tag="leaderboard"):
+    """Runs by policy and rank. `measures` are all measures that any row has, the one that ranks first; `headline` are
+    those that readable tables show; `notes` are on the tests of rows.
+    """
+
+    schema_version: Literal[2] = 2
+    measure: str
+    measures: tuple[str, ...]
+    headline: tuple[str, ...]
+    notes: tuple[Note, ...] = ()
+    rows: tuple[Row, ...]
+
+    @property
+    def has_policies(self) -> bool:
+        return len({row.policy for row in self.rows}) > 1
+
+    @property
+    def has_editions(self) -> bool:
+        return any(row.edition for row in self.rows)
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether resampling was asked for."""
+        return any(row.intervals for row in self.rows)
+
+
+class Limits(Record):
+    """The limits of an interval, None where resamples gave none."""
+
+    low: float | None
+    high: float | None
+
+
+class Standing(Record):
+    """A row of the leaderboard with the score that ranks it."""
+
+    policy: str
+    rank: int | None
+    run: str
+    run_id: str
+    score: float | None
+    interval: Limits | None
+    tier: int | None
+    p_above: float | None
+
+
+class UnitScores(Record):
+    """The scores of a unit, run by run; None where a run has none."""
+
+    policy: str
+    unit: str
+    scores: tuple[float | None, ...]
+
+
+class Difficulty(Record):
+    """How many of the `total` answers of a part so many runs found, from 0; and how many each run found alone."""
+
+    policy: str
+    part: str
+    total: int
+    found_by: tuple[int, ...]
+    only: tuple[int, ...]
+
+
+class Overlap(Record):
+    """Jaccard's index of the right and of the wrong answers of two runs; None where neither has any."""
+
+    a: int
+    b: int
+    right: float | None
+    wrong: float | None
+    part: str = ""
+
+
+class Union(Record):
+    """The scores of all that is right in any run."""
+
+    scores: dict[str, float]
+
+
+class FoundTogether(Record):
+    """What so many runs find: the mean over all choices of them, and what at least so many agree on."""
+
+    part: str
+    systems: int
+    recall: float | None
+    agreed: float | None
+
+
+class Agreement(Record):
+    """How much runs have in common under a policy."""
+
+    policy: str
+    pairs: tuple[Overlap, ...]
+    union: Union
+    systems: tuple[FoundTogether, ...]
+
+
+class Ranking(Record):
+    """A ranking of all runs."""
+
+    measure: str
+    policy: str
+
+
+class RankingPair(Record):
+    """Kendall's tau-b of two rankings."""
+
+    a: Ranking
+    b: Ranking
+    tau: float | None
+    interval: Limits | None
+
+
+class FirstPlace(Ranking):
+    """Who comes first in a ranking, and in what share of resamples another run does."""
+
+    runs: tuple[int, ...]
+    changes: float | None
+
+
+class Stability(Record):
+    """How far rankings agree."""
+
+    pairs: tuple[RankingPair, ...]
+    first: tuple[FirstPlace, ...]
+
+
+class System(Record):
+    """A run by its name in the batch and its run id; a file may hold several run ids."""
+
+    run: str
+    run_id: str
+
+
+class Overview(Document, kw_only=True, tag="batch"):
+    """What the runs of a batch say together. Lists by run are in the order of `runs`, which are named by their place.
+
+    `unit_measure` is the measure of `queries`; `pages` says that runs have pages.
+    """
+
+    schema_version: Literal[2] = 2
+    measure: str
+    unit: str
+    unit_measure: str
+    policies: tuple[str, ...]
+    bootstrap: Resampling | None
+    notes: tuple[Note, ...] = ()
+    pages: bool
+    runs: tuple[System, ...]
+    leaderboard: tuple[Standing, ...]
+    queries: tuple[UnitScores, ...]
+    answers: tuple[Difficulty, ...]
+    agreement: tuple[Agreement, ...]
+    stability: Stability
