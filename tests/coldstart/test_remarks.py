@@ -55,49 +55,32 @@ def test_a_pool_alone_scores_nothing(both: Inputs) -> None:
     assert remarks(both, files=("pool.tab",)) == (f"cs-score: {NO_RUN} (pool.tab: assessments); name the run, too\n")
 
 
-@pytest.mark.parametrize("folder", [".", "empty"])
-def test_a_folder_without_runs_is_told(both: Inputs, folder: str) -> None:
+def test_a_folder_without_runs_is_remarked_on_and_refused_alone(both: Inputs) -> None:
     (both.folder / "empty").mkdir()
-    said = remarks(both, files=(folder, "pool.tab"))
-    assert f"no file *.tab.txt in {folder}, so nothing of it was loaded" in said
-    assert NO_RUN in said
+    for folder in (".", "empty"):
+        said = remarks(both, files=(folder, "pool.tab"))
+        assert f"no file *.tab.txt in {folder}, so nothing of it was loaded" in said
+        assert NO_RUN in said
+    assert remarks(both, files=("run.tab", "empty", "pool.tab")).count("\n") == 1
+    for switch in ("--validate", "-tabs"):
+        assert "nothing to load: no file *.tab.txt in empty, ." in both.refusal(switch, files=("empty", "."))
 
 
-def test_a_folder_without_runs_is_told_beside_a_run(both: Inputs) -> None:
-    (both.folder / "empty").mkdir()
-    said = remarks(both, files=("run.tab", "empty", "pool.tab"))
-    assert said.count("\n") == 1
-    assert "no file *.tab.txt in empty" in said
-
-
-@pytest.mark.parametrize("switch", ["--validate", "-tabs"])
-def test_only_folders_without_runs_are_refused(both: Inputs, switch: str) -> None:
-    (both.folder / "empty").mkdir()
-    assert "nothing to load: no file *.tab.txt in empty, ." in both.refusal(switch, files=("empty", "."))
-
-
-def test_files_whose_lines_are_all_refused_are_an_error(both: Inputs) -> None:
+def test_a_run_whose_lines_are_all_refused_is_an_error_without_a_pool(both: Inputs) -> None:
     both.run(Line(slot="per:age"))
     assert "nothing was loaded: no line of run.tab was accepted" in both.refusal(files=("run.tab",))
-
-
-def test_a_run_whose_lines_are_all_refused_is_told(both: Inputs) -> None:
-    both.run(Line(slot="per:age"))
     outcome = both.call()
     assert outcome.status == 0
     assert b"nothing was scored: no line of run.tab was accepted\n" in outcome.stderr
 
 
 def test_a_run_alone_is_unassessed(both: Inputs) -> None:
+    assert remarks(both) == ""
     for parts in ("1", "3"):
         assert remarks(both, "--parts", parts, files=("run.tab",)) == (
             "cs-score: warning: no file holds assessments, so all 1 lines of run runA are unassessed; "
             "name the pool, too\n"
         )
-
-
-def test_a_run_with_its_pool_is_scored_without_a_remark(both: Inputs) -> None:
-    assert remarks(both) == ""
 
 
 def test_the_library_says_it_too(both: Inputs) -> None:
@@ -134,7 +117,6 @@ def test_moving_a_category_is_no_reason_for_a_remark(both: Inputs) -> None:
     assert score([both.folder / "queries.xml"], files, Options(expand="CSX", policy=policy)).warnings == ()
 
 
-# ---- Loading at once or bit by bit
 @given(st.data(), worlds())
 def test_files_may_be_loaded_in_any_number_of_calls(data: st.DataObject, world: World) -> None:
     lines = [*(line.line() for line in world.pool), *(line.line() for line in world.run)]
@@ -180,8 +162,7 @@ def test_parents_of_an_earlier_call_keep_their_children(both: Inputs) -> None:
 def test_a_file_without_layout_is_told_what_is_wrong(
     change: Callable[[bytes], bytes], said: str, tmp_path: Path
 ) -> None:
-    for name in ("queries.xml", "pool.tab", "run.tab"):
-        shutil.copy(COMMITTED / "multi_ep_011" / name, tmp_path / name)
+    shutil.copytree(COMMITTED / "multi_ep_011", tmp_path, dirs_exist_ok=True)
     line = (tmp_path / "run.tab").read_bytes().split(b"\n")[0]
     (tmp_path / "run.tab").write_bytes(change(line) + b"\n")
     words = ["-expand", "CSSF17", "-output_file", "o", "--problems", "p.json", "queries.xml", "run.tab", "pool.tab"]
@@ -192,9 +173,6 @@ def test_a_file_without_layout_is_told_what_is_wrong(
     assert (problem["file"], problem["line"]) == ("run.tab", 1)
 
 
-def test_a_missing_file_of_queries_is_called_one(tmp_path: Path) -> None:
-    for name in ("queries.xml", "pool.tab", "run.tab"):
-        shutil.copy(COMMITTED / "multi_ep_011" / name, tmp_path / name)
-    words = ["-queries", "nosuch.txt", "-expand", "CSSF17", "-output_file", "o", "queries.xml", "run.tab", "pool.tab"]
-    (complaint,) = score_in(tmp_path, words).stderr.decode().splitlines()
-    assert "no file is called nosuch.txt, so it was taken for the id of a query" in complaint
+def test_a_missing_file_of_queries_is_called_one(both: Inputs) -> None:
+    said = both.refusal("-queries", "nosuch.txt")
+    assert "no file is called nosuch.txt, so it was taken for the id of a query" in said

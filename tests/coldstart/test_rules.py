@@ -52,43 +52,34 @@ def test_rule_2_the_largest_ground_truth_of_a_group_counts(order: tuple[str, str
     assert "ALL-Macro\trunA\t0\t0.2500\t0.2500\t0.2500\n" in table
 
 
-def _single_valued(inputs: Inputs, *, first: str, second: str) -> list[str]:
-    """Labels of two right lines for two classes of a single-valued slot, with these confidences."""
-    query = sf_query((BIRTHPLACE,))
-    inputs.queries(query_xml(slots=(BIRTHPLACE,)))
-    lines = [replace(BO, query=query, slot=BIRTHPLACE, confidence=first)]
-    lines.append(replace(CY, query=query, slot=BIRTHPLACE, confidence=second))
-    # The second is wrong as a duplicate, so that its class does not count twice for average precision.
-    inputs.pool(lines[0].judged("1"), lines[1].judged("2"))
-    inputs.run(*lines)
-    switches = ("-wrong", "INCORRECT:INCORRECT_PARENT:INEXACT:DUPLICATE", "-ignore", "UNASSESSED")
-    return labels(inputs.score(*switches))
-
-
 @pytest.mark.parametrize(("first", "second", "right"), [("0.5", "0.8", 1), ("0.8", "0.5", 0), ("0.5", "0.5", 0)])
 def test_rule_4_a_single_valued_slot_keeps_the_most_confident_then_the_first(
     first: str, second: str, right: int, inputs: Inputs
 ) -> None:
-    found = _single_valued(inputs, first=first, second=second)
+    """Duplicates are wrong here, so that the second class does not count twice for average precision."""
+    inputs.queries(query_xml(slots=(BIRTHPLACE,)))
+    asked = {"query": sf_query((BIRTHPLACE,)), "slot": BIRTHPLACE}
+    lines = [replace(BO, **asked, confidence=first), replace(CY, **asked, confidence=second)]
+    inputs.pool(lines[0].judged("1"), lines[1].judged("2"))
+    inputs.run(*lines)
+    found = labels(inputs.score("-wrong", "INCORRECT:INCORRECT_PARENT:INEXACT:DUPLICATE", "-ignore", "UNASSESSED"))
     assert [text == "RIGHT" for text in found] == [right == 0, right == 1]
 
 
 def test_rule_5_the_value_provenance_tells_the_document_of_a_line(inputs: Inputs) -> None:
-    """Two documents by value provenance, one by relation provenance: V is 1 of 2 and not 1 of 1."""
+    """Two documents by value provenance, one by relation provenance: V is 1 of 2 and not 1 of 1; so for limits."""
     astray = replace(CY, relation="N_ENG_1:1-20")
     inputs.pool(BO.judged("1"), astray.judged("1"))
     inputs.run(BO)
     scored = inputs.score(status=255)
     assert "Multiple DOCIDs used in response" in report(scored)
     assert ranking(scored)[0].value == "0.5000"
-
-
-def test_rule_5_also_for_the_limit_per_document(inputs: Inputs) -> None:
-    astray = replace(CY, node=":E1", relation="N_ENG_1:1-20")
-    inputs.run(BO, astray)
-    assert "discarded" not in report(inputs.score(status=255))
-    inputs.run(BO, replace(CY, node=":E1", span="N_ENG_1:7-9"))
-    assert "discarded" in report(inputs.score(status=255))
+    for second, is_discarded in (
+        (replace(astray, node=":E1"), False),
+        (replace(CY, node=":E1", span="N_ENG_1:7-9"), True),
+    ):
+        inputs.run(BO, second)
+        assert ("discarded" in report(inputs.score(status=255))) is is_discarded
 
 
 @pytest.mark.parametrize("slot", ["org:children", "PER:children", "per:Children"])
@@ -104,12 +95,10 @@ def test_rule_7_nodes_of_equal_confidence_and_line_rank_in_load_order(inputs: In
     inputs.pool(BO.judged("1"))
     inputs.run(BO)
     inputs.run(twin, name="second.tab")
-    scored = inputs.score(files=TWO_FILES)
-    assert [node.node for node in ranking(scored)] == [f"{Q}:E1", f"{Q}:E2"]
-    assert average_precision(scored) == 1
-    scored = inputs.score(files=("pool.tab", "second.tab", "run.tab"))
-    assert [node.node for node in ranking(scored)] == [f"{Q}:E2", f"{Q}:E1"]
-    assert average_precision(scored) == average_precision(scored, "ALL") == 0.5
+    for files, order, score in ((TWO_FILES, "12", 1), (("pool.tab", "second.tab", "run.tab"), "21", 0.5)):
+        scored = inputs.score(files=files)
+        assert [node.node for node in ranking(scored)] == [f"{Q}:E{n}" for n in order]
+        assert average_precision(scored) == average_precision(scored, "ALL") == score
 
 
 def test_rule_8_lines_of_equal_confidence_and_number_are_discarded_in_load_order(inputs: Inputs) -> None:
@@ -133,12 +122,11 @@ def test_rule_9_of_classes_with_equal_value_and_line_the_last_as_a_string_is_tak
 
 def test_rule_10_the_line_loaded_first_shows_the_labels_of_all(inputs: Inputs) -> None:
     """Of three lines with two numbers; the labels are sorted, the numbers ascending."""
-    third = Line("Di", "N_ENG_3", ":E3", "0.7")
-    inputs.pool(BO.judged("1"), CY.judged("1"), third.judged("2"))
-    inputs.run(BO, third)
+    inputs.pool(BO.judged("1"), CY.judged("1"), DI.judged("2"))
+    inputs.run(BO, DI)
     inputs.run(CY, name="second.tab")
     found = [(block.submission, block.after) for block in blocks(inputs.score(files=TWO_FILES))]
-    assert found == [(BO.text(), "IGNORE,REDUNDANT,RIGHT"), (third.text(), "RIGHT")]
+    assert found == [(BO.text(), "IGNORE,REDUNDANT,RIGHT"), (DI.text(), "RIGHT")]
 
 
 def test_rule_12_missing_values_stand_with_zeros_in_the_order_of_the_samples(inputs: Inputs) -> None:

@@ -8,7 +8,6 @@ from collections import Counter
 from pathlib import Path
 from typing import Final
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -34,35 +33,34 @@ def _validated(folder: Path, run: str, limits: str, *switches: str) -> Outcome:
 
 
 @given(messy(), _LIMITS)
-def test_validating_a_validated_run_changes_nothing_and_reports_nothing(evaluation: Messy, limits: str) -> None:
+def test_a_validated_run_keeps_the_limits_and_is_not_changed_again(evaluation: Messy, limits: str) -> None:
+    """The diff leads from the run to its validated lines."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         _prepared(evaluation, folder)
         once = _validated(folder, "run.tab", limits)
+        _check_limits(written(once), *limits.split(":"))
         (folder / "valid.tab").write_bytes(once.stdout)
         twice = _validated(folder, "valid.tab", limits)
         assert (twice.status, twice.stdout, twice.stderr) == (0, once.stdout, b"No warnings encountered\n")
+        diff = score_in(folder, ("validate-run", "--diff", "-justifications", limits, "sf.xml", "run.tab"))
+        patched = _patched(evaluation.run, diff.stdout.decode())
+        assert sorted(patched) == sorted(once.stdout.decode().split("\n")[:-1])
+        assert patched == [line for line in patched if line]
 
 
-@given(messy(), _LIMITS)
-def test_a_validated_run_keeps_the_limits(evaluation: Messy, limits: str) -> None:
-    per_document, _, most = limits.partition(":")
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        _prepared(evaluation, folder)
-        once = _validated(folder, "run.tab", limits)
-        lines = written(once)
-        # Nodes of the second hop are told apart by the query's first id alone: fewer nodes, and still within limits
-        # only where the parent is known, so the first hop is looked at.
-        nodes = Counter((line[0], line[8]) for line in lines)
-        assert max(nodes.values()) <= int(most)
-        documents = Counter((line[0], line[8], line[6].split(":")[0]) for line in lines)
-        if per_document != "M":
-            assert max(documents.values()) <= int(per_document)
-        single = {(line[0], line[8]) for line in lines if line[1] in ("per:city_of_birth", "per:age")}
-        assert max(Counter(query for query, _ in single).values(), default=0) <= 1
-        asked = {line[0].rpartition("_")[2] for line in lines if len(line[0].split("_")) > 3}
-        assert len(asked) <= len([line for line in lines if len(line[0].split("_")) == 3])
+def _check_limits(lines: list[list[str]], per_document: str, most: str) -> None:
+    # Nodes of the second hop are told apart by the query's first id alone: fewer nodes, and still within limits
+    # only where the parent is known, so the first hop is looked at.
+    nodes = Counter((line[0], line[8]) for line in lines)
+    assert max(nodes.values()) <= int(most)
+    documents = Counter((line[0], line[8], line[6].split(":")[0]) for line in lines)
+    if per_document != "M":
+        assert max(documents.values()) <= int(per_document)
+    single = {(line[0], line[8]) for line in lines if line[1] in ("per:city_of_birth", "per:age")}
+    assert max(Counter(query for query, _ in single).values(), default=0) <= 1
+    asked = {line[0].rpartition("_")[2] for line in lines if len(line[0].split("_")) > 3}
+    assert len(asked) <= len([line for line in lines if len(line[0].split("_")) == 3])
 
 
 @given(messy(), st.sampled_from("123456789"))
@@ -89,18 +87,6 @@ def test_validating_in_one_call_equals_the_two_steps_and_average_precision_stays
         assert all(0 <= float(cells[3]) <= 1 for cells in scores if len(cells) == 4 and cells[3] != "AP")
 
 
-@given(messy(), _LIMITS)
-def test_the_diff_leads_from_the_run_to_its_validated_lines(evaluation: Messy, limits: str) -> None:
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        _prepared(evaluation, folder)
-        once = _validated(folder, "run.tab", limits)
-        diff = score_in(folder, ("validate-run", "--diff", "-justifications", limits, "sf.xml", "run.tab"))
-        patched = _patched(evaluation.run, diff.stdout.decode())
-        assert sorted(patched) == sorted(once.stdout.decode().split("\n")[:-1])
-        assert patched == [line for line in patched if line]
-
-
 def _patched(text: str, diff: str) -> list[str]:
     """The lines of a text after a unified diff has been applied; every line of the diff is checked against it."""
     old = text.split("\n")[:-1]
@@ -122,13 +108,6 @@ def _patched(text: str, diff: str) -> list[str]:
 
 
 # ---- The exceptions: what a second validation may still find, each forced by the specification
-
-
-@pytest.fixture
-def inputs(tmp_path: Path) -> Inputs:
-    made = Inputs(tmp_path)
-    made.queries()
-    return made
 
 
 def _again(inputs: Inputs, *switches: str) -> tuple[Outcome, Outcome]:
@@ -186,11 +165,3 @@ def test_exception_a_first_line_may_fit_no_layout_and_is_warned_of(inputs: Input
     assert b"warning: the first line of the validated run fits no layout" in first.stderr
     assert second.status == 255
     assert b"Unknown file type: again.tab" in second.stderr
-
-
-# ---- Where a validated run still makes average precision exceed 1
-
-
-def _scored(inputs: Inputs, *switches: str) -> Outcome:
-    files = ("q.xml", "pool.tab", "run.tab")
-    return inputs.call("-output_file", "out", *switches, "--validate", *files)

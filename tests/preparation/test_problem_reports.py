@@ -16,13 +16,6 @@ from cs_score.problems.occurrences import RecordingLog
 from tests.preparation.invented import OTHER, QUERY, AskedQuery, Inputs, Judged, RunLine
 
 
-@pytest.fixture
-def inputs(tmp_path: Path) -> Inputs:
-    made = Inputs(tmp_path)
-    made.queries()
-    return made
-
-
 def _problems(inputs: Inputs, *words: str, ending: str = "json") -> str:
     path = inputs.folder / f"problems.{ending}"
     path.unlink(missing_ok=True)

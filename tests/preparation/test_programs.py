@@ -2,41 +2,30 @@
 
 from __future__ import annotations
 
+import gzip
+import hashlib
+import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from cs_score.base.errors import UsageError
 from cs_score.base.records import replace
 from cs_score.base.sources import Input, Source, open_source
 from cs_score.preparation.pooling import Depth
 from tests.preparation.invented import QUERY, AskedQuery, Inputs, Judged, RunLine, column, report_lines
-
-PROGRAMS = (
-    *("validate-run", "validate-queries", "generate-queries", "package-output", "validate-assessments", "apply-k"),
-)
-
-
-@pytest.fixture
-def inputs(tmp_path: Path) -> Inputs:
-    made = Inputs(tmp_path)
-    made.queries()
-    return made
-
-
-# ---- The tables of commands
 
 
 def test_the_program_that_was_replaced_says_so_whatever_it_is_given(inputs: Inputs) -> None:
     outcome = inputs.call("expand-queries", "-bogus", "x")
     assert (outcome.status, outcome.stdout, outcome.files) == (0, b"", {})
     assert b"has been superseded by cs-score validate-queries -expand" in outcome.stderr
-
-
-# ---- Fatal conditions
 
 
 def test_all_fatal_conditions_are_listed_before_the_one_that_ends_the_program(inputs: Inputs) -> None:
@@ -86,9 +75,6 @@ def test_each_source_document_is_opened_once(inputs: Inputs, monkeypatch: pytest
     assert sorted(opened) == ["a", "b", "docs"]
 
 
-# ---- Ways in and out
-
-
 def test_check_writes_no_run(inputs: Inputs) -> None:
     inputs.lines(RunLine(), RunLine())
     outcome = inputs.call("validate-run", "--check", "-output_file", "out", "q.xml", "run.tab")
@@ -114,28 +100,28 @@ def test_diff_shows_changes_in_the_order_of_the_run(inputs: Inputs) -> None:
     ]
 
 
-def test_a_run_on_standard_input_and_a_compressed_one(inputs: Inputs) -> None:
-    import gzip
+def _process(inputs: Inputs, *words: str, **streams: Any) -> subprocess.CompletedProcess[bytes]:
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    command = [sys.executable, "-m", "cs_score", "validate-run", "-output_file", "stdout", *words]
+    return subprocess.run(command, cwd=inputs.folder, env=environment, check=False, stderr=subprocess.PIPE, **streams)
 
+
+def test_a_run_on_standard_input_and_a_compressed_one(inputs: Inputs) -> None:
     data = f"{RunLine().text()}\n".encode()
     (inputs.folder / "run.gz").write_bytes(gzip.compress(data))
     assert inputs.validate(run="run.gz").stdout == data
-    words = [sys.executable, "-m", "cs_score", "validate-run", "-output_file", "stdout", "q.xml", "-"]
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-    done = subprocess.run(words, cwd=inputs.folder, input=data, capture_output=True, env=environment, check=False)
+    done = _process(inputs, "q.xml", "-", input=data, stdout=subprocess.PIPE)
     assert (done.returncode, done.stdout) == (0, data)
 
 
 def test_a_call_that_fails_leaves_the_file_that_it_would_have_replaced(inputs: Inputs) -> None:
     inputs.write("out", "old")
+    inputs.write("out.eng", "old")
     inputs.lines(RunLine(confidence="7"))
     assert inputs.call("validate-run", "-output_file", "out", "q.xml", "run.tab").status == 255
     assert inputs.call("generate-queries", "q.xml", "out", "nope").status == 255
     assert (inputs.folder / "out").read_text(encoding="utf-8") == "old"
-
-
-def test_files_of_an_earlier_call_with_the_same_prefix_do_not_survive_a_failure(inputs: Inputs) -> None:
-    inputs.write("out.eng", "old")
+    # Files of an earlier call with the same prefix do not survive: they would be taken for results.
     assert inputs.call("validate-assessments", "-output_file", "out", "q.xml", "nope").status == 255
     assert not (inputs.folder / "out.eng").exists()
 
@@ -144,12 +130,8 @@ def test_a_reader_that_goes_away_costs_one_line(inputs: Inputs) -> None:
     inputs.lines(*(RunLine(node=f":E{n}") for n in range(3000)))
     reading, writing = os.pipe()
     os.close(reading)
-    words = [sys.executable, "-m", "cs_score", "validate-run", "-output_file", "stdout", "q.xml", "run.tab"]
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     try:
-        done = subprocess.run(
-            words, cwd=inputs.folder, stdout=writing, stderr=subprocess.PIPE, env=environment, check=False
-        )
+        done = _process(inputs, "q.xml", "run.tab", stdout=writing)
     finally:
         os.close(writing)
     assert done.returncode == 255
@@ -157,13 +139,7 @@ def test_a_reader_that_goes_away_costs_one_line(inputs: Inputs) -> None:
     assert said[-1] == "cs-score validate-run: standard output was closed before everything was written"
 
 
-# ---- The scorer's --validate
-
-
 def test_validate_names_what_it_left_out_and_signs_the_files_as_stored(inputs: Inputs) -> None:
-    import hashlib
-    import json
-
     inputs.lines(Judged(), name="pool")
     inputs.lines(RunLine(), RunLine("Cy"))
     words = ("--validate", "--json", "result.json", "-output_file", "out", "q.xml", "pool", "run.tab")
@@ -189,9 +165,6 @@ def test_a_run_with_errors_is_not_scored_with_validate(inputs: Inputs) -> None:
 
 
 def test_the_advice_for_a_run_that_was_not_validated_works(inputs: Inputs) -> None:
-    import re
-    import shlex
-
     inputs.lines(Judged(), Judged(value="Cy", id="a2"), name="pool")
     inputs.lines(RunLine(), RunLine("Cy"), name="my run.tab")
     scoring = ("-justifications", "M:4", "-output_file", "out", "q.xml", "pool")
@@ -205,21 +178,15 @@ def test_the_advice_for_a_run_that_was_not_validated_works(inputs: Inputs) -> No
     assert inputs.call(*scoring, "my run.tab.valid").status == 0
 
 
-# ---- The library
-
-
 @pytest.mark.parametrize(
     ("text", "depth"),
     [("A:2", Depth(False, 2)), ("B:1x", Depth(True, 1)), ("B:07", Depth(True, 7)), ("0", None), ("", None)],
 )
 def test_depth(text: str, depth: Depth | None) -> None:
     assert Depth.parse(text) == depth
-
-
-@pytest.mark.parametrize("text", ["a:1", "C:1", "A1", "A:", "A:x", " A:1", "1", "00"])
-def test_no_depth(text: str) -> None:
-    with pytest.raises(Exception, match="-depth should be of the form"):
-        Depth.parse(text)
+    for no_depth in ("a:1", "C:1", "A1", "A:", "A:x", " A:1", "1", "00"):
+        with pytest.raises(UsageError, match="-depth should be of the form"):
+            Depth.parse(no_depth)
 
 
 def test_pooling_takes_squares_of_the_second_hop_with_their_parents(inputs: Inputs) -> None:

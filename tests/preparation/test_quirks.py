@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -24,16 +23,6 @@ from tests.preparation.invented import (
 )
 
 VALUE, NODE, RUN, DOCUMENTS = 4, 8, 2, 6
-
-
-@pytest.fixture
-def inputs(tmp_path: Path) -> Inputs:
-    made = Inputs(tmp_path)
-    made.queries()
-    return made
-
-
-# ---- validate-run
 
 
 def test_quirk_1_the_node_id_of_a_query_overrides_those_of_its_lines(inputs: Inputs) -> None:
@@ -80,24 +69,17 @@ def test_quirk_3_in_nine_columns_they_are_dependents_unless_another_line_has_the
     assert "parents were discarded" not in outcome.stderr.decode()
 
 
-def test_quirk_4_after_errors_nothing_is_written(inputs: Inputs) -> None:
+def test_quirks_4_to_6_where_runs_and_reports_go(inputs: Inputs) -> None:
+    words = ("q.xml", "run.tab")
     inputs.lines(RunLine(confidence="7"))
-    outcome = inputs.call("validate-run", "-output_file", "out", "q.xml", "run.tab")
-    assert outcome.status == 255
-    assert outcome.files == {}
-
-
-def test_quirk_5_a_report_on_standard_output_stays_out_of_the_output_file(inputs: Inputs) -> None:
+    outcome = inputs.call("validate-run", "-output_file", "out", *words)
+    assert (outcome.status, outcome.files) == (255, {})  # after errors nothing is written
     inputs.lines(RunLine())
-    outcome = inputs.call("validate-run", "-error_file", "STDOUT", "-output_file", "out", "q.xml", "run.tab")
+    outcome = inputs.call("validate-run", "-error_file", "STDOUT", "-output_file", "out", *words)
     assert outcome.stdout == b"No warnings encountered\n"
     assert outcome.files == {"out": f"{RunLine().text()}\n".encode()}
-
-
-def test_quirk_6_none_means_no_output_in_lower_case_only(inputs: Inputs) -> None:
-    inputs.lines(RunLine())
-    assert inputs.call("validate-run", "-output_file", "none", "q.xml", "run.tab").files == {}
-    assert list(inputs.call("validate-run", "-output_file", "None", "q.xml", "run.tab").files) == ["None"]
+    assert inputs.call("validate-run", "-output_file", "none", *words).files == {}
+    assert list(inputs.call("validate-run", "-output_file", "None", *words).files) == ["None"]
 
 
 def test_quirk_7_blanks_before_a_comment_belong_to_the_column(inputs: Inputs) -> None:
@@ -114,14 +96,14 @@ def test_quirk_8_scheme_a_counts_over_all_queries_and_is_silent(inputs: Inputs) 
     assert column(inputs.validate("-depth", "B:1"), VALUE) == ["Cy", "Bo"]
 
 
-@pytest.mark.parametrize("depth", ["A:1", "B:1"])
-def test_quirk_9_a_depth_discards_nothing_of_eight_columns(depth: str, inputs: Inputs) -> None:
+def test_quirk_9_a_depth_discards_nothing_of_eight_columns(inputs: Inputs) -> None:
     parent = RunLine(node=None)
-    child = parent.child()
-    inputs.lines(parent, RunLine("Cy", node=None), RunLine("Yale", query=child.query, slot=SCHOOLS, node=None))
-    outcome = inputs.validate("-depth", depth)
-    assert column(outcome, VALUE) == ["Bo", "Cy", "Yale"]
-    assert report_lines(outcome) == ["No warnings encountered"]
+    child = RunLine("Yale", query=parent.child().query, slot=SCHOOLS, node=None)
+    inputs.lines(parent, RunLine("Cy", node=None), child)
+    for depth in ("A:1", "B:1"):
+        outcome = inputs.validate("-depth", depth)
+        assert column(outcome, VALUE) == ["Bo", "Cy", "Yale"]
+        assert report_lines(outcome) == ["No warnings encountered"]
 
 
 @pytest.mark.parametrize("depth", ["A:1", "B:3"])
@@ -144,10 +126,6 @@ def test_quirk_9_lines_without_node_are_a_node_of_the_hop_of_the_last(
 def test_quirk_9_the_node_without_name_takes_one_of_the_places(inputs: Inputs) -> None:
     inputs.lines(RunLine(), RunLine("Cy", node="0", span="6-9"), RunLine("Di", node="0", span="10-12"))
     assert column(inputs.validate("-depth", "A:1"), VALUE) == ["Cy", "Di"]
-
-
-def test_quirk_9_a_depth_of_0_discards_everything(inputs: Inputs) -> None:
-    inputs.lines(RunLine(node=None), RunLine("Cy", node=None))
     assert written(inputs.validate("-depth", "B:0")) == []
 
 
@@ -165,9 +143,12 @@ def test_quirk_10_node_id_0_is_no_node_id(inputs: Inputs) -> None:
     assert column(inputs.validate(), VALUE) == ["40", "41"]
 
 
-def test_quirk_11_groundtruth_does_nothing(inputs: Inputs) -> None:
-    inputs.lines(RunLine(), RunLine("Cy", run_id="r2"))
-    assert inputs.validate("-groundtruth") == inputs.validate()
+def test_quirk_11_groundtruth_does_nothing_and_quirk_13_made_up_nodes_depend_on_the_input(inputs: Inputs) -> None:
+    inputs.lines(RunLine(node=None), RunLine("Cy", run_id="r2", node=None))
+    first = inputs.validate("-groundtruth")
+    assert first == inputs.validate()
+    inputs.lines(RunLine("Di", node=None))
+    assert column(first, NODE)[0] != column(inputs.validate(), NODE)[0]
 
 
 def test_quirk_12_only_the_first_value_span_is_verified(inputs: Inputs) -> None:
@@ -181,21 +162,11 @@ def test_quirk_12_only_the_first_value_span_is_verified(inputs: Inputs) -> None:
         assert column(outcome, DOCUMENTS) == ["ENG_1:0-1,ENG_1:10-11"]
 
 
-def test_quirk_13_made_up_node_ids_depend_on_the_input_alone(inputs: Inputs) -> None:
-    inputs.lines(RunLine(node=None))
-    nodes = [column(inputs.validate(), NODE) for _ in range(2)]
-    inputs.lines(RunLine("Cy", node=None))
-    assert nodes[0] == nodes[1] != column(inputs.validate(), NODE)
-
-
 def test_quirk_14_equal_lines_are_reported_and_those_that_become_equal_are_merged(inputs: Inputs) -> None:
     inputs.lines(RunLine(), RunLine(), RunLine(type="per"), RunLine(confidence="0.1"), RunLine(run_id="r2"))
     outcome = inputs.validate("-justifications", "M:M")
     assert column(outcome, 7) == ["0.9", "0.1"]
     assert outcome.stderr.decode().count("appears more than once") == 1
-
-
-# ---- validate-queries
 
 
 def _queries(inputs: Inputs, *words: str) -> tuple[int, str, str]:
@@ -207,29 +178,16 @@ def _queries(inputs: Inputs, *words: str) -> tuple[int, str, str]:
     return outcome.status, outcome.files.get("out.xml", b"").decode(), report.decode()
 
 
-def test_quirk_15_deleting_the_first_slot_stops_the_program(inputs: Inputs) -> None:
+def test_quirks_15_to_18_misfits_and_errors_of_queries(inputs: Inputs) -> None:
     inputs.queries(AskedQuery(enttype="org"))
     status, output, report = _queries(inputs, "-types", "delete-slot")
-    assert (status, output) == (255, "")
-    assert "Missing query field: SLOT0" in report
-
-
-def test_quirk_16_subtypes_delete_slot_deletes_the_slot_that_does_not_fit(inputs: Inputs) -> None:
+    assert (status, output, "Missing query field: SLOT0" in report) == (255, "", True)
     inputs.queries(AskedQuery(slots=("per:cities_of_residence", "gpe:residents_of_country", CHILDREN)))
-    status, output, _ = _queries(inputs, "-subtypes", "delete-slot")
-    assert status == 0
-    assert re.findall("<slot.*?>(.*?)<", output) == ["per:cities_of_residence"]
-
-
-def test_quirk_17_the_output_is_written_in_spite_of_errors(inputs: Inputs) -> None:
+    status, output, _ = _queries(inputs, "-subtypes", "delete-slot")  # the slot that does not fit
+    assert (status, re.findall("<slot.*?>(.*?)<", output)) == (0, ["per:cities_of_residence"])
     inputs.queries(AskedQuery(slots=("per:no_such_slot",)))
     status, output, report = _queries(inputs)
-    assert status == 255
-    assert output.endswith("</query_set>\n")
-    assert report.endswith("1 error encountered\n")
-
-
-def test_quirk_18_messages_name_queries_by_their_short_ids(inputs: Inputs) -> None:
+    assert (status, output[-13:], report[-20:]) == (255, "</query_set>\n", "1 error encountered\n")
     inputs.queries(AskedQuery("CSX_0002", enttype="org"))
     _, _, report = _queries(inputs, "-types", "delete-query")
     assert "In 0002, type of org does not match domain of per:children" in report
@@ -258,9 +216,6 @@ def test_quirk_21_the_ids_of_second_round_queries_are_kept(inputs: Inputs) -> No
     assert _queries(inputs, "-expand", "-types", "delete-slot")[0] == 0
 
 
-# ---- generate-queries
-
-
 def test_quirk_22_discarded_lines_generate_queries(inputs: Inputs) -> None:
     inputs.queries(AskedQuery(slots=(CHILDREN, "per:age")))
     inputs.lines(RunLine(), RunLine("Cy", span="6-7", confidence="0.1"))
@@ -276,22 +231,15 @@ def test_quirk_23_no_report_file_of_the_first_round(inputs: Inputs) -> None:
     assert b"Unable to infer language" in inputs.call("generate-queries", "q.xml", "out2.xml").stderr
 
 
-def test_quirk_24_an_empty_run_gives_the_frame(inputs: Inputs) -> None:
+def test_quirk_24_an_empty_run_gives_the_frame_and_quirk_25_the_error_file_is_overwritten(inputs: Inputs) -> None:
     inputs.write("run.tab", "")
     outcome = inputs.call("generate-queries", "q.xml", "stdout", "run.tab")
     assert outcome.stdout == b'<?xml version="1.0" encoding="UTF-8"?>\n<query_set>\n</query_set>\n'
     assert report_lines(outcome)[-1] == "1 warning encountered"
-
-
-def test_quirk_25_the_error_file_is_overwritten(inputs: Inputs) -> None:
     inputs.lines(RunLine("Ünder"))
     inputs.write("log", "old")
-    outcome = inputs.call("generate-queries", "-error_file", "log", "q.xml", "out.xml", "run.tab")
-    assert outcome.status == 0
+    assert inputs.call("generate-queries", "-error_file", "log", "q.xml", "out.xml", "run.tab").status == 0
     assert (inputs.folder / "log").read_text() == "No warnings encountered\n"
-
-
-# ---- validate-assessments
 
 
 def _assessments(inputs: Inputs, *lines: Judged, words: tuple[str, ...] = ()) -> dict[str, str]:
@@ -317,16 +265,16 @@ def test_quirk_27_the_default_prefix_makes_files(inputs: Inputs) -> None:
     assert sorted(outcome.files) == ["none.cmn", "none.eng", "none.spa", "none.xling"]
 
 
-def test_quirk_28_mention_types_that_contradict_each_other_are_fatal(inputs: Inputs) -> None:
-    inputs.lines(Judged("W", "0", "NOM", "0"), name="qrel")
-    outcome = inputs.call("validate-assessments", "q.xml", "qrel")
-    assert outcome.status == 255
-    assert b"Unexpected value: ==>0<== in line: a1\t" in outcome.stderr
+def test_quirk_28_contradicting_mention_types_are_fatal_and_quirk_31_runs_are_refused(inputs: Inputs) -> None:
     multilingual = [Judged(docid="CMN_1"), Judged(docid="CMN_2", value_mention="NOM", class_mention="NOM", id="a2")]
-    inputs.lines(*multilingual, name="qrel")
-    outcome = inputs.call("validate-assessments", "q.xml", "qrel")
-    assert outcome.status == 255
-    assert b"Unexpected mention type." in outcome.stderr
+    for lines, said in (
+        ([Judged("W", "0", "NOM", "0")], "Unexpected value: ==>0<== in line: a1\t"),
+        (multilingual, "Unexpected mention type."),
+        ([RunLine()], "qrel: this is a run; cs-score validate-run validates runs"),
+    ):
+        inputs.lines(*lines, name="qrel")
+        outcome = inputs.call("validate-assessments", "-output_file", "out", "q.xml", "qrel")
+        assert (outcome.status, said in outcome.stderr.decode()) == (255, True)
 
 
 def test_quirk_29_a_document_as_mention_type_is_copied(inputs: Inputs) -> None:
@@ -338,16 +286,6 @@ def test_quirk_29_a_document_as_mention_type_is_copied(inputs: Inputs) -> None:
     )
     assert files["eng"].splitlines()[1].endswith("\tENG_7")
     assert files["xling"].splitlines()[1].endswith("\tENG_7")
-
-
-def test_quirk_31_a_run_is_refused_as_assessments(inputs: Inputs) -> None:
-    inputs.lines(RunLine())
-    outcome = inputs.call("validate-assessments", "q.xml", "run.tab")
-    assert (outcome.status, outcome.files) == (255, {})
-    assert b"run.tab: this is a run; cs-score validate-run validates runs" in outcome.stderr
-
-
-# ---- apply-k
 
 
 def _kept(inputs: Inputs, *words: str) -> list[str]:
@@ -363,13 +301,9 @@ def test_quirk_32_all_answers_of_a_query_without_node_ids_are_one_node(inputs: I
 
 
 def test_quirk_33_provenances_that_are_not_canonical_orphan_their_children(inputs: Inputs) -> None:
-    def of(span: str) -> tuple[RunLine, RunLine]:
-        parent = RunLine(span=span)
-        canonical = follow_on_id(QUERY, "Bo", "ENG_1:3-5,ENG_1:8-9")
-        return parent, RunLine("Yale", query=canonical, slot=SCHOOLS, node=":C1")
-
+    canonical = follow_on_id(QUERY, "Bo", "ENG_1:3-5,ENG_1:8-9")
     for span, kept in (("3-5,ENG_1:8-9", 2), ("8-9,ENG_1:3-5", 1)):
-        inputs.lines(*of(span))
+        inputs.lines(RunLine(span=span), RunLine("Yale", query=canonical, slot=SCHOOLS, node=":C1"))
         assert len(_kept(inputs)) == kept
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from tests.preparation.invented import (
@@ -18,13 +16,6 @@ from tests.preparation.invented import (
     report_lines,
     written,
 )
-
-
-@pytest.fixture
-def inputs(tmp_path: Path) -> Inputs:
-    made = Inputs(tmp_path)
-    made.queries()
-    return made
 
 
 def _first_example(inputs: Inputs) -> None:
