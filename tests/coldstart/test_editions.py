@@ -38,25 +38,19 @@ def test_a_name_that_is_none_is_refused_with_those_there_are() -> None:
         Options(follow="2017.2")
     with pytest.raises(UsageError, match="no --mention-types names; there are as-given, assume-name"):
         Options(mention_types="names")
-
-
-def test_the_two_editions_of_june_are_one() -> None:
+    for name in OLD:
+        with pytest.raises(UsageError, match=f"{name} scores pools without mention types as they are"):
+            edition_of(name, "assume-name")
     assert Options(follow="2017.1.6") == Options(follow="2017.1.5")
 
 
-@pytest.mark.parametrize("name", OLD)
-def test_editions_that_score_pools_without_types_assume_nothing(name: str) -> None:
-    with pytest.raises(UsageError, match=f"{name} scores pools without mention types as they are"):
-        edition_of(name, "assume-name")
-
-
 def test_signatures_name_what_is_not_usual() -> None:
-    def signature(options: Options) -> str:
-        return str(origin_of(options, (), True, validated=False).signature)
-
-    assert "follow" not in signature(Options())
-    assert "|follow=3.0|" in signature(Options(follow="3.0"))
-    assert "|mention-types=assume-name|" in signature(Options(mention_types="assume-name"))
+    for options, said in (
+        (Options(follow="3.0"), "|follow=3.0|"),
+        (Options(mention_types="assume-name"), "|mention-types=assume-name|"),
+    ):
+        assert said in str(origin_of(options, (), True, validated=False).signature)
+    assert "follow" not in str(origin_of(Options(), (), True, validated=False).signature)
 
 
 @pytest.mark.parametrize("name", EDITIONS)
@@ -77,15 +71,10 @@ def test_errors_end_a_scoring_before_anything_is_scored(name: str, inputs: Input
     assert not list(inputs.folder.glob("call.sf"))
 
 
-def test_a_run_of_nine_columns_is_refused_in_2016_with_the_reason(inputs: Inputs) -> None:
+def test_nodes_and_limits_are_refused_in_2016_with_the_reason(inputs: Inputs) -> None:
     inputs.pool(ANN.judged("1"))
     inputs.run(Line("Ann", "N_ENG_1"))
     assert "3.0 reads runs of eight columns" in inputs.refusal("--follow", "3.0")
-
-
-def test_limits_are_refused_in_2016(inputs: Inputs) -> None:
-    inputs.pool(ANN.judged("1"))
-    inputs.run(ANN)
     outcome = inputs.call("--follow", "3.0", "-justifications", "1:3")
     assert outcome.status == 255
     assert b"Unknown switch: -justifications" in outcome.stdout + outcome.stderr
@@ -119,12 +108,9 @@ def test_messages_read_as_in_their_edition(inputs: Inputs) -> None:
     old = report(inputs.score("--follow", "2017.1.5"))
     assert "Unable to infer language from DOCID DOC_2. Using default language ENGLISH." in old
     assert "\n\n" not in old
-
-
-@pytest.mark.parametrize(("words", "version"), [((), "2017.2.0"), (("--follow", "3.0"), "3.0")])
-def test_the_version_is_that_which_is_followed(words: tuple[str, ...], version: str, inputs: Inputs) -> None:
-    outcome = score_in(inputs.folder, (*words, "-version"))
-    assert (outcome.status, outcome.stdout) == (0, f"cs-score version {version}\n".encode())
+    for words, version in (((), "2017.2.0"), (("--follow", "3.0"), "3.0")):
+        outcome = score_in(inputs.folder, (*words, "-version"))
+        assert (outcome.status, outcome.stdout) == (0, f"cs-score version {version}\n".encode())
 
 
 def test_a_run_is_compared_with_itself_under_another_edition(inputs: Inputs) -> None:

@@ -39,7 +39,8 @@ from cs_score.statistics.resampling import bootstrap_counts, bootstrap_scores
 from tests.coldstart.command import Outcome, score_in
 from tests.coldstart.recorded import COMMITTED
 from tests.coldstart.test_laws import folder_with
-from tests.coldstart.worlds import BASE, World, worlds
+from tests.coldstart.worlds import BASE, FIRST_SLOTS, Answer, Assessment, Response, World, worlds
+from tests.coldstart.worlds import Query as LdcQuery
 
 CASES: Final = ("multi_ep_008", "multi_ep_011", "medium_001", "threehop_004", "samples_009", "sfqueries_006")
 
@@ -101,7 +102,7 @@ def test_intervals_are_those_of_rescored_resamples(world: World, seed: int) -> N
     queries = open_queries(world)
     measures = list(summary_scores(run))
     table = unit_table(run, measures)
-    count = 12
+    count = 12  # resamples
     found = bootstrap_scores(
         exact_statistics([table.rows]), ColumnFormula(formula_of(measures)), Resampling(count, seed)
     )[:, 0, :]
@@ -147,10 +148,7 @@ def replicated(run: RunResult, queries: QuerySet, times: dict[str, int]) -> RunR
                     if ap_row.name == query.full_id:
                         ap_rows.append(ap_row._replace(name=f"{ap_row.name}c{copy}"))
     copies = QuerySet(by_id, ldc_of, was_expanded=True)
-    sf, sf_ap = (
-        averaged_table(in_printing_order(rows)),
-        averaged_ap_table(in_printing_order(ap_rows), copies.edition),
-    )
+    sf, sf_ap = averaged_table(in_printing_order(rows)), averaged_ap_table(in_printing_order(ap_rows), copies.edition)
     return replace(
         run,
         tables=PrecisionRecall(sf, *ldc_tables(sf, copies)),
@@ -174,16 +172,11 @@ def with_switches(case: str, folder: Path, *switches: str) -> Outcome:
     return score_in(folder, [*switches, *switches_of(case)])
 
 
-def one_unit() -> World:
-    from tests.coldstart.worlds import FIRST_SLOTS, Answer, Assessment, Query, Response
-
-    query = Query("CSX_0001", FIRST_SLOTS[:1], ("ENG_Q1",))
-    answer = Answer(query.sf_queries()[0], FIRST_SLOTS[0].name, "Ann", "ENG_1")
-    return World((query,), (Assessment(answer, "C", f"{answer.query}:1"),), (Response(answer, "0.9", ":E1"),))
-
-
 def test_one_unit_gives_the_point_and_a_note() -> None:
-    (found,) = intervals(scored(one_unit()), Resampling(50))
+    query = LdcQuery("CSX_0001", FIRST_SLOTS[:1], ("ENG_Q1",))
+    answer = Answer(query.sf_queries()[0], FIRST_SLOTS[0].name, "Ann", "ENG_1")
+    world = World((query,), (Assessment(answer, "C", f"{answer.query}:1"),), (Response(answer, "0.9", ":E1"),))
+    (found,) = intervals(scored(world), Resampling(50))
     assert found.units == 1
     for interval in found.scores.values():
         assert interval.low == interval.high == interval.point
@@ -194,13 +187,10 @@ def test_one_unit_gives_the_point_and_a_note() -> None:
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (["--bootstrap", "0"], "--bootstrap takes a whole number from 1 to 1000000, not 0"),
-        (["--bootstrap", "-5"], "--bootstrap takes a whole number from 1 to 1000000, not -5"),
-        (["--bootstrap", "many"], "--bootstrap takes a whole number from 1 to 1000000, not many"),
-        (["--bootstrap", "1e3"], "--bootstrap takes a whole number from 1 to 1000000, not 1e3"),
-        (["--bootstrap", "9" * 50], "--bootstrap takes a whole number from 1 to 1000000, not " + "9" * 50),
-        (["--bootstrap", "\u0663"], "--bootstrap takes a whole number from 1 to 1000000, not \u0663"),
-        (["--bootstrap", ""], "--bootstrap takes a whole number from 1 to 1000000, not "),
+        *(
+            (["--bootstrap", text], f"--bootstrap takes a whole number from 1 to 1000000, not {text}")
+            for text in ("0", "-5", "many", "1e3", "9" * 50, "\u0663", "")
+        ),
         (["--bootstrap", "5", "--seed", "-1"], "--seed takes a whole number of at least 0, not -1"),
         (["--bootstrap", "5", "--seed", "x\x1b"], "--seed takes a whole number of at least 0, not x\\x1b"),
         (["--bootstrap", "5", "--confidence", "100"], "the confidence is a percentage from 50 to 99.99, not 100.0"),

@@ -69,26 +69,19 @@ def _policies() -> st.SearchStrategy[tuple[str, ...]]:
 
 
 @given(worlds(), _policies(), st.sampled_from(("1:3", "1:1", "M:3", "2:9")))
-def test_scores_lie_between_nought_and_one(world: World, policy: tuple[str, ...], justifications: str) -> None:
+def test_scores_lie_between_0_and_1_and_follow_from_counts_whose_sums_are_the_micro_averages(
+    world: World, policy: tuple[str, ...], justifications: str
+) -> None:
     result = scored(world, *policy, "-justifications", justifications)
     figures = [figure for row in result.sf for figure in row.scores] + list(result.average_precision.values())
     assert [figure for figure in figures if not 0 <= figure <= 1] == []
-
-
-@given(worlds(), _policies())
-def test_micro_averages_are_the_sums_of_the_rows(world: World, policy: tuple[str, ...]) -> None:
-    result = scored(world, *policy)
     micro = result.named("ALL-Micro")
     levels = {row.level for row in result.rows()}
     assert {row.level for row in micro} == (levels | {"ALL"} if levels else set())
     for total in micro:
         rows = [row for row in result.rows() if total.level in (row.level, "ALL")]
         assert total.counts == {key: sum(row.counts[key] for row in rows) for key in total.counts}
-
-
-@given(worlds())
-def test_precision_recall_and_f1_follow_from_the_counts(world: World) -> None:
-    for row in scored(world).sf:
+    for row in result.sf:
         if row.name == "ALL-Macro":
             continue
         right, scoring = row.counts["Right"], row.counts["Submitted"] - row.counts["Ignored"]
@@ -233,8 +226,3 @@ def test_an_unassessed_answer_changes_no_score_but_the_ranking(world: World, dat
         assert rows[row.name, row.level].scores == row.scores
     for key, figure in before.average_precision.items():
         assert after.average_precision[key] <= figure
-
-
-@given(worlds())
-def test_a_score_repeats_itself(world: World) -> None:
-    assert scored(world).tables() == scored(world).tables()
