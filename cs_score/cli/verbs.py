@@ -13,9 +13,10 @@ from cs_score.analysis.outcomes import json_text
 from cs_score.base.errors import InputError, OutputError, UsageError
 from cs_score.base.outputs import encoded, make_folder, write_together
 from cs_score.base.planned_outputs import Existing, Format, OutputPlan, PlannedOutput, ending_of
-from cs_score.base.records import to_builtins
+from cs_score.base.records import replace, to_builtins
 from cs_score.cli.core import FORCE, FORMAT, OUTPUT, QUIET, Command, Line, Option, Parameter
 from cs_score.cli.options import (
+    ALL,
     ALSO,
     EVIDENCE_MODES,
     EXAMPLE,
@@ -23,6 +24,7 @@ from cs_score.cli.options import (
     FILES,
     INTERVALS,
     KNOWLEDGE_BASE,
+    MOST_SHOWN,
     POLICY,
     RUN,
     RUNIDS,
@@ -136,13 +138,18 @@ def _analyze_runs(line: Line) -> int:
     from cs_score.analysis.coldstart.text import analysis_text
     from cs_score.tables.renderers import tsv
 
-    top, analyse = top_of(line), _analysing(line)
+    analyse = _analysing(line)
     headers = {f"{layout.name}.tsv": "\t".join(layout.keys).encode() for layout in tables.LAYOUTS}
     make_way(line, list(inputs(line)), headers)
-    analysis = analyse(_scored_run(line))
+    analysis = analyse(_scored_run(line), with_explanations=line.format == "json")
     written = ((f"{table.layout.name}.tsv", tsv(table)) for table in tables.tables_of(analysis))
-    deliver(line, analysis.as_json, lambda width: analysis_text(analysis, width, top), written)
+    deliver(line, analysis.as_json, lambda width: analysis_text(analysis, width, _shown(line)), written)
     return 0
+
+
+def _shown(line: Line) -> int | None:
+    """The rows of each list in a text; None for the first screen."""
+    return MOST_SHOWN if ALL.long in line.switches else top_of(line)
 
 
 def analysis_of(line: Line) -> Analysis:
@@ -153,7 +160,7 @@ def analysis_of(line: Line) -> Analysis:
     return _analysing(line)(_scored_run(line))
 
 
-def _analysing(line: Line) -> Callable[[Scored], Analysis]:
+def _analysing(line: Line) -> Callable[..., Analysis]:
     """The analysis that a command line asks for. Raises UsageError, before any file is read or removed."""
     from cs_score.analysis.coldstart.analysis import analyze
     from cs_score.analysis.coldstart.groups import crossed
@@ -342,7 +349,7 @@ def _diff_runs(line: Line) -> int:
 
     top, resampling = top_of(line), read_resampling(line, always=True)
     found = difference_of(line, resampling)
-    deliver(line, lambda: found.as_json(top), lambda width: difference_text(found, width, top))
+    deliver(line, lambda: found.as_json(top), lambda width: difference_text(found, width, _shown(line)))
     return 0
 
 
@@ -386,6 +393,7 @@ def _both(line: Line) -> tuple[Scored, Scored, tuple[str, str]]:
         if wanted == 2:
             names = system_names(runs)
             return a, scored(gold, runs[1], options), (names[0], names[1])
+        a = replace(a, again=partial(_scored_again, queries, assessments, runs[0], knowledge_bases))
         other, name = options, []
         if follow_b is not None:
             line = line.with_value("--follow", follow_b)
@@ -402,6 +410,21 @@ def _both(line: Line) -> tuple[Scored, Scored, tuple[str, str]]:
 
 
 _RUNS: Final = {1: "one run, with --policy-b, --pool-b or --follow-b", 2: "two runs"}
+
+
+def _scored_again(
+    queries: Sequence[str],
+    assessments: Sequence[Input],
+    file: Input,
+    knowledge_bases: Collection[str],
+    options: Options,
+) -> Scored:
+    from cs_score.analysis.coldstart.scored import score_for_analysis
+    from cs_score.coldstart.gold import open_gold, with_pool
+
+    gold = with_pool(open_gold(queries, options), assessments)
+    run = load(gold, [file], [name for name in knowledge_bases if name == file])
+    return score_for_analysis(run, options.policy)
 
 
 def _scored_as(gold: Gold, file: Input, options: Options, knowledge_bases: Collection[str]) -> Scored:
@@ -658,7 +681,7 @@ def analyze(task: str) -> Command:
         )
     return Command(
         "analyze",
-        (*ANALYZED, FORCE),
+        (*ANALYZED, ALL, FORCE),
         (_cold_start_files("the run and its assessments"),),
         sections=lambda: (
             (
@@ -728,7 +751,7 @@ def diff(task: str) -> Command:
         )
     return Command(
         "diff",
-        (*COMPARED, FORCE),
+        (*COMPARED, ALL, FORCE),
         (Parameter("files", _BOTH_RUNS, is_optional=True, is_repeated=True),),
         sections=lambda: (("Result", _DIFFERENCE + "."), policy_form(), policies(), *legend()),
         formats=("text", "json"),

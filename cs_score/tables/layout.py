@@ -20,6 +20,7 @@ class Format(Enum):
 
     PLAIN = "numbers with a fraction have four decimals"
     GAIN = "four decimals with a sign"
+    CONTRIBUTION = "six decimals with a sign"
     P = "four decimals; what is smaller but not 0 is <0.0001"
     SHARE = "per cent with one decimal"
 

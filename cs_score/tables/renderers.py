@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Iterator
+from textwrap import wrap
 from typing import TYPE_CHECKING, Final
 
 from cs_score.base.display import aligned, cell, one_line, spreadsheet_cell
@@ -31,6 +32,8 @@ def shown(value: Value, column: Column, longest: int = LONGEST_CELL) -> str:
         return cell(value, longest)
     if column.format is Format.GAIN:
         return f"{value:+z.4f}"
+    if column.format is Format.CONTRIBUTION:
+        return f"{value:+z.6f}"
     if column.format is Format.P:
         return "<0.0001" if 0 < value < 0.0001 else f"{value:.4f}"
     if column.format is Format.SHARE:
@@ -38,8 +41,12 @@ def shown(value: Value, column: Column, longest: int = LONGEST_CELL) -> str:
     return f"{value:.4f}" if isinstance(value, float) else str(value)
 
 
-def text(table: Table, top: int = TOP) -> Iterator[str]:
-    """Lines with aligned columns below a title, a blank line before each table; what is no table for people is none."""
+def text(table: Table, top: int | None = TOP, width: int | None = None) -> Iterator[str]:
+    """Lines with aligned columns below a title, a blank line before each table; what is no table for people is none.
+
+    `top`: the rows of long tables, None for all. In lines of at most `width` columns texts are cut, the longest first,
+    and then the last columns left out.
+    """
     layout = table.layout
     for part in table.parts() if layout.for_people else ():
         if len(part.rows) < layout.fewest:
@@ -47,10 +54,33 @@ def text(table: Table, top: int = TOP) -> Iterator[str]:
         head, rows = part.for_people(top)
         yield ""
         title = _title(part)
-        yield title if len(rows) == part.total else f"{title.removesuffix(':')} ({len(rows)} of {part.total}):"
+        if len(rows) < part.total:
+            title = f"{title.removesuffix(':')} ({len(rows)} of {part.total}):"
+        yield from [title] if width is None else wrap(title, width)
         longest = [layout.longest] * len(head)
         cells = [[column.title for column in head], *([*map(shown, row, head, longest)] for row in rows)]
-        yield from aligned(cells, _to_the_right(head, rows)) if rows else ["none"]
+        to_the_right = _to_the_right(head, rows)
+        yield from aligned(_fitted(cells, to_the_right, width), to_the_right) if rows else ["none"]
+
+
+_SHORTEST_CELL: Final = 8
+"""Characters that are left of a text in a table that is too wide."""
+
+
+def _fitted(cells: list[list[str]], are_numbers: list[bool], width: int | None) -> list[list[str]]:
+    """Rows of cells that fit into lines of so many columns, with texts cut and the last columns left out."""
+    widths = [max(map(len, column)) for column in zip(*cells)]
+    while width is not None and sum(widths) + 2 * (len(widths) - 1) > width:
+        texts = [at for at, size in enumerate(widths) if not are_numbers[at] and size > _SHORTEST_CELL]
+        if texts:
+            widths[max(texts, key=widths.__getitem__)] -= 1
+        elif len(widths) > 1:
+            widths.pop()
+        else:
+            break
+    return [
+        [text if len(text) <= most else f"{text[: most - 1]}\u2026" for text, most in zip(row, widths)] for row in cells
+    ]
 
 
 def tsv(table: Table) -> Iterator[bytes]:

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from click.exceptions import Exit
 
+from cs_score.analysis.coldstart.analysis import analyze
+from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
 from cs_score.base.errors import CsScoreError
 from cs_score.base.records import Record, replace
 from cs_score.cli.core import find
 from cs_score.cli.options import defaults_of, options_of
-from cs_score.coldstart.options import Options
+from cs_score.coldstart.gold import load_run, noting_folders, open_gold
+from cs_score.coldstart.options import Options, read_policies
 from cs_score.coldstart.queries import is_query_file
-from cs_score.coldstart.result import ScoringStopped
+from cs_score.coldstart.result import RunResult, ScoringStopped
 from cs_score.coldstart.scorer import score
-from tests.coldstart.command import Outcome, score_in
 from tests.coldstart.recorded import Case, copy_inputs
 
 EXACT: Final = 1e-12
-SAVED: Final = "analysis.json"
 SCORING: Final = (
     "-discipline",
     "-expand",
@@ -46,34 +46,37 @@ class Call(Record):
     files: tuple[str, ...]
     options: Options
 
-    def analyze(self, *switches: str) -> tuple[Outcome, dict[str, Any]]:
-        """The analysis by the command line; empty where there is none."""
-        words = ("analyze", *self.switches, *switches, "--format", "json", SAVED, "--force", *self.queries, *self.files)
-        outcome = score_in(self.folder, words)
-        saved = self.folder / SAVED
-        return outcome, json.loads(saved.read_text()) if saved.exists() and not outcome.status else {}
+    def scored(self, run_id: str) -> Scored:
+        """The run as analyses take it. Raises InputError where it cannot be scored."""
+        with contextlib.chdir(self.folder):
+            gold = noting_folders(open_gold(self.queries, self.options), self.files)
+            return score_for_analysis(load_run(gold, self.files), self.options.policy, run_id)
 
-    def run_ids(self) -> list[str]:
+    def analyzed(
+        self, run_id: str, measure: str = "", by: Sequence[str] = (), also: Sequence[str] = ()
+    ) -> dict[str, Any]:
+        """The document of its analysis. Raises InputError where there is none."""
+        policies = read_policies(also, self.options, self.options.policy.texts())
+        found = analyze(self.scored(run_id), measure or None, policies=policies, by=by, with_explanations=False)
+        return found.as_json()
+
+    def results(self) -> list[RunResult]:
         """The runs that the scorer gives scores of."""
         with contextlib.chdir(self.folder):
             try:
-                result = score(self.queries, self.files, self.options)
+                return list(score(self.queries, self.files, self.options).runs)
             except ScoringStopped as stop:
-                result = stop.partial
+                return list(stop.partial.runs)
             except CsScoreError:
                 return []
-        return list(dict.fromkeys(run.run_id for run in result.runs))
+
+    def run_ids(self) -> list[str]:
+        return [run.run_id for run in self.results()]
 
     def scores(self, run_id: str, options: Options | None = None) -> Mapping[str, float]:
         """What the scorer says of a run; empty where it refuses everything."""
-        with contextlib.chdir(self.folder):
-            try:
-                result = score(self.queries, self.files, options or self.options)
-            except ScoringStopped as stop:
-                result = stop.partial
-            except CsScoreError:
-                return {}
-        return next((run.scores for run in result.runs if run.run_id == run_id), {})
+        call = self if options is None else replace(self, options=options)
+        return next((run.scores for run in call.results() if run.run_id == run_id), {})
 
     @contextlib.contextmanager
     def rewritten(self, removed: Sequence[Mapping[str, Any]], added: Sequence[str], to: str) -> Iterator[None]:
@@ -93,19 +96,6 @@ class Call(Record):
         finally:
             for name, content in saved.items():
                 (self.folder / name).write_bytes(content)
-
-
-def wrong_effects(call: Call, analysis: Mapping[str, Any], mistakes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """The effects that are not what the scorer makes of the changed files, in words."""
-    run_id = analysis["run"]
-    for mistake in mistakes:
-        with call.rewritten(mistake["removed"], mistake["added"], analysis["added_to"]):
-            found = call.scores(run_id)
-        for name, effect in mistake["effects"].items():
-            expected = None if name not in found else found[name] - analysis["scores"][name]
-            is_same = effect is None if expected is None else effect is not None and abs(effect - expected) <= EXACT
-            if not is_same:
-                yield f"{mistake['kind']} {mistake['file']}:{mistake['line']} {name}: {effect}, scorer: {expected}"
 
 
 def call_of(case: Case, folder: Path) -> Call | None:

@@ -57,5 +57,5 @@ def test_progress_is_told_to_a_caller(monkeypatch: pytest.MonkeyPatch) -> None:
         "scoring under policies": len(analysis.policies),
         "raising the threshold": len(analysis.sweep),
         "weighing mistakes": len(scored.result.units),
-        "mending mistakes": 6,
+        "correcting mistakes": 6,
     }

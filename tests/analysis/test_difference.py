@@ -97,7 +97,7 @@ def test_the_other_way_round_is_the_opposite(runs: tuple[Scored, Scored], data: 
     measure = measure_of(data, *runs)
     there, back = diff(*runs, measure, resampling=QUICK), diff(runs[1], runs[0], measure, resampling=QUICK)
     assert back.difference == -there.difference
-    shares = ({unit.name: unit.contribution for unit in each.units} for each in (there, back))
+    shares = ({unit.unit: unit.contribution for unit in each.units} for each in (there, back))
     one, other = shares
     assert one.keys() == other.keys()
     for name, share in one.items():
@@ -106,8 +106,8 @@ def test_the_other_way_round_is_the_opposite(runs: tuple[Scored, Scored], data: 
     assert {(pair.query, pair.value, pair.provenance, pair.a, pair.b) for pair in there.answers} == {
         (pair.query, pair.value, pair.provenance, pair.b, pair.a) for pair in back.answers
     }
-    assert {(pair.name, pair.a, pair.b) for pair in there.classes} == {
-        (pair.name, pair.b, pair.a) for pair in back.classes
+    assert {(pair.class_name, pair.a, pair.b) for pair in there.classes} == {
+        (pair.class_name, pair.b, pair.a) for pair in back.classes
     }
 
 
@@ -177,3 +177,51 @@ def test_what_means_nothing_is_said_in_a_line(words: tuple[str, ...], message: s
     assert outcome.status != 0
     assert message in outcome.stderr.decode()
     assert len(outcome.stderr.splitlines()) == 1
+
+
+def test_two_editions_for_one_run_differ_by_rules(tmp_path: Path) -> None:
+    """Each rule that the two differ in is changed alone; what none of them explains is said so."""
+    for case, edition, rules in (
+        ("y30_probe_nominal_duplicates", "3.0", {"has_rankings": 3, "ignores_each_nominal": 1, "policy": 1}),
+        ("y30_probe_span_limit", "3.0", {"has_rankings": 3, "longest_span": 1}),
+        (
+            "y30_probe_five_parts",
+            "3.0",
+            {"has_rankings": 3, "most_value_spans": 1, "refuses_further_spans": 0, "policy": 1},
+        ),
+        ("y15_probe_ap_policy", "2017.1.5", {"ranks_correct_lines": 2, "ranks_all_levels": 1}),
+    ):
+        files = [str(ROOT / f"tests/coldstart/golden/{case}/{name}") for name in ("queries.xml", "pool.tab", "run.tab")]
+        words = ("-expand", "CSX", "--follow", edition, "--follow-b", "2017.2.0", *files)
+        found = json.loads(call(tmp_path, "--format", "json", *words))["rules"]
+        assert {rule["rule"]: len(rule["rows"]) for rule in found} == rules
+        assert [rule["rule"] for rule in found if "reason" in rule] == [
+            name for name, rows in rules.items() if not rows
+        ]
+        assert all(row["a"] != row["b"] or rule["rule"] == "policy" for rule in found for row in rule["rows"])
+    text = call(tmp_path, *words)
+    assert "ranks_correct_lines     2  CSX_ENG_00fb79cef8 (SF-AP 0) and 1 more\n" in text
+    assert "rules" not in json.loads(call(tmp_path, "--format", "json", "--policy-b", "sf", *SAMPLES, KB))
+
+
+def test_a_row_that_no_rule_changes_alone_is_said_so(tmp_path: Path) -> None:
+    """Rankings of all levels need rankings, which 3.0 has not."""
+    files = [str(ROOT / name) for name in ("queries/ldc-queries.xml", "assessments/pool-2016.tab")]
+    words = ("-expand", "ISLE26", "--follow", "3.0", "--follow-b", "2017.1.5", *files)
+    found = json.loads(call(tmp_path, "--format", "json", *words, str(ROOT / "submissions/gull-2016.tab")))["rules"]
+    assert [(rule["rule"], [row["row"] for row in rule["rows"]]) for rule in found[-1:]] == [
+        (None, ["ISLE26_ENG_8a5083251a"])
+    ]
+
+
+def test_a_screen_holds_what_matters_most(tmp_path: Path) -> None:
+    for words, first in (
+        (("diff", *SAMPLES, KB, SF), "Units by their contribution"),
+        (("diff", "--policy-b", "sf", *SAMPLES, KB), "Groups by the size of their contribution"),
+        (("analyze", *SAMPLES, KB), "The score if one kind of mistakes"),
+        (("analyze", "--bootstrap", "20", *SAMPLES, SF), "The costliest mistakes"),
+    ):
+        lines, whole = (score_in(tmp_path, (*words, *more)).stdout.decode().splitlines() for more in ((), ("--all",)))
+        assert any(line.startswith(first) for line in lines)
+        assert len(lines) <= 40 < len(whole)
+        assert max(map(len, lines)) <= 80 < max(map(len, whole))

@@ -144,7 +144,9 @@ def test_dimensions_are_crossed(tmp_path: Path) -> None:
         "SPA, INCORRECT": (["SPA", "INCORRECT"], (0, 1, 0, 1, 0)),
         "unknown, UNASSESSED": (["unknown", "UNASSESSED"], (0, 1, 0, 0, 1)),
     }
-    text = score_in(tmp_path, ["analyze", "-expand", "LAW", "--by", "language,judgment", *_small().write(tmp_path)])
+    text = score_in(
+        tmp_path, ["analyze", "-expand", "LAW", "--by", "language,judgment", "--all", *_small().write(tmp_path)]
+    )
     assert b"By language,judgment, the most mistakes first:\n" in text.stdout
 
 

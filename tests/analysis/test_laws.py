@@ -4,10 +4,9 @@ policies that it names, on the tables of the run. A case or an invented world is
 
 from __future__ import annotations
 
-import contextlib
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -15,16 +14,15 @@ import pytest
 from hypothesis import HealthCheck, assume, event, given, settings
 from hypothesis import strategies as st
 
+from cs_score.analysis.coldstart.changes import places_of, texts_of
 from cs_score.analysis.coldstart.effects import Effects
-from cs_score.analysis.coldstart.mistakes import KINDS, Mending, mistakes_of, moved
+from cs_score.analysis.coldstart.mistakes import KINDS, MISSED_KIND, correction_of, mistakes_of
 from cs_score.analysis.coldstart.rescoring import Rescoring
-from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
-from cs_score.base.records import replace
-from cs_score.coldstart.gold import load_run, noting_folders, open_gold
-from cs_score.coldstart.options import SIDES, WRONG, Justifications, Policy
-from cs_score.coldstart.result import RunResult, ScoringStopped
-from cs_score.coldstart.scorer import score
-from tests.analysis.rewriting import EXACT, Call, call_of, wrong_effects
+from cs_score.base.errors import InputError
+from cs_score.base.records import replace, to_builtins
+from cs_score.coldstart.options import SIDES, Justifications, Policy
+from cs_score.coldstart.result import RunResult
+from tests.analysis.rewriting import EXACT, Call, call_of
 from tests.analysis.variants import Variant, variants
 from tests.coldstart.recorded import Case, committed_cases, shared_cases, thinned
 from tests.coldstart.worlds import Answer, World, worlds
@@ -46,26 +44,23 @@ laws = settings(
 )
 
 
-def check(call: Call, measures: Sequence[str], most: int) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Check all laws for each run and measure; the analyses, by run. A measure of no name is the one that is usual."""
+def check(call: Call, measure: str, most: int) -> Iterator[dict[str, Any]]:
+    """Check all laws for each run. A measure of no name is the one that is usual."""
     policy = STRICT if call.options.edition.has_limits else STRICT.rpartition(",")[0]
-    for run in list(results(call)) if call.run_ids() else ():
-        scores = call.scores(run.run_id)
-        for measure in measures:
-            switches = ("--measure", measure) if measure else ()
-            outcome, analysis = call.analyze("--run", run.run_id, "--by", CROSSED, "--also-policy", policy, *switches)
-            assert outcome.status in (0, 1), outcome.stderr
-            if outcome.status:
-                assert measure not in scores if measure else scores == {}, outcome.stderr
-                continue
-            assert analysis["scores"] == scores
-            check_effects(call, analysis, most)
-            check_groups(analysis, totals(run, analysis["measure"]), analysis["measure"])
-            check_budget(call, analysis)
-            check_policies(call, analysis)
-            check_scenarios(call, analysis)
-            check_best(analysis)
-            yield run.run_id, analysis
+    for run in call.results():
+        try:
+            analysis = call.analyzed(run.run_id, measure, [CROSSED], [policy])
+        except InputError:
+            assert measure not in run.scores if measure else run.scores == {}
+            continue
+        assert analysis["scores"] == run.scores
+        check_effects(call, analysis, most)
+        check_groups(analysis, totals(run, analysis["measure"]), analysis["measure"])
+        check_budget(call, analysis)
+        check_policies(call, analysis)
+        check_scenarios(call, analysis)
+        check_best(analysis)
+        yield analysis
 
 
 @pytest.mark.parametrize("case", thinned(committed_cases()))
@@ -80,12 +75,12 @@ def test_laws_in_a_shared_case(case: Case, tmp_path: Path) -> None:
 
 
 def _check_case(case: Case, folder: Path, most: int) -> None:
-    """Each case has the usual measure, and one of the others by the letters of its name."""
+    """Each case has one measure, by the letters of its name; half of them the usual one."""
     if (call := call_of(case, folder)) is not None:
         ranked = call.options.edition.has_rankings
         measures = [measure for measure in MEASURES if ranked or "AP" not in measure]
-        chosen = measures[sum(case.folder.name.encode()) % len(measures)]
-        for _, analysis in check(call, ("", chosen), most):
+        number = sum(case.folder.name.encode())
+        for analysis in check(call, measures[number // 2 % len(measures)] if number % 2 else "", most):
             check_sweep(call, analysis)
 
 
@@ -98,9 +93,9 @@ def test_laws_in_an_invented_world(world: World, variant: Variant, data: st.Data
         call = variant.write(world, Path(folder), data)
         measures = sorted({name for run_id in call.run_ids() for name in call.scores(run_id)})
         measure = data.draw(st.sampled_from(("", *measures, *MEASURES)))
-        for run_id, analysis in check(call, (measure,), 1000 if not measure else 8):
+        for analysis in check(call, measure, 1000 if not measure else 8):
             for row in analysis["sweep"]:
-                gone, counted = left(call, world, run_id, row["threshold"])
+                gone, counted = left(call, world, analysis["run"], row["threshold"])
                 check_row(call, analysis, row, gone)
                 assert row["lines"] == counted
             event(f"{len(analysis['mistakes'])} effects")
@@ -112,7 +107,12 @@ def test_laws_in_an_invented_world(world: World, variant: Variant, data: st.Data
 def check_effects(call: Call, analysis: Mapping[str, Any], most: int) -> None:
     """So many effects, spread over the mistakes."""
     mistakes = analysis["mistakes"]
-    assert list(wrong_effects(call, analysis, mistakes[:: max(1, len(mistakes) // most)])) == []
+    for mistake in mistakes[:: max(1, len(mistakes) // most)]:
+        with call.rewritten(mistake["removed"], mistake["added"], analysis["added_to"]):
+            found = call.scores(analysis["run"])
+        for name, effect in mistake["effects"].items():
+            expected = found[name] - analysis["scores"][name] if name in found else None
+            assert _same(effect, expected), (mistake["kind"], mistake["file"], mistake["line"], name)
 
 
 # ---- Law 1 for policies: the scores are those of the scorer with other switches
@@ -212,10 +212,8 @@ def check_best(analysis: Mapping[str, Any]) -> None:
 
 def check_sweep(call: Call, analysis: Mapping[str, Any]) -> None:
     """Some thresholds of recorded files, spread over all."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.chdir(call.folder)
-        run = load_run(open_gold(call.queries, call.options), call.files)
-        dependents = Rescoring(score_for_analysis(run, call.options.policy, analysis["run"])).dependents
+    scored = call.scored(analysis["run"])
+    run, dependents = scored.run, Rescoring(scored).dependents
     lines = [line for line in run.links.responses if line.run_id == analysis["run"]]
     rows = analysis["sweep"]
     for row in rows[:: max(1, len(rows) // FEW)] if not run.links.skipped else ():
@@ -223,17 +221,16 @@ def check_sweep(call: Call, analysis: Mapping[str, Any]) -> None:
         check_row(call, analysis, row, set(below.places))
 
 
-# ---- Law 3: the budget is the score of files with all mistakes of a kind mended
+# ---- Law 3: the budget is the score of files with all mistakes of a kind corrected
 
 
 def check_budget(call: Call, analysis: Mapping[str, Any]) -> None:
-    before = analysis["score"]
     for row in analysis["budget"]:
         found = _score(call, analysis, row, Policy(**{side: _items(text) for side, text in row["policy"].items()}))
         assert _same(row["score"], found), row["kind"]
-        assert _same(row["gain"], None if found is None else found - before), row["kind"]
+        assert _same(row["gain"], None if found is None else found - analysis["score"]), row["kind"]
         assert ("reason" in row) == (None in (row["score"], row["cumulated"]))
-    assert _same(analysis["budget"][-1]["cumulated"], _fully_mended(call, analysis))
+    assert _same(analysis["budget"][-1]["cumulated"], _fully_corrected(call, analysis))
 
 
 def _score(call: Call, analysis: Mapping[str, Any], change: Mapping[str, Any], policy: Policy) -> float | None:
@@ -242,30 +239,16 @@ def _score(call: Call, analysis: Mapping[str, Any], change: Mapping[str, Any], p
         return call.scores(analysis["run"], replace(call.options, policy=policy)).get(analysis["measure"])
 
 
-def _fully_mended(call: Call, analysis: Mapping[str, Any]) -> float | None:
-    """The score with all mistakes mended at once."""
-    with contextlib.chdir(call.folder):
-        scored = _scored(call, analysis["run"])
-        effects = Effects(scored, [scored.measure(analysis["measure"])])
-        units = list(mistakes_of(scored, effects.rescoring.finding))
-        policy = scored.policy
-        gone = []
-        for category, side in KINDS.values():
-            lines = [each.line for unit in units for each in unit.lines if each.category == category]
-            if side is None:
-                gone += lines
-            elif lines:
-                policy = moved(policy, category, WRONG, side)
-        order = effects.rescoring.files.order
-        classes = [missed for unit in units for missed in unit.classes]
-        classes.sort(key=lambda missed: (order[missed.assessment.file], missed.assessment.number))
-        change = Mending(policy, tuple(gone), tuple(classes)).change(effects)
-    return _score(call, analysis, change.as_json(), policy)
-
-
-def _scored(call: Call, run_id: str) -> Scored:
-    gold = noting_folders(open_gold(call.queries, call.options), call.files)
-    return score_for_analysis(load_run(gold, call.files), call.options.policy, run_id)
+def _fully_corrected(call: Call, analysis: Mapping[str, Any]) -> float | None:
+    """The score with all mistakes corrected at once."""
+    scored = call.scored(analysis["run"])
+    effects = Effects(scored, [scored.measure(analysis["measure"])])
+    units = list(mistakes_of(scored, effects.rescoring.finding))
+    order = effects.rescoring.files.order
+    correction = correction_of((*KINDS, MISSED_KIND), scored.policy, units, order)
+    change = correction.change(effects)
+    lines = {"removed": to_builtins(places_of(change)), "added": texts_of(change)}
+    return _score(call, analysis, lines, correction.policy)
 
 
 def _items(text: str) -> tuple[str, ...]:
@@ -290,14 +273,6 @@ def totals(run: RunResult, measure: str) -> Mapping[str, int]:
         assert row.counts is not None
         found.update(row.counts._asdict())
     return found
-
-
-def results(call: Call) -> Iterator[RunResult]:
-    with contextlib.chdir(call.folder):
-        try:
-            yield from score(call.queries, call.files, call.options).runs
-        except ScoringStopped as stop:
-            yield from stop.partial.runs
 
 
 def check_groups(analysis: Mapping[str, Any], expected: Mapping[str, int], measure: str) -> int:

@@ -60,7 +60,7 @@ def test_no_assessment_of_up_to_three_answers_beats_the_optimistic_scenario(worl
         queries, pool, run = world.write(folder)
         switches = [word for side, text in policy.texts().items() for word in (f"-{side.lower()}", text)]
         call = Call(folder, ("-expand", BASE, *switches), (queries,), (pool, run), Options(expand=BASE, policy=policy))
-        _, analysis = call.analyze("--measure", "SF-ALL-Micro-F1")
+        analysis = call.analyzed("runA", "SF-ALL-Micro-F1")
         with call.rewritten([], analysis["scenarios"]["added_pool"], pool):
             best = call.scores("runA")
         for added in itertools.islice(assignments(world, answers), 200):

@@ -24,12 +24,11 @@ from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import Final, TypeAlias
 
-from cs_score.analysis.coldstart.changes import NOTHING, Change, ReadLine
-from cs_score.analysis.coldstart.effects import Recombination
+from cs_score.analysis.coldstart.changes import NOTHING, ReadLine
+from cs_score.analysis.coldstart.effects import Effects
 from cs_score.analysis.coldstart.groups import CountedTable, lines_of
 from cs_score.analysis.coldstart.rescoring import Rescoring
 from cs_score.analysis.coldstart.scored import Progress, Scored, silent
-from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.coldstart.lines import CORRECT
 from cs_score.coldstart.options import RIGHT, WRONG
@@ -61,12 +60,19 @@ class SweepRow(Record, omit_defaults=True):
     reason: str | None = None
 
 
-def best_of(rows: Sequence[SweepRow]) -> SweepRow | None:
-    """The row with the greatest gain, of equal ones that with the most lines; None where nothing was scored."""
-    best: SweepRow | None = None
+class Best(Record):
+    """The threshold of confidence that gains most."""
+
+    threshold: float
+    gain: float
+
+
+def best_of(rows: Sequence[SweepRow]) -> Best | None:
+    """That of the row with the greatest gain, of equal ones that with the most lines; None where nothing was scored."""
+    best: Best | None = None
     for row in rows:
-        if row.gain is not None and (best is None or best.gain is None or row.gain > best.gain + _SAME):
-            best = row
+        if row.gain is not None and (best is None or row.gain > best.gain + _SAME):
+            best = Best(row.threshold, row.gain)
     return best
 
 
@@ -76,27 +82,23 @@ def sweep(scored: Scored, rescoring: Rescoring, measure: Measure, progress: Prog
     Only units that lose a line from one threshold to the next are scored again.
     """
     table = [replace(measure, statistic=name, average=measure.average or MACRO) for name in ("P", "R", "F1")]
-    recombination = Recombination(scored, [measure, *table])
-    before = recombination.base.values[0]
-    confidences, lines = _by_confidence(scored)
+    effects = Effects(scored, [measure, *table], rescoring)
+    before = effects.base.values[0]
+    lines = sorted(_lines(scored), key=itemgetter(0))
+    confidences = [confidence for confidence, _ in lines]
     others = {line.index for line in scored.run.links.responses if line.run_id != scored.run_id}
     total = len(scored.run.links.responses) - len(others)
     rows = []
-    gone = NOTHING
-    below = NOTHING
+    gone = below = NOTHING
     at = 0
     for threshold in progress(thresholds(confidences), "raising the threshold"):
         first, at = at, bisect_left(confidences, threshold)
-        below = rescoring.dependents.with_dependents(lines[first:at], below)
-        try:
-            units = rescoring.rescored(Change(below), before=gone, is_ranked=not measure.average)
-            scores = recombination.move_to(units)
-            gone = below
-        except InputError as refusal:
-            scores = recombination.refused(refusal)
+        below = rescoring.dependents.with_dependents([line for _, line in lines[first:at]], below)
+        scores = effects.move_to(below, gone)
+        gone = gone if scores.is_refused else below
         score, precision, recall, f1 = scores.values
         gain = None if score is None or before is None else score - before
-        left = total - len(below.responses) + len(below.responses & others)
+        left = total - len(below.responses - others)
         rows.append(SweepRow(threshold, precision, recall, f1, left, gain, scores.reason))
     return rows
 
@@ -112,12 +114,6 @@ def thresholds(confidences: Sequence[float]) -> list[float]:
     if len(distinct) <= most:
         return distinct
     return [distinct[at * len(distinct) // most] for at in range(most)]
-
-
-def _by_confidence(scored: Scored) -> tuple[list[float], list[ReadLine]]:
-    """The confidences of the run's lines in ascending order, and the lines."""
-    lines = sorted(_lines(scored), key=itemgetter(0))
-    return [confidence for confidence, _ in lines], [line for _, line in lines]
 
 
 def _lines(scored: Scored) -> Iterator[tuple[float, ReadLine]]:

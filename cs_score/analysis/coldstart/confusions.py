@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby, starmap
+from collections.abc import Sequence
+from itertools import groupby
 from typing import Final, TypeAlias
 
-from cs_score.analysis.coldstart.groups import Cell, CountedRow, CountedTable, Key, lines_of, members_of
+from cs_score.analysis.coldstart.groups import CountedRow, CountedTable, lines_of, members_of
 from cs_score.analysis.coldstart.mistakes import MISSED
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.base.records import Record
@@ -66,29 +66,23 @@ class Confusions(Record):
 
 def confusions_of(scored: Scored, table: CountedTable) -> Confusions:
     """The confusions of the lines of a table."""
-    return Confusions(_slots(table.cells), _wrong_values(table.rows), _near(scored, table.rows))
-
-
-def _slots(cells: Mapping[Key, Cell]) -> list[SlotCategory]:
-    found = [
+    slots = [
         SlotCategory(slot, category, sum(cell.counts.submitted for cell in members))
-        for (slot, category), members in members_of(cells, ("slot", "category")).items()
+        for (slot, category), members in members_of(table.cells, ("slot", "category")).items()
         if category != MISSED
     ]
-    return sorted(found, key=lambda each: (each.slot, -each.count, each.category))
+    often = Counter(
+        (row.slot, line.value) for row in table.rows for line, labels, _ in lines_of(row) if WRONG in labels
+    )
+    values = [WrongValue(slot, value, count) for (slot, value), count in often.items()]
+    return Confusions(
+        sorted(slots, key=lambda each: (each.slot, -each.count, each.category)),
+        sorted(values, key=lambda each: (-each.count, each.slot, each.value))[:MOST_VALUES],
+        _near_misses(scored, table.rows),
+    )
 
 
-def _wrong_values(rows: Sequence[CountedRow]) -> list[WrongValue]:
-    often: Counter[tuple[str, str]] = Counter()
-    for row in rows:
-        slot = row.slot
-        often.update((slot, line.value) for line, labels, _ in lines_of(row) if WRONG in labels)
-    found = [WrongValue(slot, value, count) for (slot, value), count in often.items()]
-    found.sort(key=lambda each: (-each.count, each.slot, each.value))
-    return found[:MOST_VALUES]
-
-
-def _near(scored: Scored, rows: Sequence[CountedRow]) -> list[NearMisses]:
+def _near_misses(scored: Scored, rows: Sequence[CountedRow]) -> list[NearMisses]:
     """The near misses of each category, the one with the most lines first."""
     counts: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0, 0, 0])
     for _, of_unit in groupby(rows, key=lambda row: row.unit.id):
@@ -96,28 +90,19 @@ def _near(scored: Scored, rows: Sequence[CountedRow]) -> list[NearMisses]:
         pool = _answers(scored, members[0].unit)
         at_place = [Counter((level, place) for level, _, place in answers) for answers in pool]
         of_value = [Counter((level, value) for level, value, _ in answers) for answers in pool]
-        for category, answer in _not_right(members):
-            level, value, place = answer
+        for line, labels in ((line, labels) for row in members for line, labels, _ in lines_of(row)):
+            category = category_in(labels)
+            if RIGHT in labels or category == CORRECT:
+                continue
+            level, (_, value, place) = line.query.level, line.answer
             found = counts[category]
             found[0] += 1
             for at, answers in enumerate(pool):  # all, then the accepted ones
-                own = answer in answers
+                own = (level, value, place) in answers
                 found[1 + at] += at_place[at].get((level, place), 0) > own
                 found[3 + at] += of_value[at].get((level, value), 0) > own
-    return sorted(starmap(NearMisses, ((category, *found) for category, found in counts.items())), key=_most_lines)
-
-
-def _most_lines(found: NearMisses) -> tuple[int, str]:
-    return -found.lines, found.category
-
-
-def _not_right(rows: Iterable[CountedRow]) -> Iterator[tuple[str, PoolAnswer]]:
-    """The category and the answer of each line that is neither right nor correct."""
-    for row in rows:
-        for line, labels, _ in lines_of(row):
-            if RIGHT not in labels and (category := category_in(labels)) != CORRECT:
-                _, value, place = line.answer
-                yield category, (line.query.level, value, place)
+    ordered = sorted(counts.items(), key=lambda item: (-item[1][0], item[0]))
+    return [NearMisses(category, *found) for category, found in ordered]
 
 
 def _answers(scored: Scored, unit: UnitResult) -> tuple[set[PoolAnswer], set[PoolAnswer]]:

@@ -1,96 +1,121 @@
-"""A difference as text for people."""
+"""A difference as text for people: what a screen holds, or all of it as tables."""
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping
+from textwrap import wrap
+from typing import Any, Final
 
-from cs_score.analysis.coldstart.difference import AnswerLabel, Difference, Part
-from cs_score.analysis.outcomes import significance_lines
+from cs_score.analysis.coldstart.difference import AnswerLabel, Difference
+from cs_score.analysis.coldstart.text import SCREEN
 from cs_score.base.display import aligned, cell, one_line
+from cs_score.base.records import replace, to_builtins
 from cs_score.statistics.options import sentences
+from cs_score.tables.layout import Column, Format, Layout, columns
+from cs_score.tables.renderers import text
 
-TOP: Final = 20
-"""Rows of a table that are shown unless another number is asked for."""
+_SHARE: Final = Column("contribution", format=Format.CONTRIBUTION)
+_SCORES: Final = (Column("a", "A"), Column("b", "B"))
 
-_LONGEST_CELL: Final = 40
-_LONGEST_VALUE: Final = 24
+
+def _groups(difference: Difference) -> Iterator[Mapping[str, Any]]:
+    for dimension, groups in difference.groups.items():
+        yield from ({"dimension": dimension.replace("_", " "), **to_builtins(group)} for group in groups)
+
+
+def _answers(difference: Difference) -> Iterator[Mapping[str, Any]]:
+    for pair in difference.answers:
+        yield {"value": pair.value, "query": pair.query, "a": _label(pair.a), "b": _label(pair.b)}
+
+
+def _label(found: AnswerLabel | None) -> str | None:
+    return None if found is None else f"{found.label} ({found.category}, line {found.line})"
+
+
+def _rules(difference: Difference) -> Iterator[Mapping[str, Any]]:
+    for rule in difference.rules or ():
+        rows = [f"{row.row} ({row.table} {row.level})" for row in rule.rows]
+        more = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
+        yield {"rule": rule.rule or "no rule alone", "rows": len(rows), "which": f"{rows[0]}{more}" if rows else
+               f"not scored: {rule.reason}"}  # fmt: skip
+
+
+UNITS: Final = Layout(
+    "units", "Units by their contribution to the difference:", (_SHARE, Column("unit"), *_SCORES), lambda d: d.units
+)
+GROUPS: Final = Layout(
+    "groups",
+    "By %:",
+    (Column("dimension"), _SHARE, Column("group"), Column("n"), *_SCORES),
+    _groups,
+    by="dimension",
+)
+_LARGEST_GROUPS: Final = replace(
+    GROUPS,
+    title="Groups by the size of their contribution:",
+    rows=lambda difference: sorted(_groups(difference), key=lambda group: -abs(group["contribution"] or 0.0)),
+    shown=("contribution", "dimension", "group", "n", "a", "b"),
+    by="",
+)
+RULES: Final = Layout(
+    "rules",
+    "Rows that change by one rule of the edition alone:",
+    columns("rule", "rows", "which"),
+    _rules,
+    fewest=1,
+    longest=100,
+)
+ANSWERS: Final = Layout(
+    "answers",
+    "Answers that counted differently:",
+    (Column("value"), *_SCORES, Column("query")),
+    _answers,
+    fewest=1,
+)
+CLASSES: Final = Layout(
+    "classes", "Classes that one of the two has found:", columns("outcome", "class"),
+    lambda difference: map(to_builtins, difference.classes), fewest=1,
+)  # fmt: skip
 
 
 def difference_text(difference: Difference, width: int, top: int | None = None) -> str:
-    """Scores and difference, units by contribution, groups, answers, classes; lines have at most `width` columns."""
-    most = top or TOP
-    blocks = [
-        _heading(difference, width),
-        _parts(difference.unit, difference.units, most) or [f"No {difference.unit} counts differently."],
-        *(_parts(name.replace("_", " "), parts, most) for name, parts in difference.groups.items()),
-        _counts("answers", difference.outcomes),
-        _answers(difference, most),
-        _counts("classes", difference.found),
-        _classes(difference, most),
-    ]
-    return "\n".join(line[:width] for line in "\n\n".join("\n".join(block) for block in blocks if block).split("\n"))
+    """Every table with at most `top` rows in lines of at most `width` columns; None: what a screen of 40 lines holds.
+
+    The inputs' texts are made safe.
+    """
+    return _first_screen(difference, min(width, SCREEN)) if top is None else _tables(difference, width, top)
+
+
+def _first_screen(difference: Difference, width: int) -> str:
+    lines = _heading(difference, width)
+    for layout, most in ((UNITS, 7), (_LARGEST_GROUPS, 8), (RULES, 5)):
+        lines += text(layout.table(difference), most, width)
+    rest = "--all shows every unit, group, answer and class; --format json has all of it."
+    return "\n".join([*lines, "", *wrap(rest, width)])
+
+
+def _tables(difference: Difference, width: int, top: int) -> str:
+    lines = _heading(difference, width)
+    for layout in (UNITS, GROUPS, RULES):
+        lines += text(layout.table(difference), top, width)
+    for counts, layout in ((difference.outcomes, ANSWERS), (difference.found, CLASSES)):
+        if counts:
+            lines += ["", *aligned([(f"{layout.name}", "count"), *((name, str(n)) for name, n in counts.items())],
+                                   (False, True))]  # fmt: skip
+        lines += text(layout.table(difference), top, width)
+    return "\n".join(lines)
 
 
 def _heading(difference: Difference, width: int) -> list[str]:
-    scores = zip("AB", (difference.a, difference.b), difference.names)
-    rows = [(side, f"{score:.4f}", cell(name, _LONGEST_CELL)) for side, score, name in scores]
-    return [
-        str(difference.measure),
-        *aligned([("", "score", "run"), *rows, ("B - A", f"{difference.difference:+.4f}", "")], (False, True, False)),
-        *significance_lines(difference.compared),
-        *(line for note in sentences(difference.notes) for line in textwrap.wrap(one_line(note), width)),
-    ]
-
-
-def _parts(what: str, parts: Sequence[Part], top: int) -> list[str]:
-    rows = [
-        (_signed(part.contribution), cell(part.name, _LONGEST_CELL), _score(part.a), _score(part.b)) for part in parts
-    ]
-    return _limited(("contribution", what, "A", "B"), rows, top, (True, False, True, True))
-
-
-def _counts(what: str, often: Mapping[str, int]) -> list[str]:
-    return (
-        aligned([(what, "count"), *((name, str(count)) for name, count in often.items())], (False, True))
-        if often
-        else []
-    )
-
-
-def _answers(difference: Difference, top: int) -> list[str]:
-    rows = [
-        (cell(pair.value, _LONGEST_VALUE), _label(pair.a), _label(pair.b), cell(pair.query, _LONGEST_CELL))
-        for pair in difference.answers
-    ]
-    return _limited(("fared differently", "A", "B", "query"), rows, top)
-
-
-def _classes(difference: Difference, top: int) -> list[str]:
-    rows = [(pair.outcome, cell(pair.name, 2 * _LONGEST_CELL)) for pair in difference.classes]
-    return _limited(("class", ""), rows, top)
-
-
-def _label(found: AnswerLabel | None) -> str:
-    if found is None:
-        return "-"
-    return f"{found.label} ({found.category}, line {found.line})"
-
-
-def _limited(
-    columns: tuple[str, ...], rows: Sequence[tuple[str, ...]], top: int, to_the_right: Sequence[bool] | None = None
-) -> list[str]:
-    if not rows:
-        return []
-    more = len(rows) - top
-    sides = to_the_right or (False,) * len(columns)
-    return [*aligned([columns, *rows[:top]], sides), *([f"({more} more)"] if more > 0 else [])]
-
-
-def _signed(contribution: float | None) -> str:
-    return "-" if contribution is None else f"{contribution:+.6f}"
-
-
-def _score(score: float | None) -> str:
-    return "-" if score is None else f"{score:.4f}"
+    """Scores, difference, interval, p-values and notes."""
+    sides = ((side.upper(), getattr(difference, side), difference.names[side]) for side in "ab")
+    rows = [("", "score", "run"), *((side, f"{score:.4f}", cell(name, 40)) for side, score, name in sides)]
+    rows.append(("B - A", f"{difference.difference:+.4f}", ""))
+    lines = [difference.measure, *aligned(rows, (False, True, False))]
+    if difference.interval is not None and difference.p is not None and difference.resampling is not None:
+        limits = (difference.interval["low"], difference.interval["high"])
+        low, high = ("-" if limit is None else f"{limit:+.4f}" for limit in limits)
+        tests = ", ".join(f"{p:.4f} ({test})" for test, p in difference.p.items())
+        kind = f"{difference.resampling['confidence']:g} % {difference.resampling['method']} bootstrap interval"
+        lines += wrap(f"{kind} of B - A: {low} to {high}; p {tests}", width)
+    return [*lines, *(line for note in sentences(difference.notes) for line in wrap(one_line(note), width))]

@@ -11,14 +11,16 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeGuard
+from typing import Any, Final, TypeAlias, TypeGuard
 
-from cs_score.analysis.coldstart.mistakes import MISSED, MissedClass, Mistakes
+from msgspec import UNSET, UnsetType
+
+from cs_score.analysis.coldstart.mistakes import MISSED, Mistakes
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.outcomes import UNKNOWN, place
 from cs_score.base.errors import UsageError
 from cs_score.base.nearest import nearest
-from cs_score.base.records import Record, replace
+from cs_score.base.records import Record
 from cs_score.coldstart.judging import (
     UNASSESSED,
     Counts,
@@ -37,6 +39,7 @@ from cs_score.measures.formulas import divide, precision_recall_f1
 from cs_score.measures.measure import Measure
 from cs_score.measures.registry import LDC_MAX, SF
 from cs_score.statistics.options import Resampling
+from cs_score.statistics.results import Interval
 
 DIMENSIONS: Final = (
     "slot", "hop", "entity_type", "value_type", "language", "judgment", "mention_type", "category", "ldc_query",
@@ -76,7 +79,10 @@ class Cell(Record):
 
 
 class CountedTable(Record):
-    """A measure's table: its name (`SF`, `LDC-MAX`, of one hop `SF@1`), its rows, and what they count by groups."""
+    """A measure's table: its name (`SF`, `LDC-MAX`, of one hop `SF@1`), its rows, and what they count by groups.
+
+    All cells together are the total of the table.
+    """
 
     name: str
     rows: Sequence[CountedRow]
@@ -84,59 +90,48 @@ class CountedTable(Record):
 
 
 def counted_table(scored: Scored, measure: Measure, mistakes: Iterable[Mistakes]) -> CountedTable:
-    """What the measure's table counts; `mistakes` are those of the run."""
+    """What the measure's table counts; `mistakes` are those of the run.
+
+    A class to be found stands in the groups of the line that found it, else in those of the answer of the pool that
+    would (its first correct one).
+    """
     table = LDC_MAX if measure.table == LDC_MAX else SF
-    name = table if measure.hop is None else f"{table}@{measure.hop}"
-    rows = counted_rows(scored, measure)
-    missed = (missed for of_unit in mistakes for missed in of_unit.classes)
-    return CountedTable(name, rows, cells_of(scored, rows, missed))
-
-
-def counted_rows(scored: Scored, measure: Measure) -> list[CountedRow]:
-    """The rows of the measure's table and hop, in the order of units."""
-    chosen = None
-    if measure.table == LDC_MAX:
-        chosen = representatives(scored.result.tables.sf, scored.run.gold.table)
-    rows = (
+    chosen = representatives(scored.result.tables.sf, scored.run.gold.table) if table == LDC_MAX else None
+    every = (
         CountedRow(query.query, tally, unit)
         for unit in scored.result.units
         for query in unit.queries
         if chosen is None or query.query.short_id in chosen
         for tally in query.tallies
     )
-    return [row for row in rows if measure.level in (ALL_LEVELS, str(row.hop))]
-
-
-def cells_of(scored: Scored, rows: Sequence[CountedRow], missed: Iterable[MissedClass]) -> Mapping[Key, Cell]:
-    """What the rows count, by groups; all cells together are the total of the table.
-
-    `missed` are the classes that the run has missed. A class to be found stands in the groups of the line that found
-    it, else in those of the answer of the pool that would (its first correct one).
-    """
-    missed_in: dict[str, list[MissedClass]] = defaultdict(list)
-    for each in missed:
-        missed_in[each.row].append(each)
+    rows = [row for row in every if measure.level in (ALL_LEVELS, str(row.hop))]
+    missed_in: dict[str, list[Assessment]] = defaultdict(list)
+    for missed in (missed for of_unit in mistakes for missed in of_unit.classes):
+        missed_in[missed.row].append(missed.assessment)
     lines: Counter[tuple[Key, Labels]] = Counter()
     to_find: Counter[Key] = Counter()
-    mistakes: Counter[Key] = Counter()
+    wrong: Counter[Key] = Counter()
     for row in rows:
         of_row = row.slot, str(row.hop), row.query.entity_type or UNKNOWN
         unit = scored.result.unit_of[row.query.full_id]
         found: dict[str, Key] = {}
         for line, labels, assessment in lines_of(row):
-            key = (*of_row, *_of_line(line, labels, assessment), unit)
+            value_type = sys.intern(line.text.split("\t", 6)[5].lower())
+            key = (*of_row, value_type, *_groups_of(assessment, line), category_in(labels), unit)
             lines[key, labels] += 1
             if RIGHT in labels and _finds_class(assessment, row):
                 found.setdefault(assessment.value_class, key)
-        left = row.tally.counts.ground_truth
-        keys = [*islice(found.values(), left)]
-        not_found = [(*of_row, *_of_missed(each.assessment), unit) for each in missed_in.get(row.tally.name, ())]
-        mistakes.update(not_found)
-        keys += not_found
+        not_found = [
+            (*of_row, UNKNOWN, *_groups_of(each, each), MISSED, unit) for each in missed_in.get(row.tally.name, ())
+        ]
+        wrong.update(not_found)
+        ground_truth = row.tally.counts.ground_truth
+        keys = [*islice(found.values(), ground_truth), *not_found]
         to_find.update(keys)
-        if left > len(keys):
-            to_find[*of_row, *_UNTOLD, unit] += left - len(keys)
-    return _cells(lines, to_find, mistakes)
+        if ground_truth > len(keys):
+            to_find[*of_row, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, MISSED, unit] += ground_truth - len(keys)
+    name = table if measure.hop is None else f"{table}@{measure.hop}"
+    return CountedTable(name, rows, _cells(lines, to_find, wrong))
 
 
 def together(cells: Sequence[Cell]) -> Cell:
@@ -162,28 +157,21 @@ def _finds_class(assessment: Assessment | None, row: CountedRow) -> TypeGuard[As
     )
 
 
-def _of_line(line: Response, labels: Labels, assessment: Assessment | None) -> Key:
+def _groups_of(assessment: Assessment | None, line: Response | Assessment) -> tuple[str, str, str]:
+    """The language of a line's document, and the judgment and mention type of its assessment."""
     language = language_code(line.docid) or UNKNOWN
-    value_type = sys.intern(line.text.split("\t", 6)[5].lower())
     if assessment is None:
-        return value_type, language, UNASSESSED, UNKNOWN, category_in(labels)
-    mention = assessment.value_mention or UNKNOWN
-    return value_type, language, assessment.judgment, mention, category_in(labels)
+        return language, UNASSESSED, UNKNOWN
+    return language, assessment.judgment, assessment.value_mention or UNKNOWN
 
 
-def _of_missed(assessment: Assessment) -> Key:
-    language = language_code(assessment.docid) or UNKNOWN
-    return UNKNOWN, language, assessment.judgment, assessment.value_mention or UNKNOWN, MISSED
-
-
-_UNTOLD: Final = (UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, MISSED)
+_NOTHING: Final = Counts()
 
 
 def _cells(
-    lines: Mapping[tuple[Key, Labels], int], to_find: Mapping[Key, int], missed: Mapping[Key, int]
+    lines: Mapping[tuple[Key, Labels], int], to_find: Mapping[Key, int], mistakes: Counter[Key]
 ) -> dict[Key, Cell]:
     counts: dict[Key, Counts] = {}
-    mistakes = Counter(missed)
     for (key, labels), times in lines.items():
         more = counts_of(labels, times)
         counts[key] = sum_counts((counts[key], more)) if key in counts else more
@@ -191,25 +179,18 @@ def _cells(
             mistakes[key] += times
     for key, times in to_find.items():
         counts[key] = counts.get(key, _NOTHING)._replace(ground_truth=times)
-    found: dict[Key, Cell] = {}
     shared: dict[Cell, Cell] = {}  # few cells differ from all others: 25 of 50 MB for 300,000 lines
-    for key in dict.fromkeys((*counts, *mistakes)):
-        cell = Cell(counts.get(key, _NOTHING), mistakes[key])
-        found[key] = shared.setdefault(cell, cell)
-    return found
+    cells = ((key, Cell(counts.get(key, _NOTHING), mistakes[key])) for key in dict.fromkeys((*counts, *mistakes)))
+    return {key: shared.setdefault(cell, cell) for key, cell in cells}
 
-
-_NOTHING: Final = Counts()
-
-
-if TYPE_CHECKING:
-    from cs_score.statistics.results import Interval
 
 BETWEEN: Final = ","
 """What stands between dimensions that are crossed."""
 
+_SCORES: Final = ("precision", "recall", "f1")
 
-class Group(Record):
+
+class Group(Record, kw_only=True):
     """Lines and classes that have something in common: their counts and micro averages, the mistakes among them.
 
     `values` are the groups of each dimension that is crossed, `group` is all of them in one text. Precision is right /
@@ -218,40 +199,15 @@ class Group(Record):
     `intervals` are those of precision, recall and F1 where resamples were asked for.
     """
 
-    values: tuple[str, ...]
-    counts: Counts
+    group: str
+    values: tuple[str, ...] | UnsetType = UNSET
+    counts: Mapping[str, int]
+    precision: float
+    recall: float | None
+    f1: float | None
     mistakes: int
     share: float
-    has_recall: bool
-    intervals: Mapping[str, Interval] | None = None
-
-    @property
-    def group(self) -> str:
-        """Its name."""
-        return ", ".join(self.values)
-
-    @property
-    def scores(self) -> dict[str, float | None]:
-        """Precision, recall and F1."""
-        counts = self.counts
-        recall, f1 = (counts.recall, counts.f1) if self.has_recall else (None, None)
-        return {"precision": counts.precision, "recall": recall, "f1": f1}
-
-    def as_json(self) -> dict[str, object]:
-        """The group as a JSON object."""
-        return {
-            "group": self.group,
-            **({"values": list(self.values)} if len(self.values) > 1 else {}),
-            "counts": self.counts._asdict(),
-            **self.scores,
-            "mistakes": self.mistakes,
-            "share": self.share,
-            **(
-                {}
-                if self.intervals is None
-                else {"intervals": {name: interval.as_json() for name, interval in self.intervals.items()}}
-            ),
-        }
+    intervals: Mapping[str, Interval] | UnsetType = UNSET
 
 
 def crossed(texts: Iterable[str]) -> list[str]:
@@ -271,105 +227,92 @@ def crossed(texts: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def groups_of(table: CountedTable, by: Sequence[str] = ()) -> dict[str, list[Group]]:
+def groups_of(
+    table: CountedTable, by: Sequence[str] = (), units: Sequence[str] = (), resampling: Resampling | None = None
+) -> dict[str, list[Group]]:
     """The groups of each dimension, then those of the crossed ones; the most mistakes first, then in order of names.
 
-    The counts of each dimension's groups add up to the totals of the table.
+    The counts of each dimension's groups add up to the totals of the table. With `resampling` they have the intervals
+    of their scores, from the resamples of `units` that the intervals of the run are made of; groups of one LDC query
+    have none, since each is drawn as a whole.
     """
-    cells = table.cells
-    total = sum(cell.mistakes for cell in cells.values())
+    total = sum(cell.mistakes for cell in table.cells.values())
     # There are many queries, and few groups of everything else: what is counted is put together for those once.
-    without_queries = {key: together(members) for key, members in members_of(cells, DIMENSIONS[:-1]).items()}
+    without_queries = {key: together(members) for key, members in members_of(table.cells, DIMENSIONS[:-1]).items()}
     found = {}
     for name in dict.fromkeys((*DIMENSIONS, *by)):
         dimensions = name.split(BETWEEN)
-        found[name] = _groups(cells if DIMENSIONS[-1] in dimensions else without_queries, dimensions, total)
+        has_queries, has_recall = DIMENSIONS[-1] in dimensions, RUN_ONLY.isdisjoint(dimensions)
+        members = members_of(table.cells if has_queries else without_queries, dimensions)
+        intervals: Mapping[Key, Mapping[str, Interval]] = {}
+        if resampling is not None and units and not has_queries:
+            intervals = dict(_intervals(table.cells, dimensions, units, resampling))
+        cells = {values: together(of_group) for values, of_group in members.items()}
+        ordered = sorted(cells, key=lambda values: (-cells[values].mistakes, *map(place, values)))
+        found[name] = [_group(values, cells[values], total, has_recall, intervals) for values in ordered]
     return found
 
 
-def _groups(cells: Mapping[Key, Cell], dimensions: Sequence[str], total: int) -> list[Group]:
-    has_recall = RUN_ONLY.isdisjoint(dimensions)
-    found = []
-    for values, members in members_of(cells, dimensions).items():
-        cell = together(members)
-        found.append(Group(values, cell.counts, cell.mistakes, divide(cell.mistakes, total), has_recall))
-    return sorted(found, key=lambda group: (-group.mistakes, *map(place, group.values)))
+def _group(
+    values: Key, cell: Cell, total: int, has_recall: bool, intervals: Mapping[Key, Mapping[str, Interval]]
+) -> Group:
+    counts = cell.counts
+    scored = _SCORES if has_recall else _SCORES[:1]
+    return Group(
+        group=", ".join(values),
+        values=values if len(values) > 1 else UNSET,
+        counts=counts._asdict(),
+        precision=counts.precision,
+        recall=counts.recall if has_recall else None,
+        f1=counts.f1 if has_recall else None,
+        mistakes=cell.mistakes,
+        share=divide(cell.mistakes, total),
+        intervals={name: intervals[values][name] for name in scored} if intervals else UNSET,
+    )
 
 
-def members_of(cells: Mapping[Key, Cell], dimensions: Sequence[str]) -> dict[tuple[str, ...], list[Cell]]:
+def members_of(cells: Mapping[Key, Cell], dimensions: Sequence[str]) -> dict[Key, list[Cell]]:
     """The cells of each group of some dimensions."""
     columns = list(zip(*cells))
-    members: dict[tuple[str, ...], list[Cell]] = defaultdict(list)
+    members: dict[Key, list[Cell]] = defaultdict(list)
     if columns:
         for values, cell in zip(zip(*(columns[DIMENSIONS.index(name)] for name in dimensions)), cells.values()):
             members[values].append(cell)
     return members
 
 
-if TYPE_CHECKING:
-    from cs_score.statistics.results import Interval
-
-_SCORES: Final = ("precision", "recall", "f1")
 _AT_ONCE: Final = 64
 """Groups whose resamples are held in memory at the same time."""
 
-Values = tuple[str, ...]
-
-
-def with_intervals(
-    groups: Mapping[str, Sequence[Group]], table: CountedTable, units: Sequence[str], resampling: Resampling
-) -> dict[str, Sequence[Group]]:
-    """The groups with the intervals of their scores, from the resamples that the intervals of the run are made of.
-
-    `units` are those that are drawn. A group of one LDC query has none: each is drawn as a whole.
-    """
-    of_unit = DIMENSIONS[-1]
-    found: dict[str, Sequence[Group]] = {}
-    for name, members in groups.items():
-        dimensions = name.split(BETWEEN)
-        found[name] = members
-        if of_unit not in dimensions and units:
-            intervals = dict(_intervals(_by_unit(table.cells, dimensions), units, resampling))
-            found[name] = [replace(group, intervals=_told(group, intervals[group.values])) for group in members]
-    return found
-
-
-def _by_unit(cells: Mapping[Key, Cell], dimensions: Sequence[str]) -> dict[Values, dict[str, Cell]]:
-    """What each unit adds to each group of some dimensions."""
-    found: dict[Values, dict[str, Cell]] = {}
-    for (*values, unit), members in members_of(cells, (*dimensions, DIMENSIONS[-1])).items():
-        found.setdefault(tuple(values), {})[unit] = together(members)
-    return found
-
-
-def _told(group: Group, intervals: Mapping[str, Interval]) -> dict[str, Interval]:
-    return {name: intervals[name] for name, score in group.scores.items() if score is not None}
-
 
 def _intervals(
-    groups: Mapping[Values, Mapping[str, Cell]], units: Sequence[str], resampling: Resampling
-) -> Iterator[tuple[Values, dict[str, Interval]]]:
-    from cs_score.statistics.arithmetic import ColumnFormula
+    cells: Mapping[Key, Cell], dimensions: Sequence[str], units: Sequence[str], resampling: Resampling
+) -> Iterator[tuple[Key, dict[str, Interval]]]:
+    from cs_score.statistics.arithmetic import ColumnFormula  # these bring numpy, which groups do without
     from cs_score.statistics.intervals import bootstrap_intervals
 
-    names = list(groups)
+    of_unit: dict[Key, dict[str, Counts]] = {}
+    for (*values, unit), members in members_of(cells, (*dimensions, DIMENSIONS[-1])).items():
+        of_unit.setdefault(tuple(values), {})[unit] = together(members).counts
+    names = list(of_unit)
     for start in range(0, len(names), _AT_ONCE):
         some = names[start : start + _AT_ONCE]
-        rows = [[number for name in some for number in _sums(groups[name].get(unit))] for unit in units]
+        rows = [
+            [
+                number
+                for name in some
+                for counts in (of_unit[name].get(unit, _NOTHING),)
+                for number in (counts.right, counts.answered, counts.ground_truth)
+            ]
+            for unit in units
+        ]
         found = iter(bootstrap_intervals(rows, ColumnFormula(_scores), resampling))
         for name in some:
             yield name, dict(zip(_SCORES, found))
 
 
-def _sums(cell: Cell | None) -> tuple[int, int, int]:
-    if cell is None:
-        return 0, 0, 0
-    counts = cell.counts
-    return counts.right, counts.answered, counts.ground_truth
-
-
 def _scores(sums: Sequence[Any], divide: Callable[[Any, Any], Any]) -> list[Any]:
-    """Precision, recall and F1 of each group, from what `_sums` says of each."""
+    """Precision, recall and F1 of each group, from its right and answered lines and its ground truth."""
     found: list[Any] = []
     for at in range(0, len(sums), 3):
         found += precision_recall_f1(sums[at], sums[at + 1], sums[at + 2], divide)

@@ -1,4 +1,4 @@
-"""The mistakes of a run, what mending each would gain, and what mending all of one kind would (insight 4.1, 4.2)."""
+"""The mistakes of a run, what each gains if it is corrected, and what all of one kind would (insight 4.1, 4.2)."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import heapq
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, Literal
+from itertools import chain
+from typing import Final, Literal, TypeAlias
 
-from cs_score.analysis.coldstart.changes import AddedLine, Change, Finding, Removal
+from msgspec import UNSET, UnsetType
+
+from cs_score.analysis.coldstart.changes import AddedLine, At, Change, Finding, places_of, texts_of
 from cs_score.analysis.coldstart.effects import Effect, Effects
 from cs_score.analysis.coldstart.scored import Progress, Scored, silent
-from cs_score.base.records import Record, replace
+from cs_score.base.records import Record, field
 from cs_score.coldstart.judging import REDUNDANT, ClassTree, Labels, Tally, category_in, is_wrong_bin
 from cs_score.coldstart.lines import CORRECT, Assessment, Response
 from cs_score.coldstart.options import DUPLICATE, IGNORE, RIGHT, SIDES, WRONG, Policy, Side
@@ -27,7 +30,6 @@ class WrongLine(Record):
     line: Response
     category: str
     assessment: Assessment | None
-    unit: str
 
 
 class MissedClass(Record):
@@ -40,7 +42,6 @@ class MissedClass(Record):
     name: str
     row: str
     assessment: Assessment
-    unit: str
     unreachable: str | None
 
 
@@ -49,7 +50,6 @@ class WrongNode(Record):
 
     name: str
     lines: Sequence[Response]
-    unit: str
 
 
 class Mistakes(Record):
@@ -130,9 +130,18 @@ def mistakes_of(scored: Scored, finding: Finding) -> Iterator[Mistakes]:
     """The mistakes of a run, unit by unit (insight specification 1)."""
     reachability = Reachability(scored, with_nodes=finding.file.schema.position("NODEID") is not None)
     for unit in scored.result.units:
-        wrong = list(wrong_lines(unit, scored.policy))
-        nodes = list(_wrong_nodes(scored, unit.id, wrong))
-        yield Mistakes(wrong, nodes, list(_missed_classes(scored, unit, finding, reachability)))
+        wrong = [
+            WrongLine(line, category_of(labels, scored.policy), unit.matched.get(line.index))
+            for line in counted_lines(unit)
+            if WRONG in (labels := unit.labels[line.index])
+        ]
+        nodes: dict[str, list[Response]] = {each.line.node: [] for each in wrong if each.line.node is not None}
+        lines_of = scored.run.lines.get(scored.run_id, {}).get(unit.id, {}) if nodes else {}
+        for line in chain.from_iterable(lines_of.values()):
+            if line.node is not None and line.node in nodes:
+                nodes[line.node].append(line)
+        several = [WrongNode(name, lines) for name, lines in nodes.items() if len(lines) > 1]
+        yield Mistakes(wrong, several, list(_missed_classes(scored, unit, finding, reachability)))
 
 
 def category_of(labels: Labels, policy: Policy) -> str:
@@ -147,23 +156,6 @@ def counted_lines(unit: UnitResult) -> Iterator[Response]:
     return (line for query in unit.queries for tally in query.tallies for line in tally.responses)
 
 
-def wrong_lines(unit: UnitResult, policy: Policy) -> Iterator[WrongLine]:
-    """The lines of a unit that count as wrong."""
-    for line in counted_lines(unit):
-        labels = unit.labels[line.index]
-        if WRONG in labels:
-            yield WrongLine(line, category_of(labels, policy), unit.matched.get(line.index), unit.id)
-
-
-def _wrong_nodes(scored: Scored, unit: str, wrong: Sequence[WrongLine]) -> Iterator[WrongNode]:
-    nodes: dict[str, list[Response]] = {each.line.node: [] for each in wrong if each.line.node is not None}
-    lines_of = scored.run.lines.get(scored.run_id, {}).get(unit, {}) if nodes else {}
-    for line in (line for lines in lines_of.values() for line in lines):
-        if line.node is not None and line.node in nodes:
-            nodes[line.node].append(line)
-    return (WrongNode(name, lines, unit) for name, lines in nodes.items() if len(lines) > 1)
-
-
 def _missed_classes(
     scored: Scored, unit: UnitResult, finding: Finding, reachability: Reachability
 ) -> Iterator[MissedClass]:
@@ -172,24 +164,17 @@ def _missed_classes(
     In a row whose slot takes one value they are missed only if none was found, and the first one stands for them.
     """
     for query in unit.queries:
-        gold = scored.run.gold.of_query(query.query, scored.run.links)
-        if gold.tree is not None:
-            yield from _missed(gold.tree, query, unit, finding, reachability)
-
-
-def _missed(
-    tree: ClassTree, query: QueryResult, unit: UnitResult, finding: Finding, reachability: Reachability
-) -> Iterator[MissedClass]:
-    found = classes_found(query, unit)
-    for row, names in classes_to_find(tree, query).items():
-        missed = [name for name in names if name not in found[row]]
-        is_single = tree.single.get(row, False)
-        if is_single:  # any of them would do
-            missed = [] if found[row] else names[:1]
-        for name in missed:
-            if (assessment := finding.answer(name)) is not None:
-                reasons = [reachability.why_not(each) for each in (names if is_single else [name])]
-                yield MissedClass(name, row, assessment, unit.id, None if None in reasons else reasons[0])
+        tree = scored.run.gold.of_query(query.query, scored.run.links).tree
+        found = classes_found(query, unit)
+        for row, names in classes_to_find(tree, query).items() if tree is not None else ():
+            missed = [name for name in names if name not in found[row]]
+            is_single = tree is not None and tree.single.get(row, False)
+            if is_single:  # any of them would do
+                missed = [] if found[row] else names[:1]
+            for name in missed:
+                if (assessment := finding.answer(name)) is not None:
+                    reasons = [reachability.why_not(each) for each in (names if is_single else [name])]
+                    yield MissedClass(name, row, assessment, None if None in reasons else reasons[0])
 
 
 def classes_found(query: QueryResult, unit: UnitResult) -> Mapping[str, set[str]]:
@@ -216,17 +201,18 @@ _DIGITS: Final = 12
 """Of gains that are compared: equal ones may be computed in several ways, which differ beyond these."""
 
 
-class Mistake(Record):
-    """A mistake with what mending it changes.
+class Mistake(Record, kw_only=True):
+    """A mistake with what changes if it is corrected.
 
-    `kind` and `change` say what is mended and how: a line or a node is `absent`, a class is `found`. `file` and `line`
-    are those of the line, of the node's first line, or of the assessment by which the class would be found. `node` is
-    the FQ node id, `category` that of the line as policies name it, MISSED for a class; None for a node.
-    `unreachable` is why no answer of the pool could find the class.
+    `kind` and `change` say what is corrected and how: a line or a node is `absent`, a class is `found`. `file` and
+    `line` are those of the line, of the node's first line, or of the assessment by which the class would be found.
+    `node` is the FQ node id, `category` that of the line as policies name it, MISSED for a class; None for a node.
+    `gain` is the effect on the measure that is asked about. The effects are those of the files without the lines
+    `removed` and with `added` at the end of `added_to`.
     """
 
     kind: Literal["line", "node", "class"]
-    change: Change
+    change: Literal["absent", "found"]
     file: str
     line: int
     query: str
@@ -235,43 +221,22 @@ class Mistake(Record):
     value: str
     category: str | None
     node: str | None
-    class_name: str | None
-    unit: str
-    effect: Effect
-    unreachable: str | None = None
+    class_name: str | None = field(name="class")
+    gain: float | None
+    effects: Mapping[str, float | None]
+    reachable: bool | UnsetType = UNSET
+    reason: str | UnsetType = UNSET
+    removed: Sequence[At]
+    added: Sequence[str]
 
-    @property
-    def gain(self) -> float | None:
-        """The effect on the measure that is asked about."""
-        return self.effect.differences[0]
 
-    def as_json(self) -> dict[str, object]:
-        """The mistake with the keys of the specification."""
-        reasons = [reason for reason in (self.unreachable, self.effect.reason) if reason is not None]
-        return {
-            "kind": self.kind,
-            "change": "found" if self.kind == "class" else "absent",
-            "file": self.file,
-            "line": self.line,
-            "query": self.query,
-            "slot": self.slot,
-            "hop": self.hop,
-            "value": self.value,
-            "category": self.category,
-            "node": self.node,
-            "class": self.class_name,
-            "gain": self.gain,
-            "effects": self.effect.as_json(),
-            **({"reachable": self.unreachable is None} if self.kind == "class" else {}),
-            **({"reason": "; ".join(reasons)} if reasons else {}),
-            **self.change.as_json(),
-        }
+_Wrong: TypeAlias = WrongLine | WrongNode | MissedClass
 
 
 def cost_list(effects: Effects, units: Iterable[Mistakes], top: int | None = None) -> list[Mistake]:
     """All mistakes, or so many of them, the greatest gain first, then by file and line.
 
-    Gains are exact; those of two mistakes do not add up. Mistakes whose gain the scorer would not tell come last.
+    Gains are exact; those of two mistakes do not add up. Mistakes whose gain the scorer would not give come last.
     """
     order = effects.rescoring.files.order
 
@@ -279,44 +244,59 @@ def cost_list(effects: Effects, units: Iterable[Mistakes], top: int | None = Non
         gain = math.inf if row.gain is None else -round(row.gain, _DIGITS)
         return gain, order.get(row.file, len(order)), row.line, row.kind
 
+    changes = ((wrong, _correction(wrong, effects)) for of_unit in units for wrong in _each(of_unit))
     if top is None:
-        return sorted(_mistakes(units, effects), key=rank)
-    first = heapq.nsmallest(top, _mistakes(units, effects.of_first_measure()), key=rank)
-    return [replace(row, effect=effects.of(row.change)) for row in first]
+        return sorted((_mistake(wrong, change, effects.of(change)) for wrong, change in changes), key=rank)
+    alone = effects.of_first_measure()
+    listed = ((_mistake(wrong, change, alone.of(change)), wrong, change) for wrong, change in changes)
+    first = heapq.nsmallest(top, listed, key=lambda item: rank(item[0]))
+    return [_mistake(wrong, change, effects.of(change)) for _, wrong, change in first]
 
 
-def _mistakes(units: Iterable[Mistakes], effects: Effects) -> Iterator[Mistake]:
-    without, finding = effects.rescoring.dependents.with_dependents, effects.rescoring.finding
-    for of_unit in units:
-        for wrong in of_unit.lines:
-            known = wrong.assessment
-            name = known.value_class if known is not None and known.is_accepted else None
-            change = Change(without([wrong.line]))
-            yield _mistake("line", wrong.line, change, effects, wrong.unit, wrong.category, wrong.line.node, name)
-        for node in of_unit.nodes:
-            change = Change(without(node.lines))
-            yield _mistake("node", node.lines[0], change, effects, node.unit, None, node.name, None)
-        for missed in of_unit.classes:
-            change = Change(added=finding.lines(missed.assessment))
-            found = _mistake("class", missed.assessment, change, effects, missed.unit, MISSED, None, missed.name)
-            yield replace(found, unreachable=missed.unreachable) if missed.unreachable else found
+def _each(mistakes: Mistakes) -> Iterator[_Wrong]:
+    return chain(mistakes.lines, mistakes.nodes, mistakes.classes)
 
 
-def _mistake(
-    kind: Literal["line", "node", "class"],
-    line: Response | Assessment,
-    change: Change,
-    effects: Effects,
-    unit: str,
-    category: str | None,
-    node: str | None,
-    class_name: str | None,
-) -> Mistake:
-    query = line.query
+def _correction(wrong: _Wrong, effects: Effects) -> Change:
+    if isinstance(wrong, MissedClass):
+        return Change(added=effects.rescoring.finding.lines(wrong.assessment))
+    lines = [wrong.line] if isinstance(wrong, WrongLine) else wrong.lines
+    return Change(effects.rescoring.dependents.with_dependents(lines))
+
+
+def _mistake(wrong: _Wrong, change: Change, effect: Effect) -> Mistake:
+    line: Response | Assessment
+    kind: Literal["line", "node", "class"]
+    category = node = class_name = unreachable = None
+    if isinstance(wrong, WrongLine):
+        kind, line, category, node = "line", wrong.line, wrong.category, wrong.line.node
+        if wrong.assessment is not None and wrong.assessment.is_accepted:
+            class_name = wrong.assessment.value_class
+    elif isinstance(wrong, WrongNode):
+        kind, line, node = "node", wrong.lines[0], wrong.name
+    else:
+        kind, line, category, class_name = "class", wrong.assessment, MISSED, wrong.name
+        unreachable = wrong.unreachable
+    reasons = [reason for reason in (unreachable, effect.reason) if reason is not None]
     return Mistake(
-        kind, change, line.file, line.number, query.full_id, query.slots[0], query.level, line.value, category, node,
-        class_name, unit, effects.of(change),
-    )  # fmt: skip
+        kind=kind,
+        change="found" if kind == "class" else "absent",
+        file=line.file,
+        line=line.number,
+        query=line.query.full_id,
+        slot=line.query.slots[0],
+        hop=line.query.level,
+        value=line.value,
+        category=category,
+        node=node,
+        class_name=class_name,
+        gain=next(iter(effect.differences.values())),
+        effects=effect.differences,
+        reachable=unreachable is None if kind == "class" else UNSET,
+        reason="; ".join(reasons) if reasons else UNSET,
+        removed=places_of(change),
+        added=texts_of(change),
+    )
 
 
 # Kind -> the category of its lines, and the side that its policy puts that on; None: the lines are taken out.
@@ -330,25 +310,12 @@ KINDS: Final[dict[str, tuple[str, Side | None]]] = {
 MISSED_KIND: Final = "missed"
 
 
-class Mending(Record):
-    """What mends mistakes: lines that go, classes that are found, and the policy under which the rest is scored."""
+class BudgetRow(Record, kw_only=True):
+    """The mistakes of one kind: how many, and the score if they were corrected, alone and with the kinds before them.
 
-    policy: Policy
-    lines: tuple[Response, ...] = ()
-    classes: tuple[MissedClass, ...] = ()
-
-    def change(self, effects: Effects) -> Change:
-        """The lines that are deleted from the files and appended to them."""
-        removal = effects.rescoring.dependents.with_dependents(self.lines)
-        return Change(removal, _found(self.classes, removal, effects.rescoring.finding))
-
-
-class BudgetRow(Record):
-    """The mistakes of one kind: how many, and the score if they were mended, alone and with the kinds before them.
-
-    Scores are None where the scorer would not give them, for the `reason`. `change` and `policy` say which files and
-    switches the score stands for. Of missed classes `unreachable` counts those that no answer of the pool could find,
-    by the reason, and `reachable_recall` is the recall of the table were all others found.
+    Scores are None where the scorer would not give them, for the `reason`. `removed`, `added` and `policy` say which
+    files and switches the score stands for. Of missed classes `unreachable` counts those that no answer of the pool
+    could find, by the reason, and `reachable_recall` is the recall of the table were all others found.
     """
 
     kind: str
@@ -356,92 +323,55 @@ class BudgetRow(Record):
     gain: float | None
     score: float | None
     cumulated: float | None
-    reason: str | None
-    change: Change
+    reason: str | UnsetType = UNSET
+    unreachable: Mapping[str, int] | UnsetType = UNSET
+    reachable_recall: float | UnsetType | None = UNSET
+    removed: Sequence[At]
+    added: Sequence[str]
+    policy: Mapping[str, str]
+
+
+class Correction(Record):
+    """What corrects mistakes: lines that go, classes that are found, and the policy that the rest is scored under."""
+
     policy: Policy
-    unreachable: Mapping[str, int] | None = None
-    reachable_recall: float | None = None
+    lines: tuple[Response, ...] = ()
+    classes: tuple[MissedClass, ...] = ()
 
-    def as_json(self) -> dict[str, object]:
-        """The row with the keys of the specification."""
-        return {
-            "kind": self.kind,
-            "count": self.count,
-            "gain": self.gain,
-            "score": self.score,
-            "cumulated": self.cumulated,
-            **({} if self.reason is None else {"reason": self.reason}),
-            **({} if self.unreachable is None else {"unreachable": dict(self.unreachable)}),
-            **({} if self.unreachable is None else {"reachable_recall": self.reachable_recall}),
-            **self.change.as_json(),
-            "policy": {side.lower(): text for side, text in self.policy.texts().items()},
-        }
+    def change(self, effects: Effects) -> Change:
+        """The lines that are deleted from the files and appended to them, each answer once, in load order."""
+        finding = effects.rescoring.finding
+        removal = effects.rescoring.dependents.with_dependents(self.lines)
+        gone = frozenset(removal.places)
+        added: list[AddedLine] = []
+        given: set[str] = set()
+        targets: set[str] = set()
+        for missed in self.classes:
+            if missed.assessment.text in given:
+                continue
+            lines = finding.lines(missed.assessment, gone, targets, len(added))
+            if finding.why_unlinkable(lines, targets) is None:
+                added += lines
+                given.update(line.assessment.text for line in lines)
+                targets.update(line.assessment.target for line in lines)
+        return Change(removal, tuple(added))
 
 
-def budget(
-    effects: Effects,
-    policy: Policy,
-    units: Iterable[Mistakes],
-    tallies: Sequence[Tally],
-    progress: Progress = silent,
-) -> list[BudgetRow]:
-    """The kinds of mistakes in a fixed order, each mended alone and with those before it.
-
-    Mistakes are those of the run as it is: none that mending others would bring about. A kind that the policy does not
-    count as wrong has no mistake and no gain.
-    """
-    lines: dict[str, list[Response]] = {category: [] for category, _ in KINDS.values()}
-    classes: list[MissedClass] = []
-    for mistakes in units:
-        classes += mistakes.classes
-        for mistake in mistakes.lines:
-            lines.setdefault(mistake.category, []).append(mistake.line)
-    order = effects.rescoring.files.order  # an answer comes behind the one that it hangs below
+def correction_of(
+    kinds: Iterable[str], policy: Policy, units: Sequence[Mistakes], order: Mapping[str, int]
+) -> Correction:
+    """What corrects all mistakes of some kinds; `order` has the rank of each file in load order."""
+    chosen = {kind: KINDS[kind] for kind in kinds if kind != MISSED_KIND}
+    there = {each.category for mistakes in units for each in mistakes.lines}
+    for category, side in chosen.values():
+        if side is not None and category in there:
+            policy = moved(policy, category, WRONG, side)
+    gone = {category for category, side in chosen.values() if side is None}
+    lines = tuple(each.line for mistakes in units for each in mistakes.lines if each.category in gone)
+    classes = [missed for mistakes in units for missed in mistakes.classes] if MISSED_KIND in kinds else []
+    # An answer comes behind the one that it stands below.
     classes.sort(key=lambda missed: (order[missed.assessment.file], missed.assessment.number))
-    effects = effects.of_first_measure()
-    base = so_far = Mending(policy)
-    last: float | None = effects.before
-    why_not_last: str | None = None
-    rows = []
-    for kind in progress((*KINDS, MISSED_KIND), "mending mistakes"):
-        count = len(classes) if kind == MISSED_KIND else len(lines[KINDS[kind][0]])
-        if not count:
-            rows.append(BudgetRow(kind, 0, 0.0, effects.before, last, why_not_last, Change(), policy))
-            continue
-        alone, so_far = _mending(kind, base, lines, classes), _mending(kind, so_far, lines, classes)
-        row = _row(kind, count, alone, effects, policy)
-        last, why_not_last = row.score, row.reason
-        if so_far != alone:
-            last, why_not_last = _score(so_far, so_far.change(effects), effects, policy)
-        rows.append(replace(row, cumulated=last, reason=row.reason or why_not_last))
-    return [*rows[:-1], _with_unreachable(rows[-1], classes, tallies)]
-
-
-def _with_unreachable(row: BudgetRow, classes: Sequence[MissedClass], tallies: Sequence[Tally]) -> BudgetRow:
-    """The row of missed classes with those among them that no answer of the pool could find."""
-    lost = [missed for missed in classes if missed.unreachable is not None]
-    names = {each.name for each in tallies}
-    to_find = sum(each.counts.ground_truth for each in tallies)
-    left = to_find - sum(missed.row in names for missed in lost)
-    reasons = Counter(str(missed.unreachable) for missed in lost)
-    return replace(row, unreachable=reasons, reachable_recall=left / to_find if to_find else None)
-
-
-def _row(kind: str, count: int, alone: Mending, effects: Effects, policy: Policy) -> BudgetRow:
-    change = alone.change(effects)
-    score, reason = _score(alone, change, effects, policy)
-    gain = None if score is None else score - effects.before
-    return BudgetRow(kind, count, gain, score, None, reason, change, alone.policy)
-
-
-def _mending(kind: str, before: Mending, lines: dict[str, list[Response]], missed: Sequence[MissedClass]) -> Mending:
-    """`before` with all mistakes of one kind mended, too."""
-    if kind == MISSED_KIND:
-        return replace(before, classes=tuple(missed))
-    category, side = KINDS[kind]
-    if side is None:
-        return replace(before, lines=(*before.lines, *lines[category]))
-    return replace(before, policy=moved(before.policy, category, WRONG, side))
+    return Correction(policy, lines, tuple(classes))
 
 
 def moved(policy: Policy, category: str, source: Side, target: Side) -> Policy:
@@ -453,22 +383,62 @@ def moved(policy: Policy, category: str, source: Side, target: Side) -> Policy:
     return Policy(**{side.lower(): items for side, items in sides.items()})
 
 
-def _score(mending: Mending, change: Change, effects: Effects, policy: Policy) -> tuple[float | None, str | None]:
-    return effects.score(change, None if mending.policy == policy else mending.policy)
+def budget(
+    effects: Effects,
+    policy: Policy,
+    units: Sequence[Mistakes],
+    tallies: Sequence[Tally],
+    progress: Progress = silent,
+) -> list[BudgetRow]:
+    """The kinds of mistakes in a fixed order, each corrected alone and with those before it.
+
+    Mistakes are those of the run as it is: none that correcting others would bring about. A kind that the policy does
+    not count as wrong has no mistake and no gain.
+    """
+    effects = effects.of_first_measure()
+    order = effects.rescoring.files.order
+
+    def score(correction: Correction) -> tuple[float | None, str | None]:
+        after = effects.scores(correction.change(effects), None if correction.policy == policy else correction.policy)
+        return after.values[0], after.reason if after.values[0] is None else None
+
+    counts = Counter(each.category for mistakes in units for each in mistakes.lines)
+    counts[MISSED] = sum(len(mistakes.classes) for mistakes in units)
+    before = effects.base.values[0]
+    cumulated: tuple[float | None, str | None] = before, None
+    rows = []
+    kinds = (*KINDS, MISSED_KIND)
+    for at, kind in enumerate(progress(kinds, "correcting mistakes")):
+        count = counts[MISSED if kind == MISSED_KIND else KINDS[kind][0]]
+        alone = correction_of([kind], policy, units, order)
+        value, reason = score(alone) if count else (before, None)
+        if count:
+            so_far = correction_of(kinds[: at + 1], policy, units, order)
+            cumulated = (value, reason) if so_far == alone else score(so_far)
+        change = alone.change(effects)
+        lost = _unreachable(alone.classes, tallies) if kind == MISSED_KIND else (UNSET, UNSET)
+        rows.append(
+            BudgetRow(
+                kind=kind,
+                count=count,
+                gain=None if value is None or before is None else value - before,
+                score=value,
+                cumulated=cumulated[0],
+                reason=reason or cumulated[1] or UNSET,
+                unreachable=lost[0],
+                reachable_recall=lost[1],
+                removed=places_of(change),
+                added=texts_of(change),
+                policy={side.lower(): text for side, text in alone.policy.texts().items()},
+            )
+        )
+    return rows
 
 
-def _found(classes: Iterable[MissedClass], removal: Removal, finding: Finding) -> tuple[AddedLine, ...]:
-    """The lines that find these classes, each answer once, in load order of the pool."""
-    gone = frozenset(removal.places)
-    added: list[AddedLine] = []
-    given: set[str] = set()
-    targets: set[str] = set()
-    for missed in classes:
-        if missed.assessment.text in given:
-            continue
-        lines = finding.lines(missed.assessment, gone, targets, len(added))
-        if finding.why_unlinkable(lines, targets) is None:
-            added += lines
-            given.update(line.assessment.text for line in lines)
-            targets.update(line.assessment.target for line in lines)
-    return tuple(added)
+def _unreachable(missed: Iterable[MissedClass], tallies: Sequence[Tally]) -> tuple[Mapping[str, int], float | None]:
+    """How many missed classes no answer of the pool could find, by the reason; the recall if all others were found."""
+    lost = [each for each in missed if each.unreachable is not None]
+    names = {each.name for each in tallies}
+    to_find = sum(each.counts.ground_truth for each in tallies)
+    left = to_find - sum(each.row in names for each in lost)
+    return Counter(str(each.unreachable) for each in lost), left / to_find if to_find else None

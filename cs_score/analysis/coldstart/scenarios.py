@@ -18,6 +18,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Final
 
+from msgspec import UNSET, UnsetType
+
 from cs_score.analysis.coldstart.mistakes import counted_lines, moved
 from cs_score.analysis.coldstart.scored import Progress, Scored, score_for_analysis, silent
 from cs_score.base.errors import InputError
@@ -155,7 +157,10 @@ class _PoolForm:
         self._like = {each.query.base_id: each for each in reversed(of_file)}
         self._first = of_file[0] if of_file else None
         self._last = max((each.number for each in of_file), default=0)
-        self._assumed = run.gold.table.edition.assumed_mention
+        assumed = run.gold.table.edition.assumed_mention
+        has = self._schema.position
+        self._mention = assumed if has("VALUE_MENTION_TYPE") is None else _NAMED
+        self._class_mention = assumed if has("EC_MENTION_TYPE") is None else _NAMED
 
     def assessment(self, line: Response, name: str, number: int) -> Assessment:
         """The assessment by which an answer of the run is correct, and a member of this class."""
@@ -175,12 +180,10 @@ class _PoolForm:
             "VALUE_EC": name,
             "EC_MENTION_TYPE": _NAMED,
         }
-        mention = self._assumed if self._schema.position("VALUE_MENTION_TYPE") is None else _NAMED
-        class_mention = self._assumed if self._schema.position("EC_MENTION_TYPE") is None else _NAMED
         text = "\t".join(columns.get(column, "0") for column in self._schema.columns)
         return Assessment(
-            self._last + number, text, line.query, line.answer, CORRECT, True, name, mention, class_mention,
-            line.target, self._file,
+            self._last + number, text, line.query, line.answer, CORRECT, True, name, self._mention,
+            self._class_mention, line.target, self._file,
         )  # fmt: skip
 
 
@@ -223,22 +226,16 @@ def _with_assessments(scored: Scored, added: Sequence[Assessment]) -> Scored:
     return score_for_analysis(replace(run, gold=gold, links=links, lines=lines), scored.policy, scored.run_id)
 
 
-class PolicyRow(Record):
-    """The scores of a run under one policy; None where the scorer would not give one, and `reason` says why."""
+class PolicyRow(Record, kw_only=True):
+    """The scores of a run under one policy; None where the scorer would not give one, and `reason` says why.
 
-    under: NamedPolicy
+    `policy` has the switches that it stands for.
+    """
+
+    name: str
+    policy: Mapping[str, str]
     scores: Mapping[str, float | None]
-    reason: str | None = None
-
-    def as_json(self) -> dict[str, object]:
-        """The row with the keys of the specification; `policy` has the switches that it stands for."""
-        sides = {side.lower(): text for side, text in self.under.policy.texts().items()}
-        return {
-            "name": self.under.name,
-            "policy": {**sides, "justifications": str(self.under.justifications)},
-            "scores": dict(self.scores),
-            **({} if self.reason is None else {"reason": self.reason}),
-        }
+    reason: str | UnsetType = UNSET
 
 
 def policy_rows(
@@ -249,23 +246,29 @@ def policy_rows(
     A score equals that of scoring the same files with the switches of the policy (law 1). A given policy of the name of
     a published one stands in its place.
     """
-    names = [str(measure), *(name for name in headline(COLD_START_MODE) if name in scored.result.scores)]
-    measures = tuple(dict.fromkeys(names))
-    return [_row(scored, policy, measures) for policy in progress([*_policies(given)], "scoring under policies")]
-
-
-def _policies(given: Iterable[NamedPolicy]) -> Iterator[NamedPolicy]:
-    own = {policy.name: policy for policy in given}
-    for name, preset in PRESETS.items():
-        yield own.pop(name, NamedPolicy(name, preset.policy, preset.justifications, preset.policy.texts()))
-    yield from own.values()
+    headlines = (name for name in headline(COLD_START_MODE) if name in scored.result.scores)
+    measures = tuple(dict.fromkeys((str(measure), *headlines)))
+    published = (
+        NamedPolicy(name, preset.policy, preset.justifications, preset.policy.texts())
+        for name, preset in PRESETS.items()
+    )
+    policies = {policy.name: policy for policy in (*published, *given)}
+    return [_row(scored, policy, measures) for policy in progress([*policies.values()], "scoring under policies")]
 
 
 def _row(scored: Scored, under: NamedPolicy, measures: Sequence[str]) -> PolicyRow:
+    scores: dict[str, float | None] = dict.fromkeys(measures)
+    stopped: InputError | None = None
     try:
         found = scored.under(under.policy, under.justifications, with_problems=False)
+        scores = {name: found.result.scores.get(name) for name in measures}
+        stopped = found.stopped if None in scores.values() else None
     except InputError as stop:
-        return PolicyRow(under, dict.fromkeys(measures), str(stop))
-    scores = {name: found.result.scores.get(name) for name in measures}
-    stopped = found.stopped if None in scores.values() else None
-    return PolicyRow(under, scores, None if stopped is None else str(stopped))
+        stopped = stop
+    sides = {side.lower(): text for side, text in under.policy.texts().items()}
+    return PolicyRow(
+        name=under.name,
+        policy={**sides, "justifications": str(under.justifications)},
+        scores=scores,
+        reason=UNSET if stopped is None else str(stopped),
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol, TypeVar
 
 from cs_score.base.errors import InputError, UsageError
@@ -10,7 +10,7 @@ from cs_score.base.records import Record
 from cs_score.base.signing.origin import Origin
 from cs_score.base.signing.signature import Signature
 from cs_score.coldstart.gold import Run, under_limits
-from cs_score.coldstart.options import Justifications, Policy
+from cs_score.coldstart.options import Justifications, Options, Policy
 from cs_score.coldstart.result import Result, RunResult, ScoringStopped
 from cs_score.coldstart.scorer import score_runs
 from cs_score.measures.measure import Measure
@@ -21,7 +21,8 @@ class Scored(Record, eq=False):
     """A run over its gold standard, and what scoring it under a policy gave.
 
     `run` may hold runs beside the one that `run_id` names. `stopped` is why there is no average precision; None where
-    there is. `origin` and `signature` are what the scores were computed from.
+    there is. `origin` and `signature` are what the scores were computed from. `again` scores the same files under other
+    options, where they can be read again.
     """
 
     run: Run
@@ -31,6 +32,7 @@ class Scored(Record, eq=False):
     stopped: InputError | None
     origin: Origin
     signature: Signature
+    again: Callable[[Options], Scored] | None = None
 
     def __repr__(self) -> str:
         return f"<{self.result!r}, scored for analysis>"

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from cs_score.analysis.coldstart.analysis import Analysis
+from cs_score.base.records import to_builtins
 from cs_score.coldstart.judging import CATEGORIES, Counts
-from cs_score.tables.layout import Format, Layout, Table, columns
+from cs_score.tables.layout import Column, Format, Layout, Table, columns
 
 _SCORES: Final = ("precision", "recall", "f1")
 _LIMITS: Final = tuple(f"{name}_{limit}" for name in _SCORES for limit in ("low", "high"))
@@ -15,57 +16,88 @@ _LIMITS: Final = tuple(f"{name}_{limit}" for name in _SCORES for limit in ("low"
 
 def _mistakes(analysis: Analysis) -> Iterator[Mapping[str, Any]]:
     for row in analysis.mistakes:
-        yield {
-            "gain": row.gain, "kind": row.kind, "category": row.category, "file": row.file, "line": row.line,
-            "query": row.query, "slot": row.slot, "hop": row.hop, "value": row.value, "node": row.node,
-            "class": row.class_name, "lines": row.change.size, "reason": row.effect.reason,
-        }  # fmt: skip
+        yield {**to_builtins(row), "lines": len(row.added) - len(row.removed)}
 
 
 def _groups(analysis: Analysis) -> Iterator[Mapping[str, Any]]:
     for dimension, groups in analysis.groups.items():
-        for group in groups:
-            limits = {
-                f"{name}_{limit}": getattr(interval, limit)
-                for name, interval in (group.intervals or {}).items()
-                for limit in ("low", "high")
-            }
-            parts = {"dimension": dimension, "group": group.group, "mistakes": group.mistakes, "share": group.share}
-            yield {**parts, **group.scores, **group.counts._asdict(), **limits}
+        for group in map(to_builtins, groups):
+            intervals = group.get("intervals", {}).items()
+            limits = {f"{name}_{limit}": each.get(limit) for name, each in intervals for limit in ("low", "high")}
+            yield {"dimension": dimension, **group, **group["counts"], **limits}
 
 
 def _intervals(analysis: Analysis) -> Iterator[Mapping[str, Any]]:
-    for name, each in {} if analysis.intervals is None else analysis.intervals.scores.items():
-        limits = {"low": each.low, "high": each.high, "standard_error": each.standard_error}
-        yield {"measure": name, "score": each.point, **limits, "note": each.note or None}
+    for name, each in analysis.intervals["scores"].items() if analysis.intervals else ():
+        yield {"measure": name, "score": each["point"], **each}
 
 
-def _slots(analysis: Analysis) -> Iterator[Mapping[str, Any]]:
-    """A row for each slot, those with the most lines first; categories that no line has are empty."""
-    counts: dict[str, dict[str, int]] = {}
+def _slots(analysis: Analysis) -> dict[str, dict[str, Any]]:
+    """A row for each slot; categories that no line has are empty."""
+    met = dict.fromkeys((each.category for each in analysis.confusions.slots), 0)
+    rows: dict[str, dict[str, Any]] = {}
     for each in analysis.confusions.slots:
-        counts.setdefault(each.slot, {})[each.category] = each.count
-    met = {each.category for each in analysis.confusions.slots}
-    for slot, of_slot in sorted(counts.items(), key=lambda item: -sum(item[1].values())):
-        yield {"slot": slot, **{category: of_slot.get(category, 0) for category in met}}
+        rows.setdefault(each.slot, {"slot": each.slot, **met})[each.category] = each.count
+    return rows
+
+
+def _costliest_slots(analysis: Analysis) -> Iterator[Mapping[str, Any]]:
+    rows = _slots(analysis)
+    yield from (rows.get(group.group, {"slot": group.group}) for group in analysis.groups["slot"])
+
+
+def _costliest(analysis: Analysis) -> Iterator[Mapping[str, Any]]:
+    for row in analysis.mistakes:
+        what = row.category or f"in {row.kind}"
+        yield {"gain": row.gain, "category": what, "line": f"{row.file.rpartition('/')[2]}:{row.line}",
+               "slot": row.slot, "value": row.value}  # fmt: skip
 
 
 def _reliability(analysis: Analysis) -> Iterator[Mapping[str, Any]]:
     for over, found in (("judgments", analysis.reliability), ("labels", analysis.reliability.labels)):
         for each in () if found is None else found.bins:
-            parts = {"lines": each.lines, "low": each.low, "high": each.high}
-            yield {"over": over, **parts, "confidence": each.confidence, "right": each.right}
+            yield {"over": over, **to_builtins(each)}
 
 
 def _policies(analysis: Analysis) -> Iterator[Mapping[str, Any]]:
-    for row in analysis.policies:
-        for name, score in row.scores.items():
+    for row in map(to_builtins, analysis.policies):
+        for name, score in row["scores"].items():
             difference = None if score is None else score - analysis.scores[name]
-            yield {
-                "policy": row.under.name, "measure": name, "score": score, "difference": difference,
-                "reason": row.reason,
-            }  # fmt: skip
+            yield {"policy": row["name"], "measure": name, "score": score, "difference": difference,
+                   "reason": row.get("reason")}  # fmt: skip
 
+
+BUDGET: Final = Layout(
+    "budget",
+    "The score if one kind of mistakes alone were corrected, and cumulated:",
+    columns("kind", "count", "gain", "score", "cumulated", "reason", gain=Format.GAIN),
+    lambda analysis: map(to_builtins, analysis.budget),
+    most="whole",
+)
+COSTLIEST_SLOTS: Final = Layout(
+    "slots",
+    "Lines by slot and category, the slots with the most mistakes first:",
+    (Column("slot"), *(Column(name, name.removeprefix("INCORRECT_")) for name in CATEGORIES)),
+    _costliest_slots,
+)
+COSTLIEST: Final = Layout(
+    "costliest",
+    "The costliest mistakes, with the gain of correcting each one alone:",
+    columns("gain", "category", "line", "slot", "value", gain=Format.GAIN),
+    _costliest,
+    total=lambda analysis: analysis.mistake_count,
+)
+_MISTAKES: Final = Layout(
+    "mistakes",
+    "The costliest mistakes, with the gain of correcting each one alone:",
+    columns(
+        "gain", "kind", "category", "file", "line", "query", "slot", "hop", "value", "node", "class", "lines",
+        "reason", gain=Format.GAIN,
+    ),
+    _mistakes,
+    shown=("gain", "kind", "category", "file", "line", "slot", "value", "lines", "reason"),
+    total=lambda analysis: analysis.mistake_count,
+)  # fmt: skip
 
 LAYOUTS: Final = (
     Layout(
@@ -75,24 +107,8 @@ LAYOUTS: Final = (
         _intervals,
         for_people=False,
     ),
-    Layout(
-        "budget",
-        "The score if all mistakes of a kind, and no others, were mended; cumulated, if those above were as well:",
-        columns("kind", "count", "gain", "score", "cumulated", "reason", gain=Format.GAIN),
-        lambda analysis: analysis.budget,
-        most="whole",
-    ),
-    Layout(
-        "mistakes",
-        "The costliest mistakes, with what mending each one alone would bring:",
-        columns(
-            "gain", "kind", "category", "file", "line", "query", "slot", "hop", "value", "node", "class", "lines",
-            "reason", gain=Format.GAIN,
-        ),
-        _mistakes,
-        shown=("gain", "kind", "category", "file", "line", "slot", "value", "lines", "reason"),
-        total=lambda analysis: analysis.mistake_count,
-    ),
+    BUDGET,
+    _MISTAKES,
     Layout(
         "groups",
         "By %, the most mistakes first:",
@@ -105,7 +121,14 @@ LAYOUTS: Final = (
         by="dimension",
         fewest=2,  # one group is the whole table
     ),
-    Layout("confusions", "Lines by slot and category:", columns("slot", *CATEGORIES), _slots),
+    Layout(
+        "confusions",
+        "Lines by slot and category:",
+        columns("slot", *CATEGORIES),
+        lambda analysis: sorted(
+            _slots(analysis).values(), key=lambda row: -sum(row.get(category, 0) for category in CATEGORIES)
+        ),
+    ),
     Layout(
         "wrong_values",
         "The most frequent wrong values:",
@@ -114,7 +137,7 @@ LAYOUTS: Final = (
     ),
     Layout(
         "near_misses",
-        "Lines that are not correct, and what the pool has: their place with another value, their value elsewhere:",
+        "Lines that are not correct whose place the pool has with another value, or their value elsewhere:",
         columns("category", "lines", "same_place", "same_place_accepted", "same_value", "same_value_accepted"),
         lambda analysis: analysis.confusions.near,
     ),

@@ -1,4 +1,4 @@
-"""An analysis as text for people: a headline, then its sections as aligned tables, then what is one sentence."""
+"""An analysis as text for people: what a screen holds, or its sections one after the other."""
 
 from __future__ import annotations
 
@@ -7,44 +7,64 @@ from textwrap import wrap
 from typing import Final
 
 from cs_score.analysis.coldstart.analysis import Analysis
-from cs_score.analysis.coldstart.confidence import Reliability
-from cs_score.analysis.coldstart.tables import tables_of
+from cs_score.analysis.coldstart.tables import BUDGET, COSTLIEST, COSTLIEST_SLOTS, tables_of
 from cs_score.base.display import one_line
-from cs_score.statistics.options import sentences
-from cs_score.tables.renderers import TOP, text
+from cs_score.statistics.options import Note, sentences
+from cs_score.tables.renderers import text
+
+_SLOTS: Final = 5
+_MISTAKES: Final = 10
+
+
+SCREEN: Final = 80
+"""Columns of the first screen, which has at most 40 lines."""
 
 
 def analysis_text(analysis: Analysis, width: int, top: int | None = None) -> str:
-    """The sections one after the other in lines of at most `width` columns; the inputs' texts are made safe."""
-    lines = [_headline(analysis), *wrap(_scenarios(analysis), width)]
+    """Every section with at most `top` rows of each list in lines of at most `width` columns; None: the first screen.
+
+    The inputs' texts are made safe.
+    """
+    return _first_screen(analysis, min(width, SCREEN)) if top is None else _sections(analysis, width, top)
+
+
+def _first_screen(analysis: Analysis, width: int) -> str:
+    lines = _headline(analysis, width)
+    for layout, most in ((BUDGET, None), (COSTLIEST_SLOTS, _SLOTS), (COSTLIEST, _MISTAKES)):
+        lines += text(layout.table(analysis), most, width)
+    rest = "--all shows every mistake, groups, confusions, policies and thresholds; --format tsv -o DIR writes them."
+    return "\n".join([*lines, "", *wrap(rest, width)])
+
+
+def _sections(analysis: Analysis, width: int, top: int) -> str:
+    lines = _headline(analysis, width)
     for table in tables_of(analysis):
-        lines += text(table, top or TOP)
+        lines += text(table, top, width)
     for sentence in _SENTENCES:
-        if told := sentence(analysis):
-            lines += ["", *wrap(told, width)]
-    return "\n".join(line[:width] for line in lines)
+        if found := sentence(analysis):
+            lines += ["", *wrap(found, width)]
+    return "\n".join(lines)
 
 
-def _headline(analysis: Analysis) -> str:
+def _headline(analysis: Analysis, width: int) -> list[str]:
+    """The score with its interval, and what it would be if what nobody assessed were wrong, or right."""
     limits = ""
-    if analysis.intervals is not None:
-        found = analysis.intervals.scores.get(str(analysis.measure))
-        if found is not None and found.low is not None and found.high is not None:
-            limits = f" [{found.low:.4f}, {found.high:.4f}]"
-    return f"{one_line(analysis.run_id)}: {analysis.measure} = {analysis.score:.4f}{limits}"
-
-
-def _scenarios(analysis: Analysis) -> str:
-    found = analysis.scenarios
-    if not found.unassessed:
-        return ""
-    scores = {"wrong (pessimistic scenario)": found.pessimistic, "right (optimistic scenario)": found.optimistic}
-    told = " and ".join(
-        f"{'none' if score is None else f'{score:.4f}'} if all were {name}" for name, score in scores.items()
+    if analysis.intervals:
+        found = analysis.intervals["scores"].get(analysis.measure)
+        if found is not None and found["low"] is not None and found["high"] is not None:
+            limits = f" [{found['low']:.4f}, {found['high']:.4f}]"
+    head = f"{one_line(analysis.run)}: {analysis.measure} = {analysis.score:.4f}{limits}"[:width]
+    scenarios = analysis.scenarios
+    if not scenarios.unassessed:
+        return [head]
+    wrong, right = ("none" if each is None else f"{each:.4f}" for each in (scenarios.pessimistic, scenarios.optimistic))
+    reason = "" if scenarios.reason is None else f" ({one_line(scenarios.reason)})"
+    lines = "1 line was" if scenarios.unassessed == 1 else f"{scenarios.unassessed} lines were"
+    told = (
+        f"{lines} not assessed: the score would be {wrong} if all were wrong (pessimistic scenario) and {right} if all "
+        f"were right (optimistic scenario){reason}."
     )
-    reason = "" if found.reason is None else f" ({one_line(found.reason)})"
-    lines = "1 line was" if found.unassessed == 1 else f"{found.unassessed} lines were"
-    return f"{lines} not assessed: the score would be {told}{reason}."
+    return [head, *wrap(told, width)]
 
 
 def _unreachable(analysis: Analysis) -> str:
@@ -53,13 +73,20 @@ def _unreachable(analysis: Analysis) -> str:
     if not lost:
         return ""
     reasons = ", ".join(f"{reason}: {number}" for reason, number in lost.items())
-    recall = (
-        ""
-        if row.reachable_recall is None
-        else (f" The recall of {analysis.table} that others could reach is {row.reachable_recall:.4f}.")
-    )
+    found = f"{sum(lost.values())} of {row.count} missed classes can be found by no answer of the pool ({reasons})."
+    if not isinstance(row.reachable_recall, float):
+        return found
+    return f"{found} The recall of {analysis.table} that others could reach is {row.reachable_recall:.4f}."
+
+
+def _best(analysis: Analysis) -> str:
+    best = analysis.best
+    if best is None or not best.gain:
+        return "No threshold of confidence gains anything."
+    lines = next(row.lines for row in analysis.sweep if row.threshold == best.threshold)
     return (
-        f"{sum(lost.values())} of {row.count} missed classes can be found by no answer of the pool ({reasons}).{recall}"
+        f"The best threshold of confidence is {best.threshold:g}: {best.gain:+.4f}, with {lines} lines; it was chosen "
+        "on these data, and others may have another one."
     )
 
 
@@ -71,40 +98,28 @@ def _structure(analysis: Analysis) -> str:
     )
 
 
-def _best(analysis: Analysis) -> str:
-    best = analysis.best
-    if best is None or not best.gain:
-        return "No threshold of confidence gains anything."
-    return (
-        f"The best threshold of confidence is {best.threshold:g}: {best.gain:+.4f}, with {best.lines} lines; it "
-        "was chosen on these data, and others may have another one."
-    )
-
-
 def _reliability(analysis: Analysis) -> str:
     over = {"judgments": analysis.reliability, "labels of the policy": analysis.reliability.labels}
-    return " ".join(
-        f"Confidences of {found.lines} assessed lines over {name}: {told}."
-        for name, found in over.items()
-        if found is not None and (told := _in_numbers(found))
-    )
-
-
-def _in_numbers(found: Reliability) -> str:
-    named = {"Brier score": found.brier, "expected calibration error": found.ece, "area under the ROC curve": found.auc}
-    return ", ".join(f"{name} {value:.4f}" for name, value in named.items() if value is not None)
+    named = {"Brier score": "brier", "expected calibration error": "ece", "area under the ROC curve": "auc"}
+    found = []
+    for name, each in over.items():
+        values = {what: getattr(each, key) for what, key in named.items() if each is not None}
+        numbers = ", ".join(f"{what} {value:.4f}" for what, value in values.items() if value is not None)
+        if each is not None and numbers:
+            found.append(f"Confidences of {each.lines} assessed lines over {name}: {numbers}.")
+    return " ".join(found)
 
 
 def _resampling(analysis: Analysis) -> str:
-    if analysis.intervals is None:
+    if not analysis.intervals:
         return ""
-    settings = analysis.intervals.resampling
-    drawn = f"{analysis.intervals.units} units ({settings.unit})"
+    settings = analysis.intervals
+    drawn = f"{settings['units']} units ({settings['unit']})"
     found = (
-        f"In brackets, and low and high: {settings.confidence:g} % {settings.method} bootstrap intervals from "
-        f"{settings.resamples} resamples of {drawn}, seed {settings.seed}."
+        f"In brackets, and low and high: {settings['confidence']:g} % {settings['method']} bootstrap intervals from "
+        f"{settings['resamples']} resamples of {drawn}, seed {settings['seed']}."
     )
-    return " ".join((found, *sentences(analysis.intervals.notes)))
+    return " ".join((found, *sentences([Note(**note) for note in settings["notes"]])))
 
 
 _SENTENCES: Final[tuple[Callable[[Analysis], str], ...]] = (_unreachable, _best, _structure, _reliability, _resampling)

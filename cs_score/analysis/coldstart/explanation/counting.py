@@ -180,7 +180,7 @@ def effect_of_absence(lines: Iterable[ReadLine], case: Case, *, is_computed: boo
     if is_computed:
         return effect_facts("absent", change, case.effects.of(change), case)
     reason = f"not computed for so many lines; --line {lines[0].number} asks for it"
-    return effect_facts("absent", change, Effect((), (), reason), case)
+    return effect_facts("absent", change, Effect({}, reason), case)
 
 
 def effect_of_finding(assessment: Assessment, case: Case) -> LineEffect | None:
@@ -193,10 +193,9 @@ def effect_of_finding(assessment: Assessment, case: Case) -> LineEffect | None:
 
 def effect_facts(what: str, change: Change, effect: Effect, case: Case) -> LineEffect:
     """An effect that is known, on the measures of the case."""
-    differences = dict(zip(effect.names, effect.differences))
     return LineEffect(
         what,
-        {name: differences.get(name) for name in map(str, case.measures)},
+        {name: effect.differences.get(name) for name in map(str, case.measures)},
         tuple(At(*place) for place in change.removal.places),
         tuple(line.text for line in change.added),
         effect.reason,

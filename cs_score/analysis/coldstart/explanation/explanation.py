@@ -10,8 +10,8 @@ from typing import Final, Literal, TypeAlias
 
 from cs_score.analysis.coldstart.changes import RunFile
 from cs_score.analysis.coldstart.explanation.case import AnyLine, Case
-from cs_score.analysis.coldstart.explanation.counting import effect_facts, effect_of_absence
-from cs_score.analysis.coldstart.explanation.document import LineExplanation
+from cs_score.analysis.coldstart.explanation.counting import effect_of_absence
+from cs_score.analysis.coldstart.explanation.document import LineEffect, LineExplanation
 from cs_score.analysis.coldstart.explanation.subjects import (
     ClassExplanation,
     NodeExplanation,
@@ -23,7 +23,7 @@ from cs_score.analysis.coldstart.explanation.subjects import (
     explain_query,
     explain_run,
 )
-from cs_score.analysis.coldstart.explanation.text import Item, unwrapped, wrapped
+from cs_score.analysis.coldstart.explanation.text import At, Item, unwrapped, wrapped
 from cs_score.analysis.coldstart.mistakes import Mistake
 from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
 from cs_score.base.documents import Document, json_text
@@ -341,7 +341,8 @@ def explain_everything(case: Case, mistakes: Sequence[Mistake], *, with_others: 
     chosen = {*list(wanted)[:MOST_LINES]}
     lines = [line for place, line in every.items() if place in chosen]
     at_line = {(each.file, each.line): each for each in mistakes if each.kind == "line"}
-    missed = [(each, each.change.added[-1].assessment) for each in mistakes if each.kind == "class"]
+    assessed = {(each.file, each.number): each for each in case.run.gold.links.assessments}
+    missed = [(each, assessed[each.file, each.line]) for each in mistakes if each.kind == "class"]
     asked = [line.query for line in lines if not isinstance(line, UnreadLine)]
     asked += [assessment.query for _, assessment in missed]
     texts: dict[str, int] = {}
@@ -353,14 +354,14 @@ def explain_everything(case: Case, mistakes: Sequence[Mistake], *, with_others: 
     def of_line(line: AnyLine) -> dict[str, object]:
         found = explain_line(line, case, with_effect=False)
         if (mistake := at_line.get((line.file, line.number))) is not None:
-            found = replace(found, effect=effect_facts("absent", mistake.change, mistake.effect, case))
+            found = replace(found, effect=_effect_of(mistake, case))
         shown = {name: getattr(found.summary, name) for name in _SHOWN_OF_LINES}
         return {**shown, "steps": numbered(found.item())}
 
     def of_class(mistake: Mistake, assessment: Assessment) -> dict[str, object]:
         query = assessment.query
         found = explain_class(assessment.value_class, query.base_id, case, with_effect=False)
-        found = replace(found, effect=effect_facts("found", mistake.change, mistake.effect, case))
+        found = replace(found, effect=_effect_of(mistake, case))
         shown = {"class": found.name, "query": query.full_id, "value": assessment.value}
         return {**shown, "steps": numbered(found.item())}
 
@@ -374,6 +375,13 @@ def explain_everything(case: Case, mistakes: Sequence[Mistake], *, with_others: 
         "classes": [of_class(mistake, assessment) for mistake, assessment in missed],
         "texts": list(texts),
     }
+
+
+def _effect_of(mistake: Mistake, case: Case) -> LineEffect:
+    effects = {name: mistake.effects.get(name) for name in map(str, case.measures)}
+    reason = str(mistake.reason) if None in effects.values() else None
+    places = tuple(At(each.file, each.line) for each in mistake.removed)
+    return LineEffect(mistake.change, effects, places, tuple(mistake.added), reason)
 
 
 _SHOWN_OF_LINES: Final = ("file", "line", "query", "node", "value", "category", "side")
