@@ -38,7 +38,7 @@ laws = settings(
 
 def explain(call: Call, *switches: str) -> dict[str, Any]:
     """An explanation by the command line; empty where there is none."""
-    words = ("explain", *call.switches, *switches, "--format", "json", SAVED, "--force", *call.queries, *call.files)
+    words = ("explain", *call.switches, *switches, "-o", SAVED, "--force", *call.queries, *call.files)
     outcome = score_in(call.folder, words)
     saved = call.folder / SAVED
     assert outcome.status in (0, 1), outcome.stderr
