@@ -39,8 +39,8 @@ def closed(schema: Any) -> Any:
 
 
 def name_of(value: dict[str, Any]) -> str | None:
-    """The schema that describes an object: the one most of whose keys it has; None for SARIF, which is not ours."""
-    if "$schema" in value:
+    """The schema that describes an object: the one most of whose keys it has; None for SARIF and for a failure."""
+    if "$schema" in value or value.get("kind") == "error":
         return None
     if "kind" in value:
         return str(value["kind"])
@@ -60,6 +60,8 @@ def _validator(name: str) -> Any:
 
 def check(value: dict[str, Any]) -> None:
     """Raises what jsonschema raises where an object is not as its schema says."""
+    if "kind" not in value and isinstance(value.get("signature"), dict) and "kind" in value["signature"]:
+        value = value["signature"]  # below the measures of an official evaluator
     name = name_of(value)
     if name is not None:
         _validator(name).validate(value)

@@ -177,10 +177,10 @@ def lines_of(folder: Path, *words: str) -> list[str]:
     outcome = score_in(folder, ["--json=r.json", "--force", *words])
     result = json.loads((folder / "r.json").read_text())
     assert outcome.status in (0, 255)
-    assert {given["role"] for given in result["signature"]["inputs"]} <= set(ROLES)
+    assert {given["role"] for given in result["origin"]["inputs"]} <= set(ROLES)
     found = [run["signature"] for run in result["runs"]]
     if len(found) == 1:
-        assert found == [result["signature"]["line"]]
+        assert found == [result["signature"]]
     return found
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import json
 import os
 from collections import namedtuple
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,15 +9,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cs_score.api.frames import Report, frame_of, html_table
 from cs_score.api.records import IntervalRow, interval_rows
-from cs_score.api.runs import check_version
-from cs_score.base.documents import converted
+from cs_score.base.documents import json_text
 from cs_score.base.errors import InputError, UsageError
-from cs_score.base.records import Record
+from cs_score.base.records import to_builtins
 from cs_score.base.sources import Input
-from cs_score.evidence.report import SCHEMA_VERSION
+from cs_score.evidence.report import Scores, document_of, table_text
 from cs_score.measures.registry import headline
 from cs_score.statistics.units import UnitTable
-from cs_score.verification.recorded import Units, evidence_scores, origin_of
 
 if TYPE_CHECKING:
     import pandas
@@ -42,9 +38,9 @@ class EvidenceResult:
         units: UnitTable,
         origin: Origin,
         remarks: Sequence[str],
-        source: Result | Mapping[str, Any],
+        source: Result | Scores,
     ) -> None:
-        """`source`: the result as it was scored, or the JSON object that it was loaded from."""
+        """`source`: the result as it was scored, or the document that it was loaded from."""
         self._scores = scores
         self._units = units
         self._origin = origin
@@ -88,7 +84,7 @@ class EvidenceResult:
         types = {"id": "str"}
         for name, column in zip(self._units.columns, zip(*self._units.rows) if self._units.rows else ()):
             types[name] = "int" if all(isinstance(value, int) for value in column) else "float"
-        attrs = {"signature": str(self.signature), "origin": self._origin.as_json()}
+        attrs = {"signature": str(self.signature), "origin": to_builtins(self._origin)}
         return frame_of(types, iter(self.rows()), attrs)
 
     def explain(self, unit_id: str | int) -> str:
@@ -127,11 +123,15 @@ class EvidenceResult:
 
     def to_json(self) -> str:
         """The scores with the signature and the statistics of each unit, as JSON; `load` reads it."""
-        if isinstance(self._source, Mapping):
-            return json.dumps(self._source, indent=2) + "\n"
-        from cs_score.evidence.report import json_text
+        return json_text(
+            self._source if isinstance(self._source, Scores) else document_of(self._source, with_units=True)
+        )
 
-        return json_text(self._source, with_units=True) + "\n"
+    def __str__(self) -> str:
+        """The text that the command prints."""
+        if isinstance(self._source, Scores):
+            return "\n".join([*(f"{name}  {score:.4f}" for name, score in self.scores.items()), str(self.signature)])
+        return table_text(self._source)
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name} {self.scores[name]:.4f}" for name in headline(self.mode))
@@ -142,7 +142,7 @@ class EvidenceResult:
         return html_table(caption, ("measure", "score"), self.scores.items(), (*self.remarks, str(self.signature)))
 
     def _scored(self, what: str) -> Result:
-        if isinstance(self._source, Mapping):
+        if isinstance(self._source, Scores):
             raise UsageError(f"{what} needs the predictions, which JSON does not hold; score their file again")
         return self._source
 
@@ -194,24 +194,13 @@ def result_of(result: Result) -> EvidenceResult:
     return EvidenceResult(result.scores, result.table, result.origin, result.notices, result)
 
 
-def loaded_evidence(document: Mapping[str, Any], name: str) -> EvidenceResult:
-    """The result that a JSON object holds. Raises InputError, which calls it `name`, where it is none."""
-    signature = converted(document, _Signed, name).signature
-    check_version(signature.get("schema_version"), SCHEMA_VERSION, name)
-    if "units" not in signature:
+def loaded_evidence(scores: Scores, name: str) -> EvidenceResult:
+    """The result of a stored document. Raises InputError, which calls it `name`, for one without units."""
+    if not scores.units:
         raise InputError(
             "stored without the statistics of the units", file=name, remedy="--json FILE and to_json store them"
         )
-    origin = origin_of(signature, name, "signature")
-    units = converted(signature["units"], Units, name, "signature.units")
-    if units.columns != importlib.import_module(f"cs_score.evidence.{origin.task}").MODE.columns:
-        raise InputError(f"are not those of {origin.task}", file=name, place="signature.units.columns")
-    scores = evidence_scores(document, origin.task, name)
-    return EvidenceResult(scores, units.table(name, "signature.units"), origin, (), document)
-
-
-class _Signed(Record):
-    signature: dict[str, Any]
+    return EvidenceResult(scores.scores, scores.units, scores.origin, (), scores)
 
 
 def _given(source: Lines, what: str) -> Lines:

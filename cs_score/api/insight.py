@@ -20,10 +20,11 @@ from cs_score.base.nearest import nearest
 from cs_score.base.records import replace
 from cs_score.base.signing.signature import Signature
 from cs_score.base.sources import Input, name_of
+from cs_score.coldstart.documents import Scores
 from cs_score.coldstart.options import as_list
-from cs_score.measures.registry import COLD_START_MODE, MEASURES
 from cs_score.report.documents import checked
 from cs_score.statistics.options import DEFAULT_RESAMPLES, IntervalMethod, Resampling
+from cs_score.verification.recorded import scores_in
 
 if TYPE_CHECKING:
     import pandas
@@ -516,13 +517,8 @@ def load(given: Input) -> RunResult | EvidenceResult | Analysis | Difference:
     name, told = _read(given)
     if "measure" in told and {"mistakes", "answers"} & told.keys():
         return _loaded_insight(told, name)
-    signature = told.get("signature")
-    mode = signature.get("mode") if isinstance(signature, dict) else None
-    if mode == COLD_START_MODE:
-        return loaded_result(told, name)
-    if not isinstance(mode, str) or mode not in MEASURES:
-        raise InputError("no result of cs-score", file=name, remedy="cs.load reads what to_json and --json make")
-    return loaded_evidence(told, name)
+    scores = scores_in(told, name)
+    return loaded_result(scores, name) if isinstance(scores, Scores) else loaded_evidence(scores, name)
 
 
 def _read(given: Input) -> tuple[str, dict[str, Json]]:

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
+
+from msgspec.structs import astuple
 
 from cs_score.base.errors import UsageError
 from cs_score.base.nearest import nearest
+from cs_score.coldstart.documents import FoundProblem, RunScores
 from cs_score.coldstart.judging import Counts, sum_counts
 from cs_score.coldstart.result import ALL_LEVELS
 
@@ -188,59 +191,49 @@ def field_types(record: type) -> dict[str, str]:
     }
 
 
-def _table_rows(run: Mapping[str, Any]) -> Iterator[Values]:
-    for table, rows in run["tables"].items():
-        for row in rows["rows"]:
-            counts = (None,) * len(Counts._fields) if row["counts"] is None else _counts(row)
-            yield (run["run_id"], table, row["name"], row["level"], *counts, row["precision"], row["recall"], row["f1"])
+def _table_rows(run: RunScores) -> Iterator[Values]:
+    for table, of_table in (run.tables or {}).items():
+        for row in of_table.rows:
+            counts = (None,) * len(Counts._fields) if row.counts is None else astuple(row.counts)
+            yield (run.run_id, table, row.name, row.level, *counts, row.precision, row.recall, row.f1)
 
 
-def _counts(row: Mapping[str, Any]) -> Counts:
-    return Counts(*(row["counts"][name] for name in Counts._fields))
-
-
-def _query_rows(run: Mapping[str, Any]) -> Iterator[Values]:
+def _query_rows(run: RunScores) -> Iterator[Values]:
     counts_of: dict[str, list[Counts]] = defaultdict(list)
-    for row in run["tables"]["SF"]["rows"]:
-        if row["counts"] is not None:
-            counts_of[row["name"].partition(":")[0]].append(_counts(row))
-    ranked = {} if run["average_precision"] is None else run["average_precision"]["tables"]["SF"]
-    scores = {row["name"]: row["average_precision"] for row in ranked.get("rows", ()) if row["level"] == ALL_LEVELS}
-    for query, unit in run["queries"].items():
+    for row in run.tables["SF"].rows if run.tables else ():
+        if row.counts is not None:
+            counts_of[row.name.partition(":")[0]].append(Counts(*astuple(row.counts)))
+    ranked = run.average_precision.tables["SF"].rows if run.average_precision else ()
+    scores = {row.name: row.average_precision for row in ranked if row.level == ALL_LEVELS}
+    for query, unit in (run.queries or {}).items():
         counts = sum_counts(counts_of[query])
-        yield (run["run_id"], query, unit, *counts, counts.precision, counts.recall, counts.f1, scores.get(query))
+        yield (run.run_id, query, unit, *counts, counts.precision, counts.recall, counts.f1, scores.get(query))
 
 
-def _response_rows(run: Mapping[str, Any]) -> Iterator[Values]:
-    run_id = run["run_id"]
-    for response in run["responses"]:
-        met = response["assessment"] or {"file": None, "line": None, "class": None}
-        yield (
-            run_id, response["row"], response["query"], response["file"], response["line"], response["node"],
-            response["value"], response["confidence"], met["file"], met["line"], met["class"],
-            response["pre_policy"], ",".join(response["post_policy"]),
-        )  # fmt: skip
+def _response_rows(run: RunScores) -> Iterator[Values]:
+    for each in run.responses or ():
+        met = (None, None, None) if each.assessment is None else astuple(each.assessment)
+        head = (run.run_id, each.row, each.query, each.file, each.line, each.node, each.value, each.confidence)
+        yield (*head, *met, each.pre_policy, ",".join(each.post_policy))
 
 
-def _ranking_rows(run: Mapping[str, Any]) -> Iterator[Values]:
-    for ranking in () if run["average_precision"] is None else run["average_precision"]["rankings"]:
-        whole = (ranking[name] for name in ("query", "level", "average_precision", "ground_truth"))
-        head = (run["run_id"], *whole)
-        for rank, node in enumerate(ranking["nodes"], 1):
-            of_node = (node[name] for name in ("node", "confidence", "mapped_class", "value", "line"))
-            yield (*head, rank, *of_node)
-        if not ranking["nodes"]:
+def _ranking_rows(run: RunScores) -> Iterator[Values]:
+    for ranking in run.average_precision.rankings if run.average_precision else ():
+        head = (run.run_id, ranking.query, ranking.level, ranking.average_precision, ranking.ground_truth)
+        for rank, node in enumerate(ranking.nodes, 1):
+            yield (*head, rank, *astuple(node))
+        if not ranking.nodes:
             yield (*head, None, None, None, None, None, None)
 
 
-def problem_rows(problem: Mapping[str, Any]) -> Iterator[Values]:
+def problem_rows(problem: FoundProblem) -> Iterator[Values]:
     """The values of the records of a problem."""
-    for place in problem["places"]:
-        file, line = (None, None) if place is None else (place["file"], place["line"])
-        yield (problem["code"], problem["severity"], problem["message"], problem["occurrences"], file, line)
+    for place in problem.places:
+        where = (None, None) if place is None else (place.file, place.line)
+        yield (problem.code, problem.severity, problem.message, problem.occurrences, *where)
 
 
-ROWS_OF_RUN: Final[Mapping[str, tuple[Callable[[Mapping[str, Any]], Iterator[Values]], tuple[str, ...]]]] = {
+ROWS_OF_RUN: Final[Mapping[str, tuple[Callable[[RunScores], Iterator[Values]], tuple[str, ...]]]] = {
     "rows": (_table_rows, ("tables",)),
     "queries": (_query_rows, ("queries", "tables", "average_precision")),
     "responses": (_response_rows, ("responses",)),

@@ -1,19 +1,18 @@
 """Cold Start runs from Python: gold that is read once, runs scored against it, results as people use them.
 
-A result holds either what has just been scored, with the lines, or the document (the JSON of `--json`) that it was
-loaded from; records are read off the document in both cases, whose parts are made when they are asked for.
+A result holds the lines that were scored, or the document (the JSON of `--json`) that it was loaded from; records are
+read off the document in both cases, whose parts are made when they are asked for.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, overload
 
 from cs_score.api.arguments import Files, HeldFile, Limits, Names, file_of, files_of, held, policy_of, query_choice
 from cs_score.api.frames import Report, frame_of, html_table
@@ -33,15 +32,23 @@ from cs_score.api.records import (
     problem_rows,
 )
 from cs_score.base.display import one_line
-from cs_score.base.documents import converted
+from cs_score.base.documents import json_text
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.outputs import write_whole
 from cs_score.base.planned_outputs import Existing, OutputPlan, PlannedOutput
-from cs_score.base.records import Record, replace
+from cs_score.base.records import Record, replace, to_builtins
 from cs_score.base.signing.origin import QUERY_LIST, SAMPLES, Origin
 from cs_score.base.sources import Input
-from cs_score.coldstart.documents import SCHEMA_VERSION, json_text, problem_objects, run_parts
+from cs_score.coldstart.documents import (
+    FoundProblem,
+    Scores,
+    choose,
+    document_of,
+    found_problem,
+    run_scores,
+    scores_text,
+)
 from cs_score.coldstart.editions import LATEST
 from cs_score.coldstart.gold import Gold as Prepared
 from cs_score.coldstart.gold import Run, load_run, noting_folders, open_gold, under_limits, with_pool
@@ -68,7 +75,7 @@ from cs_score.measures.registry import COLD_START_MODE, headline, parse
 from cs_score.preparation.prevalidation import Preparation, load_prepared, validate_runs
 from cs_score.problems.log import ProblemLog
 from cs_score.statistics.options import IntervalMethod, Resampling
-from cs_score.verification.recorded import cold_start_options, origin_of
+from cs_score.verification.recorded import cold_start_options
 
 if TYPE_CHECKING:
     import pandas
@@ -77,9 +84,6 @@ if TYPE_CHECKING:
     from cs_score.analysis.coldstart.scored import Scored as ToAnalyse
     from cs_score.base.signing.signature import Signature
 
-Document: TypeAlias = Mapping[str, Any]
-"""A JSON object."""
-
 Kind: TypeAlias = Literal["rows", "queries", "responses", "rankings", "problems"]
 """What records can be about: rows of the tables, queries, lines of the run, ranked nodes, problems."""
 
@@ -87,8 +91,8 @@ _SHOWN: Final = 5
 """Remarks that a notebook shows."""
 
 
-class _Scored:
-    """A result with the lines that it was made from.
+class _Lines:
+    """The lines of runs as they were scored under a policy, by which they can be scored again.
 
     What limits on justifications discard changes no score and is only reported, so it is worked out when somebody asks
     for the problems.
@@ -108,143 +112,39 @@ class _Scored:
         Raises InputError where scoring has to stop.
         """
         self._loaded = loaded
-        self._limits = limits
+        self.limits = limits
         self._validated = validated
         self._found = ProblemLog()
         with paused_collector():
             if limits.most is None:
                 _ = self.run  # such limits may be impossible
             scored = score_runs(replace(loaded, limits=limits), policy, self._found, before)
-        self._scores_only = replace(scored, origin=as_validated(scored.origin)) if validated else scored
+        self.scores_only = replace(scored, origin=as_validated(scored.origin)) if validated else scored
 
-    def under(self, policy: Policy, limits: Justifications) -> _Scored:
+    def under(self, policy: Policy, limits: Justifications) -> _Lines:
         """The same lines under another policy and other limits; no file is read.
 
         Raises UsageError for other limits than those that the run was validated for: they choose its lines.
         """
-        if self._validated and limits != self._limits:
+        if self._validated and limits != self.limits:
             raise UsageError(
-                f"the run was validated for justifications {self._limits}, which leaves out what is beyond; score its "
-                f"files again for {limits}, or rescore with justifications={str(self._limits)!r}"
+                f"the run was validated for justifications {self.limits}, which leaves out what is beyond; score its "
+                f"files again for {limits}, or rescore with justifications={str(self.limits)!r}"
             )
-        return _Scored(self._loaded, policy, limits, self._scores_only.runs, validated=self._validated)
+        return _Lines(self._loaded, policy, limits, self.scores_only.runs, validated=self._validated)
 
     @cached_property
     def run(self) -> Run:
         """The lines, held to the limits."""
         with paused_collector():
-            return under_limits(self._loaded, self._limits)
+            return under_limits(self._loaded, self.limits)
 
     @cached_property
     def result(self) -> Result:
         """The whole result."""
         problems = self.run.problems.branch()
         problems.take_over(self._found)
-        return replace(self._scores_only, problems=tuple(problems))
-
-    @property
-    def policy(self) -> Policy:
-        return self._scores_only.options.policy
-
-    @property
-    def limits(self) -> Justifications:
-        return self._limits
-
-    @property
-    def scores(self) -> Mapping[str, Mapping[str, float]]:
-        return {run.run_id: run.scores for run in self._scores_only.runs}
-
-    @property
-    def origin(self) -> Origin:
-        return self._scores_only.origin
-
-    @property
-    def remarks(self) -> Sequence[str]:
-        return self._scores_only.warnings
-
-    @property
-    def errors(self) -> int:
-        return self.result.error_count
-
-    @property
-    def warnings(self) -> int:
-        return self.result.warning_count
-
-    def problems(self) -> Iterable[Document]:
-        return problem_objects(self.result)
-
-    def runs(self, members: Sequence[str]) -> Iterator[Document]:
-        for run in self._scores_only.runs:
-            parts = run_parts(self._scores_only, run)
-            yield {name: parts[name]() for name in ("run_id", *members)}
-
-    def json(self) -> str:
-        return "".join(json_text(self.result))
-
-
-class _Stored:
-    """A result that was stored as JSON (`--json`, `RunResult.to_json`), without the lines of its runs.
-
-    Raises InputError where it is no whole result.
-    """
-
-    def __init__(self, document: Document, name: str) -> None:
-        self._document = document
-        check_version(document.get("schema_version"), SCHEMA_VERSION, name)
-        whole = converted(document, _Whole, name)
-        self.origin = origin_of(document["signature"], name, "signature")
-        options = cold_start_options(self.origin.options, name, "signature.options")
-        self.policy, self.limits = options.policy, options.justifications
-        self.scores: Mapping[str, Mapping[str, float]] = {run.run_id: run.scores for run in whole.runs}
-        self.remarks, self.errors, self.warnings = whole.remarks, whole.errors, whole.warnings
-        try:
-            for measure in {measure for scores in self.scores.values() for measure in scores}:
-                parse(measure)
-            for kind, record in RECORDS.items():
-                converted(list(_values(self, kind)), list[record], name, kind)  # type: ignore[valid-type]  # to msgspec
-        except (KeyError, TypeError, ValueError, AttributeError, UsageError) as error:
-            raise InputError(f"no whole result of cs-score ({type(error).__name__}: {error})", file=name) from None
-
-    def problems(self) -> Iterable[Document]:
-        problems: Iterable[Document] = self._document["problems"]
-        return problems
-
-    def runs(self, members: Sequence[str]) -> Iterator[Document]:
-        yield from self._document["runs"]
-
-    def json(self) -> str:
-        return json.dumps(self._document, indent=1) + "\n"
-
-
-class _Run(Record):
-    run_id: str
-    scores: dict[str, float]
-
-
-class _Whole(Record):
-    signature: dict[str, Any]
-    runs: tuple[_Run, ...]
-    remarks: tuple[str, ...]
-    errors: int
-    warnings: int
-
-
-def check_version(version: object, known_version: int, name: str) -> None:
-    """Raises InputError for JSON of another schema."""
-    if version != known_version:
-        raise InputError(
-            f"schema version {version!r} where this version of cs-score reads {known_version}",
-            file=name,
-            remedy="score the files again",
-        )
-
-
-def _values(content: _Scored | _Stored, kind: str) -> Iterator[Values]:
-    """The values of all records of a kind."""
-    if kind == "problems":
-        return chain.from_iterable(map(problem_rows, content.problems()))
-    of_run, members = ROWS_OF_RUN[kind]
-    return chain.from_iterable(map(of_run, content.runs(members)))
+        return replace(self.scores_only, problems=tuple(problems))
 
 
 class RunResult:
@@ -254,8 +154,11 @@ class RunResult:
     threads at a time and pickled.
     """
 
-    def __init__(self, content: _Scored | _Stored) -> None:
-        self._content = content
+    def __init__(self, lines: _Lines | None, stored: Scores | None = None, options: Options | None = None) -> None:
+        """What was scored has its lines, what was loaded the stored document and its options."""
+        self._lines = lines
+        self._stored = stored
+        self._options = options if lines is None else lines.scores_only.options
 
     @property
     def run_id(self) -> str:
@@ -265,7 +168,7 @@ class RunResult:
     @property
     def run_ids(self) -> tuple[str, ...]:
         """The ids of the runs that were scored, in order."""
-        return tuple(self._content.scores)
+        return tuple(self.scores_by_run)
 
     @property
     def scores(self) -> Mapping[str, float]:
@@ -276,35 +179,36 @@ class RunResult:
         """
         return self._the_run[1]
 
-    @property
+    @cached_property
     def scores_by_run(self) -> Mapping[str, Mapping[str, float]]:
         """The scores of each run, by its id."""
-        return self._content.scores
+        return {run.run_id: run.scores for run in (self._stored or self._of_lines.scores_only).runs}
 
     @property
     def policy(self) -> Policy:
         """The policy in force."""
-        return self._content.policy
+        assert self._options is not None
+        return self._options.policy
 
     @property
     def justifications(self) -> str:
         """The limits on justifications in force, such as `1:3`."""
-        return str(self._content.limits)
+        return str(self._limits)
 
     @property
     def errors(self) -> int:
         """Occurrences of problems that are errors: the command line would have left with status 255."""
-        return self._content.errors
+        return self._stored.errors if self._stored else self._of_lines.result.error_count
 
     @property
     def warnings(self) -> int:
         """Occurrences of problems that are warnings."""
-        return self._content.warnings
+        return self._stored.warnings if self._stored else self._of_lines.result.warning_count
 
     @property
     def remarks(self) -> tuple[str, ...]:
         """What you should know beside the problems, one line each: a run that met no assessment, a doubtful policy."""
-        return tuple(self._content.remarks)
+        return tuple(self._stored.remarks if self._stored else self._of_lines.scores_only.warnings)
 
     @property
     def signature(self) -> Signature:
@@ -312,7 +216,7 @@ class RunResult:
 
         `signature.of("SF-AP")` is that of another measure.
         """
-        return self._content.origin.signature
+        return self._origin.signature
 
     def rescore(self, policy: str | Policy | None = None, *, justifications: Limits | None = None) -> RunResult:
         """The same run under another policy; no file is read again, and what the lines met is kept.
@@ -321,8 +225,8 @@ class RunResult:
         is. The result equals that of scoring the files anew. Raises UsageError for an unknown policy, for a result that
         was loaded from JSON and for other limits than a run was validated for, InputError where scoring has to stop.
         """
-        scored = self._scored("rescore")
-        return RunResult(scored.under(*policy_of(policy, justifications, self.policy, scored.limits)))
+        lines = self._scored("rescore")
+        return RunResult(lines.under(*policy_of(policy, justifications, self.policy, lines.limits)))
 
     @overload
     def rows(self, kind: Literal["rows"] = "rows") -> list[TableRow]: ...
@@ -342,7 +246,7 @@ class RunResult:
         """
         record = known(RECORDS, kind)
         with paused_collector():
-            return list(map(record._make, _values(self._content, kind)))
+            return list(map(record._make, self._values(kind)))
 
     def to_frame(self, kind: Kind = "rows") -> pandas.DataFrame:
         """The same records as a pandas data frame, whose `attrs` hold the `signature` and, as in JSON, its `origin`.
@@ -351,9 +255,9 @@ class RunResult:
         kind, MissingExtraError without pandas (`pip install 'cs-score[frames]'`).
         """
         fields = field_types(known(RECORDS, kind))
-        attrs = {"signature": str(self.signature), "origin": self._content.origin.as_json()}
+        attrs = {"signature": str(self.signature), "origin": to_builtins(self._origin)}
         with paused_collector():
-            return frame_of(fields, _values(self._content, kind), attrs)
+            return frame_of(fields, self._values(kind), attrs)
 
     def intervals(
         self, resamples: int = 10_000, *, seed: int = 0, confidence: float = 95.0, method: IntervalMethod = "percentile"
@@ -429,7 +333,11 @@ class RunResult:
     def to_json(self) -> str:
         """The whole result as JSON, the text that `--json` writes; `load` reads it."""
         with paused_collector():
-            return self._content.json()
+            return json_text(self._stored or document_of(self._of_lines.result))
+
+    def __str__(self) -> str:
+        """The text that `cs-score score` prints."""
+        return scores_text(choose(self._stored or document_of(self._of_lines.result, parts=()))).removesuffix("\n")
 
     def __repr__(self) -> str:
         runs = " ".join(self.run_ids) or "no run"
@@ -455,7 +363,7 @@ class RunResult:
 
     @property
     def _policy_name(self) -> str:
-        return self._content.origin.settings[0]
+        return self._origin.settings[0]
 
     @property
     def _the_run(self) -> tuple[str, Mapping[str, float]]:
@@ -471,21 +379,49 @@ class RunResult:
         from cs_score.analysis.coldstart.scored import Scored as ToAnalyse
         from cs_score.analysis.coldstart.scored import score_for_analysis
 
-        scored = self._scored(what)
+        lines = self._scored(what)
         if len(self.run_ids) != 1 or run_id not in (None, self.run_id):
-            return score_for_analysis(scored.run, self.policy, run_id)
-        (result,) = scored.result.runs
-        return ToAnalyse(scored.run, self.run_id, scored.policy, result, None, scored.origin, self.signature)
+            return score_for_analysis(lines.run, self.policy, run_id)
+        (result,) = lines.result.runs
+        return ToAnalyse(lines.run, self.run_id, self.policy, result, None, self._origin, self.signature)
 
-    def _scored(self, what: str) -> _Scored:
-        if not isinstance(self._content, _Scored):
+    def _scored(self, what: str) -> _Lines:
+        if self._lines is None:
             raise UsageError(f"{what} needs the lines of the run, which JSON does not hold; score its files again")
-        return self._content
+        return self._lines
+
+    @property
+    def _of_lines(self) -> _Lines:
+        assert self._lines is not None
+        return self._lines
+
+    @property
+    def _limits(self) -> Justifications:
+        assert self._options is not None
+        return self._options.justifications if self._lines is None else self._lines.limits
+
+    @property
+    def _origin(self) -> Origin:
+        return self._stored.origin if self._stored else self._of_lines.scores_only.origin
+
+    def _values(self, kind: Kind) -> Iterator[Values]:
+        """The values of all records of a kind, read off what the document has of them."""
+        if kind == "problems":
+            found = map(found_problem, self._lines.result.problems) if self._lines else (self._stored_problems())
+            return chain.from_iterable(map(problem_rows, found))
+        of_run, parts = ROWS_OF_RUN[kind]
+        if self._stored:
+            return chain.from_iterable(map(of_run, self._stored.runs))
+        result = self._of_lines.scores_only
+        return chain.from_iterable(of_run(run_scores(result, run, parts)) for run in result.runs)
+
+    def _stored_problems(self) -> Iterable[FoundProblem]:
+        return (self._stored and self._stored.problems) or ()
 
 
-def loaded_result(document: Document, name: str) -> RunResult:
-    """The result that a JSON object holds. Raises InputError, which calls it `name`, where it is no whole one."""
-    return RunResult(_Stored(document, name))
+def loaded_result(scores: Scores, name: str) -> RunResult:
+    """The result of a stored document. Raises InputError, which calls it `name`, for options that there are not."""
+    return RunResult(None, scores, cold_start_options(scores.origin.options, name, "origin.options"))
 
 
 # ---- Gold
@@ -536,7 +472,7 @@ class Gold(Record, eq=False):
             gold = noting_folders(self._prepared, files)
             pool = [file.open() for file in self._pool]
             loaded = _loaded_run(gold, files, pool, limits, validate=validate)
-            return RunResult(_Scored(loaded, chosen, limits, validated=validate))
+            return RunResult(_Lines(loaded, chosen, limits, validated=validate))
 
     def __repr__(self) -> str:
         found = len(self._prepared.links.assessments)
@@ -653,7 +589,7 @@ def _loaded_run(
 
 
 def _write(
-    scored: _Scored,
+    lines: _Lines,
     prefix: str | os.PathLike[str],
     fields: Sequence[str] | None,
     tabs: bool,
@@ -665,7 +601,7 @@ def _write(
         check_fields(layout.fields)
     except InputError as error:
         raise UsageError(str(error)) from None
-    result, stem = scored.result, os.fspath(prefix)
+    result, stem = lines.result, os.fspath(prefix)
     options = result.options
     switches = other_switches(options, layout) | policy_switches(options)
     outputs = [PlannedOutput("prefix", f"{stem}.{file.ending}", Existing.CLEARED) for file in written(switches)]
@@ -679,7 +615,7 @@ def _write(
         time.localtime(), os.getcwd(), ["cs-score", *map(shlex.quote, words)], options.policy.texts(),
         options.samples is not None,
     )  # fmt: skip
-    for ending, blocks in file_blocks(_resampled_as_shown(scored, layout), layout, invocation):
+    for ending, blocks in file_blocks(_resampled_as_shown(lines, layout), layout, invocation):
         write_whole(f"{stem}.{ending}", blocks)
     if errors is not None:
         report = whole_report(result.problems, result.error_count, result.warning_count)
@@ -687,13 +623,13 @@ def _write(
     return [output.path for output in outputs]
 
 
-def _resampled_as_shown(scored: _Scored, layout: Layout) -> Result:
+def _resampled_as_shown(lines: _Lines, layout: Layout) -> Result:
     """The result with resamples of just the scores that its tables show: the reference resamples these."""
-    result = scored.result
+    result = lines.result
     metrics = resampled_metrics(layout.fields)
     if all(run.bootstrap is None for run in result.runs) or metrics == result.options.metrics:
         return result
-    queries = scored.run.gold.table
+    queries = lines.run.gold.table
     from cs_score.coldstart.resampling import bootstrap  # brings numpy
 
     runs: list[OneRun] = []

@@ -56,6 +56,8 @@ KINDS: Final[Mapping[str, Sequence[str]]] = {
     "comparison": ("statistics.results:Comparison",),
     "problems": ("problems.reports:ProblemReport",),
     "kb-statistics": ("knowledge_base.writers:KbStatistics",),
+    "score": ("coldstart.documents:Scores", "evidence.report:Scores"),
+    "check": ("verification.checking:Checked",),
     "explanation": ("analysis.coldstart.explanation.explanation:Explanation",),
     "leaderboard": ("batch.documents:Leaderboard",),
 }
@@ -64,9 +66,15 @@ KINDS: Final[Mapping[str, Sequence[str]]] = {
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 
+def json_pieces(value: object) -> Iterator[str]:
+    """A record as JSON, in pieces. Numbers are written as Python's `json` does, which reads them back as the same."""
+    yield from json.JSONEncoder(indent=1, allow_nan=False).iterencode(to_builtins(value))
+    yield "\n"
+
+
 def json_text(value: object) -> str:
-    """A record as JSON. Numbers are written as Python's `json` writes them, which reads them back as the same."""
-    return json.dumps(to_builtins(value), indent=1, allow_nan=False) + "\n"
+    """A record as JSON."""
+    return "".join(json_pieces(value))
 
 
 def schema_of(kind: str) -> dict[str, Json]:
@@ -203,23 +211,23 @@ def _short(digits: str) -> str:
     return digits if len(digits) <= 20 else f"a number of {len(digits)} characters"
 
 
-def record_in(value: Mapping[str, Json], kind: type[DocumentKind], file: str) -> DocumentKind:
+def record_in(value: Mapping[str, Json], kind: type[DocumentKind], file: str, place: str = "") -> DocumentKind:
     """An object as a document of a kind. Raises InputError with the place for another kind, version or shape."""
-    check_kind(value, kind, file)
-    return converted(value, kind, file)
+    check_kind(value, kind, file, place)
+    return converted(value, kind, file, place)
 
 
-def check_kind(value: Mapping[str, Json], kind: type[Document], file: str) -> None:
+def check_kind(value: Mapping[str, Json], kind: type[Document], file: str, place: str = "") -> None:
     """Raises InputError with the place for an object of another kind or version."""
     tag = kind.__struct_config__.tag
     if value.get("kind") != tag:
-        raise InputError(f"is no {tag} that cs-score wrote", file=file, place="kind")
+        raise InputError(f"is no {tag} that cs-score wrote", file=file, place=member_place(place, "kind"))
     (known,) = get_args(get_type_hints(kind)["schema_version"])
     if value.get("schema_version") != known:
         raise InputError(
             f"is {value.get('schema_version')!r}, where this version of cs-score reads {known}",
             file=file,
-            place="schema_version",
+            place=member_place(place, "schema_version"),
             remedy="make it anew with this version",
         )
 

@@ -487,7 +487,7 @@ def _compare_predictions(mode: EvidenceMode, line: Line) -> int:
     return 0
 
 
-CHECK_FORMATS: Final = ("text", "json", "junit", "github")
+CHECK_FORMATS: Final = ("text", "json", "tsv", "junit", "github")
 
 
 _OF_TEST: Final = INTERVALS[:3]

@@ -453,7 +453,7 @@ def knowledge_bases_in(files: Iterable[Input]) -> frozenset[str]:
 
 def _score_runs(line: Line) -> int:
     """Score as the command line says; the exit status. Raises CsScoreError where nothing can be scored."""
-    from cs_score.coldstart.documents import WRITERS, choose
+    from cs_score.coldstart.documents import WRITERS, choose, document_of, shown
 
     call = _call_of_score(line)
     problems = call.new_log()
@@ -461,7 +461,7 @@ def _score_runs(line: Line) -> int:
         with paused_collector(), scored_apart(call, problems) as scoring:
             result = scoring.result
             measures = ("*",) if ALL.long in line.switches else read_measures(line)
-            chosen = choose(result, measures, scoring.intervals)
+            chosen = choose(document_of(result, scoring.intervals, ()), measures)
             call.write(result, scoring.intervals)
     except CsScoreError as error:
         if isinstance(error, ScoringStopped):
@@ -474,8 +474,9 @@ def _score_runs(line: Line) -> int:
     if result.problems:
         say(closing_line(result.error_count, result.warning_count))
     call.write_problems(problems)
-    if line.switches.get(FORMAT.long) == "text" and len(chosen.measures) == len(result.runs) == 1:
-        print_text(chosen.shown(0, chosen.measures[0]))
+    is_one = len(chosen.measures or ()) == len(chosen.runs) == 1
+    if line.switches.get(FORMAT.long) == "text" and is_one and chosen.measure:
+        print_text(shown(chosen.runs[0], chosen.measure))
     else:
         print_text(WRITERS[line.format](chosen).removesuffix("\n"))
     return Finished(1 if result.error_count else 0, scoring)

@@ -1,291 +1,428 @@
-"""The Cold Start result for programs and people: chosen scores, the whole as JSON, intervals."""
+"""The Cold Start result as a document, for programs and for people: the whole, and chosen scores as tables."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Final, Literal, TypeAlias
 
-from cs_score.base.display import aligned, cell, spreadsheet_cell
+from msgspec import UNSET, UnsetType
+
+from cs_score.base.display import aligned, cell
+from cs_score.base.documents import Document, json_pieces
 from cs_score.base.markup import escape_markdown
 from cs_score.base.planned_outputs import Format, OwnOption
-from cs_score.base.records import Record
+from cs_score.base.records import Record, field, replace, to_builtins
 from cs_score.base.signing.origin import ANY_MEASURE, RUN, Origin
+from cs_score.base.signing.signature import Signature
+from cs_score.coldstart import ranking
+from cs_score.coldstart import result as results
 from cs_score.coldstart.judging import pre_policy_category, without
-from cs_score.coldstart.result import AveragePrecision, Result, RunResult, ScoreRow
+from cs_score.coldstart.result import AveragePrecision, Result, RunResult
 from cs_score.coldstart.samples import Bootstrap
 from cs_score.coldstart.unit_statistics import unit_name, unit_table
 from cs_score.measures.registry import COLD_START_MODE, WHY, chosen, headline, usual
+from cs_score.problems.log import Problem
 from cs_score.statistics.options import sentences
 from cs_score.statistics.results import ScoreIntervals
+from cs_score.statistics.units import Units
+from cs_score.tables.layout import Layout, columns
+from cs_score.tables.renderers import tsv
 
-SCORES_SCHEMA_VERSION: Final = 1
-"""Of the JSON object; raised when a key changes its meaning or goes away."""
-
-_LONGEST_RUN_ID: Final = 40
-_NONE: Final = "-"
+Real: TypeAlias = int | float
+"""A number that is read as it is written: a whole one stays whole."""
 
 
-class ChosenScores(Record):
-    """A result, the names of the measures to be shown in their order, and the intervals of its runs, or none.
+class Counted(Record):
+    """Numbers of responses by category, and of the classes to be found (`ground_truth`)."""
 
-    `headline` is the first of the measures, where those are shown that people are shown first.
+    ground_truth: int
+    submitted: int
+    correct: int
+    incorrect: int
+    inexact: int
+    incorrect_parent: int
+    unassessed: int
+    redundant: int
+    right: int
+    wrong: int
+    ignored: int
+
+
+class ScoreRow(Record):
+    """A row of a table; means have no counts."""
+
+    name: str
+    level: str
+    counts: Counted | None
+    precision: Real
+    recall: Real
+    f1: Real
+
+
+class ScoreTable(Record):
+    """The rows of one table, and its averages by level."""
+
+    rows: tuple[ScoreRow, ...]
+    micro: tuple[ScoreRow, ...]
+    macro: tuple[ScoreRow, ...]
+
+
+class ApRow(Record):
+    """A row of the AP report."""
+
+    name: str
+    level: str
+    average_precision: Real
+
+
+class ApTable(Record):
+    """The rows of one table of the AP report, and the macro average of each level."""
+
+    rows: tuple[ApRow, ...]
+    macro: tuple[ApRow, ...]
+
+
+class RankedNode(Record):
+    """A node in rank order: `value` (V) is what it adds, `line` the number of its first line."""
+
+    node: str
+    confidence: Real
+    mapped_class: str | None
+    value: Real
+    line: int
+
+
+class Ranking(Record):
+    """The ranking of a query at a level."""
+
+    query: str
+    level: str
+    average_precision: Real
+    ground_truth: int | None
+    classes: tuple[str, ...]
+    nodes: tuple[RankedNode, ...]
+
+
+class Ranked(Record):
+    """Average precision of a run; `run_id` is the run that the AP report names."""
+
+    run_id: str
+    tables: Mapping[str, ApTable]
+    rankings: tuple[Ranking, ...]
+
+
+class Limits(Record):
+    """Confidence limits of one value, texts of four decimals, as the reference computes with them."""
+
+    value: str
+    measure: str
+    low: Mapping[str, str]
+    mean: str
+    score: str | None
+    high: Mapping[str, str]
+
+
+class Resampled(Record):
+    """What the samples of -samples gave: their number, and the limits of each value."""
+
+    samples: int
+    limits: tuple[Limits, ...]
+
+
+class Matched(Record):
+    """The assessment that a response matched."""
+
+    file: str
+    line: int
+    class_: str | None = field(name="class")
+
+
+class Response(Record):
+    """A response that was counted below `row`; `query` is the one that it answers."""
+
+    row: str
+    query: str
+    file: str
+    line: int
+    node: str | None
+    value: str
+    confidence: Real
+    target_query: str | None
+    assessment: Matched | None
+    pre_policy: str
+    post_policy: tuple[str, ...]
+
+
+class Place(Record):
+    """Where a problem was met."""
+
+    file: str
+    line: int | str
+
+
+class FoundProblem(Record):
+    """A message of the problem report with its places; None is no place."""
+
+    code: str
+    severity: str
+    message: str
+    occurrences: int
+    places: tuple[Place | None, ...]
+
+
+class RunScores(Record):
+    """What was computed for one run: every average by the name of its measure, and in a whole result all the rest.
+
+    `origin` is that of a run which was scored by itself beside others. `units` are the statistics that averages are
+    made of, `queries` has the unit of each query that was scored, `tables` those of SF, LDC-MAX, LDC-MEAN that exist.
     """
 
-    result: Result
-    measures: tuple[str, ...]
-    intervals: Sequence[ScoreIntervals] = ()
-    headline: str | None = None
-
-    def signature(self, run: RunResult) -> str:
-        """The citable line of a run: of the measure where there is one, of them all where there are several."""
-        return str(self.result.signature(run).of(self.measures[0] if len(self.measures) == 1 else ANY_MEASURE))
-
-    def headings(self) -> list[str]:
-        """The id of each run, with its file where several have the same."""
-        ids = [run.run_id for run in self.result.runs]
-        return [
-            run_id if ids.count(run_id) == 1 or run.origin is None else f"{run_id} ({_files(run.origin)})"
-            for run_id, run in zip(ids, self.result.runs)
-        ]
-
-    def limits(self, run: int, measure: str) -> tuple[float | None, float | None]:
-        """The limits of the interval of a score of a run, by its position; None where there are none."""
-        found = self.intervals[run].scores.get(measure) if self.intervals else None
-        return (None, None) if found is None else (found.low, found.high)
-
-    def shown(self, run: int, measure: str) -> str:
-        """A score with four decimals, its interval behind it in brackets where there is one."""
-        score = self.result.runs[run].scores.get(measure)
-        low, high = self.limits(run, measure)
-        text = _NONE if score is None else f"{score:.4f}"
-        return text if low is None or high is None else f"{text} [{low:.4f}, {high:.4f}]"
+    run_id: str
+    signature: str
+    scores: Mapping[str, Real]
+    origin: Origin | UnsetType = UNSET
+    units: Units | UnsetType = UNSET
+    queries: Mapping[str, str] | UnsetType = UNSET
+    tables: Mapping[str, ScoreTable] | UnsetType = UNSET
+    average_precision: Ranked | UnsetType | None = UNSET
+    bootstrap: Resampled | UnsetType | None = UNSET
+    responses: tuple[Response, ...] | UnsetType = UNSET
+    intervals: ScoreIntervals | UnsetType = UNSET
 
 
-def _files(origin: Origin) -> str:
-    return ", ".join(given.name for given in origin.inputs if given.role == RUN)
+class Scores(Document, frozen=True, kw_only=True, tag="score"):
+    """The scores of runs. With `measures` it has those chosen, else the whole result with the problem report."""
 
-
-def choose(result: Result, patterns: Sequence[str], intervals: Sequence[ScoreIntervals] = ()) -> ChosenScores:
-    """The scores whose measures match a pattern; without patterns those that people are shown first.
-
-    Raises UsageError for a pattern that no measure of any run matches.
-    """
-    known = list(dict.fromkeys(name for run in result.runs for name in run.scores))
-    if patterns:
-        return ChosenScores(result, tuple(chosen(known, patterns)), intervals)
-    wanted = [name for name in headline(COLD_START_MODE, result.has_ldc_index) if name in known]
-    return ChosenScores(result, tuple(wanted), intervals, str(usual(COLD_START_MODE, result.has_ldc_index)))
-
-
-def scores_text(scores: ChosenScores) -> str:
-    """A line for each measure, a column for each run, aligned for a terminal; below them the signatures."""
-    runs = range(len(scores.result.runs))
-    rows = [["", *(cell(heading, _LONGEST_RUN_ID) for heading in scores.headings())]]
-    rows += [[measure, *(scores.shown(run, measure) for run in runs)] for measure in scores.measures]
-    lines = [*aligned(rows, [False, *(True for _ in runs)]), ""]
-    if scores.headline is not None:
-        lines.append(f"headline   {scores.headline}: {WHY[scores.headline]}")
-    lines += [f"signature  {scores.signature(run)}" for run in scores.result.runs]
-    return "\n".join(lines) + "\n"
-
-
-def scores_markdown(scores: ChosenScores) -> str:
-    runs = range(len(scores.result.runs))
-    rows = [
-        ["Measure", *map(escape_markdown, scores.headings())],
-        [":---", *("---:" for _ in runs)],
-    ]
-    rows += [[measure, *(scores.shown(run, measure) for run in runs)] for measure in scores.measures]
-    lines = [*(f"| {' | '.join(row)} |" for row in rows), ""]
-    lines += [f"- `{scores.signature(run)}`" for run in scores.result.runs]
-    return "\n".join(lines) + "\n"
-
-
-def scores_tsv(scores: ChosenScores) -> str:
-    """A header, and a line for each run and measure: run, measure, score, low, high, signature. Full precision."""
-    lines = ["run_id\tmeasure\tscore\tlow\thigh\tsignature"]
-    for at, (run, heading) in enumerate(zip(scores.result.runs, scores.headings())):
-        signature = scores.result.signature(run)
-        for measure in scores.measures:
-            numbers = (run.scores.get(measure), *scores.limits(at, measure))
-            cells = ("" if number is None else repr(number) for number in numbers)
-            lines.append("\t".join((spreadsheet_cell(heading), measure, *cells, str(signature.of(measure)))))
-    return "\n".join(lines) + "\n"
-
-
-def scores_object(scores: ChosenScores) -> dict[str, object]:
-    """The same as nested dicts and lists, with all that the scores were computed from."""
-    origin = scores.result.origin
-    if scores.intervals:
-        origin = origin.with_option("bootstrap", scores.intervals[0].resampling.as_json())
-    runs = []
-    for at, run in enumerate(scores.result.runs):
-        found = run.scores
-        shown = {measure: found[measure] for measure in scores.measures if measure in found}
-        of_run: dict[str, object] = {"run_id": run.run_id, "signature": scores.signature(run), "scores": shown}
-        if scores.intervals:
-            intervals = scores.intervals[at].as_json()
-            limits: Any = intervals["scores"]
-            of_run["intervals"] = {**intervals, "scores": {name: limits[name] for name in shown if name in limits}}
-        runs.append(of_run)
-    return {
-        "schema_version": SCORES_SCHEMA_VERSION,
-        "signature": origin.as_json(),
-        "measures": list(scores.measures),
-        "runs": runs,
-        "errors": scores.result.error_count,
-        "warnings": scores.result.warning_count,
-        "remarks": list(scores.result.warnings),
-    }
-
-
-WRITERS: Final[dict[str, Callable[[ChosenScores], str]]] = {
-    "text": scores_text,
-    "json": lambda scores: json.dumps(scores_object(scores), indent=1, allow_nan=False) + "\n",
-    "tsv": scores_tsv,
-    "markdown": scores_markdown,
-}
-"""Format -> writer; every text ends with a line feed."""
-
-
-SCHEMA_VERSION: Final = 3
-"""Raised when a key changes its meaning or goes away; new keys do not raise it."""
+    schema_version: Literal[4] = 4
+    signature: str
+    origin: Origin
+    measures: tuple[str, ...] | UnsetType = UNSET
+    runs: tuple[RunScores, ...]
+    problems: tuple[FoundProblem, ...] | UnsetType = UNSET
+    errors: int
+    warnings: int
+    remarks: tuple[str, ...]
 
 
 OPTION: Final = OwnOption(
     "--json",
-    {".json": Format(re.compile(rb'\{\s*"schema_version":\s*\d+,\s*"signature":\s*\{\s*"tool":\s*"cs-score"'))},
+    {".json": Format(re.compile(rb'\{\s*"kind":\s*"score",\s*"schema_version":\s*\d+,\s*"task":\s*"coldstart"'))},
     "result.json",
     takes_dash=True,
 )
-"""The option that names the file of this object."""
+"""The option that names the file of the document."""
+
+PARTS: Final = ("units", "queries", "tables", "average_precision", "bootstrap", "responses")
+"""What a whole result has of a run beside its scores."""
+
+
+def document_of(result: Result, intervals: Sequence[ScoreIntervals] = (), parts: Collection[str] = PARTS) -> Scores:
+    """The result as a document, whole unless some of PARTS are enough; `intervals` are those of its runs, or none."""
+    origin = result.origin
+    if intervals:
+        origin = origin.with_option("bootstrap", to_builtins(intervals[0].resampling))
+    runs = [run_scores(result, run, parts) for run in result.runs]
+    if intervals:
+        runs = [replace(run, intervals=each) for run, each in zip(runs, intervals)]
+    return Scores(
+        task=COLD_START_MODE,
+        signature=str(origin.signature),
+        origin=origin,
+        runs=tuple(runs),
+        problems=tuple(map(found_problem, result.problems)),
+        errors=result.error_count,
+        warnings=result.warning_count,
+        remarks=tuple(result.warnings),
+    )
 
 
 def json_text(result: Result, intervals: Sequence[ScoreIntervals] = ()) -> Iterator[str]:
-    """The result as one JSON object, in pieces; `intervals` are those of its runs, or none."""
-    encoder = json.JSONEncoder(ensure_ascii=True, indent=1, allow_nan=False)
-    yield from encoder.iterencode(result_object(result, intervals))
-    yield "\n"
+    """The whole result as JSON, in pieces."""
+    return json_pieces(document_of(result, intervals))
 
 
-def result_object(result: Result, intervals: Sequence[ScoreIntervals] = ()) -> dict[str, object]:
-    """The result as nested dicts and lists of plain values; scores are in full precision."""
-    origin = result.origin
-    if intervals:
-        origin = origin.with_option("bootstrap", intervals[0].resampling.as_json())
-    of_runs: list[dict[str, object]] = [{"intervals": each.as_json()} for each in intervals] or [{}] * len(result.runs)
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "signature": origin.as_json(),
-        "runs": [_run(result, run) | of_run for run, of_run in zip(result.runs, of_runs)],
-        "problems": problem_objects(result),
-        "errors": result.error_count,
-        "warnings": result.warning_count,
-        "remarks": list(result.warnings),
-    }
+def choose(scores: Scores, patterns: Sequence[str] = ()) -> Scores:
+    """The scores whose measures match a pattern; without patterns those that people are shown first.
+
+    Raises UsageError for a pattern that no measure of any run matches.
+    """
+    known = list(dict.fromkeys(name for run in scores.runs for name in run.scores))
+    if patterns:
+        wanted = chosen(known, patterns)
+        return chosen_scores(scores, wanted, wanted[0] if len(wanted) == 1 else UNSET)
+    has_ldc = any(name.startswith("LDC-") for name in known)
+    wanted = [name for name in headline(COLD_START_MODE, has_ldc) if name in known]
+    return chosen_scores(scores, wanted, str(usual(COLD_START_MODE, has_ldc)))
 
 
-def _fields(record: object, *names: str) -> dict[str, Any]:
-    return {name: getattr(record, name) for name in names}
+def chosen_scores(scores: Scores, measures: Sequence[str], measure: str | UnsetType) -> Scores:
+    """Scores of some measures alone, with their intervals; `measure` is the one that people are shown first."""
+    runs = []
+    for run in scores.runs:
+        shown = {name: run.scores[name] for name in measures if name in run.scores}
+        signature = Signature.parse(run.signature).of(measures[0] if len(measures) == 1 else ANY_MEASURE)
+        one = RunScores(run.run_id, str(signature), shown, origin=run.origin)
+        if run.intervals:
+            limits = {name: run.intervals.scores[name] for name in shown if name in run.intervals.scores}
+            one = replace(one, intervals=replace(run.intervals, scores=limits))
+        runs.append(one)
+    return replace(scores, measure=measure, measures=tuple(measures), runs=tuple(runs), problems=UNSET)
 
 
-def run_parts(result: Result, run: RunResult) -> dict[str, Callable[[], object]]:
-    """What the object of a run has, each member made when it is called for; responses one after the other."""
-    ranked, bootstrap = run.average_precision, run.bootstrap
-    return {
-        "run_id": lambda: run.run_id,
-        "signature": lambda: str(result.signature(run)),
-        "scores": lambda: run.scores,
-        "units": lambda: {"unit": unit_name(result), **unit_table(run, run.measures).as_json()},
+def run_scores(result: Result, run: RunResult, parts: Collection[str] = PARTS) -> RunScores:
+    """What a document has of a run; of PARTS those asked for."""
+    tables = run.tables.variants
+    made: dict[str, Callable[[], object]] = {
+        "units": lambda: _units(result, run),
         "queries": lambda: dict(run.unit_of),
-        "tables": lambda: {
-            name: {part: [_score_row(row) for row in getattr(table, part)] for part in ("rows", "micro", "macro")}
-            for name, table in run.tables.variants
-        },
-        "average_precision": lambda: None if ranked is None else _average_precision(ranked),
-        "bootstrap": lambda: None if bootstrap is None else _bootstrap(bootstrap),
-        "responses": lambda: _responses(run),
+        "tables": lambda: {name: _table(table) for name, table in tables},
+        "average_precision": lambda: None if run.average_precision is None else _ranked(run.average_precision),
+        "bootstrap": lambda: None if run.bootstrap is None else _resampled(run.bootstrap),
+        "responses": lambda: tuple(_responses(run)),
     }
+    origin = UNSET if run.origin is None else run.origin
+    whole = RunScores(run.run_id, str(result.signature(run)), run.scores, origin=origin)
+    return replace(whole, **{name: made[name]() for name in PARTS if name in parts})
 
 
-def _run(result: Result, run: RunResult) -> dict[str, object]:
-    return {name: part() for name, part in run_parts(result, run).items()} | {"responses": list(_responses(run))}
+def _units(result: Result, run: RunResult) -> Units:
+    table = unit_table(run, run.measures)
+    return Units(table.ids, table.columns, table.rows, unit_name(result))
 
 
-def problem_objects(result: Result) -> list[dict[str, Any]]:
-    return [
-        {
-            **_fields(problem, "code", "severity", "message", "occurrences"),
-            "severity": str(problem.severity),
-            "places": [None if place is None else _fields(place, "file", "line") for place in problem.places],
-        }
-        for problem in result.problems
-    ]
+def _table(table: results.Table) -> ScoreTable:
+    return ScoreTable(*(tuple(map(_row, rows)) for rows in (table.rows, table.micro, table.macro)))
 
 
-def _bootstrap(bootstrap: Bootstrap) -> dict[str, object]:
-    return {
-        "samples": len(bootstrap.samples),
-        "limits": [
-            {
-                "value": str(limits.code),
-                "measure": str(limits.code.measure),
-                "low": dict(zip(("99", "95", "90"), limits.low)),
-                "mean": limits.mean,
-                "score": limits.score.strip(" -") or None,
-                "high": dict(zip(("90", "95", "99"), limits.high)),
-            }
-            for limits in bootstrap.limits
-        ],
+def _row(row: results.ScoreRow) -> ScoreRow:
+    counts = None if row.counts is None else Counted(*row.counts)
+    return ScoreRow(row.name, row.level, counts, row.precision, row.recall, row.f1)
+
+
+def _ranked(found: AveragePrecision) -> Ranked:
+    tables = {
+        name: ApTable(
+            *(tuple(ApRow(row.name, row.level, row.score) for row in rows) for rows in (table.rows, table.macro))
+        )
+        for name, table in found.variants
     }
+    return Ranked(found.run_id, tables, tuple(map(_ranking, found.rankings)))
 
 
-def _score_row(row: ScoreRow) -> dict[str, object]:
-    shown = _fields(row, "name", "level", "counts", "precision", "recall", "f1")
-    return shown if row.counts is None else {**shown, "counts": row.counts._asdict()}
+def _ranking(found: ranking.Ranking) -> Ranking:
+    nodes = (
+        RankedNode(node.name, node.confidence, node.mapped_class, node.value, node.first.number) for node in found.nodes
+    )
+    return Ranking(found.query, found.level, found.score, found.ground_truth, tuple(found.classes), tuple(nodes))
 
 
-def _average_precision(scores: AveragePrecision) -> dict[str, object]:
-    def rows(of_table: Iterable[ScoreRow]) -> list[dict[str, object]]:
-        return [{"name": row.name, "level": row.level, "average_precision": row.score} for row in of_table]
-
-    rankings = [
-        {
-            "query": ranking.query,
-            "level": ranking.level,
-            "average_precision": ranking.score,
-            "ground_truth": ranking.ground_truth,
-            "classes": list(ranking.classes),
-            "nodes": [
-                {"node": node.name, **_fields(node, "confidence", "mapped_class", "value"), "line": node.first.number}
-                for node in ranking.nodes
-            ],
-        }
-        for ranking in scores.rankings
-    ]
-    tables = {name: {"rows": rows(table.rows), "macro": rows(table.macro)} for name, table in scores.variants}
-    return {"run_id": scores.run_id, "tables": tables, "rankings": rankings}
+def _resampled(found: Bootstrap) -> Resampled:
+    limits = (
+        Limits(
+            str(each.code),
+            str(each.code.measure),
+            dict(zip(("99", "95", "90"), each.low)),
+            each.mean,
+            each.score.strip(" -") or None,
+            dict(zip(("90", "95", "99"), each.high)),
+        )
+        for each in found.limits
+    )
+    return Resampled(len(found.samples), tuple(limits))
 
 
-def _responses(run: RunResult) -> Iterator[dict[str, object]]:
+def _responses(run: RunResult) -> Iterator[Response]:
     for tally, unit in run.tallies():
         for line in tally.responses:
             assessment = unit.matched.get(line.index)
             category = pre_policy_category(assessment)
-            met = assessment and {"file": assessment.file, "line": assessment.number, "class": assessment.value_class}
-            yield {
-                "row": tally.name,
-                "query": line.query.full_id,
-                "file": line.file,
-                "line": line.number,
-                **_fields(line, "node", "value", "confidence"),
-                "target_query": line.target_full_id,
-                "assessment": met,
-                "pre_policy": str(category),
-                "post_policy": without(unit.labels[line.index], category),
-            }
+            yield Response(
+                tally.name,
+                line.query.full_id,
+                line.file,
+                line.number,
+                line.node,
+                line.value,
+                line.confidence,
+                line.target_full_id,
+                None if assessment is None else Matched(assessment.file, assessment.number, assessment.value_class),
+                str(category),
+                tuple(without(unit.labels[line.index], category)),
+            )
+
+
+def found_problem(problem: Problem) -> FoundProblem:
+    places = (None if place is None else Place(place.file, place.line) for place in problem.places)
+    severity = str(problem.severity)
+    return FoundProblem(problem.code, severity, problem.message, problem.occurrences, tuple(places))
+
+
+_LONGEST_RUN_ID: Final = 40
+
+
+def shown(run: RunScores, measure: str) -> str:
+    """A score with four decimals, its interval behind it in brackets where there is one."""
+    if measure not in run.scores:
+        return "-"
+    text = f"{run.scores[measure]:.4f}"
+    low, high = _limits(run, measure)
+    return text if low is None or high is None else f"{text} [{low:.4f}, {high:.4f}]"
+
+
+def _limits(run: RunScores, measure: str) -> tuple[float | None, float | None]:
+    found = run.intervals.scores.get(measure) if run.intervals else None
+    return (None, None) if found is None else (found.low, found.high)
+
+
+def _headings(scores: Scores) -> list[str]:
+    """The id of each run, with its file where several have the same."""
+    ids = [run.run_id for run in scores.runs]
+    headings = []
+    for run in scores.runs:
+        files = [given.name for given in run.origin.inputs if given.role == RUN] if run.origin else []
+        headings.append(run.run_id if ids.count(run.run_id) == 1 or not files else f"{run.run_id} ({', '.join(files)})")
+    return headings
+
+
+def scores_text(scores: Scores) -> str:
+    """A line for each chosen measure, a column for each run, aligned for a terminal; below them the signatures."""
+    measures = scores.measures or ()
+    rows = [["", *(cell(heading, _LONGEST_RUN_ID) for heading in _headings(scores))]]
+    rows += [[measure, *(shown(run, measure) for run in scores.runs)] for measure in measures]
+    lines = [*aligned(rows, [False, *(True for _ in scores.runs)]), ""]
+    if scores.measure and len(measures) != 1:
+        lines.append(f"headline   {scores.measure}: {WHY[scores.measure]}")
+    lines += [f"signature  {run.signature}" for run in scores.runs]
+    return "\n".join(lines) + "\n"
+
+
+def scores_markdown(scores: Scores) -> str:
+    rows = [["Measure", *map(escape_markdown, _headings(scores))], [":---", *("---:" for _ in scores.runs)]]
+    rows += [[measure, *(shown(run, measure) for run in scores.runs)] for measure in scores.measures or ()]
+    lines = [*(f"| {' | '.join(row)} |" for row in rows), ""]
+    lines += [f"- `{run.signature}`" for run in scores.runs]
+    return "\n".join(lines) + "\n"
+
+
+def _rows(scores: Scores) -> Iterator[dict[str, str | float | None]]:
+    for run, heading in zip(scores.runs, _headings(scores)):
+        signature = Signature.parse(run.signature)
+        for measure in scores.measures or ():
+            low, high = _limits(run, measure)
+            found = {"run_id": heading, "measure": measure, "score": run.scores.get(measure), "low": low, "high": high}
+            yield {**found, "signature": str(signature.of(measure))}
+
+
+SCORES: Final = Layout("scores", "Scores", columns("run_id", "measure", "score", "low", "high", "signature"), _rows)
+
+WRITERS: Final[dict[str, Callable[[Scores], str]]] = {
+    "text": scores_text,
+    "json": lambda scores: "".join(json_pieces(scores)),
+    "tsv": lambda scores: b"".join(tsv(SCORES.table(scores))).decode(),
+    "markdown": scores_markdown,
+}
+"""Format -> writer of chosen scores; every text ends with a line feed."""
 
 
 def intervals_text(intervals: ScoreIntervals, run_id: str, tabs: bool = False) -> Iterator[str]:

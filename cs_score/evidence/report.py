@@ -2,49 +2,66 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, Literal
 
-from cs_score.base import display
+from msgspec import UNSET, UnsetType
+
+from cs_score.base import display, documents
 from cs_score.base.display import one_line
+from cs_score.base.documents import Document
 from cs_score.base.planned_outputs import Format, OwnOption
+from cs_score.base.records import to_builtins
+from cs_score.base.signing.origin import Origin
 from cs_score.evidence.result import Mode, Result, UnitExplanation, counted
 from cs_score.statistics.options import sentences
 from cs_score.statistics.results import ScoreIntervals
+from cs_score.statistics.units import Units
 
 _NUMBER: Final = re.compile(r"[-+]?\d+(\.\d+)?%?|-")
 
 ROWS_PER_BLOCK: Final = 10_000
 
 
-SCHEMA_VERSION: Final = 1
-"""Raised when a key changes its meaning or goes away; new keys do not raise it."""
+class Scores(Document, frozen=True, kw_only=True, tag="score"):
+    """The official measures by name, at full precision, with the statistics of each unit where they were asked for."""
+
+    schema_version: Literal[4] = 4
+    measure: str
+    signature: str
+    origin: Origin
+    scores: Mapping[str, int | float]
+    units: Units | UnsetType = UNSET
+    intervals: ScoreIntervals | UnsetType = UNSET
 
 
-def json_text(result: Result, intervals: ScoreIntervals | None = None, *, with_units: bool = False) -> str:
-    """The official measures at full precision and the signature, as one JSON object; `intervals` where there are.
-
-    `with_units` adds the statistics of each unit, by which a later run can be compared with this one.
-    """
-    return json.dumps(result_object(result, intervals, with_units=with_units), indent=2, allow_nan=False)
+def document_of(result: Result, intervals: ScoreIntervals | None = None, *, with_units: bool = False) -> Scores:
+    """The result as a document. By the statistics of its units a later run can be compared with this one."""
+    origin, table = result.origin, result.table
+    if intervals is not None:
+        origin = origin.with_option("bootstrap", to_builtins(intervals.resampling))
+    return Scores(
+        task=result.mode.name,
+        measure=origin.measure,
+        signature=str(origin.signature),
+        origin=origin,
+        scores=result.scores,
+        units=Units(table.ids, table.columns, table.rows, result.mode.unit) if with_units else UNSET,
+        intervals=UNSET if intervals is None else intervals,
+    )
 
 
 def result_object(
     result: Result, intervals: ScoreIntervals | None = None, *, with_units: bool = False
 ) -> dict[str, object]:
-    """That object. Official evaluators have no other keys beside the measures, so all else stands in the signature."""
-    origin = result.origin
-    of_scores: dict[str, object] = {}
-    if intervals is not None:
-        origin = origin.with_option("bootstrap", intervals.resampling.as_json())
-        of_scores = {"intervals": intervals.as_json()}
-    signature = {**origin.as_json(), "schema_version": SCHEMA_VERSION}
-    if with_units:
-        signature["units"] = {"unit": result.mode.unit, **result.table.as_json()}
-    return {**result.official(), **of_scores, "signature": signature}
+    """What `--json` writes: the object of the official evaluator, and the document as its one further key."""
+    return {**result.official(), "signature": document_of(result, intervals, with_units=with_units)}
+
+
+def json_text(result: Result, intervals: ScoreIntervals | None = None, *, with_units: bool = False) -> str:
+    return documents.json_text(result_object(result, intervals, with_units=with_units)).removesuffix("\n")
 
 
 def table_text(result: Result) -> str:
@@ -100,8 +117,8 @@ def unit_blocks(result: Result) -> Iterator[bytes]:
 
 JSON_OPTION: Final = OwnOption(
     "--json",
-    # Numbers by name, perhaps in groups, and what they were computed from.
-    {".json": Format(re.compile(rb'\{(?:\s*"\w+":\s*(?:\{|[-+.\de]+)|[\s},])+"(?:intervals|signature)":\s*\{'))},
+    # Numbers by name, perhaps in groups, and the document.
+    {".json": Format(re.compile(rb'\{(?:\s*"\w+":\s*(?:\{|[-+.\de]+)|[\s},])+"signature":\s*\{\s*"kind":\s*"score"'))},
     "result.json",
     takes_dash=True,
 )

@@ -28,7 +28,7 @@ class UnitTable(Record):
 
     ids: tuple[str, ...]
     columns: tuple[str, ...]
-    rows: Sequence[tuple[float, ...]]
+    rows: Sequence[tuple[int | float, ...]]
 
     def __repr__(self) -> str:
         return f"UnitTable({len(self.ids)} units, {len(self.columns)} columns)"
@@ -45,6 +45,16 @@ class UnitTable(Record):
         return tuple(
             reduce(operator.add, map(operator.itemgetter(column), self.rows), 0) for column in range(len(self.columns))
         )
+
+
+class Units(UnitTable, frozen=True):
+    """The statistics of each unit as documents have them; `unit` is what a row is about."""
+
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        if len(self.ids) != len(self.rows) or any(len(row) != len(self.columns) for row in self.rows):
+            raise ValueError("does not have a row for each of ids with a number for each of columns")
 
 
 class AlignedUnits(Record):

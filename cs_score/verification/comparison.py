@@ -22,8 +22,6 @@ class Difference(Record):
     name: str
     recorded: str
     computed: str
-    is_new: bool = False
-    """Whether a member is computed that is not recorded at all."""
 
     def __str__(self) -> str:
         return f"{self.name}: recorded {self.recorded}, computed {self.computed}"
@@ -36,7 +34,7 @@ def differences(recorded: Json, computed: Json, name: str = "") -> Iterator[Diff
             if key in recorded:
                 yield from differences(recorded[key], computed[key], member_place(name, key))
             else:
-                yield Difference(member_place(name, key), "nothing", shown(computed[key]), is_new=True)
+                yield Difference(member_place(name, key), "nothing", shown(computed[key]))
         for key in recorded:
             if key not in computed:
                 yield Difference(member_place(name, key), shown(recorded[key]), "nothing")

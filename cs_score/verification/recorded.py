@@ -1,4 +1,4 @@
-"""What a file records: the kind of result, and what that was computed from."""
+"""What a file records: which kind of result, and what it was computed from. Anybody may have written it."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Final, Literal
 
-from cs_score.base.documents import Document, Json, check_kind, converted, read_document
+from msgspec import UNSET, UnsetType
+
+from cs_score.base.documents import Document, Json, check_kind, converted, member_place, read_document, record_in
 from cs_score.base.documents import Kind as Type
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record
 from cs_score.base.signing.origin import Origin
-from cs_score.base.signing.signature import Signature
-from cs_score.base.sources import InputDigest
 from cs_score.batch.documents import Leaderboard, Outcome, Overview
-from cs_score.coldstart import documents
+from cs_score.coldstart.documents import PARTS
+from cs_score.coldstart.documents import Scores as ColdStartScores
 from cs_score.coldstart.options import Justifications, Options, Policy
-from cs_score.evidence import report
-from cs_score.measures.registry import MEASURES
+from cs_score.evidence.report import Scores as EvidenceScores
+from cs_score.measures.registry import COLD_START_MODE, MEASURES, parse
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.units import UnitTable
 
 MOST_RESAMPLES: Final = 1_000_000
 """More were never drawn; a file that asks for more is not ours."""
@@ -29,76 +29,137 @@ MOST_RESAMPLES: Final = 1_000_000
 class Kind(Enum):
     """What a file records."""
 
-    COLD_START = "a Cold Start result"
-    SCORES = "chosen scores of a Cold Start result"
-    EVIDENCE = "a result of an evidence mode"
+    SCORES = "scores"
     LEADERBOARD = "the leaderboard of a batch"
     BATCH_RUN = "a run of a batch"
     OVERVIEW = "what the runs of a batch tell together"
 
 
-_KINDS: Final[tuple[tuple[Kind, str, int], ...]] = (
-    (Kind.SCORES, "measures", documents.SCORES_SCHEMA_VERSION),
-    (Kind.COLD_START, "runs", documents.SCHEMA_VERSION),
-    (Kind.EVIDENCE, "signature", report.SCHEMA_VERSION),
-)
-"""Each kind with a member that those below it lack, and the version of its schema that is written."""
-
-_DOCUMENTS: Final[Mapping[str, tuple[Kind, type[Document]]]] = {
+_OF_BATCH: Final[Mapping[str, tuple[Kind, type[Document]]]] = {
     "leaderboard": (Kind.LEADERBOARD, Leaderboard),
     "batch-run": (Kind.BATCH_RUN, Outcome),
     "batch": (Kind.OVERVIEW, Overview),
 }
 
 
-class Recorded(Record):
-    """A document that records a result.
+class Head(Record):
+    """What is read of recorded scores: every other value is only held against the one that is computed."""
 
-    `older` is the version of its schema where that is older than the one that is written now, else None.
-    """
+    task: str
+    origin: Origin
+    measure: str | UnsetType = UNSET
+    measures: tuple[str, ...] | UnsetType = UNSET
+    units: Json | UnsetType = UNSET
+
+
+class Recorded(Record):
+    """A file that records a result; scores of evidence modes may stand below `signature`, beside the official ones."""
 
     kind: Kind
     value: Mapping[str, Json]
     file: str
-    older: int | None = None
+    place: str = ""
 
     def read(self, type_: type[Type], *members: str) -> Type:
         """A member of a member of the document, or the whole, as this type. Raises InputError where it is none."""
         value: Json = self.value
-        for at, name in enumerate(members):
+        place = ""
+        for name in (*filter(None, [self.place]), *members):
             if not isinstance(value, dict) or name not in value:
-                place = ".".join(members[:at]) or "the whole"
                 problem = f"has no {name}" if isinstance(value, dict) else "is no object"
-                raise InputError(problem, file=self.file, place=place)
-            value = value[name]
-        return converted(value, type_, self.file, ".".join(members))
+                raise InputError(problem, file=self.file, place=place or "the whole")
+            value, place = value[name], member_place(place, name)
+        return converted(value, type_, self.file, place)
+
+    def head(self) -> Head:
+        """What scores were computed from. Raises InputError."""
+        head = self.read(Head)
+        check_task(head.origin.task, self.file, self.inside("origin.task"))
+        if head.task != head.origin.task:
+            problem = f"is {head.task}, its origin {head.origin.task}"
+            raise InputError(problem, file=self.file, place=self.inside("task"))
+        return head
+
+    def inside(self, name: str) -> str:
+        """The place of a member of the document."""
+        return member_place(self.place, name)
 
 
-class Made(Record):
-    """What a result was computed from, as its `signature` or `made_from` has it."""
+def read_recorded(path: str) -> Recorded:
+    """What a file records. Raises InputError for what is no result of cs-score, and for another version.
 
-    tool: Literal["cs-score"]
-    version: str
-    mode: str
-    line: str
-    options: dict[str, Json]
-    inputs: tuple[InputDigest, ...]
+    Only the kind and the version are looked at; the rest when it is used.
+    """
+    value = read_document(path, stdin_as_dash=False)
+    place, head = _scores_within(value)
+    if head.get("kind") == "score":
+        known = ColdStartScores if head.get("task") == COLD_START_MODE else EvidenceScores
+        check_kind(head, known, path, place)
+        return Recorded(Kind.SCORES, value, path, place)
+    if (named := str(value.get("kind"))) in _OF_BATCH:
+        kind, record = _OF_BATCH[named]
+        check_kind(value, record, path)
+        return Recorded(kind, value, path)
+    raise InputError(
+        "no result that can be verified",
+        file=path,
+        remedy="verify takes the JSON of score and of evidence tasks, and that of a batch: leaderboard.json, "
+        "batch.json, signature.json",
+    )
 
 
-class Units(Record):
-    """The statistics of each unit, a row each."""
+def _scores_within(value: Mapping[str, Json]) -> tuple[str, Mapping[str, Json]]:
+    """The place of the document in what a file holds: evidence tasks put it below the official measures."""
+    nested = value.get("signature")
+    is_official = "kind" not in value and isinstance(nested, dict)
+    return ("signature", nested) if is_official and isinstance(nested, dict) else ("", value)
 
-    columns: tuple[str, ...]
-    ids: tuple[str, ...]
-    rows: list[tuple[int | float, ...]]
-    unit: str = ""
 
-    def table(self, file: str, place: str) -> UnitTable:
-        """The table. Raises InputError where rows or their numbers are missing."""
-        if len(self.ids) != len(self.rows) or any(len(row) != len(self.columns) for row in self.rows):
-            problem = "does not have a row for each of ids with a number for each of columns"
-            raise InputError(problem, file=file, place=place)
-        return UnitTable(self.ids, self.columns, self.rows)
+def read_scores(path: str) -> ColdStartScores | EvidenceScores:
+    """The whole result that a file holds. Raises InputError for anything else."""
+    return scores_in(read_document(path, stdin_as_dash=False), path)
+
+
+def scores_in(value: Mapping[str, Json], file: str) -> ColdStartScores | EvidenceScores:
+    """The whole result that an object is, all of it checked. Raises InputError for anything else."""
+    place, document = _scores_within(value)
+    task = str(document.get("task"))
+    if document.get("kind") != "score" or task not in MEASURES:
+        raise InputError("no result of cs-score", file=file, remedy="a result is what --json FILE and to_json make")
+    if task == COLD_START_MODE:
+        scores = record_in(document, ColdStartScores, file, place)
+        if scores.measures or any(getattr(run, part) is UNSET for run in scores.runs for part in PARTS):
+            raise InputError("chosen scores, not a whole result", file=file, remedy="--json FILE and to_json store it")
+        _check_head(scores, file, place)
+        for run in scores.runs:
+            for measure in run.scores:
+                try:
+                    parse(measure)
+                except UsageError as error:
+                    raise InputError(str(error), file=file, place=f"runs[{run.run_id}].scores") from None
+        return scores
+    found = record_in(document, EvidenceScores, file, place)
+    _check_head(found, file, place)
+    mode = importlib.import_module(f"cs_score.evidence.{task}").MODE
+    if found.units and found.units.columns != mode.columns:
+        raise InputError(f"are not those of {task}", file=file, place=member_place(place, "units.columns"))
+    if tuple(found.scores) != mode.measures:
+        raise InputError(f"are not the measures of {task}", file=file, place=member_place(place, "scores"))
+    return found
+
+
+def _check_head(scores: ColdStartScores | EvidenceScores, file: str, place: str) -> None:
+    """Raises InputError where task or signature are not those of the origin."""
+    if scores.origin.task != scores.task:
+        raise InputError(f"is {scores.origin.task}", file=file, place=member_place(place, "origin.task"))
+    if scores.signature != str(scores.origin.signature):
+        raise InputError("is not that of its origin", file=file, place=member_place(place, "signature"))
+
+
+def check_task(task: str, file: str, place: str) -> None:
+    """Raises InputError for what is no task."""
+    if task not in MEASURES:
+        raise InputError(f"is none of {', '.join(MEASURES)}", file=file, place=place)
 
 
 class _ColdStartOptions(Record):
@@ -114,50 +175,6 @@ class _ColdStartOptions(Record):
     metrics: tuple[str, ...] = Options().metrics
     follow: str = Options().follow
     mention_types: str = Options().mention_types
-
-
-def read_recorded(path: str) -> Recorded:
-    """What a file records. Raises InputError for what is no result of cs-score, and for a later version of its schema.
-
-    Only the kind and the version are looked at; the rest when it is used.
-    """
-    value = read_document(path, stdin_as_dash=False)
-    if (named := str(value.get("kind"))) in _DOCUMENTS:
-        kind_of, record = _DOCUMENTS[named]
-        check_kind(value, record, path)
-        return Recorded(kind_of, value, path)
-    kind, _, newest = next((each for each in _KINDS if value.get(each[1]) is not None), (None, "", 0))
-    if kind is None or (kind is Kind.SCORES and value.get("systems") is not None):
-        raise InputError(
-            "no result that can be verified",
-            file=path,
-            remedy="verify takes the JSON of the scorer and of evidence modes, and that of a batch: leaderboard.json, "
-            "batch.json, signature.json",
-        )
-    place = ("signature", "schema_version") if kind is Kind.EVIDENCE else ("schema_version",)
-    version = Recorded(kind, value, path).read(int, *place)
-    if not 1 <= version <= newest:
-        problem = f"is {version}, where this version of cs-score reads 1 to {newest}; use the version that wrote it"
-        raise InputError(problem, file=path, place=".".join(place))
-    return Recorded(kind, value, path, None if version == newest else version)
-
-
-def made_from(value: Json, file: str, place: str) -> Made:
-    """What stands at a place of a file. Raises InputError."""
-    made = converted(value, Made, file, place)
-    if made.mode not in MEASURES:
-        raise InputError(f"is none of {', '.join(MEASURES)}", file=file, place=f"{place}.mode")
-    return made
-
-
-def origin_of(value: Json, file: str, place: str) -> Origin:
-    """The origin that stands at a place of a file. Raises InputError."""
-    made = made_from(value, file, place)
-    try:
-        line = Signature.parse(made.line)
-    except UsageError as error:
-        raise InputError(str(error), file=file, place=f"{place}.line") from None
-    return Origin(made.mode, made.options, made.inputs, line.settings, line.measure, made.version)
 
 
 def cold_start_options(options: Json, file: str, place: str) -> Options:
@@ -195,19 +212,3 @@ def evidence_arguments(options: Mapping[str, Json], file: str, place: str) -> di
     types: dict[str, type] = {"any_order": bool, "ignore_missing": bool, "references": Literal[1, 2, 3]}  # type: ignore[dict-item]  # it is a type to msgspec
     known = {name: type_ for name, type_ in types.items() if name in options}
     return {name: converted(options[name], type_, file, f"{place}.{name}") for name, type_ in known.items()}
-
-
-def evidence_scores(value: Mapping[str, Json], mode: str, file: str) -> dict[str, float]:
-    """The measures of an evidence mode by name; some stand in groups by the first part of their names.
-
-    Raises InputError where one is missing.
-    """
-    found = {}
-    for measure in importlib.import_module(f"cs_score.evidence.{mode}").MODE.measures:
-        group, _, last = measure.rpartition("_")
-        stands = value if measure in value else value.get(group)
-        name = measure if measure in value else last
-        if not isinstance(stands, dict) or name not in stands:
-            raise InputError(f"has no {measure}", file=file, place="the whole")
-        found[measure] = converted(stands[name], float, file, measure)
-    return found

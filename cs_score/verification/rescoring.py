@@ -9,6 +9,8 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from msgspec import UNSET
+
 from cs_score.base.documents import Json, converted
 from cs_score.base.errors import InputError
 from cs_score.base.garbage_collection import paused_collector
@@ -21,7 +23,8 @@ from cs_score.batch.documents import Outcome, RunOrigin
 from cs_score.batch.evidence import EvidencePlan
 from cs_score.batch.plan import Plan, Prepared
 from cs_score.batch.runs import InputFile, RunFile
-from cs_score.coldstart.documents import ChosenScores, result_object, scores_object
+from cs_score.coldstart.documents import chosen_scores
+from cs_score.coldstart.documents import document_of as cold_start_document
 from cs_score.coldstart.gold import Gold, Run, load_run, open_gold, with_pool
 from cs_score.coldstart.linking import kind_of
 from cs_score.coldstart.options import NamedPolicy, Options, origin_of
@@ -30,19 +33,19 @@ from cs_score.coldstart.result import Result
 from cs_score.coldstart.scorer import APART, score_apart, score_runs
 from cs_score.coldstart.unit_statistics import intervals as cold_start_intervals
 from cs_score.evidence import intervals as evidence_intervals
-from cs_score.evidence.report import result_object as evidence_object
+from cs_score.evidence.report import document_of as evidence_document
+from cs_score.evidence.report import result_object
 from cs_score.knowledge_base.recognition import is_knowledge_base
 from cs_score.knowledge_base.validation import resolve_knowledge_bases
-from cs_score.measures.registry import COLD_START_MODE, MEASURES
+from cs_score.measures.registry import COLD_START_MODE
 from cs_score.preparation.prevalidation import Preparation, load_prepared, validate_runs
 from cs_score.problems.log import ProblemLog
 from cs_score.verification.inputs import FoundInput, Places
 from cs_score.verification.recorded import (
-    Kind,
     Recorded,
+    check_task,
     cold_start_options,
     evidence_arguments,
-    made_from,
     resampling_of,
 )
 
@@ -51,31 +54,27 @@ if TYPE_CHECKING:
     from cs_score.statistics.results import ScoreIntervals
 
 
-def computed_again(recorded: Recorded, places: Places) -> Json:
-    """What the file would say now. Raises InputError, NotFoundError for inputs, and ScoringStopped."""
-    file = recorded.file
-    made = made_from(recorded.value.get("signature"), file, "signature")
-    found = places.find(made.inputs)
-    if (made.mode != COLD_START_MODE) != (recorded.kind is Kind.EVIDENCE):
-        raise InputError(
-            f"is {made.mode}, which is not that of {recorded.kind.value}", file=file, place="signature.mode"
-        )
-    resampling = resampling_of(made.options.get("bootstrap"), file, "signature.options.bootstrap")
+def scored_again(recorded: Recorded, places: Places) -> object:
+    """What recorded scores would be now, as a record. Raises InputError, NotFoundError for inputs, ScoringStopped."""
+    head, file = recorded.head(), recorded.file
+    place = recorded.inside("origin.options")
+    found = places.find(head.origin.inputs)
+    resampling = resampling_of(head.origin.options.get("bootstrap"), file, f"{place}.bootstrap")
     with paused_collector():
-        if recorded.kind is Kind.EVIDENCE:
-            score = importlib.import_module(f"cs_score.evidence.{made.mode}").score
-            gold, predictions = (_held(_the_one(found, role, file)) for role in (GOLD, RUN))
-            scored: EvidenceResult = score(
-                gold, predictions, **evidence_arguments(made.options, file, "signature.options")
+        if head.task != COLD_START_MODE:
+            score = importlib.import_module(f"cs_score.evidence.{head.task}").score
+            gold, predictions = (
+                _held(_the_one(found, role, file, recorded.inside("origin.inputs"))) for role in (GOLD, RUN)
             )
-            of_scores = None if resampling is None else evidence_intervals(scored, resampling)
-            with_units = recorded.value["signature"].get("units") is not None
-            return evidence_object(scored, of_scores, with_units=with_units)
-        result = _cold_start(made.options, found, file)
+            scored: EvidenceResult = score(gold, predictions, **evidence_arguments(head.origin.options, file, place))
+            intervals = None if resampling is None else evidence_intervals(scored, resampling)
+            write = result_object if recorded.place else evidence_document
+            return write(scored, intervals, with_units=head.units is not UNSET)
+        result = _cold_start(head.origin.options, found, file)
         of_runs: Sequence[ScoreIntervals] = () if resampling is None else cold_start_intervals(result, resampling)
-        if recorded.kind is Kind.SCORES:
-            return scores_object(ChosenScores(result, recorded.read(tuple[str, ...], "measures"), of_runs))
-        return result_object(result, of_runs)
+        if head.measures:
+            return chosen_scores(cold_start_document(result, of_runs, ()), head.measures, head.measure)
+        return cold_start_document(result, of_runs)
 
 
 def _held(found: FoundInput) -> InMemory:
@@ -83,17 +82,17 @@ def _held(found: FoundInput) -> InMemory:
     return InMemory(found.recorded.name, found.content())
 
 
-def _the_one(found: Sequence[FoundInput], role: str, file: str) -> FoundInput:
+def _the_one(found: Sequence[FoundInput], role: str, file: str, place: str = "origin.inputs") -> FoundInput:
     """The input that has a role which one input has. Raises InputError for another number."""
     of_role = [each for each in found if each.recorded.role == role]
     if len(of_role) != 1:
-        raise InputError(f"has {len(of_role)} of the role {role}", file=file, place="signature.inputs")
+        raise InputError(f"has {len(of_role)} of the role {role}", file=file, place=place)
     return of_role[0]
 
 
 def _cold_start(options: Mapping[str, Json], found: Sequence[FoundInput], file: str) -> Result:
     """The result of a call of the scorer with these options and inputs, in their order."""
-    asked, validated = cold_start_options(options, file, "signature.options"), options.get("validate") is True
+    asked, validated = cold_start_options(options, file, "origin.options"), options.get("validate") is True
     paths = {each.recorded.role: each.path for each in found}
     _check_named(asked, paths, file)
     located = replace(asked, queries=paths.get(QUERY_LIST, asked.queries), samples=paths.get(SAMPLES, asked.samples))
@@ -114,7 +113,7 @@ def _check_named(options: Options, roles: Collection[str], file: str) -> None:
     for name, option, role in (("queries", options.queries, QUERY_LIST), ("samples", options.samples, SAMPLES)):
         if option is not None and role not in roles and os.path.lexists(option.replace("\0", "")):
             problem = f"names a file that is no input of the role {role}, so that it is not opened"
-            raise InputError(problem, file=file, place=f"signature.options.{name}")
+            raise InputError(problem, file=file, place=f"origin.options.{name}")
 
 
 def _loaded(gold: Gold, files: Sequence[InMemory], validated: bool, problems: ProblemLog | None = None) -> Run:
@@ -179,8 +178,7 @@ class BatchedRun(Record):
     def made(self) -> RunOrigin:
         """What it was made from. Raises InputError."""
         made = converted(self.made_from, RunOrigin, self.file, "origin")
-        if made.task not in MEASURES:
-            raise InputError(f"is none of {', '.join(MEASURES)}", file=self.file, place="origin.task")
+        check_task(made.task, self.file, "origin.task")
         return made
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import glob
-import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
-from cs_score.base.documents import Json
+from cs_score.base.documents import Json, document_in, json_text
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.base.sources import open_source
@@ -20,7 +19,7 @@ from cs_score.coldstart.result import ScoringStopped
 from cs_score.verification.comparison import Difference, differences, numbers, table_differences
 from cs_score.verification.inputs import Places
 from cs_score.verification.recorded import Kind, Recorded, read_recorded
-from cs_score.verification.rescoring import BatchRuns, computed_again
+from cs_score.verification.rescoring import BatchRuns, scored_again
 from cs_score.verification.whole_batch import (
     LEADERBOARD,
     OF_OVERVIEW,
@@ -122,7 +121,9 @@ def _verdict(record: Recorded, places: Places, runs: BatchRuns, batch: WholeBatc
     """Raises InputError and NotFoundError as `verify` does."""
     kind = record.kind
     recorded: Json = record.value
-    if kind in (Kind.COLD_START, Kind.SCORES):  # folders that held no file are no inputs
+    if (
+        kind is Kind.SCORES and not record.place and "remarks" in record.value
+    ):  # folders that held no file are no inputs
         remarks = record.read(tuple[str, ...], "remarks")
         recorded = {**recorded, "remarks": [remark for remark in remarks if not is_on_folder(remark)]}
     found: list[Difference] = []
@@ -140,19 +141,15 @@ def _verdict(record: Recorded, places: Places, runs: BatchRuns, batch: WholeBatc
             computed = run_again(record, runs)
             found += changed_files(record)
         else:
-            computed = computed_again(record, places)
+            computed = scored_again(record, places)
     except ScoringStopped as stop:
         return Verdict(record.file, (Difference("the scoring", "came to its end", f"is stopped: {stop}"),), 0)
     # As JSON reads it again, so that both are of the same types.
-    computed = _renamed(json.loads(json.dumps(computed)), places.renamed())
+    computed = _renamed(document_in(json_text(computed), record.file), places.renamed())
     if others := sorted(versions - {VERSION}):
         notes.append(f"recorded by cs-score {', '.join(others)}, computed by {VERSION}")
         recorded, computed = _without_versions(recorded), _without_versions(computed)
     found += differences(recorded, computed)
-    if record.older is not None:
-        added = sum(difference.is_new for difference in found)
-        notes.append(f"schema version {record.older}, which is older: {added} values that it lacks are not compared")
-        found = [each for each in found if not each.is_new and each.name.rpartition(".")[2] != "schema_version"]
     return Verdict(record.file, tuple(found), numbers(computed), tuple(notes))
 
 

@@ -36,10 +36,12 @@ def _scored(mode: str) -> cs.EvidenceResult:
 def test_scores_and_json_are_those_of_the_command(mode: str, tmp_path: Path) -> None:
     outcome = score_in(tmp_path, words(mode, "-o", "result.json"))
     result = _scored(mode)
-    told = json.loads(outcome.files["result.json"])
+    written = outcome.files["result.json"]
+    told = json.loads(written)["signature"]
     assert json.loads(result.to_json()) == told
-    check(json.loads(result.to_json()))
-    assert (result.mode, str(result.signature)) == (mode, told["signature"]["line"])
+    assert cs.load(written.decode()).to_json() == result.to_json()
+    check(told)
+    assert (result.mode, str(result.signature)) == (mode, told["signature"])
     module = importlib.import_module(f"cs_score.evidence.{mode}")
     assert tuple(result.scores) == module.MODE.measures
 
@@ -82,13 +84,15 @@ def test_arguments_are_checked(mode: str, arguments: dict[str, Any], said: str) 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda told: told["signature"].pop("units"), "stored without the statistics of the units; --json FILE and"),
-        (lambda told: told["signature"].update(schema_version=0), "schema version 0 where this version of cs-score"),
-        (lambda told: told.pop("abstract_label_only_f1"), "has no abstract_label_only_f1"),
-        (lambda told: told["signature"]["units"]["rows"].pop(), "signature.units: does not have a row for each of ids"),
-        (lambda told: told["signature"]["units"]["rows"][0].append("x"), r"signature\.units\.rows\[0\]\[8\]: Expected"),
-        (lambda told: told.update(signature={"mode": "scifact"}), "schema version None"),
-        (lambda told: told["signature"].update(mode="nothing"), "no result of cs-score"),
+        (lambda told: told.pop("units"), "stored without the statistics of the units; --json FILE and"),
+        (lambda told: told.update(schema_version=0), "schema_version: is 0, where this version of cs-score reads 4"),
+        (lambda told: told["scores"].pop("abstract_label_only_f1"), "scores: are not the measures of scifact"),
+        (lambda told: told["units"]["rows"].pop(), "units: does not have a row for each of ids"),
+        (lambda told: told["units"]["rows"][0].append("x"), r"units\.rows\[0\]\[8\]: Expected"),
+        (lambda told: told.update(signature={"kind": "score"}), "signature: Expected `str`, got `object`"),
+        (lambda told: told.update(task="nothing"), "no result of cs-score"),
+        (lambda told: told["origin"].update(version="9"), "signature: is not that of its origin"),
+        (lambda told: told["origin"].update(task="claims"), r"origin\.task: is claims"),
     ],
 )
 def test_what_is_no_whole_result_is_refused(change: Callable[[Any], object], said: str) -> None:

@@ -41,7 +41,7 @@ def test_a_frame_holds_the_records(result: cs.RunResult, kind: Any) -> None:
     assert list(frame.columns) == list(records[0]._fields)
     assert as_values(frame.itertuples(index=False)) == as_values(records)
     assert cs.Signature.parse(frame.attrs["signature"]) == result.signature
-    assert frame.attrs["origin"] == json.loads(result.to_json())["signature"]
+    assert json.loads(json.dumps(frame.attrs["origin"])) == json.loads(result.to_json())["origin"]
 
 
 def test_another_kind_is_wrong_usage(result: cs.RunResult) -> None:

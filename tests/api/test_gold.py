@@ -163,7 +163,7 @@ def test_validated_runs_are_scored_as_the_command_line_scores_them(folder: Path,
     ):
         result.rescore("sf")
     again = result.rescore("sf", justifications="1:3")
-    assert json.loads(again.to_json())["signature"]["options"]["validate"] is True
+    assert json.loads(again.to_json())["origin"]["options"]["validate"] is True
     assert json.loads(result.to_json()) | {"remarks": []} == told | {"remarks": []}
 
 

@@ -274,8 +274,8 @@ HELP: Final = (
 """Commands whose help is held."""
 
 SCHEMAS: Final = (
-    "analysis-coldstart analysis-evidence batch batch-run check coldstart-result comparison diff-coldstart "
-    "diff-evidence evidence-result explanation explanation-evidence kb-statistics leaderboard problems scores"
+    "analysis-coldstart analysis-evidence batch batch-run check score comparison diff-coldstart "
+    "diff-evidence explanation explanation-evidence kb-statistics leaderboard problems"
 ).split()
 
 CASES: Final = {

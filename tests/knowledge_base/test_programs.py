@@ -130,7 +130,7 @@ def test_the_signature_of_a_chain_has_the_knowledge_base_as_stored(inputs: Input
     _pool(inputs)
     outcome = inputs.call("-output_file", "o", "--json", "r.json", "--validate", "q.xml", "pool.tab", "kb.tac")
     assert outcome.status == 0
-    signed = json.loads(outcome.files["r.json"])["signature"]["inputs"]
+    signed = json.loads(outcome.files["r.json"])["origin"]["inputs"]
     assert [one["name"] for one in signed] == ["q.xml", "pool.tab", "kb.tac"]
 
 

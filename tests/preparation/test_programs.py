@@ -146,12 +146,12 @@ def test_validate_names_what_it_left_out_and_signs_the_files_as_stored(inputs: I
     outcome = inputs.call(*words)
     assert outcome.status == 0
     assert "cs-score: run.tab: validated; 1 of 2 lines are left out" in outcome.stderr.decode()
-    signature = json.loads((inputs.folder / "result.json").read_text())["signature"]
-    assert signature["options"]["validate"] is True
+    origin = json.loads((inputs.folder / "result.json").read_text())["origin"]
+    assert origin["options"]["validate"] is True
     stored = {
         name: hashlib.sha256((inputs.folder / name).read_bytes()).hexdigest() for name in ("q.xml", "pool", "run.tab")
     }
-    assert {one["name"]: one["sha256"] for one in signature["inputs"]} == stored
+    assert {one["name"]: one["sha256"] for one in origin["inputs"]} == stored
 
 
 def test_a_run_with_errors_is_not_scored_with_validate(inputs: Inputs) -> None:
