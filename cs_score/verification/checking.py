@@ -382,8 +382,10 @@ def checked_annotations(checked: Checked) -> str:
 
 
 def error_text(format_: str, message: str) -> str:
-    """Why nothing could be checked, in a format that is for programs alone; JSON says it as every command does."""
+    """Why nothing could be checked, in the format of that name; plain text has no place for it but standard error."""
     message = one_line(message)
+    if format_ == "json":
+        return json_text({"kind": "error", "error": message})
     if format_ == "junit":
         return _suite(
             _case("the inputs", f'error type="input" message="{_xml(message)}">{_xml(message)}</error'), 1, errors=1
