@@ -1,4 +1,4 @@
-"""Untrusted text on its way to a terminal: runs and predictions may hold escape sequences."""
+"""Untrusted text on its way to a terminal, a table, Markdown or LaTeX: it is shown as it is and does nothing."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from typing import Final
-
-from cs_score.base.patterns import pattern
 
 # What moves a cursor, turns text around or is not seen: controls, format characters, separators of lines and
 # paragraphs, lone surrogates (the Unicode categories Cc, Cf, Zl, Zp, Cs), but for tab, line feed and the byte order
@@ -17,12 +15,12 @@ _HIDDEN: Final = (
     "\u2060-\u2064\u2066-\u206f\ud800-\udfff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f"
 )
-_UNSAFE: Final = pattern(f"[\t\n{_HIDDEN}]")
-_UNSAFE_BUT_TAB: Final = pattern(f"[\n{_HIDDEN}]")
-_UNSAFE_IN_TEXT: Final = pattern(f"[{_HIDDEN}]")
+_UNSAFE: Final = re.compile(f"[\t\n{_HIDDEN}]")
+_UNSAFE_BUT_TAB: Final = re.compile(f"[\n{_HIDDEN}]")
+_UNSAFE_IN_TEXT: Final = re.compile(f"[{_HIDDEN}]")
 
 # A text that a spreadsheet would take for a formula, perhaps marked as text already.
-_FORMULA: Final = pattern("'*[=+@\t\r-]")
+_FORMULA: Final = re.compile("'*[=+@\t\r-]")
 
 LONGEST_LINE: Final = 2000
 """Characters of a message that are shown; a megabyte field must not fill a terminal."""
@@ -83,3 +81,41 @@ def columns_of(text: str) -> int:
     return sum(
         0 if unicodedata.combining(sign) else 2 if unicodedata.east_asian_width(sign) in "WF" else 1 for sign in text
     )
+
+
+# Every sign that may begin markup inside a line or end a cell, and those of links that are recognised without markup.
+_MARKUP: Final = re.compile(r"([\\`*_{}\[\]()<>#!|~&$@:.^=+-])")
+
+_SIGNS: Final = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\char34{}",  # active in babel's German
+    "`": r"\char96{}",
+    "[": "{[}",  # an optional argument where it follows \\
+    "]": "{]}",
+    "*": "{*}",
+}
+_SPECIAL: Final = re.compile("[" + re.escape("".join(_SIGNS)) + "]")
+_LIGATURE: Final = re.compile(r"([-',])(?=\1)")
+
+
+def escape_markdown(text: str) -> str:
+    """`text` such that Markdown shows it as it is, in one line."""
+    return _MARKUP.sub(r"\\\1", cell(text))
+
+
+def escape_latex(text: str) -> str:
+    """`text` such that LaTeX sets it as it is, in one line."""
+    escaped = _SPECIAL.sub(lambda match: _SIGNS[match.group()], cell(text))
+    return _LIGATURE.sub(r"\1{}", escaped)

@@ -5,11 +5,16 @@ Everything else that escapes is a defect of cs-score and not of its input.
 
 from __future__ import annotations
 
+from functools import partial
+
 from cs_score.base.display import one_line
 
 
 class CsScoreError(Exception):
     """Base of all deliberate errors; `str()` is one line fit for a terminal."""
+
+    def __str__(self) -> str:
+        return one_line(super().__str__())
 
 
 class InputError(CsScoreError):
@@ -38,38 +43,20 @@ class InputError(CsScoreError):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Keep the keyword-only fields when the error crosses a process boundary."""
-        return _rebuild_input_error, (type(self), self.problem, self.file, self.place, self.remedy, self.code)
+        rebuild = partial(type(self), file=self.file, place=self.place, remedy=self.remedy, code=self.code)
+        return rebuild, (self.problem,)
 
     def __str__(self) -> str:
         text = ": ".join(part for part in (self.file, self.place, self.problem) if part)
-        if self.remedy:
-            text = f"{text}; {self.remedy}"
-        return one_line(text, keep_tabs=True)
-
-
-def _rebuild_input_error(
-    kind: type[InputError],
-    problem: str,
-    file: str | None,
-    place: str | None,
-    remedy: str | None,
-    code: str | None = None,
-) -> InputError:
-    return kind(problem, file=file, place=place, remedy=remedy, code=code)
+        return one_line(f"{text}; {self.remedy}" if self.remedy else text, keep_tabs=True)
 
 
 class OutputError(CsScoreError):
     """An output that cannot be written: the folder is missing, the disk is full, the pipe is closed."""
 
-    def __str__(self) -> str:
-        return one_line(super().__str__())
-
 
 class UsageError(CsScoreError):
     """A command line, or a set of options, that contradicts itself."""
-
-    def __str__(self) -> str:
-        return one_line(super().__str__())
 
 
 class MissingExtraError(CsScoreError):

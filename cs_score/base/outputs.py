@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterable, Iterator
-from typing import IO, Final, Protocol, TypeAlias
+from typing import IO, Any, Final, TypeAlias
 
 from cs_score.base.errors import OutputError
 from cs_score.base.sources import reason_of
@@ -159,36 +159,26 @@ def write_packed(path: str, blocks: Iterable[bytes]) -> None:
 
 
 def _packed(ending: str, blocks: Iterable[bytes]) -> Iterator[bytes]:
-    compressor = _compressor(ending)
-    if compressor is None:
+    """Blocks compressed as `sources` decompresses files of this ending; as they are for any other."""
+    compressor: Any
+    if ending == ".gz":
+        import zlib
+
+        compressor = zlib.compressobj(wbits=16 + zlib.MAX_WBITS)
+    elif ending == ".bz2":
+        import bz2
+
+        compressor = bz2.BZ2Compressor()
+    elif ending == ".xz":
+        import lzma
+
+        compressor = lzma.LZMACompressor()
+    else:
         yield from blocks
         return
     for block in blocks:
         yield compressor.compress(block)
     yield compressor.flush()
-
-
-class _Compressor(Protocol):
-    def compress(self, data: bytes, /) -> bytes: ...
-
-    def flush(self) -> bytes: ...
-
-
-def _compressor(ending: str) -> _Compressor | None:
-    """What compresses files of this ending, as `sources` decompresses them."""
-    if ending == ".gz":
-        import zlib
-
-        return zlib.compressobj(wbits=16 + zlib.MAX_WBITS)
-    if ending == ".bz2":
-        import bz2
-
-        return bz2.BZ2Compressor()
-    if ending == ".xz":
-        import lzma
-
-        return lzma.LZMACompressor()
-    return None
 
 
 def encoded(pieces: Iterable[str]) -> Iterator[bytes]:

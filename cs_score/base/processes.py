@@ -101,17 +101,7 @@ class Pool(Generic[T, R]):
 
         Raises NoWorkerError.
         """
-        done = self._hand_out()
-        for connection in wait(list(self._workers), 0 if done else seconds):
-            assert isinstance(connection, Connection)
-            future = self._receive(connection)
-            if future is not None:
-                done.append(future)
-        return done
-
-    def _hand_out(self) -> list[Future[R]]:
-        """Give items to workers that have nothing to do; the futures of those whose worker died at once."""
-        lost = []
+        done = []
         while self._pending and (connection := self._free()) is not None:
             future, item = self._pending.popleft()
             try:
@@ -120,8 +110,12 @@ class Pool(Generic[T, R]):
             except OSError:
                 self._bury(connection)
                 future.set_exception(WorkerDiedError())
-                lost.append(future)
-        return lost
+                done.append(future)
+        for ready in wait(list(self._workers), 0 if done else seconds):
+            assert isinstance(ready, Connection)
+            if (received := self._receive(ready)) is not None:
+                done.append(received)
+        return done
 
     def _free(self) -> Connection | None:
         """The pipe to a worker that has nothing to do; None where all are busy."""

@@ -12,9 +12,8 @@ import io
 import os
 import stat
 import sys
-import zlib
 from collections.abc import Iterator, Mapping
-from typing import IO, Final, TypeAlias, cast
+from typing import IO, Any, Final, TypeAlias, cast
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
@@ -27,8 +26,8 @@ _BLOCK: Final = 1 << 20
 # Ending -> module with an `open(file)`, imported only for a file that needs it, and how its files begin.
 _DECOMPRESSORS: Final = {".gz": ("gzip", b"\x1f\x8b"), ".bz2": ("bz2", b"BZh"), ".xz": ("lzma", b"\xfd7zXZ")}
 
-READING_ERRORS: Final = (OSError, EOFError, zlib.error)
-"""What reading a stream may raise: the disk's errors and those of damaged compressed data."""
+READING_ERRORS: Final = (OSError,)
+"""What reading a stream may raise: the disk's errors, and those of damaged compressed data."""
 
 
 class InMemory(io.BytesIO):
@@ -51,51 +50,35 @@ class InputDigest(Record):
 
 
 class _HashingReader(io.RawIOBase):
-    """Reads through to `inner`, feeding every byte to a running SHA-256."""
+    """Reads through to `inner`, feeding every byte to a running SHA-256. Raises OSError where that fails."""
 
-    def __init__(self, inner: io.RawIOBase | io.BufferedIOBase) -> None:
-        self._inner = inner
+    def __init__(self, inner: IO[bytes]) -> None:
+        self._inner: Any = inner
         self._sha256 = hashlib.sha256()
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        size = self._inner.readinto(buffer) or 0
+        try:
+            size: int = self._inner.readinto(buffer) or 0
+        except (OSError, MemoryError):
+            raise
+        except Exception as error:  # every module that decompresses has errors of its own
+            raise OSError(str(error)) from None
         self._sha256.update(buffer[:size])
         return size
 
     def hexdigest(self) -> str:
         """SHA-256 of the whole content; what was not read yet is read now."""
-        while block := self._inner.read(_BLOCK):
-            self._sha256.update(block)
+        while self.read(_BLOCK):
+            pass
         return self._sha256.hexdigest()
 
 
-class _XzReader(io.RawIOBase):
-    """Reads through to an .xz stream, whose errors belong to no family that READING_ERRORS could name cheaply."""
-
-    def __init__(self, inner: IO[bytes]) -> None:
-        self._inner = inner
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        from lzma import LZMAError
-
-        try:
-            data = self._inner.read(len(buffer))
-        except LZMAError as error:
-            raise OSError(str(error)) from None
-        buffer[: len(data)] = data
-        return len(data)
-
-
-def _decompressed(stored: io.FileIO | io.BytesIO, ending: str) -> io.RawIOBase | io.BufferedIOBase:
+def _decompressed(stored: io.FileIO | io.BytesIO, ending: str) -> IO[bytes]:
     packed = stored if isinstance(stored, io.BytesIO) else io.BufferedReader(stored, _BLOCK)
-    stream = importlib.import_module(_DECOMPRESSORS[ending][0]).open(packed)
-    return _XzReader(stream) if ending == ".xz" else cast(io.BufferedIOBase, stream)
+    return cast(IO[bytes], importlib.import_module(_DECOMPRESSORS[ending][0]).open(packed))
 
 
 class Source:
@@ -112,7 +95,7 @@ class Source:
         self._stored = raw
         ending = os.path.splitext(name)[1]
         is_packed = decompress and ending in _DECOMPRESSORS
-        self._hashing = _HashingReader(_decompressed(raw, ending) if is_packed else raw)
+        self._hashing = _HashingReader(_decompressed(raw, ending) if is_packed else cast(IO[bytes], raw))
         self.binary = cast(IO[bytes], io.BufferedReader(self._hashing, _BLOCK))
 
     def __enter__(self) -> Source:

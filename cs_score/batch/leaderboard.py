@@ -9,9 +9,8 @@ from msgspec import UNSET
 
 from cs_score.analysis.many.findings import findings_of
 from cs_score.analysis.many.stability import measured
-from cs_score.base.display import one_line
+from cs_score.base.display import escape_latex, escape_markdown, one_line
 from cs_score.base.documents import json_text
-from cs_score.base.markup import escape_latex, escape_markdown
 from cs_score.base.records import asdict, replace
 from cs_score.batch.documents import Leaderboard, Outcome, Row, RunScores
 from cs_score.statistics.options import Note, sentences

@@ -13,7 +13,6 @@ from typing import Final, cast
 from msgspec import UNSET
 
 from cs_score.base.errors import UsageError
-from cs_score.base.patterns import pattern
 from cs_score.base.records import Record
 from cs_score.base.sources import Input, plain_name
 from cs_score.cli.core import FORCE, Line, Option, Section
@@ -200,10 +199,10 @@ SWITCHES: Final = (
 )
 
 
-_WHOLE: Final = pattern(r"[0-9]{1,100}")
+_WHOLE: Final = re.compile(r"[0-9]{1,100}")
 
 
-_NUMBER: Final = pattern(r"[0-9]{1,3}(\.[0-9]{0,15})?")
+_NUMBER: Final = re.compile(r"[0-9]{1,3}(\.[0-9]{0,15})?")
 
 
 def read_resampling(line: Line, *, always: bool = False) -> Resampling | None:

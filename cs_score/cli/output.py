@@ -14,18 +14,17 @@ from typing import IO, Final, TypeVar
 from cs_score.base.display import terminal_safe
 from cs_score.base.errors import OutputError
 from cs_score.base.outputs import write_whole
-from cs_score.base.patterns import pattern
 from cs_score.base.planned_outputs import Existing, PlannedOutput
 from cs_score.base.records import Record
 from cs_score.base.sources import reason_of
 
-_STATUS: Final = pattern(r"^(?:(?P<mild>WARNING)|(?P<bad>ERROR|FATAL_ERROR))(?=:)", re.MULTILINE)
+_STATUS: Final = re.compile(r"^(?:(?P<mild>WARNING)|(?P<bad>ERROR|FATAL_ERROR))(?=:)", re.MULTILINE)
 
 
-_DELTA: Final = pattern(r"(?<![\w.+-])(?:(?P<good>\+\d+\.\d+)|(?P<bad>-\d+\.\d+))(?![\w.])")
+_DELTA: Final = re.compile(r"(?<![\w.+-])(?:(?P<good>\+\d+\.\d+)|(?P<bad>-\d+\.\d+))(?![\w.])")
 
 
-_CHANGED_LINE: Final = pattern(r"^(?:(?P<good>\+.*)|(?P<bad>-.*))$", re.MULTILINE)
+_CHANGED_LINE: Final = re.compile(r"^(?:(?P<good>\+.*)|(?P<bad>-.*))$", re.MULTILINE)
 
 
 _NUMBERS: Final = {"good": 32, "mild": 33, "bad": 31}

@@ -8,9 +8,8 @@ from typing import Final, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
-from cs_score.base.display import aligned, cell
+from cs_score.base.display import aligned, cell, escape_markdown
 from cs_score.base.documents import Document, json_pieces
-from cs_score.base.markup import escape_markdown
 from cs_score.base.planned_outputs import Format, OwnOption
 from cs_score.base.records import Record, field, replace, to_builtins
 from cs_score.base.signing.origin import ANY_MEASURE, RUN, Origin

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 from typing import Final, NamedTuple, TypeAlias
 
 from cs_score.base.outputs import FolderFile, encoded
-from cs_score.base.patterns import pattern
 from cs_score.base.records import Struct, field
 from cs_score.coldstart.tab_files import offset_value
 from cs_score.knowledge_base.assertions import (
@@ -124,7 +124,7 @@ _KINDS: Final = {NAMED: "NAM", NOMINAL: "NOM", PRONOMINAL: "PRO"}
 _POLARITIES: Final = {"likes": "pos", "dislikes": "neg"}
 _FIRST_ID: Final = 500_001
 # Characters that no XML can hold, not even as references.
-_NOT_IN_XML: Final = pattern("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_NOT_IN_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _HEAD: Final = '<?xml version="1.0" encoding="UTF-8"?>\n'
 
 

@@ -6,9 +6,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
-from cs_score.base.display import one_line
+from cs_score.base.display import escape_latex, escape_markdown, one_line
 from cs_score.base.documents import json_text
-from cs_score.base.markup import escape_latex, escape_markdown
 from cs_score.base.planned_outputs import Format as FileFormat
 from cs_score.base.planned_outputs import OwnOption
 from cs_score.base.records import asdict

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator
 from textwrap import wrap
 from typing import TYPE_CHECKING, Final
 
-from cs_score.base.display import aligned, cell, one_line, spreadsheet_cell
-from cs_score.base.markup import escape_latex, escape_markdown
+from cs_score.base.display import aligned, cell, escape_latex, escape_markdown, one_line, spreadsheet_cell
 from cs_score.tables.layout import Column, Format, Table, Value
 
 if TYPE_CHECKING:

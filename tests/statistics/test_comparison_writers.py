@@ -9,8 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cs_score.base.display import cell
-from cs_score.base.markup import escape_latex, escape_markdown
+from cs_score.base.display import cell, escape_latex, escape_markdown
 from cs_score.base.records import asdict
 from cs_score.statistics.options import Note, Resampling, common_only, notes_of
 from cs_score.statistics.results import (

@@ -10,13 +10,13 @@ Beside it: what Cold Start wants found, what all right answers together would sc
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, Final, TypeAlias
 
 from cs_score.base.documents import value_in
-from cs_score.base.patterns import pattern
 from cs_score.base.records import Record
 from cs_score.coldstart.gold import Gold
 from cs_score.coldstart.judging import Counts, is_wrong_bin
@@ -39,7 +39,7 @@ ID_DIGITS: Final = 12
 """Hexadecimal digits of the id of an answer."""
 
 _ONE: Final = ord("1")
-_IDS: Final = pattern(f"[0-9a-f]{{{ID_DIGITS}}}")
+_IDS: Final = re.compile(f"[0-9a-f]{{{ID_DIGITS}}}")
 
 
 class Wanted(Record):
