@@ -30,6 +30,7 @@ from cs_score.coldstart.options import (
     edition_of,
     find_preset,
     listed,
+    read_policies,
 )
 from cs_score.coldstart.outputs import DEFAULT_FIELDS, OUTPUTS, SCORE_FIELDS, Layout, report_text, resampled_metrics
 from cs_score.measures.registry import COLD_START_MODE, names, rankable
@@ -163,7 +164,7 @@ OF_A_BATCH: Final = (
 POLICY: Final = Option(
     "--policy",
     "NAME",
-    "The policy in force, with its limits, where -right, -wrong, -ignore and -justifications say nothing else",
+    "The policy in force, kb, sf or right=A:B,wrong=C,ignore=D,justifications=1:3, where switches say nothing else",
     choices=tuple(PRESETS),
 )
 
@@ -328,11 +329,20 @@ def defaults_of(line: Line, policy_option: str | None = POLICY.long) -> Mapping[
     Raises UsageError for a policy that has no name, and for switches that the edition lacks.
     """
     edition = edition_followed(line)
-    name = None if policy_option is None else line.switches.get(policy_option)
-    policy = Policy(wrong=edition.wrong, ignore=edition.ignore) if name is None else find_preset(name).policy
-    limits = DEFAULTS["-justifications"] if name is None else str(find_preset(name).justifications)
+    given = None if policy_option is None else line.switches.get(policy_option)
+    policy, limits = (
+        Policy(wrong=edition.wrong, ignore=edition.ignore),
+        Justifications.parse(DEFAULTS["-justifications"]),
+    )
+    if given is not None and "=" in given:
+        base = Options(follow=edition.name, justifications=limits)
+        name = "" if ":" in given.partition("=")[0] else "own:"
+        [named] = read_policies([f"{name}{given}"], base, policy.texts(), str(policy_option))
+        policy, limits = named.policy, named.justifications
+    elif given is not None:
+        policy, limits = find_preset(given).policy, find_preset(given).justifications
     sides = {f"-{side.lower()}": text for side, text in policy.texts().items()}
-    return {**DEFAULTS, **sides, "-justifications": limits if edition.has_limits else "M:M"}
+    return {**DEFAULTS, **sides, "-justifications": str(limits) if edition.has_limits else "M:M"}
 
 
 # ---- The tasks of evidence
