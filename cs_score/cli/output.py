@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import ContextVar
 from typing import IO, Final, TypeVar
@@ -204,22 +205,21 @@ Item = TypeVar("Item")
 
 
 def with_bar(items: Sequence[Item], doing: str = "aligning") -> Iterator[Item]:
-    """Pass `items` on, and show how far they are where standard error is a terminal."""
-    if not _on_terminal():
-        yield from items
-        return
-    shown = -1
+    """Pass `items` on; what takes over two seconds shows on a terminal how far it is."""
+    is_shown = sys.stderr is not None and sys.stderr.isatty() and not is_quiet()
+    start, shown = time.monotonic(), ""
     for number, item in enumerate(items):
-        if (done := 100 * number // len(items)) != shown:
-            shown = done
-            print(f"\r\x1b[K{doing} {done} %", end="", file=sys.stderr, flush=True)
+        if is_shown and time.monotonic() - start > PATIENCE:
+            if (now := f"{doing} {100 * number // len(items)} %") != shown:
+                print(f"\r\x1b[K{now}", end="", file=sys.stderr, flush=True)
+                shown = now
         yield item
-    print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+    if shown:
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-def _on_terminal() -> bool:
-    return sys.stderr.isatty() and not is_quiet()
-
+PATIENCE: Final = 2
+"""Seconds without a word of how far a command is."""
 
 WIDEST_TEXT: Final = 120
 """Columns of a text that goes to no terminal."""
@@ -227,6 +227,5 @@ WIDEST_TEXT: Final = 120
 
 def text_width() -> int:
     """The columns that a text may take."""
-    if sys.stdout is None or not sys.stdout.isatty() or _CAPTURED.get() is not None:
-        return WIDEST_TEXT
-    return shutil.get_terminal_size().columns
+    is_shown = sys.stdout is not None and sys.stdout.isatty() and _CAPTURED.get() is None
+    return shutil.get_terminal_size().columns if is_shown else WIDEST_TEXT
