@@ -209,10 +209,10 @@ def with_bar(items: Sequence[Item], doing: str = "aligning") -> Iterator[Item]:
     is_shown = sys.stderr is not None and sys.stderr.isatty() and not is_quiet()
     start, shown = time.monotonic(), ""
     for number, item in enumerate(items):
-        if is_shown and time.monotonic() - start > PATIENCE:
-            if (now := f"{doing} {100 * number // len(items)} %") != shown:
-                print(f"\r\x1b[K{now}", end="", file=sys.stderr, flush=True)
-                shown = now
+        now = f"{doing} {100 * number // len(items)} %"
+        if is_shown and now != shown and time.monotonic() - start > PATIENCE:
+            print(f"\r\x1b[K{now}", end="", file=sys.stderr, flush=True)
+            shown = now
         yield item
     if shown:
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)

@@ -121,6 +121,7 @@ def test_what_is_refused_says_what_to_type(words: str, status: int, said: str, f
         (f"score {X} q.xml windows.tab.txt pool.tab", "                       TIDE_KB"),
         (f"score {COLD} sf.tab.txt", "                       TIDE_KB  GULL_SF"),
         (f"score --measure ldc-mean-ap --format text {COLD}", "0.6734"),
+        (f"score --measure SF-AP --format text --policy right=CORRECT:INEXACT,wrong=INCORRECT {COLD}", "0.5725"),
     ],
 )
 def test_what_means_something_is_done(words: str, begins: str, folder: Path) -> None:
