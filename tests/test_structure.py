@@ -26,39 +26,39 @@ class Budget(NamedTuple):
 
 ROOMS: Final = {
     # errors, sources, outputs with their plan, processes, records, signature, display, version
-    "base": Budget(1620, 17),  # plan: 1000, 9
+    "base": Budget(1649, 18),  # plan: 1000, 9
     # the table of codes, the log of one job, reports
-    "problems": Budget(1305, 5),  # plan: 1150, 5
+    "problems": Budget(1307, 5),  # plan: 1150, 5
     # a measure as a value, the registry
-    "measures": Budget(360, 4),  # plan: 250, 3
+    "measures": Budget(361, 4),  # plan: 250, 3
     # resampling, intervals, paired tests, families of tests, planning; knows no task
-    "statistics": Budget(1535, 9),  # plan: 2300, 13
+    "statistics": Budget(1576, 9),  # plan: 2300, 13
     # layout, renderers, frames
     "tables": Budget(499, 4),  # plan: 400, 4
     # queries, lines, judging, counting, ranking, resampling, gold, run, scorer, parts, writers
-    "coldstart": Budget(6480, 18),  # plan: 5200, 28
+    "coldstart": Budget(6496, 18),  # plan: 5200, 28
     # reading, one result, four modes (scoring, explanation)
-    "evidence": Budget(2210, 8),  # plan: 1600, 12
+    "evidence": Budget(2230, 8),  # plan: 1600, 12
     # the interface and the table of five
     "tasks": Budget(300, 3),  # plan: 300, 3
     # the programs before the scorer
-    "preparation": Budget(1210, 7),  # plan: 1250, 8
+    "preparation": Budget(1222, 7),  # plan: 1250, 8
     # from a knowledge base to a run
-    "knowledge_base": Budget(2555, 12),  # plan: 2200, 12
+    "knowledge_base": Budget(2558, 12),  # plan: 2200, 12
     # mistakes, effects, budget, groups, differences, many runs; Cold Start's what-ifs and explanation
-    "analysis": Budget(9413, 43),  # plan: 5000, 22
+    "analysis": Budget(9414, 43),  # plan: 5000, 22
     # plan, execution (processes, Dask), store, tables
-    "batch": Budget(2485, 11),  # plan: 1500, 9
+    "batch": Budget(2504, 11),  # plan: 1500, 9
     # verify and check: score again, hold document against document
-    "verification": Budget(1710, 8),  # plan: 800, 6
+    "verification": Budget(1675, 8),  # plan: 800, 6
     # limits and baselines of check; becomes part of verification
     "gates": Budget(0, 0),  # plan: 0, 0
     # the page: templates, charts
-    "report": Budget(2350, 12),  # plan: 1300, 10
+    "report": Budget(2372, 12),  # plan: 1300, 10
     # results as people use them
-    "api": Budget(2415, 9),  # plan: 900, 6
+    "api": Budget(2311, 9),  # plan: 900, 6
     # the contracts, a module for each group of commands
-    "cli": Budget(4990, 11),  # plan: 1900, 11
+    "cli": Budget(4984, 11),  # plan: 1900, 11
 }
 """The rooms in order: each imports those before it and itself. Whoever makes a room smaller lowers its budget in the
 same change; the plan's figure stands behind it. What has to grow is argued in the message of the commit.
@@ -67,7 +67,7 @@ same change; the plan's figure stands behind it. What has to grow is argued in t
 DOOR: Final = {"", "__main__"}
 """Modules that stand in no room: the public names, and the process."""
 
-MOST_LATE_IMPORTS: Final = 260
+MOST_LATE_IMPORTS: Final = 250
 """Imports inside functions: those of third-party packages that a short call must not load, and lazy commands."""
 
 MOST_LINES: Final = 60

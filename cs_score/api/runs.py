@@ -65,6 +65,7 @@ from cs_score.coldstart.outputs import (
     whole_report,
     written,
 )
+from cs_score.coldstart.resampling import bootstrap
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.result import RunResult as OneRun
 from cs_score.coldstart.scorer import score_runs
@@ -630,8 +631,6 @@ def _resampled_as_shown(lines: _Lines, layout: Layout) -> Result:
     if all(run.bootstrap is None for run in result.runs) or metrics == result.options.metrics:
         return result
     queries = lines.run.gold.table
-    from cs_score.coldstart.resampling import bootstrap  # brings numpy
-
     runs: list[OneRun] = []
     for run in result.runs:
         if run.bootstrap is not None:

@@ -81,6 +81,7 @@ from cs_score.coldstart.outputs import (
 from cs_score.coldstart.queries import is_query_file
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.scorer import load_alone, run_files, score_apart, score_runs
+from cs_score.coldstart.unit_statistics import intervals
 from cs_score.knowledge_base.recognition import is_knowledge_base
 from cs_score.problems.log import ProblemLog
 
@@ -305,8 +306,6 @@ def _told_apart(call: Call, knowledge_bases: Collection[str]) -> tuple[list[Inpu
 def _intervals(call: Call, result: Result) -> Sequence[ScoreIntervals]:
     if call.resampling is None:
         return ()
-    from cs_score.coldstart.unit_statistics import intervals  # brings numpy
-
     return intervals(result, call.resampling)
 
 

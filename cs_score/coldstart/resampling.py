@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
-
+from cs_score.base.late import Late
 from cs_score.coldstart.queries import QuerySet
 from cs_score.coldstart.result import ScoreRow, Table, by_ldc_query, counted_f1, ldc_max_rows, row_order
 from cs_score.coldstart.samples import (
@@ -32,7 +30,13 @@ from cs_score.measures.formulas import precision_recall_f1
 from cs_score.measures.measure import Measure
 from cs_score.statistics.arithmetic import Floats, divide
 
-Counts: TypeAlias = npt.NDArray[np.int64]
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+else:
+    np = Late("numpy")
+
+Counts: TypeAlias = "npt.NDArray[np.int64]"
 
 CONFIDENCES: Final = (99, 95, 90)
 
@@ -87,7 +91,7 @@ def _own_score(code: ValueCode, scores: Mapping[Measure, float], shown: frozense
     return f"{score:.4f}" if is_shown and score is not None else NO_SCORE
 
 
-_Averages: TypeAlias = dict[tuple[str, str], tuple[Floats, npt.NDArray[np.bool_]]]
+_Averages: TypeAlias = "dict[tuple[str, str], tuple[Floats, npt.NDArray[np.bool_]]]"
 """(average, level) -> scores, one row of P, R and F per sample, and whether the sample has the level."""
 
 

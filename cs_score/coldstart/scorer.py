@@ -22,6 +22,7 @@ from cs_score.coldstart.linking import kind_of, members
 from cs_score.coldstart.options import DUPLICATE, MANY, SIDES, Options, Policy, as_validated, origin_of
 from cs_score.coldstart.queries import QuerySet, find_predicate
 from cs_score.coldstart.ranking import Ranker, Ranking
+from cs_score.coldstart.resampling import bootstrap
 from cs_score.coldstart.result import (
     ALL_LEVELS,
     AveragePrecision,
@@ -249,8 +250,6 @@ class Combining:
 
     def with_bootstrap(self, run: RunResult, samples_file: str) -> RunResult:
         """The run with the scores of its resamples. Raises InputError without LDC queries to resample (11.1)."""
-        from cs_score.coldstart.resampling import bootstrap  # needs numpy
-
         table = self._gold.table
         if not table.ldc_of:
             raise InputError(

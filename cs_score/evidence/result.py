@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Executor
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from cs_score.base.errors import InputError
@@ -14,11 +13,14 @@ from cs_score.base.signing.origin import Origin
 from cs_score.base.sources import InputDigest
 from cs_score.measures.formulas import Divide, Number, divide
 from cs_score.measures.registry import headline
+from cs_score.statistics.intervals import score_intervals
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.results import ScoreIntervals
 from cs_score.statistics.units import UnitTable
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from cs_score.base.signing.signature import Signature
 
 
@@ -160,8 +162,6 @@ def intervals(
     The name of the unit in `resampling` is set here. The executor spreads the resamples and changes no number. Raises
     InputError where there is no unit.
     """
-    from cs_score.statistics.intervals import score_intervals  # brings numpy, which scoring does without
-
     mode = result.mode
     settings = replace(resampling or Resampling(), unit=mode.unit)
     return score_intervals(result.table, mode.measures, mode.formula, settings, executor)

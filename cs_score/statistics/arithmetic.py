@@ -15,18 +15,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, TypeAlias
-
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from cs_score.base.errors import InputError
+from cs_score.base.late import Late
 from cs_score.base.records import Record
 from cs_score.measures.formulas import Ratio
 
-Floats: TypeAlias = NDArray[np.float64]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+else:
+    np = Late("numpy")
 
-Formula: TypeAlias = Callable[[Floats], Floats]
+Floats: TypeAlias = "NDArray[np.float64]"
+
+Formula: TypeAlias = "Callable[[Floats], Floats]"
 """Sums to scores: (N, k) -> (N, m). Row i of the result depends on row i of the argument alone, and is finite."""
 
 ColumnMeasures: TypeAlias = Callable[[Any, Callable[[Any, Any], Any]], Sequence[Any] | Mapping[str, Any]]

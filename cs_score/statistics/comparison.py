@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Sized
-from concurrent.futures import Executor
 from itertools import combinations
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-import numpy as np
 from msgspec import UNSET
-from numpy.typing import ArrayLike
 
 from cs_score.base.errors import UsageError
+from cs_score.base.late import Late
 from cs_score.base.records import Record, asdict
 from cs_score.measures.formulas import Ratio
 from cs_score.statistics.arithmetic import Floats, Formula, exact_statistics
@@ -38,6 +36,14 @@ from cs_score.statistics.paired_tests import (
 from cs_score.statistics.resampling import bootstrap_scores, point_scores, unit_ratios
 from cs_score.statistics.results import Comparison, Interval, MeasureComparison, PairedSystems, PValues, RankedSystem
 from cs_score.statistics.units import UnitTable, common_units, same_units
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    import numpy as np
+    from numpy.typing import ArrayLike
+else:
+    np = Late("numpy")
 
 _MOST_SCORES: Final = 1 << 27
 """Scores of resamples, at 8 bytes each, up to which their number grows by itself."""

@@ -13,13 +13,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from concurrent.futures import Executor
-from statistics import NormalDist
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-import numpy as np
-from numpy.typing import ArrayLike
-
+from cs_score.base.late import Late
 from cs_score.base.records import replace
 from cs_score.statistics.arithmetic import (
     ColumnFormula,
@@ -48,7 +44,15 @@ from cs_score.statistics.resampling import bootstrap_scores, defined, jackknife_
 from cs_score.statistics.results import Interval, ScoreIntervals
 from cs_score.statistics.units import UnitTable
 
-_NORMAL: Final = NormalDist()
+if TYPE_CHECKING:
+    import statistics
+    from concurrent.futures import Executor
+
+    import numpy as np
+    from numpy.typing import ArrayLike
+else:
+    np, statistics = Late("numpy"), Late("statistics")
+
 _NO_NOTES: Final[tuple[Note, ...]] = ()
 
 
@@ -171,9 +175,11 @@ def _bca_cuts(
     share = (below + not_above) / (2 * len(resampled))
     if not 0.0 < share < 1.0:
         return None
-    bias = _NORMAL.inv_cdf(share)
+    bias = statistics.NormalDist().inv_cdf(share)
     acceleration = _acceleration(jackknife, slack)
-    normal = _NORMAL.inv_cdf(level / 2)  # that of 1 - level / 2 is its negative; 1 - level / 2 may round to 1
+    normal = statistics.NormalDist().inv_cdf(
+        level / 2
+    )  # that of 1 - level / 2 is its negative; 1 - level / 2 may round to 1
     return _bca_cut(normal, bias, acceleration), _bca_cut(-normal, bias, acceleration)
 
 
@@ -182,7 +188,7 @@ def _bca_cut(normal: float, bias: float, acceleration: float) -> float:
     remaining = 1 - acceleration * shifted
     if remaining <= 0:  # beyond the pole, which |acceleration| <= 1/6 keeps six standard errors away
         return 1.0 if shifted > 0 else 0.0
-    return _NORMAL.cdf(bias + shifted / remaining)
+    return statistics.NormalDist().cdf(bias + shifted / remaining)
 
 
 def _acceleration(jackknife: Floats, slack: float) -> float:

@@ -19,13 +19,10 @@ Equal within rounding counts as equal (`arithmetic.TIE_TOLERANCE`, relative to t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
 from functools import partial
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
+from cs_score.base.late import Late
 from cs_score.measures.formulas import Ratio
 from cs_score.statistics.arithmetic import ExactStatistics, Floats, Formula, contributions, noise
 from cs_score.statistics.options import Resampling, add_one, is_enumerated
@@ -39,6 +36,14 @@ from cs_score.statistics.resampling import (
     scores_of,
     swap_flags,
 )
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    import numpy as np
+    from numpy.typing import NDArray
+else:
+    np = Late("numpy")
 
 Pair: TypeAlias = tuple[int, int]
 """Two systems by their position."""

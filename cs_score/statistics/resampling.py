@@ -10,21 +10,26 @@ change Generator (not PCG64 itself) from one release to another.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor
 from enum import IntEnum
 from functools import partial
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from cs_score.base.late import Late
 from cs_score.measures.formulas import Ratio
 from cs_score.statistics.arithmetic import ExactStatistics, Floats, Formula, ratios_of
 from cs_score.statistics.options import Resampling
 
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    import numpy as np
+    from numpy.typing import NDArray
+else:
+    np = Late("numpy")
+
 _Result = TypeVar("_Result")
 
-Counts: TypeAlias = NDArray[np.integer[Any]]
+Counts: TypeAlias = "NDArray[np.integer[Any]]"
 
 BLOCK: Final = 128
 """Resamples per generator. Part of the meaning of a seed: another value gives other draws."""
@@ -53,7 +58,7 @@ class _Purpose(IntEnum):
     SWAPS = 1
 
 
-_Draw: TypeAlias = Callable[[np.random.Generator, int], Counts]
+_Draw: TypeAlias = "Callable[[np.random.Generator, int], Counts]"
 
 
 def bootstrap_counts(
