@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.coldstart.handmade import Inputs
+from tests.coldstart.recorded import copy_of
 
 
 @pytest.fixture
@@ -15,3 +16,9 @@ def inputs(tmp_path: Path) -> Inputs:
     made = Inputs(tmp_path)
     made.queries()
     return made
+
+
+@pytest.fixture
+def sound(tmp_path: Path) -> Path:
+    """A folder with the files of a sound evaluation."""
+    return copy_of("multi_ep_011", tmp_path)

@@ -162,10 +162,8 @@ def _blocks_of(section: str) -> Iterator[Block]:
     name, _, rest = section.partition("\n")
     for text in rest.split("." * 80 + "\n")[:-1]:
         cells = dict(re.findall(r"^\t([A-Z ]+):\t(.*)$", text, re.MULTILINE))
-        yield Block(
-            name, cells["FQNODEID"], cells["SUBMISSION"], cells["ASSESSMENT"],
-            cells["PREPOLICY ASSESSMENT"], cells["POSTPOLICY ASSESSMENT"],
-        )  # fmt: skip
+        headings = ("FQNODEID", "SUBMISSION", "ASSESSMENT", "PREPOLICY ASSESSMENT", "POSTPOLICY ASSESSMENT")
+        yield Block(name, *(cells[heading] for heading in headings))
 
 
 def labels(scored: Scored) -> list[str]:

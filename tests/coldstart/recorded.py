@@ -137,6 +137,16 @@ def copy_inputs(case: Case, folder: Path) -> None:
     shutil.copytree(case.folder, folder, ignore=shutil.ignore_patterns("expected", "case.json"), dirs_exist_ok=True)
 
 
+FILES: Final = ("queries.xml", "pool.tab", "run.tab")
+
+
+def copy_of(name: str, folder: Path, *further: str) -> Path:
+    """Copy queries, pool, run and further files of a committed case into the folder."""
+    for file in (*FILES, *further):
+        shutil.copy(COMMITTED / name / file, folder / file)
+    return folder
+
+
 def replay(case: Case, folder: Path) -> list[str]:
     """Run the case in `folder` and return what differs from the record, in words."""
     copy_inputs(case, folder)

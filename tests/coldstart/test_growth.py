@@ -19,15 +19,8 @@ from tests.coldstart.handmade import Inputs, Line
 from tests.growth import assert_grows_in_proportion
 
 
-@pytest.fixture
-def inputs(tmp_path: Path) -> Inputs:
-    made = Inputs(tmp_path)
-    made.queries()
-    return made
-
-
-@pytest.mark.parametrize("query", ["<query >\n</query>\n", "<query id='1'>\n</query>"])
-def test_queries_without_an_id(query: str) -> None:
+@pytest.mark.parametrize("query", ["<query >\n</query>\n", "<query id='1'>\n</query>", '<query id="CS17_1"> <name>'])
+def test_queries_without_an_id_or_end(query: str) -> None:
     def prepared(size: int) -> Callable[[], object]:
         data = (query * size).encode()
         return lambda: load_queries([io.BytesIO(data)], None, ProblemLog())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -14,11 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.coldstart.command import Outcome, score_in
-from tests.coldstart.recorded import COMMITTED
+from tests.coldstart.recorded import FILES, copy_of
 
-SOUND: Final = COMMITTED / "multi_ep_011"
 SWITCHES: Final = ("-expand", "CSSF17", "-output_file", "out")
-FILES: Final = ("queries.xml", "pool.tab", "run.tab")
 OUTPUTS: Final = frozenset(f"out.{name}" for name in ("debug", "ap", "sf", "ldcmax", "ldcmean", "summary", "params"))
 SAMPLE_OUTPUTS: Final = frozenset({"out.sample", "out.samplescores", "out.confidence"})
 SCORES: Final = OUTPUTS - {"out.params", "out.debug", "out.ap"}
@@ -26,14 +23,6 @@ SCORES: Final = OUTPUTS - {"out.params", "out.debug", "out.ap"}
 ESCAPE: Final = "\x1b]0;owned\x07\x1b[2J\u202e"
 _CONTROL: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _FOOT: Final = b"*ALL-Macro Prec, Recall and F1 refer to mean-precision, mean-recall and mean-F1.\n"
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A folder with the files of a sound evaluation."""
-    for name in FILES:
-        shutil.copy(SOUND / name, tmp_path / name)
-    return tmp_path
 
 
 def check(outcome: Outcome, outputs: frozenset[str] = OUTPUTS) -> Outcome:
@@ -153,22 +142,24 @@ _DISTORTIONS: Final = st.lists(
 )
 
 
-@given(_DISTORTIONS)
-def test_distorted_files(distortions: list[tuple[str, str, float]]) -> None:
+@given(_DISTORTIONS, st.none() | st.tuples(st.sampled_from(FILES), st.binary(max_size=200)))
+def test_distorted_files_and_files_of_noise(
+    distortions: list[tuple[str, str, float]], noise: tuple[str, bytes] | None
+) -> None:
     with tempfile.TemporaryDirectory() as name:
-        for file in FILES:
-            shutil.copy(SOUND / file, name)
+        folder = copy_of("multi_ep_011", Path(name))
         for file, mutation, place in distortions:
-            path = Path(name, file)
-            path.write_bytes(MUTATIONS[mutation](path.read_bytes(), place))
-        score_files(Path(name))
+            (folder / file).write_bytes(MUTATIONS[mutation]((folder / file).read_bytes(), place))
+        if noise is not None:
+            (folder / noise[0]).write_bytes(noise[1])
+        score_files(folder)
 
 
 @pytest.mark.parametrize(("mutation", "place"), SOMEWHERE)
 @pytest.mark.parametrize("file", FILES)
-def test_every_mutation_of_every_file(file: str, mutation: str, place: float, folder: Path) -> None:
-    (folder / file).write_bytes(MUTATIONS[mutation]((folder / file).read_bytes(), place))
-    score_files(folder)
+def test_every_mutation_of_every_file(file: str, mutation: str, place: float, sound: Path) -> None:
+    (sound / file).write_bytes(MUTATIONS[mutation]((sound / file).read_bytes(), place))
+    score_files(sound)
 
 
 @pytest.mark.parametrize(("mutation", "place"), SOMEWHERE)
@@ -177,13 +168,11 @@ def test_every_mutation_of_a_list_of_queries_and_of_samples(
     switch: str, mutation: str, place: float, tmp_path: Path
 ) -> None:
     """Both lists are separated by blanks; tabs do as well, and let the column mutations reach the columns."""
-    case = COMMITTED / "samples_009"
-    for name in FILES:
-        shutil.copy(case / name, tmp_path / name)
-    groups = [group.split(":") for group in (case / "samples.txt").read_text(encoding="utf-8").split()[1:3]]
+    samples = (copy_of("samples_009", tmp_path, "samples.txt") / "samples.txt").read_text(encoding="utf-8")
+    groups = [group.split(":") for group in samples.split()[1:3]]
     lists = {
         "-queries": "".join(f"{ldc}\t{query}\t0\n" for ldc, queries in groups for query in queries.split(",")),
-        "-samples": (case / "samples.txt").read_text(encoding="utf-8").replace(" ", "\t"),
+        "-samples": samples.replace(" ", "\t"),
     }
     outputs = OUTPUTS | SAMPLE_OUTPUTS if switch == "-samples" else OUTPUTS
     (tmp_path / "list.txt").write_bytes(MUTATIONS[mutation](lists[switch].encode(), place))
@@ -198,9 +187,9 @@ def _change_column(folder: Path, column: int, text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["nan", "NaN", "inf", "Infinity", "-0.5", "1e400", "1_0.0", "０.５", "0.5 ", ""])
-def test_a_confidence_that_is_no_number_in_range_is_reported_and_counted_as_one(text: str, folder: Path) -> None:
-    _change_column(folder, 7, text)
-    outcome = score_files(folder)
+def test_a_confidence_that_is_no_number_in_range_is_reported_and_counted_as_one(text: str, sound: Path) -> None:
+    _change_column(sound, 7, text)
+    outcome = score_files(sound)
     fails(outcome, f"Illegal confidence value: {text.strip()}", "run.tab line 2")
     scores = b"".join(outcome.files[f"out.{name}"] for name in ("sf", "ap", "summary")).lower()
     assert b"nan" not in scores
@@ -214,36 +203,36 @@ def _with_doctype(folder: Path, doctype: str, name: str) -> None:
     (folder / "queries.xml").write_text(f"{head}?>\n{doctype}\n{rest}", encoding="utf-8")
 
 
-def test_a_bomb_of_nested_entities_stays_text(folder: Path) -> None:
+def test_a_bomb_of_nested_entities_stays_text(sound: Path) -> None:
     entities = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 12))
-    plain = score_files(folder).files["out.sf"]
-    _with_doctype(folder, f'<!DOCTYPE q [<!ENTITY e0 "boom">{entities}]>', "&e11;")
-    assert score_files(folder).files["out.sf"] == plain
+    plain = score_files(sound).files["out.sf"]
+    _with_doctype(sound, f'<!DOCTYPE q [<!ENTITY e0 "boom">{entities}]>', "&e11;")
+    assert score_files(sound).files["out.sf"] == plain
 
 
-@pytest.mark.parametrize("place", ["file://{folder}/secret.txt", "secret.txt", "http://127.0.0.1:9/secret"])
-def test_external_entities_and_definitions_are_not_fetched(place: str, folder: Path) -> None:
-    (folder / "secret.txt").write_text("do-not-tell", encoding="utf-8")
-    system = place.format(folder=folder)
-    _with_doctype(folder, f'<!DOCTYPE q SYSTEM "{system}" [<!ENTITY x SYSTEM "{system}">]>', "&x;")
-    outcome = score_files(folder)
+@pytest.mark.parametrize("place", ["file://{sound}/secret.txt", "secret.txt", "http://127.0.0.1:9/secret"])
+def test_external_entities_and_definitions_are_not_fetched(place: str, sound: Path) -> None:
+    (sound / "secret.txt").write_text("do-not-tell", encoding="utf-8")
+    system = place.format(sound=sound)
+    _with_doctype(sound, f'<!DOCTYPE q SYSTEM "{system}" [<!ENTITY x SYSTEM "{system}">]>', "&x;")
+    outcome = score_files(sound)
     assert outcome.status == 0
     assert b"do-not-tell" not in outcome.stderr + b"".join(outcome.files.values())
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_an_empty_file_and_a_missing_one_are_named(name: str, folder: Path) -> None:
-    (folder / name).write_bytes(b"")
-    said = score_files(folder).stderr.decode()
+def test_an_empty_file_and_a_missing_one_are_named(name: str, sound: Path) -> None:
+    (sound / name).write_bytes(b"")
+    said = score_files(sound).stderr.decode()
     assert ("not loaded" if name == "queries.xml" else f"Empty response or assessment file: {name}") in said
-    (folder / name).unlink()
-    fails(score_files(folder), f"Could not open {name}: No such file or directory")
+    (sound / name).unlink()
+    fails(score_files(sound), f"Could not open {name}: No such file or directory")
 
 
 @pytest.mark.parametrize("column", range(9))
-def test_escape_sequences_in_a_run_do_not_reach_the_terminal(column: int, folder: Path) -> None:
-    _change_column(folder, column, f"x{ESCAPE}y")
-    score_files(folder)
+def test_escape_sequences_in_a_run_do_not_reach_the_terminal(column: int, sound: Path) -> None:
+    _change_column(sound, column, f"x{ESCAPE}y")
+    score_files(sound)
 
 
 @pytest.mark.parametrize(
@@ -269,8 +258,8 @@ def test_escape_sequences_in_a_run_do_not_reach_the_terminal(column: int, folder
         ["-error_file", "run.tab", *FILES],
     ],
 )
-def test_switches_that_make_no_sense(words: list[str], folder: Path) -> None:
-    outcome = score_in(folder, words, terminal=True)
+def test_switches_that_make_no_sense(words: list[str], sound: Path) -> None:
+    outcome = score_in(sound, words, terminal=True)
     assert outcome.status == 255
     said = (outcome.stdout + outcome.stderr).decode("utf-8")
     assert said.strip()
@@ -292,15 +281,10 @@ def test_switches_that_make_no_sense(words: list[str], folder: Path) -> None:
 def test_doubtful_samples_are_remarked_on_and_change_nothing_else(
     text: str | None, remark: str | None, tmp_path: Path
 ) -> None:
-    case = COMMITTED / "samples_009"
-    for name in (*FILES, "samples.txt"):
-        shutil.copy(case / name, tmp_path / name)
-    if text is None:
-        (tmp_path / "samples.txt").unlink()
-    else:
+    copy_of("samples_009", tmp_path)
+    if text is not None:
         (tmp_path / "samples.txt").write_text(text, encoding="utf-8")
-    words = ["-output_file", "out", "-expand", "CSSF17", "-samples", "samples.txt", *FILES]
-    outcome = score_in(tmp_path, words)
+    outcome = score_in(tmp_path, [*SWITCHES, "-samples", "samples.txt", *FILES])
     assert outcome.status == 0
     warnings = [line for line in outcome.stderr.decode().splitlines() if line.startswith("cs-score: warning: ")]
     assert [remark in line for line in warnings if remark] == ([True] if remark else [])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -37,22 +36,16 @@ from cs_score.statistics.arithmetic import ColumnFormula, exact_statistics
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.resampling import bootstrap_counts, bootstrap_scores
 from tests.coldstart.command import Outcome, score_in
-from tests.coldstart.recorded import COMMITTED
-from tests.coldstart.test_laws import folder_with
+from tests.coldstart.recorded import COMMITTED, cases_in, copy_inputs
+from tests.coldstart.test_laws import base, folder_with
 from tests.coldstart.worlds import BASE, FIRST_SLOTS, Answer, Assessment, Response, World, worlds
-from tests.coldstart.worlds import Query as LdcQuery
+from tests.coldstart.worlds import Query as Asked
 
 CASES: Final = ("multi_ep_008", "multi_ep_011", "medium_001", "threehop_004", "samples_009", "sfqueries_006")
 
 
 scorable: Final = worlds().filter(lambda world: bool(world.run))
 """Worlds with a run to score."""
-
-
-def switches_of(case: str) -> list[str]:
-    """The words of a recorded case, without its files' destinations."""
-    words: list[str] = json.loads((COMMITTED / case / "case.json").read_text(encoding="utf-8"))["args"]
-    return words
 
 
 def scored(world: World) -> Result:
@@ -66,11 +59,13 @@ def close(one: float, other: float) -> bool:
 
 
 @given(scorable)
-def test_sums_over_all_units_give_the_scorers_own_averages(world: World) -> None:
+def test_every_query_is_a_unit_and_the_sums_over_all_give_the_scorers_own_averages(world: World) -> None:
     (run,) = scored(world).runs
+    assert set(run.unit_of.values()) == {query.ldc for query in world.queries}
+    asked = {query: ldc.ldc for ldc in world.queries for query in ldc.sf_queries()}
+    assert set(answered_units(run)) <= {asked[base(response)] for response in world.run}
     expected = summary_scores(run)
-    table = unit_table(run, expected)
-    sums = [sum(column) for column in zip(*table.rows)]
+    sums = [sum(column) for column in zip(*unit_table(run, expected).rows)]
     for measure, found in zip(expected, formula_of(expected)(sums, divide)):
         assert close(found, expected[measure]), measure
 
@@ -102,7 +97,7 @@ def test_intervals_are_those_of_rescored_resamples(world: World, seed: int) -> N
     queries = open_queries(world)
     measures = list(summary_scores(run))
     table = unit_table(run, measures)
-    count = 12  # resamples
+    count = 12
     found = bootstrap_scores(
         exact_statistics([table.rows]), ColumnFormula(formula_of(measures)), Resampling(count, seed)
     )[:, 0, :]
@@ -156,24 +151,15 @@ def replicated(run: RunResult, queries: QuerySet, times: dict[str, int]) -> RunR
     )
 
 
-@given(scorable)
-def test_every_query_is_a_unit_and_those_with_a_response_are_answered(world: World) -> None:
-    (run,) = scored(world).runs
-    assert set(run.unit_of.values()) == {query.ldc for query in world.queries}
-    asked = {query: ldc.ldc for ldc in world.queries for query in ldc.sf_queries()}
-    assert set(answered_units(run)) <= {asked["_".join(r.answer.query.split("_")[:3])] for r in world.run}
-
-
 def with_switches(case: str, folder: Path, *switches: str) -> Outcome:
     """A recorded case once more, with further switches."""
-    inputs = [path for path in (COMMITTED / case).iterdir() if path.is_file() and path.name != "case.json"]
-    for path in inputs:
-        (folder / path.name).write_bytes(path.read_bytes())
-    return score_in(folder, [*switches, *switches_of(case)])
+    (found,) = cases_in(COMMITTED, case)
+    copy_inputs(found, folder)
+    return score_in(folder, [*switches, *found.words])
 
 
 def test_one_unit_gives_the_point_and_a_note() -> None:
-    query = LdcQuery("CSX_0001", FIRST_SLOTS[:1], ("ENG_Q1",))
+    query = Asked("CSX_0001", FIRST_SLOTS[:1], ("ENG_Q1",))
     answer = Answer(query.sf_queries()[0], FIRST_SLOTS[0].name, "Ann", "ENG_1")
     world = World((query,), (Assessment(answer, "C", f"{answer.query}:1"),), (Response(answer, "0.9", ":E1"),))
     (found,) = intervals(scored(world), Resampling(50))
@@ -184,15 +170,17 @@ def test_one_unit_gives_the_point_and_a_note() -> None:
         assert "one unit" in interval.note
 
 
+BOOTSTRAP: Final = "--bootstrap takes a whole number from 1 to 1000000, not {}"
+NO_COUNTS: Final = ("0", "-5", "many", "1e3", "9" * 50, "\u0663", "")
+SEED: Final = "--seed takes a whole number of at least 0, not {}"
+
+
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        *(
-            (["--bootstrap", text], f"--bootstrap takes a whole number from 1 to 1000000, not {text}")
-            for text in ("0", "-5", "many", "1e3", "9" * 50, "\u0663", "")
-        ),
-        (["--bootstrap", "5", "--seed", "-1"], "--seed takes a whole number of at least 0, not -1"),
-        (["--bootstrap", "5", "--seed", "x\x1b"], "--seed takes a whole number of at least 0, not x\\x1b"),
+        *((["--bootstrap", text], BOOTSTRAP.format(text)) for text in NO_COUNTS),
+        (["--bootstrap", "5", "--seed", "-1"], SEED.format("-1")),
+        (["--bootstrap", "5", "--seed", "x\x1b"], SEED.format("x\\x1b")),
         (["--bootstrap", "5", "--confidence", "100"], "the confidence is a percentage from 50 to 99.99, not 100.0"),
         (["--bootstrap", "5", "--confidence", "nan"], "--confidence takes a percentage from 50 to 99.99, not nan"),
         (["--bootstrap", "5", "--interval", "normal"], "--interval takes percentile or bca, not normal"),

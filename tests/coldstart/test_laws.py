@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -69,21 +69,24 @@ def _policies() -> st.SearchStrategy[tuple[str, ...]]:
 
 
 @given(worlds(), _policies(), st.sampled_from(("1:3", "1:1", "M:3", "2:9")))
-def test_scores_lie_between_0_and_1_and_follow_from_counts_whose_sums_are_the_micro_averages(
+def test_scores_follow_from_the_counts_and_averages_from_the_rows(
     world: World, policy: tuple[str, ...], justifications: str
 ) -> None:
     result = scored(world, *policy, "-justifications", justifications)
     figures = [figure for row in result.sf for figure in row.scores] + list(result.average_precision.values())
     assert [figure for figure in figures if not 0 <= figure <= 1] == []
-    micro = result.named("ALL-Micro")
     levels = {row.level for row in result.rows()}
-    assert {row.level for row in micro} == (levels | {"ALL"} if levels else set())
-    for total in micro:
-        rows = [row for row in result.rows() if total.level in (row.level, "ALL")]
-        assert total.counts == {key: sum(row.counts[key] for row in rows) for key in total.counts}
+    assert {row.level for row in result.named("ALL-Micro")} == (levels | {"ALL"} if levels else set())
     for row in result.sf:
+        rows = [each for each in result.rows() if row.level in (each.level, "ALL")]
         if row.name == "ALL-Macro":
+            divisor = sum(each.counts["GT"] > 0 for each in rows)
+            means = [sum(column) / divisor if divisor else 0.0 for column in zip(*(each.scores for each in rows))]
+            # Each of the summed figures has been rounded to four decimals.
+            assert row.scores == pytest.approx(means or (0,) * 3, abs=PRINTED * (1 + len(rows) / max(divisor, 1)))
             continue
+        if row.name == "ALL-Micro":
+            assert row.counts == {key: sum(each.counts[key] for each in rows) for key in row.counts}
         right, scoring = row.counts["Right"], row.counts["Submitted"] - row.counts["Ignored"]
         precision = right / scoring if scoring else 0.0
         recall = right / row.counts["GT"] if row.counts["GT"] else 0.0
@@ -91,25 +94,18 @@ def test_scores_lie_between_0_and_1_and_follow_from_counts_whose_sums_are_the_mi
         assert row.scores == pytest.approx((precision, recall, f1), abs=PRINTED)
 
 
-@given(worlds())
-def test_macro_averages_are_means_over_the_rows_with_ground_truth(world: World) -> None:
-    result = scored(world)
-    for mean in result.named("ALL-Macro"):
-        rows = [row for row in result.rows() if mean.level in (row.level, "ALL")]
-        divisor = sum(row.counts["GT"] > 0 for row in rows)
-        for index in range(3):
-            total = sum(row.scores[index] for row in rows)
-            # Each of the summed figures has been rounded to four decimals.
-            tolerance = PRINTED * (1 + len(rows) / max(divisor, 1))
-            assert mean.scores[index] == pytest.approx(total / divisor if divisor else 0.0, abs=tolerance)
+def new_answer(data: st.DataObject, world: World, docid: str) -> Answer:
+    """An answer to the first slot of some query, in a document of its own."""
+    query, slot = data.draw(
+        st.sampled_from([(q, query.slots[0]) for query in world.queries for q in query.sf_queries()])
+    )
+    return Answer(query, slot.name, "New", docid)
 
 
 @given(worlds(), st.data())
 def test_a_wrong_answer_never_raises_precision(world: World, data: st.DataObject) -> None:
-    query = data.draw(st.sampled_from([q for query in world.queries for q in query.sf_queries()]))
-    slot = next(q.slots[0] for q in world.queries if query in q.sf_queries())
-    wrong = Answer(query, slot.name, "Wrong", "ENG_wrong")
-    nodes = [":Own", *(response.node for response in world.run if response.answer.query == query)]
+    wrong = new_answer(data, world, "ENG_wrong")
+    nodes = [":Own", *(response.node for response in world.run if response.answer.query == wrong.query)]
     response = Response(wrong, data.draw(st.sampled_from(("0.05", "0.995"))), data.draw(st.sampled_from(nodes)))
     known = replace(world, pool=(Assessment(wrong, "W", "0"), *world.pool))
     before, after = scored(known), scored(known.adding(response))
@@ -191,35 +187,31 @@ def test_spelling_that_the_reader_removes_changes_nothing(world: World, change: 
 
 
 @given(worlds())
-def test_a_run_split_by_query_over_two_files_scores_the_same(world: World) -> None:
-    queries = sorted(set(map(base, world.run)))
-    assume(len(queries) > 1)
-    first = [response for response in world.run if base(response) in queries[::2]]
-    second = [response for response in world.run if base(response) in queries[1::2]]
+def test_the_same_files_said_otherwise_score_the_same(world: World) -> None:
+    """Once more; the run split by query over two files; every query named, in a file and in a list."""
     expected = scored(world).tables()
+    runs = [replace(world, run=tuple(r for r in world.run if base(r) in half)) for half in halves(map(base, world.run))]
+    pairs = [(query.ldc, sf_query) for query in world.queries for sf_query in query.sf_queries()]
     with folder_with(world) as (folder, files):
-        (folder / "one.tab").write_bytes(replace(world, run=tuple(first)).run_text().encode())
-        (folder / "two.tab").write_bytes(replace(world, run=tuple(second)).run_text().encode())
-        assert score(folder, [*files[:2], "one.tab", "two.tab"]).tables() == expected
+        assert score(folder, files).tables() == expected
+        (folder / "ids.txt").write_text("".join(f"{ldc} {sf_query}\n" for ldc, sf_query in pairs), encoding="utf-8")
+        for listed in ("ids.txt", ":".join(sf_query for _, sf_query in pairs)):
+            assert score(folder, files, "-queries", listed).tables() == expected
+        if all(part.run for part in runs):
+            for name, part in zip(("one.tab", "two.tab"), runs):
+                (folder / name).write_bytes(part.run_text().encode())
+            assert score(folder, [*files[:2], "one.tab", "two.tab"]).tables() == expected
 
 
-@given(worlds())
-def test_naming_every_query_is_the_same_as_naming_none(world: World) -> None:
-    expected = scored(world).tables()
-    with folder_with(world) as (folder, files):
-        lines = [f"{query.ldc} {sf_query}\n" for query in world.queries for sf_query in query.sf_queries()]
-        (folder / "ids.txt").write_text("".join(lines), encoding="utf-8")
-        assert score(folder, files, "-queries", "ids.txt").tables() == expected
-        listed = ":".join(sf_query for query in world.queries for sf_query in query.sf_queries())
-        assert score(folder, files, "-queries", listed).tables() == expected
+def halves(queries: Iterable[str]) -> tuple[list[str], list[str]]:
+    ordered = sorted(set(queries))
+    return ordered[::2], ordered[1::2]
 
 
 @given(worlds(), st.data())
 def test_an_unassessed_answer_changes_no_score_but_the_ranking(world: World, data: st.DataObject) -> None:
     """Unassessed answers are ignored by default: P, R and F1 stay, and average precision can only fall."""
-    query = data.draw(st.sampled_from([q for query in world.queries for q in query.sf_queries()]))
-    slot = next(q.slots[0] for q in world.queries if query in q.sf_queries())
-    unknown = Response(Answer(query, slot.name, "Unheard of", "ENG_unknown"), "0.5", ":Own")
+    unknown = Response(new_answer(data, world, "ENG_unknown"), "0.5", ":Own")
     before, after = scored(world), scored(world.adding(unknown))
     rows = by_name(after.sf)
     for row in before.sf:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace
 from cs_score.coldstart import linking
-from cs_score.coldstart.lines import Links, SkippedLine
+from cs_score.coldstart.lines import Links
 from cs_score.coldstart.linking import KnownAnswers, Loading
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.queries import load_queries
@@ -91,66 +91,34 @@ def _open(errors: list[InputError], below: Links | None = None, known: KnownAnsw
     return Loading(table, Options().justifications, problems, below=below, known=known, note=errors.append)
 
 
-def _linked(lines: list[str], *, all_long_ways: bool) -> tuple[Loading, list[str]]:
+def _load(lines: list[str], below: Links | None = None, known: KnownAnswers | None = None) -> tuple[Loading, list[str]]:
     """A run as it is linked, with the errors of the lines that cannot be."""
     errors: list[InputError] = []
-    loading = _open(errors)
-    long_ways = {"are_plain": lambda *_: False, "plain_confidence": lambda _: None}
-    with mock.patch.multiple(linking, **(long_ways if all_long_ways else {"are_plain": are_plain})):
-        loading.load([io.StringIO("\n".join(lines))])
+    loading = _open(errors, below, known)
+    loading.load([io.StringIO("\n".join(lines))])
     return loading, list(map(str, errors))
 
 
 def _rows(loading: Loading) -> Iterator[tuple[object, ...]]:
+    columns = ["index", "place", "text", "run_id", "confidence", "node", "target_full_id", "answer"]
+    columns += ["relation", "value", "provenance", "docid"]
     for row in loading.links.responses:
-        query = row.query
-        yield (
-            row.index, row.place, row.text, row.run_id, row.confidence, row.node, row.target_full_id, row.answer,
-            (row.relation, row.value, row.provenance, row.docid), (query.full_id, query.slots, query.level),
-        )  # fmt: skip
-
-
-def _skipped_as_texts(line: SkippedLine) -> tuple[object, ...]:
-    return (line.target, line.docid, line.before, line.file, line.number, line.query.full_id, line.text)
-
-
-def _check_alike(one: Loading, other: Loading) -> None:
-    assert list(_rows(one)) == list(_rows(other))
-    assert tuple(one.problems) == tuple(other.problems)
-    assert list(map(_skipped_as_texts, one.links.skipped)) == list(map(_skipped_as_texts, other.links.skipped))
-    assert list(one.links.nodes) == list(other.links.nodes)
-
-
-@given(runs())
-def test_the_short_ways_link_like_the_long_ones(lines: list[str]) -> None:
-    short, short_errors = _linked(lines, all_long_ways=False)
-    long, long_errors = _linked(lines, all_long_ways=True)
-    assert short_errors == long_errors
-    _check_alike(short, long)
-    assert all(row.kept is not None for row in long.links.responses)
-
-
-def _linked_in_turn(several: list[list[str]]) -> Iterator[tuple[Loading, list[str]]]:
-    """Runs that are linked one by one, the answers of each kept for those after it."""
-    gold, known = _open([]), KnownAnswers()
-    for lines in several:
-        errors: list[InputError] = []
-        loading = _open(errors, below=gold.links, known=known)
-        loading.load([io.StringIO("\n".join(lines))])
-        yield loading, list(map(str, errors))
+        yield (*(getattr(row, name) for name in columns), row.query.full_id, row.query.slots, row.query.level)
+    for line in loading.links.skipped:
+        yield (line.target, line.docid, line.before, line.file, line.number, line.query.full_id, line.text)
+    yield tuple(loading.problems)
+    yield tuple(loading.links.nodes)
 
 
 @given(runs(), runs())
-def test_answers_of_earlier_runs_change_nothing(first: list[str], second: list[str]) -> None:
-    several = [first, second, first]
-    for lines, (linked, errors) in zip(several, _linked_in_turn(several)):
-        alone, errors_alone = _linked(lines, all_long_ways=False)
-        assert errors == errors_alone
-        _check_alike(linked, alone)
-
-
-_CONFIDENCES: Final = st.one_of(
-    st.from_regex(r"\A(0|1|)\.?[0-9]{0,5}\Z"),
-    st.sampled_from(("0.٣", "0.5 ", "0.0", "0.²", f"0.{'0' * 400}1")),
-    st.text(),
-)
+def test_the_short_ways_and_the_answers_of_earlier_runs_link_like_the_long_ways(
+    first: list[str], second: list[str]
+) -> None:
+    gold, known = _open([]), KnownAnswers()
+    for lines in (first, second, first):
+        with mock.patch.multiple(linking, are_plain=lambda *_: False, plain_confidence=lambda _: None):
+            long, errors = _load(lines)
+        assert all(row.kept is not None for row in long.links.responses)
+        for short, short_errors in (_load(lines), _load(lines, gold.links, known)):
+            assert short_errors == errors
+            assert list(_rows(short)) == list(_rows(long))

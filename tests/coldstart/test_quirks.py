@@ -65,17 +65,6 @@ def test_quirk_4_a_single_valued_node_of_discarded_lines_ends_with_its_place(inp
     assert inputs.score("-justifications", "1:9").outcome.status == 0
 
 
-def test_quirk_5_discarded_lines_count_all_the_same(inputs: Inputs) -> None:
-    inputs.pool(BO.judged("1"), BO_AGAIN.judged("1"), DI.judged("1"))
-    inputs.run(BO, BO_AGAIN)
-    limited, unlimited = inputs.score("-justifications", "1:3"), inputs.score("-justifications", "M:3")
-    assert "discarded due to constraints on multiple justifications" in report(limited)
-    assert report(unlimited) == CLEAN
-    assert limited.tables() == unlimited.tables()
-    assert row(limited, Q).counts["Submitted"] == 2
-    assert ranking(limited)[0].value == "1.0000"  # two lines for a class in two documents
-
-
 def test_quirk_6_an_average_precision_above_1_ends_the_run_after_its_tables(inputs: Inputs) -> None:
     inputs.pool(BO.judged("1"), BO_AGAIN.judged("1"))
     inputs.run(BO, BO_AGAIN)
@@ -95,23 +84,6 @@ def test_quirk_6_an_average_precision_above_1_ends_the_run_after_its_tables(inpu
     inputs.pool(BO.judged("1"), BO_AGAIN.judged("1"), CY.judged("2"))  # the sum allows it
     scored = inputs.score()
     assert (ranking(scored)[0].value, average_precision(scored)) == ("2.0000", 1)
-
-
-def test_quirk_6_two_classes_of_a_single_valued_slot_are_too_many(inputs: Inputs) -> None:
-    inputs.queries(query_xml(slots=(BIRTHPLACE,)))
-    bo, cy = (replace(line, query=sf_query((BIRTHPLACE,)), slot=BIRTHPLACE) for line in (BO, CY))
-    inputs.pool(bo.judged("1"), cy.judged("2"))
-    inputs.run(bo, cy)
-    assert "AP is greater than 1.0" in inputs.call().stderr.decode()
-
-
-def test_quirk_7_duplicates_that_are_wrong_lower_v(inputs: Inputs) -> None:
-    second = replace(CY, node=":E1")
-    inputs.pool(BO.judged("1"), second.judged("1"))
-    inputs.run(BO, second)
-    for switches, label, value in (((), "IGNORE,REDUNDANT", "1.0000"), (WRONG_DUPLICATES, "REDUNDANT,WRONG", "0.5000")):
-        scored = inputs.score(*switches)
-        assert (labels(scored)[1], ranking(scored)[0].value) == (label, value)
 
 
 def test_quirk_8_the_last_sample_narrows_the_runs_that_follow(inputs: Inputs) -> None:
@@ -167,19 +139,6 @@ def test_quirk_10_limits_are_shared_between_runs_and_files(inputs: Inputs) -> No
     assert "discarded due to constraints on multiple justifications: \n" in said
     assert " (second.tab line 1)\n" in said
     assert "(run.tab" not in said
-
-
-def test_quirk_11_without_mention_types_everything_is_ignored(inputs: Inputs) -> None:
-    columns = BO.judged("1").split("\t")
-    inputs.run(BO)
-    eight = columns[:6] + columns[7:9]
-    eleven = [columns[0], "CSX_0001", columns[1], "Ann", "N_ENG_Q:5-9", columns[2], *columns[3:6], *columns[7:9]]
-    for line in (eight, eleven):
-        inputs.pool("\t".join(line))
-        scored = inputs.score()
-        counts = row(scored, Q).counts
-        assert (counts["Correct"], counts["Right"], counts["Ignored"]) == (1, 0, 1)
-        assert (row(scored, Q).scores, average_precision(scored)) == ((0, 0, 0), 0)
 
 
 def test_quirk_12_runs_of_eight_columns_have_no_average_precision_and_one_group(inputs: Inputs) -> None:
@@ -250,15 +209,6 @@ def test_quirk_18_a_category_named_twice_counts_twice(inputs: Inputs) -> None:
     counts = row(scored, Q).counts
     assert (counts["Submitted"], counts["Right"], counts["Dup"], counts["Ignored"]) == (1, 1, 1, 1)
     assert labels(scored) == ["IGNORE,REDUNDANT,RIGHT"]
-
-
-def test_quirk_18_a_negative_zero_keeps_its_sign_beside_a_zero(inputs: Inputs) -> None:
-    inputs.pool(BO.judged("1"), CY.judged("2"))
-    inputs.run(DI)
-    tables = inputs.score("-ignore", "UNASSESSED:UNASSESSED").outcome.files
-    precisions = [line.split("\t")[-3] for line in tables["out.sf"].decode().split("\n")[1:6]]
-    assert precisions == ["-0.0000"] * 3 + ["0.0000"] * 2
-    assert [line.split("\t")[3] for line in tables["out.ldcmean"].decode().split("\n")[1:3]] == ["-0.0000", "0.0000"]
 
 
 def test_quirk_19_a_node_without_colon_counts_but_is_not_ranked(inputs: Inputs) -> None:
@@ -345,37 +295,6 @@ def test_quirk_24_the_nominal_rule_ignores_one_line_of_a_number(inputs: Inputs) 
     inputs.run(BO)
     inputs.run(CY, name="second.tab")
     assert counted(inputs, "Submitted", "Right", "Ignored", files=BOTH) == (2, 0, 1)
-
-
-def test_quirk_25_documents_and_fillers_are_not_checked(inputs: Inputs) -> None:
-    inputs.run(replace(BO, value="never written", document="nowhere_ENG_", span="nowhere_ENG_:999999990-999999999"))
-    assert report(inputs.score()) == CLEAN
-
-
-def test_quirk_26_the_report_is_written_twice(inputs: Inputs) -> None:
-    inputs.run(replace(BO, confidence="1"))
-    once = "WARNING: Decimal point missing in confidence value: 1 (run.tab line 1)\n\n"
-    assert report(inputs.score()) == once * 2 + "1 warning encountered\n"
-
-
-@pytest.mark.parametrize("order", [("N_ENG_Q", "N_ENG_R"), ("N_ENG_R", "N_ENG_Q")])
-def test_quirk_27_a_mean_of_means_stays_within_1(order: tuple[str, str], inputs: Inputs) -> None:
-    """The largest GT of the group decides the divisor, so that a member without ground truth does not hide it."""
-    without = replace(CY, query=sf_query(docid="N_ENG_R"))
-    third = replace(DI, query=sf_query(docid="N_ENG_S"))
-    inputs.queries(query_xml(docids=order), query_xml(2, docids=("N_ENG_S",)))
-    inputs.pool(BO.judged("1"), without.judged(), third.judged("1"))
-    inputs.run(BO, without, third)
-    table = inputs.score().outcome.files["out.ldcmean"].decode()
-    assert "ALL-Macro\trunA\t0\t0.7500\t0.7500\t0.7500\n" in table
-
-
-def test_quirk_28_recall_exceeds_1_where_duplicates_are_right(inputs: Inputs) -> None:
-    lines = (BO, CY, DI)
-    inputs.pool(*(line.judged("1") for line in lines))
-    inputs.run(*lines)
-    found = row(inputs.score(*RIGHT_DUPLICATES), Q)
-    assert (found.counts["GT"], found.counts["Right"], found.scores[1]) == (1, 3, 3)
 
 
 def test_quirk_29_wide_names_push_the_rows_of_the_summary(inputs: Inputs) -> None:

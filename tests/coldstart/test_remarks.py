@@ -2,34 +2,20 @@
 
 from __future__ import annotations
 
-import itertools
 import json
-import shutil
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from cs_score.base.errors import InputError
-from cs_score.coldstart.documents import json_text
-from cs_score.coldstart.gold import Gold, open_gold, run_of
-from cs_score.coldstart.linking import Loading
 from cs_score.coldstart.options import Options, Policy
-from cs_score.coldstart.scorer import score, score_runs
+from cs_score.coldstart.scorer import score
 from tests.coldstart.command import score_in
 from tests.coldstart.handmade import Inputs, Line
-from tests.coldstart.recorded import COMMITTED
-from tests.coldstart.worlds import BASE, World, worlds
 
 BO = Line()
 NO_RUN = "warning: nothing was scored: none of the files is a run with lines"
-
-
-def _loading(gold: Gold) -> Loading:
-    return Loading(gold.table, gold.options.justifications, gold.problems, below=gold.links)
 
 
 @pytest.fixture
@@ -117,39 +103,6 @@ def test_moving_a_category_is_no_reason_for_a_remark(both: Inputs) -> None:
     assert score([both.folder / "queries.xml"], files, Options(expand="CSX", policy=policy)).warnings == ()
 
 
-@given(st.data(), worlds())
-def test_files_may_be_loaded_in_any_number_of_calls(data: st.DataObject, world: World) -> None:
-    lines = [*(line.line() for line in world.pool), *(line.line() for line in world.run)]
-    # Assessments and responses never share a file.
-    cuts = data.draw(st.sets(st.integers(0, len(lines)))) | {0, len(world.pool), len(lines)}
-    calls = data.draw(st.sets(st.integers(0, len(cuts)))) | {0, len(cuts)}
-    with tempfile.TemporaryDirectory() as name:
-        queries = Path(name, "queries.xml")
-        queries.write_text(world.query_xml(), encoding="utf-8")
-        files = []
-        for start, end in zip(sorted(cuts), sorted(cuts)[1:]):
-            files.append(Path(name, f"{start}.tab"))
-            files[-1].write_bytes("".join(f"{line}\n" for line in lines[start:end]).encode())
-        results = []
-        for bounds in ([0, len(files)], sorted(calls)):
-            gold = open_gold([queries], Options(expand=BASE))
-            loading = _loading(gold)
-            for start, end in itertools.pairwise(bounds):
-                loading.load(files[start:end])
-            run = run_of(gold, loading, gold.options.justifications)
-            results.append("".join(json_text(score_runs(run, gold.options.policy))))
-    assert results[0] == results[1]
-
-
-def test_parents_of_an_earlier_call_keep_their_children(both: Inputs) -> None:
-    loading = _loading(open_gold([both.folder / "queries.xml"], Options(expand="CSX")))
-    both.run(BO.child(), name="second.tab")
-    for name in ("run.tab", "second.tab"):
-        loading.load([both.folder / name])
-    assert list(loading.links.nodes) == [f"{BO.query}:E1", f"{BO.query}:E1:C1"]
-    assert loading.links.without_parent == []
-
-
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -159,17 +112,14 @@ def test_parents_of_an_earlier_call_keep_their_children(both: Inputs) -> None:
         (lambda line: b"FULL_QUERY_ID\tSLOT_NAME\tRUNID\n" + line, "a header stands there; take it out"),
     ],
 )
-def test_a_file_without_layout_is_told_what_is_wrong(
-    change: Callable[[bytes], bytes], said: str, tmp_path: Path
-) -> None:
-    shutil.copytree(COMMITTED / "multi_ep_011", tmp_path, dirs_exist_ok=True)
-    line = (tmp_path / "run.tab").read_bytes().split(b"\n")[0]
-    (tmp_path / "run.tab").write_bytes(change(line) + b"\n")
+def test_a_file_without_layout_is_told_what_is_wrong(change: Callable[[bytes], bytes], said: str, sound: Path) -> None:
+    line = (sound / "run.tab").read_bytes().split(b"\n")[0]
+    (sound / "run.tab").write_bytes(change(line) + b"\n")
     words = ["-expand", "CSSF17", "-output_file", "o", "--problems", "p.json", "queries.xml", "run.tab", "pool.tab"]
-    (complaint,) = score_in(tmp_path, words).stderr.decode().splitlines()
+    (complaint,) = score_in(sound, words).stderr.decode().splitlines()
     assert complaint.startswith("cs-score: run.tab: line 1: Unknown file type: run.tab; ")
     assert said in complaint
-    (problem,) = [one for one in json.loads((tmp_path / "p.json").read_bytes())["problems"] if "UNKNOWN" in one["code"]]
+    (problem,) = [one for one in json.loads((sound / "p.json").read_bytes())["problems"] if "UNKNOWN" in one["code"]]
     assert (problem["file"], problem["line"]) == ("run.tab", 1)
 
 

@@ -17,7 +17,6 @@ from tests.coldstart.handmade import (
     query_xml,
     ranking,
     report,
-    row,
     sf_query,
 )
 
@@ -181,18 +180,6 @@ def test_a_field_that_is_named_twice_has_two_columns(inputs: Inputs, tabs: tuple
     assert twice == [[name, score, name] for name, score in once]
 
 
-@pytest.mark.parametrize(("confidence", "said"), [("", ""), (" ", " ")], ids=["empty", "blank"])
-def test_an_empty_confidence_is_an_illegal_one_and_the_line_is_kept(confidence: str, said: str, inputs: Inputs) -> None:
-    """Specification 4.2: it has been replaced by 1.0 before empty columns are looked for."""
-    inputs.pool(BO.judged("1"), CY.judged("2"))
-    inputs.run(BO, replace(CY, confidence=confidence))
-    scored = inputs.score(status=255)
-    assert row(scored, Q).counts["Right"] == 2
-    assert ranking(scored)[0].node == f"{Q}:E2"
-    assert report(scored).startswith(f"ERROR: Illegal confidence value: {said} (run.tab line 2)\n")
-    assert "Empty value" not in report(scored)
-
-
 def test_several_correct_assessments_are_warned_of_for_queries_that_are_scored_only(inputs: Inputs) -> None:
     other = sf_query(docid="N_ENG_R")
     inputs.queries(query_xml(), query_xml(2, docids=("N_ENG_R",)))
@@ -232,3 +219,16 @@ def test_the_one_answer_of_a_single_valued_slot_has_the_next_level_looked_throug
     said = report(inputs.score())
     assert said.endswith("3 warnings encountered\n")
     assert f"{grandchild.text()}\n (run.tab line 4)" in said
+
+
+def test_a_single_valued_third_slot_takes_nothing_from_its_level(inputs: Inputs) -> None:
+    """Specification 9.7: below the second hop each class counts."""
+    slots = (CHILDREN, CHILDREN, "per:age")
+    bo = Line(query=sf_query(slots))
+    son = bo.child("Cy", ":C1", CHILDREN)
+    age, other = (son.child(value, None, "per:age") for value in ("5", "6"))
+    inputs.queries(query_xml(slots=slots))
+    inputs.pool(bo.judged("1"), son.judged("1:1"), age.judged("1:1:1"), other.judged("1:1:2"))
+    inputs.run(bo)
+    debug = inputs.score().outcome.files["out.debug"].decode()
+    assert "LEVEL:            2\nAP:               0.0000\nNUM_GROUND_TRUTH: 2\n" in debug
