@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
 from tests.knowledge_base.invented import ANN, FAMILY, Inputs
 from tests.preparation.invented import AskedQuery
-
-
-@pytest.fixture
-def inputs(tmp_path: Path) -> Inputs:
-    made = Inputs(tmp_path)
-    made.kb()
-    made.queries()
-    return made
 
 
 def test_the_diff_shows_repairs_beside_their_lines_and_can_be_applied(inputs: Inputs) -> None:

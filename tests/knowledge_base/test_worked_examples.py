@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
-
 from tests.knowledge_base.invented import Inputs
 from tests.preparation.invented import AskedQuery
 
@@ -76,11 +72,6 @@ CSX_ENG_e2b374da95_a8c1a6fd0cff	per:life.die_victim	demo2	N_ENG_1:20-21,N_ENG_1:
 CSX_ENG_961288ffc7	per:title	demo2	N_ENG_1:6-33	boss	STRING	N_ENG_1:30-33	0.8	:String_1
 CSX_ENG_97402d448d	life.die:victim	demo2	,N_ENG_1:20-50	Bo "B"	PER	N_ENG_1:20-21	0.7	:Entity_2
 """
-
-
-@pytest.fixture
-def inputs(tmp_path: Path) -> Inputs:
-    return Inputs(tmp_path)
 
 
 def test_repairs(inputs: Inputs) -> None:
