@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator, Mapping
 from enum import Enum
@@ -15,6 +16,7 @@ from cs_score.analysis.coldstart.tables import LAYOUTS
 from cs_score.base.records import Record, field
 from cs_score.batch.runs import FILES as BATCH_FILES
 from cs_score.batch.runs import INDEX
+from cs_score.cli.core import find
 from tests.coldstart.command import Outcome, score_in
 from tests.evidence.test_claims import GOLD, PREDICTIONS
 from tests.evidence.test_command import EXAMPLES
@@ -76,156 +78,90 @@ class Form(Record):
 
 READ, NEW, NAMED, PREFIX, OWN, FOLDER = Kind
 
-ERRORS: Final = {"-error_file": Word(NEW, "o.log")}
-PROBLEMS: Final = {"--problems": Word(OWN, "o.problems.json")}
-DOCUMENTS: Final = {"-docs": Word(READ, "docs")}
-QUERIES, RUN, POOL = Word(READ, "q.xml"), Word(READ, "run.tab"), Word(READ, "qrel")
-GOLD_FILE, PREDICTED = Word(READ, "gold.jsonl"), Word(READ, "predictions.jsonl")
-OF_MODE: Final = {
-    "--gold": GOLD_FILE, "--predictions": PREDICTED, "-o": Word(OWN, "o.json"),
-    "--per-item": Word(OWN, "o.units.tsv"),
-}  # fmt: skip
+_SHORT: Final = {
+    "$BOTH": "$GOLD --predictions {predictions.jsonl}",
+    "$GOLD": "--gold {gold.jsonl}",
+    "$LOG": "-error_file {new o.log}",
+    "$PROBLEMS": "--problems {own o.problems.json}",
+    "$RUN": "{q.xml} {run.tab} {qrel}",
+}
+_WRITTEN: Final = """
+scorer: -output_file {prefix o} --json {own o.json} -queries {ids} $LOG $PROBLEMS $RUN
+score: score -o {folder scored} -queries {ids} $PROBLEMS $RUN
+batch: batch --jobs 1 -o {folder batch} --runs-from {list} --pool {qrel2} $PROBLEMS {q.xml} {qrel} {run.tab}
+batch claims: batch claims --jobs 1 -o {folder batch} $GOLD --runs-from {evidence-list} {predictions.jsonl}
+samples: samples -output_file {named o} $LOG {3} {ids}
+validate-run: validate-run -output_file {named o} $LOG $PROBLEMS -docs {docs} {q.xml} {run.tab}
+validate-queries: validate-queries -index_file {new o.index} $LOG $PROBLEMS {q.xml} {new o}
+first queries: generate-queries -error_file {named o.log} $PROBLEMS {q.xml} {named o}
+second queries: generate-queries -error_file {named o.log} -docs {docs} {q.xml} {named o} {run.tab}
+package-output: package-output $LOG $PROBLEMS -docs {docs} {q.xml} {run.tab} {round2.tab} {new o}
+validate-assessments: validate-assessments -output_file {prefix o} $LOG $PROBLEMS -docs {docs} {q.xml} {qrel}
+validate-kb: validate-kb -error_file {named o.log} -stats_file {named o.stats} --json {own o.json} $PROBLEMS {kb.tac}
+resolve-queries: resolve-queries -error_file {named o.log} $PROBLEMS {q.xml} {kb.tac.valid} {named o}
+apply-k: apply-k {run.tab} {named o}
+scifact: scifact $BOTH -o {own o.json} --per-item {own o.units.tsv}
+claims: claims $BOTH -o {own o.json} --per-item {own o.units.tsv}
+r4c: r4c $BOTH -o {own o.json} --per-item {own o.units.tsv}
+hotpotqa: hotpotqa $BOTH -o {own o.json} --per-item {own o.units.tsv}
+analyze: analyze -o {folder tables} $RUN
+explain: explain --line 1 -o {own o.json} $RUN
+compare: compare --bootstrap 9 -o {own o.json} {q.xml} {qrel} {run.tab} {run.tab}
+compare claims: compare claims --bootstrap 9 $GOLD {predictions.jsonl} {predictions.jsonl}
+analyze claims: analyze claims $BOTH -o {folder tables}
+explain claims: explain claims $BOTH -o {own o.json}
+diff claims: diff claims --bootstrap 9 $GOLD -o {own o.json} {predictions.jsonl} {more.jsonl}
+report: report -o {own o.html} $RUN
+report claims: report claims $BOTH -o {own o.html}
+report --compare: report --compare --bootstrap 9 -o {own o.html} {q.xml} {run.tab} {run.tab} {qrel}
+report claims --compare: report claims --compare --bootstrap 9 $GOLD -o {own o.html} {predictions.jsonl} {more.jsonl}
+page of an analysis: report -o {own o.html} {analysed.json}
+plot: plot budget -o {own o.svg} {analysed.json}
+problems: problems {EMPTY_FIELD}
+expand-queries: expand-queries {q.xml}
+check: check --min=SF-AP=0 --baseline {ours.json} $RUN
+check claims: check claims --min=abstract_f1=0 $BOTH
+verify: verify {ours.json}
+schema: schema {leaderboard}
+completion: completion {bash}
+man: man
+"""
+"""Forms by name. What stands in braces can be another file: one that is read, or an output of some kind."""
 
-SCORES: Final = (".debug", ".ap", ".sf", ".summary", ".params")
-LANGUAGES: Final = (".eng", ".spa", ".cmn", ".xling")
-# Without --html there is no index.
-OF_ALL_RUNS: Final = tuple(f"/{name}" for name in BATCH_FILES if name != INDEX)
+_SCORES: Final = (".debug", ".ap", ".sf", ".summary", ".params")
+_OF_ALL_RUNS: Final = tuple(f"/{name}" for name in BATCH_FILES if name != INDEX)  # without --html there is no index
+_MEMBERS: Final = {
+    "scorer": _SCORES,
+    "score": tuple(f"/out{ending}" for ending in (*_SCORES, ".json")),
+    "batch": (*_OF_ALL_RUNS, "/run/out.sf", "/round2/signature.json"),
+    "batch claims": (*_OF_ALL_RUNS, "/predictions/out.json", "/more/out.txt"),
+    "validate-assessments": (".eng", ".spa", ".cmn", ".xling"),
+    "analyze": tuple(f"/{layout.name}.tsv" for layout in LAYOUTS),
+    "analyze claims": ("/mistakes.tsv", "/budget.tsv", "/groups.tsv", "/confusions.tsv"),
+}
+"""Files that come of a prefix or of a folder."""
+
+_OPTION: Final = re.compile(r"(?<!\S)(-\S+) \{([^}]*)\}")
+_SLOT: Final = re.compile(r"\{([^}]*)\}")
+
+
+def _form(name: str, text: str) -> Form:
+    def word(slot: str) -> Word:
+        kind, _, value = slot.rpartition(" ")
+        is_several = kind in ("prefix", "folder")
+        return Word(Kind[kind.upper()] if kind else READ, value, _MEMBERS[name] if is_several else ())
+
+    for short, long in _SHORT.items():
+        text = text.replace(short, long)
+    options = {option: word(slot) for option, slot in _OPTION.findall(text)}
+    rest = _OPTION.sub("", text)
+    first = _SLOT.sub("", rest).split()
+    return Form(tuple(first), options, tuple(map(word, _SLOT.findall(rest))), int(find(first)[0].wrong_usage))
+
 
 FORMS: Final = {
-    "scorer": Form(
-        (),
-        {
-            "-output_file": Word(PREFIX, "o", SCORES), "--json": Word(OWN, "o.json"), "-queries": Word(READ, "ids"),
-            **ERRORS,
-            **PROBLEMS,
-        },
-        (QUERIES, RUN, POOL),
-    ),
-    "score": Form(
-        ("score",),
-        {
-            "-o": Word(FOLDER, "scored", tuple(f"/out{ending}" for ending in (*SCORES, ".json"))),
-            "-queries": Word(READ, "ids"),
-            **PROBLEMS,
-        },
-        (QUERIES, RUN, POOL),
-        2,
-    ),
-    "batch": Form(
-        ("batch", "--jobs", "1"),
-        {
-            "-o": Word(FOLDER, "batch", (*OF_ALL_RUNS, "/run/out.sf", "/round2/signature.json")),
-            "--runs-from": Word(READ, "list"), "--pool": Word(READ, "qrel2"),
-            **PROBLEMS,
-        },
-        (QUERIES, POOL, RUN),
-        2,
-    ),
-    "batch claims": Form(
-        ("batch", "claims", "--jobs", "1"),
-        {
-            "-o": Word(FOLDER, "batch", (*OF_ALL_RUNS, "/predictions/out.json", "/more/out.txt")),
-            "--gold": GOLD_FILE, "--runs-from": Word(READ, "evidence-list"),
-        },
-        (PREDICTED,),
-        2,
-    ),
-    "samples": Form(("samples",), {"-output_file": Word(NAMED, "o"), **ERRORS}, (Word(READ, "3"), Word(READ, "ids"))),
-    "validate-run": Form(
-        ("validate-run",), {"-output_file": Word(NAMED, "o"), **ERRORS, **PROBLEMS, **DOCUMENTS}, (QUERIES, RUN)
-    ),
-    "validate-queries": Form(
-        ("validate-queries",), {"-index_file": Word(NEW, "o.index"), **ERRORS, **PROBLEMS}, (QUERIES, Word(NEW, "o"))
-    ),
-    "first queries": Form(
-        ("generate-queries",), {"-error_file": Word(NAMED, "o.log"), **PROBLEMS}, (QUERIES, Word(NAMED, "o"))
-    ),
-    "second queries": Form(
-        ("generate-queries",), {"-error_file": Word(NAMED, "o.log"), **DOCUMENTS}, (QUERIES, Word(NAMED, "o"), RUN)
-    ),
-    "package-output": Form(
-        ("package-output",),
-        {**ERRORS, **PROBLEMS, **DOCUMENTS},
-        (QUERIES, RUN, Word(READ, "round2.tab"), Word(NEW, "o")),
-    ),
-    "validate-assessments": Form(
-        ("validate-assessments",),
-        {"-output_file": Word(PREFIX, "o", LANGUAGES), **ERRORS, **PROBLEMS, **DOCUMENTS},
-        (QUERIES, POOL),
-    ),
-    "validate-kb": Form(
-        ("validate-kb",),
-        {"-error_file": Word(NAMED, "o.log"), "-stats_file": Word(NAMED, "o.stats"), "--json": Word(OWN, "o.json"),
-         **PROBLEMS},
-        (Word(READ, "kb.tac"),),
-    ),
-    "resolve-queries": Form(
-        ("resolve-queries",),
-        {"-error_file": Word(NAMED, "o.log"), **PROBLEMS},
-        (QUERIES, Word(READ, "kb.tac.valid"), Word(NAMED, "o")),
-    ),
-    "apply-k": Form(("apply-k",), {}, (RUN, Word(NAMED, "o"))),
-    **{
-        mode: Form((mode,), OF_MODE, wrong_usage=2) for mode in ("scifact", "claims", "r4c", "hotpotqa")
-    },
-    "analyze": Form(
-        ("analyze",),
-        {
-            "-o": Word(FOLDER, "tables", tuple(f"/{layout.name}.tsv" for layout in LAYOUTS)),
-        },
-        (QUERIES, RUN, POOL),
-        2,
-    ),
-    "explain": Form(("explain", "--line", "1"), {"-o": Word(OWN, "o.json")}, (QUERIES, RUN, POOL), 2),
-    "compare coldstart": Form(("compare", "coldstart", "--bootstrap", "9"), {}, (QUERIES, POOL, RUN, RUN)),
-    "compare claims": Form(("compare", "claims", "--bootstrap", "9"), {"--gold": GOLD_FILE}, (PREDICTED, PREDICTED)),
-    "analyze claims": Form(
-        ("analyze", "claims"),
-        {
-            "--gold": GOLD_FILE, "--predictions": PREDICTED,
-            "-o": Word(FOLDER, "tables", ("/mistakes.tsv", "/budget.tsv", "/groups.tsv", "/confusions.tsv")),
-        },
-        wrong_usage=2,
-    ),
-    "explain claims": Form(
-        ("explain", "claims"),
-        {"--gold": GOLD_FILE, "--predictions": PREDICTED, "-o": Word(OWN, "o.json")},
-        wrong_usage=2,
-    ),
-    "diff claims": Form(
-        ("diff", "claims", "--bootstrap", "9"),
-        {"--gold": GOLD_FILE, "-o": Word(OWN, "o.json")},
-        (PREDICTED, Word(READ, "more.jsonl")),
-        2,
-    ),
-    "report": Form(("report",), {"-o": Word(OWN, "o.html")}, (QUERIES, RUN, POOL), 2),
-    "report claims": Form(
-        ("report", "claims"),
-        {"--gold": GOLD_FILE, "--predictions": PREDICTED, "-o": Word(OWN, "o.html")},
-        wrong_usage=2,
-    ),
-    "report --compare": Form(
-        ("report", "--compare", "--bootstrap", "9"), {"-o": Word(OWN, "o.html")}, (QUERIES, RUN, RUN, POOL), 2
-    ),
-    "report claims --compare": Form(
-        ("report", "claims", "--compare", "--bootstrap", "9"),
-        {"--gold": GOLD_FILE, "-o": Word(OWN, "o.html")},
-        (PREDICTED, Word(READ, "more.jsonl")),
-        2,
-    ),
-    "page of an analysis": Form(("report",), {"-o": Word(OWN, "o.html")}, (Word(READ, "analysed.json"),), 2),
-    "plot": Form(("plot", "budget"), {"-o": Word(OWN, "o.svg")}, (Word(READ, "analysed.json"),), 2),
-    "problems": Form(("problems",), {}, (Word(READ, "EMPTY_FIELD"),)),
-    "expand-queries": Form(("expand-queries",), {}, (QUERIES,)),
-    "check": Form(("check", "--min=SF-AP=0"), {"--baseline": Word(READ, "ours.json")}, (QUERIES, RUN, POOL), 2),
-    "check claims": Form(
-        ("check", "claims", "--min=abstract_f1=0"), {"--gold": GOLD_FILE, "--predictions": PREDICTED}, wrong_usage=2
-    ),
-    "verify": Form(("verify",), {}, (Word(READ, "ours.json"),), 2),
-    "schema": Form(("schema",), {}, (Word(READ, "leaderboard"),), 2),
-    "completion": Form(("completion",), {}, (Word(READ, "bash"),), 2),
-    "man": Form(("man",), wrong_usage=2),
-}  # fmt: skip
+    name: _form(name, text) for name, text in (line.split(": ", 1) for line in _WRITTEN.strip().splitlines())
+}
 
 
 OUTPUTS: Final = [(name, slot) for name, form in FORMS.items() for slot, word in form.slots() if word.kind is not READ]

@@ -167,6 +167,7 @@ def test_a_command_that_is_nearly_one_is_named(words: list[str], meant: str, tmp
 def test_a_file_that_is_nearly_called_like_a_command_is_a_file(tmp_path: Path) -> None:
     (tmp_path / "scifac").write_bytes(b"")
     assert "no command" not in score_in(tmp_path, ["scifac"]).stderr.decode()
+    assert "Could not open ./scifact:" in one_line(score_in(tmp_path, ["./scifact"]))
 
 
 # ---- Laws of the tree of commands

@@ -14,6 +14,7 @@ from typing import Final
 import pytest
 
 from cs_score.base.errors import OutputError, UsageError
+from cs_score.base.outputs import whole_file
 from cs_score.base.planned_outputs import Existing, Format, OutputPlan, OwnOption, PlannedOutput
 
 REFUSED, REPLACED, CLEARED, RECOGNISED, KNOWN = Existing
@@ -153,3 +154,12 @@ def test_a_file_of_an_own_option_is_called_after_its_format(name: str) -> None:
 def test_streams_take_anything_any_number_of_times() -> None:
     assert list(OPTION.outputs(None)) == list(OPTION.outputs("-")) == []
     OutputPlan([], [*OPTION.outputs("/dev/null"), PlannedOutput("-o", "/dev/null", REPLACED)]).check()
+
+
+def test_a_file_that_fails_half_way_leaves_the_old_one() -> None:
+    Path("out.txt").write_bytes(b"old")
+    before = sorted(os.listdir())
+    with pytest.raises(ValueError, match="stopped"), whole_file("out.txt") as file:
+        file.write(b"half")
+        raise ValueError("stopped")
+    assert (sorted(os.listdir()), Path("out.txt").read_bytes()) == (before, b"old")

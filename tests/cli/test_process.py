@@ -120,8 +120,7 @@ def _written(folder: Path) -> dict[str, bytes]:
 
 
 @needs_proc
-@pytest.mark.parametrize("delay", [0.0, 0.1])
-@pytest.mark.parametrize("words", [BATCH, PARTS], ids=["batch", "parts"])
+@pytest.mark.parametrize(("words", "delay"), [(BATCH, 0.1), (PARTS, 0.0)], ids=["batch", "parts"])
 def test_workers_that_are_killed_cost_time_only(busy: Path, words: tuple[str, ...], delay: float) -> None:
     """Whatever a worker does just then: begin, score, wait for work, hand over."""
     assert _call(busy, *words).returncode == 0
@@ -138,8 +137,9 @@ def test_workers_that_are_killed_cost_time_only(busy: Path, words: tuple[str, ..
     assert _written(busy) == calm
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
-@pytest.mark.parametrize("gap", [0.0, 0.02])
+@pytest.mark.parametrize(
+    ("number", "gap"), [(signal.SIGINT, 0.02), (signal.SIGTERM, 0.0), (signal.SIGHUP, 0.02)], ids=str
+)
 @pytest.mark.parametrize("words", [BATCH, PARTS], ids=["batch", "parts"])
 @needs_proc
 def test_a_second_signal_changes_nothing(
@@ -163,8 +163,9 @@ def test_a_second_signal_changes_nothing(
     assert not any(Path(f"/proc/{worker}").exists() for worker in workers)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
-@pytest.mark.parametrize("words", [FILES, ("scifact", "--help")], ids=["scorer", "scifact"])
+@pytest.mark.parametrize(
+    ("number", "words"), [(signal.SIGINT, FILES), (signal.SIGTERM, ("scifact", "--help"))], ids=str
+)
 def test_a_signal_while_the_command_begins_leaves_no_traceback(
     folder: Path, number: signal.Signals, words: tuple[str, ...]
 ) -> None:
@@ -259,16 +260,15 @@ def test_help_to_a_full_device_is_one_line(folder: Path, words: tuple[str, ...],
     _told(_call(folder, *words, after="> /dev/full"), status, said)
 
 
-@pytest.mark.parametrize("digits", [5, 5000])
 @pytest.mark.parametrize("words", [("--jobs",), ("--parts",), ("batch", "-o", "out", "--jobs")], ids=str)
-def test_a_number_of_many_digits_is_one_line(folder: Path, words: tuple[str, ...], digits: int) -> None:
-    done = _call(folder, *words, "9" * digits, *FILES)
+def test_a_number_of_many_digits_is_one_line(folder: Path, words: tuple[str, ...]) -> None:
+    done = _call(folder, *words, "9" * 5000, *FILES)
     assert done.returncode == (2 if words[0] == "batch" else 255)
     assert done.stderr.startswith(b"cs-score: --")
     assert done.stderr.count(b"\n") == 1
 
 
-@pytest.mark.parametrize("limit", [5, 6, 8, 10])
+@pytest.mark.parametrize("limit", [5, 8])
 @pytest.mark.parametrize("words", [BATCH, PARTS], ids=["batch", "parts"])
 def test_few_descriptors_are_enough_or_one_line(folder: Path, words: tuple[str, ...], limit: int) -> None:
     done = _call(folder, *words, before=f"ulimit -n {limit}; exec")
@@ -280,7 +280,7 @@ def test_few_descriptors_are_enough_or_one_line(folder: Path, words: tuple[str, 
     assert not [name for name in _names(folder) if name.endswith((".part", ".lock"))]
 
 
-@pytest.mark.parametrize("kilobytes", [30_000, 40_000, 60_000])
+@pytest.mark.parametrize("kilobytes", [30_000, 60_000])
 @pytest.mark.parametrize("words", [BATCH, PARTS, ("scifact", "--help")], ids=["batch", "parts", "scifact"])
 def test_little_memory_is_no_traceback(folder: Path, words: tuple[str, ...], kilobytes: int) -> None:
     done = _call(folder, *words, before=f"ulimit -v {kilobytes}; exec")
@@ -301,7 +301,7 @@ def _fail(error: BaseException) -> Callable[..., None]:
 def test_where_even_the_message_finds_no_memory_it_is_one_line(
     error: Exception, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("cs_score.cli.main._run", _fail(error))
+    monkeypatch.setattr("cs_score.cli.core.Command.run", _fail(error))
     assert main(["diff"]) == 1
     assert capfd.readouterr().err == "cs-score: not enough memory\n"
     monkeypatch.setattr("cs_score.base.display.one_line", _fail(MemoryError()))
@@ -398,12 +398,9 @@ def _filled(pipe: Path, content: bytes) -> Iterator[None]:
     [
         (*EXPAND, "-output_file", "OUT", "queries.xml", "run.tab", "pool.tab"),
         (*EXPAND, "--parts", "3", "-output_file", "OUT", "queries.xml", "run.tab", "pool.tab"),
-        (*EXPAND, "--validate", "-output_file", "OUT", "queries.xml", "run.tab", "pool.tab"),
-        ("batch", *EXPAND, "--jobs", "1", "-o", "OUT", "queries.xml", "pool.tab", "run.tab"),
         ("batch", *EXPAND, "--jobs", "2", "--resume", "-o", "OUT", "queries.xml", "pool.tab", "run.tab", "runs"),
         ("compare", "coldstart", *EXPAND, "--bootstrap", "10", "queries.xml", "pool.tab", "run.tab", "runs"),
         ("validate-run", "-error_file", "OUT.log", "-output_file", "OUT", "queries.xml", "run.tab"),
-        ("validate-queries", "-error_file", "OUT.log", "queries.xml", "OUT"),
         ("apply-k", "run.tab", "OUT"),
     ],
     ids=lambda form: " ".join(form[:3]),

@@ -170,3 +170,9 @@ def test_problems_are_told_once_and_errors_are_the_status(tmp_path: Path) -> Non
     assert b"ILLEGAL_CONFIDENCE_VALUE" in outcome.files["p.tsv"]
     assert b"TIDE_KB" in outcome.stdout
     assert b"Illegal" not in score(tmp_path, "--quiet", QUERIES, "run", POOL).stderr
+
+
+def test_a_byte_order_mark_is_named(tmp_path: Path) -> None:
+    (tmp_path / "run.tab").write_bytes(b"\xef\xbb\xbf" + Path(TIDE).read_bytes())
+    outcome = score_in(tmp_path, ["-output_file", "o", *EXPAND, QUERIES, "run.tab", POOL])
+    assert (outcome.status, b"begins with a byte-order mark" in outcome.stderr) == (255, True)
