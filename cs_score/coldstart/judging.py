@@ -199,7 +199,7 @@ class ClassTree(Struct):
                     else f'unexpected argument: "{parent}" sent to parse_queryid',
                     place=f"query {self.root}",
                     remedy=f"the equivalence class {name} of one of its answers should be {self.root}:n or "
-                    f"{self.root}:n:m; mend VALUE_EC",
+                    f"{self.root}:n:m; correct VALUE_EC",
                 )
             self.add(parent)
         self.above[name] = parent

@@ -296,7 +296,7 @@ class Links(Struct, eq=False):
                     "queryid undefined in QuerySet->get()",
                     place=f"query {query.full_id}",
                     remedy="its lines answer a follow-on query whose only parent line was skipped (wrong slot or an "
-                    "empty column); mend or remove the parent line",
+                    "empty column); correct or remove the parent line",
                 )
         return f"{self.class_of_query(query.parent)}:0"
 
@@ -477,7 +477,7 @@ class DiscardRules:
                     orphaned[line.query.level][line.target] = None
 
         for _, level, children in sorted(single, key=lambda group: len(group[0])):
-            winner = min(children, key=lambda node: self._standing(nodes[node], node))
+            winner = min(children, key=lambda node: self._rank(nodes[node], node))
             why = Discard("single-valued", nodes[winner])
             for line in (line for child in children if child != winner for line in nodes[child]):
                 mark(line, why)
@@ -490,7 +490,7 @@ class DiscardRules:
                         self.needs_all_queries |= line.target in asking
                         self._problems.add("DISCARDED_DEPENDENT", f"\n{line.text}\n", place=line.place)
 
-    def _standing(self, lines: Sequence[Response], node: str) -> tuple[float, float, int, int]:
+    def _rank(self, lines: Sequence[Response], node: str) -> tuple[float, float, int, int]:
         """What nodes of a single-valued slot are ranked by; the smallest wins."""
         kept = [line for line in lines if line.index not in self.marked]
         if not kept and self._limits.most is None:

@@ -66,24 +66,32 @@ def discard_beyond(
 
     All lines without node id form one node without name (quirk 9), which is its own parent.
     """
+
+    def discard(line: Response, code: str) -> None:
+        marked.add(line.index)
+        problems.add(code, f"\n{line.text}\n", place=line.place)
+
     nodes: dict[str, list[Response]] = defaultdict(list)
     for line in responses:
         nodes[line.node or ""].append(line)
-    kept = {
-        name: unmarked
-        for name, lines in nodes.items()
-        if (unmarked := [line for line in lines if line.index not in marked])
-    }
+    left = {name: [line for line in lines if line.index not in marked] for name, lines in nodes.items()}
+    kept = {name: lines for name, lines in left.items() if lines}
     levels = {name: nodes[name][-1].query.level for name in kept}
     included = _included(depth, _ranked(depth, most, kept, levels))
-    for name, lines in kept.items():
-        if name not in included:
-            for line in lines:
-                marked.add(line.index)
-                if depth.per_query:  # scheme A is silent (quirk 8)
-                    problems.add("DISCARDED_ENTRY_DEPTH", f"\n{line.text}\n", place=line.place)
-    code = "DISCARDED_DEPENDENT_DEPTH" if depth.per_query else "DISCARDED_DEPENDENT"
-    _discard_orphans(code, responses, marked, problems)
+    beyond = [line for name, lines in kept.items() if name not in included for line in lines]
+    if depth.per_query:
+        for line in beyond:
+            discard(line, "DISCARDED_ENTRY_DEPTH")
+    marked.update(line.index for line in beyond)  # scheme A is silent (quirk 8)
+    by_level: dict[int, list[Response]] = defaultdict(list)
+    for line in responses:
+        if line.index not in marked:
+            by_level[line.query.level].append(line)
+    for level in (0, 1):  # lines whose parent lines are all gone
+        answered = {line.target for line in by_level[level] if line.index not in marked}
+        for line in by_level[level + 1]:
+            if line.query.short_id not in answered:
+                discard(line, "DISCARDED_DEPENDENT_DEPTH" if depth.per_query else "DISCARDED_DEPENDENT")
 
 
 def _ranked(
@@ -110,35 +118,17 @@ def _ranked(
 
 def _included(depth: Depth, ranked: Mapping[str, Sequence[_Node]]) -> set[str]:
     included: set[str] = set()
-    if depth.per_query:  # for each root its best nodes, and the best of the second hop with their parents
-        for nodes in ranked.values():
-            included.update(node.name for node in _of_level(nodes, 0)[: depth.most])
-            for node in _of_level(nodes, 1)[: depth.most**2]:
-                included.update((node.name, node.parent))
-        return included
-    # The places are taken root by root, roots in string order (9, rule 1).
+    # In scheme A the places are taken root by root, roots in string order (9, rule 1).
     in_order = [node for root in sorted(ranked) for node in ranked[root]]
-    included.update(node.name for node in _of_level(in_order, 0)[: depth.most])
-    below = [node for node in _of_level(in_order, 1) if node.parent in included]
-    return included | {node.name for node in below[: depth.most**2]}
-
-
-def _of_level(nodes: Iterable[_Node], level: int) -> list[_Node]:
-    return [node for node in nodes if node.level == level]
-
-
-def _discard_orphans(code: str, responses: Sequence[Response], marked: set[int], problems: ProblemLog) -> None:
-    """Discard the lines whose parent lines are all gone."""
-    by_level: dict[int, list[Response]] = defaultdict(list)
-    for line in responses:
-        if line.index not in marked:
-            by_level[line.query.level].append(line)
-    for level in (0, 1):
-        answered = {line.target for line in by_level[level] if line.index not in marked}
-        for line in by_level[level + 1]:
-            if line.query.short_id not in answered:
-                marked.add(line.index)
-                problems.add(code, f"\n{line.text}\n", place=line.place)
+    for nodes in ranked.values() if depth.per_query else [in_order]:
+        first, second = ([node for node in nodes if node.level == level] for level in (0, 1))
+        included.update(node.name for node in first[: depth.most])
+        if depth.per_query:  # the best of the second hop bring their parents
+            included.update(name for node in second[: depth.most**2] for name in (node.name, node.parent))
+        else:
+            below = [node.name for node in second if node.parent in included]
+            included.update(below[: depth.most**2])
+    return included
 
 
 class _Line(NamedTuple):
@@ -151,11 +141,6 @@ class _Line(NamedTuple):
     document: str
     provenance: str
     confidence: float
-
-    @property
-    def target(self) -> str:
-        """Id of the query about this answer, which takes a hash to find."""
-        return f"{self.query}_{follow_on_id(self.query, self.value, self.provenance)}"
 
 
 def documents_per_node(justifications: str) -> int:
@@ -182,7 +167,7 @@ def kept_lines(lines: Sequence[str], most: int) -> list[bool]:
         below = levels.get(level + 1)
         if level == -1 or below is None:  # lines of the first hop, which come next, have no parents
             continue
-        answered = {line.target for line in best}
+        answered = {f"{line.query}_{follow_on_id(line.query, line.value, line.provenance)}" for line in best}
         for line in below:
             if line.query not in answered:
                 kept[line.number] = False

@@ -33,22 +33,17 @@ class PreparedRun(Record):
     what: str
     digests: tuple[InputDigest, ...]
     code: str = "RUN_WITH_ERRORS"
-    remedy: str = "a run with errors cannot be validated, and is not scored with --validate; mend them first"
+    remedy: str = "a run with errors cannot be validated, and is not scored with --validate; correct them first"
 
     @property
     def account(self) -> str:
-        """What has been made of it, as a remark."""
         return str(InputError(self.what, file=self.name))
 
     def check(self) -> None:
         """Raises InputError where there are errors: nothing could be written, so nothing is scored."""
         if errors := self.problems.count(Severity.ERROR):
-            raise InputError(
-                closing_line(errors, 0).rstrip("\n"),
-                file=self.name,
-                remedy=self.remedy,
-                code=self.code,
-            )
+            problem = closing_line(errors, 0).rstrip("\n")
+            raise InputError(problem, file=self.name, remedy=self.remedy, code=self.code)
 
 
 class Preparation(Struct):
@@ -71,13 +66,15 @@ def validate_runs(
     """
     prepared = Preparation()
     for given in files:
-        held = [rereadable(member) for member in members(given)]
         runs: list[Input] = []
         others: list[Input] = []
-        for member in held:
-            (runs if _is_run(member) else others).append(member)
+        for member in map(rereadable, members(given)):
+            kind = kind_of(member)
+            if isinstance(member, InMemory):
+                member.seek(0)
+            (runs if kind is FileKind.RUN else others).append(member)
+        prepared.files += others
         if not runs:
-            prepared.files += held
             continue
         problems = new_log()
         checked = check_run(runs, QueryFiles(queries, [], []), Limits(justifications), problems)
@@ -85,11 +82,10 @@ def validate_runs(
         text = b"".join(encoded(checked.validated().pieces))
         lines = len(checked.loading.links.responses)
         scored_as = f"{name} (validated)"
-        prepared.files += [*others, InMemory(scored_as, text)]
+        prepared.files.append(InMemory(scored_as, text))
         left_out = lines - text.count(b"\n")
         what = f"validated; {left_out} of {lines} lines are left out"
-        digests = tuple(checked.loading.digests)
-        prepared.runs.append(PreparedRun(name, scored_as, problems, what, digests))
+        prepared.runs.append(PreparedRun(name, scored_as, problems, what, tuple(checked.loading.digests)))
     return prepared
 
 
@@ -116,10 +112,3 @@ def rereadable(given: Input) -> Input:
     else:
         content = given.read()
     return InMemory(name_of(given), content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content)
-
-
-def _is_run(given: Input) -> bool:
-    kind = kind_of(given)
-    if hasattr(given, "seek"):
-        given.seek(0)
-    return kind is FileKind.RUN

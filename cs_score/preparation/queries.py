@@ -75,14 +75,14 @@ def check_hops(queries: Iterable[Query], checks: HopChecks, problems: ProblemLog
         return
     for query in queries:
         fitting = _fitting_types(query, checks.types, problems)
-        mended = None if fitting is None else _fitting_places(fitting, checks.subtypes, problems)
-        if mended is None:
+        fitting = None if fitting is None else _fitting_places(fitting, checks.subtypes, problems)
+        if fitting is None:
             continue
         report_slots(query, problems)  # the reference copies the query as it was read, then cuts and repairs it
-        for before, after in zip(query.slots, mended.slots):
+        for before, after in zip(query.slots, fitting.slots):
             if before != after and find_predicate(after) is None:
                 problems.add("UNKNOWN_SLOT_NAME", after)
-        yield mended
+        yield fitting
 
 
 def _fitting_types(query: Query, action: Misfit, problems: ProblemLog) -> Query | None:
@@ -180,39 +180,26 @@ def decoded_name(name: str) -> str:
 
 
 def _without_duplicates(queries: Iterable[Query], action: Duplicates, problems: ProblemLog) -> Iterator[Query]:
+    """The queries that are kept; those that share an entry point with an earlier one, or a name, are warned of."""
     spans: dict[str, str] = {}
     names: dict[str, str] = {}
     for query in queries:
-        if _shares_span(query, spans, problems):
-            if action is Duplicates.IGNORE:
-                yield query
-            continue
-        _warn_of_name(query, names, problems)
-        yield query
-
-
-def _shares_span(query: Query, known: dict[str, str], problems: ProblemLog) -> bool:
-    """Whether an entry point is one of an earlier query, or of this one; those before it are remembered."""
-    slots = ":".join(query.slots)
-    for entry_point in query.entry_points:
-        key = f"{entry_point.docid or ''}:{entry_point.start or ''}:{entry_point.end or ''}:{slots}"
-        if key in known:
-            problems.add("DUPLICATE_QUERY", known[key], query.short_id)
-            return True
-        known[key] = query.short_id
-    return False
-
-
-def _warn_of_name(query: Query, known: dict[str, str], problems: ProblemLog) -> None:
-    """Warn of the first name that another query has with the same slots; names before it are remembered."""
-    slots = ":".join(query.slots)
-    for entry_point in query.entry_points:
-        name = decoded_name(entry_point.name or "")
-        key = f"{name}:{slots}"
-        if known.get(key, query.short_id) != query.short_id:
-            problems.add("POSSIBLE_DUPLICATE_QUERY", known[key], query.short_id, name)
-            return
-        known[key] = query.short_id
+        slots = ":".join(query.slots)
+        is_duplicate = False
+        for point in query.entry_points:
+            span = f"{point.docid or ''}:{point.start or ''}:{point.end or ''}:{slots}"
+            if is_duplicate := span in spans:
+                problems.add("DUPLICATE_QUERY", spans[span], query.short_id)
+                break
+            spans[span] = query.short_id
+        for point in query.entry_points if not is_duplicate else ():
+            name = decoded_name(point.name or "")
+            known = names.setdefault(f"{name}:{slots}", query.short_id)
+            if known != query.short_id:
+                problems.add("POSSIBLE_DUPLICATE_QUERY", known, query.short_id, name)
+                break
+        if not is_duplicate or action is Duplicates.IGNORE:
+            yield query
 
 
 def _is_chosen(query: Query, options: QueryOptions) -> bool:

@@ -11,7 +11,6 @@ import gzip
 import json
 import re
 import shutil
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -86,13 +85,12 @@ def cases_in(folder: Path, pattern: str = "*") -> list[Case]:
 
 
 def sampled(cases: Iterable[Case]) -> list[ParameterSet]:
-    """The cases for pytest: the first of each family and every eighth after it; the others are slow."""
-    seen: Counter[str] = Counter()
+    """The cases for pytest: the first of each family; the others are slow."""
+    seen: set[str] = set()
     found = []
     for case in cases:
-        marks = [pytest.mark.slow] if seen[case.family] % 8 else []
-        found.append(pytest.param(case, marks=marks, id=case.folder.name))
-        seen[case.family] += 1
+        found.append(pytest.param(case, marks=[pytest.mark.slow] if case.family in seen else [], id=case.folder.name))
+        seen.add(case.family)
     return found
 
 
