@@ -35,7 +35,6 @@ from cs_score.coldstart.linking import members
 from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.outputs import closing_line, doubly_encoded, report_text
 from cs_score.coldstart.queries import QueryFiles, load_queries
-from cs_score.coldstart.samples import read_groups, resample_lines
 from cs_score.coldstart.tab_files import detect_schema
 from cs_score.preparation.assessments import LANGUAGES, SortedAssessment, sort_by_language
 from cs_score.preparation.documents import DocumentList, read_document_list
@@ -51,6 +50,7 @@ from cs_score.preparation.queries import (
     second_round,
     validate_queries,
 )
+from cs_score.preparation.resamples import read_groups, resample_lines
 from cs_score.preparation.runs import CheckedRun, Limits, ValidatedRun, check_run, differences
 from cs_score.problems.codes import Severity
 from cs_score.problems.log import ProblemLog
