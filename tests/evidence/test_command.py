@@ -18,13 +18,7 @@ from tests.evidence.test_claims import GOLD as CLAIMS_GOLD
 from tests.evidence.test_claims import PREDICTIONS as CLAIMS_PREDICTIONS
 from tests.evidence.test_scifact import GOLD, PREDICTIONS
 
-EXAMPLES: Mapping[str, Path] = {
-    "scifact": COMMITTED / "scifact" / "v04-spec-example",
-    "claims": COMMITTED / "claims" / "v02-spec-example",
-    "r4c": COMMITTED / "r4c" / "v02-spec-example",
-    "hotpotqa": COMMITTED / "hotpotqa" / "v02-spec-example",
-}
-
+EXAMPLES: Mapping[str, Path] = {family: next((COMMITTED / family).glob("v*-spec-example")) for family in FAMILIES}
 UNITS = {"scifact": "7", "claims": "1", "r4c": "q1", "hotpotqa": "q1"}
 
 
@@ -77,13 +71,10 @@ def test_per_item_escapes_ids(tmp_path: Path) -> None:
     assert row == ["a\\tb\\nc\\ud800" + "x" * 5000, *["0"] * 8]
 
 
-def test_per_item_that_cannot_be_written(scifact_files: Path) -> None:
+def test_tables_that_cannot_be_written_and_bad_input_leave_nothing(scifact_files: Path) -> None:
     assert cs_score(*SCIFACT, "--per-item", "no/such/units.tsv").complaint == (
         "Could not open no/such/units.tsv: No such file or directory; choose another --per-item"
     )
-
-
-def test_bad_input_leaves_no_table(scifact_files: Path) -> None:
     Path("predictions.jsonl").write_text("{")
     assert cs_score(*SCIFACT, "--per-item", "units.tsv").status == 1
     assert sorted(os.listdir()) == ["gold.jsonl", "predictions.jsonl"]
@@ -105,20 +96,15 @@ def test_text_from_inputs_cannot_drive_a_terminal(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("role", ["--gold", "--predictions"])
-def test_standard_input(scifact_files: Path, role: str) -> None:
+def test_standard_input_and_compressed_files(scifact_files: Path, role: str) -> None:
     arguments = [*SCIFACT, "--json"]
     position = arguments.index(role) + 1
-    data = Path(arguments[position]).read_bytes()
+    data, expected = Path(arguments[position]).read_bytes(), cs_score(*arguments).scores
     arguments[position] = "-"
-    outcome = cs_score_process(*arguments, stdin=data)
-    assert outcome.scores == cs_score(*SCIFACT, "--json").scores
-
-
-def test_compressed_files(scifact_files: Path) -> None:
-    for name in ("gold.jsonl", "predictions.jsonl"):
-        Path(f"{name}.gz").write_bytes(gzip.compress(Path(name).read_bytes()))
-    packed = cs_score("scifact", "--gold", "gold.jsonl.gz", "--predictions", "predictions.jsonl.gz", "--json")
-    assert packed.scores == cs_score(*SCIFACT, "--json").scores
+    assert cs_score_process(*arguments, stdin=data).scores == expected
+    Path("packed.gz").write_bytes(gzip.compress(data))
+    arguments[position] = "packed.gz"
+    assert cs_score(*arguments).scores == expected
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -129,7 +115,7 @@ def test_compressed_files(scifact_files: Path) -> None:
         ("--gold", "x"),
         ("--predictions", "x"),
         ("--gold", "-", "--predictions", "-"),
-        ("--gold", "x", "--predictions", "y", "--format", "json", "--explain", "1"),
+        ("--gold", "x", "--predictions", "y", "--bootstrap", "5", "--explain", "1"),
         ("--gold", "x", "--predictions", "y", "--no-such-option"),
         ("--gold", "x", "--predictions", "y", "z"),
     ],

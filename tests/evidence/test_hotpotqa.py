@@ -9,14 +9,7 @@ import pytest
 
 from cs_score.base.errors import InputError
 from cs_score.evidence import hotpotqa
-from cs_score.evidence.hotpotqa import (
-    Agreement,
-    combine,
-    compare_answers,
-    fact_agreement,
-    fact_set,
-    normalised,
-)
+from cs_score.evidence.hotpotqa import compare_answers, normalised
 
 Json = dict[str, Any]
 
@@ -86,32 +79,6 @@ def test_answers(predicted: str, gold: str, expected: Sequence[float]) -> None:
     assert compare_answers(predicted, gold) == pytest.approx(expected, abs=1e-15)
 
 
-@pytest.mark.parametrize(
-    ("predicted", "gold", "expected"),
-    [
-        ([], [], (1, 0, 0, 0)),
-        ([], [["T", 0]], (0, 0, 0, 0)),
-        ([["T", 0]], [], (0, 0, 0, 0)),
-        ([["T", 0], ["T", 0.0], ["T", False]], [["T", 0]], (1, 1, 1, 1)),
-        ([["T", "0"]], [["T", 0]], (0, 0, 0, 0)),
-        ([["t", 0]], [["T", 0]], (0, 0, 0, 0)),
-        ([["T", 0, 1]], [["T", 0]], (0, 0, 0, 0)),
-        ([[0, "T"]], [["T", 0]], (0, 0, 0, 0)),
-        ([["T", 0], ["T", 1]], [["T", 0]], (0, 2 / 3, 0.5, 1)),
-    ],
-)
-def test_facts(predicted: object, gold: object, expected: Sequence[float]) -> None:
-    found, wanted = fact_set(predicted), fact_set(gold)
-    agreement = fact_agreement(len(found & wanted), len(found), len(wanted))
-    assert agreement == pytest.approx(expected, abs=1e-15)
-
-
-def test_joint() -> None:
-    joint = combine(Agreement(0, 0.8, 2 / 3, 1), Agreement(0, 0.8, 2 / 3, 1))
-    assert joint == pytest.approx((0, 8 / 13, 4 / 9, 1), abs=1e-15)
-    assert combine(Agreement(1, 1, 1, 1), Agreement(0, 0, 0, 0)) == (0, 0, 0, 0)
-
-
 def test_worked_example() -> None:
     result = hotpotqa.score(GOLD, PREDICTIONS)
     assert list(result.scores) == [
@@ -139,12 +106,9 @@ def test_repeated_question_counts_twice() -> None:
     assert result.explain("q3").lines.count("question q3") == 2
 
 
-def test_unknown_ids_and_other_keys_are_ignored() -> None:
+def test_unknown_ids_and_other_keys_are_ignored_as_is_gold_without_prediction() -> None:
     more = {"re": 5, "answer": PREDICTIONS["answer"] | {"q9": 4}, "sp": PREDICTIONS["sp"] | {"q9": 4}}
     assert hotpotqa.score(GOLD, more).scores == hotpotqa.score(GOLD, PREDICTIONS).scores
-
-
-def test_gold_is_looked_at_only_where_there_is_a_prediction() -> None:
     gold: list[Json] = [{"_id": "q1"}, {"_id": "q2", "answer": 5, "supporting_facts": 5}, {"_id": 3}]
     assert set(hotpotqa.score(gold, {"answer": {}, "sp": {}}).scores.values()) == {0.0}
 

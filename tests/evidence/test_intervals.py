@@ -29,35 +29,23 @@ Task = tuple[list[Json], list[Json]]
 """Gold and predictions, unit by unit."""
 
 
-def scifact_task(rng: random.Random) -> Task:
-    def abstract() -> Json:
-        return {"label": rng.choice(["SUPPORT", "CONTRADICT"]), "sentences": rng.sample(range(6), rng.randint(1, 3))}
+def entry(rng: random.Random) -> Json:
+    return {"label": rng.choice(["SUPPORT", "CONTRADICT"]), "sentences": rng.sample(range(6), rng.randint(1, 3))}
 
-    gold, predictions = [], []
-    for claim in range(UNITS):
-        documents = rng.sample("abc", rng.randint(0, 2))
-        gold.append({"id": claim, "evidence": {document: [abstract()] for document in documents}})
-        predictions.append({"id": claim, "evidence": {each: abstract() for each in rng.sample("abc", 2)}})
-    return gold, predictions
+
+def scifact_task(rng: random.Random) -> Task:
+    gold = [{"evidence": {each: [entry(rng)] for each in rng.sample("abc", rng.randint(0, 2))}} for _ in range(UNITS)]
+    return gold, [{"evidence": {each: entry(rng) for each in rng.sample("abc", 2)}} for _ in range(UNITS)]
 
 
 def claims_task(rng: random.Random) -> Task:
-    def entry() -> Json:
-        return {"label": rng.choice(["S", "C"]), "sentences": rng.sample(range(6), rng.randint(0, 3))}
-
     gold, predictions = [], []
-    for claim in range(UNITS):
-        documents = rng.sample(["1", "2", "3"], rng.randint(0, 2))
-        gold.append(
-            {
-                "id": claim,
-                "label": rng.choice("SC"),
-                "cited_doc_ids": [int(document) for document in documents],
-                "evidence": {document: [entry()] for document in documents},
-            }
-        )
-        evidence = {document: [entry()] for document in rng.sample(["1", "2", "3"], 2)}
-        predictions.append({"id": claim, "label": rng.choice("SC"), "evidence": evidence})
+    for _ in range(UNITS):
+        documents = rng.sample("123", rng.randint(0, 2))
+        evidence = {document: [entry(rng)] for document in documents}
+        gold.append({"label": rng.choice("SC"), "cited_doc_ids": list(map(int, documents)), "evidence": evidence})
+        evidence = {document: [entry(rng)] for document in rng.sample("123", 2)}
+        predictions.append({"label": rng.choice("SC"), "evidence": evidence})
     return gold, predictions
 
 
@@ -66,29 +54,28 @@ def questions_task(rng: random.Random) -> Task:
         return [[title, number] for title in rng.sample("ab", rng.randint(0, 2)) for number in (0, rng.randint(1, 2))]
 
     answers = ["yes", "no", "a red fox", "red fox", "the fox", "blue"]
-    gold = [{"_id": str(q), "answer": rng.choice(answers), "supporting_facts": facts()} for q in range(UNITS)]
+    gold = [{"answer": rng.choice(answers), "supporting_facts": facts()} for _ in range(UNITS)]
     return gold, [{"answer": rng.choice(answers), "sp": facts()} for _ in range(UNITS)]
 
 
-def score_scifact(gold: list[Json], predictions: list[Json]) -> Result:
-    return scifact.score(gold, predictions)
-
-
-def score_claims(gold: list[Json], predictions: list[Json]) -> Result:
-    """Claims with ids of their own: of equal ids the last counts."""
-    numbered = [[{**each, "id": position} for position, each in enumerate(side)] for side in (gold, predictions)]
-    return claims.score(*numbered)
+def of_claims(score: Callable[..., Result]) -> Callable[[list[Json], list[Json]], Result]:
+    """Units have ids of their own: of equal ids the last claim counts."""
+    return lambda *sides: score(*([{**each, "id": at} for at, each in enumerate(side)] for side in sides))
 
 
 def score_questions(gold: list[Json], predictions: list[Json]) -> Result:
     asked = [{**question, "_id": str(position)} for position, question in enumerate(gold)]
-    answers = {str(position): each["answer"] for position, each in enumerate(predictions)}
-    return hotpotqa.score(asked, {"answer": answers, "sp": {str(n): each["sp"] for n, each in enumerate(predictions)}})
+    parts = {part: {str(n): each[part] for n, each in enumerate(predictions)} for part in ("answer", "sp")}
+    return hotpotqa.score(asked, parts)
 
 
 @pytest.mark.parametrize(
     ("task", "score"),
-    [(scifact_task, score_scifact), (claims_task, score_claims), (questions_task, score_questions)],
+    [
+        (scifact_task, of_claims(scifact.score)),
+        (claims_task, of_claims(claims.score)),
+        (questions_task, score_questions),
+    ],
 )
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_resamples_are_those_of_rescored_files(
