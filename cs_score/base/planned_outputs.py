@@ -2,7 +2,7 @@
 
 Every command makes one plan. Its check refuses an output that is an input, another output or a folder, under whatever
 name or link, and a file that stands in the way and must not be replaced. `clear` then removes what earlier calls left
-at these places, as far as it can be told for theirs, so that it is not taken for the result of a call that fails.
+at these places, as far as it is recognised as theirs, so that it is not taken for the result of a call that fails.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class OwnOption(Record):
 
 
 def ending_of(path: str) -> str:
-    """The ending of a file's name that tells its format, that of a compression aside."""
+    """The ending of a file's name that gives its format, that of a compression aside."""
     return os.path.splitext(plain_name(path))[1].lower()
 
 

@@ -174,7 +174,7 @@ class Pool(Generic[T, R]):
 def _signals_held() -> Iterator[None]:
     """A block that no stop signal interrupts: a process begins in it, and is known to its owner at the end of it.
 
-    Signals are not blocked but noted: where there are threads, any of them may be told of one.
+    Signals are not blocked but noted: where there are threads, any of them may get one.
     """
     if threading.current_thread() is not threading.main_thread():  # only the main thread is interrupted
         yield

@@ -189,11 +189,11 @@ class Node:
 
     @property
     def best_line(self) -> int:
-        """The first line of the use that tells most (specification 6.1)."""
+        """The first line of the most specific use (specification 6.1)."""
         return _best_line(self.uses.items())
 
     def definition(self, node_type: str) -> int:
-        """The line that gives the node a type, of several the one that tells most."""
+        """The line that gives the node a type, of several that of the most specific use."""
         return _best_line((use, line) for use, line in self.uses.items() if use.only == node_type)
 
     def declares(self, node_type: str) -> bool:

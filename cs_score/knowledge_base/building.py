@@ -57,7 +57,7 @@ class Findings:
         self._problems.add(code, *arguments, place=self.place(line), detail=detail)
 
     def report_without_place(self, code: str, *arguments: object, line: int, column: str = "SUBJECT") -> None:
-        """Report a problem that the report names no place for; programs are told the line to begin with."""
+        """Report a problem that the report names no place for; programs get the line to begin with."""
         self._problems.add(code, *arguments, detail=Detail(column, str(arguments[0]), place=self.place(line)))
 
     def look(self, assertion: Assertion, times: int = 1) -> None:
@@ -257,7 +257,7 @@ class Builder:
         self._lists = ListReader(documents)
 
     def add(self, line: Line, *, is_inferred: bool = False) -> Assertion | None:
-        """Add what a line says. None where it is rejected or a mere repetition; the findings tell why."""
+        """Add what a line says. None where it is rejected or a mere repetition, which is reported."""
         number, subject_text, predicate, object_, is_string, column, confidence, comment = line
         subject = self._nodes.get(subject_text) or self._node(subject_text, "SUBJECT", number)
         if subject is None:
@@ -354,7 +354,7 @@ class Builder:
     def _note(self, node: Node, use: Use, line: int) -> None:
         """Note how a line uses a node, and the type that it gives to it.
 
-        Where the node cannot have that type the findings tell why, for every line that says so.
+        Where the node cannot have that type that is reported for every line that says so.
         """
         if (only := use.only) is not None:
             kind = ":String" if only == "string" else ":Entity" if only in ENTITY_TYPES else ":Event"

@@ -157,7 +157,7 @@ def check_endpoints(assertions: Iterable[Assertion], findings: Findings) -> None
 
 
 def check_confidences(assertions: Sequence[Assertion], findings: Findings) -> None:
-    """Report confidences that are no good; those that can be mended are."""
+    """Report confidences that are no good; those that can be repaired are."""
     # Many assertions have few confidences.
     read = {written: read_confidence(written) for written in {assertion.confidence for assertion in assertions}}
     bad = {written: (text, codes) for written, (text, _, codes) in read.items() if codes}

@@ -33,7 +33,7 @@ class Mention(NamedTuple):
     text: str
 
 
-class Meeting(NamedTuple):
+class Overlap(NamedTuple):
     """A mention that overlaps an entry point: the characters they have in common less one, and those of the rest."""
 
     mention: Mention
@@ -41,9 +41,9 @@ class Meeting(NamedTuple):
     rest: float
 
 
-def _rank(meeting: Meeting) -> tuple[float, float, int]:
+def _rank(overlap: Overlap) -> tuple[float, float, int]:
     """The best has the lowest."""
-    return -meeting.common, meeting.rest, meeting.mention.line
+    return -overlap.common, overlap.rest, overlap.mention.line
 
 
 class MentionIndex:
@@ -71,7 +71,7 @@ class MentionIndex:
         first = bisect_left(self._furthest, start, key=_end)
         last = bisect_right(self._starts, end)
         if last - first < _MANY:
-            met = min(self.meetings(start, end), key=_rank, default=None)
+            met = min(self.overlaps(start, end), key=_rank, default=None)
             return None if met is None else met.mention
         import numpy as np
 
@@ -84,14 +84,14 @@ class MentionIndex:
         at = at[rest[at] == rest[at].min()]
         return self._mentions[first + int(at[lines[at].argmin()])]
 
-    def meetings(self, start: float, end: float) -> Iterator[Meeting]:
+    def overlaps(self, start: float, end: float) -> Iterator[Overlap]:
         """All mentions that overlap a span."""
         at = bisect_right(self._starts, end) - 1
         while at >= 0 and self._furthest[at].end >= start:
             mention = self._mentions[at]
             if mention.end >= start:
                 common = min(mention.end, end) - max(mention.start, start)
-                yield Meeting(mention, common, mention.end - mention.start - common)
+                yield Overlap(mention, common, mention.end - mention.start - common)
             at -= 1
 
     def nearest(self, start: float, end: float) -> Mention | None:
@@ -115,9 +115,9 @@ class Entrance(Record):
     index: MentionIndex | None
     chosen: Mention | None
 
-    def meetings(self) -> list[Meeting]:
+    def overlaps(self) -> list[Overlap]:
         """All mentions that it overlaps, the best first. They may be many, so nobody keeps them."""
-        return [] if self.index is None else sorted(self.index.meetings(*_offsets(self.entry_point)), key=_rank)
+        return [] if self.index is None else sorted(self.index.overlaps(*_offsets(self.entry_point)), key=_rank)
 
     def nearest(self) -> Mention | None:
         """The mention that is closest to an entry point which overlaps none."""

@@ -64,7 +64,7 @@ _ALIASES: Final[dict[str, dict[str, tuple[str, str]]]] = {
     },
 }
 
-# What a use says of the node, the one that tells most first.
+# What a use says of the node, the most specific first.
 TYPEDEF: Final = 0
 SUBJECT: Final = 1
 OBJECT: Final = 2
@@ -160,7 +160,7 @@ class PredicateTable:
     def read(self, written: str, subject_type: str | None, is_event: bool) -> Reading:
         """The meaning of a predicate column for a subject of this type, None for one that is not known.
 
-        `is_event` tells that the subject or the object is an event.
+        `is_event`: whether the subject or the object is an event.
         """
         key = (written, subject_type, is_event)
         reading = self.readings.get(key)

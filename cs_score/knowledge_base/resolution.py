@@ -338,7 +338,7 @@ def _rows(query: Query, entrance: Entrance | None) -> Iterator[tuple[str, ...]]:
         return
     point = entrance.entry_point
     head = (query.full_id, f"{point.docid or ''}:{point.start or ''}-{point.end or ''}")
-    for number, (mention, common, rest) in enumerate(entrance.meetings()):
+    for number, (mention, common, rest) in enumerate(entrance.overlaps()):
         outcome = "met, weaker" if number else "chosen"
         # Characters in common: both ends of a span are inclusive.
         yield (*head, outcome, *_shown(mention), f"{common + 1:.15g}", f"{rest:.15g}")

@@ -1,4 +1,4 @@
-"""A knowledge base validated, every problem named and what can be mended mended, and resolved to a run in memory.
+"""A knowledge base validated, every problem named and what can be repaired repaired, and resolved to a run in memory.
 
 Source: specification of knowledge bases, sections 2.1 and 3 to 7.
 """
@@ -146,5 +146,5 @@ def _resolved(given: Input, queries: list[Query], problems: ProblemLog) -> tuple
         resolved = InMemory(resolved_name, b"".join(encoded(resolution.lines)))
         found = f"{resolution.entered} of {len(queries)} queries found their entity, {len(resolution.lines)} answers"
         account = f"validated and resolved; {found}"
-    remedy = "a knowledge base with errors is not resolved; mend them first"
+    remedy = "a knowledge base with errors is not resolved; correct them first"
     return PreparedRun(name, resolved_name, problems, account, (digest,), "KB_WITH_ERRORS", remedy), resolved

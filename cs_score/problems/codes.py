@@ -70,7 +70,7 @@ _KINDS: Final = {
     ),
     "FAILED_LANG_INFERENCE": _warning(
         "Unable to infer language from DOCID %s. Using %s by default.",
-        "The document id does not tell its language: it begins neither with CMN nor with SPA, and holds no ENG_ at the "
+        "The document id does not show its language: it begins neither with CMN nor with SPA, and holds no ENG_ at the "
         "beginning or after an underscore.",
         "NW_0001",
         "English is assumed. It matters for the names of expanded queries.",
@@ -239,7 +239,7 @@ _KINDS: Final = {
         "blank, both ends are inclusive, and characters are counted in the file as it is, markup included.",
         "Bo at ENG_1:3-5, where characters 3 to 5 are 'Bo '",
         "The line is kept.",
-        "Mend the offsets; an end that is one too large is the usual reason.",
+        "Correct the offsets; an end that is one too large is the usual reason.",
         column="VALUE",
     ),
     "MISSING_DECIMAL_POINT": _warning(
@@ -336,7 +336,7 @@ _KINDS: Final = {
         "The first line of a file fits no layout of runs or assessments.",
         "a confidence of .5 or a semicolon between spans in the first line, columns separated by blanks",
         _ENDS,
-        "Mend the first line; the rules are stricter for it than for the others.",
+        "Correct the first line; the rules are stricter for it than for the others.",
     ),
     "UNPARSABLE_QUERY_ID": _condition(
         "A text that should be a query id is none.",
@@ -450,7 +450,7 @@ _KINDS: Final = {
         "A run that is to be validated and scored in one call (--validate) has errors.",
         "a confidence of 1.1",
         "The scoring ends.",
-        "Mend the errors that are listed.",
+        "Correct the errors that are listed.",
     ),
     "SOURCE_DOCUMENT_MISSING": _condition(
         "The document list names a file that cannot be read.",
@@ -470,7 +470,7 @@ _KINDS: Final = {
         "The mention types of an equivalence class contradict each other, or one of them is no known text.",
         "a class with both NAM and NOM assessments in one language",
         _ENDS,
-        "Mend the mention types of the class.",
+        "Correct the mention types of the class.",
     ),
     "UNKNOWN_ASSESSMENT_CODE": _condition(
         "An assessment code is none of C W X I S L.",
@@ -522,7 +522,7 @@ _KINDS: Final = {
         "A knowledge base that is to be scored has errors.",
         "a node without type",
         _ENDS,
-        "Mend the errors that are listed.",
+        "Correct the errors that are listed.",
     ),
     "MISSING_CANONICAL": _warning(
         "Entity %s has no canonical mention in document %s",
@@ -587,7 +587,7 @@ _KINDS: Final = {
         "A node has several types, or stands beside a predicate that does not suit its type.",
         ":Entity_1 type PER, and :Entity_1 org:website :String_1",
         _NOT_WRITTEN,
-        "Mend the type or the predicate.",
+        "Correct the type or the predicate.",
         offender=None,
     ),
     "NOT_A_VALIDATED_KB": _condition(
@@ -613,7 +613,7 @@ _KINDS: Final = {
     ),
     "UNKNOWN_TYPE": _error(
         "Cannot infer type for Node %s",
-        "Nothing tells the type of a node.",
+        "No line gives the type of a node.",
         ":Entity_1 as the subject of mentions only",
         _NOT_WRITTEN,
         "Add a line :Entity_1 type PER.",
@@ -630,7 +630,7 @@ _KINDS: Final = {
     # Assertions of knowledge bases
     "AMBIGUOUS_PREDICATE": _error(
         "%s: ambiguous predicate",
-        "Several predicates have this name, and nothing tells which is meant: the type of the subject is not "
+        "Several predicates have this name, and it is not known which is meant: the type of the subject is not "
         "known yet.",
         ":Entity_1 parents :Entity_2 before the line that gives :Entity_1 its type",
         _DROPPED,
@@ -730,7 +730,7 @@ _KINDS: Final = {
         "The type before the colon of a predicate is not that of the subject.",
         ":Entity_1 type PER and :Entity_1 org:website :String_1",
         _DROPPED,
-        "Mend the one or the other.",
+        "Correct the one or the other.",
         column="PREDICATE",
         offender=1,
     ),

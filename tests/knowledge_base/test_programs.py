@@ -111,7 +111,7 @@ def test_a_knowledge_base_with_errors_is_not_scored_and_all_steps_report_togethe
     inputs.kb(*FAMILY, ":Entity_9\ttype\tPERSON")
     outcome = inputs.call("-output_file", "o", "--problems", "p.json", "q.xml", "pool.tab", "kb.tac")
     assert outcome.status == 255
-    assert b"a knowledge base with errors is not resolved; mend them first" in outcome.stderr
+    assert b"a knowledge base with errors is not resolved; correct them first" in outcome.stderr
     assert set(outcome.files) == {"p.json"}
     codes = [one["code"] for one in json.loads(outcome.files["p.json"])["problems"]]
     assert {"ILLEGAL_NODE_TYPE", "KB_WITH_ERRORS"} <= set(codes)

@@ -1,4 +1,4 @@
-"""Rules of the specification that no recorded case tells apart, by their sections; those of 18 are quirks."""
+"""Rules of the specification that no recorded case shows, by their sections; those of 18 are quirks."""
 
 from __future__ import annotations
 

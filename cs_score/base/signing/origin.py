@@ -54,7 +54,7 @@ class Origin(Record):
         """The citable line.
 
         The digest of gold covers queries and assessments as a set of contents: in which order they were read, which
-        `inputs` tell, does not show.
+        `inputs` have, does not show.
         """
         gold = digest_of(given for given in self.inputs if given.role in _GOLD)
         run = digest_of(given for given in self.inputs if given.role == RUN)

@@ -1,4 +1,4 @@
-"""Every line is explained once, and what is told of all of them adds up to the tables of the scorer."""
+"""Every line is explained once, and all explanations add up to the tables of the scorer."""
 
 from __future__ import annotations
 
@@ -26,10 +26,7 @@ SAVED: Final = "explanation.json"
 MOST_LINES: Final = 400
 """Lines of a recorded run that are explained one by one."""
 
-COUNTED: Final = {
-    "correct": "CORRECT", "incorrect": "INCORRECT", "inexact": "INEXACT", "incorrect_parent": "INCORRECT_PARENT",
-    "unassessed": "UNASSESSED", "redundant": "REDUNDANT", "right": "RIGHT", "wrong": "WRONG", "ignored": "IGNORE",
-}  # fmt: skip
+COUNTED: Final = "correct incorrect inexact incorrect_parent unassessed redundant right wrong ignored".split()
 
 laws = settings(
     max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
@@ -65,21 +62,21 @@ def check(call: Call, has_all: bool = True) -> None:
             continue
         found = next(each for each in results(call) if each.run_id == run_id)
         assert whole["scores"] == found.scores
-        fates = whole["overview"]["lines"]
-        check_every_line_once(call, run_id, fates)
-        check_counts(found, fates)
-        own = [fate for fate in fates if fate["status"] != "unread"]
+        summaries = whole["overview"]["lines"]
+        check_every_line_once(call, run_id, summaries)
+        check_counts(found, summaries)
+        own = [summary for summary in summaries if summary["status"] != "unread"]
         if has_all and len(own) <= MOST_LINES and own:
-            words = [word for fate in fates for word in ("--line", f"{fate['file']}:{fate['line']}")]
-            told = explain(call, "--run", run_id, *words)["lines"]
-            told = [line for line in told if line["summary"] in fates]
-            check_lines(found, told, fates)
-            check_costs(whole, told)
+            words = [word for summary in summaries for word in ("--line", f"{summary['file']}:{summary['line']}")]
+            explained = explain(call, "--run", run_id, *words)["lines"]
+            explained = [line for line in explained if line["summary"] in summaries]
+            check_lines(found, explained, summaries)
+            check_costs(whole, explained)
 
 
-def check_every_line_once(call: Call, run_id: str, fates: Iterable[Mapping[str, Any]]) -> None:
-    """Every line of the run's files is told of once; those of other runs may be left out."""
-    places = Counter((fate["file"], fate["line"]) for fate in fates)
+def check_every_line_once(call: Call, run_id: str, summaries: Iterable[Mapping[str, Any]]) -> None:
+    """Every line of the run's files is listed once; those of other runs may be left out."""
+    places = Counter((summary["file"], summary["line"]) for summary in summaries)
     assert set(places.values()) <= {1}
     for name in {file for file, _ in places}:
         lines = (call.folder / name).read_bytes().decode("utf-8-sig").replace("\r", "").split("\n")
@@ -88,34 +85,37 @@ def check_every_line_once(call: Call, run_id: str, fates: Iterable[Mapping[str, 
                 assert text == "" or text.split("\t")[2] != run_id, (name, number)
 
 
-def check_counts(found: RunResult, fates: Iterable[Mapping[str, Any]]) -> None:
+def check_counts(found: RunResult, summaries: Iterable[Mapping[str, Any]]) -> None:
     """The labels of the lines of each row add up to its counts."""
     of_row: dict[str, Counter[str]] = defaultdict(Counter)
-    for fate in fates:
-        if fate["status"] == "counted":
-            of_row[fate["row"]].update(fate["labels"])
-            of_row[fate["row"]]["submitted"] += 1
+    for summary in summaries:
+        if summary["status"] == "counted":
+            of_row[summary["row"]].update(summary["labels"])
+            of_row[summary["row"]]["submitted"] += 1
     for row in found.tables.sf.rows:
         assert row.counts is not None
         labels = of_row.pop(row.name, Counter())
         assert labels["submitted"] == row.counts.submitted
-        for name, label in COUNTED.items():
+        for name in COUNTED:
+            label = "IGNORE" if name == "ignored" else name.upper()
             assert labels[label] == getattr(row.counts, name), (row.name, label)
     assert not of_row
 
 
-def check_lines(found: RunResult, told: Sequence[Mapping[str, Any]], fates: Sequence[Mapping[str, Any]]) -> None:
+def check_lines(
+    found: RunResult, explained: Sequence[Mapping[str, Any]], summaries: Sequence[Mapping[str, Any]]
+) -> None:
     """Each line in full says the same as the tables, the rankings, and the line in short."""
-    assert [line["summary"] for line in told] == list(fates)
-    by_place = {(fate["file"], fate["line"]): fate for fate in fates}
+    assert [line["summary"] for line in explained] == list(summaries)
+    by_place = {(summary["file"], summary["line"]): summary for summary in summaries}
     rows = {row.name: row for row in found.tables.sf.rows}
     rankings = found.average_precision.rankings if found.average_precision is not None else ()
     nodes = {node.name: node for ranking in rankings for node in ranking.nodes}
-    for line in told:
-        fate = line["summary"]
-        if fate["status"] == "counted":
+    for line in explained:
+        summary = line["summary"]
+        if summary["status"] == "counted":
             check_judged(line, by_place)
-            row, own = rows[fate["row"]], line["rows"][0]
+            row, own = rows[summary["row"]], line["rows"][0]
             assert (own["row"], own["precision"], own["recall"], own["f1"]) == (
                 row.name, row.precision, row.recall, row.f1,
             )  # fmt: skip
@@ -131,32 +131,32 @@ def check_lines(found: RunResult, told: Sequence[Mapping[str, Any]], fates: Sequ
             assert value == pytest.approx(node.value, abs=1e-4)
 
 
-def check_costs(whole: Mapping[str, Any], told: Iterable[Mapping[str, Any]]) -> None:
-    """The costs of the overview are what the lines themselves are worth."""
-    worth = {(line["summary"]["file"], line["summary"]["line"]): line["effect"] for line in told}
+def check_costs(whole: Mapping[str, Any], explained: Iterable[Mapping[str, Any]]) -> None:
+    """The costs of the overview are the effects of the lines themselves."""
+    effects = {(line["summary"]["file"], line["summary"]["line"]): line["effect"] for line in explained}
     for cost in whole["overview"]["costs"]:
         if cost["kind"] == "line":
-            effect = worth[cost["file"], cost["line"]]["effects"][whole["measure"]]
+            effect = effects[cost["file"], cost["line"]]["effects"][whole["measure"]]
             assert effect == pytest.approx(cost["gain"], abs=1e-12)
 
 
 def check_judged(line: Mapping[str, Any], by_place: Mapping[tuple[str, int], Mapping[str, Any]]) -> None:
     """Category and label of a line that counts say what its labels say, and rest on lines that bear them out."""
-    fate, category, label = line["summary"], line["category"], line["label"]
+    summary, category, label = line["summary"], line["category"], line["label"]
     assert line["read"]["not_read"] is None
-    assert label["labels"] == fate["labels"]
-    assert label["side"] == fate["side"]
+    assert label["labels"] == summary["labels"]
+    assert label["side"] == summary["side"]
     assert label["reason"]
     if category["name"] == "DUPLICATE":
         (kept,) = category["rests_on"]
-        assert "REDUNDANT" in fate["labels"]
+        assert "REDUNDANT" in summary["labels"]
         assert (kept["file"], kept["line"]) in by_place
     elif category["rule"] == "7.7":
-        assert "RIGHT" not in fate["labels"]
-        assert "IGNORE" in fate["labels"] or "the same number" in label["reason"]
+        assert "RIGHT" not in summary["labels"]
+        assert "IGNORE" in summary["labels"] or "the same number" in label["reason"]
     else:
-        assert category["name"] in fate["labels"]
-        assert "REDUNDANT" not in fate["labels"]
+        assert category["name"] in summary["labels"]
+        assert "REDUNDANT" not in summary["labels"]
     if line["kept"]["limit"] is not None and "slot" not in line["kept"]["limit"]:
         assert line["kept"]["in_favour_of"] or "its query asks about" in line["kept"]["limit"]
 

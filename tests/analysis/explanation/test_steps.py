@@ -334,7 +334,7 @@ def test_the_bin_of_wrong_answers_is_no_ground_truth(inputs: Inputs) -> None:
     inputs.lines(Judged("W", "0"), name="qrel")
     inputs.lines(RunLine())
     (found,) = explained(inputs, "--class", f"{QUERY}:0")["classes"]
-    assert (found["status"], [fate["line"] for fate in found["lines"]]) == ("not counted", [1])
+    assert (found["status"], [summary["line"] for summary in found["lines"]]) == ("not counted", [1])
 
 
 def test_a_node_that_merges_classes(inputs: Inputs) -> None:
@@ -357,7 +357,7 @@ def test_a_query_with_its_classes_lines_and_rows(inputs: Inputs) -> None:
     assert query["categories"] == {"CORRECT": 1, "UNASSESSED": 2}
     assert query["entry_points"] == [{"name": "Ann", "docid": "ENG_A", "start": "5", "end": "9"}]
     (below,) = explained(inputs, "--query", RunLine().child().query)["queries"]
-    assert [fate["line"] for fate in below["lines"]] == [3]
+    assert [summary["line"] for summary in below["lines"]] == [3]
     assert [row["row"] for row in below["rows"]] == [f"{QUERY}:1"]
 
 
