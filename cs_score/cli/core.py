@@ -19,6 +19,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
 from itertools import pairwise
+from string import Template
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -259,7 +260,8 @@ class Command(click.Command):
         folder: str = "",
         failure: Callable[[str, str], str] = lambda format_, message: failure_text(format_, message),
     ) -> None:
-        self.body, self.required, self.sections, self.example = body, tuple(required), sections, example
+        self.body, self.required, self.sections = body, tuple(required), sections
+        self.example = example or example_of(name)
         self.formats, self.folder, self.failure = tuple(formats), folder, failure
         self.parameters, self.entry = tuple(parameters), COMMANDS.get(name)
         known = f"{FORMAT.help}: {', '.join(formats)}"
@@ -448,7 +450,8 @@ class Command(click.Command):
         formatter.write_usage(self.called, self.usage)
         if self.example:
             formatter.write_paragraph()
-            formatter.write_text(f"Example: {self.called} {self.example}")
+            text = f"Example: {self.called} {self.example}"
+            formatter.write(f"{textwrap.fill(text, formatter.width, subsequent_indent='  ', break_on_hyphens=False)}\n")
         for title, content in self.all_sections():
             with formatter.section(title):
                 if isinstance(content, str):
@@ -646,6 +649,47 @@ def first_page() -> str:
         "those of a call without a command. A file that is called like a command is written ./NAME."
     )
     return formatter.getvalue()
+
+
+_RUN: Final = "queries/ldc-queries.xml assessments/pool-2016.tab submissions/tide-kb.tab.txt"
+_FILE_OF_TASK: Final = {"r4c": "json", "hotpotqa": "json"}
+_MEASURE_OF_TASK: Final = {
+    "scifact": "sentence_label_f1", "claims": "sentence_f1", "r4c": "er_f1", "hotpotqa": "joint_f1",
+}  # fmt: skip
+_EXAMPLE_OF_TASK: Final = {
+    "batch": "-o scored $GOLD $A $B",
+    "check": "--min $MEASURE=0.1 $GOLD --predictions $A",
+    "compare": "$GOLD $A $B",
+    "diff": "$GOLD $A $B",
+    "report": "-o report.html $GOLD --predictions $A",
+}
+_EXAMPLE: Final = {
+    "": f"-expand ISLE26 {_RUN}",
+    "plot": "budget analysis.json -o budget.svg",
+    "verify": "result.json",
+    "validate-run": "-output_file valid.tab queries/sf-queries.xml submissions/tide-kb.tab.txt",
+    "validate-queries": "-expand -query_base ISLE26 queries/ldc-queries.xml expanded.xml",
+    "expand-queries": "queries/ldc-queries.xml",
+    "generate-queries": "queries/sf-queries.xml round2.xml submissions/tide-kb.tab.txt",
+    "package-output": "queries/sf-queries.xml round1.tab round2.tab run.tab",
+    "validate-assessments": "-output_file pool queries/sf-queries.xml assessments/pool-2016.tab",
+    "validate-kb": "-output tac -output_dir . submissions/tide.tac",
+    "resolve-queries": "queries/sf-queries.xml tide.tac.valid tide.tab.txt",
+    "apply-k": "submissions/tide-kb.tab.txt shorter.tab.txt",
+    "samples": "-output_file resamples.txt 1000 queries/queryids.txt",
+}
+
+
+def example_of(name: str) -> str:
+    """The words of a call on the samples of the repository."""
+    verb, _, task = name.partition(" ")
+    verb, task = ("score", verb) if verb in TASKS else (verb, task)
+    if not task:
+        return _EXAMPLE.get(name, "")
+    words = _EXAMPLE_OF_TASK.get(verb, "$GOLD --predictions $A")
+    files = {role: f"evidence/{task}-{role.lower()}.{_FILE_OF_TASK.get(task, 'jsonl')}" for role in ("GOLD", "A", "B")}
+    files["GOLD"] = f"--gold {files['GOLD']}"
+    return Template(words).substitute(files, MEASURE=_MEASURE_OF_TASK[task])
 
 
 class _WithDefault(click.Group):

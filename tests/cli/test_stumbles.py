@@ -12,7 +12,7 @@ import pytest
 from tests.coldstart.command import score_in
 from tests.documents import ROOT
 
-SAMPLES: Final = ROOT / "tests" / "freeze" / "samples"
+SAMPLES: Final = ROOT / "evidence"
 FILES: Final = {
     "q.xml": ROOT / "queries" / "ldc-queries.xml",
     "pool.tab": ROOT / "assessments" / "pool-2016.tab",

@@ -17,7 +17,7 @@ from typing import Final
 from cs_score.base.records import Record
 
 REPOSITORY: Final = Path(__file__).parents[2]
-SAMPLES: Final = Path(__file__).parent / "samples"
+SAMPLES: Final = REPOSITORY / "evidence"
 
 EVIDENCE: Final = ("scifact", "claims", "r4c", "hotpotqa")
 
