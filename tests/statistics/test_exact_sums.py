@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -37,38 +38,30 @@ def test_sums_of_fractions_are_rounded_once(drawn: tuple[list[float], list[int]]
     assert sums(matrix, weights).item() == float(sum(Fraction(column[index]) for index in indices))
 
 
-def test_order_of_the_units_cannot_be_seen() -> None:
+def test_order_of_the_units_and_how_many_are_summed_at_once_cannot_be_seen() -> None:
     rng = np.random.default_rng(4)
-    matrix = rng.random((999, 5))
-    counts = rng.multinomial(999, np.full(999, 1 / 999), size=3).astype(np.float64)
+    matrix = rng.random((999, 7))
+    counts = rng.multinomial(999, np.full(999, 1 / 999), size=33).astype(np.float64)
     expected = sums(matrix, counts)
-    for _ in range(5):
-        order = rng.permutation(999)
+    for order in (rng.permutation(999) for _ in range(5)):
         assert (sums(matrix[order], counts[:, order]) == expected).all()
-
-
-def test_number_of_rows_and_columns_at_once_cannot_be_seen() -> None:
-    rng = np.random.default_rng(5)
-    matrix = rng.random((301, 7))
-    counts = rng.multinomial(301, np.full(301, 1 / 301), size=33).astype(np.float64)
-    expected = sums(matrix, counts)
     for row in range(33):
         assert (sums(matrix, counts[row : row + 1]) == expected[row]).all()
     for column in range(7):
         assert (sums(matrix[:, [column]], counts)[:, 0] == expected[:, column]).all()
 
 
-def test_what_cannot_be_summed_is_refused() -> None:
-    for value in (math.nan, math.inf, -math.inf):
-        with pytest.raises(InputError, match="not a finite number"):
-            exact_statistics([[[1.0], [value]]])
-    with pytest.raises(InputError, match="too large"):
-        exact_statistics([[[1.7e308], [1.0]]])
-    with pytest.raises(InputError, match="no unit to resample"):
-        exact_statistics([np.empty((0, 3))])
-    with pytest.raises(InputError, match="no unit to resample"):
-        exact_statistics([[]])
-    with pytest.raises(ValueError, match="differ in shape"):
-        exact_statistics([[[1.0]], [[1.0], [2.0]]])
-    with pytest.raises(ValueError, match="units by statistics"):
-        exact_statistics([[1.0, 2.0]])
+@pytest.mark.parametrize(
+    ("matrices", "error", "said"),
+    [
+        *(([[[1.0], [value]]], InputError, "not a finite number") for value in (math.nan, math.inf, -math.inf)),
+        ([[[1.7e308], [1.0]]], InputError, "too large"),
+        ([np.empty((0, 3))], InputError, "no unit to resample"),
+        ([[]], InputError, "no unit to resample"),
+        ([[[1.0]], [[1.0], [2.0]]], ValueError, "differ in shape"),
+        ([[1.0, 2.0]], ValueError, "units by statistics"),
+    ],
+)
+def test_what_cannot_be_summed_is_refused(matrices: Any, error: type[Exception], said: str) -> None:
+    with pytest.raises(error, match=said):
+        exact_statistics(matrices)

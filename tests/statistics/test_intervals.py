@@ -20,7 +20,7 @@ from cs_score.statistics.arithmetic import ColumnFormula, Floats, exact_statisti
 from cs_score.statistics.intervals import bootstrap_intervals
 from cs_score.statistics.options import IntervalMethod, Resampling
 from cs_score.statistics.resampling import bootstrap_counts, bootstrap_scores, jackknife_scores
-from tests.statistics.cases import FORMULA, ROUNDING, identity, present, system
+from tests.statistics.cases import FORMULA, ROUNDING, present, system, tiled
 
 SPAWN = multiprocessing.get_context("spawn")  # forking a process whose BLAS has threads is warned of
 
@@ -74,19 +74,6 @@ def test_scipy_with_the_same_draws(method: IntervalMethod, confidence: float) ->
         assert ours.point == FORMULA(matrix.sum(axis=0, keepdims=True))[0, column]
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_scipy_with_its_own_draws(method: IntervalMethod) -> None:
-    matrix = system(0.6, units=150)
-    settings = Resampling(20_000, method=method)
-    for column, ours in enumerate(bootstrap_intervals(matrix, FORMULA, settings)):
-        theirs = scipy_interval(matrix, column, settings, np.random.default_rng(8))
-        # The 2.5 % quantile of 20,000 draws of a normal distribution has a standard error of 0.019 standard deviations.
-        error = 5 * math.sqrt(2) * 0.019 * present(ours.standard_error)
-        assert ours.low == pytest.approx(theirs.confidence_interval.low, rel=0, abs=error)
-        assert ours.high == pytest.approx(theirs.confidence_interval.high, rel=0, abs=error)
-        assert ours.standard_error == pytest.approx(theirs.standard_error, rel=0.03)
-
-
 def test_the_spatial_test_data() -> None:
     """The variance of 26 children's scores on test A (Efron and Tibshirani 1993, ch. 14).
 
@@ -111,28 +98,24 @@ def test_the_spatial_test_data() -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_one_unit_is_its_own_interval(method: IntervalMethod) -> None:
-    [interval] = bootstrap_intervals([[0.3]], identity, Resampling(50, method=method))
-    assert (interval.point, interval.low, interval.high, interval.standard_error) == (0.3, 0.3, 0.3, 0.0)
-    assert interval.note == options.ONE_UNIT.text
-
-
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("resamples", [1, 2, 1000])
-def test_units_that_are_all_zero(method: IntervalMethod, resamples: int) -> None:
-    zeros = np.tile([0.0, 1.0, 1.0], (9, 1))
-    for interval in bootstrap_intervals(zeros, FORMULA, Resampling(resamples, method=method)):
-        assert (interval.point, interval.low, interval.high, interval.standard_error) == (0.0, 0.0, 0.0, 0.0)
-        assert interval.notes[0] == (options.ALL_EQUAL if resamples > 1 else options.ONE_RESAMPLE)
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_units_without_any_denominator_have_no_interval(method: IntervalMethod) -> None:
-    for units in (1, 9):
-        for interval in bootstrap_intervals(np.zeros((units, 3)), FORMULA, Resampling(50, method=method)):
-            assert (interval.point, interval.low, interval.high, interval.standard_error) == (0.0, None, None, None)
-            assert [note.code for note in interval.notes] == ["WITHHELD"]
-            assert interval.undefined_resamples == 50
+@pytest.mark.parametrize(
+    ("matrix", "resamples", "limit", "note"),
+    [
+        ([[1, 2, 2]], 50, 0.5, "ONE_UNIT"),
+        *((tiled((0, 1, 1), 9), resamples, 0.0, "ALL_EQUAL") for resamples in (2, 1000)),
+        (tiled((0, 1, 1), 9), 1, 0.0, "ONE_RESAMPLE"),
+        *((tiled((0, 0, 0), units), 50, None, "WITHHELD") for units in (1, 9)),
+    ],
+)
+def test_units_without_any_spread(
+    matrix: Floats, resamples: int, limit: float | None, note: str, method: IntervalMethod
+) -> None:
+    """No interval where there is no denominator."""
+    for interval in bootstrap_intervals(matrix, FORMULA, Resampling(resamples, method=method)):
+        assert (interval.point, interval.low, interval.high) == (limit or 0.0, limit, limit)
+        assert interval.standard_error == (None if limit is None else 0.0)
+        assert interval.notes[0].code == note
+        assert interval.undefined_resamples == (resamples if limit is None else 0)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -177,7 +160,7 @@ def test_limits_without_the_undefined_resamples_are_scipys(method: IntervalMetho
 
 @pytest.mark.parametrize(("score", "words"), [(1, "no error in 60 units"), (0, "nothing right in 60 units")])
 def test_a_score_without_exception_tells_what_it_is_worth(score: int, words: str) -> None:
-    matrix = np.tile([score, 1, 1], (60, 1))
+    matrix = tiled((score, 1, 1), 60)
     for confidence, most in ((95, "4.9"), (99, "7.4")):
         *_, interval = bootstrap_intervals(matrix, FORMULA, Resampling(50, confidence=confidence))
         assert interval.low == interval.high == score

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -32,16 +33,17 @@ def test_range_of_one_resample_and_of_a_level_near_one() -> None:
     assert rank_ranges(np.array([[0.1, 0.3], [0.2, 0.2]]), 0.9999) == [(1, 2), (1, 2)]
 
 
-def test_a_tier_begins_where_a_system_differs_from_the_best_of_the_tier() -> None:
-    far_apart = {(0, 2), (0, 3), (0, 4), (2, 4), (1, 3)}
-    assert tiers([0, 1, 2, 3, 4], lambda best, system: (best, system) in far_apart) == {0: 1, 1: 1, 2: 2, 3: 2, 4: 3}
-
-
-def test_a_system_below_a_new_tier_is_compared_with_its_best_only() -> None:
-    """Number 2 differs from 0 and 3 does not; 3 stands below 2 and belongs to the tier of 2."""
-    assert tiers([0, 1, 2, 3], lambda best, system: (best, system) == (0, 2)) == {0: 1, 1: 1, 2: 2, 3: 2}
-
-
-def test_tiers_of_systems_that_all_differ_or_none() -> None:
-    assert tiers([5, 3, 1], lambda best, system: True) == {5: 1, 3: 2, 1: 3}
-    assert tiers([5, 3, 1], lambda best, system: False) == {5: 1, 3: 1, 1: 1}
+@pytest.mark.parametrize(
+    ("systems", "differ", "expected"),
+    [
+        ([0, 1, 2, 3, 4], {(0, 2), (0, 3), (0, 4), (2, 4), (1, 3)}, [1, 1, 2, 2, 3]),
+        # Number 2 differs from 0 and 3 does not; 3 stands below 2 and belongs to the tier of 2.
+        ([0, 1, 2, 3], {(0, 2)}, [1, 1, 2, 2]),
+        ([5, 3, 1], {(5, 3), (5, 1), (3, 1)}, [1, 2, 3]),
+        ([5, 3, 1], set(), [1, 1, 1]),
+    ],
+)
+def test_a_tier_begins_where_a_system_differs_from_the_best_of_the_tier(
+    systems: list[int], differ: set[tuple[int, int]], expected: list[int]
+) -> None:
+    assert tiers(systems, lambda best, system: (best, system) in differ) == dict(zip(systems, expected))
