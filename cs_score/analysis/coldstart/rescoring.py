@@ -47,6 +47,7 @@ class Rescoring:
         self.run_id, self._policy = scored.run_id, scored.policy
         self._units = {unit.id: unit for unit in scored.result.units}
         self.files = files_of(run)
+        self._first = {name: file.first for name, file in self.files.files.items()}
         self.dependents = Dependents(run, self.files)
         self.finding = Finding(run, scored.run_id, self.files, self.dependents)
         # The runs that are scored before this one, and this one: average precision pools their nodes.
@@ -67,13 +68,13 @@ class Rescoring:
             for unit_id, lines in (self._lines.items() if self._has_several_files else ())
             if any(line.file != lines[0].file for line in lines)
         ]
-        self.has_plain_units = not self._is_entangled and not self._has_several_files and len(run.lines) == 1
-        """Whether a unit is one run's alone, and line numbers tell its lines apart."""
+        self._has_plain_units = not self._is_entangled and not self._has_several_files and len(run.lines) == 1
 
-    def refusal(self, change: Change) -> str | None:
+    def _refusal(self, change: Change) -> str | None:
         """Why the changed files could not be scored, as far as that can be told without scoring; None otherwise."""
-        for name, file in self.files.files.items():
-            if change.removal.places and (name, file.first) in change.removal.places:
+        for name, first in self._first.items() if change.removal.places else ():
+            if (name, first) in change.removal.places:
+                file = self.files.files[name]
                 gone = {number for of_file, number in change.removal.places if of_file == name}
                 reason = file.why_unreadable(gone, [line.text for line in change.added if line.file == name])
                 if reason is not None:
@@ -106,7 +107,7 @@ class Rescoring:
         Only those that are not as they were without the lines of `before`. Nothing is ranked where no score of rankings
         is wanted. Raises InputError where the changed files could not be scored.
         """
-        if (reason := self.refusal(change)) is not None:
+        if (reason := self._refusal(change)) is not None:
             raise InputError(reason)
         under = self._policy if policy is None else policy
         is_ranked = is_ranked or len(self._run_ids) > 1
@@ -136,7 +137,7 @@ class Rescoring:
         base_ids.update(line.assessment.query.base_id for line in change.added)
         for unit_id in reached:
             queries, lines = self._queries.get(unit_id, ()), self._lines.get(unit_id, ())
-            if self.has_plain_units and policy is None:  # other queries of the unit are as they were
+            if self._has_plain_units and policy is None:  # other queries of the unit are as they were
                 queries = [query for query in queries if query.base_id in base_ids]
                 lines = [line for line in lines if line.query.base_id in base_ids]
             edited = self._edited(lines, change, added_to[unit_id], is_ranked)

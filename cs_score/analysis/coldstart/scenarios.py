@@ -258,17 +258,18 @@ def policy_rows(
 
 def _row(scored: Scored, under: NamedPolicy, measures: Sequence[str]) -> PolicyRow:
     scores: dict[str, float | None] = dict.fromkeys(measures)
-    stopped: InputError | None = None
+    reason: str | UnsetType = UNSET
     try:
         found = scored.under(under.policy, under.justifications, with_problems=False)
         scores = {name: found.result.scores.get(name) for name in measures}
-        stopped = found.stopped if None in scores.values() else None
+        if lacking := [name for name, score in scores.items() if score is None]:
+            reason = str(found.stopped or f"there would be no {lacking[0]}")
     except InputError as stop:
-        stopped = stop
+        reason = str(stop)
     sides = {side.lower(): text for side, text in under.policy.texts().items()}
     return PolicyRow(
         name=under.name,
         policy={**sides, "justifications": str(under.justifications)},
         scores=scores,
-        reason=UNSET if stopped is None else str(stopped),
+        reason=reason,
     )
