@@ -321,9 +321,13 @@ def _read(text: str, base: Options, texts: dict[str, str], switch: str) -> Named
     return NamedPolicy(name, policy, limits, chosen)
 
 
+# The measure that a signature is about unless another is wanted, by whether there is an LDC index.
+_HEADLINES: Final = {has_ldc_index: str(usual(COLD_START_MODE, has_ldc_index)) for has_ldc_index in (False, True)}
+
+
 def origin_of(options: Options, inputs: Sequence[InputDigest], has_ldc_index: bool, *, validated: bool) -> Origin:
     """The origin of scores made with these options from these inputs; `validated`: runs were validated first."""
-    measure = str(usual(COLD_START_MODE, has_ldc_index))
+    measure = _HEADLINES[has_ldc_index]
     origin = Origin(COLD_START_MODE, options.as_json(), tuple(inputs), tuple(_settings(options, inputs)), measure)
     return as_validated(origin) if validated else origin
 
