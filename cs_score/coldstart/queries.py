@@ -263,29 +263,21 @@ def build_query_set(
         return QuerySet(by_id, {}, False, edition)
     for query in list(by_id.values()):
         report_languages(query, problems, edition=edition)
-        expansions = tuple(_expand(query, base, edition))
-        for expansion in expansions:
+        expansions: list[Query] = []
+        for point in query.entry_points:
+            docid = point.docid or ""
+            short_id = slot_filling_id(docid, point.start or "", point.end or "", query.slots)
+            prefix = f"{base}_{language_code(docid, edition) or DEFAULT_CODE}"
+            expansion = Query(
+                prefix, short_id, short_id, query.slots, (point,), query.place, entity_type=query.entity_type
+            )
+            expansions.append(expansion)
             report_slots(expansion, problems, edition=edition)
         # The query itself first: a slot-filling query makes way for its own expansion.
         by_id[query.short_id] = replace(query, expansions=tuple(expansion.short_id for expansion in expansions))
         by_id.update((expansion.short_id, expansion) for expansion in expansions)
     ldc_of = {expansion: short_id for short_id, query in sorted(by_id.items()) for expansion in query.expansions or ()}
     return QuerySet(by_id, ldc_of, True, edition)
-
-
-def _expand(query: Query, base: str, edition: Edition) -> Iterator[Query]:
-    for entry_point in query.entry_points:
-        docid = entry_point.docid or ""
-        short_id = slot_filling_id(docid, entry_point.start or "", entry_point.end or "", query.slots)
-        yield Query(
-            prefix=f"{base}_{language_code(docid, edition) or DEFAULT_CODE}",
-            short_id=short_id,
-            base_id=short_id,
-            slots=query.slots,
-            entry_points=(entry_point,),
-            place=query.place,
-            entity_type=query.entity_type,
-        )
 
 
 SINGLE_FIELDS: Final = ("ENTTYPE", "NODEID", "SLOT", "SLOT0", "SLOT1", "SLOT2")

@@ -160,11 +160,6 @@ class Ranking(Record):
     def score(self) -> float:
         return self.scores[0]
 
-    @property
-    def is_above_one(self) -> bool:
-        """Whether the run names more than there is to be found, which the task does not allow."""
-        return self.score > 1.0
-
 
 class Ranker:
     """Ranks the nodes of one query.
@@ -201,13 +196,12 @@ class Ranker:
             truth |= dict.fromkeys({"0", "1"} - found - takes_one)
         elif len(query.slots) <= 1 and not truth["1"] and not of_level["1"]:
             del of_level["1"]
-        return [
-            Ranking(
-                query.full_id, level, ranking_scores([node.value for node in nodes], truth[level]), truth[level],
-                classes.of_level(level), nodes,
-            )
-            for level, nodes in of_level.items()
-        ]  # fmt: skip
+        rankings: list[Ranking] = []
+        for level, nodes in of_level.items():
+            values, to_find = [node.value for node in nodes], truth[level]
+            scores = tuple(of_ranking(values, to_find) for of_ranking in RANKED.values())
+            rankings.append(Ranking(query.full_id, level, scores, to_find, classes.of_level(level), nodes))
+        return rankings
 
     def _ranked_nodes(self, of_query: Mapping[str, Node]) -> tuple[RankedNode, ...]:
         by_rank = [
@@ -253,11 +247,6 @@ class Ranker:
         asked = len({line.query.short_id for line in kept})
         denominator = documents if most is None else min(documents, most * asked)
         return divide(len(lines if self._classes.edition.ranks_correct_lines else kept), denominator)
-
-
-def ranking_scores(values: Sequence[float], ground_truth: int | None) -> tuple[float, ...]:
-    """What the table of measures computes of a ranking, from the values of its nodes in rank order."""
-    return tuple(of_ranking(values, ground_truth) for of_ranking in RANKED.values())
 
 
 def can_find(assessment: Assessment, labels: Labels, edition: Edition) -> bool:

@@ -66,8 +66,11 @@ def bootstrap(
                     for score, present in zip(scores[:, position].tolist(), exists.tolist())
                 ]
     values = tuple(zip(*(columns[code] for code in VALUE_CODES))) if samples else ()
-    limits = tuple(_limits(code, columns[code], _own_score(code, own, shown)) for code in sorted(VALUE_CODES, key=str))
-    return Bootstrap(tuple(samples), values, limits if samples else ())
+    limits: list[Limits] = []
+    for code in sorted(VALUE_CODES, key=str) if samples else ():
+        score = own.get(code.measure) if code.entry_points == "ALLEP" and code.metric in shown else None
+        limits.append(_limits(code, columns[code], NO_SCORE if score is None else f"{score:.4f}"))
+    return Bootstrap(tuple(samples), values, tuple(limits))
 
 
 def _limits(code: ValueCode, texts: Sequence[str], score: str) -> Limits:
@@ -76,19 +79,9 @@ def _limits(code: ValueCode, texts: Sequence[str], score: str) -> Limits:
         total += float(text or 0)
     ordered = sorted(texts, key=lambda text: float(text or 0))
     tails = [(100 - confidence) * 0.5 / 100 for confidence in CONFIDENCES]
-    return Limits(
-        code,
-        tuple(ordered[int(len(texts) * tail)] for tail in tails) if texts else (),
-        f"{total / len(texts):0.4f}" if texts else ABSENT,
-        score,
-        tuple(ordered[int(len(texts) * (1 - tail)) - 1] for tail in reversed(tails)) if texts else (),
-    )
-
-
-def _own_score(code: ValueCode, scores: Mapping[Measure, float], shown: frozenset[str]) -> str:
-    score = scores.get(code.measure)
-    is_shown = code.entry_points == "ALLEP" and code.metric in shown
-    return f"{score:.4f}" if is_shown and score is not None else NO_SCORE
+    low = tuple(ordered[int(len(texts) * tail)] for tail in tails)
+    high = tuple(ordered[int(len(texts) * (1 - tail)) - 1] for tail in reversed(tails))
+    return Limits(code, low, f"{total / len(texts):0.4f}", score, high)
 
 
 _Averages: TypeAlias = "dict[tuple[str, str], tuple[Floats, npt.NDArray[np.bool_]]]"
@@ -103,7 +96,7 @@ class _Replicates:
         self._size = len(draws)
         self._rows_of: dict[str, list[ScoreRow]] = defaultdict(list)
         for row in table.rows:
-            self._rows_of[_short_id(row)].append(row)
+            self._rows_of[row.name.partition(":")[0].rpartition("_")[2]].append(row)
         self._position = {short_id: position for position, short_id in enumerate(self._rows_of)}
         self._times: Counts = np.zeros((self._size, len(self._position)), dtype=np.int64)
         for sample, drawn in enumerate(draws):
@@ -114,17 +107,16 @@ class _Replicates:
     def averages(self, variant: str) -> _Averages:
         if variant == "LDCMEAN":
             return self._macro(self._mean_rows())
-        rows = list(self._slot_filling_rows() if variant == "SLOTFLG" else self._best_rows())
+        rows = self._best_rows()
+        if variant == "SLOTFLG":
+            rows = [
+                (row, self._times[:, self._position[short_id]]) for short_id, of in self._rows_of.items() for row in of
+            ]
         return self._micro(rows) | self._macro(
-            (row, times, _row_scores(row), np.broadcast_to(row.ground_truth > 0, self._size)) for row, times in rows
+            (row, times, np.array(row.scores), np.broadcast_to(row.ground_truth > 0, self._size)) for row, times in rows
         )
 
-    def _slot_filling_rows(self) -> Iterator[tuple[ScoreRow, Counts]]:
-        for short_id, rows in self._rows_of.items():
-            for row in rows:
-                yield row, self._times[:, self._position[short_id]]
-
-    def _best_rows(self) -> Iterator[tuple[ScoreRow, Counts]]:
+    def _best_rows(self) -> list[tuple[ScoreRow, Counts]]:
         renamed: list[tuple[ScoreRow, Counts]] = []
         for full_id, entry_points in by_ldc_query(self._rows_of, self._queries):
             free = np.ones(self._size, dtype=bool)
@@ -133,7 +125,7 @@ class _Replicates:
                 chosen = np.where(free, times, 0)
                 free &= times == 0
                 renamed += ((row, chosen) for row in ldc_max_rows(full_id, rows))
-        return iter(sorted(renamed, key=lambda item: row_order(item[0].name)))
+        return sorted(renamed, key=lambda item: row_order(item[0].name))
 
     def _mean_rows(self) -> Iterator[tuple[ScoreRow, Counts, Floats, npt.NDArray[np.bool_]]]:
         groups: dict[str, list[tuple[ScoreRow, Counts]]] = defaultdict(list)
@@ -152,7 +144,7 @@ class _Replicates:
                 drawn = times > 0
                 distinct += drawn
                 occurrences += times
-                sums += drawn[:, None] * _row_scores(row)
+                sums += drawn[:, None] * np.array(row.scores)
                 has_truth |= drawn & (row.ground_truth > 0)
             divisor = np.maximum(distinct, 1)
             row = groups[name][0][0]._replace(name=name, level=str(name.count(":")))
@@ -191,14 +183,6 @@ class _Replicates:
                 divisors[level] += np.where(has_truth, times, 0)
                 exists[level] |= times > 0
         return {("Ma", level): (divide(sums[level].T, divisors[level][:, None]), exists[level]) for level in LEVELS}
-
-
-def _short_id(row: ScoreRow) -> str:
-    return row.name.partition(":")[0].rpartition("_")[2]
-
-
-def _row_scores(row: ScoreRow) -> Floats:
-    return np.array([row.precision, row.recall, row.f1])
 
 
 def _codes_of(level: str) -> tuple[str, ...]:

@@ -382,7 +382,7 @@ def _rank(
     ranker = Ranker(gold.classes, matched, counting.labels, most)
     rankings = ranker.rankings(query, single, unit.nodes.of_query(query.full_id))
     for ranking in rankings:
-        if ranking.is_above_one:
+        if ranking.score > 1.0:  # the run names more than there is to be found, which the task does not allow
             return replace(counted, unranked=_above_one(ranking, links.root(query), links.nodes, most))
     if not gold.classes.edition.ranks_all_levels:
         kept = {"0", ALL_LEVELS, *map(str, range(1, unit.hop_limits[query.short_id] + 1))}
@@ -414,7 +414,7 @@ def run_files(files: Iterable[Input], known: Collection[Input] = ()) -> tuple[li
 
 
 Load: TypeAlias = Callable[[Gold, Sequence[Input], ProblemLog], Run]
-"""Loads a run over gold that has its pool, such as `load_run` with a log of problems."""
+"""Loads a run over gold that has its pool."""
 
 APART: Final = "runs_apart"
 """The option in the origin of a result of several runs that were scored each by itself."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import string
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from operator import attrgetter
 from typing import Final, NamedTuple, TypeAlias
@@ -90,15 +90,20 @@ class CheckedRun(Record):
         digest = hashlib.sha256("".join(given.sha256 for given in self.loading.digests).encode()).digest()
         letters = "".join(string.ascii_letters[byte % len(string.ascii_letters)] for byte in digest[:_LETTERS])
         bad_queries, queries = self._bad_queries(), self.loading.table.by_id
+        by_query: dict[LinkedQuery, list[Response]] = defaultdict(list)
+        for response in responses:
+            if response.index not in self.loading.discard.marked:
+                by_query[response.query].append(response)
         made = 0
         before = ""
-        for query, of_query in _best_first_by_query(responses, self.loading.discard.marked):
+        # Sorted twice, by one key each: that takes half the time of comparing pairs.
+        for query in sorted(sorted(by_query, key=attrgetter("short_id")), key=attrgetter("level")):
             if query.short_id in bad_queries:
                 continue
             loaded = queries.get(query.short_id)
             query_node = loaded.node_id if loaded is not None else None
             lines: list[WrittenLine] = []
-            for response in of_query:
+            for response in sorted(by_query[query], key=lambda line: (-line.confidence, line.number)):
                 made += 1
                 columns = response.text.split("\t")
                 relation, value, provenance = response.kept or (columns[3], columns[4], columns[6])
@@ -114,18 +119,6 @@ class CheckedRun(Record):
                     lines.append((text, response))
                     before = text
             yield lines
-
-
-def _best_first_by_query(
-    responses: Iterable[Response], discarded: set[int]
-) -> Iterator[tuple[LinkedQuery, list[Response]]]:
-    by_query: dict[LinkedQuery, list[Response]] = defaultdict(list)
-    for response in responses:
-        if response.index not in discarded:
-            by_query[response.query].append(response)
-    # Sorted twice, by one key each: that takes half the time of comparing pairs.
-    for query in sorted(sorted(by_query, key=attrgetter("short_id")), key=attrgetter("level")):
-        yield query, sorted(by_query[query], key=lambda line: (-line.confidence, line.number))
 
 
 def check_run(
