@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from cs_score.base.late import Late
 from cs_score.base.records import Record
 from cs_score.coldstart.queries import EntryPoint
 from cs_score.coldstart.tab_files import offset_value
@@ -16,6 +17,8 @@ from cs_score.coldstart.tab_files import offset_value
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+else:
+    np = Late("numpy")
 
 _MANY: Final = 100
 """Mentions that overlap an entry point from which on numpy pays."""
@@ -61,8 +64,6 @@ class MentionIndex:
     @functools.cached_property
     def _offsets(self) -> NDArray[np.float64]:
         """Starts, ends and lines."""
-        import numpy as np
-
         columns = [(mention.start, mention.end, mention.line) for mention in self._mentions]
         return np.array(columns, dtype=np.float64).T
 
@@ -73,8 +74,6 @@ class MentionIndex:
         if last - first < _MANY:
             met = min(self.overlaps(start, end), key=_rank, default=None)
             return None if met is None else met.mention
-        import numpy as np
-
         starts, ends, lines = self._offsets[:, first:last]
         with np.errstate(invalid="ignore"):  # offsets may be infinite
             common = np.nan_to_num(np.minimum(ends, end) - np.maximum(starts, start))

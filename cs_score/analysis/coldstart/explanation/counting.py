@@ -164,7 +164,7 @@ def _value(node: Node, found: RankedNode, query: QueryCase, case: Case) -> tuple
     lines_text = "1 useful line" if number == 1 else f"{number} useful lines"
     text = f"V = {number} / {denominator} = {value:.4f} ({lines_text}, {shown})"
     if value and not found.value and node.level:
-        text += f"; but its parent, {node.parent}, has V = 0, and so it has"
+        text += f"; but its parent, {node.parent}, has V = 0, so that V = 0 here"
     return text, taken_by
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Final, Literal, TypeAlias
 
-from cs_score.analysis.coldstart.changes import RunFile
 from cs_score.analysis.coldstart.explanation.case import AnyLine, Case
 from cs_score.analysis.coldstart.explanation.counting import effect_of_absence
 from cs_score.analysis.coldstart.explanation.document import LineEffect, LineExplanation
@@ -153,46 +152,32 @@ def _each(wanted: Wanted) -> tuple[str, ...]:
     return (str(wanted),) if isinstance(wanted, str | int) else tuple(map(str, wanted))
 
 
-def lines_at(spec: str | int, case: Case) -> list[AnyLine]:
+def lines_at(spec: str, case: Case) -> list[AnyLine]:
     """The lines that `[FILE:]N` names: of one run file, or of each where several have the number.
 
     Raises UsageError for what is no number, InputError where there is no such line.
     """
-    name, _, number = str(spec).rpartition(":")
+    name, _, number = spec.rpartition(":")
     if not (number.isascii() and number.isdecimal() and len(number) < 12):
         raise UsageError(f"--line {spec}: the number of a line is needed, 12 or FILE:12")
-    files = _run_files(name, case)
-    found = [line for file in files for line in _numbered(file, int(number))]
-    if not found:
-        raise InputError(f"there is no line {spec} to explain", remedy=_why_not_there(files, case))
-    return found
-
-
-def _run_files(name: str, case: Case) -> list[RunFile]:
-    """The run files of a name, also of its last part; all without a name. Raises InputError where there is none."""
     files = case.files.files
-    wanted = [file for each, file in files.items() if name in ("", each)] or [
-        file for each, file in files.items() if os.path.basename(each) == name
-    ]
+    # A file may lack its folders.
+    wanted = [file for each, file in files.items() if name in ("", each)]
+    wanted = wanted or [file for each, file in files.items() if name == os.path.basename(each)]
     if not wanted:
         pools = [each for each in case.run.layouts if each not in files and name in (each, os.path.basename(each))]
         if pools:
             raise InputError(f"{pools[0]} is a pool, not a run", remedy="ask for a class of it with --class")
+    lines = (chain[AnyLine](file.responses, file.skipped, file.unread) for file in wanted)
+    found = [line for line in chain.from_iterable(lines) if line.number == int(number)]
+    if not found:
         near = nearest(name, [*files, *map(os.path.basename, files)])
-        wanted_file = f"run file {name}{near}" if name else "run"
-        raise InputError(f"there is no {wanted_file}", remedy=_why_not_there(files.values(), case))
-    return wanted
-
-
-def _numbered(file: RunFile, number: int) -> Iterator[AnyLine]:
-    for lines in (file.responses, file.skipped, file.unread):
-        yield from (line for line in lines if line.number == number)
-
-
-def _why_not_there(files: Iterable[RunFile], case: Case) -> str:
-    if case.fatal is not None:
-        return f"reading stopped: {case.fatal}"
-    return ", ".join(f"{file.name} has lines 1 to {file.last}" for file in files) or "no run was loaded"
+        missing = f"line {spec} to explain" if wanted else f"run file {name}{near}" if name else "run"
+        ranges = [f"{file.name} has lines 1 to {file.last}" for file in wanted or files.values()]
+        remedy = ", ".join(ranges) or "no run was loaded"
+        remedy = remedy if case.fatal is None else f"reading stopped: {case.fatal}"
+        raise InputError(f"there is no {missing}", remedy=remedy)
+    return found
 
 
 def queries_of(text: str, case: Case) -> list[LinkedQuery]:
@@ -306,26 +291,22 @@ def score_as_far_as_possible(
 
     Raises UsageError where several runs were loaded and none is named, InputError where there is no such run.
     """
+    units: Sequence[UnitResult] = ()
+    run_ids = list(dict.fromkeys(run.run_ids))
+    named = run_id if run_id is not None or not run_ids else run_ids[0]
     if stop is None:
         try:
             return score_for_analysis(run, policy, run_id)
         except ScoringStopped as error:
             stop = error
-            units_wanted = True
-    else:
-        units_wanted = False
-    found = list(dict.fromkeys(run.run_ids))
-    if run_id is None and found:
-        run_id = found[0]
-    if run_id is not None and run_id not in found:
+        if named in run_ids:
+            units = [score_unit(unit, policy) for unit in units_of(run, named)]
+    if named is not None and named not in run_ids:
         raise stop
-    units: tuple[UnitResult, ...] = ()
-    if run_id is not None and units_wanted:
-        units = tuple(score_unit(unit, policy) for unit in units_of(run, run_id))
     nothing = PrecisionRecall(averaged_table([]), None, None)
     result = Combining(replace(run, remarks=()), policy, ProblemLog()).result([])
-    scored = RunResult(run_id or "", nothing, units)
-    return Scored(run, run_id or "", policy, scored, stop, result.origin, result.signature(scored))
+    scored = RunResult(named or "", nothing, tuple(units))
+    return Scored(run, named or "", policy, scored, stop, result.origin, result.signature(scored))
 
 
 def explain_everything(case: Case, mistakes: Sequence[Mistake], *, with_others: bool) -> dict[str, object]:
