@@ -246,7 +246,7 @@ class Links(Struct, eq=False):
     def __post_init__(self) -> None:
         if self.below is not None and not self.below.follow_ons and self.below.below is None:
             self.below = None  # nothing to look up there
-        if self.below is None:
+        if self.below is None and not self.follow_ons:  # what was pickled has them
             # Queries of query files whose ids look like those of follow-on queries: no answer takes their place.
             self.follow_ons = {
                 short_id: FollowOn(short_id, None) for short_id in self.table.by_id if len(short_id) == 12
