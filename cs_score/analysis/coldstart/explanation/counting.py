@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from cs_score.analysis.coldstart.changes import Change, ReadLine
 from cs_score.analysis.coldstart.effects import Effect
 from cs_score.analysis.coldstart.explanation.case import Case, QueryCase
-from cs_score.analysis.coldstart.explanation.document import Counted, LineEffect, Ranked
-from cs_score.analysis.coldstart.explanation.text import At
+from cs_score.analysis.coldstart.explanation.document import At, Counted, LineEffect, Ranked
 from cs_score.coldstart.judging import Counts, Tally
 from cs_score.coldstart.lines import Assessment, Response, best_first, node_confidence
 from cs_score.coldstart.queries import QuerySet

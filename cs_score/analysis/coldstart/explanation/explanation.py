@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeAlias
 
 from cs_score.analysis.coldstart.explanation.case import AnyLine, Case
 from cs_score.analysis.coldstart.explanation.counting import effect_of_absence
-from cs_score.analysis.coldstart.explanation.document import LineEffect, LineExplanation
+from cs_score.analysis.coldstart.explanation.document import At, Item, LineEffect, LineExplanation, unwrapped, wrapped
 from cs_score.analysis.coldstart.explanation.subjects import (
     ClassExplanation,
     NodeExplanation,
@@ -22,7 +22,6 @@ from cs_score.analysis.coldstart.explanation.subjects import (
     explain_query,
     explain_run,
 )
-from cs_score.analysis.coldstart.explanation.text import At, Item, unwrapped, wrapped
 from cs_score.analysis.coldstart.mistakes import Mistake
 from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
 from cs_score.base.documents import Document, json_text

@@ -10,6 +10,7 @@ from cs_score.analysis.coldstart.explanation.case import AnyLine, Case, Placemen
 from cs_score.analysis.coldstart.explanation.document import (
     Asked,
     Assessed,
+    At,
     Category,
     Kept,
     Label,
@@ -19,7 +20,6 @@ from cs_score.analysis.coldstart.explanation.document import (
     Parent,
     Read,
 )
-from cs_score.analysis.coldstart.explanation.text import At
 from cs_score.coldstart.judging import INCORRECT_PARENT, REDUNDANT, UNASSESSED, Labels, pre_policy_category
 from cs_score.coldstart.lines import (
     CODES,

@@ -12,12 +12,18 @@ from cs_score.analysis.coldstart.explanation.counting import effect_of_absence, 
 from cs_score.analysis.coldstart.explanation.document import (
     Asked,
     Assessed,
+    At,
     Counted,
+    Item,
     LineEffect,
     LineExplanation,
     LineSummary,
     Ranked,
+    gain_text,
+    numbers,
+    quoted,
     row_items,
+    short,
 )
 from cs_score.analysis.coldstart.explanation.steps import (
     asked_of,
@@ -29,7 +35,6 @@ from cs_score.analysis.coldstart.explanation.steps import (
     met_of,
     read_of,
 )
-from cs_score.analysis.coldstart.explanation.text import At, Item, gain_text, numbers, quoted, short
 from cs_score.analysis.coldstart.mistakes import cost_list, mistakes_of
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
