@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import operator
 import re
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -17,6 +18,14 @@ from typing import Final
 from cs_score.base.records import Record
 
 ROOT: Final = Path(__file__).parents[1]
+SAMPLES: Final = ("queries", "assessments", "submissions")
+
+
+def copy_samples(folder: Path) -> Path:
+    for name in SAMPLES:
+        shutil.copytree(ROOT / name, folder / name)
+    return folder
+
 
 _FENCE: Final = re.compile(r"^```(\w*) ?(.*)\n((?:.*\n)*?)```$", re.MULTILINE)
 _FORMULA: Final = re.compile(r"`([^`\n]*\d[^`\n]*) = (\d\.\d+)`")

@@ -27,6 +27,7 @@ from tests.documents import (
     Quotation,
     code_blocks,
     console_examples,
+    copy_samples,
     formulas,
     missing_line,
     quotations,
@@ -38,18 +39,9 @@ README: Final = (ROOT / "README.md").read_text(encoding="utf-8")
 USAGE: Final = (ROOT / "README-Usage.md").read_text(encoding="utf-8")
 GUIDE: Final = (ROOT / "docs" / "my-run-scored.md").read_text(encoding="utf-8")
 EXAMPLE: Final = ROOT / "tests" / "evidence" / "golden" / "scifact" / "v04-spec-example"
-SAMPLES: Final = ("queries", "assessments", "submissions")
 PROGRAMS: Final = (
-    *(
-        "validate-run",
-        "validate-queries",
-        "generate-queries",
-        "package-output",
-        "validate-assessments",
-        "apply-k",
-        "validate-kb",
-        "resolve-queries",
-    ),
+    *("validate-run", "validate-queries", "generate-queries", "package-output", "validate-assessments", "apply-k"),
+    *("validate-kb", "resolve-queries"),
 )
 PARTS: Final = ("right", "wrong", "ignore", "justifications")
 
@@ -117,16 +109,14 @@ def test_every_output_file() -> None:
         assert written.startswith(f"with `{output.switch}`" if output.switch else "always")
 
 
-def test_every_problem_code_with_its_severity() -> None:
-    described = rows_by_name(section("Problem report and exit status"), "code")
-    severity = {name: row[""] for name, row in described.items()}
-    assert severity == {code: str(kind.severity).lower() for code, kind in CODES.items() if kind.template is not None}
-
-
-def test_every_condition_that_ends_a_program_in_the_words_of_the_guide() -> None:
-    described = rows_by_name(section("Problem report and exit status"), "condition")
-    assert {code: row[""] for code, row in described.items()} == {
-        code: kind.meaning for code, kind in CODES.items() if kind.template is None
+def test_every_problem_code_with_its_severity_and_every_condition_that_ends_a_program() -> None:
+    text = section("Problem report and exit status")
+    told = {
+        first: {name: row[""] for name, row in rows_by_name(text, first).items()} for first in ("code", "condition")
+    }
+    assert told == {
+        "code": {code: str(kind.severity).lower() for code, kind in CODES.items() if kind.template is not None},
+        "condition": {code: kind.meaning for code, kind in CODES.items() if kind.template is None},
     }
 
 
@@ -167,9 +157,7 @@ def test_every_layout_with_its_columns() -> None:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The samples, and `demo-out/` with what README.md's example writes."""
-    copy = tmp_path_factory.mktemp("documentation")
-    for name in SAMPLES:
-        shutil.copytree(ROOT / name, copy / name)
+    copy = copy_samples(tmp_path_factory.mktemp("documentation"))
     for name in ("gold.jsonl", "predictions.jsonl"):
         shutil.copy(EXAMPLE / name, copy / name)
     better = (EXAMPLE / "predictions.jsonl").read_text("utf-8").replace('{"sentences": [5], "label": "SUPPORT"}', "")

@@ -109,11 +109,13 @@ def test_gold_is_queries_and_pool_in_whatever_order() -> None:
 @given(st.permutations(sorted(POLICY_ITEMS)), st.data())
 def test_policies_that_count_differently_have_other_settings(items: list[str], data: st.DataObject) -> None:
     def draw() -> Policy:
-        chosen = {
-            side.lower(): tuple(item for item in items if side in POLICY_ITEMS[item].sides and data.draw(st.booleans()))
-            for side in SIDES
-        }
-        return Policy(**chosen)
+        legal = {side: [item for item in items if side in POLICY_ITEMS[item].sides] for side in SIDES}
+        return Policy(
+            **{
+                side.lower(): tuple(item for item in of_side if data.draw(st.booleans()))
+                for side, of_side in legal.items()
+            }
+        )
 
     def plain(policy: Policy) -> object:
         return policy.right, sorted(policy.wrong), sorted(policy.ignore)
@@ -129,20 +131,10 @@ def test_every_option_that_changes_scores_shows() -> None:
     def line(*, validated: bool = False, inputs: tuple[InputDigest, ...] = listed, **options: Any) -> str:
         return str(origin_of(replace(Options(), **options), inputs, True, validated=validated).signature)
 
-    lines = [
-        line(),
-        line(discipline="STRING_EXACT"),
-        line(expand="A"),
-        line(expand="B"),
-        line(justifications=Justifications.parse("M:M")),
-        line(queries="ids"),
-        line(queries="ids", inputs=(_input("other", QUERY_LIST),)),
-        line(queries="A:B", inputs=()),
-        line(runids=("a", "b")),
-        line(runids=("b", "a")),
-        line(samples="s"),
-        line(validated=True),
-    ]
+    lines = [line(), line(discipline="STRING_EXACT"), line(expand="A"), line(expand="B")]
+    lines += [line(justifications=Justifications.parse("M:M")), line(samples="s"), line(validated=True)]
+    lines += [line(queries="ids"), line(queries="ids", inputs=(_input("other", QUERY_LIST),))]
+    lines += [line(queries="A:B", inputs=()), line(runids=("a", "b")), line(runids=("b", "a"))]
     assert len(set(lines)) == len(lines)
     assert line(metrics=("P",)) == lines[0]
     assert line(queries="ids") == line(queries="./ids")

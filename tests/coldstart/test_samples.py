@@ -19,9 +19,8 @@ from cs_score.coldstart.judging import sum_counts
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.scorer import score
 from tests.coldstart.command import Outcome, score_in
-from tests.documents import ROOT, Formula, formulas, missing_line, quotations, table
+from tests.documents import ROOT, Formula, copy_samples, formulas, missing_line, quotations, table
 
-FOLDERS: Final = ("queries", "assessments", "submissions")
 WALK: Final = (ROOT / "submissions" / "README.md").read_text(encoding="utf-8")
 QUERY: Final = "ISLE26_ENG_4d2650256f"
 LDC_FILES: Final = ("queries/ldc-queries.xml", "assessments/pool-2016.tab")
@@ -45,13 +44,7 @@ class Demo(Record):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the samples."""
-    return with_samples(tmp_path_factory.mktemp("samples"))
-
-
-def with_samples(folder: Path) -> Path:
-    for name in FOLDERS:
-        shutil.copytree(ROOT / name, folder / name)
-    return folder
+    return copy_samples(tmp_path_factory.mktemp("samples"))
 
 
 @pytest.fixture(scope="module")
@@ -144,7 +137,7 @@ def test_the_slot_filling_queries_are_those_that_expansion_makes(folder: Path, d
 @pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
 def test_make_demo_can_be_repeated(tmp_path: Path) -> None:
     """The recipe itself, with a stand-in for the environment that it would build."""
-    with_samples(tmp_path)
+    copy_samples(tmp_path)
     for name in ("Makefile", "setup.cfg"):
         shutil.copy(ROOT / name, tmp_path / name)
     tool = tmp_path / "venv" / "bin" / "cs-score"
