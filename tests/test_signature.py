@@ -110,12 +110,8 @@ def test_gold_is_queries_and_pool_in_whatever_order() -> None:
 def test_policies_that_count_differently_have_other_settings(items: list[str], data: st.DataObject) -> None:
     def draw() -> Policy:
         legal = {side: [item for item in items if side in POLICY_ITEMS[item].sides] for side in SIDES}
-        return Policy(
-            **{
-                side.lower(): tuple(item for item in of_side if data.draw(st.booleans()))
-                for side, of_side in legal.items()
-            }
-        )
+        drawn = {side: tuple(item for item in legal[side] if data.draw(st.booleans())) for side in SIDES}
+        return Policy(**{side.lower(): chosen for side, chosen in drawn.items()})
 
     def plain(policy: Policy) -> object:
         return policy.right, sorted(policy.wrong), sorted(policy.ignore)
