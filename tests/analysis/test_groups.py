@@ -148,19 +148,3 @@ def test_dimensions_are_crossed(tmp_path: Path) -> None:
         tmp_path, ["analyze", "-expand", "LAW", "--by", "language,judgment", "--all", *_small().write(tmp_path)]
     )
     assert b"By language,judgment, the most mistakes first:\n" in text.stdout
-
-
-@pytest.mark.parametrize(
-    ("by", "complaint"),
-    [
-        ("slots", "no groups by slots; there are slot, hop, "),
-        ("slots", "did you mean slot?"),
-        ("slot,", "no groups by ; there are"),
-        ("slot,slot", "slot,slot crosses a dimension with itself"),
-    ],
-)
-def test_a_dimension_that_there_is_not(by: str, complaint: str, tmp_path: Path) -> None:
-    outcome = score_in(tmp_path, ["analyze", "--by", by, "q.xml", "run.tab", "pool.tab"])
-    assert outcome.status == 2
-    assert complaint in outcome.stderr.decode()
-    assert outcome.stdout == b""

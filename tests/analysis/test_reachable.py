@@ -16,7 +16,7 @@ from cs_score.base.records import replace
 from cs_score.coldstart.gold import load_run, open_gold, with_pool
 from cs_score.coldstart.options import Options, Policy
 from tests.analysis.test_laws import laws
-from tests.analysis.test_policies import analysis_of
+from tests.analysis.test_sections import analysis_of
 from tests.coldstart.worlds import BASE, Answer, Assessment, Query, Response, Slot, World, worlds
 
 POLICIES = (Policy(), Policy(right=("CORRECT", "INEXACT"), wrong=("INCORRECT", "INCORRECT_PARENT")))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from cs_score.coldstart.options import Options, Policy
 from tests.analysis.rewriting import EXACT, Call
 from tests.analysis.test_laws import laws, with_unassessed_wrong
-from tests.analysis.test_policies import SAMPLES, analysis_of
+from tests.analysis.test_sections import SAMPLES, analysis_of
 from tests.coldstart.command import score_in
 from tests.coldstart.worlds import BASE, Answer, Assessment, World, worlds
 from tests.documents import ROOT
