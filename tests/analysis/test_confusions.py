@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-from cs_score.analysis.coldstart.confusions import MOST_VALUES
+from cs_score.analysis.coldstart.groups import MOST_VALUES
 from cs_score.base.records import replace
 from tests.coldstart.command import score_in
 from tests.coldstart.worlds import Answer, Assessment, Query, Response, Slot, World

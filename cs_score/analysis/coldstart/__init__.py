@@ -3,8 +3,8 @@
 `scored`       a run with all that analyses are made of
 `changes`, `rescoring`, `effects`  what changes to its files would make of its scores
 `mistakes`     what they cost, one by one and by kind
-`groups`, `confusions`, `confidence`, `scenarios`  the other sections of an analysis
+`groups`, `confidence`, `scenarios`  the other sections of an analysis
 `analysis`     all sections together; `tables` and `text` show it
-`difference`   why two runs differ; `difference_text` shows it
+`difference`   why two runs differ, `rules` which rule of an edition makes them; `difference_text` shows it
 `explanation`  how one line, class, node or query came to score what it did
 """

@@ -17,9 +17,19 @@ from cs_score.analysis.coldstart.confidence import (
     reliability_of_labels,
     sweep,
 )
-from cs_score.analysis.coldstart.confusions import Confusions, Structure, confusions_of, structure_of
 from cs_score.analysis.coldstart.effects import Effects
-from cs_score.analysis.coldstart.groups import Group, counted_table, crossed, groups_of
+from cs_score.analysis.coldstart.explanation.case import Case
+from cs_score.analysis.coldstart.explanation.explanation import explain_everything
+from cs_score.analysis.coldstart.groups import (
+    Confusions,
+    Group,
+    Structure,
+    confusions_of,
+    counted_table,
+    crossed,
+    groups_of,
+    structure_of,
+)
 from cs_score.analysis.coldstart.mistakes import BudgetRow, Mistake, budget, cost_list, mistakes_of
 from cs_score.analysis.coldstart.scenarios import PolicyRow, Scenarios, policy_rows, scenarios
 from cs_score.analysis.coldstart.scored import Progress, Scored, silent
@@ -27,7 +37,6 @@ from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.records import Record, replace, to_builtins
 from cs_score.coldstart.options import NamedPolicy
 from cs_score.coldstart.unit_statistics import drawn_units, intervals_of_run, resampled_unit
-from cs_score.measures.measure import Measure
 from cs_score.measures.registry import COLD_START_MODE, MEASURES
 from cs_score.statistics.options import Resampling
 
@@ -146,7 +155,9 @@ def analyze(
             best=best_of(swept),
             intervals=UNSET if intervals is None else intervals.as_json(),
             problems=problems_of(scored),
-            explanations=_explanations(scored, chosen, listed, top is None) if with_explanations else UNSET,
+            explanations=explain_everything(Case(scored, str(chosen)), listed, with_others=top is None)
+            if with_explanations
+            else UNSET,
         )
 
 
@@ -160,12 +171,3 @@ def problems_of(scored: Scored) -> list[ProblemRow]:
             row = rows.get(problem.code, first)
             rows[problem.code] = replace(row, count=row.count + problem.occurrences)
     return [rows[code] for code in sorted(rows)]
-
-
-def _explanations(
-    scored: Scored, measure: Measure, mistakes: Sequence[Mistake], with_others: bool
-) -> Mapping[str, object]:
-    from cs_score.analysis.coldstart.explanation.case import Case
-    from cs_score.analysis.coldstart.explanation.explanation import explain_everything
-
-    return explain_everything(Case(scored, str(measure)), mistakes, with_others=with_others)
