@@ -113,8 +113,7 @@ def analyze(
 
     `top`: the number of mistakes in the cost list, None for all; `policies`: those to score under beside the published
     ones; `by`: dimensions of groups that are crossed, such as `slot,language`; `resampling`: the settings of bootstrap
-    intervals, None for none; `progress` is shown what is being done. Raises UsageError for an unknown measure or
-    dimension, InputError for a measure that the run has no score of.
+    intervals. Raises UsageError for an unknown measure or dimension, InputError for one that the run has no score of.
     """
     chosen, crossings = scored.measure(measure), crossed(by)
     origin, intervals, units = scored.origin, None, drawn_units(scored.result)
