@@ -42,7 +42,7 @@ def _as_json(result: Result) -> str:
     return "".join(json_text(result))
 
 
-def test_a_result_says_its_scores(folder: Path) -> None:
+def test_a_result_says_its_scores_and_intervals_surround_them(folder: Path) -> None:
     result = _result(folder, "run.tab")
     all_levels = "0.6667/0.6667/0.6667"
     assert repr(result).splitlines() == [
@@ -51,10 +51,6 @@ def test_a_result_says_its_scores(folder: Path) -> None:
         f"LDC-MAX ALL-Micro 1.0000/0.6667/0.8000, LDC-MAX ALL-Macro {all_levels}, "
         f"LDC-MEAN ALL-Macro {all_levels}, SF AP 0.5000, LDC-MEAN AP 0.5000>>",
     ]
-
-
-def test_intervals_surround_the_numbers_of_the_summaries(folder: Path) -> None:
-    result = _result(folder, "run.tab")
     (found,) = intervals(result, Resampling(resamples=200, seed=3))
     assert repr(found) == f"<{len(found.scores)} intervals, 2 units>"
     assert found.resampling.unit == "LDC query"
@@ -116,18 +112,10 @@ def test_what_is_wrong_with_a_query_is_told_of_every_run(inputs: Inputs, docid: 
 
 
 @pytest.mark.parametrize(
-    ("relation", "provenance"),
-    [
-        ("N_ENG_1:1-20", "N_ENG_1:3-5"),
-        ("N_ENG_1:1-20", "N_ENG_2:3-5"),
-        ("N_ENG_1:7-20,N_ENG_1:1-5", "N_ENG_1:3-5"),
-        ("N_ENG_1:1-20", "N_ENG_1:3-2"),
-    ],
+    ("column", "text"), [("span", "N_ENG_2:3-5"), ("relation", "N_ENG_1:7-20,N_ENG_1:1-5"), ("span", "N_ENG_1:3-2")]
 )
-def test_an_answer_that_is_looked_up_is_reported_as_if_it_were_not(
-    inputs: Inputs, relation: str, provenance: str
-) -> None:
-    line = replace(BO, relation=relation, span=provenance)
+def test_an_answer_that_is_looked_up_is_reported_as_if_it_were_not(inputs: Inputs, column: str, text: str) -> None:
+    line = replace(BO, **{column: text})
     inputs.pool(line.judged("1"))
     inputs.run(line, CY)
     found = _over(_gold(inputs.folder), inputs.folder, "run.tab")
@@ -151,14 +139,6 @@ def test_a_loaded_run_is_scored_under_several_policies_and_leaves_no_trace_in_go
         for options in (OPTIONS, strict, OPTIONS):
             assert _as_json(score_runs(run, options.policy)) == _as_json(_result(folder, name, options=options))
     assert gold.links.responses == []
-
-
-def test_an_unknown_discipline_is_wrong_usage(folder: Path) -> None:
-    unknown = replace(OPTIONS, discipline="X")
-    with pytest.raises(UsageError, match="No matcher called X; there are ASSESSED, STRING_CASE, STRING_EXACT"):
-        _result(folder, "run.tab", options=unknown)
-    with pytest.raises(UsageError, match="No matcher called X"):
-        score_separately([folder / "queries.xml"], [folder / "pool.tab"], [folder / "run.tab"], unknown)
 
 
 def test_samples_that_cannot_be_opened_or_read(tmp_path: Path) -> None:

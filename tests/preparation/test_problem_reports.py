@@ -38,6 +38,10 @@ def _one(inputs: Inputs, code: str, *lines: RunLine, switches: tuple[str, ...] =
     return found[0]
 
 
+PROVENANCE = "VALUE_PROVENANCE_TRIPLES"
+SEMICOLON = ("ENG_1:1-2;ENG_1:4-5", "ENG_1:1-2,ENG_1:4-5")
+
+
 @pytest.mark.parametrize(
     ("line", "code", "column", "text", "repaired"),
     [
@@ -48,16 +52,10 @@ def _one(inputs: Inputs, code: str, *lines: RunLine, switches: tuple[str, ...] =
         (RunLine(run_id="r2"), "MULTIPLE_RUNIDS", "RUNID", "r2", "r1"),
         (RunLine(value=" "), "EMPTY_FIELD", "VALUE", "VALUE", None),
         (RunLine(slot="per:age"), "WRONG_SLOT_NAME", "SLOT_NAME", "per:age", None),
-        (RunLine(span="9-3"), "ILLEGAL_OFFSET_PAIR", "VALUE_PROVENANCE_TRIPLES", "ENG_1:9-3", None),
-        (RunLine(span="3-x"), "ILLEGAL_OFFSET_TRIPLE_STRING", "VALUE_PROVENANCE_TRIPLES", "ENG_1:3-x", None),
-        (RunLine(span="1-900"), "TOO_MANY_CHARS", "VALUE_PROVENANCE_TRIPLES", "ENG_1:1-900", "ENG_1:1-200"),
-        (
-            RunLine(relation="ENG_1:1-2;ENG_1:4-5"),
-            "SEMICOLON_AS_SEPARATOR",
-            "RELATION_PROVENANCE_TRIPLES",
-            "ENG_1:1-2;ENG_1:4-5",
-            "ENG_1:1-2,ENG_1:4-5",
-        ),
+        (RunLine(span="9-3"), "ILLEGAL_OFFSET_PAIR", PROVENANCE, "ENG_1:9-3", None),
+        (RunLine(span="3-x"), "ILLEGAL_OFFSET_TRIPLE_STRING", PROVENANCE, "ENG_1:3-x", None),
+        (RunLine(span="1-900"), "TOO_MANY_CHARS", PROVENANCE, "ENG_1:1-900", "ENG_1:1-200"),
+        (RunLine(span="1-2;ENG_1:4-5"), "SEMICOLON_AS_SEPARATOR", PROVENANCE, *SEMICOLON),
         (RunLine(relation="ENG_2:1-2"), "MULTIPLE_DOCIDS_IN_RESPONSE", None, None, None),
         (RunLine("Al"), "DUPLICATE_LINE", None, RunLine("Al").text(), None),
         (RunLine("Cy"), "DISCARDED_ENTRY", None, RunLine("Cy").text(), None),

@@ -139,7 +139,9 @@ def test_a_reader_that_goes_away_costs_one_line(inputs: Inputs) -> None:
     assert said[-1] == "cs-score validate-run: standard output was closed before everything was written"
 
 
-def test_validate_names_what_it_left_out_and_signs_the_files_as_stored(inputs: Inputs) -> None:
+def test_validate_names_what_it_left_out_signs_files_as_stored_and_scores_no_run_with_errors(
+    inputs: Inputs,
+) -> None:
     inputs.lines(Judged(), name="pool")
     inputs.lines(RunLine(), RunLine("Cy"))
     words = ("--validate", "--json", "result.json", "-output_file", "out", "q.xml", "pool", "run.tab")
@@ -148,20 +150,15 @@ def test_validate_names_what_it_left_out_and_signs_the_files_as_stored(inputs: I
     assert "cs-score: run.tab: validated; 1 of 2 lines are left out" in outcome.stderr.decode()
     origin = json.loads((inputs.folder / "result.json").read_text())["origin"]
     assert origin["options"]["validate"] is True
-    stored = {
-        name: hashlib.sha256((inputs.folder / name).read_bytes()).hexdigest() for name in ("q.xml", "pool", "run.tab")
-    }
-    assert {one["name"]: one["sha256"] for one in origin["inputs"]} == stored
-
-
-def test_a_run_with_errors_is_not_scored_with_validate(inputs: Inputs) -> None:
-    inputs.lines(Judged(), name="pool")
+    for one in origin["inputs"]:
+        assert one["sha256"] == hashlib.sha256((inputs.folder / one["name"]).read_bytes()).hexdigest()
+    assert len(origin["inputs"]) == 3
     inputs.lines(RunLine(), RunLine("Cy", confidence="0"))
-    outcome = inputs.call("--validate", "-output_file", "out", "q.xml", "pool", "run.tab")
-    assert outcome.status == 255
-    assert outcome.files == {}
+    outcome = inputs.call("--validate", "-output_file", "with-errors", "q.xml", "pool", "run.tab")
+    assert (outcome.status, outcome.files) == (255, {})
     assert "run.tab: 1 error encountered; a run with errors cannot be validated" in outcome.stderr.decode()
-    assert inputs.call("-output_file", "out", "q.xml", "pool", "run.tab").files  # without --validate it is scored
+    without = inputs.call("-output_file", "with-errors", "q.xml", "pool", "run.tab")
+    assert without.files  # it is scored
 
 
 def test_the_advice_for_a_run_that_was_not_validated_works(inputs: Inputs) -> None:
@@ -190,16 +187,14 @@ def test_depth(text: str, depth: Depth | None) -> None:
 
 
 def test_pooling_takes_squares_of_the_second_hop_with_their_parents(inputs: Inputs) -> None:
-    """D = 1 takes the best second-hop node even under a parent that is not among the best."""
+    """D = 1 takes the best second-hop node even under a parent that is not among the best. Of equals B takes the first
+    line, A the last."""
     strong, weak = RunLine("Al", confidence="0.9", node=":E1"), RunLine("Bo", "ENG_2", "0.3", ":E2")
     child = weak.child(confidence="0.8")
     inputs.lines(strong, weak, child, strong.child(confidence="0.1"))
     assert column(inputs.validate("-depth", "B:1"), 4) == ["Al", "Bo", "Yale"]
     kept = inputs.validate("-depth", "A:1")
     assert [line[:2] for line in zip(column(kept, 4), column(kept, 7))] == [("Al", "0.9"), ("Yale", "0.1")]
-
-
-def test_pooling_prefers_the_first_line_among_equals_and_in_scheme_a_the_last(inputs: Inputs) -> None:
     inputs.lines(RunLine("Al"), RunLine("Bo", node=":E2"), RunLine("Cy", node=":E3"))
     assert column(inputs.validate("-depth", "B:2"), 4) == ["Al", "Bo"]
     assert column(inputs.validate("-depth", "A:2"), 4) == ["Bo", "Cy"]
