@@ -22,7 +22,6 @@ from cs_score.coldstart.samples import Bootstrap
 from cs_score.coldstart.unit_statistics import unit_name, unit_table
 from cs_score.measures.registry import COLD_START_MODE, WHY, chosen, headline, usual
 from cs_score.problems.log import Problem
-from cs_score.statistics.options import sentences
 from cs_score.statistics.results import ScoreIntervals
 from cs_score.statistics.units import Units
 from cs_score.tables.layout import Layout, columns
@@ -422,31 +421,3 @@ WRITERS: Final[dict[str, Callable[[Scores], str]]] = {
     "markdown": scores_markdown,
 }
 """Format -> writer of chosen scores; every text ends with a line feed."""
-
-
-def intervals_text(intervals: ScoreIntervals, run_id: str, tabs: bool = False) -> Iterator[str]:
-    """A line per number, with four decimals, then notes on all of them, and last how the limits were found.
-
-    With `tabs` the columns are separated by one tab instead of being aligned, and numbers have all their digits. Where
-    there is no interval stands a hyphen, with tabs nothing.
-    """
-    rows: list[tuple[str, ...]] = [("Measure", "RunID", "Score", "Low", "High", "StdErr", "Note")]
-    for measure, interval in intervals.scores.items():
-        numbers = (interval.point, interval.low, interval.high, interval.standard_error)
-        if tabs:
-            cells = ["" if number is None else repr(number) for number in numbers]
-        else:
-            cells = ["-" if number is None else f"{number:6.4f}" for number in numbers]
-        rows.append((measure, run_id, *cells, interval.note))
-    for line in map("\t".join, rows) if tabs else aligned(rows, [False, False, *[True] * 4, False], gap=" "):
-        yield line + "\n"
-    yield "\n"
-    for note in sentences(intervals.notes):
-        yield f"*{note}\n"
-    settings = intervals.resampling
-    method = "BCa" if settings.method == "bca" else settings.method
-    yield (
-        f"*Low and High: {settings.confidence:g}% {method} bootstrap interval from "
-        f"{settings.resamples} resamples; units of resampling ({settings.unit}): {intervals.units}; "
-        f"seed {settings.seed}.\n"
-    )

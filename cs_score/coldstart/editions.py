@@ -13,7 +13,7 @@ from cs_score.base.records import Record, field
 
 
 class Edition(Record, kw_only=True, eq=False):
-    """The rules of one edition; the defaults are those of 2017.2.0, against which the others are told."""
+    """The rules of one edition; the defaults are those of 2017.2.0."""
 
     name: str
     scored: str
@@ -72,7 +72,7 @@ class Edition(Record, kw_only=True, eq=False):
     reports_first: bool = False
     """The report is written once, when all files are read; errors then end the program before anything is scored."""
     shows_nodes: bool = True
-    """The debug file tells node and follow-on query of each response."""
+    """The debug file has node and follow-on query of each response."""
     hides_later_unassessed: bool = False
     """From the second run on the debug file shows unassessed lines of nodes without their category."""
 

@@ -123,7 +123,7 @@ class Loading:
         self._known, self._documents = known, documents
         self._allow_comments, self._note, self._after_run = allow_comments, note, after_run
         self._file = ""
-        # First four characters of document ids that tell the language by themselves.
+        # First four characters of document ids that give the language by themselves.
         self._clear_starts: set[str] = set()
         self._value_types: set[str] = set()
 
@@ -472,7 +472,7 @@ def role_of(schema: Schema | None) -> str:
 
 
 def kind_of(given: Input, edition: Edition = LATEST) -> FileKind | None:
-    """Whether a file is a run or assessments, by its first line; None for an empty one, of which nobody can tell.
+    """Whether a file is a run or assessments, by its first line; None for an empty one.
 
     Raises InputError for a file that is neither.
     """

@@ -238,7 +238,7 @@ class Options(Record):
         return edition_of(self.follow, self.mention_types)
 
     def check(self) -> None:
-        """Raises UsageError for a discipline that is not there, which the command line tells later."""
+        """Raises UsageError for an unknown discipline; the command line checks this later, as the reference does."""
         if self.discipline not in DISCIPLINES:
             raise UsageError(no_discipline(self.discipline))
 

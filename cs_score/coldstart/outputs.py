@@ -11,7 +11,7 @@ from itertools import chain, groupby, zip_longest
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from cs_score.base.display import one_line
+from cs_score.base.display import aligned, one_line
 from cs_score.base.errors import InputError
 from cs_score.base.outputs import blocks_of, encoded
 from cs_score.base.records import Record
@@ -22,6 +22,7 @@ from cs_score.coldstart.ranking import Ranking
 from cs_score.coldstart.result import AveragePrecision, Result, RunResult, ScoreRow, Table, UnitResult
 from cs_score.coldstart.samples import VALUE_CODES, Bootstrap
 from cs_score.problems.log import NO_PLACE, Problem
+from cs_score.statistics.options import sentences
 
 if TYPE_CHECKING:
     from cs_score.statistics.results import ScoreIntervals
@@ -434,10 +435,29 @@ def _texts_of(run: RunResult, layout: Layout, edition: Edition, is_first: bool) 
             yield ending, encoded(lines)
 
 
-def _interval_text(run: RunResult, intervals: ScoreIntervals, layout: Layout) -> Text:
-    from cs_score.coldstart.documents import intervals_text
+def _interval_text(run: RunResult, intervals: ScoreIntervals, tabs: bool) -> Text:
+    """A line per number, with four decimals, then notes on all of them, and last how the limits were found.
 
-    return "intervals", encoded(intervals_text(intervals, run.run_id, layout.tabs))
+    With `tabs` the columns are not aligned, and numbers have all their digits. Where there is no interval stands a
+    hyphen, with tabs nothing.
+    """
+    rows: list[tuple[str, ...]] = [("Measure", "RunID", "Score", "Low", "High", "StdErr", "Note")]
+    for measure, interval in intervals.scores.items():
+        numbers = (interval.point, interval.low, interval.high, interval.standard_error)
+        if tabs:
+            cells = ["" if number is None else repr(number) for number in numbers]
+        else:
+            cells = ["-" if number is None else f"{number:6.4f}" for number in numbers]
+        rows.append((measure, run.run_id, *cells, interval.note))
+    lines = list(map("\t".join, rows) if tabs else aligned(rows, [False, False, *[True] * 4, False], gap=" "))
+    settings = intervals.resampling
+    method = "BCa" if settings.method == "bca" else settings.method
+    notes = [
+        *sentences(intervals.notes),
+        f"Low and High: {settings.confidence:g}% {method} bootstrap interval from {settings.resamples} resamples; "
+        f"units of resampling ({settings.unit}): {intervals.units}; seed {settings.seed}.",
+    ]
+    return "intervals", encoded(f"{line}\n" for line in (*lines, "", *(f"*{note}" for note in notes)))
 
 
 def stream_blocks(
@@ -448,7 +468,7 @@ def stream_blocks(
     for number, run in enumerate(result.runs):
         yield from (text for _, text in _texts_of(run, layout, result.options.edition, number == 0))
     for run, of_run in zip(result.runs, intervals):
-        yield _interval_text(run, of_run, layout)[1]
+        yield _interval_text(run, of_run, layout.tabs)[1]
 
 
 def file_blocks(
@@ -465,7 +485,7 @@ def file_blocks(
     for number, (run, of_run) in enumerate(zip_longest(result.runs, intervals)):
         texts.append([*_texts_of(run, layout, options.edition, number == 0)])
         if of_run is not None:
-            texts[-1].append(_interval_text(run, of_run, layout))
+            texts[-1].append(_interval_text(run, of_run, layout.tabs))
     for output in written([switch for switch, is_given in given.items() if is_given], options.edition):
         of_runs = [[text for ending, text in of_run if ending == output.ending] for of_run in texts]
         if output.ending == "params":

@@ -2,7 +2,7 @@
 
 A part holds some of the queries and, of every file, the lines about them. Nothing that is scored looks beyond a query,
 the answers to it and the queries that ask about those, so parts can be scored one by one or side by side. The files
-written are those of `score_runs`. What only a scoring in one piece can tell - which of several fatal conditions is the
+written are those of `score_runs`. What only a scoring in one piece can find out - which of several fatal conditions is the
 first, how several runs mix - is left to it.
 """
 
@@ -82,7 +82,7 @@ class Cut(Record):
 def cut_queries(queries: QuerySet, parts: int) -> Cut | None:
     """Spread queries over at most `parts` parts, so that names in one part sort before all names in the next.
 
-    None where queries cannot be told apart by the ids that lines bear.
+    None where the ids that lines bear do not distinguish queries.
     """
     ordered = sorted(queries.by_id.values(), key=lambda query: query.full_id)
     if len({query.base_id for query in ordered}) < len(ordered):

@@ -97,7 +97,7 @@ DEFAULT_CODE: Final = "ENG"
 
 
 def language_code(docid: str, edition: Edition = LATEST) -> str | None:
-    """`CMN`, `SPA` or `ENG`, or None where the id does not tell (English is then assumed)."""
+    """`CMN`, `SPA` or `ENG`, or None where the id gives none (English is then assumed)."""
     text = docid.upper()
     if text.startswith("CMN"):
         return "CMN"

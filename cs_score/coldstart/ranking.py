@@ -51,7 +51,7 @@ class AssessedClasses:
     def ground_truth(self, single: Sequence[bool | None]) -> dict[str, int | None]:
         """The number of answers to be found by level (specification 9.7).
 
-        `single` tells for each hop whether its slot takes one value; None: the slot is unknown, and so is the number.
+        `single`: for each hop, whether its slot takes one value; None: the slot is unknown, and so is the number.
         Below the second hop each class counts, but not for `ALL`.
         """
         if self.edition.ranks_all_levels:

@@ -45,8 +45,8 @@ class Sample(Record):
 class SampleFile(Record):
     """The samples of a file by ascending number, and what the reference passes over in silence.
 
-    `exists` tells whether there is such a file, `blank` holds the numbers of its blank lines, and `repeated` those of
-    lines whose sample replaces an earlier one.
+    `exists`: there is such a file. `blank` are the numbers of its blank lines, `repeated` those of lines whose sample
+    replaces an earlier one.
     """
 
     samples: tuple[Sample, ...]

@@ -276,7 +276,7 @@ class Combining:
 def score(queries: Iterable[Input], files: Iterable[Input], options: Options | None = None) -> Result:
     """Score Cold Start runs.
 
-    `queries`: query files; `files`: assessments and runs, told apart by their first line, in an order in which parent
+    `queries`: query files; `files`: assessments and runs, recognised by their first line, in an order in which parent
     lines come first. Files are paths or open files. Raises UsageError for impossible options, and ScoringStopped (an
     InputError) where scoring cannot go on; what had been computed by then is its `partial` result.
     """
@@ -391,11 +391,11 @@ def _rank(
 
 
 def run_files(files: Iterable[Input], known: Collection[Input] = ()) -> tuple[list[Input], list[Input]]:
-    """The runs and the assessments among files, told apart by their first line; a folder stands for its members.
+    """The runs and the assessments among files, recognised by their first line; a folder stands for its members.
 
     `known` are runs whatever they look like. Files are read again when they are scored, so that they have to be paths
     or lie in memory.
-    Raises InputError for a file that is neither, and for an empty one, of which nobody can tell.
+    Raises InputError for a file that is neither, and for an empty one.
     """
     runs: list[Input] = []
     assessments: list[Input] = []

@@ -1,7 +1,7 @@
 """A run reduced to one row of sufficient statistics per unit of resampling, of which its averages are made.
 
 The unit is the LDC query, with all its entry points, hops and answers: the one that was expanded, or that the
-file of `-queries` lists a slot-filling query under; where neither tells, the slot-filling query. Every unit that is
+file of `-queries` lists a slot-filling query under; otherwise the slot-filling query. Every unit that is
 scored has a row, one of zeros where the run and the pool say nothing about it, so that the runs of one evaluation have
 the same units.
 
@@ -59,7 +59,7 @@ _OF_AP_ROW: Final[dict[str, Callable[[ScoreRow], float]]] = {
 
 
 def unit_name(result: Result) -> str:
-    """What is resampled: LDC queries where anything tells them, be it only the list of queries to score."""
+    """What is resampled: LDC queries where they are known, be it only from the list of queries to score."""
     has_clusters = any(unit != query for run in result.runs for query, unit in run.unit_of.items())
     return resampled_unit(result.has_ldc_index or has_clusters)
 

@@ -62,7 +62,7 @@ def validate_runs(
     """Validate the runs among files as `validate-run` does, against the queries that are scored.
 
     `new_log` makes the log of problems of each run. A folder that holds run files is one run. Raises InputError where a
-    run cannot be validated at all; one with errors is told by its `check`.
+    run cannot be validated at all; its `check` refuses one with errors.
     """
     prepared = Preparation()
     for given in files:

@@ -204,7 +204,7 @@ def _without_duplicates(queries: Iterable[Query], action: Duplicates, problems: 
 
 def _is_chosen(query: Query, options: QueryOptions) -> bool:
     if options.languages:
-        # English for those whose document does not tell.
+        # English for those whose document gives none.
         codes = (language_code(entry_point.docid or "") or DEFAULT_CODE for entry_point in query.entry_points)
         if options.languages.isdisjoint(LANGUAGES[code] for code in codes):
             return False
