@@ -2,8 +2,8 @@
 
 A part holds some of the queries and, of every file, the lines about them. Nothing that is scored looks beyond a query,
 the answers to it and the queries that ask about those, so parts can be scored one by one or side by side. The files
-written are those of `score_runs`. What only a scoring in one piece can find out - which of several fatal conditions is the
-first, how several runs mix - is left to it.
+written are those of `score_runs`. What only a scoring in one piece can find out is left to it: which of several fatal
+conditions is the first, how several runs mix.
 """
 
 from __future__ import annotations
