@@ -49,7 +49,7 @@ def test_all_lines_of_a_node_or_class(
     assert_steps_grow_in_proportion(prepared, 40)
 
 
-def test_effects_of_lines_beyond_those_that_are_scored_again_are_not_told(
+def test_effects_of_lines_beyond_those_that_are_scored_again_are_not_given(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     inputs = Inputs(tmp_path)

@@ -102,7 +102,8 @@ NEAR = [
     Judged(id="same"),
 ]
 WRONG = Judged("W", "0", value="Cy", docid="ENG_3", id="a3")
-POOL = [C, BOB, WRONG, Judged(value="Di", docid="ENG_4", value_class=f"{QUERY}:2", id="a4")]
+DI = Judged(value="Di", docid="ENG_4", value_class=f"{QUERY}:2", id="a4")
+POOL = [C, BOB, WRONG, DI]
 RANKED = [RunLine(), RunLine("Cy", "ENG_3", confidence="0.8", node=":E2"), RunLine("Bob", "ENG_2", "0.5")]
 
 LINES: Final = {
@@ -321,8 +322,7 @@ def test_the_whole_is_one_screen(inputs: Inputs, monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_class_that_was_missed_has_the_effect_of_finding_it(inputs: Inputs) -> None:
-    inputs.lines(Judged(), Judged(value="Di", docid="ENG_4", value_class=f"{QUERY}:2", id="a4"), name="qrel")
-    inputs.lines(RunLine())
+    inputs.lines(C, DI, name="qrel")
     (missed,) = explained(inputs, "--class", f"{QUERY}:2")["classes"]
     assert (missed["status"], missed["reason"]) == ("missed", "no line of the run gives one of its answers")
     assert missed["effect"]["effects"]["SF-ALL-Micro-F1"] == pytest.approx(1 - 2 / 3, abs=1e-12)
@@ -332,13 +332,12 @@ def test_a_class_that_was_missed_has_the_effect_of_finding_it(inputs: Inputs) ->
 
 def test_the_bin_of_wrong_answers_is_no_ground_truth(inputs: Inputs) -> None:
     inputs.lines(Judged("W", "0"), name="qrel")
-    inputs.lines(RunLine())
     (found,) = explained(inputs, "--class", f"{QUERY}:0")["classes"]
     assert (found["status"], [summary["line"] for summary in found["lines"]]) == ("not counted", [1])
 
 
 def test_a_node_that_merges_classes(inputs: Inputs) -> None:
-    inputs.lines(Judged(), Judged(value="Di", docid="ENG_4", value_class=f"{QUERY}:2", id="a4"), name="qrel")
+    inputs.lines(C, DI, name="qrel")
     inputs.lines(RunLine(), RunLine("Di", "ENG_4"))
     for name in (":E1", "E1", f"{QUERY}:E1"):
         (node,) = explained(inputs, "--node", name)["nodes"]
@@ -347,13 +346,10 @@ def test_a_node_that_merges_classes(inputs: Inputs) -> None:
 
 
 def test_a_query_with_its_classes_lines_and_rows(inputs: Inputs) -> None:
-    inputs.lines(Judged(), Judged(value="Di", docid="ENG_4", value_class=f"{QUERY}:2", id="a4"), name="qrel")
+    inputs.lines(C, DI, name="qrel")
     inputs.lines(RunLine(), RunLine("Al", "ENG_2", node=":E2"), RunLine().child())
     (query,) = explained(inputs, "--query", QUERY)["queries"]
-    assert [(one["name"], one["status"]) for one in query["classes"]] == [
-        (f"{QUERY}:1", "found"),
-        (f"{QUERY}:2", "missed"),
-    ]
+    assert {one["name"]: one["status"] for one in query["classes"]} == {f"{QUERY}:1": "found", f"{QUERY}:2": "missed"}
     assert query["categories"] == {"CORRECT": 1, "UNASSESSED": 2}
     assert query["entry_points"] == [{"name": "Ann", "docid": "ENG_A", "start": "5", "end": "9"}]
     (below,) = explained(inputs, "--query", RunLine().child().query)["queries"]
@@ -362,7 +358,6 @@ def test_a_query_with_its_classes_lines_and_rows(inputs: Inputs) -> None:
 
 
 def test_answers_with_a_pattern(inputs: Inputs) -> None:
-    inputs.lines(Judged(), name="qrel")
     inputs.lines(RunLine(), RunLine("Bob", "ENG_2"), RunLine("[a-z]?*", "ENG_3"))
     assert [each["summary"]["line"] for each in explained(inputs, "--answer", "Bo*")["lines"]] == [1, 2]
     assert [each["summary"]["line"] for each in explained(inputs, "--answer", "[a-z]?*")["lines"]] == [3]
@@ -384,8 +379,7 @@ def test_answers_with_a_pattern(inputs: Inputs) -> None:
 def test_a_selector_that_meets_nothing_gets_the_nearest_names(
     switches: tuple[str, ...], said: str, inputs: Inputs
 ) -> None:
-    inputs.lines(Judged(), Judged(value="Di", docid="ENG_4", value_class=f"{QUERY}:2", id="a4"), name="qrel")
-    inputs.lines(RunLine())
+    inputs.lines(C, DI, name="qrel")
     assert said in refusal(inputs.call("explain", *switches, *FILES))
 
 
@@ -396,7 +390,6 @@ def test_a_line_without_number_is_wrong_usage(inputs: Inputs) -> None:
 
 
 def test_a_run_that_cannot_be_read_to_its_end(inputs: Inputs) -> None:
-    inputs.lines(Judged(), name="qrel")
     inputs.lines(RunLine(), RunLine(query=OTHER), RunLine("Al"))
     outcome = inputs.call("explain", "--line", "1", *FILES)
     assert outcome.status == 1
@@ -428,7 +421,6 @@ def test_a_pool_that_cannot_be_counted_leaves_other_queries_explained(inputs: In
 
 
 def test_several_runs(inputs: Inputs) -> None:
-    inputs.lines(Judged(), name="qrel")
     inputs.lines(RunLine(), RunLine("Al", "ENG_2", run_id="r2", node=":E2"))
     outcome = inputs.call("explain", *FILES)
     assert outcome.status == 2
