@@ -73,7 +73,7 @@ class Finished(int):
 Section: TypeAlias = tuple[str, Sequence[tuple[str, str]] | str]
 """A title of a help, and names with what they mean, or a paragraph."""
 
-Choices: TypeAlias = tuple[str, ...] | Callable[[], Iterable[str]]
+Choices: TypeAlias = Sequence[str] | Callable[[], Iterable[str]]
 """What completion offers; a function where that has to be imported first."""
 
 
@@ -586,12 +586,12 @@ COMMANDS: Final[Mapping[str, Entry]] = {
     "samples": _before(
         "Write bootstrap resamples of LDC queries, for the switch -samples", "companions:samples", "1.1"
     ),
-    "problems": Entry(_ABOUT, "Explain problem codes: what is wrong, an example, what to do", "about:problems"),
-    "schema": Entry(_ABOUT, "Print the JSON Schema of what cs-score writes", "about:schema"),
-    "help": Entry(_ABOUT, "Show this page, or the help of a command", "about:help"),
-    "version": Entry(_ABOUT, "Show the version", "about:version"),
-    "man": Entry(_ABOUT, "Print the manual page", "about:man"),
-    "completion": Entry(_ABOUT, "Print the script that completes commands and options in a shell", "about:completion"),
+    "problems": Entry(_ABOUT, "Explain problem codes: what is wrong, an example, what to do", "about:about"),
+    "schema": Entry(_ABOUT, "Print the JSON Schema of what cs-score writes", "about:about"),
+    "help": Entry(_ABOUT, "Show this page, or the help of a command", "about:about"),
+    "version": Entry(_ABOUT, "Show the version", "about:about"),
+    "man": Entry(_ABOUT, "Print the manual page", "about:about"),
+    "completion": Entry(_ABOUT, "Print the script that completes commands and options in a shell", "about:about"),
 }
 """Every command by name; that of the Cold Start scorer is empty."""
 
@@ -754,7 +754,7 @@ def load(name: str, task: str = TASKS[0]) -> Command:
 def _loaded(name: str, task: str) -> Command:
     module, _, function = COMMANDS[name].target.partition(":")
     make = getattr(importlib.import_module(f"cs_score.cli.{module}"), function)
-    command: Command = make(task) if task else make(name) if COMMANDS[name].group == BEFORE else make()
+    command: Command = make(task) if task else make(name) if COMMANDS[name].group in (BEFORE, _ABOUT) else make()
     return command
 
 

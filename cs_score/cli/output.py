@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import ContextVar
+from functools import partial
 from typing import IO, Final, TypeVar
 
 from cs_score.base.display import terminal_safe
@@ -19,59 +20,41 @@ from cs_score.base.planned_outputs import Existing, PlannedOutput
 from cs_score.base.records import Record
 from cs_score.base.sources import reason_of
 
-_STATUS: Final = re.compile(r"^(?:(?P<mild>WARNING)|(?P<bad>ERROR|FATAL_ERROR))(?=:)", re.MULTILINE)
+_COLOURS: Final = {"good": 32, "mild": 33, "bad": 31}
 
 
-_DELTA: Final = re.compile(r"(?<![\w.+-])(?:(?P<good>\+\d+\.\d+)|(?P<bad>-\d+\.\d+))(?![\w.])")
+def _paints(pattern: str) -> Callable[[str], str]:
+    """What colours the groups of a pattern in a text."""
+
+    def painted(match: re.Match[str]) -> str:
+        return f"\x1b[{_COLOURS[match.lastgroup or 'mild']}m{match.group()}\x1b[0m"
+
+    return partial(re.compile(pattern, re.MULTILINE).sub, painted)
 
 
-_CHANGED_LINE: Final = re.compile(r"^(?:(?P<good>\+.*)|(?P<bad>-.*))$", re.MULTILINE)
+with_status: Final = _paints(r"^(?:(?P<mild>WARNING)|(?P<bad>ERROR|FATAL_ERROR))(?=:)")
+"""Warnings and errors at the beginning of a line."""
+with_deltas: Final = _paints(r"(?<![\w.+-])(?:(?P<good>\+\d+\.\d+)|(?P<bad>-\d+\.\d+))(?![\w.])")
+"""Differences of scores, which are printed with their sign."""
+with_changes: Final = _paints(r"^(?:(?P<good>\+.*)|(?P<bad>-.*))$")
+"""Lines that a unified diff adds or takes away."""
 
+_IS_QUIET: ContextVar[bool] = ContextVar("is_quiet", default=False)
+_CAPTURED: ContextVar[list[bytes] | None] = ContextVar("captured", default=None)
 
-_NUMBERS: Final = {"good": 32, "mild": 33, "bad": 31}
+is_quiet: Final = _IS_QUIET.get
+"""Whether remarks are unwanted."""
 
 
 def can_show_colours(stream: IO[str] | None) -> bool:
     """Whether what is written there is seen on a terminal that can show colours."""
-    if (
-        stream is None
-        or _CAPTURED.get() is not None
-        or os.environ.get("NO_COLOR")
-        or os.environ.get("TERM", "dumb") == "dumb"
-    ):
+    is_plain = os.environ.get("NO_COLOR") or os.environ.get("TERM", "dumb") == "dumb"
+    if stream is None or is_plain or _CAPTURED.get() is not None:
         return False
     try:
         return os.isatty(stream.fileno())
     except (OSError, ValueError):
         return False
-
-
-def with_status(text: str) -> str:
-    """Warnings and errors at the beginning of a line."""
-    return _STATUS.sub(_painted, text)
-
-
-def with_deltas(text: str) -> str:
-    """Differences of scores, which are printed with their sign."""
-    return _DELTA.sub(_painted, text)
-
-
-def with_changes(text: str) -> str:
-    """Lines that a unified diff adds or takes away."""
-    return _CHANGED_LINE.sub(_painted, text)
-
-
-def _painted(match: re.Match[str]) -> str:
-    return f"\x1b[{_NUMBERS[match.lastgroup or 'mild']}m{match.group()}\x1b[0m"
-
-
-STREAMS = ("stdout", "stderr")
-
-
-_IS_QUIET: ContextVar[bool] = ContextVar("is_quiet", default=False)
-
-
-_CAPTURED: ContextVar[list[bytes] | None] = ContextVar("captured", default=None)
 
 
 @contextlib.contextmanager
@@ -95,11 +78,6 @@ def quietly(is_quiet: bool) -> Iterator[None]:
         _IS_QUIET.reset(token)
 
 
-def is_quiet() -> bool:
-    """Whether remarks are unwanted."""
-    return _IS_QUIET.get()
-
-
 def say(text: str) -> None:
     """A remark or a report on standard error, which `--quiet` silences; what ends a command is written in any case."""
     if not is_quiet():
@@ -114,7 +92,7 @@ class Destination(Record):
     @property
     def stream(self) -> str | None:
         """`stdout` or `stderr`, or None for a path."""
-        return self.text.lower() if self.text.lower() in STREAMS else None
+        return self.text.lower() if self.text.lower() in ("stdout", "stderr") else None
 
     def planned(self, option: str, existing: Existing) -> tuple[PlannedOutput, ...]:
         """The file that an option names; none for a stream."""
@@ -135,12 +113,11 @@ def write_to_stream(destination: Destination, blocks: Iterable[bytes]) -> None:
 
     Raises OutputError where the stream is closed, full, or nobody reads it any more.
     """
-    kept = _CAPTURED.get()
-    if kept is not None and destination.stream == "stdout":
+    is_output = destination.stream == "stdout"
+    if is_output and (kept := _CAPTURED.get()) is not None:
         kept.extend(blocks)
         return
-    name = "standard output" if destination.stream == "stdout" else "standard error"
-    stream = sys.stdout if destination.stream == "stdout" else sys.stderr
+    name, stream = ("standard output", sys.stdout) if is_output else ("standard error", sys.stderr)
     if stream is None:  # the process was started with the stream closed
         raise OutputError(f"{name} is closed")
     try:
@@ -148,11 +125,11 @@ def write_to_stream(destination: Destination, blocks: Iterable[bytes]) -> None:
         for block in blocks:
             stream.buffer.write(block)
         stream.flush()
-    except BrokenPipeError:
-        _discard_the_rest(stream)
-        raise OutputError(f"{name} was closed before everything was written") from None
     except OSError as error:
-        _discard_the_rest(stream)
+        with contextlib.suppress(OSError):  # the buffer is flushed once more when the interpreter ends
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        if isinstance(error, BrokenPipeError):
+            raise OutputError(f"{name} was closed before everything was written") from None
         raise OutputError(f"Could not write {name}: {reason_of(error)}") from None
 
 
@@ -193,12 +170,6 @@ def write_report(errors: Destination, text: str, blocks: Iterable[bytes]) -> Non
         say(text)
     else:
         write_result(errors, blocks)
-
-
-def _discard_the_rest(stream: IO[str]) -> None:
-    """Point the descriptor elsewhere: the buffer is flushed once more when the interpreter ends."""
-    with contextlib.suppress(OSError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 Item = TypeVar("Item")
