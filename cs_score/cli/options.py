@@ -40,52 +40,14 @@ from cs_score.statistics.options import DEFAULT_RESAMPLES, INTERVAL_METHODS, Int
 MOST_RESAMPLES: Final = 1_000_000
 """More would need gigabytes for the scores alone, and would show no more about the test set."""
 
-INTERVALS: Final = (
-    Option(
-        "--bootstrap",
-        "N",
-        "Bootstrap resamples of intervals and tests; comparisons and differences always have some",
-        f"none, {DEFAULT_RESAMPLES} or more to compare",
-    ),
-    Option("--seed", "S", "Seed of the resamples, a whole number", "0"),
-    Option("--confidence", "PERCENT", "Confidence of the intervals, 50 to 99.99", "95"),
-    Option(
-        "--interval",
-        "METHOD",
-        f"Interval method, {' or '.join(INTERVAL_METHODS)}",
-        "percentile",
-        tuple(INTERVAL_METHODS),
-    ),
-)
-
-_RESAMPLING_DEFAULTS: Final = {"--seed": "0", "--confidence": "95", "--interval": "percentile"}
-
-
+MOST_PARTS: Final = 1024
 PART: Final = 2 << 20
-
 """Bytes of assessments and runs that make one part. Scoring it takes some thirty times as much memory."""
 
-
-# A compressed file holds about this many times its size.
 _COMPRESSION: Final = 6
-
-
-MOST: Final = 1024
-
-
-PARTS: Final = (
-    Option("--jobs", "N", "Processes on this machine", "the number of processors"),
-    Option(
-        "--parts",
-        "N",
-        "Divide the queries of a large run into N parts; 1: take it whole",
-        f"one for each {PART >> 20} MB",
-    ),
-)
-
+"""A compressed file holds about this many times its size."""
 
 PROGRAM: Final = "cs-score"
-
 
 DEFAULTS: Final = {
     "-discipline": "ASSESSED",
@@ -99,77 +61,38 @@ DEFAULTS: Final = {
 }
 
 
-def _with_default(name: str, value: str, help_text: str, choices: tuple[str, ...] = ()) -> Option:
+def _with_default(name: str, value: str, help_text: str, choices: Sequence[str] = ()) -> Option:
     return Option(name, value, help_text, DEFAULTS[name], choices)
 
 
-def _policy(side: str, help_text: str) -> Option:
-    legal = tuple(name for name, item in POLICY_ITEMS.items() if side.upper() in item.sides)
-    return _with_default(f"-{side}", "LIST", help_text, legal)
+def _side(name: str, help_text: str) -> Option:
+    legal = [item for item, kind in POLICY_ITEMS.items() if name[1:].upper() in kind.sides]
+    return _with_default(name, "LIST", f"Colon-separated categories that {help_text}", legal)
 
 
+_EDITIONS: Final = ", ".join(f"{each.name} ({each.scored})" for each in EDITIONS.values())
+_COMPARED: Final = f"none, {DEFAULT_RESAMPLES} or more to compare"
+_METHODS: Final = " or ".join(INTERVAL_METHODS)
+
+INTERVALS: Final = (
+    Option("--bootstrap", "N", "Bootstrap resamples of intervals and tests; comparisons always have some", _COMPARED),
+    Option("--seed", "S", "Seed of the resamples, a whole number", "0"),
+    Option("--confidence", "PERCENT", "Confidence of the intervals, 50 to 99.99", "95"),
+    Option("--interval", "METHOD", f"Interval method, {_METHODS}", "percentile", tuple(INTERVAL_METHODS)),
+)
 PROBLEMS: Final = Option(
     "--problems", "FILE", "Write every problem to FILE, too: .json, .tsv or .sarif, perhaps packed"
 )
-
-
 RUNIDS: Final = Option("-runids", "LIST", "Colon-separated runs to score, in this order", "all runs")
 RUN: Final = Option("--run", "ID", "Of several runs, this one")
 JSON: Final = Option("--json", "[FILE.json]", "The whole result as JSON, into FILE; without FILE to standard output")
-
-SCORING: Final = (
-    _with_default("-discipline", "NAME", "How a response finds its assessment; see below", tuple(DISCIPLINES)),
-    Option("-expand", "BASE", "Split queries by entry point; BASE begins the names of the queries made"),
-    _policy("ignore", "Colon-separated categories that are left out; see below"),
-    _with_default(
-        "-justifications", "A:B", "Justifications that count: A for each node and document, B for each node; 0-9 or M"
-    ),
-    Option("-queries", "LIST", "File or colon-separated list of the queries to score", "all queries"),
-    _policy("right", "Colon-separated categories that count as right"),
-    _policy("wrong", "Colon-separated categories that count as wrong"),
-    Option(
-        "--follow",
-        "VERSION",
-        "Edition of the reference whose rules hold: " + ", ".join(f"{e.name} ({e.scored})" for e in EDITIONS.values()),
-        LATEST.name,
-        tuple(EDITIONS),
-    ),
-    Option(
-        "--mention-types",
-        "NAME",
-        "What is made of pools without mention types; assume-name takes their answers for names",
-        AS_GIVEN,
-        tuple(MENTION_TYPES),
-    ),
-)
-
-"""The switches that say how a run is scored."""
-
-
-OF_A_BATCH: Final = (
-    *SCORING,
-    _with_default("-fields", "LIST", "Colon-separated columns of the tables; see below", DEFAULT_FIELDS),
-    RUNIDS,
-    Option("-samples", "FILE", "File of bootstrap resamples"),
-    Option("-tabs", None, "Separate columns by one tab instead of aligning them"),
-    PROBLEMS,
-    FORCE,
-    Option("--validate", None, "Validate runs before they are scored, as cs-score validate-run does"),
-    *INTERVALS,
-)
-
-"""The switches that a batch takes, too."""
-
-
+ALL: Final = Option("--all", None, "Every measure, and every list whole")
 POLICY: Final = Option(
     "--policy",
     "NAME",
     "The policy in force, kb, sf or right=A:B,wrong=C,ignore=D,justifications=1:3, where switches say nothing else",
     choices=tuple(PRESETS),
 )
-
-
-ALL: Final = Option("--all", None, "Every measure, and every list whole")
 ALSO: Final = Option(
     "--also-policy",
     "NAME[:LIST]",
@@ -181,16 +104,55 @@ KNOWLEDGE_BASE: Final = Option(
     "--knowledge-base", "FILE", "Validate and resolve this knowledge base, and score it; may be repeated", many=True
 )
 
+SCORING: Final = (
+    _with_default("-discipline", "NAME", "How a response finds its assessment; see below", tuple(DISCIPLINES)),
+    Option("-expand", "BASE", "Split queries by entry point; BASE begins the names of the queries made"),
+    _side("-ignore", "are left out; see below"),
+    _with_default(
+        "-justifications", "A:B", "Justifications that count: A for each node and document, B for each node; 0-9 or M"
+    ),
+    Option("-queries", "LIST", "File or colon-separated list of the queries to score", "all queries"),
+    _side("-right", "count as right"),
+    _side("-wrong", "count as wrong"),
+    Option(
+        "--follow", "VERSION", f"Edition of the reference whose rules hold: {_EDITIONS}", LATEST.name, tuple(EDITIONS)
+    ),
+    Option(
+        "--mention-types",
+        "NAME",
+        "What is made of pools without mention types; assume-name takes their answers for names",
+        AS_GIVEN,
+        tuple(MENTION_TYPES),
+    ),
+)
+"""The switches that say how a run is scored."""
+
+OF_A_BATCH: Final = (
+    *SCORING,
+    _with_default("-fields", "LIST", "Colon-separated columns of the tables; see below", tuple(DEFAULT_FIELDS)),
+    RUNIDS,
+    Option("-samples", "FILE", "File of bootstrap resamples"),
+    Option("-tabs", None, "Separate columns by one tab instead of aligning them"),
+    PROBLEMS,
+    FORCE,
+    Option("--validate", None, "Validate runs before they are scored, as cs-score validate-run does"),
+    *INTERVALS,
+)
+"""The switches that a batch takes, too."""
 
 OF_A_CALL: Final = (
     *OF_A_BATCH,
     POLICY,
     KNOWLEDGE_BASE,
-    *PARTS,
+    Option("--jobs", "N", "Processes on this machine", "the number of processors"),
+    Option(
+        "--parts",
+        "N",
+        "Divide the queries of a large run into N parts; 1: take it whole",
+        f"one for each {PART >> 20} MB",
+    ),
 )
-
 """The switches of every call that scores as the reference does."""
-
 
 SWITCHES: Final = (
     *OF_A_CALL,
@@ -198,12 +160,7 @@ SWITCHES: Final = (
     _with_default("-output_file", "PREFIX", "Prefix of the files to write, or stdout or stderr"),
     JSON,
 )
-
-
-_WHOLE: Final = re.compile(r"[0-9]{1,100}")
-
-
-_NUMBER: Final = re.compile(r"[0-9]{1,3}(\.[0-9]{0,15})?")
+POLICY_SWITCHES: Final = ("-ignore", "-right", "-wrong")
 
 
 def read_resampling(line: Line, *, always: bool = False) -> Resampling | None:
@@ -211,28 +168,26 @@ def read_resampling(line: Line, *, always: bool = False) -> Resampling | None:
 
     Raises UsageError for impossible values, and for settings of a bootstrap that was not asked for.
     """
-    given = {option.long: line.switches[option.long] or "" for option in INTERVALS if option.long in line.switches}
-    if "--bootstrap" not in given and not always:
-        for name in given:
-            raise UsageError(f"{name} is about intervals: give --bootstrap N, too")
+    if "--bootstrap" not in line.switches and not always:
+        for option in INTERVALS:
+            if option.long in line.switches:
+                raise UsageError(f"{option.long} is about intervals: give --bootstrap N, too")
         return None
-    texts = {"--bootstrap": str(DEFAULT_RESAMPLES), **_RESAMPLING_DEFAULTS, **given}
-    resamples, seed, confidence, method = (texts[option.long] for option in INTERVALS)
-    if not _WHOLE.fullmatch(resamples) or not 1 <= int(resamples) <= MOST_RESAMPLES:
+    resamples, seed = line.text("--bootstrap", str(DEFAULT_RESAMPLES)), line.text("--seed", "0")
+    confidence, method = line.text("--confidence", "95"), line.text("--interval", "percentile")
+    whole = re.compile(r"[0-9]{1,100}")
+    if not whole.fullmatch(resamples) or not 1 <= int(resamples) <= MOST_RESAMPLES:
         raise UsageError(f"--bootstrap takes a whole number from 1 to {MOST_RESAMPLES}, not {resamples}")
-    if not _WHOLE.fullmatch(seed):
+    if not whole.fullmatch(seed):
         raise UsageError(f"--seed takes a whole number of at least 0, not {seed}")
-    if not _NUMBER.fullmatch(confidence):
+    if not re.fullmatch(r"[0-9]{1,3}(\.[0-9]{0,15})?", confidence):
         raise UsageError(f"--confidence takes a percentage from 50 to 99.99, not {confidence}")
     if method not in INTERVAL_METHODS:
-        raise UsageError(f"--interval takes {' or '.join(INTERVAL_METHODS)}, not {method}")
+        raise UsageError(f"--interval takes {_METHODS}, not {method}")
     return Resampling(
-        int(resamples),
-        int(seed),
-        float(confidence),
-        cast(IntervalMethod, method),
-        can_grow="--bootstrap" not in given or UNSET,
-    )
+        int(resamples), int(seed), float(confidence), cast(IntervalMethod, method),
+        can_grow=True if "--bootstrap" not in line.switches else UNSET,
+    )  # fmt: skip
 
 
 def measure_option(task: str) -> Option:
@@ -248,8 +203,8 @@ def measure_option(task: str) -> Option:
 
 def read_measures(line: Line) -> tuple[str, ...]:
     """The names and patterns given; none where the option was not."""
-    listed = line.switches.get("--measure")
-    return () if listed is None else tuple(name.strip() for name in listed.split(","))
+    asked = line.switches.get("--measure")
+    return () if asked is None else tuple(name.strip() for name in asked.split(","))
 
 
 class Division(Record):
@@ -263,20 +218,13 @@ class Division(Record):
         paths = [member for word in files for member in members(word)]
         if not all(isinstance(path, str) and os.path.isfile(path) for path in paths):
             return 1
-        return self.parts or min(MOST, sum(map(_plain_size, map(str, paths))) // PART) or 1
+        sizes = [os.path.getsize(path) * (1 if plain_name(path) == path else _COMPRESSION) for path in map(str, paths)]
+        return self.parts or min(MOST_PARTS, sum(sizes) // PART) or 1
 
 
 def read_division(line: Line) -> Division:
     """What the command line says. Raises UsageError."""
-    return Division(whole_number(line, "--parts", MOST), whole_number(line, "--jobs", MOST))
-
-
-def _plain_size(path: str) -> int:
-    size = os.path.getsize(path)
-    return size if plain_name(path) == path else size * _COMPRESSION
-
-
-POLICY_SWITCHES = ("-ignore", "-right", "-wrong")
+    return Division(whole_number(line, "--parts", MOST_PARTS), whole_number(line, "--jobs", MOST_PARTS))
 
 
 def options_of(line: Line, defaults: Mapping[str, str] = DEFAULTS) -> Options:
@@ -330,10 +278,8 @@ def defaults_of(line: Line, policy_option: str | None = POLICY.long) -> Mapping[
     """
     edition = edition_followed(line)
     given = None if policy_option is None else line.switches.get(policy_option)
-    policy, limits = (
-        Policy(wrong=edition.wrong, ignore=edition.ignore),
-        Justifications.parse(DEFAULTS["-justifications"]),
-    )
+    policy = Policy(wrong=edition.wrong, ignore=edition.ignore)
+    limits = Justifications.parse(DEFAULTS["-justifications"])
     if given is not None and "=" in given:
         base = Options(follow=edition.name, justifications=limits)
         name = "" if ":" in given.partition("=")[0] else "own:"
@@ -448,7 +394,6 @@ def cold_start_measures() -> Iterable[str]:
 # ---- The problem report
 
 SHOWN_OF_A_CODE: Final = 10
-
 """Messages of one code that are shown."""
 
 
