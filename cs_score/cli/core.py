@@ -517,8 +517,14 @@ def _option_elsewhere(command: Command, name: str) -> str:
             return f"{name} is an option of {of}: cs-score {verb} {tasks[0]} {name} ..."
     if name in command.spellings or nearest(name, command.spellings):
         return ""
-    others = [each for each in COMMANDS if each and each != verb and name in load(each).spellings][:3]
-    return f"{name} is no option of {command.called}, but of {', '.join(others)}" if others else ""
+    everywhere = {each for other in COMMANDS if other for each in load(other).spellings}
+    near = re.search(r"--?[\w-]+", nearest(name, everywhere))
+    for meant in (name, *([near.group()] if near else [])):
+        others = [each for each in COMMANDS if each and each != verb and meant in load(each).spellings][:3]
+        if others:
+            shown = "" if meant == name else f"{meant} "
+            return f"{name} is no option of {command.called}, but {shown}of {', '.join(others)}"
+    return ""
 
 
 def _plain(name: str) -> str:

@@ -655,8 +655,19 @@ def _deliver(result: EvidenceResult, line: Line, explain: Sequence[str], resampl
         print_text("\n\n".join(map(explanation_text, explanations)))
     elif line.format == "json":
         print_text(json_text(result, found, with_units=line.file is not None))
+    elif line.format == "tsv":
+        print_text("\n".join(_rows_of_scores(result, found)))
     else:
         print_text("\n\n".join([table_text(result), *([] if found is None else [intervals_text(found)])]))
+
+
+def _rows_of_scores(result: EvidenceResult, intervals: ScoreIntervals | None) -> Iterator[str]:
+    """A line for each measure, with its interval where there is one, separated by tabs."""
+    yield "\t".join(("measure", "score", *(() if intervals is None else ("low", "high", "standard_error"))))
+    for measure, score in result.scores.items():
+        found = None if intervals is None else intervals.scores[measure]
+        numbers = (score,) if found is None else (score, found.low, found.high, found.standard_error)
+        yield "\t".join((measure, *("" if number is None else repr(number) for number in numbers)))
 
 
 def tell_notices(result: EvidenceResult) -> None:
@@ -691,7 +702,7 @@ def score(task: str) -> Command:
             (*_shared(), *mode.options),
             (FILES_OF_EVIDENCE,),
             sections=lambda: (("Files", mode.files),),
-            formats=("text", "json"),
+            formats=("text", "json", "tsv"),
             body=partial(_score_predictions, mode),
             summary=mode.summary,
         )
