@@ -20,11 +20,11 @@ from cs_score.cli.core import (
     Command,
     Line,
     Parameter,
-    Root,
     Section,
     find,
     first_page,
     load,
+    root,
     version_text,
 )
 from cs_score.cli.output import write_text
@@ -125,7 +125,7 @@ def _completion(words: Sequence[str]) -> str:
     found = get_completion_class(shell) if shell in SHELLS else None
     if found is None:
         raise UsageError(f"there is no completion for {shell}; there is one for {', '.join(SHELLS)}")
-    return found(Root("cs-score"), {}, "cs-score", COMPLETION_VARIABLE).source()
+    return found(root(), {}, "cs-score", COMPLETION_VARIABLE).source()
 
 
 class Page(NamedTuple):

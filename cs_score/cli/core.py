@@ -698,57 +698,46 @@ def example_of(name: str) -> str:
     return Template(words).substitute(files, MEASURE=_MEASURE_OF_TASK[task])
 
 
-class _WithDefault(click.Group):
-    """A group one of whose commands needs no name. Only completion runs it."""
+class Tree(click.Group):
+    """Commands by name, one of which needs none. Only completion and those who look at the tree run it."""
 
-    default = ""
+    def __init__(self, name: str, names: Sequence[str], make: Callable[[str], click.Command], default: str) -> None:
+        super().__init__(name, add_help_option=False)
+        self._names, self._make, self._default = names, make, default
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Their names."""
+        return list(self._names)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """A command by its name."""
+        return self._make(name) if name in (*self._names, self._default) else None
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """The first word is the name of a command, unless it is none."""
-        is_named = not args or args[0] in self.list_commands(ctx)
-        return super().parse_args(ctx, args if is_named else [self.default, *args])
+        is_named = not args or args[0] in self._names
+        return super().parse_args(ctx, args if is_named else [self._default, *args])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """The names of commands, and what the one without a name takes."""
         found = super().shell_complete(ctx, incomplete)
-        command = self.get_command(ctx, self.default)
-        if command is not None:
-            with command.make_context(self.default, [], parent=ctx, resilient_parsing=True) as context:
-                found += command.shell_complete(context, incomplete)
+        command = self._make(self._default)
+        with command.make_context(self._default, [], parent=ctx, resilient_parsing=True) as context:
+            found += command.shell_complete(context, incomplete)
         return found or [CompletionItem(incomplete, type="file")]
 
 
-class Verb(_WithDefault):
-    """A verb with a command for each task, which may be left out: `coldstart` then."""
+def root() -> Tree:
+    """All commands: each by its name, those of tasks below their verb, the scorer without any."""
 
-    default = TASKS[0]
-
-    def __init__(self, name: str) -> None:
-        super().__init__(name, help=COMMANDS[name].summary, add_help_option=False)
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """The tasks."""
-        return list(TASKS)
-
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """The command of a task."""
-        return load(self.name or "", name) if name in TASKS else None
-
-
-class Root(_WithDefault):
-    """`cs-score`: a command that the first word names, otherwise the scorer, whose name is empty."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """All but the scorer."""
-        return [name for name in (*COMMANDS, *TASKS[1:]) if name]
-
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """A command or a verb by name."""
+    def make(name: str) -> click.Command:
         if name in TASKS:
             return load("score", name)
-        if name not in COMMANDS:
-            return None
-        return Verb(name) if COMMANDS[name].by_task else load(name)
+        if COMMANDS[name].by_task:
+            return Tree(name, TASKS, functools.partial(load, name), TASKS[0])
+        return load(name)
+
+    return Tree("cs-score", [name for name in (*COMMANDS, *TASKS[1:]) if name], make, "")
 
 
 def load(name: str, task: str = TASKS[0]) -> Command:

@@ -17,10 +17,10 @@ from cs_score.cli.core import (
     FIRST_PAGE,
     Command,
     Misuse,
-    Root,
     Status,
     find,
     first_page,
+    root,
     version_text,
 )
 from cs_score.cli.output import write_text
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command: Command | None = None
     try:
         if COMPLETION_VARIABLE in os.environ:
-            Root("cs-score").main([], "cs-score", COMPLETION_VARIABLE)
+            root().main([], "cs-score", COMPLETION_VARIABLE)
         if (page := _page(words)) is not None:
             write_text("stdout", page)
             return Status.DONE

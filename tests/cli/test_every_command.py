@@ -16,7 +16,7 @@ import pytest
 
 from cs_score.base.errors import UsageError
 from cs_score.cli.about import all_commands
-from cs_score.cli.core import COMMANDS, TASKS, WIDEST, Command, Misuse, Option, Parameter, Reference, Root, find, load
+from cs_score.cli.core import COMMANDS, TASKS, WIDEST, Command, Misuse, Option, Parameter, Reference, find, load, root
 from tests.coldstart.command import Outcome, score_in
 from tests.preparation.invented import AskedQuery, Inputs, RunLine
 
@@ -190,11 +190,11 @@ def test_no_help_is_that_of_two_options() -> None:
 
 def test_click_walks_the_whole_tree() -> None:
     """What completion, the manual page and `help` see is one tree."""
-    root = Root("cs-score")
-    context = click.Context(root)
+    tree = root()
+    context = click.Context(tree)
     found = set()
-    for name in root.list_commands(context):
-        command = root.get_command(context, name)
+    for name in tree.list_commands(context):
+        command = tree.get_command(context, name)
         if isinstance(command, click.Group):
             found |= {(command.get_command(context, task) or command).name for task in command.list_commands(context)}
         else:
