@@ -39,3 +39,7 @@ def test_the_package_by_itself_imports_next_to_nothing() -> None:
 def test_the_first_page_loads_few_modules() -> None:
     loaded = _imported("from cs_score.cli.main import main; main(['--help'])")
     assert len([name for name in loaded if name.startswith("cs_score")]) <= SHOWN_IN_HELP
+
+
+def test_a_program_before_the_scorer_loads_no_numpy() -> None:
+    assert not _imported("from cs_score.cli.main import main; main(['samples', '-version'])") & {"lxml", "numpy"}

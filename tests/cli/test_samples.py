@@ -92,25 +92,6 @@ def test_wrong_usage(queries: str, capfd: Capture, words: list[str], problem: st
     assert err.count("\n") == 1
 
 
-def test_existing_error_file_is_refused_and_kept(queries: str, capfd: Capture) -> None:
-    Path("log").write_text("precious", encoding="utf-8")
-    assert run("-error_file", "log", "-output_file", "samples", "3", queries) == 255
-    assert "File log already exists" in capfd.readouterr().err
-    assert Path("log").read_text(encoding="utf-8") == "precious"
-    assert not Path("samples").exists()
-
-
-def test_output_that_cannot_be_written(queries: str, capfd: Capture) -> None:
-    assert run("-output_file", "missing/samples", "1", queries) == 255
-    assert capfd.readouterr().err == (
-        "cs-score samples: Could not open missing/samples: No such file or directory; choose another -output_file\n"
-    )
-    assert run("-error_file", "missing/log", "1", queries) == 255
-    assert capfd.readouterr().err == (
-        "cs-score samples: Could not open missing/log: No such file or directory; choose another -error_file\n"
-    )
-
-
 def test_closed_and_full_output(queries: str) -> None:
     command = f"{sys.executable} -m cs_score samples 100000 {queries}"
     for redirection, reason in (
@@ -123,14 +104,3 @@ def test_closed_and_full_output(queries: str) -> None:
         assert done.returncode == 255
         assert reason in done.stderr
         assert done.stderr.count("\n") == 1
-
-
-def test_samples_loads_no_numpy() -> None:
-    code = """
-import sys
-from cs_score.cli.main import main
-main(["samples", "-version"])
-print({"lxml", "numpy"} & set(sys.modules))
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "set()"
