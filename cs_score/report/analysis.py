@@ -1,4 +1,4 @@
-"""The page of one run, from what `analyze --json` writes, and its charts by name."""
+"""The page of one run, from what `analyze` writes as JSON, and its charts by name."""
 
 from __future__ import annotations
 
@@ -8,35 +8,35 @@ from typing import Any, Final
 
 from cs_score.measures.registry import COLD_START_MODE, headline
 from cs_score.report import MOST_ROWS
-from cs_score.report.charts import Bar, Dots, bars, dots, grid, lines
+from cs_score.report.charts import Bar, Dots, bars, dots, grid, limits, lines
 from cs_score.report.drawing import Drawing, Target
 from cs_score.report.explanations import class_key, line_key, node_key, openings_of, precision_charts, query_key
 from cs_score.report.model import (
     Block,
     Charts,
     Code,
-    Column,
     Details,
     Document,
     Facts,
     Link,
     Openings,
     Page,
-    Row,
     Section,
     Table,
     Text,
     Value,
     as_text,
+    headed,
     slug,
     table_of,
+    title_of,
     unit_name,
     unit_text,
     words,
 )
-from cs_score.report.reproduction import analysis_origin, origin_of
+from cs_score.report.reproduction import analysis_origin
 
-_SERIES: Final = {"precision": "precision", "recall": "recall", "f1": "F1"}
+_SERIES: Final = {"precision": "Precision", "recall": "Recall", "f1": "F1"}
 
 MOST_DETAILS: Final = 1000
 """Mistakes, from the costliest on, whose effects on all measures the page keeps."""
@@ -45,7 +45,7 @@ _MOST_GROUPS: Final = 20
 """Groups of a dimension that are drawn."""
 
 _MOST_LINES: Final = 100
-"""Lines of a scenario that the page shows, and lines without which a mistake is mended; the JSON has them all."""
+"""Lines of a scenario that the page shows, and lines without which a mistake is corrected; the JSON has them all."""
 
 
 def analysis_page(document: Document) -> Page:
@@ -62,37 +62,40 @@ def analysis_page(document: Document) -> Page:
         ("scenarios", lambda: _scenarios(document)),
         ("policies", lambda: _policies(document)),
         ("problems", lambda: _problems(document)),
-        ("signature", lambda: analysis_origin(document)),
+        ("origin", lambda: analysis_origin(document)),
     )
     sections = [section() for key, section in parts if document.get(key) is not None]
-    title = document.get("run") or f"{document['mode']} predictions"
+    title = document.get("run") or f"{document['task']} predictions"
     return Page(title, f"{document['measure']} {document['score']:.4f}", sections, openings)
 
 
-# ---- Scores
+def _is_cold_start(document: Document) -> bool:
+    return bool(document["task"] == COLD_START_MODE)
 
 
 def _scores(document: Document) -> Section:
     """The score asked about, those that people are shown first, the signature, and every score by hop."""
     scores: Mapping[str, float] = document["scores"]
-    first = [name for name in headline(document["mode"]) if name in scores and name != document["measure"]]
+    first = [name for name in headline(document["task"]) if name in scores and name != document["measure"]]
     intervals = document.get("intervals", {}).get("scores", {})
 
     def fact(name: str, score: float) -> tuple[str, str, str]:
-        low, high = ((intervals.get(name) or {}).get(side) for side in ("low", "high"))
-        return name, f"{score:.4f}", "" if low is None or high is None else f"{low:.4f} to {high:.4f}"
+        interval = limits(intervals.get(name), name)
+        return name, f"{score:.4f}", "".join(f"{low:.4f} to {high:.4f}" for low, high in interval.values())
 
     blocks: list[Block] = [Facts([fact(document["measure"], document["score"])], is_main=True)]
     if (scenarios := document.get("scenarios")) is not None and scenarios["unassessed"]:
         blocks.append(_scenario_facts(scenarios))
-    blocks += [Facts([fact(name, scores[name]) for name in first]), Code([origin_of(document)["line"]])]
+    blocks += [Facts([fact(name, scores[name]) for name in first]), Code([document["signature"]])]
     hops = sorted({name.partition("@")[2] for name in scores}, key=lambda hop: (hop != "", len(hop), hop))
-    every = "All hops" if len(hops) > 1 else "Score"
-    columns = [Column("measure", "Measure")]
-    columns += [Column(f"hop{hop}" if hop else "all", f"Hop {hop}" if hop else every, "score") for hop in hops]
-    measures = dict.fromkeys(name.partition("@")[0] for name in scores)
-    rows = [[name, *(scores.get(f"{name}@{hop}" if hop else name) for hop in hops)] for name in measures]
-    return Section("scores", "Scores", (*blocks, table_of("measures", "Every score", columns, rows)))
+    headings = {f"hop{hop}" if hop else "all": f"Hop {hop}" if hop else "All hops" for hop in hops}
+    rows: dict[str, dict[str, Any]] = {}
+    for name, score in scores.items():
+        measure, _, hop = name.partition("@")
+        rows.setdefault(measure, {"measure": measure})[f"hop{hop}" if hop else "all"] = score
+    headings = headings if len(hops) > 1 else {"all": "Score"}
+    table = table_of("measures", "Every score", headed(measure="Measure", **headings), rows.values())
+    return Section("scores", "Scores", (*blocks, table))
 
 
 def _scenario_facts(scenarios: Document) -> Facts:
@@ -112,22 +115,17 @@ def _shown(number: float | None, form: str, otherwise: str = "unknown") -> str:
 
 def _budget(document: Document) -> Section:
     """Both charts, and the table whose counts open the mistakes behind them."""
-    columns = (
-        Column("kind", "Kind"),
-        Column("count", "Mistakes", "count"),
-        Column("gain", "Gain alone", "gain"),
-        Column("score", "Score then", "score"),
-        Column("cumulated", "Cumulated", "score"),
-    )
-    rows: list[Row] = []
+    rows = []
     for row in document["budget"]:
-        count: int = row["count"]
-        opening: Value = Link(count, "mistakes", *_column_of(document, row["kind"])) if count else count
-        rows.append([row["kind"], opening, row["gain"], row["score"], row["cumulated"]])
+        count: Value = row["count"]
+        if row["count"]:
+            count = Link(row["count"], "mistakes", *_column_of(document, row["kind"]))
+        rows.append({**row, "count": count})
     about = (
-        "Each kind of mistakes mended alone, and cumulated with those above it. Gains are exact: they are what the "
+        "Each kind of mistakes corrected alone, and cumulated with those above it. Gains are exact: they are what the "
         "scorer would print. Those of several kinds do not add up."
     )
+    columns = headed(kind="Kind", count="Mistakes", gain="Gain alone", score="Score then", cumulated="Cumulated")
     charts = Charts([*_gain_charts(document), *_step_charts(document)])
     blocks: list[Block] = [Text(about), charts, table_of("budget", "Error budget", columns, rows, is_small=True)]
     last = document["budget"][-1]
@@ -147,29 +145,28 @@ def _budget(document: Document) -> Section:
 
 def _column_of(document: Document, kind: str) -> tuple[str, str]:
     """The column of the cost list that has a kind of the error budget, and its value there."""
-    return ("category", kind.upper()) if document["mode"] == COLD_START_MODE else ("kind", kind)
+    return ("category", kind.upper()) if _is_cold_start(document) else ("kind", kind)
 
 
 def _gain_charts(document: Document) -> Iterator[Drawing]:
-    """What mending each kind alone would bring."""
-    measure, rows = document["measure"], document["budget"]
-    drawn = [_bar(document, row, 0.0, row["gain"] or 0.0, _shown(row["gain"], "+.4f")) for row in rows]
-    text = "; ".join(f"{row['kind']} {_shown(row['gain'], '+.4f')}" for row in rows)
-    axes = (f"gain in {measure}", "kind (mistakes)")
-    yield bars("budget-gains", "Gain of each kind mended alone", f"Gain in {measure}: {text}.", axes, drawn)
+    """What correcting each kind alone would bring."""
+    measure = document["measure"]
+    drawn = [_bar(document, row, 0.0, row["gain"] or 0.0, _shown(row["gain"], "+.4f")) for row in document["budget"]]
+    axes, about = (f"gain in {measure}", "kind (mistakes)"), f"Gain in {measure}: "
+    yield bars("budget-gains", "Gain of each kind corrected alone", axes, drawn, about=about)
 
 
 def _step_charts(document: Document) -> Iterator[Drawing]:
-    """The way from the score to that of the mended run, one kind after the other."""
-    measure, score, rows = document["measure"], document["score"], document["budget"]
-    drawn, before = [], score
-    for row in rows:
+    """The way from the score to that of the corrected run, one kind after the other."""
+    measure, before = document["measure"], document["score"]
+    about = f"{measure} {before:.4f}; then "
+    drawn = []
+    for row in document["budget"]:
         now = before if row["cumulated"] is None else row["cumulated"]
         drawn.append(_bar(document, row, before, now, _shown(row["cumulated"], ".4f")))
         before = now
-    text = "; ".join(f"then {row['kind']} {_shown(row['cumulated'], '.4f')}" for row in rows)
     title, axes = "Score, one kind after the other", (measure, "kind (mistakes)")
-    yield bars("budget-steps", title, f"{measure} {score:.4f}; {text}.", axes, drawn, from_zero=False)
+    yield bars("budget-steps", title, axes, drawn, about=about, from_zero=False)
 
 
 def _bar(document: Document, row: Document, start: float, end: float, note: str) -> Bar:
@@ -182,11 +179,10 @@ def _bar(document: Document, row: Document, start: float, end: float, note: str)
 
 def _groups(document: Document) -> Section:
     """A chart and a table for each dimension."""
-    measure = document["measure"]
     about = "Precision, recall and F1 of the lines and ground truth of each group, and its share of all mistakes."
-    if document["mode"] != COLD_START_MODE:
-        about = f"Scores of the units of each group, by the family of {measure}, and its mistakes."
-    tables = [_group_table(name, rows, measure) for name, rows in _dimensions(document)]
+    if not _is_cold_start(document):
+        about = f"Scores of the units of each group, by the family of {document['measure']}, and its mistakes."
+    tables = [_group_table(name, rows, document["measure"]) for name, rows in _dimensions(document)]
     return Section("groups", "Scores by group", (Text(about), Charts(list(_group_charts(document))), *tables))
 
 
@@ -199,30 +195,18 @@ def _dimensions(document: Document) -> list[tuple[str, Sequence[Document]]]:
 
 def _group_table(name: str, rows: Sequence[Document], measure: str) -> Table:
     """The scores of each group, its mistakes, and the counts behind the scores."""
-    counts = list(dict.fromkeys(key for row in rows for key in row["counts"]))
-    columns = [
-        Column("group", words(name)[:1].upper() + words(name)[1:]),
-        Column("units", "Units", "count"),
-        Column("measure", measure, "score"),
-        *(Column(key, text.capitalize(), "score") for key, text in _SERIES.items()),
-        Column("f1-low", "F1, low", "score"),
-        Column("f1-high", "F1, high", "score"),
-        Column("mistakes", "Mistakes", "count"),
-        Column("share", "Share of mistakes", "score"),
-        *(Column(f"count-{key}", words(key).capitalize(), "count") for key in counts),
-    ]
-    cells: list[Document] = []
+    counts = dict.fromkeys(key for row in rows for key in row["counts"])
+    ends = {"f1-low": "F1, low", "f1-high": "F1, high"}
+    columns = (
+        *headed(group=title_of(name), units="Units", measure=measure, **_SERIES, **ends),
+        *headed(mistakes="Mistakes", share="Share of mistakes"),
+        *headed(**{f"count-{key}": title_of(key) for key in counts}),
+    )
+    cells = []
     for row in rows:
         interval = row.get("intervals", {}).get("f1", {})
-        own = {
-            "measure": row.get("scores", {}).get(measure),
-            "f1-low": interval.get("low"),
-            "f1-high": interval.get("high"),
-        }
-        cells.append(
-            {"units": None, "share": None, **row, **own, **{f"count-{k}": row["counts"].get(k) for k in counts}}
-        )
-    columns = [column for column in columns if any(row[column.key] is not None for row in cells)]
+        own = {"measure": row.get("scores", {}).get(measure), **{f"f1-{side}": interval.get(side) for side in interval}}
+        cells.append({**row, **own, **{f"count-{key}": count for key, count in row["counts"].items()}})
     return table_of(f"by-{slug(name)}", f"By {words(name)}", columns, cells)
 
 
@@ -231,23 +215,18 @@ def _group_charts(document: Document) -> Iterator[Drawing]:
     for name, rows in _dimensions(document):
         chosen = sorted(rows, key=lambda row: -row["mistakes"])[:_MOST_GROUPS]
         drawn = [_group_dots(row, document["measure"]) for row in rows if row in chosen]
-        series = list(dict.fromkeys(each for row in drawn for each in row.values))
-        if len(drawn) < 2 or not series:
+        if len(drawn) < 2 or not any(row.values for row in drawn):
             continue
-        text = "; ".join(
-            f"{row.label}: " + ", ".join(f"{each} {value:.4f}" for each, value in row.values.items()) for row in drawn
-        )
-        some = f" The {_MOST_GROUPS} groups with the most mistakes." if len(rows) > _MOST_GROUPS else ""
+        some = f"The {_MOST_GROUPS} groups with the most mistakes. " if len(rows) > _MOST_GROUPS else ""
         title, axes = f"Scores by {words(name)}", ("score", words(name))
-        yield dots(f"groups-{slug(name)}", title, f"{text}.{some}", axes, series, drawn, of=name)
+        yield dots(f"groups-{slug(name)}", title, axes, drawn, about=some, of=name)
 
 
 def _group_dots(row: Document, measure: str) -> Dots:
     values = {text: row[key] for key, text in _SERIES.items() if row[key] is not None}
     if not values and measure in row.get("scores", {}):
         values = {measure: row["scores"][measure]}
-    low, high = (row.get("intervals", {}).get("f1", {}).get(side) for side in ("low", "high"))
-    return Dots(row["group"], values, {} if low is None or high is None else {"F1": (low, high)})
+    return Dots(row["group"], values, limits(row.get("intervals", {}).get("f1"), "F1"))
 
 
 # ---- Confusions
@@ -255,38 +234,32 @@ def _group_dots(row: Document, measure: str) -> Dots:
 
 def _confusions(document: Document) -> Section:
     """The charts and all that was counted."""
-    charts = Charts(list(_confusion_charts(document)))
     found = document["confusions"]
-    if document["mode"] != COLD_START_MODE:
-        about = "How often each label of gold met each predicted one; none where there was no such label."
-        table = _counted("confused", "Labels of gold and predicted", found, ("of", "gold", "predicted"))
-        return Section("confusions", "Confusions", (Text(about), charts, table))
-    about = (
-        "Lines by slot and category; the wrong values that were given most often; and of lines of a category how many "
-        "have a place of which the pool knows another value, or a value that it knows elsewhere, and how many of these "
-        "are accepted answers."
+    about = "How often each label of gold met each predicted one; none where there was no such label."
+    tables = [("confused", "Labels of gold and predicted", found)]
+    if _is_cold_start(document):
+        about = (
+            "Lines by slot and category; the wrong values that were given most often; and of lines of a category how "
+            "many have a place of which the pool knows another value, or a value that it knows elsewhere, and how many "
+            "of these are accepted answers."
+        )
+        tables = [
+            ("categories", "Categories by slot", found["slots"]),
+            ("wrong-values", "Wrong values", found["wrong_values"]),
+            ("near", "Near misses", found["near"]),
+        ]
+    counted = (
+        table_of(name, caption, headed(**{key: title_of(key) for key in rows[0]}), rows, is_small=False)
+        for name, caption, rows in tables
+        if rows
     )
-    blocks: list[Block] = [Text(about), charts]
-    blocks.append(_counted("categories", "Categories by slot", found["slots"], ("slot", "category")))
-    if found["wrong_values"]:
-        blocks.append(_counted("wrong-values", "Wrong values", found["wrong_values"], ("slot", "value")))
-    if found["near"]:
-        blocks.append(_counted("near", "Near misses", found["near"], ("category",)))
-    return Section("confusions", "Confusions", blocks)
-
-
-def _counted(name: str, caption: str, rows: Sequence[Document], texts: Sequence[str]) -> Table:
-    """A table whose columns are the keys of its rows: `texts`, then counts."""
-    counts = [key for key in (rows[0] if rows else ()) if key not in texts]
-    columns = [Column(key, words(key).capitalize()) for key in texts]
-    columns += [Column(key, words(key).capitalize(), "count") for key in counts]
-    return table_of(name, caption, columns, rows, is_small=False)
+    return Section("confusions", "Confusions", (Text(about), Charts(list(_confusion_charts(document))), *counted))
 
 
 def _confusion_charts(document: Document) -> Iterator[Drawing]:
     """Shares of a row: of the lines of a slot by category, of a label of gold by that predicted."""
     found: Any = document.get("confusions") or []
-    if document["mode"] == COLD_START_MODE:
+    if _is_cold_start(document):
         cells = [(row["slot"], row["category"], row["count"]) for row in (found["slots"] if found else ())]
         if cells:
             yield _shares("confusions", "Categories by slot, share of its lines", ("category", "slot"), cells, "")
@@ -308,7 +281,7 @@ def _shares(name: str, title: str, axes: tuple[str, str], cells: Sequence[tuple[
         for row, found in counts.items()
     ]
     text = "; ".join(f"{row} {column}: {count}, {count / totals[row]:.4f}" for row, column, count in cells)
-    return grid(name, title, f"{text}.", axes, rows, columns, of=of)
+    return grid(name, title, axes, f"{text}.", rows, columns, of=of)
 
 
 # ---- Confidence
@@ -325,14 +298,11 @@ def _confidence(document: Document) -> Section:
         numbers = ((name, found.get(key)) for key, name in names.items())
         facts += [(name, f"{number:.4f}", f"over {over}") for name, number in numbers if number is not None]
     blocks: list[Block] = [Charts([*_sweep_charts(document), *_reliability_charts(document)]), Facts(facts)]
-    count = Column("lines", "Lines", "count")
-    if document.get("sweep"):
-        scores = [Column(key, name.capitalize(), "score") for key, name in _SERIES.items()]
-        columns = [Column("threshold", "Threshold", "score"), *scores, count]
-        blocks.append(table_of("sweep", "Scores by threshold", columns, document["sweep"], is_small=False))
+    if sweep := document.get("sweep"):
+        columns = headed(threshold="Threshold", **_SERIES, lines="Lines")
+        blocks.append(table_of("sweep", "Scores by threshold", columns, sweep, is_small=False))
     if bins := reliability.get("bins"):
-        parts = (("low", "From"), ("high", "To"), ("confidence", "Mean confidence"), ("right", "Right"))
-        columns = [count, *(Column(key, name, "score") for key, name in parts)]
+        columns = headed(lines="Lines", low="From", high="To", confidence="Mean confidence", right="Right")
         blocks.append(table_of("bins", "Correct answers by confidence", columns, bins, is_small=True))
     return Section("confidence", "Confidence", blocks)
 
@@ -351,7 +321,7 @@ def _sweep_charts(document: Document) -> Iterator[Drawing]:
         mark = (best["threshold"], f"best: {best['threshold']:g} ({best['gain']:+.4f})")
         text += f"; the best is {best['threshold']:g}, which gains {best['gain']:+.4f}"
     axes = ("threshold: lines of less confidence are left out", "score")
-    yield lines("sweep", "Scores by confidence threshold", f"{text}.", axes, curves, mark=mark)
+    yield lines("sweep", "Scores by confidence threshold", axes, f"{text}.", curves, mark=mark)
 
 
 def _reliability_charts(document: Document) -> Iterator[Drawing]:
@@ -362,74 +332,55 @@ def _reliability_charts(document: Document) -> Iterator[Drawing]:
     points = [(row["confidence"], row["right"]) for row in reliability["bins"]]
     text = "; ".join(f"confidence {x:.4f}: {y:.4f} right" for x, y in points)
     axes = ("mean confidence of the bin", "share of right answers")
-    yield lines("reliability", "Reliability of confidences", f"{text}.", axes, {"answers": points}, with_diagonal=True)
+    yield lines("reliability", "Reliability of confidences", axes, f"{text}.", {"answers": points}, with_diagonal=True)
 
 
 # ---- Mistakes and units
-
-_GAIN: Final = Column("gain", "Gain", "gain")
-_EFFECTS: Final = Column("effects", "Effects")
-_COLD_START: Final = (
-    _GAIN,
-    Column("place", "File and line"),
-    Column("category", "Category"),
-    Column("change", "Mended by"),
-    Column("unit", "Query"),
-    Column("slot", "Slot"),
-    Column("hop", "Hop", "count"),
-    Column("value", "Value"),
-    Column("node", "Node or class"),
-    _EFFECTS,
-)
-_EVIDENCE: Final = (
-    _GAIN,
-    Column("kind", "Kind"),
-    Column("unit", "Unit"),
-    Column("part", "Part"),
-    Column("predicted", "Predicted"),
-    Column("gold", "Gold"),
-    _EFFECTS,
-)
 
 
 def _mistakes(document: Document, openings: Openings) -> Section:
     """The cost list, the costliest first; places and units open how they are explained."""
     mistakes: Sequence[Document] = document["mistakes"]
-    is_cold_start = document["mode"] == COLD_START_MODE
-    row_of = _cold_start_row if is_cold_start else _evidence_row
-    rows = [[*row_of(mistake, openings), _effects(mistake, at)] for at, mistake in enumerate(mistakes[:MOST_ROWS])]
+    columns = headed(
+        gain="Gain", kind="Kind", unit="Unit", part="Part", predicted="Predicted", gold="Gold", effects="Effects"
+    )
+    row_of = _evidence_row
+    if _is_cold_start(document):
+        row_of = _cold_start_row
+        columns = (
+            *headed(gain="Gain", place="File and line", category="Category", change="Corrected by", unit="Query"),
+            *headed(slot="Slot", hop="Hop", value="Value", node="Node or class", effects="Effects"),
+        )
+    rows = [row_of(mistake, openings) | {"effects": _effects(mistake, at)} for at, mistake in enumerate(mistakes)]
     about = (
-        f"What mending each mistake alone would bring to {document['measure']}. The effects on other measures open "
+        f"What correcting each mistake alone would bring to {document['measure']}. The effects on other measures open "
         f"for the {MOST_DETAILS} costliest."
     )
-    left_out = document.get("mistake_count", len(mistakes)) - len(rows)
-    table = Table("mistakes", "Cost list", _COLD_START if is_cold_start else _EVIDENCE, rows, left_out)
+    count = document.get("mistake_count", 0)
+    table = table_of("mistakes", "Cost list", columns, rows, is_small=False, count=count)
     return Section("costs", "Cost list", (Text(about), table))
 
 
-def _cold_start_row(mistake: Document, openings: Openings) -> list[Value]:
+def _cold_start_row(mistake: Document, openings: Openings) -> dict[str, Value]:
     keys = {
         "line": line_key(mistake["file"], mistake["line"]),
         "class": class_key(mistake["class"] or ""),
         "node": node_key(mistake["node"] or ""),
     }
-    return [
-        mistake["gain"],
-        openings.opening(f"{mistake['file']}:{mistake['line']}", keys[mistake["kind"]]),
-        mistake["category"] or "NODE",
-        f"{mistake['kind']} {mistake['change']}",
-        mistake["query"],
-        mistake["slot"],
-        mistake["hop"],
-        mistake["value"],
-        mistake["node"] or mistake["class"],
-    ]
+    own = {
+        "place": openings.opening(f"{mistake['file']}:{mistake['line']}", keys[mistake["kind"]]),
+        "category": mistake["category"] or "NODE",
+        "change": f"{mistake['kind']} {mistake['change']}",
+        "unit": mistake["query"],
+        "node": mistake["node"] or mistake["class"],
+    }
+    return {**mistake, **own}
 
 
-def _evidence_row(mistake: Document, openings: Openings) -> list[Value]:
-    texts = (as_text(mistake[key]) for key in ("part", "predicted", "gold"))
+def _evidence_row(mistake: Document, openings: Openings) -> dict[str, Value]:
     unit = unit_text(mistake)
-    return [mistake["gain"], mistake["kind"], openings.opening(unit, query_key(unit)), *texts]
+    texts = {key: as_text(mistake[key]) for key in ("part", "predicted", "gold")}
+    return {"gain": mistake["gain"], "kind": mistake["kind"], "unit": openings.opening(unit, query_key(unit)), **texts}
 
 
 def _effects(mistake: Document, at: int) -> Value:
@@ -442,23 +393,16 @@ def _effects(mistake: Document, at: int) -> Value:
     items += [("without", f"{line['file']}:{line['line']}") for line in mistake.get("removed", ())[: _MOST_LINES // 2]]
     items += [("with", line) for line in mistake.get("added", ())]
     if "prediction" in mistake:
-        mended = mistake["prediction"]
-        items.append(("prediction", "left out" if mended is None else as_text(mended)))
+        corrected = mistake["prediction"]
+        items.append(("prediction", "left out" if corrected is None else as_text(corrected)))
     return Details(f"{sum(map(bool, effects.values()))} measures", items)
 
 
-# What is known of a query itself; evidence modes have none of it.
-_OF_QUERY: Final[Mapping[Column, Callable[[Document], Value]]] = {
-    Column("ldc", "LDC query"): lambda query: query["unit"],
-    Column("name", "Entity"): lambda query: query["name"],
-    Column("slot", "Slot"): lambda query: query["slot"],
-    Column("hop", "Hop", "count"): lambda query: query["hop"],
-    Column("lines", "Lines", "count"): lambda query: sum(query["lines"].values()),
-    Column("right", "Right", "count"): lambda query: query["lines"].get("right", 0),
-    Column("wrong", "Wrong", "count"): lambda query: query["lines"].get("wrong", 0),
-    Column("found", "Classes found", "count"): lambda query: query["classes"].get("found", 0),
-    Column("missed", "Missed", "count"): lambda query: query["classes"].get("missed", 0),
-}
+_OF_QUERY: Final = {
+    "ldc": "LDC query", "name": "Entity", "slot": "Slot", "hop": "Hop", "lines": "Lines", "right": "Right",
+    "wrong": "Wrong", "found": "Classes found", "missed": "Missed",
+}  # fmt: skip
+"""What is known of a query itself; units of evidence have none of it."""
 
 
 def _units(document: Document, openings: Openings) -> Section:
@@ -469,22 +413,27 @@ def _units(document: Document, openings: Openings) -> Section:
     explained = document.get("explanations", {})
     queries = {query["query"]: query for query in explained.get("queries", ())}
     units = dict.fromkeys((*mistakes, *queries, *map(unit_text, explained.get("units", ()))))
-    largest = {
-        unit: max((each["gain"] for each in mistakes[unit] if each["gain"] is not None), default=None) for unit in units
-    }
-    known = _OF_QUERY if queries else {}
-    rows: list[Row] = []
-    for unit in sorted(units, key=lambda unit: -(largest[unit] or 0.0)):
-        query = queries.get(unit)
-        facts = [None if query is None else value(query) for value in known.values()]
+    rows: list[dict[str, Value]] = []
+    for unit in units:
         count = len(mistakes[unit])
-        link: Value = Link(count, "mistakes", "unit", unit) if count else 0
-        rows.append([openings.opening(unit, query_key(unit)), *facts, link, largest[unit]])
-    name = unit_name(document["mode"])
+        gains = [each["gain"] for each in mistakes[unit] if each["gain"] is not None]
+        row: dict[str, Value] = {
+            "unit": openings.opening(unit, query_key(unit)),
+            "mistakes": Link(count, "mistakes", "unit", unit) if count else 0,
+            "largest": max(gains, default=None),
+        }
+        if (query := queries.get(unit)) is not None:
+            of_lines, of_classes = query["lines"], query["classes"]
+            row |= {"ldc": query["unit"], "lines": sum(of_lines.values())}
+            row |= {key: query[key] for key in ("name", "slot", "hop")}
+            row |= {key: of_lines.get(key, 0) for key in ("right", "wrong")}
+            row |= {key: of_classes.get(key, 0) for key in ("found", "missed")}
+        rows.append(row)
+    rows.sort(key=lambda row: -(row["largest"] or 0.0))  # type: ignore[operator]  # a number or None
+    name = unit_name(document["task"])
     several = ("queries" if name == "query" else f"{name}s").capitalize()
-    columns = [Column("unit", name.capitalize()), *known, Column("mistakes", "Mistakes", "count")]
-    columns.append(Column("largest", "Largest gain", "gain"))
-    about = f"{several} with what mending the costliest mistake of each would gain, the costliest first."
+    columns = headed(unit=title_of(name), **_OF_QUERY, mistakes="Mistakes", largest="Largest gain")
+    about = f"{several} with what correcting the costliest mistake of each would gain, the costliest first."
     if openings.entries:
         about += f" Each {name} opens, and what stands in it, as explain tells it."
     if left_out := explained.get("left_out", 0):
@@ -510,12 +459,7 @@ def _scenarios(document: Document) -> Section:
         blocks.append(Text(f"The optimistic scenario has these lines at the end of {file}{left}:"))
         blocks.append(Code(added[:_MOST_LINES]))
     if slots := scenarios.get("slots"):
-        columns = (
-            Column("slot", "Slot"),
-            Column("lines", "Lines", "count"),
-            Column("unassessed", "Unassessed", "count"),
-            Column("share", "Share", "score"),
-        )
+        columns = headed(slot="Slot", lines="Lines", unassessed="Unassessed", share="Share")
         blocks.append(table_of("unassessed", "Unassessed lines by slot", columns, slots))
     return Section("scenarios", "What was not assessed", blocks)
 
@@ -524,23 +468,19 @@ def _policies(document: Document) -> Section:
     """The measures that people are shown first, under other policies."""
     policies: Sequence[Document] = document["policies"]
     measures = list(dict.fromkeys(measure for policy in policies for measure in policy["scores"]))
-    columns = [Column("policy", "Policy"), *(Column(f"m{at}", name, "score") for at, name in enumerate(measures))]
-    rows: list[list[Value]] = [[policy["name"], *map(policy["scores"].get, measures)] for policy in policies]
-    if any("policy" in policy for policy in policies):
-        parts = ("right", "wrong", "ignore", "justifications")
-        columns += [Column(part, part.capitalize()) for part in parts]
-        rows = [[*row, *(policy["policy"][part] for part in parts)] for row, policy in zip(rows, policies)]
+    parts = {part: title_of(part) for part in ("right", "wrong", "ignore", "justifications")}
+    columns = headed(policy="Policy", **{f"m{at}": name for at, name in enumerate(measures)}, **parts)
+    rows = [
+        {"policy": each["name"], **{f"m{at}": each["scores"].get(name) for at, name in enumerate(measures)}}
+        | each.get("policy", {})
+        for each in policies
+    ]
     return Section("policies", "Policies", (table_of("policy", "Scores by policy", columns, rows, is_small=True),))
 
 
 def _problems(document: Document) -> Section:
     """What was wrong with the input."""
-    columns = (
-        Column("code", "Code"),
-        Column("severity", "Severity"),
-        Column("count", "Count", "count"),
-        Column("message", "First message"),
-    )
+    columns = headed(code="Code", severity="Severity", count="Count", message="First message")
     table = table_of("problem", "Problems of the input", columns, document["problems"], is_small=True)
     return Section("problems", "Problems", (table if table.rows else Text("None."),))
 

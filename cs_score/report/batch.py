@@ -9,23 +9,9 @@ from urllib.parse import quote
 
 from cs_score.base.display import cell
 from cs_score.batch.plan import page_name
-from cs_score.report.charts import DOT_PLACES, Bar, Dots, bars, dots, grid, lines, shade
+from cs_score.report.charts import DOT_PLACES, Bar, Dots, bars, dots, grid, limits, lines, shade
 from cs_score.report.drawing import Drawing, Scale
-from cs_score.report.model import (
-    Away,
-    Block,
-    Charts,
-    Column,
-    Document,
-    Page,
-    Row,
-    Section,
-    Table,
-    Text,
-    Value,
-    slug,
-    table_of,
-)
+from cs_score.report.model import Away, Block, Charts, Document, Page, Section, Text, Value, headed, slug, table_of
 from cs_score.report.reproduction import batch_origin
 from cs_score.statistics.options import Note, sentences
 
@@ -35,9 +21,6 @@ _MOST_CELLS: Final = 60
 _MOST_PAIRED: Final = 40
 _MOST_BARS: Final = 24
 
-_POLICY: Final = Column("policy", "Policy")
-_PART: Final = Column("part", "Part")
-
 
 def batch_page(document: Document) -> Page:
     """The page of a batch."""
@@ -46,9 +29,6 @@ def batch_page(document: Document) -> Page:
     sections += [_agreement(document), _stability(document), batch_origin()]
     count = len(document["runs"])
     return Page("Leaderboard", f"{count} run{'' if count == 1 else 's'} by {document['measure']}", sections)
-
-
-# ---- Runs
 
 
 def labels_of(document: Document) -> list[str]:
@@ -81,11 +61,6 @@ def _page_of_run(document: Document, policy: str, place: int, unit: str | None =
     return f"{address}#units.only={quote(f'{column}:{cell(unit)}', safe='')}"
 
 
-def _used(name: str, caption: str, columns: Sequence[Column], rows: Sequence[Row]) -> Table:
-    """A table without the columns that say nothing, such as that of policies where there are none."""
-    return table_of(name, caption, columns, rows, used_only=True)
-
-
 # ---- Leaderboard
 
 
@@ -100,34 +75,21 @@ def _leaderboard(document: Document) -> Section:
             "its first; p is that of the difference to the run above. Randomisation, with Holm's correction over all "
             "pairs of runs."
         )
-        about += "".join(f" {sentence}" for sentence in sentences(Note(**note) for note in document.get("notes", ())))
+    about = " ".join([about, *sentences(Note(**note) for note in document.get("notes", ()))])
     columns = (
-        Column("rank", "Rank", "count"),
-        _POLICY,
-        Column("run", "Run"),
-        Column("run_id", "Run id"),
-        Column("score", "Score", "score"),
-        Column("low", "Low", "score"),
-        Column("high", "High", "score"),
-        Column("tier", "Tier", "count"),
-        Column("p", "p against the run above", "score"),
+        *headed(rank="Rank", policy="Policy", run="Run", run_id="Run id", score="Score", low="Low", high="High"),
+        *headed(tier="Tier", p_above="p against the run above"),
     )
     places = _places(document)
-    rows: list[Row] = []
+    rows: list[dict[str, Value]] = []
     for row in document["leaderboard"]:
         place = places.get((row["run"], row["run_id"]))
         name: Value = row["run"]
         if place is not None and document["pages"] and row["score"] is not None:
             name = Away(row["run"], _page_of_run(document, row["policy"], place))
-        scored = (row["run_id"], row["score"], *_limits(row))
-        rows.append((row["rank"], row["policy"], name, *scored, row["tier"], row["p_above"]))
+        rows.append({**row, "run": name, **(row["interval"] or {})})
     charts = Charts(list(_interval_charts(document)))
-    return Section("leaderboard", "Leaderboard", (Text(about), charts, _used("runs", "Leaderboard", columns, rows)))
-
-
-def _limits(row: Document) -> tuple[float | None, float | None]:
-    interval = row["interval"] or {"low": None, "high": None}
-    return interval["low"], interval["high"]
+    return Section("leaderboard", "Leaderboard", (Text(about), charts, table_of("runs", "Leaderboard", columns, rows)))
 
 
 def _interval_charts(document: Document) -> Iterator[Drawing]:
@@ -140,24 +102,13 @@ def _interval_charts(document: Document) -> Iterator[Drawing]:
             place = places.get((row["run"], row["run_id"]))
             label = row["run"] if place is None else labels[place]
             tier = "" if row["tier"] is None else f" ({row['tier']})"
-            drawn.append(Dots(f"{label}{tier}", {"score": row["score"]}, _known("score", row)))
+            drawn.append(Dots(f"{label}{tier}", {"score": row["score"]}, limits(row["interval"], "score")))
         if not drawn:
             continue
-        text = "; ".join(
-            f"{row.label} {row.values['score']:.4f}"
-            + "".join(f" ({low:.4f} to {high:.4f})" for low, high in row.intervals.values())
-            for row in drawn
-        )
-        some = f" The first {_MOST_DRAWN} of {len(rows)} runs." if len(rows) > _MOST_DRAWN else ""
+        some = f"The first {_MOST_DRAWN} of {len(rows)} runs. " if len(rows) > _MOST_DRAWN else ""
         title = f"Scores{' with intervals' if document['bootstrap'] else ''}{_policy_text(document, policy)}"
         axes = (document["measure"], "run (tier)" if document["bootstrap"] else "run")
-        yield dots(f"leaderboard-{at}", title, f"{text}.{some}", axes, ("score",), drawn, of=policy)
-
-
-def _known(series: str, row: Document) -> Mapping[str, tuple[float, float]]:
-    """The interval of a series, where it has both limits."""
-    low, high = _limits(row)
-    return {} if low is None or high is None else {series: (low, high)}
+        yield dots(f"leaderboard-{at}", title, axes, drawn, about=some, of=policy)
 
 
 # ---- Heat map
@@ -165,21 +116,21 @@ def _known(series: str, row: Document) -> Mapping[str, tuple[float, float]]:
 
 def _heatmap(document: Document) -> Section:
     """The charts, and the table of all units, whose cells lead to the pages of the runs at that unit."""
-    unit, labels = document["unit"], labels_of(document)
-    columns = [Column("unit", unit), _POLICY, Column("mean", "Mean", "score")]
-    columns += [Column(f"r{at}", label, "score") for at, label in enumerate(labels)]
-    rows: list[list[Value]] = []
+    unit = document["unit"]
+    names = {f"r{at}": label for at, label in enumerate(labels_of(document))}
+    several = {"policy": "Policy"} if len(document["policies"]) > 1 else {}
+    rows: list[dict[str, Value]] = []
     for row in document["queries"]:
-        cells: list[Value] = []
+        cells: dict[str, Value] = {"unit": row["unit"], "policy": row["policy"], "mean": _mean(row["scores"])}
         for place, value in enumerate(row["scores"]):
-            address = _page_of_run(document, row["policy"], place, row["unit"]) if document["pages"] else ""
-            cells.append(None if value is None else Away(value, address, shade(value)))
-        rows.append([row["unit"], row["policy"], _mean(row["scores"]), *cells])
-    if len(document["policies"]) == 1:
-        columns, rows = [columns[0], *columns[2:]], [[row[0], *row[2:]] for row in rows]
+            if value is not None:
+                address = _page_of_run(document, row["policy"], place, row["unit"]) if document["pages"] else ""
+                cells[f"r{place}"] = Away(value, address, shade(value))
+        rows.append(cells)
     about = f"{document['unit_measure']} of each {unit} in each run; the lowest means are the hardest."
     if document["pages"]:
         about += f" A cell leads to the page of the run at that {unit}."
+    columns = headed(unit=unit, **several, mean="Mean", **names)
     table = table_of("units", f"Scores by {unit} and run", columns, rows, is_small=False)
     return Section("heatmap", "Heat map", (Text(about), Charts(list(_heatmap_charts(document))), table))
 
@@ -202,7 +153,7 @@ def _heatmap_charts(document: Document) -> Iterator[Drawing]:
         text = "; ".join(f"{unit}: mean {mean:.4f}" for unit, mean in means if mean is not None)
         title = f"{document['unit_measure']} by {document['unit']} and run{_policy_text(document, policy)}"
         axes = ("run", document["unit"])
-        yield grid(f"heatmap-{at}", title, f"{text}.{some}", axes, drawn, labels[:_MOST_CELLS], of=policy)
+        yield grid(f"heatmap-{at}", title, axes, f"{text}.{some}", drawn, labels[:_MOST_CELLS], of=policy)
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
@@ -221,19 +172,15 @@ def _spread(values: Sequence[float | None]) -> float:
 def _difficulty(document: Document) -> Section:
     """How many answers so many runs have found, and how many only one."""
     labels, answers = labels_of(document), document["answers"]
-    found: list[Row] = [
-        [row["policy"], row["part"], times, count] for row in answers for times, count in enumerate(row["found_by"])
-    ]
-    only: list[Row] = [
-        [row["policy"], row["part"], labels[place], count] for row in answers for place, count in enumerate(row["only"])
-    ]
-    by = (_POLICY, _PART, Column("times", "Runs that found it", "count"), Column("count", "Number", "count"))
-    alone = (_POLICY, _PART, Column("run", "Run"), Column("count", "Found by it alone", "count"))
+    found = [{**row, "times": times, "count": count} for row in answers for times, count in enumerate(row["found_by"])]
+    only = [{**row, "run": labels[place], "count": count} for row in answers for place, count in enumerate(row["only"])]
+    by = headed(policy="Policy", part="Part", times="Runs that found it", count="Number")
+    alone = headed(policy="Policy", part="Part", run="Run", count="Found by it alone")
     blocks = (
         Text("What is to be found, by how many runs have found it. What no run found is hardest."),
         Charts(list(_difficulty_charts(document))),
-        _used("found", "Found by so many runs", by, found),
-        _used("only", "Found by one run alone", alone, only),
+        table_of("found", "Found by so many runs", by, found),
+        table_of("only", "Found by one run alone", alone, only),
     )
     return Section("difficulty", "Difficulty", blocks)
 
@@ -242,12 +189,14 @@ def _difficulty_charts(document: Document) -> Iterator[Drawing]:
     """How many so many runs have found, by policy and part."""
     for row in document["answers"]:
         drawn = [Bar(label, 0.0, count, str(count)) for label, count in _binned(row["found_by"])]
-        text = "; ".join(f"found by {each.label}: {each.note}" for each in drawn)
         several = _plural(row["part"])
         title = f"{several.capitalize()} by how many runs found them{_policy_text(document, row['policy'])}"
         name = f"difficulty-{document['policies'].index(row['policy'])}-{slug(row['part'])}"
-        axes = (f"number of {several}, of {row['total']}", "found by runs")
-        yield bars(name, title, f"{text}.", axes, drawn, of=f"{row['policy']} {row['part']}".strip())
+        axes, of = (
+            (f"number of {several}, of {row['total']}", "found by runs"),
+            f"{row['policy']} {row['part']}".strip(),
+        )
+        yield bars(name, title, axes, drawn, about="found by so many runs: ", of=of)
 
 
 def _binned(counts: Sequence[int]) -> Iterator[tuple[str, int]]:
@@ -262,17 +211,19 @@ def _binned(counts: Sequence[int]) -> Iterator[tuple[str, int]]:
 def _agreement(document: Document) -> Section:
     """How far the right and the wrong answers of two runs are the same, and what several runs find together."""
     labels, agreement = labels_of(document), document["agreement"]
-    pairs: list[Row] = [
-        [row["policy"], pair.get("part"), labels[pair["a"]], labels[pair["b"]], pair["right"], pair["wrong"]]
+    pairs = [
+        {**pair, "policy": row["policy"], "a": labels[pair["a"]], "b": labels[pair["b"]]}
         for row in agreement
         for pair in row["pairs"]
     ]
     columns = (
-        *(_POLICY, _PART, Column("a", "Run"), Column("b", "Other run")),
-        *(Column("right", "Right answers", "score"), Column("wrong", "Wrong answers", "score")),
+        *headed(policy="Policy", part="Part", a="Run", b="Other run"),
+        *headed(right="Right answers", wrong="Wrong answers"),
     )
-    union: list[Row] = [
-        [row["policy"], measure, score] for row in agreement for measure, score in row["union"]["scores"].items()
+    union = [
+        {"policy": row["policy"], "measure": measure, "score": score}
+        for row in agreement
+        for measure, score in row["union"]["scores"].items()
     ]
     about = (
         "Agreement is the share of the answers of two runs that both give (Jaccard): 1 where they give the same. The "
@@ -282,11 +233,11 @@ def _agreement(document: Document) -> Section:
     blocks: list[Block] = [
         Text(about),
         Charts([*_agreement_charts(document), *_systems_charts(document)]),
-        _used("pairs", "Agreement of pairs", columns, pairs),
+        table_of("pairs", "Agreement of pairs", columns, pairs),
     ]
     if union:
-        of_union = (_POLICY, Column("measure", "Measure"), Column("score", "Score of the union", "score"))
-        blocks.append(_used("union", "Union of all runs", of_union, union))
+        of_union = headed(policy="Policy", measure="Measure", score="Score of the union")
+        blocks.append(table_of("union", "Union of all runs", of_union, union))
     return Section("agreement", "Agreement", blocks)
 
 
@@ -297,10 +248,9 @@ def _agreement_charts(document: Document) -> Iterator[Drawing]:
         return
     for at, row in enumerate(document["agreement"]):
         for part in dict.fromkeys(pair.get("part", "") for pair in row["pairs"]) or ("",):
-            pairs = [pair for pair in row["pairs"] if pair.get("part", "") == part]
             overlap: dict[tuple[int, int], float | None] = {(place, place): 1.0 for place in range(len(labels))}
             shown = []
-            for pair in pairs:
+            for pair in (pair for pair in row["pairs"] if pair.get("part", "") == part):
                 a, b, right = pair["a"], pair["b"], pair["right"]
                 overlap[a, b] = overlap[b, a] = right
                 if right is not None and max(a, b) < len(labels):
@@ -311,7 +261,7 @@ def _agreement_charts(document: Document) -> Iterator[Drawing]:
             by_part, policy = f" by {part}" if part else "", _policy_text(document, row["policy"])
             title = f"Agreement of right answers (Jaccard){by_part}{policy}"
             name, of = f"agreement-{at}{f'-{slug(part)}' if part else ''}", f"{row['policy']} {part}".strip()
-            yield grid(name, title, f"{'; '.join(shown)}.", ("run", "run"), rows, labels, of=of)
+            yield grid(name, title, ("run", "run"), f"{'; '.join(shown)}.", rows, labels, of=of)
 
 
 def _systems_charts(document: Document) -> Iterator[Drawing]:
@@ -330,7 +280,7 @@ def _systems_charts(document: Document) -> Iterator[Drawing]:
             text = "; ".join(f"{one['systems']} runs: {share}" for one, share in zip(each, shares))
             title = f"{_plural(part).capitalize()} found by so many runs{_policy_text(document, row['policy'])}"
             name, of = f"systems-{at}-{slug(part)}", f"{row['policy']} {part}".strip()
-            yield lines(name, title, f"{text}.", ("number of runs", "share"), curves, of=of)
+            yield lines(name, title, ("number of runs", "share"), f"{text}.", curves, of=of)
 
 
 def _plural(part: str) -> str:
@@ -343,24 +293,25 @@ def _plural(part: str) -> str:
 def _stability(document: Document) -> Section:
     """Kendall's tau-b of every two rankings, and who comes first in each."""
     labels, stability = labels_of(document), document["stability"]
-    pairs: list[Row] = [
-        [_ranking(pair["a"]), _ranking(pair["b"]), pair["tau"], *_limits(pair)] for pair in stability["pairs"]
+    pairs = [
+        {**(pair["interval"] or {}), "a": _ranking(pair["a"]), "b": _ranking(pair["b"]), "tau": pair["tau"]}
+        for pair in stability["pairs"]
     ]
-    first: list[Row] = [
-        [_ranking(row), ", ".join(labels[place] for place in row["runs"]), row["changes"]] for row in stability["first"]
+    first = [
+        {**row, "a": _ranking(row), "runs": ", ".join(labels[place] for place in row["runs"])}
+        for row in stability["first"]
     ]
     about = (
         "Kendall's tau-b between two rankings of the same runs: 1 where they are the same, -1 where one is the other "
         "reversed. How often another run comes first is told of resamples."
     )
-    numbers = (Column("tau", "tau-b", "score"), Column("low", "Low", "score"), Column("high", "High", "score"))
-    both = (Column("a", "Ranking"), Column("b", "Other ranking"))
-    changes = Column("changes", "Share of resamples with another first", "score")
+    both = headed(a="Ranking", b="Other ranking", tau="tau-b", low="Low", high="High")
+    winners = headed(a="Ranking", runs="First", changes="Share of resamples with another first")
     blocks = (
         Text(about),
         Charts(list(_stability_charts(document))),
-        _used("rankings", "Pairs of rankings", (*both, *numbers), pairs),
-        _used("first", "First places", (both[0], Column("runs", "First"), changes), first),
+        table_of("rankings", "Pairs of rankings", both, pairs),
+        table_of("first", "First places", winners, first),
     )
     return Section("stability", "Rank stability", blocks)
 
@@ -372,13 +323,11 @@ def _stability_charts(document: Document) -> Iterator[Drawing]:
     for pair in document["stability"]["pairs"]:
         if own in (pair["a"], pair["b"]) and pair["tau"] is not None:
             other = pair["b"] if pair["a"] == own else pair["a"]
-            rows.append(Dots(_ranking(other), {"tau-b": pair["tau"]}, _known("tau-b", pair)))
+            rows.append(Dots(_ranking(other), {"tau-b": pair["tau"]}, limits(pair["interval"], "tau-b")))
     if rows:
-        rows = rows[:_MOST_RANKINGS]
-        text = "; ".join(f"{row.label} {row.values['tau-b']:.4f}" for row in rows)
         title, axes = f"Rankings against that by {_ranking(own)}", ("Kendall's tau-b (-1 to 1)", "ranking")
         across = Scale(-1.0, 1.0, 0.5, *DOT_PLACES)
-        yield dots("stability", title, f"{text}.", axes, ("tau-b",), rows, across=across)
+        yield dots("stability", title, axes, rows[:_MOST_RANKINGS], across=across)
 
 
 def _ranking(by: Document) -> str:

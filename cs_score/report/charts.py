@@ -1,13 +1,14 @@
 """Charts: bars, dots by row, curves, and grids of coloured cells. Each takes numbers and untrusted texts.
 
-The first arguments of all are the name, the title and the description of the drawing, and the names of its axes: of
-the one across with its unit, and of what the rows are. `of` tells a chart from others of its kind.
+The first arguments of all are the name and the title of the drawing, and the names of its axes: of the one across with
+its unit, and of what the rows are. `about` describes it to those who do not see it; the numbers of bars and dots follow.
+`of` tells a chart from others of its kind.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from cs_score.base.records import Record, field
 from cs_score.report.drawing import LETTER, WIDTH, Drawing, Scale, Target, scale, unit_scale
@@ -38,9 +39,10 @@ class Bar(Record):
 
 
 def bars(
-    name: str, title: str, description: str, axes: Axes, rows: Sequence[Bar], *, from_zero: bool = True, of: str = ""
+    name: str, title: str, axes: Axes, rows: Sequence[Bar], *, about: str = "", from_zero: bool = True, of: str = ""
 ) -> Drawing:
     """Horizontal bars: gains and contributions from zero, to the left where they are negative; steps of a score."""
+    description = f"{about}{'; '.join(f'{row.label} {row.note}' for row in rows)}."
     top = 8.0
     bottom = top + _ROW * len(rows)
     drawing = Drawing(name, title, description, bottom + _BELOW, of)
@@ -68,19 +70,33 @@ class Dots(Record):
     values: Mapping[str, float]
     intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
+    def __str__(self) -> str:
+        numbers = []
+        for name, value in self.values.items():
+            low, high = self.intervals.get(name, (None, None))
+            numbers.append(f"{name} {value:.4f}" + ("" if low is None else f" ({low:.4f} to {high:.4f})"))
+        return f"{self.label}: {', '.join(numbers)}"
+
+
+def limits(row: Mapping[str, Any] | None, series: str) -> dict[str, tuple[float, float]]:
+    """An interval as JSON has it, as that of a series; none where it lacks a limit."""
+    low, high = ((row or {}).get(side) for side in ("low", "high"))
+    return {} if low is None or high is None else {series: (low, high)}
+
 
 def dots(
     name: str,
     title: str,
-    description: str,
     axes: Axes,
-    series: Sequence[str],
     rows: Sequence[Dots],
     *,
+    about: str = "",
     of: str = "",
     across: Scale | None = None,
 ) -> Drawing:
     """Scores of each row, at most three, told apart by form and colour; the axis is from 0 to 1 unless given."""
+    series = list(dict.fromkeys(each for row in rows for each in row.values))
+    description = f"{about}{'; '.join(map(str, rows))}."
     bottom = _LEGEND + _ROW * len(rows)
     drawing = Drawing(name, title, description, bottom + _BELOW, of)
     across = across or unit_scale(*DOT_PLACES)
@@ -107,8 +123,8 @@ Curve: TypeAlias = Sequence[tuple[float, float]]
 def lines(
     name: str,
     title: str,
-    description: str,
     axes: Axes,
+    about: str,
     curves: Mapping[str, Curve],
     *,
     mark: tuple[float, str] | None = None,
@@ -121,7 +137,7 @@ def lines(
     1 then.
     """
     left, right, bottom = 52.0, WIDTH - 14, 228.0
-    drawing = Drawing(name, title, description, bottom + _BELOW, of)
+    drawing = Drawing(name, title, about, bottom + _BELOW, of)
     places = [x for curve in curves.values() for x, _ in curve]
     across = unit_scale(left, right) if with_diagonal else scale(places, left, right)
     upwards = unit_scale(bottom, _LEGEND)
@@ -154,8 +170,8 @@ def shade(value: float) -> int:
 def grid(
     name: str,
     title: str,
-    description: str,
     axes: Axes,
+    about: str,
     rows: Sequence[tuple[str, Sequence[float | None]]],
     columns: Sequence[str],
     *,
@@ -165,7 +181,7 @@ def grid(
     height, legend, left = 14.0, 30.0, LABELS + 8
     head = min(110.0, max(map(len, columns), default=0) * LETTER + 14)
     bottom = legend + head + height * len(rows)
-    drawing = Drawing(name, title, description, bottom + 40, of)
+    drawing = Drawing(name, title, about, bottom + 40, of)
     for each in range(SHADES):
         drawing.rectangle(f"shade{each}", left + 26 * each, 4, 24, 8)
         drawing.text("tick", left + 26 * each, 24, f"{each / SHADES:.2f}", wide=26)

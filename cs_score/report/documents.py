@@ -52,9 +52,24 @@ def document_of(value: Mapping[str, object]) -> Document:
     return document
 
 
+def _headed(document: Document) -> Document:
+    """The document with the head that all have: analyses and differences may have an earlier one."""
+    if "mode" not in document:
+        return document
+    found = {**document, "task": document["mode"]}
+    origin = document.get("origin", document.get("signature"))
+    if isinstance(origin, dict):
+        found |= {"origin": {**origin, "task": document["mode"]}, "signature": origin["line"]}
+    if "signatures" in document:
+        sides = document["signatures"]
+        found["origins"] = {side: {**origin, "task": origin["mode"]} for side, origin in sides.items()}
+        found["signatures"] = {side: origin["line"] for side, origin in sides.items()}
+    return found
+
+
 def page_of(document: Document) -> str:
     """The page as HTML. Raises MissingExtraError without jinja2."""
-    return html(_kind_of(document).page(document))
+    return html(_kind_of(document).page(_headed(document)))
 
 
 def page_maker() -> Callable[[Mapping[str, object]], str]:
@@ -76,7 +91,7 @@ def chart_of(document: Document, kind: str, name: str | None = None) -> Drawing:
     if kind not in CHART_KINDS:
         raise UsageError(f"no chart called {kind}; there are {', '.join(CHART_KINDS)}{nearest(kind, CHART_KINDS)}")
     charts = _kind_of(document).charts
-    drawings = {drawing.of: drawing for drawing in charts[kind](document)} if kind in charts else {}
+    drawings = {drawing.of: drawing for drawing in charts[kind](_headed(document))} if kind in charts else {}
     if not drawings:
         raise InputError(f"there is nothing for the chart {kind} to show")
     if name is None:

@@ -36,7 +36,7 @@ def openings_of(document: Document) -> Openings:
     explanations = document.get("explanations")
     if explanations is None:
         return Openings()
-    if document["mode"] == COLD_START_MODE:
+    if document["task"] == COLD_START_MODE:
         return Openings(explanations["texts"], entries=dict(_entries(explanations)))
     units = {query_key(unit_text(unit)): Entry(unit_text(unit), unit["steps"]) for unit in explanations["units"]}
     return Openings(explanations["texts"], are_trees=False, entries=units)
@@ -87,4 +87,4 @@ def _precision_chart(query: Document, name: str) -> Drawing | None:
         return None
     text = "; ".join(f"{level}: " + ", ".join(f"{value:.4f}" for _, value in curve) for level, curve in curves.items())
     title, axes = f"Precision at rank: {query['query']}", ("rank of the node", "precision")
-    return lines(name, title, f"{text}.", axes, curves, of=query["query"])
+    return lines(name, title, axes, f"{text}.", curves, of=query["query"])

@@ -15,6 +15,7 @@ from cs_score.base.errors import MissingExtraError
 from cs_score.report import BEGINNING
 from cs_score.report.drawing import chart_style
 from cs_score.report.model import Away, Details, Link, Opening, Openings, Page
+from cs_score.tables.renderers import exact, shown
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -49,7 +50,7 @@ def _template() -> Template:
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, finalize=_shown, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"svg": lambda drawing: _markup(drawing.svg()), "exact": repr}
+    environment.filters |= {"svg": lambda drawing: _markup(drawing.svg()), "exact": exact, "shown": shown}
     for kind in (Away, Details, Link, Opening):
         environment.tests[kind.__name__.lower()] = lambda value, kind=kind: isinstance(value, kind)
     return environment.from_string(_resource("page.html"))

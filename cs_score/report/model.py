@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Final, TypeAlias
 
 from cs_score.base.records import Record, field
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.report import MOST_ROWS
 from cs_score.report.drawing import Drawing
+from cs_score.tables.layout import Column, Format
 
 Document: TypeAlias = Mapping[str, Any]
 """What a page is made from, or a row of it."""
@@ -78,29 +79,20 @@ class Openings:
 
 Value: TypeAlias = "str | int | float | Link | Details | Opening | Away | None"
 
-Row: TypeAlias = Sequence[Value]
-
-
-class Column(Record):
-    """A column: the `key` by which an address names it, its heading, and what its cells are.
-
-    Texts stand to the left. Scores have four decimals, gains a sign as well, and the exact value for sorting.
-    """
-
-    key: str
-    title: str
-    kind: Literal["text", "score", "gain", "count"] = "text"
-
 
 class Table(Record):
-    """A table by the `name` by which an address calls it. `is_small` has neither paging nor filters."""
+    """A table by the `name` by which an address calls it. `is_small` has neither paging nor filters.
+
+    Columns of `texts` stand to the left, all others are numbers.
+    """
 
     name: str
     caption: str
     columns: Sequence[Column]
-    rows: Sequence[Row]
-    left_out: int = 0
-    is_small: bool = False
+    rows: Sequence[Sequence[Value]]
+    texts: frozenset[int]
+    left_out: int
+    is_small: bool
     block: ClassVar[str] = "table"
 
 
@@ -153,40 +145,64 @@ class Page(Record):
     openings: Openings = field(default_factory=Openings)
 
 
+_GAINS: Final = frozenset({"gain", "largest", "contribution"})
+"""Columns of differences, which are shown with a sign."""
+
+
+def headed(**headings: str) -> tuple[Column, ...]:
+    """Columns by their keys, by which addresses name them."""
+    return tuple(
+        Column(key, heading, Format.GAIN if key in _GAINS else Format.PLAIN) for key, heading in headings.items()
+    )
+
+
 def table_of(
     name: str,
     caption: str,
     columns: Sequence[Column],
-    rows: Sequence[Document | Row],
+    rows: Iterable[Document],
     *,
     is_small: bool | None = None,
-    used_only: bool = False,
+    count: int = 0,
 ) -> Table:
-    """A table of as many rows as a page keeps, given as cells or as objects whose keys are those of the columns.
+    """A table of as many rows as a page keeps; columns without any value are left out.
 
-    It is small where it has few rows, unless `is_small` says; with `used_only` columns without any value are left out.
+    It is small where it has few rows, unless `is_small` says; `count` is how many rows there are, if not these alone.
     """
-    cells = [[row[column.key] for column in columns] if isinstance(row, Mapping) else row for row in rows]
-    if used_only:
-        used = [at for at in range(len(columns)) if any(row[at] not in (None, "") for row in cells)]
-        columns, cells = [columns[at] for at in used], [[row[at] for at in used] for row in cells]
-    left_out = max(0, len(cells) - MOST_ROWS)
-    return Table(
-        name, caption, columns, cells[:MOST_ROWS], left_out, len(cells) <= 25 if is_small is None else is_small
+    cells = [[row.get(column.key) for column in columns] for row in rows]
+    used = [at for at in range(len(columns)) if not cells or not all(row[at] is None or row[at] == "" for row in cells)]
+    kept = [[row[at] for at in used] for row in cells[:MOST_ROWS]]
+    texts = frozenset(
+        at for at in range(len(used)) if any(isinstance(row[at], _TEXTS) or _is_named(row[at]) for row in kept)
     )
+    left_out = max(count, len(cells)) - len(kept)
+    small = len(cells) <= 25 if is_small is None else is_small
+    return Table(name, caption, [columns[at] for at in used], kept, texts, left_out, small)
+
+
+_TEXTS: Final = (str, Details, Opening)
+
+
+def _is_named(value: Value) -> bool:
+    return isinstance(value, Away) and isinstance(value.value, str)
 
 
 # ---- How keys, units and values of the JSON are called on a page
 
 
-def unit_name(mode: str) -> str:
-    """What a unit of a mode is called: a query, claim, instance or question."""
-    return {COLD_START_MODE: "query", "r4c": "instance", "hotpotqa": "question"}.get(mode, "claim")
+def unit_name(task: str) -> str:
+    """What a unit of a task is called: a query, claim, instance or question."""
+    return {COLD_START_MODE: "query", "r4c": "instance", "hotpotqa": "question"}.get(task, "claim")
 
 
 def words(key: str) -> str:
     """A key as words."""
     return key.replace("_", " ").replace("ldc ", "LDC ")
+
+
+def title_of(key: str) -> str:
+    """A key as a heading."""
+    return words(key)[:1].upper() + words(key)[1:]
 
 
 def slug(key: str) -> str:
@@ -204,7 +220,6 @@ def as_text(value: object) -> str:
 def unit_text(record: Document) -> str:
     """The query or the unit that a record is about, as text; repetitions of an id are told apart."""
     if "query" in record:
-        query: str = record["query"]
-        return query
+        return str(record["query"])
     occurrence = record.get("occurrence", 1)
     return as_text(record["unit"]) + (f" ({occurrence})" if occurrence > 1 else "")

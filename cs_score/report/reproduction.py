@@ -8,51 +8,41 @@ from typing import Final
 
 from cs_score.coldstart.options import PRESETS
 from cs_score.measures.registry import COLD_START_MODE
-from cs_score.report.model import Block, Code, Column, Document, Row, Section, Text, table_of
+from cs_score.report.model import Block, Code, Document, Section, Text, headed, table_of
 
 _SWITCHES: Final = {"any_order": "--any-order", "references": "--references", "ignore_missing": "--ignore-missing"}
-"""The switches of evidence modes for options; the others are no choice."""
+"""The switches of tasks of evidence for options; the others are no choice."""
 
-_INPUT: Final = (Column("role", "Role"), Column("name", "File"))
-
-
-def origin_of(document: Document) -> Document:
-    """What the scores were computed from; evidence modes have it below `signature`."""
-    found: Document = document["origin"] if "origin" in document else document["signature"]
-    return found
+_INPUT: Final = headed(role="Role", name="File", sha256="SHA-256 of the content")
 
 
 def analysis_origin(document: Document) -> Section:
     """How the page of one run can be made again."""
-    origin = origin_of(document)
-    options: list[Row] = [[name, _shown(value)] for name, value in origin["options"].items()]
-    columns = (*_INPUT, Column("sha256", "SHA-256 of the content"))
+    origin = document["origin"]
+    options = [{"name": name, "value": _shown(value)} for name, value in origin["options"].items()]
     return _section(
         (
             Text(f"cs-score {origin['version']}, from these files and under these options:"),
-            table_of("inputs", "Inputs", columns, origin["inputs"], is_small=True),
-            table_of(
-                "options", "Options", (Column("name", "Option"), Column("value", "Value")), options, is_small=True
-            ),
+            table_of("inputs", "Inputs", _INPUT, origin["inputs"], is_small=True),
+            table_of("options", "Options", headed(name="Option", value="Value"), options, is_small=True),
             Text("with these commands:"),
             Code(list(_analysis_commands(document, origin))),
-            Code([origin["line"]]),
+            Code([document["signature"]]),
         )
     )
 
 
 def difference_origin(document: Document) -> Section:
     """How the page of two runs can be made again: by a command where both have the same gold and options."""
-    one, other = (document["signatures"][side] for side in "ab")
+    one, other = (document["origins"][side] for side in "ab")
     rows = [{"side": side, **given} for side, origin in (("A", one), ("B", other)) for given in origin["inputs"]]
-    columns = (Column("side", "Of"), *_INPUT, Column("sha256", "SHA-256"))
     blocks: list[Block] = [
         Text(f"cs-score {one['version']}, from these files:"),
-        table_of("inputs", "Inputs", columns, rows, is_small=True),
+        table_of("inputs", "Inputs", (*headed(side="Of"), *_INPUT), rows, is_small=True),
     ]
     gold = [[given for given in origin["inputs"] if given["role"] != "run"] for origin in (one, other)]
     if one["options"] == other["options"] and gold[0] == gold[1]:
-        words = [*_mode_words(one, [*_named(one, "run"), *_named(other, "run")]), "--measure", document["measure"]]
+        words = [*_task_words(one, [*_named(one, "run"), *_named(other, "run")]), "--measure", document["measure"]]
         words += [*_top(document), *_resampling(document["resampling"])]
         call = shlex.join(["cs-score", "diff", *words])
         commands = [f"{call} -o diff.json", "cs-score report diff.json -o page.html"]
@@ -80,8 +70,8 @@ def _shown(value: object) -> str:
 
 def _analysis_commands(document: Document, origin: Document) -> Iterator[str]:
     runs = _named(origin, "run")
-    words = _mode_words(origin, runs)
-    if origin["mode"] != COLD_START_MODE:
+    words = _task_words(origin, runs)
+    if origin["task"] != COLD_START_MODE:
         words = [*words[: -len(runs)], "--predictions", *runs] if runs else words
     if "run" in document:
         words = ["--run", document["run"], *words]
@@ -111,10 +101,10 @@ def _resampling(settings: Document | None) -> Iterator[str]:
         yield from (f"--{name}", f"{value:g}" if isinstance(value, float) else str(value))
 
 
-def _mode_words(origin: Document, runs: Sequence[str]) -> list[str]:
-    """The words behind the name of a command: options in force and files, `runs` among them, last in evidence modes."""
+def _task_words(origin: Document, runs: Sequence[str]) -> list[str]:
+    """The words behind the name of a command: options in force and files, `runs` among them, last for evidence."""
     options = origin["options"]
-    if origin["mode"] == COLD_START_MODE:
+    if origin["task"] == COLD_START_MODE:
         words = [word for name in ("right", "wrong", "ignore") for word in (f"-{name}", ":".join(options[name]))]
         for name in ("justifications", "discipline", "expand", "queries", "samples"):
             if options.get(name) is not None:
@@ -122,7 +112,7 @@ def _mode_words(origin: Document, runs: Sequence[str]) -> list[str]:
         if options["runids"] is not None:
             words += ["-runids", ":".join(options["runids"])]
         return [*words, *_named(origin, "queries"), *runs, *_named(origin, "pool")]
-    words = [origin["mode"], *(word for gold in _named(origin, "gold") for word in ("--gold", gold))]
+    words = [origin["task"], *(word for gold in _named(origin, "gold") for word in ("--gold", gold))]
     for name, switch in _SWITCHES.items():
         if options.get(name):
             words += [switch, *([] if options[name] is True else [str(options[name])])]

@@ -42,7 +42,7 @@ def test_numbers_are_those_of_the_json(tmp_path: Path) -> None:
     assert page.xpath("//section/@id") == SECTIONS
     board = value["leaderboard"]
     assert [exact(cell) for cell in column(page, "runs", "score")] == [row["score"] for row in board]
-    assert [exact(cell) for cell in column(page, "runs", "p")] == [row["p_above"] for row in board]
+    assert [exact(cell) for cell in column(page, "runs", "p_above")] == [row["p_above"] for row in board]
     for key in ("low", "high"):
         limits = [None if row["interval"] is None else row["interval"][key] for row in board]
         assert [exact(cell) for cell in column(page, "runs", key)] == limits
