@@ -1,7 +1,7 @@
 """Charts: bars, dots by row, curves, and grids of coloured cells. Each takes numbers and untrusted texts.
 
 The first arguments of all are the name and the title of the drawing, and the names of its axes: of the one across with
-its unit, and of what the rows are. `about` describes it to those who do not see it; the numbers of bars and dots follow.
+its unit, and of what the rows are. `about` describes it to those who do not see it; numbers of bars and dots follow.
 `of` tells a chart from others of its kind.
 """
 
