@@ -131,7 +131,7 @@ def _heatmap(document: Document) -> Section:
     if document["pages"]:
         about += f" A cell leads to the page of the run at that {unit}."
     columns = headed(unit=unit, **several, mean="Mean", **names)
-    table = table_of("units", f"Scores by {unit} and run", columns, rows, is_small=False)
+    table = table_of("units", f"Scores by {unit} and run", columns, rows, is_small=False, is_whole=True)
     return Section("heatmap", "Heat map", (Text(about), Charts(list(_heatmap_charts(document))), table))
 
 

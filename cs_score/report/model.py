@@ -164,8 +164,10 @@ def table_of(
     *,
     is_small: bool | None = None,
     count: int = 0,
+    is_whole: bool = False,
 ) -> Table:
-    """A table of as many rows as a page keeps; columns without any value are left out.
+    """A table of as many rows as a page keeps; columns without any value are left out, unless it
+    `is_whole`.
 
     It is small where it has few rows, unless `is_small` says; `count` is how many rows there are, if not these alone.
     """
