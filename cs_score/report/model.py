@@ -166,13 +166,13 @@ def table_of(
     count: int = 0,
     is_whole: bool = False,
 ) -> Table:
-    """A table of as many rows as a page keeps; columns without any value are left out, unless it
-    `is_whole`.
+    """A table of as many rows as a page keeps; columns without any value are left out of one that is not whole.
 
     It is small where it has few rows, unless `is_small` says; `count` is how many rows there are, if not these alone.
     """
     cells = [[row.get(column.key) for column in columns] for row in rows]
-    used = [at for at in range(len(columns)) if not cells or not all(row[at] is None or row[at] == "" for row in cells)]
+    is_whole = is_whole or not cells
+    used = [at for at in range(len(columns)) if is_whole or any(row[at] not in (None, "") for row in cells)]
     kept = [[row[at] for at in used] for row in cells[:MOST_ROWS]]
     texts = frozenset(
         at for at in range(len(used)) if any(isinstance(row[at], _TEXTS) or _is_named(row[at]) for row in kept)
