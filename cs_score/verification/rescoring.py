@@ -9,12 +9,12 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
-from cs_score.base.documents import Json, converted
+from cs_score.base.documents import Json
 from cs_score.base.errors import InputError
 from cs_score.base.garbage_collection import paused_collector
-from cs_score.base.records import Record, replace
+from cs_score.base.records import Record, replace, to_builtins
 from cs_score.base.signing.origin import GOLD, POOL, QUERIES, QUERY_LIST, RUN, SAMPLES, Origin
 from cs_score.base.sources import InMemory, Input
 from cs_score.batch import store as state
@@ -170,16 +170,17 @@ class BatchedRun(Record):
 
     name: str
     policy: str
-    made_from: Mapping[str, Json]
+    origin: RunOrigin | UnsetType
     file: str
     records: bool = False
 
     @property
     def made(self) -> RunOrigin:
-        """What it was made from. Raises InputError."""
-        made = converted(self.made_from, RunOrigin, self.file, "origin")
-        check_task(made.task, self.file, "origin.task")
-        return made
+        """What it was made from. Raises InputError where nothing says it."""
+        if not self.origin:
+            raise InputError(f"has no origin of the run {self.name}", file=self.file)
+        check_task(self.origin.task, self.file, "origin.task")
+        return self.origin
 
 
 class BatchGold(Record):
@@ -222,9 +223,8 @@ class BatchRuns:
 
     def _prepare(self, run: BatchedRun, shared: Sequence[FoundInput]) -> BatchGold:
         """Gold and options of a run, read once for all runs that have the same."""
-        options = {name: value for name, value in run.made_from.items() if name != "inputs"}
-        names = [(each.recorded.name, each.recorded.sha256, each.recorded.role) for each in shared]
-        key = json.dumps([options, names, run.policy, run.records], sort_keys=True)
+        shared_origin = replace(run.made, inputs=tuple(each.recorded for each in shared))
+        key = json.dumps([to_builtins(shared_origin), run.policy, run.records], sort_keys=True)
         if key not in self._read:
             plan = _plan(run, shared)
             self._read[key] = BatchGold(plan, plan.prepare())
@@ -232,12 +232,12 @@ class BatchRuns:
 
 
 def _key(run: BatchedRun) -> str:
-    return json.dumps([run.name, run.policy, run.made_from], sort_keys=True)
+    return json.dumps([run.name, run.policy, to_builtins(run.made)], sort_keys=True)
 
 
 def _plan(run: BatchedRun, shared: Sequence[FoundInput]) -> Plan:
     made, file = run.made, run.file
-    resampling = resampling_of(run.made_from.get("bootstrap"), file, "origin.bootstrap")
+    resampling = made.bootstrap and resampling_of(to_builtins(made.bootstrap), file, "origin.bootstrap")
     content = {each: InputFile(each.recorded.name, content=each.content()) for each in shared if each.is_read_whole}
     if made.task != COLD_START_MODE:
         arguments = evidence_arguments(made.options, file, "origin.options")

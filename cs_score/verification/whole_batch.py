@@ -10,11 +10,12 @@ from itertools import chain, pairwise
 from typing import Final
 
 from cs_score.analysis.many.overview import Overview
-from cs_score.base.documents import Json
+from cs_score.base.documents import Json, record_in
 from cs_score.base.errors import InputError
-from cs_score.base.records import Record, replace, to_builtins
+from cs_score.base.records import replace, to_builtins
 from cs_score.batch import store as state
-from cs_score.batch.documents import FAILED, Leaderboard, Outcome, ProblemPlace, State, WrittenFile
+from cs_score.batch.documents import FAILED, Leaderboard, Outcome, ProblemPlace, Row
+from cs_score.batch.documents import Overview as OverviewDocument
 from cs_score.batch.leaderboard import LEADERBOARD as BOARD
 from cs_score.batch.leaderboard import WRITERS as BOARD_WRITERS
 from cs_score.batch.leaderboard import make_leaderboard
@@ -38,50 +39,8 @@ OF_OVERVIEW: Final = tuple(OVERVIEW_TABLES)
 TABLES: Final = (*_OF_BOARD, *OF_OVERVIEW, PROBLEMS)
 """The tables over all runs that are no JSON."""
 
-_OF_OUTCOME: Final = {*Outcome.__struct_fields__} - {"origin"}
-
 Rename = Callable[[Json], Json]
 """A JSON value with files called as the record calls them."""
-
-
-class BoardRow(Record, kw_only=True):
-    """A row of a leaderboard."""
-
-    run: str
-    policy: str
-    state: State
-    file: str
-    origin: dict[str, Json] | None = None
-    errors: int
-    warnings: int
-    remarks: tuple[str, ...]
-    failure: str | None = None
-    rank: int | None = None
-    edition: str = ""
-
-    @property
-    def is_failed(self) -> bool:
-        """Whether the run was not scored to its end."""
-        return self.state == FAILED
-
-
-class _RunName(Record):
-    run: str
-
-
-class _Overview(Record):
-    runs: tuple[_RunName, ...]
-    pages: bool
-
-
-class RunRecord(Record):
-    """What is read of the record of one run; `occurrences` are its problems with their details."""
-
-    run: str
-    policy: str
-    origin: dict[str, Json]
-    files: tuple[WrittenFile, ...]
-    occurrences: Json = None
 
 
 class WholeBatch:
@@ -93,9 +52,10 @@ class WholeBatch:
 
     def __init__(self, board: Recorded, overview: Recorded | None, runs: BatchRuns) -> None:
         self.recorded = board
-        self.rows = board.read(tuple[BoardRow, ...], "rows")
-        self._overview = None if overview is None else overview.read(_Overview)
+        self.board = record_in(board.value, Leaderboard, board.file)
+        self._overview = None if overview is None else record_in(overview.value, OverviewDocument, overview.file)
         self._runs = runs
+        self._editions = {row.run: row.edition for row in self.board.rows if row.edition}
 
     @property
     def was_scored(self) -> bool:
@@ -104,7 +64,7 @@ class WholeBatch:
 
     def failed_runs(self) -> list[str]:
         """The names of the runs that were not scored to their end."""
-        return list(dict.fromkeys(row.run for row in self.rows if row.is_failed))
+        return list(dict.fromkeys(row.run for row in self.board.rows if row.state == FAILED))
 
     def board_again(self) -> Json:
         """What the leaderboard would say now."""
@@ -122,44 +82,49 @@ class WholeBatch:
             return b"".join(tsv(OVERVIEW_TABLES[name](self._found))).decode()
         return _OF_BOARD[name](self._board) if name in _OF_BOARD else self._problems(recorded, renamed)
 
-    def _batched(self, row: BoardRow) -> BatchedRun:
-        return BatchedRun(row.run, row.policy, row.origin or {}, self.recorded.file)
-
     @cached_property
     def _a_run(self) -> BatchedRun | None:
         """A run that was scored, under the edition of the batch."""
         of_batch = {each.run for each in self._overview.runs} if self._overview and self._editions else None
-        rows = (row for row in self.rows if not row.is_failed and (of_batch is None or row.run in of_batch))
+        rows = (row for row in self.board.rows if row.state != FAILED and (of_batch is None or row.run in of_batch))
         return next(map(self._batched, rows), None)
 
-    @property
-    def _editions(self) -> dict[str, str]:
-        return {row.run: row.edition for row in self.rows if row.edition}
+    def _batched(self, row: Row) -> BatchedRun:
+        return BatchedRun(row.run, row.policy, row.origin, self.recorded.file)
 
     @cached_property
     def _outcomes(self) -> dict[tuple[str, str], Outcome]:
         """The outcomes by run and policy, as the leaderboard names them."""
         found: dict[tuple[str, str], Outcome] = {}
-        for at, row in enumerate(self.rows):
+        for at, row in enumerate(self.board.rows):
             if (row.run, row.policy) in found:
                 continue
             self._check(row, f"rows[{at}]")
-            if row.is_failed:
-                own = {name: getattr(row, name) for name in BoardRow.__struct_fields__ if name in _OF_OUTCOME}
-                found[row.run, row.policy] = Outcome(task=self.recorded.read(str, "task"), **own)
+            if row.state == FAILED:
+                found[row.run, row.policy] = Outcome(
+                    task=self.board.task,
+                    run=row.run,
+                    file=row.file,
+                    policy=row.policy,
+                    state=FAILED,
+                    errors=row.errors,
+                    warnings=row.warnings,
+                    remarks=row.remarks,
+                    failure=row.failure,
+                )
             else:
                 found[row.run, row.policy] = self._runs.outcome(self._batched(row), with_files=False)
         return found
 
-    def _check(self, row: BoardRow, place: str) -> None:
-        """Raises InputError for a row that cannot stand beside the others: of another mode or policy."""
+    def _check(self, row: Row, place: str) -> None:
+        """Raises InputError for a row that cannot stand beside the others: of another task or policy."""
         if self._a_run is None:
             return
-        mode, file = self._a_run.made.task, self.recorded.file
-        if not row.is_failed and self._batched(row).made.task != mode:
-            raise InputError(f"is not {mode}", file=file, place=f"{place}.origin.task")
-        if mode != COLD_START_MODE and row.policy:
-            problem = f"is {shown(row.policy)}, where {mode} has no policies"
+        task, file = self._a_run.made.task, self.recorded.file
+        if row.state != FAILED and self._batched(row).made.task != task:
+            raise InputError(f"is not {task}", file=file, place=f"{place}.origin.task")
+        if task != COLD_START_MODE and row.policy:
+            problem = f"is {shown(row.policy)}, where {task} has no policies"
             raise InputError(problem, file=file, place=f"{place}.policy")
 
     @cached_property
@@ -171,18 +136,16 @@ class WholeBatch:
         """The outcomes run by run and policy by policy."""
         known = () if self._overview is None else [each.run for each in self._overview.runs]
         there = {run for run, _ in self._outcomes}
-        order = _order(self.rows, [run for run in dict.fromkeys(known) if run in there])
+        order = _order(self.board.rows, [run for run in dict.fromkeys(known) if run in there])
         by_run = ((run, policy) for run in order for policy in self._policies)
         return [self._outcomes[key] for key in by_run if key in self._outcomes]
 
     @cached_property
     def _board(self) -> Leaderboard:
-        recorded = self.recorded.read
-        headline = recorded(tuple[str, ...], "headline")
+        headline = self.board.headline
         if self._a_run is not None:
             headline = tuple(self._runs.gold(self._a_run).plan.headline())
-        task, measure = recorded(str, "task"), recorded(str, "measure")
-        return make_leaderboard(self._in_order, task, measure, headline, self._editions)
+        return make_leaderboard(self._in_order, self.board.task, self.board.measure, headline, self._editions)
 
     @cached_property
     def _found(self) -> Overview:
@@ -214,9 +177,9 @@ class WholeBatch:
 
 def misplaced_runs(folder: str, records: Sequence[Recorded], board: WholeBatch | None) -> dict[str, list[Difference]]:
     """Where the folders of runs are not those of the leaderboard: swapped, missing or added; by the file concerned."""
-    rows = () if board is None else board.rows
+    rows = () if board is None else board.board.rows
     has_policies = len({row.policy for row in rows}) > 1
-    of_board = {(row.policy, row.run): row.origin for row in rows if not row.is_failed}
+    of_board = {(row.policy, row.run): row.origin for row in rows if row.state != FAILED}
     found: dict[str, list[Difference]] = {}
     missing = dict(of_board)
     for record in records:
@@ -224,7 +187,7 @@ def misplaced_runs(folder: str, records: Sequence[Recorded], board: WholeBatch |
             continue
         differences = found.setdefault(record.file, [])
         place = os.path.relpath(os.path.dirname(record.file), folder)
-        one = record.read(RunRecord)
+        one = record_in(record.value, Outcome, record.file)
         key = (one.policy, one.run)
         places = [os.path.join(one.policy if has_policies else "", one.run)]
         if board is None:
@@ -247,7 +210,7 @@ def misplaced_runs(folder: str, records: Sequence[Recorded], board: WholeBatch |
 
 def run_again(recorded: Recorded, runs: BatchRuns) -> Json:
     """What the record of one run would say now. Raises InputError, NotFoundError."""
-    one = recorded.read(RunRecord)
+    one = record_in(recorded.value, Outcome, recorded.file)
     run = BatchedRun(one.run, one.policy, one.origin, recorded.file, records=one.occurrences is not None)
     outcome = runs.outcome(run, with_files=True)
     sizes = {written.name: written.size for written in one.files}
@@ -263,7 +226,7 @@ def run_again(recorded: Recorded, runs: BatchRuns) -> Json:
 def changed_files(recorded: Recorded) -> Iterator[Difference]:
     """The files of a run that are not as its record says. Raises InputError for what is no name of a file."""
     folder = os.path.dirname(recorded.file)
-    for at, written in enumerate(recorded.read(RunRecord).files):
+    for at, written in enumerate(record_in(recorded.value, Outcome, recorded.file).files):
         if os.path.basename(written.name) != written.name:
             raise InputError("is no name of a file", file=recorded.file, place=f"files[{at}][0]")
         try:
@@ -278,7 +241,7 @@ def _owner(line: str) -> str:
     return "\t".join(line.split("\t", 2)[:2])
 
 
-def _order(rows: Sequence[BoardRow], known: Sequence[str]) -> list[str]:
+def _order(rows: Sequence[Row], known: Sequence[str]) -> list[str]:
     """The order of the runs, from `known` and from the rows of equal rank; if those contradict each other, the files
     were edited and any order shows it.
     """
