@@ -258,6 +258,9 @@ ANALYZED: Final = (
 """The switches that say what is analysed, and how."""
 
 
+UNIT: Final = "--unit"
+OF_UNIT: Final = "One unit by its id; may be repeated; without it the run on one screen:"
+
 _SELECTORS: Final = (
     Option(
         "--line",
@@ -265,7 +268,7 @@ _SELECTORS: Final = (
         "A line of the run by its number, as editors show it; FILE:N in one of several files; may be repeated",
         many=True,
     ),
-    Option("--query", "ID", "A query, of the SF or LDC form and of any hop; may be repeated", many=True),
+    Option(UNIT, "ID", f"{OF_UNIT} a query, of the SF or LDC form and of any hop", many=True),
     Option("--class", "ID", "An equivalence class; may be repeated", many=True),
     Option(
         "--node", "ID", "A node, by its id in the run or with all that stands before it; may be repeated", many=True
@@ -288,7 +291,7 @@ def _explain_runs(line: Line) -> int:
     explanation = explain(
         scored,
         line=line.texts("--line"),
-        query=line.texts("--query"),
+        query=line.texts(UNIT),
         class_name=line.texts("--class"),
         node=line.texts("--node"),
         answer=line.texts("--answer"),
@@ -453,9 +456,6 @@ COMPARED: Final = (
 )
 
 """The switches that say what is compared, and how."""
-
-
-UNIT: Final = "--unit"
 
 
 _progress: Final = partial(with_bar, doing="analysing")
@@ -705,7 +705,7 @@ def explain(task: str) -> Command:
         unit = Option(
             UNIT,
             "ID",
-            "One claim, instance or question by its id; may be repeated. Without it the run in one screen",
+            f"{OF_UNIT} a claim, instance or question",
             many=True,
         )
         return Command(

@@ -24,7 +24,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> cs.RunResult:
 
 def test_what_is_told_is_that_of_the_command_line(run: cs.RunResult) -> None:
     told = run.explain(line=[7, "tide-kb.tab.txt:14"], query="ISLE26_0002", node=":E20", answer="Corin*")
-    words = ("--line=7", "--line=tide-kb.tab.txt:14", "--query=ISLE26_0002", "--node=:E20", "--answer=Corin*")
+    words = ("--line=7", "--line=tide-kb.tab.txt:14", "--unit=ISLE26_0002", "--node=:E20", "--answer=Corin*")
     outcome = score_in(ROOT, ["explain", "-expand", EXPAND, *words, "--format=json", *FILES])
     as_json = json.loads(told.to_json())
     assert {**as_json, "origin": 0} == {**json.loads(outcome.stdout), "origin": 0}

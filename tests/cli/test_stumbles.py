@@ -87,7 +87,7 @@ def folder(tmp_path: Path) -> Path:
         (f"score {X} q.xml pool.tab bad.tab.gz", 1, "bad.tab.gz: cannot be read: Not a gzipped file"),
         (f"score --policy kbb {COLD}", 2, "no policy called kbb; there are kb, sf; did you mean kb?"),
         (
-            f"explain --query ISLE26_ENG_4d265 {COLD}",
+            f"explain --unit ISLE26_ENG_4d265 {COLD}",
             1,
             "there is no query ISLE26_ENG_4d265; did you mean ISLE26_ENG_4d",
         ),

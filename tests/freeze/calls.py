@@ -115,12 +115,12 @@ analyze, unknown measure: analyze --measure SF-APP $COLD $KB
 explain: explain $COLD $KB --line 7
 explain, child line: explain $COLD $KB --line 11
 explain, lines of slot filling: explain -justifications 1:1 $COLD $SF --line 1 --line 3
-explain, query: explain $COLD $KB --query ISLE26_ENG_4d2650256f
-explain, ldc query: explain $COLD $KB --query ISLE26_0001
+explain, query: explain $COLD $KB --unit ISLE26_ENG_4d2650256f
+explain, ldc query: explain $COLD $KB --unit ISLE26_0001
 explain, node: explain $COLD $KB --node :E20
 explain, answer: explain $COLD $KB --answer 'Corin*'
 explain, json: explain $COLD $KB --line 7 -o o.json
-explain, query json: explain $COLD $KB --query ISLE26_ENG_4d2650256f --format json
+explain, query json: explain $COLD $KB --unit ISLE26_ENG_4d2650256f --format json
 explain, no such line: explain $COLD $KB --line 999
 explain, nothing asked: explain $COLD $KB
 diff: diff $COLD $KB $SF

@@ -348,11 +348,11 @@ def test_a_node_that_merges_classes(inputs: Inputs) -> None:
 def test_a_query_with_its_classes_lines_and_rows(inputs: Inputs) -> None:
     inputs.lines(C, DI, name="qrel")
     inputs.lines(RunLine(), RunLine("Al", "ENG_2", node=":E2"), RunLine().child())
-    (query,) = explained(inputs, "--query", QUERY)["queries"]
+    (query,) = explained(inputs, "--unit", QUERY)["queries"]
     assert {one["name"]: one["status"] for one in query["classes"]} == {f"{QUERY}:1": "found", f"{QUERY}:2": "missed"}
     assert query["categories"] == {"CORRECT": 1, "UNASSESSED": 2}
     assert query["entry_points"] == [{"name": "Ann", "docid": "ENG_A", "start": "5", "end": "9"}]
-    (below,) = explained(inputs, "--query", RunLine().child().query)["queries"]
+    (below,) = explained(inputs, "--unit", RunLine().child().query)["queries"]
     assert [summary["line"] for summary in below["lines"]] == [3]
     assert [row["row"] for row in below["rows"]] == [f"{QUERY}:1"]
 
@@ -369,7 +369,7 @@ def test_answers_with_a_pattern(inputs: Inputs) -> None:
         (("--line", "9"), "there is no line 9 to explain; run.tab has lines 1 to 1"),
         (("--line", "run.ta:1"), "there is no run file run.ta; did you mean run.tab?"),
         (("--line", "qrel:1"), "qrel is a pool, not a run"),
-        (("--query", "CSX_ENG_979a86d86e"), f"did you mean {QUERY}?"),
+        (("--unit", "CSX_ENG_979a86d86e"), f"did you mean {QUERY}?"),
         (("--class", f"{QUERY}:7"), f"did you mean {QUERY}:2 or {QUERY}:1?"),
         (("--node", "E"), "there is no node E"),
         (("--answer", "Bq"), "no line of the run gives the answer Bq"),
@@ -452,7 +452,7 @@ def test_hostile_text_is_escaped_and_lines_are_wrapped(
     monkeypatch.setattr(verbs, "text_width", lambda: int(width))
     inputs.lines(Judged(value=HOSTILE), name="qrel")
     inputs.lines(RunLine(HOSTILE), RunLine("日本" * 50, "ENG_2", node=":E2"))
-    shown = text(inputs, "--line", "1", "--line", "2", "--node", "E2", "--query", QUERY)
+    shown = text(inputs, "--line", "1", "--line", "2", "--node", "E2", "--unit", QUERY)
     assert "\x1b" not in shown
     assert "\u202e" not in shown
     assert "\\x1b[31m\\u202eBo" in shown.replace("\n", "").replace(" ", "")
