@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +10,7 @@ import pytest
 
 from cs_score.evidence import claims, hotpotqa, r4c, scifact
 from cs_score.evidence.result import Mode
-from cs_score.measures.formulas import divide, precision_recall_f1
+from cs_score.measures.formulas import divide
 from cs_score.statistics.units import UnitTable
 
 MODES = (scifact.MODE, claims.MODE, r4c.MODE, hotpotqa.MODE)
@@ -49,19 +48,3 @@ def test_sums_keep_integers_and_add_floats_from_the_top() -> None:
     for addend in addends:
         expected += addend
     assert total == expected
-
-
-@pytest.mark.parametrize(
-    ("counts", "expected"),
-    [
-        ((1, 5, 4), (0.2, 0.25, 2 / 9)),
-        ((0, 5, 4), (0.0, 0.0, 0.0)),
-        ((0, 0, 4), (0.0, 0.0, 0.0)),
-        ((0, 4, 0), (0.0, 0.0, 0.0)),
-        ((0, 0, 0), (0.0, 0.0, 0.0)),
-        ((3, 3, 3), (1.0, 1.0, 1.0)),
-    ],
-)
-def test_precision_recall_f1(counts: Sequence[int], expected: Sequence[float]) -> None:
-    correct, retrieved, relevant = map(float, counts)
-    assert precision_recall_f1(correct, retrieved, relevant, divide) == pytest.approx(expected, abs=1e-15)
