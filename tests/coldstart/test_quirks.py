@@ -86,30 +86,6 @@ def test_quirk_6_an_average_precision_above_1_ends_the_run_after_its_tables(inpu
     assert (ranking(scored)[0].value, average_precision(scored)) == ("2.0000", 1)
 
 
-def test_quirk_8_the_last_sample_narrows_the_runs_that_follow(inputs: Inputs) -> None:
-    other = sf_query(docid="N_ENG_R")
-    inputs.queries(query_xml(), query_xml(2, docids=("N_ENG_R",)))
-    second = replace(CY, query=other)
-    inputs.pool(BO.judged("1"), second.judged("1"))
-    inputs.run(BO, second)
-    inputs.run(*(replace(line, run_id="runB", node=":F") for line in (BO, second)), name="second.tab")
-    inputs.write("samples.txt", f"9 CSX_0002:{other}", f"10 CSX_0001:{Q}")  # as strings, 9 comes last
-    scored = inputs.score("-samples", "samples.txt", files=BOTH)
-    table = [line.split("\t")[:2] for line in scored.outcome.files["out.sf"].decode().split("\n")]
-    assert sorted(cells for cells in table if cells[0].startswith("CSX_")) == sorted(
-        [[Q, "runA"], [other, "runA"], [other, "runB"]]
-    )
-    # Where the first run was not scored on a query, its lines about it are nodes without assessment for later runs.
-    inputs.run(BO, second, replace(second, run_id="runB", node=":F", confidence="0.7"))
-    inputs.write("samples.txt", f"1 CSX_0001:{Q} CSX_0002:{other}")
-    scored = inputs.score("-queries", Q, "-samples", "samples.txt", files=("pool.tab", "run.tab"))
-    ranked = [(found.query, found.node, found.mapped) for found in ranking(scored)]
-    assert [found for found in ranked if found[0] == other] == [
-        (other, f"{other}:E2", "-"),
-        (other, f"{other}:F", f"{other}:1"),
-    ]
-
-
 def test_quirk_9_average_precision_pools_the_nodes_of_all_runs(inputs: Inputs) -> None:
     inputs.pool(BO.judged("1"), CY.judged("2"))
     inputs.run(replace(BO, run_id="runB"))  # the first line: runB is the primary run, though runA is scored first
@@ -176,14 +152,6 @@ def test_quirk_15_a_child_before_its_parent_has_no_query_yet(inputs: Inputs) -> 
     assert row(scored, f"{Q}:1").scores == (1, 1, 1)
     assert [block.node for block in blocks(scored)] == [f"{Q}:E1", ":C1"]
     assert (ranking(scored, "1"), average_precision(scored, "1")) == ([], 0)
-
-
-def test_quirk_16_the_first_parent_line_decides(inputs: Inputs) -> None:
-    unassessed = replace(BO, relation="N_ENG_1:2-20", confidence="0.8")
-    inputs.pool(BO.judged("1"), BO.child().judged("1:1"))
-    for parents, found in (((BO, unassessed), (1, 0)), ((unassessed, BO), (0, 1))):
-        inputs.run(*parents, BO.child())
-        assert counted(inputs, "Right", "PIncorrect", of=f"{Q}:1") == found
 
 
 def test_quirk_17_duplicates_as_right_are_overruled_by_the_default_ignore(inputs: Inputs) -> None:

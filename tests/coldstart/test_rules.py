@@ -185,36 +185,6 @@ def test_several_correct_assessments_are_warned_of_for_queries_that_are_scored_o
     assert report(inputs.score("-queries", other)) == "No warnings encountered\n"
 
 
-def test_node_id_0_is_no_node(inputs: Inputs) -> None:
-    """No limit applies, nothing is ranked, and the nodes of its children have no prefix (specification 4.10)."""
-    none = replace(BO, node="0")
-    also = replace(none, relation="N_ENG_1:1-30", confidence="0.8")
-    inputs.pool(none.judged("1"), none.child().judged("1:1"))
-    inputs.run(none, also, none.child())
-    scored = inputs.score("-justifications", "1:1")
-    assert [block.node for block in blocks(scored)] == ["-", "-", ":C1"]
-    assert (ranking(scored), ranking(scored, "1")) == ([], [])
-    assert report(scored) == "No warnings encountered\n"
-
-
-def test_the_one_answer_of_a_single_valued_slot_has_the_next_level_looked_through(inputs: Inputs) -> None:
-    """Specification 5.2: what hangs below a node that another group has discarded goes then, level by level."""
-    slots = ("org:city_of_headquarters", "gpe:births_in_city", "per:title")
-    inputs.queries(query_xml(slots=slots), query_xml(2, ("per:employee_or_member_of", "org:website"), ("N_ENG_R",)))
-    query, alone = sf_query(slots), sf_query(("per:employee_or_member_of", "org:website"), "N_ENG_R")
-    kept = replace(BO, query=query, slot=slots[0])
-    lost = replace(CY, query=query, slot=slots[0], confidence="0.5")
-    child = lost.child("Di", ":E3", slots[1])
-    grandchild = child.child("boss", ":E4", slots[2])
-    employer = replace(DI, query=alone, slot="per:employee_or_member_of", node=":E7")
-    inputs.run(kept, lost, child, grandchild)
-    assert report(inputs.score()).endswith("2 warnings encountered\n")
-    inputs.run(kept, lost, child, grandchild, employer, employer.child("www", ":S9", "org:website"))
-    said = report(inputs.score())
-    assert said.endswith("3 warnings encountered\n")
-    assert f"{grandchild.text()}\n (run.tab line 4)" in said
-
-
 def test_a_single_valued_third_slot_takes_nothing_from_its_level(inputs: Inputs) -> None:
     """Specification 9.7: below the second hop each class counts."""
     slots = (CHILDREN, CHILDREN, "per:age")
