@@ -235,27 +235,24 @@ def test_escape_sequences_in_a_run_do_not_reach_the_terminal(column: int, sound:
     score_files(sound)
 
 
+SENSELESS: Final = {
+    "-justifications": ("1", "1:0", ""),
+    "-right": (ESCAPE,),
+    "-fields": ("EC:NOPE",),
+    "-discipline": ("NOPE",),
+    "-queries": ("", "\x00", "pool.tab"),
+    "-runids": ("\udcff",),
+    "-expand": ("\udcff",),
+    "-output_file": ("no/such/folder/out", "\x00"),
+    "-error_file": ("run.tab",),
+}
+
+
 @pytest.mark.parametrize(
     "words",
     [
-        [],
-        ["-expand"],
-        ["-no_such_switch", "run.tab"],
-        ["-output_file"],
-        ["-justifications", "1", *FILES],
-        ["-justifications", "1:0", *FILES],
-        ["-justifications", "", *FILES],
-        ["-right", ESCAPE, *FILES],
-        ["-fields", "EC:NOPE", *FILES],
-        ["-discipline", "NOPE", *FILES],
-        ["-queries", "", *FILES],
-        ["-queries", "\x00", *FILES],
-        ["-queries", "pool.tab", *FILES],
-        ["-runids", "\udcff", *FILES],
-        ["-expand", "\udcff", *FILES],
-        ["-output_file", "no/such/folder/out", *FILES],
-        ["-output_file", "\x00", *FILES],
-        ["-error_file", "run.tab", *FILES],
+        *([], ["-expand"], ["-output_file"], ["-no_such_switch", "run.tab"]),
+        *([switch, value, *FILES] for switch, values in SENSELESS.items() for value in values),
     ],
 )
 def test_switches_that_make_no_sense(words: list[str], sound: Path) -> None:

@@ -18,7 +18,6 @@ from tests.coldstart.handmade import (
     Q,
     average_precision,
     blocks,
-    labels,
     query_xml,
     ranking,
     report,
@@ -86,27 +85,6 @@ def test_quirk_6_an_average_precision_above_1_ends_the_run_after_its_tables(inpu
     assert (ranking(scored)[0].value, average_precision(scored)) == ("2.0000", 1)
 
 
-def test_quirk_9_average_precision_pools_the_nodes_of_all_runs(inputs: Inputs) -> None:
-    inputs.pool(BO.judged("1"), CY.judged("2"))
-    inputs.run(replace(BO, run_id="runB"))  # the first line: runB is the primary run, though runA is scored first
-    inputs.run(replace(CY, run_id="runA"), name="second.tab")
-    scored = inputs.score(files=BOTH)
-    ap = scored.outcome.files["out.ap"].decode()
-    assert "\trunA\t" not in ap
-    first, second = ap.split("SF: Slot-filling")[1:]
-    assert "ALL-Macro\t" not in first
-    assert "ALL-Macro\trunB\t0\t" in second
-    # While runA is scored, the line of runB is a node without useful lines; afterwards both count.
-    assert [(node.node.removeprefix(Q), node.value) for node in ranking(scored)] == [
-        (":E1", "0.0000"),
-        (":E2", "1.0000"),
-        (":E1", "1.0000"),
-        (":E2", "1.0000"),
-    ]
-    scores = [line.split("\t")[3] for line in (first + second).split("\n") if line.startswith(f"{Q}\trunB\t0")]
-    assert scores == ["0.2500", "1.0000"]
-
-
 def test_quirk_10_limits_are_shared_between_runs_and_files(inputs: Inputs) -> None:
     inputs.run(BO)
     inputs.run(replace(BO, run_id="runB", confidence="0.5"), name="second.tab")
@@ -168,15 +146,6 @@ def test_quirk_17_duplicates_as_right_are_overruled_by_the_default_ignore(inputs
     counts = result.runs[0].tables.sf.rows[0].counts
     assert counts is not None
     assert (counts.right, counts.submitted) == (found["Right"], found["Submitted"]) == (2, 2)
-
-
-def test_quirk_18_a_category_named_twice_counts_twice(inputs: Inputs) -> None:
-    inputs.pool(BO.judged("1"))
-    inputs.run(BO)
-    scored = inputs.score("-right", "CORRECT:CORRECT")
-    counts = row(scored, Q).counts
-    assert (counts["Submitted"], counts["Right"], counts["Dup"], counts["Ignored"]) == (1, 1, 1, 1)
-    assert labels(scored) == ["IGNORE,REDUNDANT,RIGHT"]
 
 
 def test_quirk_19_a_node_without_colon_counts_but_is_not_ranked(inputs: Inputs) -> None:

@@ -14,8 +14,6 @@ import pytest
 
 from tests.evidence.command import cs_score, cs_score_process
 from tests.evidence.recorded import COMMITTED, FAMILIES
-from tests.evidence.test_claims import GOLD as CLAIMS_GOLD
-from tests.evidence.test_claims import PREDICTIONS as CLAIMS_PREDICTIONS
 from tests.evidence.test_scifact import GOLD, PREDICTIONS
 
 EXAMPLES: Mapping[str, Path] = {family: next((COMMITTED / family).glob("v*-spec-example")) for family in FAMILIES}
@@ -125,16 +123,6 @@ def test_wrong_usage(family: str, arguments: tuple[str, ...]) -> None:
     assert (outcome.status, outcome.out) == (2, "")
     assert outcome.err.startswith("cs-score: ")
     assert outcome.err.count("\n") == 1
-
-
-def test_each_shape_of_predictions_names_the_other_command(tmp_path: Path) -> None:
-    for name, claims in {"s": PREDICTIONS, "c": CLAIMS_PREDICTIONS, "gs": GOLD, "gc": CLAIMS_GOLD[:2]}.items():
-        (tmp_path / name).write_text("\n".join(map(json.dumps, claims)))
-    given_claims = cs_score("scifact", "--gold", tmp_path / "gc", "--predictions", tmp_path / "c")
-    assert given_claims.complaint.endswith("; files in this shape are scored with cs-score claims")
-    (tmp_path / "s").write_text(json.dumps({"id": 1, "evidence": {"10": {"sentences": [1], "label": "SUPPORT"}}}))
-    given_leaderboard = cs_score("claims", "--gold", tmp_path / "gc", "--predictions", tmp_path / "s")
-    assert given_leaderboard.complaint.endswith("; files in this shape are scored with cs-score scifact")
 
 
 def test_notices_go_to_standard_error() -> None:
