@@ -25,10 +25,9 @@ from tests.coldstart.handmade import (
     sf_query,
 )
 
-BO, CY, DI = Line(), Line("Cy", "N_ENG_2", ":E2", "0.8"), Line("Di", "N_ENG_3", ":E3", "0.7")
+BO, CY = Line(), Line("Cy", "N_ENG_2", ":E2", "0.8")
 BO_AGAIN = replace(BO, value="Bo Q", confidence="0.5", span="N_ENG_1:7-9")
 CLEAN = "No warnings encountered\n"
-WRONG_DUPLICATES = ("-wrong", "INCORRECT:INCORRECT_PARENT:INEXACT:DUPLICATE", "-ignore", "UNASSESSED")
 RIGHT_DUPLICATES = ("-right", "CORRECT:DUPLICATE", "-ignore", "UNASSESSED")
 BOTH = ("pool.tab", "run.tab", "second.tab")
 
