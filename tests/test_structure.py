@@ -48,7 +48,7 @@ ROOMS: Final = {
     # mistakes, effects, budget, groups, differences, many runs; Cold Start's what-ifs and explanation
     "analysis": Budget(9273, 41),  # plan: 5000, 22
     # plan, execution (processes, Dask), store, tables
-    "batch": Budget(2504, 11),  # plan: 1500, 9
+    "batch": Budget(2494, 10),  # plan: 1500, 9
     # verify and check: score again, hold document against document
     "verification": Budget(1638, 8),  # plan: 800, 6
     # limits and baselines of check; becomes part of verification

@@ -1,4 +1,9 @@
-"""A whole batch: prepare gold, skip what is done, score the rest, and write the tables over all runs."""
+"""Many runs against one gold standard: gold is prepared once, and each run is scored as if it were alone.
+
+`plan` asks a task what there is to score, without knowing where it is computed (`coldstart`, `evidence`); `execution`
+scores runs here, in a pool of processes or on a Dask cluster; `store` keeps the output folder in order; outcomes become
+a `leaderboard` and an `overview`, whose records stand in `documents`. Here all of it comes together.
+"""
 
 from __future__ import annotations
 

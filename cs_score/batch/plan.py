@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from cs_score.analysis.many.overview import Evaluation
 from cs_score.base.records import Record, asdict, replace
@@ -95,7 +95,6 @@ class Prepared:
     `digests` are the inputs that all runs share, `occurrences` their problems with details, where the plan asks.
     """
 
-    unit: ClassVar[str]
     digests: Sequence[InputDigest]
     occurrences: Sequence[Occurrence] = ()
 

@@ -113,6 +113,22 @@ def _in_folder_of_run(folder: str, others: Iterable[PlannedOutput]) -> Iterator[
             yield os.path.join(folder, name)
 
 
+class _Owner(Record):
+    """What a lock file says of the process that has made it."""
+
+    pid: int
+    host: str
+
+    def lives(self) -> bool:
+        """Whether the process may be there; of another host nobody knows."""
+        try:
+            if self.host == socket.gethostname():
+                os.kill(self.pid, 0)
+        except OSError as error:
+            return not isinstance(error, ProcessLookupError)
+        return True
+
+
 @contextlib.contextmanager
 def locked(folder: str) -> Iterator[str | None]:
     """Hold the folder's lock for the block; gives a remark where a batch that was killed had left it.
@@ -129,7 +145,12 @@ def locked(folder: str) -> Iterator[str | None]:
         if owner is not None and owner.host != ours.host:
             raise _refused(path, owner)
         try:
-            _write(descriptor, path, json.dumps(to_builtins(ours)).encode())
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, json.dumps(to_builtins(ours)).encode(), 0)
+        except OSError as error:  # the disk is full
+            os.unlink(path)
+            raise cannot_write(path, error) from None
+        try:
             gone = None if owner is None else f"process {owner.pid}, which had locked {folder}, is gone"
             yield gone and f"{gone}; its lock is taken over"
         finally:
@@ -137,24 +158,6 @@ def locked(folder: str) -> Iterator[str | None]:
                 os.unlink(path)
     finally:
         os.close(descriptor)
-
-
-class _Owner(Record):
-    """What a lock file says of the process that has made it."""
-
-    pid: int
-    host: str
-
-    def lives(self) -> bool:
-        """Whether the process may be there; of another host nobody knows."""
-        try:
-            if self.host == socket.gethostname():
-                os.kill(self.pid, 0)
-        except ProcessLookupError:
-            return False
-        except OSError:
-            pass
-        return True
 
 
 def _acquire(path: str) -> int:
@@ -182,28 +185,17 @@ def _opened(path: str) -> int:
     """
     while True:
         try:
-            return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-        except FileExistsError:
-            pass
-        except OSError as error:
-            raise cannot_write(path, error) from None
-        try:
+            with contextlib.suppress(FileExistsError):
+                return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
             found = os.lstat(path)
             if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
                 raise UsageError(f"{path} is not the lock file of a batch; remove it, or take another -o")
             return os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        except FileNotFoundError:  # its owner has just removed it
-            continue
+        except FileNotFoundError as error:  # its owner has just removed it
+            if not os.path.isdir(os.path.dirname(path)):
+                raise cannot_write(path, error) from None
         except OSError as error:
             raise cannot_write(path, error) from None
-
-
-def _write(descriptor: int, path: str, data: bytes) -> None:
-    try:
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, data, 0)
-    except OSError as error:  # the disk is full
-        raise cannot_write(path, error) from None
 
 
 def _owner(descriptor: int) -> _Owner | None:
