@@ -11,8 +11,6 @@ from typing import Any, Final
 
 import pytest
 
-from cs_score.analysis.coldstart import analysis as coldstart_analysis
-from cs_score.analysis.coldstart import difference as coldstart_difference
 from cs_score.analysis.evidence import analysis as evidence_analysis
 from cs_score.analysis.evidence import difference as evidence_difference
 from cs_score.analysis.evidence import explanation as evidence_explanation
@@ -26,16 +24,14 @@ HEAD: Final = ("kind", "task")
 """What every document has; more is for its record to say."""
 
 VERSIONS: Final = {
-    "analysis-coldstart": coldstart_analysis.SCHEMA_VERSION,
     "analysis-evidence": evidence_analysis.SCHEMA_VERSION,
     "diff-evidence": evidence_difference.SCHEMA_VERSION,
     "explanation-evidence": evidence_explanation.SCHEMA_VERSION,
-    "diff-coldstart": coldstart_difference.SCHEMA_VERSION,
 }
 
 SCORED: Final = ("q.xml", "qrel", "run.tab")
 CALLS: Final = {
-    "analysis-coldstart": ("r.json", ["analyze", "--output=r.json", *SCORED]),
+    "analysis": ("r.json", ["analyze", "--output=r.json", *SCORED]),
     "explanation": ("r.json", ["explain", "--output=r.json", *SCORED]),
     "score coldstart": ("r.json", ["--json=r.json", "--bootstrap=9", *SCORED]),
     "score claims": (
@@ -58,7 +54,7 @@ CALLS: Final = {
         "r.json",
         ["explain", "claims", "--unit=1", "--output=r.json", "--gold=gold.jsonl", "--predictions=more.jsonl"],
     ),
-    "diff-coldstart": ("r.json", ["diff", "--output=r.json", "--bootstrap=9", *SCORED, "runs/a.tab.txt"]),
+    "difference": ("r.json", ["diff", "--output=r.json", "--bootstrap=9", *SCORED, "runs/a.tab.txt"]),
     "diff-evidence": (
         "r.json",
         ["diff", "claims", "--output=r.json", "--bootstrap=9", "--gold=gold.jsonl", "predictions.jsonl", "more.jsonl"],

@@ -48,7 +48,7 @@ class _Found:
     @property
     def mode(self) -> str:
         """`coldstart`, `scifact`, `claims`, `r4c` or `hotpotqa`."""
-        return str(self._told["mode"])
+        return str(self._told["task" if "task" in self._told else "mode"])
 
     @property
     def measure(self) -> str:
@@ -180,7 +180,8 @@ class Difference(_Found):
         return tuple(note["text"] for note in self._told["notes"])
 
     def _signed(self) -> dict[str, object]:
-        return {"signatures": {side: origin["line"] for side, origin in self._told["signatures"].items()}}
+        sides = self._told["signatures"].items()
+        return {"signatures": {side: line if isinstance(line, str) else line["line"] for side, line in sides}}
 
     def __repr__(self) -> str:
         first, second = self.names

@@ -53,6 +53,8 @@ DocumentKind = TypeVar("DocumentKind", bound=Document)
 KINDS: Final[Mapping[str, Sequence[str]]] = {
     "batch": ("batch.documents:Overview",),
     "batch-run": ("batch.documents:Outcome",),
+    "analysis": ("analysis.coldstart.analysis:Analysis",),
+    "difference": ("analysis.coldstart.difference:Difference",),
     "comparison": ("statistics.results:Comparison",),
     "problems": ("problems.reports:ProblemReport",),
     "kb-statistics": ("knowledge_base.writers:KbStatistics",),

@@ -6,13 +6,15 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
+from cs_score.analysis.coldstart.analysis import Analysis
+from cs_score.analysis.coldstart.difference import Difference
 from cs_score.base import documents
 from cs_score.base.documents import record_in
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.nearest import nearest
 from cs_score.base.records import Record
 from cs_score.batch.documents import Overview
-from cs_score.measures.registry import COLD_START_MODE, MEASURES
+from cs_score.measures.registry import MEASURES
 from cs_score.report import analysis, batch, difference
 from cs_score.report.drawing import Drawing
 from cs_score.report.html import html, require_templates
@@ -103,21 +105,41 @@ def chart_of(document: Document, kind: str, name: str | None = None) -> Drawing:
 
 def checked(value: object, name: str) -> Document:
     """What JSON from a file of that name holds. Raises InputError for anything but what a page is made of."""
-    if isinstance(value, dict) and value.get("kind") == "batch":
-        record_in(value, Overview, name)
-        if (fault := next(_misplaced(value), None)) is not None:
+    record = _RECORDS.get(value.get("kind")) if isinstance(value, dict) else None
+    if isinstance(value, dict) and record is not None and value.get("task") in MEASURES:
+        record_in(value, record, name)
+        faults = _misplaced(value) if record is Overview else _misnumbered(value.get("explanations", {}))
+        if (fault := next(faults, None)) is not None:
             raise InputError(fault.problem, file=name, place=fault.place or None, remedy=_REMEDY)
         return value
     if not isinstance(value, dict) or value.get("mode") not in [*MEASURES] or not _KINDS.keys() & value.keys():
         raise InputError("neither an analysis nor a difference nor a batch", file=name, remedy=_REMEDY)
-    schema = _kind_of(value).name
-    schema += "-coldstart" if value["mode"] == COLD_START_MODE else "-evidence"
-    fault = first_fault(value, schema_named(schema))
+    fault = first_fault(value, schema_named(f"{_kind_of(value).name}-evidence"))
     if fault is None:
         fault = next(_misnumbered(value.get("explanations", {})), None)
     if fault is not None:
         raise InputError(fault.problem, file=name, place=fault.place or None, remedy=_REMEDY)
     return value
+
+
+_RECORDS: Final[Mapping[Any, Any]] = {"analysis": Analysis, "difference": Difference, "batch": Overview}
+
+
+# Goes with the last object that is no document.
+def _headed(document: Document) -> Document:
+    """A document with the head that objects have which are no documents, as pages read it."""
+    if "kind" not in document or document["kind"] == "batch":
+        return document
+    found = {**document, "mode": document["task"]}
+    origins = document.get("origins", {})
+    if "origin" in document:
+        found["origin"] = {**document["origin"], "mode": document["task"], "line": document["signature"]}
+    if origins:
+        lines = document["signatures"]
+        found["signatures"] = {
+            side: {**origin, "mode": document["task"], "line": lines[side]} for side, origin in origins.items()
+        }
+    return found
 
 
 def _misnumbered(explanations: Mapping[str, Any]) -> Iterator[Fault]:

@@ -274,7 +274,7 @@ HELP: Final = (
 """Commands whose help is held."""
 
 SCHEMAS: Final = (
-    "analysis-coldstart analysis-evidence batch batch-run check score comparison diff-coldstart "
+    "analysis analysis-evidence batch batch-run check score comparison difference "
     "diff-evidence explanation explanation-evidence kb-statistics leaderboard problems"
 ).split()
 

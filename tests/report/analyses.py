@@ -26,8 +26,9 @@ def analysis(mistakes: int = 120, text: str = "Bo") -> dict[str, Any]:
     """An analysis of a Cold Start run with so many mistakes; `text` stands in every field that a file fills."""
     rows = [_mistake(at, text) for at in range(mistakes)]
     return {
-        "schema_version": 1,
-        "mode": "coldstart",
+        "kind": "analysis",
+        "schema_version": 2,
+        "task": "coldstart",
         "measure": MEASURE,
         "run": text,
         "score": 0.4375,
@@ -36,8 +37,8 @@ def analysis(mistakes: int = 120, text: str = "Bo") -> dict[str, Any]:
         "origin": {
             "tool": "cs-score",
             "version": "0.2.0",
-            "mode": "coldstart",
-            "line": f"{MEASURE}|kb|1:3|gold:aeae9314|run:db75ecd6|cs-score:0.2.0",
+            "task": "coldstart",
+            "settings": ["kb", "1:3"],
             "options": {
                 "discipline": "ASSESSED", "expand": None, "justifications": "1:3", "right": ["CORRECT"],
                 "wrong": ["INCORRECT"], "ignore": ["UNASSESSED"], "queries": None, "runids": None, "samples": None,

@@ -148,10 +148,10 @@ def _without_commands(page: bytes) -> bytes:
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        ({"mode": "chess"}, "neither an analysis nor a difference"),
-        ({"score": "0.5"}, "/score: must be number"),
-        ({"budget": [{"kind": "incorrect"}]}, "/budget/0: count is missing"),
-        ({"mistakes": [3]}, "/mistakes/0: must be object"),
+        ({"task": "chess"}, "neither an analysis nor a difference"),
+        ({"score": "0.5"}, "score: Expected `float`, got `str`"),
+        ({"budget": [{"kind": "incorrect"}]}, "budget[0]: has no count"),
+        ({"mistakes": [3]}, "mistakes[0]: Expected `object`, got `int`"),
     ],
 )
 def test_what_is_no_analysis_is_refused_in_a_line(change: dict[str, Any], complaint: str, tmp_path: Path) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from cs_score.report.schema import first_fault, schema_named
-from tests.report.analyses import analysis
+from tests.cli.forms import fill
+from tests.coldstart.command import score_in
 from tests.schemas import schemas
 
 KEYWORDS = {
@@ -35,17 +37,20 @@ def _changed(value: Any) -> Iterator[Any]:
     yield from (each for each in others if each != value or type(each) is not type(value))
 
 
-def test_it_agrees_with_the_library() -> None:
+def test_it_agrees_with_the_library(tmp_path: Path) -> None:
     jsonschema = pytest.importorskip("jsonschema", reason="there is nothing to agree with")
-    library = jsonschema.Draft202012Validator(schemas()["analysis-coldstart"])
-    values = [analysis(1), *_changed(json.loads(json.dumps(analysis(1))))]
-    found = [first_fault(value, schema_named("analysis-coldstart")) is None for value in values]
+    library = jsonschema.Draft202012Validator(schemas()["analysis-evidence"])
+    fill(tmp_path)
+    words = ["analyze", "claims", "--format=json", "--top=1", "--gold=gold.jsonl", "--predictions=more.jsonl"]
+    analysis = json.loads(score_in(tmp_path, words).stdout)
+    values = [analysis, *_changed(analysis)]
+    found = [first_fault(value, schema_named("analysis-evidence")) is None for value in values]
     assert found == [library.is_valid(value) for value in values]
     assert True in found
     assert found.count(False) > 100
 
 
-@pytest.mark.parametrize("name", [name for name in schemas() if name.startswith(("analysis", "diff"))])
+@pytest.mark.parametrize("name", [name for name in schemas() if name.startswith(("analysis-", "diff-"))])
 def test_it_knows_every_keyword_that_the_schemas_use(name: str) -> None:
     assert set(_keywords(deepcopy(schemas()[name]))) <= KEYWORDS
 

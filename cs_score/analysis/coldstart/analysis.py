@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from typing import Any, Final
+from typing import Literal
 
 from msgspec import UNSET, UnsetType
 
@@ -33,15 +33,14 @@ from cs_score.analysis.coldstart.groups import (
 from cs_score.analysis.coldstart.mistakes import BudgetRow, Mistake, budget, cost_list, mistakes_of
 from cs_score.analysis.coldstart.scenarios import PolicyRow, Scenarios, policy_rows, scenarios
 from cs_score.analysis.coldstart.scored import Progress, Scored, silent
+from cs_score.base.documents import Document
 from cs_score.base.garbage_collection import paused_collector
-from cs_score.base.records import Record, replace, to_builtins
+from cs_score.base.records import Record, convert, field, replace, to_builtins
 from cs_score.coldstart.options import NamedPolicy
 from cs_score.coldstart.unit_statistics import drawn_units, intervals_of_run, resampled_unit
 from cs_score.measures.registry import COLD_START_MODE, MEASURES
 from cs_score.statistics.options import Resampling
-
-SCHEMA_VERSION: Final = 1
-"""Raised when a key changes its meaning or goes away; new keys do not raise it."""
+from cs_score.statistics.results import ScoreIntervals
 
 
 class ProblemRow(Record):
@@ -53,7 +52,53 @@ class ProblemRow(Record):
     message: str
 
 
-class Analysis(Record, kw_only=True):
+class LineSteps(Record):
+    """A line and how it was scored, step by step: the numbers of `texts`."""
+
+    file: str
+    line: int
+    query: str | None
+    node: str | None
+    value: str | None
+    category: str | None
+    side: str
+    steps: list[int]
+
+
+class QuerySteps(Record):
+    """A query with its lines by side, its classes by status, and the precision at each rank of its nodes by level."""
+
+    query: str
+    unit: str | None
+    name: str | None
+    slot: str
+    hop: int
+    lines: dict[str, int]
+    classes: dict[str, int]
+    precision_at: dict[str, list[float]]
+    steps: list[int]
+
+
+class ClassSteps(Record):
+    """A class that was missed."""
+
+    class_name: str = field(name="class")
+    query: str
+    value: str
+    steps: list[int]
+
+
+class Explanations(Record):
+    """How lines, queries and missed classes were scored; `left_out` lines are not explained."""
+
+    left_out: int
+    lines: list[LineSteps]
+    queries: list[QuerySteps]
+    classes: list[ClassSteps]
+    texts: list[str]
+
+
+class Analysis(Document, frozen=True, kw_only=True, tag="analysis"):
     """Why a run scored what it did.
 
     `mistakes` are all, or the first of them where only so many (`top`) were asked for; `added_to` is the file that
@@ -63,14 +108,10 @@ class Analysis(Record, kw_only=True):
     scored.
     """
 
-    schema_version: int = SCHEMA_VERSION
-    mode: str = COLD_START_MODE
-    measure: str
+    schema_version: Literal[2] = 2
     run: str
     score: float
     scores: Mapping[str, float]
-    signature: str
-    origin: Mapping[str, Any]
     added_to: str
     mistake_count: int
     top: int | UnsetType = UNSET
@@ -85,9 +126,9 @@ class Analysis(Record, kw_only=True):
     policies: Sequence[PolicyRow]
     sweep: Sequence[SweepRow]
     best: Best | None
-    intervals: Mapping[str, Any] | UnsetType = UNSET
+    intervals: ScoreIntervals | UnsetType = UNSET
     problems: Sequence[ProblemRow]
-    explanations: Mapping[str, Any] | UnsetType = UNSET
+    explanations: Explanations | UnsetType = UNSET
 
     def __repr__(self) -> str:
         return f"<analysis of run {self.run}: {self.measure} {self.score:.4f}, {self.mistake_count} mistakes>"
@@ -98,6 +139,7 @@ class Analysis(Record, kw_only=True):
         return found
 
 
+# Long, since it has one section of the document after the other.
 def analyze(
     scored: Scored,
     measure: str | None = None,
@@ -131,13 +173,18 @@ def analyze(
         mistakes = list(mistakes_of(scored, effects.rescoring.finding))
         table = counted_table(scored, chosen, mistakes)
         listed = cost_list(effects, progress(mistakes, "weighing mistakes"), top)
+        explanations: Explanations | UnsetType = UNSET
+        if with_explanations:
+            found = explain_everything(Case(scored, str(chosen)), listed, with_others=top is None)
+            explanations = convert(found, Explanations)
         return Analysis(
+            task=COLD_START_MODE,
             measure=str(chosen),
             run=scored.run_id,
             score=scored.result.measures[chosen],
             scores=scored.result.scores,
             signature=str(scored.signature.of(str(chosen))),
-            origin=origin.as_json(),
+            origin=replace(origin, measure=str(chosen)),
             added_to=effects.rescoring.finding.file.name,
             mistake_count=sum(map(len, mistakes)),
             top=UNSET if top is None else top,
@@ -152,11 +199,9 @@ def analyze(
             policies=under,
             sweep=swept,
             best=best_of(swept),
-            intervals=UNSET if intervals is None else intervals.as_json(),
+            intervals=UNSET if intervals is None else intervals,
             problems=problems_of(scored),
-            explanations=explain_everything(Case(scored, str(chosen)), listed, with_others=top is None)
-            if with_explanations
-            else UNSET,
+            explanations=explanations,
         )
 
 

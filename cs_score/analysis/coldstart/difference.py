@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import numpy as np
 from msgspec import UNSET, UnsetType
@@ -19,9 +19,11 @@ from cs_score.analysis.coldstart.groups import DIMENSIONS, RUN_ONLY, counted_tab
 from cs_score.analysis.coldstart.mistakes import category_of, classes_found, classes_to_find, counted_lines, mistakes_of
 from cs_score.analysis.coldstart.rules import Rule, rules_of
 from cs_score.analysis.coldstart.scored import Scored
-from cs_score.analysis.outcomes import UNKNOWN, Outcome, outcome_of, significance
+from cs_score.analysis.outcomes import UNKNOWN, Outcome, outcome_of
+from cs_score.base.documents import Document
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, field, replace, to_builtins
+from cs_score.base.signing.origin import Origin
 from cs_score.coldstart.judging import pre_policy_category
 from cs_score.coldstart.lines import Response
 from cs_score.coldstart.options import RIGHT, WRONG
@@ -34,11 +36,8 @@ from cs_score.measures.registry import COLD_START_MODE, formula_of, sums_of
 from cs_score.statistics.arithmetic import ColumnFormula, contributions
 from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.options import Note, Resampling
-from cs_score.statistics.results import Comparison
+from cs_score.statistics.results import Comparison, Interval
 from cs_score.statistics.units import UnitTable
-
-SCHEMA_VERSION: Final = 1
-"""Raised when a key changes its meaning or goes away; new keys do not raise it."""
 
 Sums: TypeAlias = tuple[float, ...]
 Sides: TypeAlias = tuple[Mapping[str, Sums], Mapping[str, Sums]]
@@ -109,7 +108,7 @@ class ClassPair(Record):
     outcome: str
 
 
-class Difference(Record, kw_only=True):
+class Difference(Document, frozen=True, kw_only=True, tag="difference"):
     """Why B scores otherwise than A under `measure` (insight specification 5).
 
     `names` are what people call A and B. `units` are those that count differently, the largest contribution first; all
@@ -120,17 +119,15 @@ class Difference(Record, kw_only=True):
     the two have other units.
     """
 
-    schema_version: int = SCHEMA_VERSION
-    mode: str = COLD_START_MODE
-    measure: str
+    schema_version: Literal[2] = 2
     a: float
     b: float
     difference: float
     names: Mapping[str, str]
     top: int | UnsetType = UNSET
-    interval: Mapping[str, Any] | None
+    interval: Interval | None
     p: Mapping[str, float] | None
-    resampling: Mapping[str, Any] | None
+    resampling: Resampling | None
     notes: Sequence[Note]
     unit: str
     units: Sequence[UnitShare]
@@ -140,7 +137,8 @@ class Difference(Record, kw_only=True):
     found: Mapping[str, int]
     groups: Mapping[str, Sequence[GroupShare]]
     rules: Sequence[Rule] | UnsetType = UNSET
-    signatures: Mapping[str, Any]
+    signatures: Mapping[str, str]
+    origins: Mapping[str, Origin]
 
     def __repr__(self) -> str:
         return f"<{self.measure}: {self.names['b']} - {self.names['a']} = {self.difference:+.4f}>"
@@ -184,17 +182,18 @@ def diff(
         notes = (Note("UNDEFINED", f"no contributions: {chosen} is 0/0 for one of the two, and counts 0"), *notes)
     answers, classes = _answers(a, b), _classes(a, b)
     scores = a.result.measures[chosen], b.result.measures[chosen]
-    tests: dict[str, Any] = significance(compared)
-    origins = {"a": a.origin, "b": b.origin}
+    pair = None if compared is None else compared.measures[0].pairs[0]
+    origins = {side: replace(each.origin, measure=str(chosen)) for side, each in (("a", a), ("b", b))}
     return Difference(
+        task=COLD_START_MODE,
         measure=str(chosen),
         a=scores[0],
         b=scores[1],
         difference=scores[1] - scores[0],
         names=dict(zip("ab", names)),
-        interval=tests["interval"],
-        p=tests["p"],
-        resampling=tests["resampling"],
+        interval=None if pair is None else pair.difference,
+        p=None if pair is None else {"randomisation": pair.randomisation.raw, "bootstrap": pair.bootstrap.raw},
+        resampling=None if compared is None else compared.resampling,
         notes=list(notes),
         unit=unit,
         units=sorted(units, key=lambda share: -abs(share.contribution or 0.0)),
@@ -204,7 +203,8 @@ def diff(
         found=_counted(pair.outcome for pair in classes),
         groups=_groups_of_rows(a, b, chosen) | _groups_of_lines(a, b, chosen),
         rules=rules_of(a, b) or UNSET,
-        signatures={side: replace(origin, measure=str(chosen)).as_json() for side, origin in origins.items()},
+        signatures={side: str(origin.signature) for side, origin in origins.items()},
+        origins=origins,
     )
 
 

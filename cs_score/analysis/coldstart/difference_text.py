@@ -111,11 +111,11 @@ def _heading(difference: Difference, width: int) -> list[str]:
     sides = ((side.upper(), getattr(difference, side), difference.names[side]) for side in "ab")
     rows = [("", "score", "run"), *((side, f"{score:.4f}", cell(name, 40)) for side, score, name in sides)]
     rows.append(("B - A", f"{difference.difference:+.4f}", ""))
-    lines = [difference.measure, *aligned(rows, (False, True, False))]
+    lines = [str(difference.measure), *aligned(rows, (False, True, False))]
     if difference.interval is not None and difference.p is not None and difference.resampling is not None:
-        limits = (difference.interval["low"], difference.interval["high"])
+        limits = (difference.interval.low, difference.interval.high)
         low, high = ("-" if limit is None else f"{limit:+.4f}" for limit in limits)
         tests = ", ".join(f"{p:.4f} ({test})" for test, p in difference.p.items())
-        kind = f"{difference.resampling['confidence']:g} % {difference.resampling['method']} bootstrap interval"
+        kind = f"{difference.resampling.confidence:g} % {difference.resampling.method} bootstrap interval"
         lines += wrap(f"{kind} of B - A: {low} to {high}; p {tests}", width)
     return [*lines, *(line for note in sentences(difference.notes) for line in wrap(one_line(note), width))]

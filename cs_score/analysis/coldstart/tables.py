@@ -28,8 +28,8 @@ def _groups(analysis: Analysis) -> Iterator[Mapping[str, Any]]:
 
 
 def _intervals(analysis: Analysis) -> Iterator[Mapping[str, Any]]:
-    for name, each in analysis.intervals["scores"].items() if analysis.intervals else ():
-        yield {"measure": name, "score": each["point"], **each}
+    for name, each in analysis.intervals.scores.items() if analysis.intervals else ():
+        yield {"measure": name, "score": each.point, **to_builtins(each)}
 
 
 def _slots(analysis: Analysis) -> dict[str, dict[str, Any]]:

@@ -9,7 +9,7 @@ from typing import Final
 from cs_score.analysis.coldstart.analysis import Analysis
 from cs_score.analysis.coldstart.tables import BUDGET, COSTLIEST, COSTLIEST_SLOTS, tables_of
 from cs_score.base.display import one_line
-from cs_score.statistics.options import Note, sentences
+from cs_score.statistics.options import sentences
 from cs_score.tables.renderers import text
 
 _SLOTS: Final = 5
@@ -50,9 +50,9 @@ def _headline(analysis: Analysis, width: int) -> list[str]:
     """The score with its interval, and what it would be if what nobody assessed were wrong, or right."""
     limits = ""
     if analysis.intervals:
-        found = analysis.intervals["scores"].get(analysis.measure)
-        if found is not None and found["low"] is not None and found["high"] is not None:
-            limits = f" [{found['low']:.4f}, {found['high']:.4f}]"
+        found = analysis.intervals.scores.get(str(analysis.measure))
+        if found is not None and found.low is not None and found.high is not None:
+            limits = f" [{found.low:.4f}, {found.high:.4f}]"
     head = f"{one_line(analysis.run)}: {analysis.measure} = {analysis.score:.4f}{limits}"[:width]
     scenarios = analysis.scenarios
     if not scenarios.unassessed:
@@ -113,13 +113,13 @@ def _reliability(analysis: Analysis) -> str:
 def _resampling(analysis: Analysis) -> str:
     if not analysis.intervals:
         return ""
-    settings = analysis.intervals
-    drawn = f"{settings['units']} units ({settings['unit']})"
+    settings = analysis.intervals.resampling
+    drawn = f"{analysis.intervals.units} units ({settings.unit})"
     found = (
-        f"In brackets, and low and high: {settings['confidence']:g} % {settings['method']} bootstrap intervals from "
-        f"{settings['resamples']} resamples of {drawn}, seed {settings['seed']}."
+        f"In brackets, and low and high: {settings.confidence:g} % {settings.method} bootstrap intervals from "
+        f"{settings.resamples} resamples of {drawn}, seed {settings.seed}."
     )
-    return " ".join((found, *sentences([Note(**note) for note in settings["notes"]])))
+    return " ".join((found, *sentences(analysis.intervals.notes)))
 
 
 _SENTENCES: Final[tuple[Callable[[Analysis], str], ...]] = (_unreachable, _best, _structure, _reliability, _resampling)
