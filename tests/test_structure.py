@@ -26,7 +26,7 @@ class Budget(NamedTuple):
 
 ROOMS: Final = {
     # errors, sources, outputs with their plan, processes, records, signature, display, version
-    "base": Budget(1649, 18),  # plan: 1000, 9
+    "base": Budget(1651, 18),  # plan: 1000, 9
     # the table of codes, the log of one job, reports
     "problems": Budget(1273, 5),  # plan: 1150, 5
     # a measure as a value, the registry
@@ -46,7 +46,7 @@ ROOMS: Final = {
     # from a knowledge base to a run
     "knowledge_base": Budget(2557, 12),  # plan: 2200, 12
     # mistakes, effects, budget, groups, differences, many runs; Cold Start's what-ifs and explanation
-    "analysis": Budget(9273, 41),  # plan: 5000, 22
+    "analysis": Budget(9324, 41),  # plan: 5000, 22
     # plan, execution (processes, Dask), store, tables
     "batch": Budget(2494, 10),  # plan: 1500, 9
     # verify and check: score again, hold document against document
@@ -54,9 +54,9 @@ ROOMS: Final = {
     # limits and baselines of check; becomes part of verification
     "gates": Budget(0, 0),  # plan: 0, 0
     # the page: templates, charts
-    "report": Budget(2294, 12),  # plan: 1300, 10
+    "report": Budget(2316, 12),  # plan: 1300, 10
     # results as people use them
-    "api": Budget(2311, 9),  # plan: 900, 6
+    "api": Budget(2312, 9),  # plan: 900, 6
     # the contracts, a module for each group of commands
     "cli": Budget(4906, 11),  # plan: 1900, 11
 }

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
-from typing import Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-import numpy as np
 from msgspec import UNSET, UnsetType
 
 from cs_score.analysis.coldstart.changes import Dependents, Finding, files_of
@@ -22,6 +21,7 @@ from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.outcomes import UNKNOWN, Outcome, outcome_of
 from cs_score.base.documents import Document
 from cs_score.base.errors import InputError
+from cs_score.base.late import Late
 from cs_score.base.records import Record, field, replace, to_builtins
 from cs_score.base.signing.origin import Origin
 from cs_score.coldstart.judging import pre_policy_category
@@ -38,6 +38,11 @@ from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.options import Note, Resampling
 from cs_score.statistics.results import Comparison, Interval
 from cs_score.statistics.units import UnitTable
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Late("numpy")
 
 Sums: TypeAlias = tuple[float, ...]
 Sides: TypeAlias = tuple[Mapping[str, Sums], Mapping[str, Sums]]
