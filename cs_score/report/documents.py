@@ -125,23 +125,6 @@ def checked(value: object, name: str) -> Document:
 _RECORDS: Final[Mapping[Any, Any]] = {"analysis": Analysis, "difference": Difference, "batch": Overview}
 
 
-# Goes with the last object that is no document.
-def _headed(document: Document) -> Document:
-    """A document with the head that objects have which are no documents, as pages read it."""
-    if "kind" not in document or document["kind"] == "batch":
-        return document
-    found = {**document, "mode": document["task"]}
-    origins = document.get("origins", {})
-    if "origin" in document:
-        found["origin"] = {**document["origin"], "mode": document["task"], "line": document["signature"]}
-    if origins:
-        lines = document["signatures"]
-        found["signatures"] = {
-            side: {**origin, "mode": document["task"], "line": lines[side]} for side, origin in origins.items()
-        }
-    return found
-
-
 def _misnumbered(explanations: Mapping[str, Any]) -> Iterator[Fault]:
     """Numbers of texts that there are not, which no schema can say."""
     for kind in ("lines", "queries", "classes", "units"):
