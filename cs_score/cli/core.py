@@ -232,6 +232,14 @@ _BEGINNINGS: Final = {
 """
 
 
+def failure_text(format_: str, message: str) -> str:
+    """Why nothing was done, for programs that read JSON; other formats have no place for it but standard error."""
+    if format_ != "json":
+        return ""
+    error = {"kind": "error", "error": one_line(message)}
+    return f"{msgspec.json.format(msgspec.json.encode(error), indent=1).decode()}\n"
+
+
 class Command(click.Command):
     """A command of our own: options anywhere, status 2 for wrong usage.
 
@@ -258,7 +266,7 @@ class Command(click.Command):
         summary: str = "",
         formats: Sequence[str] = (),
         folder: str = "",
-        failure: Callable[[str, str], str] = lambda format_, message: failure_text(format_, message),
+        failure: Callable[[str, str], str] = failure_text,
     ) -> None:
         self.body, self.required, self.sections = body, tuple(required), sections
         self.example = example or example_of(name)
@@ -424,10 +432,8 @@ class Command(click.Command):
             return self.body(line)
         if path is None:
             return self.body(line)
-        pattern = _BEGINNINGS.get(line.format)
-        line.file = PlannedOutput(
-            "-o", path, Existing.RECOGNISED, None if pattern is None else Format(re.compile(pattern))
-        )
+        beginning = Format(re.compile(_BEGINNINGS[line.format])) if line.format in _BEGINNINGS else None
+        line.file = PlannedOutput("-o", path, Existing.RECOGNISED, beginning)
         plan = OutputPlan(line.inputs(), [line.file], FORCE.long in line.switches)
         plan.check()
         try:
@@ -487,14 +493,6 @@ class Command(click.Command):
 def _followed(command: Command, typed: Sequence[str]) -> str:
     chosen = [after for word, after in pairwise(typed) if word == "--follow"]
     return f"{command.called} version {chosen[-1] if chosen else command.entry and command.entry.follows}\n"
-
-
-def failure_text(format_: str, message: str) -> str:
-    """Why nothing was done, for programs that read JSON; other formats have no place for it but standard error."""
-    if format_ != "json":
-        return ""
-    error = {"kind": "error", "error": one_line(message)}
-    return f"{msgspec.json.format(msgspec.json.encode(error), indent=1).decode()}\n"
 
 
 OTHER_NAMES: Final = {

@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from tests.coldstart.command import score_in
+from tests.coldstart.command import run_in, score_in
 from tests.documents import ROOT
 
 SAMPLES: Final = ROOT / "evidence"
@@ -164,3 +164,16 @@ def test_the_first_screen_of_a_comparison_is_one(folder: Path) -> None:
     words = f"compare --bootstrap 9 {COLD} sf.tab.txt".split()
     first, everything = (score_in(folder, [*words, *more]).stdout.decode().splitlines() for more in ([], ["--all"]))
     assert len(first) <= 40 < len(everything)
+
+
+@pytest.mark.parametrize(
+    "verb", ["score", "analyze", "explain", "diff", "compare", "check --min *=0", "scifact", "analyze scifact",
+             "explain scifact", "check scifact --min *=0"],
+)  # fmt: skip
+def test_a_failure_is_said_in_the_format_asked_for(verb: str, folder: Path) -> None:
+    files = "gold.jsonl nowhere" if "scifact" in verb else f"{COLD} sf.tab.txt nowhere"
+    for more in ([], ["--nope"]):
+        outcome = run_in(folder, [*verb.split(), "--format", "json", *more, *files.split()])
+        assert outcome.status == 1 + bool(more)
+        assert json.loads(outcome.stdout)["error"] in outcome.stderr.decode()
+        assert f"{(more or ['nowhere'])[0]}" in outcome.stderr.decode()
