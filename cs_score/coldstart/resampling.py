@@ -107,11 +107,11 @@ class _Replicates:
     def averages(self, variant: str) -> _Averages:
         if variant == "LDCMEAN":
             return self._macro(self._mean_rows())
-        rows = self._best_rows()
-        if variant == "SLOTFLG":
-            rows = [
-                (row, self._times[:, self._position[short_id]]) for short_id, of in self._rows_of.items() for row in of
-            ]
+        if variant == "LDCMAXI":
+            rows = self._best_rows()
+        else:
+            times = {short_id: self._times[:, position] for short_id, position in self._position.items()}
+            rows = [(row, times[short_id]) for short_id, of_query in self._rows_of.items() for row in of_query]
         return self._micro(rows) | self._macro(
             (row, times, np.array(row.scores), np.broadcast_to(row.ground_truth > 0, self._size)) for row, times in rows
         )
