@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from pathlib import Path
 
@@ -10,12 +11,13 @@ from hypothesis import assume, given
 
 import cs_score
 from cs_score.base.errors import UsageError
-from cs_score.coldstart.editions import EDITIONS
+from cs_score.coldstart.editions import EDITIONS, Edition
 from cs_score.coldstart.options import Options, edition_of, origin_of
 from cs_score.coldstart.queries import follow_on_id
 from tests.coldstart.command import score_in
 from tests.coldstart.handmade import CHILDREN, SCHOOLS, Inputs, Line, report, row
 from tests.coldstart.worlds import World, score, worlds
+from tests.documents import ROOT
 
 ANN, BO = Line("Ann", "N_ENG_1", node=None), Line("Bo", "N_ENG_2", node=None)
 OLD = [name for name, edition in EDITIONS.items() if edition.reports_first]
@@ -158,3 +160,15 @@ def test_assumed_names_are_the_pool_with_names_written_into_it(world: World) -> 
             files = score(path, ("queries.xml", "run.tab", name), *switches).outcome.files
             tables.append([files.get(f"out.{ending}") for ending in ("sf", "ldcmax", "ldcmean", "summary", "ap")])
         assert tables[0] == tables[1]
+
+
+def test_the_page_of_editions_names_rules_and_shows_what_a_difference_prints() -> None:
+    page = (ROOT / "docs" / "editions.md").read_text(encoding="utf-8")
+    named = {name for row in page.splitlines() if row.startswith("| ") for name in re.findall(r"`(\w+)` ?[|,]", row)}
+    rules = {"policy", *Edition.__struct_fields__}
+    assert named & rules >= {"policy", "ignores_each_nominal", "ranks_all_levels"}
+    assert {name for name in named if "_" in name} <= rules
+    call, quoted = re.findall(r"    cs-score (diff .*)\n\n```text\n(.*?)```", page, re.DOTALL)[0]
+    outcome = score_in(ROOT, call.split())
+    assert outcome.status == 0
+    assert quoted in outcome.stdout.decode()
