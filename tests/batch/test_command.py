@@ -15,7 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from cs_score.base.errors import UsageError
 from cs_score.batch.runs import FILES as FILES_OF_BATCH
+from cs_score.batch.store import locked
 from tests.batch.command import batch_process, contents, leaderboard, problems
 from tests.coldstart.command import Outcome
 from tests.coldstart.command import score_in as cs_score_in
@@ -44,20 +46,19 @@ def scored(world: Path) -> Path:
     return world
 
 
-@pytest.mark.parametrize("ending", [".gz", ".bz2", ".xz"])
-def test_compressed_inputs(scored: Path, ending: str) -> None:
+def test_compressed_inputs(scored: Path) -> None:
     packed = scored / "packed"
     (packed / "runs").mkdir(parents=True)
     compressors: dict[str, Callable[[bytes], bytes]] = {
-        ".gz": gzip.compress,
-        ".bz2": bz2.compress,
-        ".xz": lzma.compress,
+        "queries.xml.gz": gzip.compress,
+        "pool.tab.bz2": bz2.compress,
+        "runs/alpha.tab.txt.gz": gzip.compress,
+        "runs/beta.tab.txt.bz2": bz2.compress,
+        "runs/gamma.tab.txt.xz": lzma.compress,
     }
-    compress = compressors[ending]
-    for name in ("queries.xml", "pool.tab", *(f"runs/{run}.tab.txt" for run in ("alpha", "beta", "gamma"))):
-        (packed / f"{name}{ending}").write_bytes(compress((scored / name).read_bytes()))
-    words = ["-o", "out", f"packed/queries.xml{ending}", f"packed/pool.tab{ending}", "packed/runs"]
-    assert _batch(scored, *words).status == 0
+    for name, compress in compressors.items():
+        (packed / name).write_bytes(compress((scored / name.rpartition(".")[0]).read_bytes()))
+    assert _batch(scored, "-o", "out", "packed/queries.xml.gz", "packed/pool.tab.bz2", "packed/runs").status == 0
     for run in ("alpha", "beta", "gamma"):
         for name in ("out.sf", "out.ap", "out.summary"):
             assert (scored / "out" / run / name).read_bytes() == (scored / "plain" / run / name).read_bytes()
@@ -188,32 +189,31 @@ class TestLock:
         ],
         ids=lambda content: content.decode("latin-1")[:24],
     )  # fmt: skip
-    def test_a_lock_file_without_an_owner_holds_nobody_off(self, world: Path, content: bytes) -> None:
-        (world / "out").mkdir()
-        (world / "out" / ".batch.lock").write_bytes(content)
-        assert _batch(world, "-o", "out", *FILES).status == 0
+    def test_a_lock_file_without_an_owner_holds_nobody_off(self, tmp_path: Path, content: bytes) -> None:
+        (tmp_path / ".batch.lock").write_bytes(content)
+        with locked(str(tmp_path)) as taken_over:
+            assert taken_over is None
+        assert os.listdir(tmp_path) == []
 
     @pytest.mark.timeout(30)
     @pytest.mark.parametrize("kind", ["link", "dangling link", "second name", "pipe", "folder"])
-    def test_what_is_no_lock_file_is_left_alone(self, world: Path, kind: str) -> None:
-        (world / "out").mkdir()
-        path, other = world / "out" / ".batch.lock", world / "precious"
+    def test_what_is_no_lock_file_is_left_alone(self, tmp_path: Path, kind: str) -> None:
+        path, other = tmp_path / ".batch.lock", tmp_path / "precious"
         other.write_bytes(b'{"pid": 1}')
         makers: dict[str, Callable[[], object]] = {
             "link": lambda: path.symlink_to(other),
-            "dangling link": lambda: path.symlink_to(world / "nowhere"),
+            "dangling link": lambda: path.symlink_to(tmp_path / "nowhere"),
             "second name": lambda: path.hardlink_to(other),
             "pipe": lambda: os.mkfifo(path),
             "folder": path.mkdir,
         }
         makers[kind]()
         before = os.lstat(path)
-        said = _line(_batch(world, "-o", "out", *FILES))
-        told = "is a folder" if kind == "folder" else "is not the lock file of a batch; remove it"
-        assert f"out/.batch.lock {told}" in said
+        with pytest.raises(UsageError, match="is not the lock file of a batch; remove it"), locked(str(tmp_path)):
+            pass
         assert other.read_bytes() == b'{"pid": 1}'
         assert os.path.samestat(os.lstat(path), before)
-        assert not (world / "nowhere").exists()
+        assert not (tmp_path / "nowhere").exists()
 
     def test_it_is_gone_after_a_failure(self, world: Path) -> None:
         (world / "pool.tab").write_bytes(b"\xff")
@@ -264,15 +264,19 @@ def test_evidence_modes(mode: str, tmp_path: Path) -> None:
     assert cs_score_in(tmp_path, ["batch", mode, "--help"]).status == 0
 
 
-@pytest.mark.parametrize("name", [name for name in FILES_OF_BATCH if not name.startswith((".", "index"))])
-def test_a_table_of_somebody_else_is_replaced_by_force_alone(world: Path, name: str) -> None:
+def test_tables_of_somebody_else_are_replaced_by_force_alone(world: Path) -> None:
     (world / "out").mkdir()
-    (world / "out" / name).write_text("a shopping list\n")
-    outcome = _batch(world, "-o", "out", *FILES)
-    assert (outcome.status, f"{name} exists; name another -o" in outcome.stderr.decode()) == (2, True)
-    assert (world / "out" / name).read_text() == "a shopping list\n"
+    tables = [world / "out" / name for name in FILES_OF_BATCH if not name.startswith((".", "index"))]
+    for table in tables:
+        table.write_text("a shopping list\n")
+        outcome = _batch(world, "-o", "out", *FILES)
+        assert (outcome.status, f"{table.name} exists; name another -o" in outcome.stderr.decode()) == (2, True)
+        assert table.read_text() == "a shopping list\n"
+        table.unlink()
+    for table in tables:
+        table.write_text("a shopping list\n")
     assert _batch(world, "-o", "out", "--force", *FILES).status == 0
-    assert (world / "out" / name).read_text() != "a shopping list\n"
+    assert all(table.read_text() != "a shopping list\n" for table in tables)
     assert _batch(world, "-o", "out", *FILES).status == 0, "its own it replaces"
 
 
