@@ -198,7 +198,7 @@ def loaded_evidence(scores: Scores, name: str) -> EvidenceResult:
     """The result of a stored document. Raises InputError, which calls it `name`, for one without units."""
     if not scores.units:
         raise InputError(
-            "stored without the statistics of the units", file=name, remedy="--json FILE and to_json store them"
+            "stored without the statistics of the units", file=name, remedy="-o FILE.json and to_json store them"
         )
     return EvidenceResult(scores.scores, scores.units, scores.origin, (), scores)
 

@@ -94,7 +94,7 @@ class Report:
     """
 
     def __init__(self, analysis: Mapping[str, object]) -> None:
-        """`analysis`: what `analyze --json` writes. Raises MissingExtraError without jinja2."""
+        """`analysis`: what `analyze --format json` prints. Raises MissingExtraError without jinja2."""
         self._html = page_of(document_of(analysis))
 
     @property

@@ -81,7 +81,7 @@ class _Found:
         return frame_of_rows(self.rows(kind), {"measure": self.measure, **self._signed()})
 
     def to_json(self) -> str:
-        """The whole of it as JSON, the text that `--json` writes; `load` reads it."""
+        """The whole of it as JSON, the text that `--format json` prints; `load` reads it."""
         from cs_score.analysis.outcomes import json_text
 
         return "".join(json_text(self._told))
@@ -422,7 +422,7 @@ class Comparison:
         return WRITERS[format](self._compared)
 
     def to_json(self) -> str:
-        """The comparison as JSON, the text that `cs-score compare --json` writes."""
+        """The comparison as JSON, the text that `cs-score compare --format json` prints."""
         return self.to_text("json")
 
     def __repr__(self) -> str:
@@ -509,7 +509,7 @@ _ROWS_OF: Final[Mapping[str, Callable[[Any], Iterator[Values]]]] = {"systems": _
 
 
 def load(given: Input) -> RunResult | EvidenceResult | Analysis | Difference:
-    """A result, an analysis or a difference from the JSON that `to_json` and the option `--json` make.
+    """A result, an analysis or a difference from the JSON that `to_json` and `--format json` make.
 
     `given` is a path, an open file, or the text itself. What is loaded has the scores, records, frames and the
     signature of what was stored. What needs the files (`rescore`, `write`, `explain`, `compare`, `analyze`) raises

@@ -115,16 +115,6 @@ def unit_blocks(result: Result) -> Iterator[bytes]:
         ).encode()
 
 
-JSON_OPTION: Final = OwnOption(
-    "--json",
-    # Numbers by name, perhaps in groups, and the document.
-    {".json": Format(re.compile(rb'\{(?:\s*"\w+":\s*(?:\{|[-+.\de]+)|[\s},])+"signature":\s*\{\s*"kind":\s*"score"'))},
-    "result.json",
-    takes_dash=True,
-)
-"""The option that names the file of the JSON object."""
-
-
 def units_option(mode: Mode) -> OwnOption:
     """The option that names the file of the table of units."""
     return OwnOption("--per-item", {".tsv": Format(re.compile(re.escape(_header(mode))))}, "units.tsv")

@@ -1,4 +1,4 @@
-"""Pages and charts: what `analyze --json` and `diff --json` write, to look at instead of to read.
+"""Pages and charts: what `analyze` and `diff` write as JSON, to look at instead of to read.
 
 A page is a pure function of that JSON. Nothing here computes a score.
 """

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from cs_score.base.display import escape_latex, escape_markdown, one_line
 from cs_score.base.documents import json_text
-from cs_score.base.planned_outputs import Format as FileFormat
-from cs_score.base.planned_outputs import OwnOption
 from cs_score.base.records import asdict
 from cs_score.statistics.options import sentences
 from cs_score.statistics.results import Comparison, MeasureComparison
 from cs_score.tables.layout import Column, Format, Layout, Row, columns
 from cs_score.tables.renderers import latex, markdown, text, tsv
-
-OPTION: Final = OwnOption(
-    "--json", {".json": FileFormat(re.compile(rb'\{\s*"kind":\s*"comparison"'))}, "comparison.json", takes_dash=True
-)
-"""The option that names the file of the JSON object."""
 
 
 def _systems(measures: Iterable[MeasureComparison]) -> Iterator[dict[str, Any]]:

@@ -98,7 +98,7 @@ def of_evidence(result: EvidenceResult) -> Measured:
 
 
 def of_record(path: str, run_id: str) -> Measured:
-    """What `--json FILE` has recorded; of several runs the one called so. Raises InputError for anything else."""
+    """What an earlier call has recorded; of several runs the one called so. Raises InputError for anything else."""
     scores = read_scores(path)
     if not isinstance(scores, ColdStartScores):
         return Measured(path, scores.origin, scores.scores, scores.units or None)
@@ -278,7 +278,7 @@ def comparable_tables(
         raise InputError(
             "it has no statistics of its units, by which a drop could be tested",
             file=baseline.name,
-            remedy="make it anew with --json FILE, or leave out --significant",
+            remedy="make it anew with -o FILE.json, for runs score -o FOLDER, or leave out --significant",
         )
     formula: ColumnMeasures
     if run.origin.task != COLD_START_MODE:

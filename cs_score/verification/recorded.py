@@ -125,11 +125,13 @@ def scores_in(value: Mapping[str, Json], file: str) -> ColdStartScores | Evidenc
     place, document = _scores_within(value)
     task = str(document.get("task"))
     if document.get("kind") != "score" or task not in MEASURES:
-        raise InputError("no result of cs-score", file=file, remedy="a result is what --json FILE and to_json make")
+        raise InputError("no result of cs-score", file=file, remedy="a result is what -o FILE.json and to_json make")
     if task == COLD_START_MODE:
         scores = record_in(document, ColdStartScores, file, place)
         if scores.measures or any(getattr(run, part) is UNSET for run in scores.runs for part in PARTS):
-            raise InputError("chosen scores, not a whole result", file=file, remedy="--json FILE and to_json store it")
+            raise InputError(
+                "chosen scores, not a whole result", file=file, remedy="score -o FOLDER and to_json store it"
+            )
         _check_head(scores, file, place)
         for run in scores.runs:
             for measure in run.scores:

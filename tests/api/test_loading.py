@@ -85,7 +85,7 @@ def test_several_runs_another_policy_and_samples(inputs: Inputs) -> None:
         ("{", "^the JSON: line 1, column 2: no JSON: Expecting property name"),
         ("[1]", "^the JSON: no JSON object$"),
         ('{"a": NaN}', "^the JSON: a: no JSON: NaN is no number"),
-        ("{}", "^the JSON: no result of cs-score; a result is what --json FILE and to_json make$"),
+        ("{}", "^the JSON: no result of cs-score; a result is what -o FILE.json and to_json make$"),
         (
             '{"kind": "score", "task": "coldstart"}',
             "^the JSON: schema_version: is None, where this version of cs",
