@@ -7,7 +7,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal
 
 from msgspec import UNSET, UnsetType
 
@@ -24,12 +24,15 @@ MISSED: Final = "MISSED"
 """The category of a class that was not found."""
 
 
-class WrongLine(Record):
-    """A line that counts as wrong: its category as policies name it, and its assessment where it has one."""
+class WrongLines(Record):
+    """A line that counts as wrong, with its category as policies name it; or a node of several lines of which one does.
 
-    line: Response
-    category: str
-    assessment: Assessment | None
+    `lines` are all of a node, in load order; `class_name` is that of the line's assessment where it is accepted.
+    """
+
+    lines: Sequence[Response]
+    category: str | None = None
+    class_name: str | None = None
 
 
 class MissedClass(Record):
@@ -45,19 +48,15 @@ class MissedClass(Record):
     unreachable: str | None
 
 
-class WrongNode(Record):
-    """A node of several lines of which one at least counts as wrong; `lines` are all of it, in load order."""
-
-    name: str
-    lines: Sequence[Response]
-
-
 class Mistakes(Record):
     """The mistakes of one unit: `lines` and `classes`; `nodes` are another way to look at the lines."""
 
-    lines: Sequence[WrongLine]
-    nodes: Sequence[WrongNode]
+    lines: Sequence[WrongLines]
+    nodes: Sequence[WrongLines]
     classes: Sequence[MissedClass]
+
+    def __iter__(self) -> Iterator[WrongLines | MissedClass]:
+        return chain(self.lines, self.nodes, self.classes)
 
     def __len__(self) -> int:
         return len(self.lines) + len(self.nodes) + len(self.classes)
@@ -130,17 +129,20 @@ def mistakes_of(scored: Scored, finding: Finding) -> Iterator[Mistakes]:
     """The mistakes of a run, unit by unit (insight specification 1)."""
     reachability = Reachability(scored, with_nodes=finding.file.schema.position("NODEID") is not None)
     for unit in scored.result.units:
-        wrong = [
-            WrongLine(line, category_of(labels, scored.policy), unit.matched.get(line.index))
-            for line in counted_lines(unit)
-            if WRONG in (labels := unit.labels[line.index])
-        ]
-        nodes: dict[str, list[Response]] = {each.line.node: [] for each in wrong if each.line.node is not None}
+        wrong = []
+        nodes: dict[str, list[Response]] = {}
+        for line in counted_lines(unit):
+            if WRONG in (labels := unit.labels[line.index]):
+                known = unit.matched.get(line.index)
+                name = known.value_class if known is not None and known.is_accepted else None
+                wrong.append(WrongLines([line], category_of(labels, scored.policy), name))
+                if line.node is not None:
+                    nodes[line.node] = []
         lines_of = scored.run.lines.get(scored.run_id, {}).get(unit.id, {}) if nodes else {}
         for line in chain.from_iterable(lines_of.values()):
-            if line.node is not None and line.node in nodes:
+            if line.node in nodes:
                 nodes[line.node].append(line)
-        several = [WrongNode(name, lines) for name, lines in nodes.items() if len(lines) > 1]
+        several = [WrongLines(lines) for lines in nodes.values() if len(lines) > 1]
         yield Mistakes(wrong, several, list(_missed_classes(scored, unit, finding, reachability)))
 
 
@@ -230,9 +232,6 @@ class Mistake(Record, kw_only=True):
     added: Sequence[str]
 
 
-_Wrong: TypeAlias = WrongLine | WrongNode | MissedClass
-
-
 def cost_list(effects: Effects, units: Iterable[Mistakes], top: int | None = None) -> list[Mistake]:
     """All mistakes, or so many of them, the greatest gain first, then by file and line.
 
@@ -244,7 +243,7 @@ def cost_list(effects: Effects, units: Iterable[Mistakes], top: int | None = Non
         gain = math.inf if row.gain is None else -round(row.gain, _DIGITS)
         return gain, order.get(row.file, len(order)), row.line, row.kind
 
-    changes = ((wrong, _correction(wrong, effects)) for of_unit in units for wrong in _each(of_unit))
+    changes = ((wrong, _correction(wrong, effects)) for of_unit in units for wrong in of_unit)
     if top is None:
         return sorted((_mistake(wrong, change, effects.of(change)) for wrong, change in changes), key=rank)
     alone = effects.of_first_measure()
@@ -253,46 +252,32 @@ def cost_list(effects: Effects, units: Iterable[Mistakes], top: int | None = Non
     return [_mistake(wrong, change, effects.of(change)) for _, wrong, change in first]
 
 
-def _each(mistakes: Mistakes) -> Iterator[_Wrong]:
-    return chain(mistakes.lines, mistakes.nodes, mistakes.classes)
-
-
-def _correction(wrong: _Wrong, effects: Effects) -> Change:
+def _correction(wrong: WrongLines | MissedClass, effects: Effects) -> Change:
     if isinstance(wrong, MissedClass):
         return Change(added=effects.rescoring.finding.lines(wrong.assessment))
-    lines = [wrong.line] if isinstance(wrong, WrongLine) else wrong.lines
-    return Change(effects.rescoring.dependents.with_dependents(lines))
+    return Change(effects.rescoring.dependents.with_dependents(wrong.lines))
 
 
-def _mistake(wrong: _Wrong, change: Change, effect: Effect) -> Mistake:
-    line: Response | Assessment
-    kind: Literal["line", "node", "class"]
-    category = node = class_name = unreachable = None
-    if isinstance(wrong, WrongLine):
-        kind, line, category, node = "line", wrong.line, wrong.category, wrong.line.node
-        if wrong.assessment is not None and wrong.assessment.is_accepted:
-            class_name = wrong.assessment.value_class
-    elif isinstance(wrong, WrongNode):
-        kind, line, node = "node", wrong.lines[0], wrong.name
-    else:
-        kind, line, category, class_name = "class", wrong.assessment, MISSED, wrong.name
-        unreachable = wrong.unreachable
+def _mistake(wrong: WrongLines | MissedClass, change: Change, effect: Effect) -> Mistake:
+    unreachable = wrong.unreachable if isinstance(wrong, MissedClass) else None
     reasons = [reason for reason in (unreachable, effect.reason) if reason is not None]
+    line = wrong.assessment if isinstance(wrong, MissedClass) else wrong.lines[0]
+    is_class = isinstance(wrong, MissedClass)
     return Mistake(
-        kind=kind,
-        change="found" if kind == "class" else "absent",
+        kind="class" if isinstance(wrong, MissedClass) else "line" if wrong.category is not None else "node",
+        change="found" if is_class else "absent",
         file=line.file,
         line=line.number,
         query=line.query.full_id,
         slot=line.query.slots[0],
         hop=line.query.level,
         value=line.value,
-        category=category,
-        node=node,
-        class_name=class_name,
+        category=MISSED if isinstance(wrong, MissedClass) else wrong.category,
+        node=line.node if isinstance(line, Response) else None,
+        class_name=wrong.name if isinstance(wrong, MissedClass) else wrong.class_name,
         gain=next(iter(effect.differences.values())),
         effects=effect.differences,
-        reachable=unreachable is None if kind == "class" else UNSET,
+        reachable=unreachable is None if is_class else UNSET,
         reason="; ".join(reasons) if reasons else UNSET,
         removed=places_of(change),
         added=texts_of(change),
@@ -367,7 +352,7 @@ def correction_of(
         if side is not None and category in there:
             policy = moved(policy, category, WRONG, side)
     gone = {category for category, side in chosen.values() if side is None}
-    lines = tuple(each.line for mistakes in units for each in mistakes.lines if each.category in gone)
+    lines = tuple(each.lines[0] for mistakes in units for each in mistakes.lines if each.category in gone)
     classes = [missed for mistakes in units for missed in mistakes.classes] if MISSED_KIND in kinds else []
     # An answer comes behind the one that it stands below.
     classes.sort(key=lambda missed: (order[missed.assessment.file], missed.assessment.number))
@@ -402,7 +387,7 @@ def budget(
         after = effects.scores(correction.change(effects), None if correction.policy == policy else correction.policy)
         return after.values[0], after.reason if after.values[0] is None else None
 
-    counts = Counter(each.category for mistakes in units for each in mistakes.lines)
+    counts = Counter(str(each.category) for mistakes in units for each in mistakes.lines)
     counts[MISSED] = sum(len(mistakes.classes) for mistakes in units)
     before = effects.base.values[0]
     cumulated: tuple[float | None, str | None] = before, None

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Any, Final, TypeAlias
 
@@ -21,7 +21,6 @@ from cs_score.base.records import Record
 from cs_score.coldstart.gold import Gold
 from cs_score.coldstart.judging import Counts, is_wrong_bin
 from cs_score.coldstart.options import RIGHT, WRONG
-from cs_score.coldstart.queries import Query
 from cs_score.coldstart.result import (
     PrecisionRecall,
     RunResult,
@@ -225,40 +224,26 @@ def to_find(gold: Gold) -> ToFind:
     numbers: dict[ClassKey, int] = {}
     rows: dict[str, list[int]] = {}
     for query in gold.selected():
-        examples = _examples(gold, query)
-        for row, is_single, names in _rows_of(gold, query):
-            groups = [names] if is_single and names else [[name] for name in names]
+        tree = gold.of_query(query, gold.links).tree
+        if tree is None:
+            continue
+        examples: dict[str, str] = {}  # the value of the first accepted assessment of each class
+        for assessment in gold.assessed.get(query.base_id, ()):
+            if assessment.is_accepted:
+                examples.setdefault(assessment.value_class, assessment.value)
+        most = gold.hop_limits[query.short_id]
+        below: dict[str, list[str]] = {name: [] for name in tree.inner_nodes if tree.depth(name) <= most}
+        for name, row in tree.above.items():
+            if row in below and not is_wrong_bin(name, tree.root):
+                below[row].append(name)
+        for row, names in below.items():
+            groups = [names] if tree.single.get(row, False) and names else [[name] for name in names]
             rows[row] = list(range(len(wanted), len(wanted) + len(groups)))
             for group in groups:
                 numbers.update(((row, name), len(wanted)) for name in group)
-                first = group[0]
-                unit = gold.cluster_of(query)
-                wanted.append(Wanted("class", unit, row, first, examples.get(first, ""), tuple(group)))
+                example = examples.get(group[0], "")
+                wanted.append(Wanted("class", gold.cluster_of(query), row, group[0], example, tuple(group)))
     return ToFind(wanted, numbers, rows)
-
-
-def _rows_of(gold: Gold, query: Query) -> Iterator[tuple[str, bool, list[str]]]:
-    """The rows of a query, whether their slot takes one value, and the classes to be found there."""
-    tree = gold.of_query(query, gold.links).tree
-    if tree is None:
-        return
-    below: dict[str, list[str]] = {
-        name: [] for name in tree.inner_nodes if tree.depth(name) <= gold.hop_limits[query.short_id]
-    }
-    for name, row in tree.above.items():
-        if row in below and not is_wrong_bin(name, tree.root):
-            below[row].append(name)
-    for row, names in below.items():
-        yield row, tree.single.get(row, False), names
-
-
-def _examples(gold: Gold, query: Query) -> dict[str, str]:
-    """The value of the first accepted assessment of each class."""
-    found: dict[str, str] = {}
-    for assessment in gold.assessed.get(query.base_id, ()):
-        if assessment.is_accepted:
-            found.setdefault(assessment.value_class, assessment.value)
-    return found
 
 
 def run_findings(run: RunResult, sought: ToFind, measures: Sequence[Measure]) -> Findings:
