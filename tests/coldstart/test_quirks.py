@@ -1,11 +1,14 @@
-"""What the reference does oddly and scripts rely on: tests named by the number of the quirk (specification 13)."""
+"""What the reference does oddly and scripts rely on: tests named by the number of the quirk (specification 13).
+
+Quirks without a test here are held by committed cases or worked examples, which fail where one of them changes.
+"""
 
 from __future__ import annotations
 
 import pytest
 
 from cs_score.base.records import replace
-from cs_score.coldstart.options import Justifications, Options, Policy
+from cs_score.coldstart.options import Options
 from cs_score.coldstart.result import ScoringStopped
 from cs_score.coldstart.scorer import score
 from tests.coldstart.handmade import (
@@ -28,12 +31,11 @@ from tests.coldstart.handmade import (
 BO, CY = Line(), Line("Cy", "N_ENG_2", ":E2", "0.8")
 BO_AGAIN = replace(BO, value="Bo Q", confidence="0.5", span="N_ENG_1:7-9")
 CLEAN = "No warnings encountered\n"
-RIGHT_DUPLICATES = ("-right", "CORRECT:DUPLICATE", "-ignore", "UNASSESSED")
 BOTH = ("pool.tab", "run.tab", "second.tab")
 
 
-def counted(inputs: Inputs, *names: str, files: tuple[str, ...] = (), of: str = Q) -> tuple[int, ...]:
-    counts = row(inputs.score(files=files), of).counts
+def counted(inputs: Inputs, *names: str, files: tuple[str, ...] = ()) -> tuple[int, ...]:
+    counts = row(inputs.score(files=files), Q).counts
     return tuple(counts[name] for name in names)
 
 
@@ -129,22 +131,6 @@ def test_quirk_15_a_child_before_its_parent_has_no_query_yet(inputs: Inputs) -> 
     assert row(scored, f"{Q}:1").scores == (1, 1, 1)
     assert [block.node for block in blocks(scored)] == [f"{Q}:E1", ":C1"]
     assert (ranking(scored, "1"), average_precision(scored, "1")) == ([], 0)
-
-
-def test_quirk_17_duplicates_as_right_are_overruled_by_the_default_ignore(inputs: Inputs) -> None:
-    inputs.pool(BO.judged("1"), CY.judged("1"))
-    inputs.run(BO, CY)
-    assert inputs.score("-right", "CORRECT:DUPLICATE").tables() == inputs.score().tables()
-    assert counted(inputs, "Ignored") == (1,)
-    # The same policy and limits from Python.
-    found = row(inputs.score(*RIGHT_DUPLICATES, "-justifications", "M:M"), Q).counts
-    policy = Policy(right=("CORRECT", "DUPLICATE"), ignore=("UNASSESSED",))
-    options = Options(expand="CSX", policy=policy, justifications=Justifications.parse("M:M"))
-    folder = inputs.folder
-    result = score([folder / "queries.xml"], [folder / "pool.tab", folder / "run.tab"], options)
-    counts = result.runs[0].tables.sf.rows[0].counts
-    assert counts is not None
-    assert (counts.right, counts.submitted) == (found["Right"], found["Submitted"]) == (2, 2)
 
 
 def test_quirk_19_a_node_without_colon_counts_but_is_not_ranked(inputs: Inputs) -> None:

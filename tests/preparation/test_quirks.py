@@ -21,16 +21,7 @@ from tests.preparation.invented import (
     written,
 )
 
-VALUE, NODE, RUN, DOCUMENTS = 4, 8, 2, 6
-
-
-def test_quirk_1_the_node_id_of_a_query_overrides_those_of_its_lines(inputs: Inputs) -> None:
-    inputs.queries(AskedQuery(more="<nodeid>n_7</nodeid>"))
-    parent = RunLine()
-    inputs.lines(parent, RunLine("Bo", "ENG_2", node=":E2"), parent.child())
-    assert column(inputs.validate(), NODE) == ["n_7", "n_7", ":C1"]
-    # Limits go by the line's own node id: one line for each of the two nodes stays.
-    assert len(written(inputs.validate("-justifications", "1:1"))) == 3
+VALUE, NODE = 4, 8
 
 
 @pytest.mark.parametrize("depth", ["", "B:1", "A:1"])
@@ -105,6 +96,13 @@ def test_quirk_11_groundtruth_does_nothing_and_quirk_13_made_up_nodes_depend_on_
     assert first == inputs.validate()
     inputs.lines(RunLine("Di", node=None))
     assert column(first, NODE)[0] != column(inputs.validate(), NODE)[0]
+
+
+def test_quirk_14_equal_lines_are_reported_and_those_that_become_equal_are_merged(inputs: Inputs) -> None:
+    inputs.lines(RunLine(), RunLine(), RunLine(type="per"), RunLine(confidence="0.1"), RunLine(run_id="r2"))
+    outcome = inputs.validate("-justifications", "M:M")
+    assert column(outcome, 7) == ["0.9", "0.1"]
+    assert outcome.stderr.decode().count("appears more than once") == 1
 
 
 def _queries(inputs: Inputs, *words: str) -> tuple[int, str, str]:
